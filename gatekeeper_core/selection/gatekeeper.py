@@ -29,7 +29,7 @@ from gatekeeper_core.selection.meaning import Asked, Meaning, TurnVectors, excer
 from gatekeeper_core.selection.planner import GatekeeperConfig, Planner, chain_of_links
 from gatekeeper_core.selection.records import Record, Records, days_of, ends_open
 from gatekeeper_core.selection.retrieval import expand_query, read_query, with_dates, with_earlier
-from gatekeeper_core.selection.snapshot import read_sections, write_sections
+from gatekeeper_core.selection.snapshot import read_column, read_sections, write_sections
 from gatekeeper_core.selection.titles import titles
 from gatekeeper_core.selection.topic_map import Topic, TopicMap
 from gatekeeper_core.selection.topics import judge, mended
@@ -378,6 +378,9 @@ class ContextGatekeeper:
     ) -> ContextGatekeeper:
         """Return the gatekeeper that a snapshot was made of; it gives the same answers as one that was built anew.
 
+        Every column is checked before it is used, so a forged snapshot is refused or gives other answers, and nothing
+        worse. Postings are checked when their term is first looked up: a term whose postings do not fit has none.
+
         Args:
             data: what :meth:`to_bytes` returned.
             turns: the same turns as then, oldest first.
@@ -391,8 +394,8 @@ class ContextGatekeeper:
 
         Raises:
             TypeError: an argument has the wrong type.
-            SnapshotError: the snapshot cannot be read, or is of other turns, other settings of the gate or
-                another counter.
+            SnapshotError: the snapshot cannot be read, its columns do not fit the turns, or it is of other turns, other
+                settings of the gate or another counter.
             ConfigError: the budget is not positive.
         """
         made = cls(token_budget, config=config, token_counter=token_counter, embedder=embedder)
@@ -439,13 +442,16 @@ class ContextGatekeeper:
         try:
             self._records = Records.from_columns(
                 texts,
-                tokens_user=sections["tokens_user"],
-                tokens_assistant=sections["tokens_assistant"],
+                tokens_user=read_column(sections, "tokens_user", "Q", length=len(turns)),
+                tokens_assistant=read_column(sections, "tokens_assistant", "Q", length=len(turns)),
                 sources=sources,
             )
             self._index = TurnIndex.from_bytes(sections["index"])
-            self._verdicts = VerdictLog.from_sections(sections, turn_count=len(turns))
+            if len(self._index) != len(turns):
+                raise SnapshotError("the index of this snapshot is of other turns")
             self._topic_map = TopicMap.from_sections(sections, len(turns), **self._newest())
+            topic_count = self._topic_map.topic_count
+            self._verdicts = VerdictLog.from_sections(sections, turn_count=len(turns), topic_count=topic_count)
             if self._encoder:
                 self._vectors = TurnVectors.from_sections(sections, embedder=self._encoder.name, turn_count=len(turns))
         except SnapshotError:
@@ -609,7 +615,8 @@ def _checked_turn(position: int, turn: object) -> Turn | tuple[str, str]:
     if isinstance(turn, Turn):
         return turn
     if isinstance(turn, tuple | list) and len(turn) == 2:
-        _check_text(f"turns[{position}][0]", turn[0])
-        _check_text(f"turns[{position}][1]", turn[1])
+        for side, text in enumerate(turn):
+            if not isinstance(text, str):
+                _check_text(f"turns[{position}][{side}]", text)
         return tuple(turn)
     raise TypeError(f"turns[{position}] must be a Turn or a (user, assistant) pair, got {type(turn).__name__}")

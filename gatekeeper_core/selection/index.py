@@ -15,6 +15,7 @@ import json
 import math
 from array import array
 from bisect import bisect_left, bisect_right
+from itertools import pairwise
 from sys import intern
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -32,7 +33,7 @@ from gatekeeper_core.selection.segments import (
     sealing,
     term_key,
 )
-from gatekeeper_core.selection.snapshot import read_sections, write_sections
+from gatekeeper_core.selection.snapshot import read_column, read_sections, read_texts, write_sections
 from gatekeeper_core.selection.speakers import Speakers
 from gatekeeper_core.selection.word_filter import WordFilter
 
@@ -56,7 +57,7 @@ FAN_OUT = 8
 _BACKGROUND_TURN_LENGTH = 25.0
 _MAX_BACKGROUND_SHARE = 0.9
 _SNAPSHOT = b"index"
-_SEGMENT_COLUMNS = ("keys", "ends", "postings")
+_SEGMENT_COLUMNS = {"keys": "Q", "ends": "I", "postings": "I"}
 _FEW_PER_TURN = 12  # postings that are read through in the time of one look-up
 
 _MAX_LOOKED_UP = 256
@@ -347,26 +348,26 @@ class TurnIndex:
 
         Raises:
             TypeError: ``data`` is not bytes.
-            SnapshotError: it is no snapshot of an index that this version can read.
+            SnapshotError: it is no snapshot of an index that this version can read, or its columns do not fit together.
         """
         sections = read_sections(_SNAPSHOT, data)
         made = cls()
         try:
-            made.user_lengths, made.assistant_lengths = sections["user_lengths"], sections["assistant_lengths"]
             made._words = WordFilter.from_column(sections["words"])
-            made.speakers = Speakers.from_columns(json.loads(sections["names"]), sections["speakers"])
-            bounds = sections["bounds"]
-            for place in range(len(bounds) // 2):
-                columns = [sections[f"{column}{place}"] for column in _SEGMENT_COLUMNS]
-                start, stop = bounds[2 * place : 2 * place + 2]
-                made._segments.append(Segment(*columns, start=start, stop=stop))
-        except (LookupError, AttributeError, TypeError, ValueError) as error:
+        except (LookupError, AttributeError, ValueError) as error:
             raise SnapshotError("this snapshot does not hold an index") from error
-        stops = [0, *(segment.stop for segment in made._segments)]
-        lengths = {stops[-1], len(made), len(made.assistant_lengths), len(made.speakers)}
-        in_turn = [segment.start for segment in made._segments] == stops[:-1]
-        if len(lengths) > 1 or not in_turn or not all(segment.fits_together() for segment in made._segments):
+        made.user_lengths = read_column(sections, "user_lengths", "I")
+        made.assistant_lengths = read_column(sections, "assistant_lengths", "I", length=len(made))
+        names = read_texts(sections, "names")
+        ids = read_column(sections, "speakers", "I", length=2 * len(made), high=len(names) - 1)
+        made.speakers = Speakers.from_columns(names, ids)
+        bounds = read_column(sections, "bounds", "Q", high=len(made))
+        starts, stops = [*bounds[::2], len(made)], [0, *bounds[1::2]]
+        if starts != stops or names[:1] != [""]:
             raise SnapshotError("the parts of this snapshot do not fit together")
+        for place, (start, stop) in enumerate(pairwise(stops)):
+            columns = (read_column(sections, f"{name}{place}", code) for name, code in _SEGMENT_COLUMNS.items())
+            made._segments.append(Segment.from_columns(*columns, start=start, stop=stop))
         made._user_total, made._assistant_total = sum(made.user_lengths), sum(made.assistant_lengths)
         made._live_start = len(made)
         return made

@@ -21,6 +21,7 @@ from heapq import nsmallest
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gatekeeper_core.errors import SnapshotError
+from gatekeeper_core.selection.snapshot import read_column
 from gatekeeper_core.vectors import MAX_DIMENSIONS, PackedVector, sumprod
 
 if TYPE_CHECKING:
@@ -180,7 +181,7 @@ class TurnVectors:
         made.extend(turn_count)
         if sections.get(_EMBEDDER) != embedder.encode("utf-8", "surrogatepass"):
             return made
-        numbers, squares = (_column(sections, name, typecode) for name, typecode in _COLUMNS.items())
+        numbers, squares = (read_column(sections, name, typecode)[:] for name, typecode in _COLUMNS.items())
         dimensions = len(numbers) // turn_count if turn_count else 0
         fits = len(squares) == turn_count and len(numbers) == dimensions * turn_count
         if not fits or dimensions > MAX_DIMENSIONS or (not dimensions and any(squares)):
@@ -190,13 +191,6 @@ class TurnVectors:
 
     def _of(self, turn_id: int) -> array[int]:
         return self._numbers[turn_id * self._dimensions : (turn_id + 1) * self._dimensions]
-
-
-def _column(sections: Mapping[str, Any], name: str, typecode: str) -> array[int]:
-    column = sections.get(name)
-    if not isinstance(column, array) or column.typecode != typecode:
-        raise SnapshotError(f"the column {name!r} is missing or does not fit")
-    return column[:]
 
 
 def _signs(numbers: array[int]) -> int:

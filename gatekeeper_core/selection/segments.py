@@ -14,7 +14,11 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left
 from functools import lru_cache
+from itertools import islice
+from operator import lt
 from typing import TYPE_CHECKING
+
+from gatekeeper_core.errors import SnapshotError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Mapping, Sequence
@@ -64,9 +68,10 @@ class Segment:
         start: its first turn.
         stop: the turn after its last.
         is_cut: whether it holds postings of turns that were taken back.
+        unproven: by term whether nobody has looked at its postings yet; empty where all were packed here.
     """
 
-    __slots__ = ("ends", "is_cut", "keys", "postings", "start", "stop")
+    __slots__ = ("ends", "is_cut", "keys", "postings", "start", "stop", "unproven")
 
     def __init__(self, keys: array[int], ends: array[int], postings: array[int], *, start: int, stop: int) -> None:
         self.keys = keys
@@ -75,12 +80,28 @@ class Segment:
         self.start = start
         self.stop = stop
         self.is_cut = False
+        self.unproven = bytearray()
 
-    def fits_together(self) -> bool:
-        """Return whether its columns have the right types and lengths."""
-        kinds = (self.keys.typecode, self.ends.typecode, self.postings.typecode)
-        lengths = len(self.ends) == len(self.keys) + 1 and self.ends[0] == 0 and self.ends[-1] == len(self.postings)
-        return kinds == ("Q", "I", "I") and lengths and self.start < self.stop
+    @classmethod
+    def from_columns(
+        cls, keys: array[int], ends: array[int], postings: array[int], *, start: int, stop: int
+    ) -> Segment:
+        """Return the segment of columns that a snapshot held.
+
+        To read all postings would take as long as the rest of the snapshot. So the postings of a term are checked when
+        they are first asked for: where they do not rise within the segment, the term has none.
+
+        Raises:
+            SnapshotError: the columns do not fit together.
+        """
+        rising = ends.tolist()  # or a posting might belong to many terms, and merging would take the square of the size
+        if rising != sorted(rising) or len(ends) != len(keys) + 1 or start >= stop:
+            raise SnapshotError("the terms of this snapshot do not fit together")
+        if ends[0] or ends[-1] != len(postings):
+            raise SnapshotError("the postings of this snapshot do not fit together")
+        made = cls(keys, ends, postings, start=start, stop=stop)
+        made.unproven = bytearray(b"\1") * len(keys)
+        return made
 
     def cut(self, stop: int) -> None:
         """Take back the turns from ``stop`` on."""
@@ -92,12 +113,28 @@ class Segment:
         at = bisect_left(self.keys, key)
         if at == len(self.keys) or self.keys[at] != key:
             return (0, 0)
-        return self.bounds(at) if self.is_cut else (self.ends[at], self.ends[at + 1])
+        if self.is_cut or (self.unproven and self.unproven[at]):
+            return self.bounds(at)
+        return self.ends[at], self.ends[at + 1]
 
     def bounds(self, at: int) -> tuple[int, int]:
         """Return where the postings of the term in place ``at`` begin and end."""
         begin, end = self.ends[at], self.ends[at + 1]
+        if self.unproven and self.unproven[at]:
+            if not self._is_sound(begin, end):
+                return (0, 0)
+            self.unproven[at] = 0
         return begin, bisect_left(self.postings, self.stop << TURN_BITS, begin, end) if self.is_cut else end
+
+    def _is_sound(self, begin: int, end: int) -> bool:
+        """Return whether the postings there rise from the first turn to the last, at most one for each turn."""
+        run = self.postings[begin:end]
+        if self.is_cut:
+            del run[bisect_left(run, self.stop << TURN_BITS) :]
+        if not run:
+            return True
+        within = self.start <= run[0] >> TURN_BITS and run[-1] >> TURN_BITS < self.stop
+        return within and len(run) <= self.stop - self.start and all(map(lt, run, islice(run, 1, None)))
 
 
 def sealing(

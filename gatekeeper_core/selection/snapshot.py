@@ -12,6 +12,7 @@ exactly as it stands here is refused.
 
 from __future__ import annotations
 
+import json
 import struct
 import sys
 from array import array
@@ -23,7 +24,7 @@ from gatekeeper_core.errors import SnapshotError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["VERSION", "read_sections", "write_sections"]
+__all__ = ["VERSION", "read_column", "read_sections", "read_texts", "write_sections"]
 
 VERSION = 1
 _MAGIC = b"CGKS"
@@ -31,6 +32,7 @@ _START = struct.Struct("<4sH8sI")
 _SECTION = struct.Struct("<BcBQ")
 _END = struct.Struct("<I")
 _BYTES = b"x"
+_TYPECODES = "bBhHiIlLqQfd"
 _SWAPPED = sys.byteorder == "big"
 
 
@@ -75,6 +77,52 @@ def read_sections(kind: bytes, data: bytes) -> dict[str, Any]:
         raise SnapshotError("this snapshot does not hold what its header says") from error
 
 
+def read_column(
+    sections: Mapping[str, Any],
+    name: str,
+    typecode: str,
+    *,
+    length: int | None = None,
+    low: int | None = None,
+    high: int | None = None,
+) -> array[Any]:
+    """Return the column of a snapshot that has this name.
+
+    Args:
+        sections: what :func:`read_sections` returned.
+        name: of the section.
+        typecode: of the array.
+        length: how many numbers it must hold; None: any.
+        low: the lowest number that it may hold; None: any.
+        high: the highest one; None: any.
+
+    Raises:
+        SnapshotError: it is missing, of another type or length, or holds a number out of range.
+    """
+    column = sections.get(name)
+    if not isinstance(column, array) or column.typecode != typecode or length not in (None, len(column)):
+        raise SnapshotError(f"the column {name!r} of this snapshot is missing or does not fit")
+    too_low = low is not None and min(column, default=low) < low
+    if too_low or (high is not None and max(column, default=high) > high):
+        raise SnapshotError(f"the column {name!r} of this snapshot holds a number out of range")
+    return column
+
+
+def read_texts(sections: Mapping[str, Any], name: str) -> list[str]:
+    """Return the texts, each once, of a section that holds them as JSON; none where it is missing.
+
+    Raises:
+        SnapshotError: it holds anything else.
+    """
+    try:
+        texts: object = json.loads(sections.get(name, b"[]"))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise SnapshotError(f"the section {name!r} of this snapshot is no JSON") from error
+    if isinstance(texts, list) and all(isinstance(text, str) for text in texts) and len({*texts}) == len(texts):
+        return texts
+    raise SnapshotError(f"the section {name!r} of this snapshot must be a list of texts, each once")
+
+
 def _sections(view: memoryview, count: int) -> dict[str, Any]:
     sections: dict[str, Any] = {}
     at = _START.size
@@ -89,9 +137,10 @@ def _sections(view: memoryview, count: int) -> dict[str, Any]:
         if code == _BYTES:
             sections[name] = bytes(content)
             continue
-        numbers = array(code.decode("ascii"))
-        if numbers.itemsize != size:
+        typecode = code.decode("ascii")
+        if typecode not in _TYPECODES or array(typecode).itemsize != size:
             raise ValueError(name)
+        numbers = array(typecode)
         numbers.frombytes(content)
         sections[name] = _little_endian(numbers)
     return sections

@@ -12,6 +12,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gatekeeper_core.errors import SnapshotError
+from gatekeeper_core.selection.snapshot import read_column
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence, Set
@@ -129,9 +130,7 @@ class TopicMap:
         Raises:
             SnapshotError: the borders are missing or do not fit, or do not rise from the first turn.
         """
-        made, starts = cls(), sections.get("topics.starts")
-        if not isinstance(starts, array) or starts.typecode != "I" or len(starts) > turn_count:
-            raise SnapshotError(f"the borders of the topics must be an array('I') that fits {turn_count} turns")
+        made, starts = cls(), read_column(sections, "topics.starts", "I")
         rising = all(one < other for one, other in pairwise([*starts, turn_count]))
         if bool(starts) != bool(turn_count) or (starts and (starts[0] or not rising)):
             raise SnapshotError("the borders of the topics must rise from the first turn")

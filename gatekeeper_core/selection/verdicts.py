@@ -6,7 +6,7 @@ import json
 from array import array
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
-from gatekeeper_core.errors import SnapshotError
+from gatekeeper_core.selection.snapshot import read_column, read_texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -144,17 +144,20 @@ class VerdictLog:
         return {**columns, "verdicts.cue_texts": json.dumps(self._cues).encode("ascii")}
 
     @classmethod
-    def from_sections(cls, sections: Mapping[str, Any], *, turn_count: int) -> VerdictLog:
+    def from_sections(cls, sections: Mapping[str, Any], *, turn_count: int, topic_count: int) -> VerdictLog:
         """Return the verdicts whose :meth:`sections` a snapshot holds.
 
         Raises:
-            SnapshotError: a column is missing, of another type or not of so many turns.
+            SnapshotError: a column is missing, of another type or not of so many turns, or names a rule, a cue or a
+                topic that there is not.
         """
         made = cls()
+        made._cues = read_texts(sections, "verdicts.cue_texts")
+        rules = len(_REASONS) * len(_DECISIONS)
+        counts = {"rules": rules, "cues": len(made._cues), "active": topic_count, "resumed": topic_count}
         for name, typecode in _COLUMNS.items():
-            column = sections.get(f"verdicts.{name}")
-            if not isinstance(column, array) or column.typecode != typecode or len(column) != turn_count:
-                raise SnapshotError(f"the column {name!r} of the verdicts is missing or does not fit")
-            made._columns[name] = column[:]
-        made._cues = json.loads(sections.get("verdicts.cue_texts", b"[]"))
+            low, high = (None, _DIGITS) if name in _MEASURES else (_NONE, counts[name] - 1)
+            made._columns[name] = read_column(
+                sections, f"verdicts.{name}", typecode, length=turn_count, low=low, high=high
+            )[:]
         return made

@@ -166,7 +166,7 @@ def test_sections_that_do_not_fit_together_are_refused() -> None:
         with pytest.raises(SnapshotError):
             TurnIndex.from_bytes(write_sections(b"index", {**sections, name: wrong}))
     missing = {name: content for name, content in sections.items() if name != "speakers"}
-    with pytest.raises(SnapshotError, match="does not hold an index"):
+    with pytest.raises(SnapshotError, match="'speakers' of this snapshot is missing"):
         TurnIndex.from_bytes(write_sections(b"index", missing))
 
 
@@ -208,6 +208,176 @@ def test_an_index_that_was_cut_back_is_put_away_without_what_was_cut(
 def test_sections_come_back_as_they_were(sections: dict[str, bytes]) -> None:
     numbers = {"I": array("I", [1, 2**32 - 1]), "d": array("d", [0.1])}
     assert read_sections(b"kind", write_sections(b"kind", {**sections, **numbers})) == {**sections, **numbers}
+
+
+# --- forged, with a right checksum
+
+NAMED: Pairs = [*TALKS["english"][0], *TALKS["chinese"][0], *3 * [("Anna: which port again?", "Ben: 端口 6380")]]
+COUNT = len(NAMED)
+INDEX = ("user_lengths", "assistant_lengths", "words", "names", "speakers", "bounds", "keys0", "ends0", "postings0")
+
+
+def forged(changes: dict[str, Any], turns: Pairs = NAMED) -> bytes:
+    """Return the snapshot of some turns with other sections; None leaves one out, a function changes it."""
+    sections = read_sections(b"history", gatekeeper_of(turns).to_bytes())
+    index = read_sections(b"index", sections["index"])
+    for name, change in changes.items():
+        holder = index if name in INDEX else sections
+        holder[name] = change(holder[name]) if callable(change) else change
+    parts = {name: content for name, content in index.items() if content is not None}
+    if "index" not in changes:
+        sections["index"] = write_sections(b"index", parts)
+    return write_sections(b"history", {name: content for name, content in sections.items() if content is not None})
+
+
+def used(data: bytes, turns: Pairs = NAMED) -> None:
+    """Read a snapshot, and do with it all that one does with a gatekeeper."""
+    gatekeeper = ContextGatekeeper.from_bytes(data, turns, token_budget=100)
+    answers(gatekeeper)
+    gatekeeper.add_turn("Anna: back to Redis, 哪个端口？", "Ben: 6380")
+    for keep in (len(turns), len(turns) // 2, 1):
+        gatekeeper.sync([*turns[:keep], ("Anna: and now?", "")])
+        answers(gatekeeper)
+    back(gatekeeper, [*turns[:1], ("Anna: and now?", "")])
+
+
+def changed(place: int, value: int) -> Any:
+    """Return what puts a number in one place of a column."""
+
+    def change(column: array[int]) -> array[int]:
+        column[place] = value
+        return column
+
+    return change
+
+
+REFUSED: list[dict[str, Any]] = [
+    {"tokens_user": array("Q", [1])},
+    {"tokens_assistant": array("d", [math.nan] * COUNT)},
+    {"index": TurnIndex().to_bytes()},
+    {"index": gatekeeper_of(NAMED).to_bytes()},
+    {"index": read_sections(b"history", gatekeeper_of(NAMED + NAMED).to_bytes())["index"]},
+    {"topics.starts": array("I", [0, 5, 3])},
+    {"topics.starts": array("I", [0, COUNT])},
+    {"verdicts.rules": changed(2, 30)},
+    {"verdicts.cues": changed(-1, 50)},
+    {"verdicts.cues": changed(0, -2)},
+    {"verdicts.active": changed(3, COUNT)},
+    {"verdicts.resumed": changed(3, -(2**31))},
+    {"verdicts.link": changed(1, 10_001)},
+    {"verdicts.overlap": array("f", [math.nan] * COUNT)},
+    {"verdicts.cue_texts": b"[" * 3000},
+    {"verdicts.cue_texts": b"{}"},
+    {"verdicts.cue_texts": b"[null, 1, 2, 3, 4, 5]"},
+    {"user_lengths": array("d", [math.nan] * COUNT)},
+    {"user_lengths": array("I", [1] * (COUNT + 1))},
+    {"assistant_lengths": None},
+    {"words": array("I", [2**22])},
+    {"words": array("B", [1] * 9)},
+    {"words": b""},
+    {"names": b"[" * 3000},
+    {"names": b'["anna", "ben", ""]'},
+    {"names": b'["", "anna", "anna"]'},
+    {"names": b'["", ["anna"], 5]'},
+    {"names": b"1" + b"0" * 5000},
+    {"speakers": changed(-1, 99)},
+    {"speakers": lambda ids: ids[:-1]},
+    {"speakers": lambda ids: array("Q", ids)},
+    {"bounds": array("Q", [0, 2**64 - 1])},
+    {"bounds": array("Q", [0, COUNT, COUNT])},
+    {"bounds": array("Q", [0, 3, 2, COUNT])},
+    {"bounds": array("d", [0.0, COUNT])},
+    {"keys0": lambda keys: keys[:-1]},
+    {"ends0": changed(0, 1)},
+    {"ends0": changed(-1, 2**32 - 1)},
+    {"ends0": lambda ends: array("I", [0, *[2**32 - 1] * (len(ends) - 2), ends[-1]])},
+    {"ends0": lambda ends: array("I", [0, *[0, ends[-1]] * len(ends)][: len(ends) - 1]) + ends[-1:]},
+    {"postings0": lambda postings: postings + postings},
+    {"postings0": lambda postings: array("Q", postings)},
+]
+
+
+@pytest.mark.parametrize("changes", REFUSED, ids=range(len(REFUSED)))
+def test_a_forged_snapshot_is_refused_before_it_is_used(changes: dict[str, Any]) -> None:
+    with pytest.raises(SnapshotError):
+        ContextGatekeeper.from_bytes(forged(changes), NAMED)
+
+
+HARMLESS: list[dict[str, Any]] = [
+    {"tokens_user": array("Q", [2**63 + 1] * COUNT), "tokens_assistant": array("Q", [2**64 - 1] * COUNT)},
+    {"user_lengths": array("I", [2**32 - 1] * COUNT)},
+    {"keys0": lambda keys: keys[::-1]},
+    {"postings0": lambda postings: postings[::-1]},
+    {"postings0": lambda postings: array("I", [2**32 - 1] * len(postings))},
+    {"postings0": lambda postings: array("I", [COUNT << 8 | 17] * len(postings))},
+    {"postings0": lambda postings: array("I", [0] * len(postings))},
+]
+
+
+@pytest.mark.parametrize("changes", HARMLESS, ids=range(len(HARMLESS)))
+def test_a_forged_snapshot_that_is_read_does_no_harm(changes: dict[str, Any]) -> None:
+    used(forged(changes))
+
+
+def test_postings_that_do_not_rise_within_the_conversation_are_none() -> None:
+    """Those of other terms are found as ever, also after a cut."""
+    index = TurnIndex()
+    for text in ("redis port", "redis docker", "redis 缓存"):
+        index.add(count_terms(text), {})
+    sections = read_sections(b"index", index.to_bytes())
+    at = max(range(len(sections["keys0"])), key=lambda at: sections["ends0"][at + 1] - sections["ends0"][at])
+    sections["postings0"][sections["ends0"][at]] = 3 << 8
+    again = TurnIndex.from_bytes(write_sections(b"index", sections))
+    assert (again.postings("redis"), again.document_frequency("redis")) == ([], 0)
+    assert again.postings("docker") == index.postings("docker") != []
+    again.remove_last(count_terms("redis 缓存"))
+    assert (again.postings("redis"), again.document_frequency("docker")) == ([], 1)
+
+
+FEW: Pairs = [*NAMED[:3], *NAMED[-4:]]
+SECTIONS = [*read_sections(b"history", gatekeeper_of(FEW).to_bytes()).keys() - {"index"}, *INDEX]
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_whatever_number_is_changed_a_snapshot_is_refused_or_does_no_harm(data: st.DataObject) -> None:
+    """Nor does it take more memory than its size and that of its turns can explain."""
+
+    def change(content: array[Any] | bytes) -> array[Any] | bytes:
+        numbers = array("B", content) if isinstance(content, bytes) else content[:]
+        high = 2 ** (8 * numbers.itemsize - numbers.typecode.islower()) - 1
+        near = st.integers(-2, 2 * len(FEW)) | st.integers(0, len(FEW) << 8) | st.integers(high - 2, high)
+        values = near.filter(lambda value: -numbers.typecode.islower() * high <= value <= high)
+        for _ in range(data.draw(st.integers(1, 5))):
+            if numbers:
+                numbers[data.draw(st.integers(0, len(numbers) - 1))] = data.draw(values)
+        del numbers[len(numbers) - data.draw(st.sampled_from([0, 0, 0, 1])) :]
+        return numbers.tobytes() if isinstance(content, bytes) else numbers
+
+    names = data.draw(st.lists(st.sampled_from(SECTIONS), min_size=1, max_size=3, unique=True))
+    snapshot = forged(dict.fromkeys(names, change), FEW)
+    used(gatekeeper_of(FEW).to_bytes(), FEW)  # so that what is loaded once is not counted
+    tracemalloc.start()
+    try:
+        used(snapshot, FEW)
+    except SnapshotError:
+        pass
+    finally:
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+    assert peak < 2**22
+
+
+def test_sections_that_promise_more_than_there_is_are_refused() -> None:
+    data = write_sections(b"kind", {"numbers": array("I", [1, 2])})[:-4]
+    length = data.index(b"numbers") - 8
+    for promised in (9, 2**31, 2**63, 2**64 - 1):
+        with pytest.raises(SnapshotError):
+            read_sections(b"kind", with_checksum(data[:length] + struct.pack("<Q", promised) + data[length + 8 :]))
+    with pytest.raises(SnapshotError):
+        read_sections(b"kind", with_checksum(data[:14] + struct.pack("<I", 2**32 - 1) + data[18:]))
+    with pytest.raises(SnapshotError):  # characters are no numbers
+        read_sections(b"kind", with_checksum(data[: length - 2] + b"u" + data[length - 1 :]))
 
 
 # --- with an embedder

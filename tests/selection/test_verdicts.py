@@ -13,7 +13,8 @@ from gatekeeper_core.errors import SnapshotError
 from gatekeeper_core.selection.verdicts import GateReason, Verdict, VerdictLog
 
 measures = st.integers(0, 10_000).map(lambda digits: digits / 10_000)
-topic_ids = st.none() | st.integers(0, 2**24)
+TOPICS = 2**24
+topic_ids = st.none() | st.integers(0, TOPICS - 1)
 verdicts = st.builds(
     Verdict,
     decision=st.sampled_from(["continue", "switch"]),
@@ -49,7 +50,7 @@ def test_verdicts_come_back_to_the_bit_also_after_a_cut_and_out_of_their_columns
     wanted = first[:keep] + more
     assert list(log) == wanted
     assert log.sections() == log_of(wanted).sections()
-    assert list(VerdictLog.from_sections(log.sections(), turn_count=len(wanted))) == wanted
+    assert list(VerdictLog.from_sections(log.sections(), turn_count=len(wanted), topic_count=TOPICS)) == wanted
     assert [log.link(turn) for turn in range(len(wanted))] == [verdict.link for verdict in wanted]
 
 
@@ -57,11 +58,11 @@ def test_verdicts_come_back_to_the_bit_also_after_a_cut_and_out_of_their_columns
 def test_columns_that_do_not_fit_the_turns_are_refused(given: list[Verdict]) -> None:
     columns = log_of(given).sections()
     with pytest.raises(SnapshotError, match="rules"):
-        VerdictLog.from_sections(columns, turn_count=len(given) + 1)
+        VerdictLog.from_sections(columns, turn_count=len(given) + 1, topic_count=TOPICS)
     for name in columns.keys() - {"verdicts.cue_texts"}:
         for wrong in (None, array("d", [0.5] * len(given)), [0] * len(given)):
-            with pytest.raises(SnapshotError, match=f"'{name.removeprefix('verdicts.')}'"):
-                VerdictLog.from_sections({**columns, name: wrong}, turn_count=len(given))
+            with pytest.raises(SnapshotError, match=f"'{name}'"):
+                VerdictLog.from_sections({**columns, name: wrong}, turn_count=len(given), topic_count=TOPICS)
 
 
 def test_the_columns_are_copies() -> None:
