@@ -9,6 +9,7 @@ from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from gatekeeper_core.caching import LruCache
 from gatekeeper_core.context.history.modes import RECENT_TURNS
 from gatekeeper_core.context.prompt.assembly import Assembly, Chosen, Material
 from gatekeeper_core.context.prompt.lookups import Derived, DerivedRecords, LookUp, MemorySearch
@@ -62,6 +63,7 @@ class Setup(NamedTuple):
         lane: the workers for compressors and indexes that may hang.
         count: counts the tokens of a text.
         session_key: names the fences, None where they are named by what they hold.
+        requests: the newest request of each thread, by tenant and id: the next one is made from there.
     """
 
     config: ContextBuilderConfig
@@ -71,6 +73,7 @@ class Setup(NamedTuple):
     lane: BoundedCalls
     count: TokenCounter
     session_key: bytes | None
+    requests: LruCache[tuple[str, str], Request]
 
 
 class Build:
@@ -292,6 +295,7 @@ class Build:
                 prompt = truncate_middle(prompt, self._shares.current_input or _INPUT_TOKENS, token_counter=self._count)
             question = Message("user", prompt)
             self._place = question_place(messages)
+        key = self._thread.tenant, self._thread.id
         request = make_request(
             messages,
             question,
@@ -300,7 +304,9 @@ class Build:
             compress_result=self._run.compress_result,
             max_message_tokens=config.max_message_tokens or max(1, self._shares.recent_messages // 4),
             token_counter=self._count,
+            before=self._setup.requests.get(key),
         )
+        self._setup.requests.put(key, request, request.size_bytes)
         return request, repeated
 
     # --- choose -----------------------------------------------------------------------------------------------------
