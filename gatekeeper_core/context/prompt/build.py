@@ -21,7 +21,7 @@ from gatekeeper_core.context.task.task import ActiveTask, Note, status_text
 from gatekeeper_core.context.thread.index_snapshots import MIN_TURNS, Fetched
 from gatekeeper_core.context.thread.thread import Thread
 from gatekeeper_core.events import ASSEMBLY, BUILD_STARTED, LOOK_UPS, PART, SAFETY_NET
-from gatekeeper_core.messages import Message, group_turns, is_answered
+from gatekeeper_core.messages import Message, is_answered, last_turns
 from gatekeeper_core.observation import stage, tell
 from gatekeeper_core.tokens import TokenCounter, count_message, count_messages
 from gatekeeper_core.truncation import truncate_middle, truncate_to_tokens
@@ -110,7 +110,9 @@ class Build:
         self._config = setup.config
         self._count = setup.count
         self._thread = thread
-        self._turns = group_turns(thread.messages)
+        floor = setup.selector.config.floor_turns
+        self._recent = RECENT_TURNS if floor is None else floor
+        self._turns = last_turns(thread.messages, self._recent + 1)  # an open turn counts besides
         self._prompt = prompt
         self._look = look
         self._run = run
@@ -214,7 +216,7 @@ class Build:
             known = Derived()
             if thread is not NO_THREAD:
                 history = self._setup.selector.config
-                start = self._window_start(RECENT_TURNS if history.floor_turns is None else history.floor_turns)
+                start = self._window_start(self._recent)
                 search = MemorySearch(config.memory_limit, config.memory_categories or None)
                 known = self._setup.records.look_up(
                     self._look,

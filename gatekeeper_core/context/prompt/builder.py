@@ -153,6 +153,7 @@ class ContextBuilder:
         selector = ThreadSelector[Message](
             lambda message: message,
             write=lambda _, instead: instead,
+            signs=list,
             config=history,
             token_counter=count,
             budget_setting=None,
