@@ -77,7 +77,7 @@ class Thread:
             if value == "":
                 raise ConfigError(f"Thread.{name} must not be empty")
         object.__setattr__(self, "messages", tuple(self.messages))
-        for at, message in enumerate(self.messages):
+        for at, message in enumerate(self.messages) if {*map(type, self.messages)} - {Message} else ():
             if not isinstance(message, Message):
                 raise TypeError(f"Thread.messages[{at}] must be a Message, got {type(message).__name__}")
 
