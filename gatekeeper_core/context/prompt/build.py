@@ -63,7 +63,7 @@ class Setup(NamedTuple):
         lane: the workers for compressors and indexes that may hang.
         count: counts the tokens of a text.
         session_key: names the fences, None where they are named by what they hold.
-        requests: the newest request of each thread, by tenant and id: the next one is made from there.
+        requests: the newest value and request of each thread, by tenant and id: the next build goes on from there.
     """
 
     config: ContextBuilderConfig
@@ -73,7 +73,7 @@ class Setup(NamedTuple):
     lane: BoundedCalls
     count: TokenCounter
     session_key: bytes | None
-    requests: LruCache[tuple[str, str], Request]
+    requests: LruCache[tuple[str, str], tuple[Thread, Request]]
 
 
 class Build:
@@ -110,6 +110,9 @@ class Build:
         self._config = setup.config
         self._count = setup.count
         self._thread = thread
+        self._before = setup.requests.get((thread.tenant, thread.id))
+        if self._before:
+            thread.take_digests(self._before[0])
         floor = setup.selector.config.floor_turns
         self._recent = RECENT_TURNS if floor is None else floor
         self._turns = last_turns(thread.messages, self._recent + 1)  # an open turn counts besides
@@ -297,7 +300,6 @@ class Build:
                 prompt = truncate_middle(prompt, self._shares.current_input or _INPUT_TOKENS, token_counter=self._count)
             question = Message("user", prompt)
             self._place = question_place(messages)
-        key = self._thread.tenant, self._thread.id
         request = make_request(
             messages,
             question,
@@ -306,9 +308,11 @@ class Build:
             compress_result=self._run.compress_result,
             max_message_tokens=config.max_message_tokens or max(1, self._shares.recent_messages // 4),
             token_counter=self._count,
-            before=self._setup.requests.get(key),
+            before=self._before[1] if self._before else None,
         )
-        self._setup.requests.put(key, request, request.size_bytes)
+        thread = replace(self._thread, messages=request.thread)  # equal ones, the same objects from build to build
+        thread.take_digests(self._thread)
+        self._setup.requests.put((thread.tenant, thread.id), (thread, request), request.size_bytes)
         return request, repeated
 
     # --- choose -----------------------------------------------------------------------------------------------------

@@ -25,8 +25,8 @@ _SURE_CHARS = 20
 _MOST_TOKENS = 4
 """Tokens of one character at the most, in bytes of UTF-8: what is far shorter than allowed need not be counted."""
 
-_REQUEST_BYTES, _POSITION_BYTES = 1_000, 100
-"""What a request takes before its first message, and what a message takes in its tuples."""
+_REQUEST_BYTES, _POSITION_BYTES = 1_000, 200
+"""What a request takes before its first message, and what a message takes in its tuples and with its digest."""
 
 
 class Request(NamedTuple):

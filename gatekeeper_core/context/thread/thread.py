@@ -94,6 +94,19 @@ class Thread:
         object.__setattr__(longer, "_digests", self._digests)
         return longer
 
+    def take_digests(self, before: Thread) -> None:
+        """Take over the digests of another value of the conversation, where that one is the beginning of this one.
+
+        >>> before, now = (Thread("t1", [Message("user", "hi")] * count) for count in (1, 2))
+        >>> now.take_digests(before)
+        >>> now.digests([1]) == Thread("t1", now.messages).digests([1])
+        True
+        """
+        known = len(before._digests.found) - 1
+        is_more = len(self._digests.found) <= known <= len(self.messages)
+        if is_more and before.messages[:known] == self.messages[:known]:
+            object.__setattr__(self, "_digests", before._digests)
+
     @property
     def last_seq(self) -> int:
         """Sequence number of the newest message, -1 where there is none."""
