@@ -51,6 +51,7 @@ __all__ = [
     "is_answered",
     "is_signed",
     "is_summary",
+    "last_turns",
     "split_current_turn",
     "turn_role",
     "turn_starts",
@@ -661,6 +662,23 @@ def group_turns(messages: Sequence[Message]) -> tuple[Turn, ...]:
     )
 
 
+def last_turns(messages: Sequence[Message], count: int) -> tuple[Turn, ...]:
+    """Return the last turns of a conversation, at most so many; the first one may lack its preamble.
+
+    It costs what they hold, not what the conversation holds.
+
+    >>> messages = [Message("user", "a"), Message("assistant", "b"), Message("user", "c"), Message("user", "d")]
+    >>> [(turn.start, turn.stop) for turn in last_turns(messages, 2)]
+    [(2, 3), (3, 4)]
+    """
+    start = len(messages)
+    while start and count:
+        start -= 1
+        count -= turn_role(messages[start]) == "user"
+    turns = group_turns(messages[start:])
+    return tuple(turn._replace(start=turn.start + start, stop=turn.stop + start) for turn in turns)
+
+
 def turn_role(message: Message) -> Role:
     """Return the role of a message in the order of turns: what a user says beside results of tools opens none.
 
@@ -689,17 +707,25 @@ def conversation_locale(messages: Iterable[Message], question: str = "") -> Loca
 
 
 def common_beginning(before: Sequence[object], now: Sequence[object]) -> int:
-    """Return how many of the first elements two lists, or two tuples, have in common.
+    """Return how many of the first elements two sequences have in common.
 
-    The same objects are equal without a look inside: a few nanoseconds an element.
+    In two lists or two tuples the same objects are equal without a look inside: a few nanoseconds an element.
 
     >>> common_beginning("abcd", "abxd"), common_beginning((), (1,))
     (2, 0)
     """
-    stop = min(len(before), len(now))
+    if type(before) is not type(now):
+        before, now = tuple(before), tuple(now)
+    start, stop = 0, min(len(before), len(now))
     if before[:stop] == now[:stop]:
         return stop
-    return next((at for at in range(stop) if before[at] != now[at]), stop)
+    while stop - start > 1:  # the first difference is in between
+        middle = (start + stop) // 2
+        if before[start:middle] == now[start:middle]:
+            start = middle
+        else:
+            stop = middle
+    return start
 
 
 def split_current_turn(

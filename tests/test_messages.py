@@ -23,10 +23,12 @@ from gatekeeper_core.messages import (
     ToolCall,
     Turn,
     Violation,
+    common_beginning,
     conversation_locale,
     group_turns,
     is_answer,
     is_answered,
+    last_turns,
     split_current_turn,
     validate_messages,
 )
@@ -772,3 +774,17 @@ def test_the_language_of_a_conversation_is_that_of_its_first_question_with_a_wor
     assert conversation_locale(talk, "Which port?") == "zh"
     assert conversation_locale(talk[:2], "哪个端口？") == "zh"
     assert conversation_locale(talk[4:], "哪个端口？") == conversation_locale([]) == "en"
+
+
+@given(st.lists(any_messages, max_size=12), st.integers(0, 5))
+def test_the_last_turns_are_those_at_the_end_of_all_turns(messages: list[Message], count: int) -> None:
+    whole = [turn._replace(preamble=()) for turn in group_turns(messages)]
+    assert [turn._replace(preamble=()) for turn in last_turns(messages, count)] == whole[max(0, len(whole) - count) :]
+
+
+@given(st.text("a中", max_size=9), st.text("a中", max_size=9), st.booleans())
+def test_the_common_beginning_ends_at_the_first_difference(before: str, now: str, alike: bool) -> None:
+    """Also of a list and a tuple."""
+    expected = next((at for at, (one, other) in enumerate(zip(before, now, strict=False)) if one != other), None)
+    expected = min(len(before), len(now)) if expected is None else expected
+    assert common_beginning(list(before), list(now) if alike else tuple(now)) == expected

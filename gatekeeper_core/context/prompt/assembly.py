@@ -355,7 +355,11 @@ class Assembly:
         )
         trace = BuildTrace(
             parts=parts,
-            fates=fates_of(self._material.thread_length, self._fates(chosen)),
+            fates=fates_of(
+                self._material.thread_length,
+                self._fates(chosen),
+                summarized=self._material.upto_seq + 1 if used_summary else 0,
+            ),
             shares=self._shares,
             budget_tokens=self._config.total_budget,
             available_tokens=self._available,
@@ -394,8 +398,6 @@ class Assembly:
             yield seq, "sent"
         for seq in self._material.cleared if "steps" in self._optional else ():
             yield seq, "step"
-        for seq in range(self._material.upto_seq + 1) if "summary" in self._optional else ():
-            yield seq, "summary"
 
     def _cost(self, messages: Iterable[Message]) -> int:
         return count_messages(messages, token_counter=self._count)

@@ -46,13 +46,14 @@ def bounded_run(run: RunConfig, look: LookUp, lane: BoundedCalls) -> RunConfig:
 class _BoundedCompressor:
     """A compressor of one build: what it cannot make smaller stays as it is."""
 
-    __slots__ = ("_compress", "_lane", "_look", "_run")
+    __slots__ = ("_compress", "_lane", "_look", "_run", "is_steady")
 
     def __init__(self, compress: ResultCompressor, run: RunConfig, look: LookUp, lane: BoundedCalls | None) -> None:
         self._compress = compress
         self._run = run
         self._look = look
         self._lane = lane
+        self.is_steady = getattr(compress, "is_steady", False) is True
 
     def __call__(self, message: Message, context: ResultContext, /) -> str:
         context = context._replace(thread_id=self._run.thread_id, tenant=self._run.tenant)

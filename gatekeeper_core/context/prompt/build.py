@@ -9,6 +9,7 @@ from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from gatekeeper_core.caching import LruCache
 from gatekeeper_core.context.history.modes import RECENT_TURNS
 from gatekeeper_core.context.prompt.assembly import Assembly, Chosen, Material
 from gatekeeper_core.context.prompt.lookups import Derived, DerivedRecords, LookUp, MemorySearch
@@ -20,7 +21,7 @@ from gatekeeper_core.context.task.task import ActiveTask, Note, status_text
 from gatekeeper_core.context.thread.index_snapshots import MIN_TURNS, Fetched
 from gatekeeper_core.context.thread.thread import Thread
 from gatekeeper_core.events import ASSEMBLY, BUILD_STARTED, LOOK_UPS, PART, SAFETY_NET
-from gatekeeper_core.messages import Message, group_turns, is_answered
+from gatekeeper_core.messages import Message, is_answered, last_turns
 from gatekeeper_core.observation import stage, tell
 from gatekeeper_core.tokens import TokenCounter, count_message, count_messages
 from gatekeeper_core.truncation import truncate_middle, truncate_to_tokens
@@ -62,6 +63,7 @@ class Setup(NamedTuple):
         lane: the workers for compressors and indexes that may hang.
         count: counts the tokens of a text.
         session_key: names the fences, None where they are named by what they hold.
+        requests: the newest value and request of each thread, by tenant and id: the next build goes on from there.
     """
 
     config: ContextBuilderConfig
@@ -71,6 +73,7 @@ class Setup(NamedTuple):
     lane: BoundedCalls
     count: TokenCounter
     session_key: bytes | None
+    requests: LruCache[tuple[str, str], tuple[Thread, Request]]
 
 
 class Build:
@@ -107,7 +110,12 @@ class Build:
         self._config = setup.config
         self._count = setup.count
         self._thread = thread
-        self._turns = group_turns(thread.messages)
+        self._before = setup.requests.get((thread.tenant, thread.id))
+        if self._before:
+            thread.take_digests(self._before[0])
+        floor = setup.selector.config.floor_turns
+        self._recent = RECENT_TURNS if floor is None else floor
+        self._turns = last_turns(thread.messages, self._recent + 1)  # an open turn counts besides
         self._prompt = prompt
         self._look = look
         self._run = run
@@ -211,7 +219,7 @@ class Build:
             known = Derived()
             if thread is not NO_THREAD:
                 history = self._setup.selector.config
-                start = self._window_start(RECENT_TURNS if history.floor_turns is None else history.floor_turns)
+                start = self._window_start(self._recent)
                 search = MemorySearch(config.memory_limit, config.memory_categories or None)
                 known = self._setup.records.look_up(
                     self._look,
@@ -300,7 +308,11 @@ class Build:
             compress_result=self._run.compress_result,
             max_message_tokens=config.max_message_tokens or max(1, self._shares.recent_messages // 4),
             token_counter=self._count,
+            before=self._before[1] if self._before else None,
         )
+        thread = replace(self._thread, messages=request.thread)  # equal ones, the same objects from build to build
+        thread.take_digests(self._thread)
+        self._setup.requests.put((thread.tenant, thread.id), (thread, request), request.size_bytes)
         return request, repeated
 
     # --- choose -----------------------------------------------------------------------------------------------------

@@ -65,6 +65,10 @@ _PROMPTS_BYTES = 4 * 2**20
 _PROMPT_BYTES = 300
 """What a prompt takes there beside its numbers. Source: ``tracemalloc``, names of threads of 36 characters."""
 
+_REQUEST_SHARE = 4
+"""Requests may take this part of ``HistoryConfig.max_bytes``. Source: ours; they are about as many as the indexes that
+are remembered, whose texts they share."""
+
 
 class ContextBuilder:
     """Builds the prompt for each question of any number of threads; safe to use from several threads.
@@ -148,6 +152,7 @@ class ContextBuilder:
         selector = ThreadSelector[Message](
             lambda message: message,
             write=lambda _, instead: instead,
+            signs=list,
             config=history,
             token_counter=count,
             budget_setting=None,
@@ -157,7 +162,10 @@ class ContextBuilder:
         if whole:
             settings = history.gatekeeper
             snapshots = IndexSnapshots(whole, config=settings, token_counter=count, encoder=self._encoder)
-        self._setup = Setup(config, records, selector, snapshots, self._lanes.results, count, self._session_key)
+        self._setup = Setup(
+            *(config, records, selector, snapshots, self._lanes.results, count, self._session_key),
+            requests=LruCache(max_bytes=history.max_bytes // _REQUEST_SHARE, keeps_newest=True),
+        )
 
     @property
     def config(self) -> ContextBuilderConfig:

@@ -7,13 +7,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from bisect import bisect_left
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+from gatekeeper_core.caching import estimated_bytes
 from gatekeeper_core.context.prompt.exchanges import whole_exchanges
 from gatekeeper_core.context.tool_results.context import ResultCompressor, ToolResults
-from gatekeeper_core.messages import Message, Turn, is_answer, is_answered, turn_starts
+from gatekeeper_core.messages import Message, Turn, common_beginning, is_answer, is_answered, turn_starts
 from gatekeeper_core.tokens import TokenCounter
 from gatekeeper_core.truncation import truncate_middle
 
@@ -22,6 +24,9 @@ __all__ = ["Request", "make_request", "needs_prompt", "question_place", "run_sta
 _SURE_CHARS = 20
 _MOST_TOKENS = 4
 """Tokens of one character at the most, in bytes of UTF-8: what is far shorter than allowed need not be counted."""
+
+_REQUEST_BYTES, _POSITION_BYTES = 1_000, 200
+"""What a request takes before its first message, and what a message takes in its tuples and with its digest."""
 
 
 class Request(NamedTuple):
@@ -33,6 +38,11 @@ class Request(NamedTuple):
         changed: positions whose text was compressed or cut.
         starts: positions at which the turns begin, ascending; the last turn is the current one.
         added: whether the question was added.
+        thread: the messages that it was made of.
+        without: sequence numbers of those that something else stands for.
+        place: sequence number of the message that the added question stands before, None where none was added.
+        whole: the messages before any was compressed or cut.
+        size_bytes: about what it takes in memory.
     """
 
     messages: tuple[Message, ...]
@@ -40,6 +50,11 @@ class Request(NamedTuple):
     changed: frozenset[int]
     starts: tuple[int, ...]
     added: bool
+    thread: tuple[Message, ...] = ()
+    without: frozenset[int] = frozenset()
+    place: int | None = None
+    whole: tuple[Message, ...] = ()
+    size_bytes: int = 0
 
     @property
     def start(self) -> int:
@@ -76,6 +91,7 @@ def make_request(
     compress_result: ResultCompressor | None = None,
     max_message_tokens: int | None = None,
     token_counter: TokenCounter,
+    before: Request | None = None,
 ) -> Request:
     """Return the messages of a thread, ready to choose from.
 
@@ -87,24 +103,85 @@ def make_request(
         compress_result: makes the text of a past tool result smaller; None: nothing does.
         max_message_tokens: a longer text of a past user or assistant message is cut in the middle; None: none is.
         token_counter: counts a text.
+        before: an earlier request, made with the same three settings: the finished turns that it has in common with
+            this one are taken over, and only the results of a compressor that may change its mind (``is_steady``) are
+            compressed anew. The result is the same without it.
     """
-    seqs: list[int | None] = [seq for seq in range(len(messages)) if seq not in without]
+    messages, without = tuple(messages), frozenset(without)
+    place = (len(messages) if place is None else place) if question else None
+    kept = first = same = 0
+    if before:
+        same = common_beginning(before.thread, messages)
+        messages = before.thread[:same] + messages[same:]  # the objects of before: no text is held twice
+        if without == before.without:
+            kept, first = _common_turns(before, messages, same, place)
+    seqs: list[int | None] = [seq for seq in range(first, len(messages)) if seq not in without]
     listed = [messages[seq] for seq in seqs if seq is not None]
-    if question:
-        at = len(seqs) if place is None else sum(seq is not None and seq < place for seq in seqs)
+    if question and place is not None:
+        at = sum(seq is not None and seq < place for seq in seqs)
         seqs.insert(at, None)
         listed.insert(at, question)
-    mended = whole_exchanges(listed)
-    sources = [None if at is None else seqs[at] for at in mended.sources]
-    starts = tuple(turn_starts([message.role for message in mended.messages]))
-    start = starts[-1] if starts else 0
-    made = list(mended.messages)
-    results = ToolResults(made, compress_result) if compress_result and start else None
-    for at in range(start):
-        smaller = results.smaller(at, made[at]) if results else None
-        made[at] = smaller or _cut(made[at], max_message_tokens, token_counter)
-    changed = frozenset(at for at, message in enumerate(made) if message.text != mended.messages[at].text)
-    return Request(tuple(made), tuple(sources), changed, starts, question is not None)
+    offset = first - sum(seq < first for seq in without)
+    mended = whole_exchanges(listed, start=offset)
+    sources = tuple(None if at is None else seqs[at - offset] for at in mended.sources)
+    starts = tuple(kept + at for at in turn_starts([message.role for message in mended.messages]))
+    whole, made, changed = mended.messages, list(mended.messages), frozenset[int]()
+    if before and kept:
+        sources, whole = before.seqs[:kept] + sources, before.whole[:kept] + whole
+        starts = before.starts[: bisect_left(before.starts, kept)] + starts
+        made[:0], changed = before.messages[:kept], before.changed
+    is_steady = compress_result is None or getattr(compress_result, "is_steady", False)
+    past = range(kept, starts[-1] if starts else 0)
+    again = [] if is_steady else [at for at in range(kept) if whole[at].role == "tool"]
+    small = _made_small(whole, (*again, *past), compress_result, max_message_tokens, token_counter)
+    for at, message in small.items():
+        made[at] = message
+    changed = frozenset(at for at in changed if at < kept and at not in small)
+    changed |= {at for at, message in small.items() if message.text != whole[at].text}
+    size = before.size_bytes - sum(map(_size, before.thread[same:])) if before else _REQUEST_BYTES
+    size += sum(map(_size, messages[same:]))
+    return Request(
+        *(tuple(made), sources, changed, starts, question is not None),
+        *(messages, without, place, whole, size),
+    )
+
+
+def _common_turns(before: Request, messages: Sequence[Message], same: int, place: int | None) -> tuple[int, int]:
+    """Return where the last turn begins before which an earlier request and this one are the same.
+
+    It begins with a message of the user's, or with the question that is added at ``place``; the first ``same`` messages
+    of the threads are the same. Returned are its position in the earlier request and its sequence number, 0 and 0 where
+    there is no such turn.
+    """
+    stop = same if place is None else min(same, place)
+    for at in reversed(before.starts):
+        seq = before.place if before.seqs[at] is None else before.seqs[at]
+        if seq is None or seq > stop:
+            continue
+        opens = seq < len(messages) and messages[seq].role == "user" and seq not in before.without
+        if opens or seq == place:
+            return at, seq
+    return 0, 0
+
+
+def _made_small(
+    messages: tuple[Message, ...],
+    positions: Iterable[int],
+    compress_result: ResultCompressor | None,
+    max_tokens: int | None,
+    count: TokenCounter,
+) -> dict[int, Message]:
+    """Return the past messages at some positions, ascending: long results compressed, other long texts cut."""
+    results = ToolResults(messages, compress_result) if compress_result else None
+    small = {}
+    for at in positions:
+        message = messages[at]
+        small[at] = (results.smaller(at, message) if results else None) or _cut(message, max_tokens, count)
+    return small
+
+
+def _size(message: Message) -> int:
+    return estimated_bytes(message) + _POSITION_BYTES
 
 
 def _cut(message: Message, max_tokens: int | None, count: TokenCounter) -> Message:

@@ -274,21 +274,23 @@ class BuiltContext:
         return notebook_table(caption, ("part", "seq", "role", "tokens", "begins with"), rows)
 
 
-def fates_of(count: int, known: Iterable[tuple[int, Fate]]) -> tuple[MessageFate, ...]:
+def fates_of(count: int, known: Iterable[tuple[int, Fate]], *, summarized: int = 0) -> tuple[MessageFate, ...]:
     """Return what became of so many messages, those beside one another with one fate together.
 
     Args:
         count: messages of the thread.
         known: sequence numbers and their fate; of several, the first holds; without any a message is left out.
+        summarized: so many of the first messages the summary covers, where nothing else is known of them.
 
-    >>> [tuple(one) for one in fates_of(4, [(0, "sent"), (1, "sent"), (3, "summary"), (0, "summary")])]
-    [(0, 2, 'sent'), (2, 3, 'left_out'), (3, 4, 'summary')]
+    >>> [tuple(one) for one in fates_of(5, [(0, "sent"), (1, "sent"), (4, "step"), (0, "step")], summarized=3)]
+    [(0, 2, 'sent'), (2, 3, 'summary'), (3, 4, 'left_out'), (4, 5, 'step')]
     """
-    fates: list[Fate | None] = [None] * count
-    for seq, fate in known:
-        fates[seq] = fates[seq] or fate
+    fates: list[Fate] = ["left_out"] * count
+    fates[:summarized] = ["summary"] * summarized
+    for seq, fate in reversed(tuple(known)):
+        fates[seq] = fate
     ranges: list[MessageFate] = []
-    for each, group in groupby(fate or "left_out" for fate in fates):
+    for each, group in groupby(fates):
         start = ranges[-1].stop if ranges else 0
-        ranges.append(MessageFate(start, start + sum(1 for _ in group), each))
+        ranges.append(MessageFate(start, start + len(tuple(group)), each))
     return tuple(ranges)

@@ -32,7 +32,7 @@ from gatekeeper_core.context.thread.records import written
 from gatekeeper_core.context.thread.thread import Thread
 from gatekeeper_core.errors import ConfigError, ConflictError, SnapshotError, StorageError, check_range
 from gatekeeper_core.events import SUMMARY, SUMMARY_MODEL, SUMMARY_MODEL_FAILED, SUMMARY_STORE_FAILED
-from gatekeeper_core.messages import conversation_locale, group_turns, is_answered
+from gatekeeper_core.messages import conversation_locale, group_turns, is_answered, turn_role
 from gatekeeper_core.observation import stage, tell
 from gatekeeper_core.storage.base import RecordStore
 from gatekeeper_core.text import Locale
@@ -416,7 +416,10 @@ def _finished_stop(thread: Thread, before_seq: int | None) -> int:
     if before_seq is not None:
         check_tokens("before_seq", before_seq)
     limit = len(thread.messages) if before_seq is None else before_seq
-    turns = group_turns(thread.messages)
-    if turns and not is_answered(turns[-1].messages):
-        turns = turns[:-1]
-    return max((turn.stop for turn in turns if turn.stop <= limit), default=0)
+    stop = count = len(thread.messages)
+    for start in range(count - 1, -1, -1):
+        if turn_role(thread.messages[start]) == "user":
+            if stop <= limit and (stop < count or is_answered(thread.messages[start:])):
+                return stop
+            stop = start
+    return 0

@@ -77,7 +77,7 @@ class Thread:
             if value == "":
                 raise ConfigError(f"Thread.{name} must not be empty")
         object.__setattr__(self, "messages", tuple(self.messages))
-        for at, message in enumerate(self.messages):
+        for at, message in enumerate(self.messages) if {*map(type, self.messages)} - {Message} else ():
             if not isinstance(message, Message):
                 raise TypeError(f"Thread.messages[{at}] must be a Message, got {type(message).__name__}")
 
@@ -93,6 +93,19 @@ class Thread:
         longer = replace(self, messages=(*self.messages, *messages))
         object.__setattr__(longer, "_digests", self._digests)
         return longer
+
+    def take_digests(self, before: Thread) -> None:
+        """Take over the digests of another value of the conversation, where that one is the beginning of this one.
+
+        >>> before, now = (Thread("t1", [Message("user", "hi")] * count) for count in (1, 2))
+        >>> now.take_digests(before)
+        >>> now.digests([1]) == Thread("t1", now.messages).digests([1])
+        True
+        """
+        known = len(before._digests.found) - 1
+        is_more = len(self._digests.found) <= known <= len(self.messages)
+        if is_more and before.messages[:known] == self.messages[:known]:
+            object.__setattr__(self, "_digests", before._digests)
 
     @property
     def last_seq(self) -> int:

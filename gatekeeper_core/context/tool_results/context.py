@@ -56,7 +56,7 @@ class ToolResults:
     """The tool results of a conversation, with what a compressor is told of each.
 
     Args:
-        messages: the conversation; read when this is made, never changed.
+        messages: the conversation as it is now; read when a result is to be made smaller, never changed.
         compress: makes a text smaller.
         query: the question.
         thread_id: names the thread.
@@ -68,7 +68,7 @@ class ToolResults:
     ('now 12', None)
     """
 
-    __slots__ = ("_compress", "_context", "_live", "_names")
+    __slots__ = ("_compress", "_context", "_messages", "_read")
 
     def __init__(
         self,
@@ -81,8 +81,8 @@ class ToolResults:
     ) -> None:
         self._compress = compress
         self._context = ResultContext(query=query or None, thread_id=thread_id, tenant=tenant)
-        self._names = dict(_tool_names(messages))
-        self._live = dict.fromkeys(pointer for message in messages for pointer in pointers_in(message.text))
+        self._messages = tuple(messages)
+        self._read: tuple[dict[int, str], dict[str, None]] | None = None  # tools by position, and pointers
 
     def smaller(self, position: int, message: Message, *, age_rounds: int = 0) -> Message | None:
         """Return a tool message with a shorter text, marked as compressed, or None where it stays as it is.
@@ -94,11 +94,17 @@ class ToolResults:
             TypeError: the compressor returned no text.
             Exception: whatever the compressor raises.
         """
-        name = self._names.get(position)
-        if message.role != "tool" or name in READING_TOOLS or message.metadata.get(COMPRESSED):
+        if message.role != "tool" or message.metadata.get(COMPRESSED):
+            return None
+        if self._read is None:
+            live = dict.fromkeys(pointer for one in self._messages for pointer in pointers_in(one.text))
+            self._read = dict(_tool_names(self._messages)), live
+        names, live = self._read
+        name = names.get(position)
+        if name in READING_TOOLS:
             return None
         before = message.text
-        context = self._context._replace(tool_name=name, live=self._live.keys(), age_rounds=age_rounds)
+        context = self._context._replace(tool_name=name, live=live.keys(), age_rounds=age_rounds)
         text = self._compress(message, context)
         if not isinstance(text, str):
             raise TypeError(f"compress_result must return str, got {type(text).__name__}")
@@ -106,7 +112,7 @@ class ToolResults:
         text = defused(text, set(pointers_in(text)).difference(pointers_in(before)))
         if len(text) >= len(before):
             return None
-        self._live.update(dict.fromkeys(pointers_in(text)))
+        live.update(dict.fromkeys(pointers_in(text)))
         return replace(with_text(message, text), metadata={**message.metadata, COMPRESSED: True})
 
 

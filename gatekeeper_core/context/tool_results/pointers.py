@@ -112,6 +112,8 @@ def pointers_in(text: str) -> tuple[str, ...]:
     >>> pointers_in("[[wm:abcdefghijklmnop]] and [[wm:abcdefghijklmnop]]")
     ('abcdefghijklmnop',)
     """
+    if "[[wm:" not in text:  # most texts: a tenth of the time
+        return ()
     return tuple(dict.fromkeys(match[1] for match in _POINTER.finditer(text)))
 
 

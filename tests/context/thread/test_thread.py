@@ -190,3 +190,14 @@ def test_different_messages_have_different_digests_and_equal_ones_the_same() -> 
 
 def test_a_digest_is_the_same_on_every_machine() -> None:
     assert digest_of([Message("user", "你好"), Message("assistant", "hello")]) == "79ab82e6f8c2e4d1b313e6e23173e4ee"
+
+
+def test_digests_are_taken_over_from_the_beginning_of_the_conversation_alone() -> None:
+    said = [Message("user", "缓存的端口？"), Message("assistant", "6380"), Message("user", "Why?")]
+    other = [said[0], Message("assistant", "6381"), said[2]]
+    for before, now in ((said[:2], said), (said, said[:2]), (other, said), (other[:2], said), (said, said)):
+        known, thread = Thread("t1", before), Thread("t1", now)
+        known.digests([0])
+        thread.take_digests(known)
+        assert thread.digests(range(3)) == Thread("t1", now).digests(range(3))
+        assert (thread._digests is known._digests) == (before == said and now == said)
