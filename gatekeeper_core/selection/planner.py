@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from gatekeeper_core.errors import ConfigError, check_range
 from gatekeeper_core.events import CANDIDATES, COVER
 from gatekeeper_core.observation import stage
-from gatekeeper_core.selection.anchors import count_terms
+from gatekeeper_core.selection.anchors import terms_in
 from gatekeeper_core.selection.constraints import CONSTRAINT_TOKENS
 from gatekeeper_core.selection.coverage import coverage_without, likeness, value_of, worths
 from gatekeeper_core.selection.information import LEAST_INFORMATION, information, is_generic
@@ -482,7 +482,7 @@ class Planner:
         """Return the indexed terms of a turn, without dates and amounts."""
         if turn_id not in self._terms:
             texts = self.records.text_of(turn_id)
-            self._terms[turn_id] = frozenset().union(*(count_terms(text, with_quantities=False) for text in texts))
+            self._terms[turn_id] = frozenset().union(*(terms_in(text, with_quantities=False) for text in texts))
         return self._terms[turn_id]
 
     def is_repeat(self, turn_id: int) -> bool:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from gatekeeper_core.errors import check_range
 from gatekeeper_core.messages import SIGNED
-from gatekeeper_core.selection.anchors import MAX_SCANNED_CHARACTERS, count_terms
+from gatekeeper_core.selection.anchors import MAX_SCANNED_CHARACTERS, terms_in
 from gatekeeper_core.selection.cues import ends_with_question
 from gatekeeper_core.selection.prefilter import Prefilter
 from gatekeeper_core.text import Span, is_question, sentences, split_thinking
@@ -182,7 +182,7 @@ class Trimmer:
         The answer to a question stays. Source: ours.
         """
         wanted = {term for term in self._wanted if len(term) > 1}
-        user, assistant = (not wanted.isdisjoint(count_terms(text)) for text in (part.user, part.assistant))
+        user, assistant = (not wanted.isdisjoint(terms_in(text)) for text in (part.user, part.assistant))
         if assistant and not user and part.tokens_user >= _WORTH_LEAVING:
             return part._replace(user="", tokens_user=0, trimmed=True)
         if user and not assistant and part.tokens_assistant >= _WORTH_LEAVING and not ends_with_question(part.user):
@@ -301,7 +301,7 @@ class _Passage:
     def shared(self, at: int) -> float:
         """Return what the wanted terms of a sentence weigh together, to six digits."""
         if at not in self._shares:
-            terms = count_terms(self._text[self.spans[at].start : self.spans[at].stop])
+            terms = terms_in(self._text[self.spans[at].start : self.spans[at].stop])
             self._shares[at] = round(sum(weight for term, weight in self._wanted.items() if term in terms), 6)
         return self._shares[at]
 
