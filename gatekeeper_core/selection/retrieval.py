@@ -384,7 +384,8 @@ class _Scoring:
         """Return what the most telling words of the turns with the most evidence add to the others."""
         if not _FEEDBACK_WEIGHT or len(own) < 2:
             return {}
-        best = nlargest(_FEEDBACK_TURNS, ((round(value, 6), turn) for turn, value in own.items()))
+        least = nlargest(_FEEDBACK_TURNS, own.values())[-1] - 1e-6  # what is below it is below it when it is rounded
+        best = nlargest(_FEEDBACK_TURNS, [(round(value, 6), turn) for turn, value in own.items() if value >= least])
         if best[0][0] <= 0:
             return {}
         words, turns = self._feedback_words(best), sorted(own)
@@ -395,7 +396,8 @@ class _Scoring:
     def _feedback_words(self, best: Sequence[tuple[float, int]]) -> list[tuple[str, float]]:
         """Return the words that tell most of the best turns, with their weights; names of speakers tell nothing.
 
-        The idf of a word is looked up only where it might be among the first: no word tells more than in one turn.
+        The idf of a word is looked up only where it might be among the first: no word tells more than where it stands
+        in no turn but the newest ones, which are counted sooner.
         """
         known = {*self._query.idf, *(related.term for related in self._query.related)}
         shares: dict[str, list[float]] = {}
@@ -405,12 +407,11 @@ class _Scoring:
             for term in telling_terms(text) - known - names:
                 shares.setdefault(term, []).append(value / best[0][0])
         turns, common = len(self._index), background_frequencies()
-        unlisted = [idf_among("", documents=turns, frequency=frequency) for frequency in range(len(best) + 1)]
+        highest_idf = cache(lambda term, frequency: idf_among(term, documents=turns, frequency=frequency))
         bounds = []
         for term, held in shares.items():
-            listed = term in common
-            idf = idf_among(term, documents=turns, frequency=len(held)) if listed else unlisted[len(held)]
-            bounds.append((_told(held, idf), term))
+            frequency = max(len(held), self._index.newest_frequency(term))
+            bounds.append((_told(held, highest_idf(term if term in common else "", frequency)), term))
         top: list[tuple[float, str]] = []  # the least first
         for bound, term in sorted(bounds, reverse=True):
             if len(top) == _FEEDBACK_TERMS and bound < top[0][0]:
