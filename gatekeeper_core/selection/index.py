@@ -396,7 +396,7 @@ class TurnIndex:
             if frozen is not None:
                 runs.append(_run_of(frozen))
             if len(self._looked_up) >= _MAX_LOOKED_UP:
-                self._looked_up.clear()
+                del self._looked_up[next(iter(self._looked_up))]  # the oldest: the terms of this query stay
             self._looked_up[term] = runs
         return runs
 
