@@ -24,7 +24,7 @@ from gatekeeper_core.selection.word_forms import UNINFLECTED, family_heads, irre
 from gatekeeper_core.text import HAN, LazyPattern, clean, is_wide, word_strings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Set
     from functools import _lru_cache_wrapper
 
     from gatekeeper_core.selection.quantities import Quantity
@@ -43,6 +43,7 @@ __all__ = [
     "stem",
     "telling_terms",
     "term_weight",
+    "terms_in",
     "without_ending",
 ]
 
@@ -128,6 +129,21 @@ def count_terms(text: str, *, limit: int = MAX_TURN_ANCHORS, with_quantities: bo
         if quantity.term in counts or len(counts) < limit:
             counts[quantity.term] = counts.get(quantity.term, 0) + 1
     return counts
+
+
+def terms_in(text: str, *, with_quantities: bool = True) -> Set[str]:
+    """Return the terms of :func:`count_terms`, without counting them.
+
+    >>> sorted(terms_in("Deploy api-gateway, then deploy"))
+    ['api', 'api-gateway', 'deploy', 'gateway']
+    """
+    readable = _readable(text)
+    if 3 * len(readable) > MAX_TURN_ANCHORS:  # no character begins more than three terms: else none is one too many
+        return count_terms(text, with_quantities=with_quantities).keys()
+    terms = set(chain.from_iterable(_by_piece(readable, _terms, _ascii_terms)))
+    if with_quantities:
+        terms.update([quantity.term for quantity in _quantities(readable)])
+    return terms
 
 
 def telling_terms(text: str) -> set[str]:

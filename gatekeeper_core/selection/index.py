@@ -293,12 +293,16 @@ class TurnIndex:
 
     def document_frequency(self, term: str) -> int:
         """Return in how many turns a term stands."""
-        live = self._live.get(term)
-        count = 0 if live is None else 1 if isinstance(live, int) else len(live)
+        count = self.newest_frequency(term)
         if self._live_start:
             for _, begin, end in self._earlier_runs(term):
                 count += end - begin
         return count
+
+    def newest_frequency(self, term: str) -> int:
+        """Return in how many of the newest turns a term stands: a bound on its document frequency, sooner known."""
+        live = self._live.get(term)
+        return 0 if live is None else 1 if isinstance(live, int) else len(live)
 
     def known_words(self, words: Set[str]) -> list[str]:
         """Return those of some words (as :class:`WordFilter` has them) that stand in a turn, in any order."""
@@ -384,14 +388,16 @@ class TurnIndex:
         """Return the stretches that are no longer in the dictionary; a query asks for the same ones several times."""
         runs = self._looked_up.get(term)
         if runs is None:
-            key = term_key(term)
-            found = [(segment.postings, *segment.find(key)) for segment in self._segments]
-            runs = [run for run in found if run[1] < run[2]]
+            key, runs = term_key(term), []
+            for segment in self._segments:
+                begin, end = segment.find(key)
+                if begin < end:
+                    runs.append((segment.postings, begin, end))
             frozen = self._frozen.get(term) if self._frozen is not None else None
             if frozen is not None:
                 runs.append(_run_of(frozen))
             if len(self._looked_up) >= _MAX_LOOKED_UP:
-                self._looked_up.clear()
+                del self._looked_up[next(iter(self._looked_up))]  # the oldest: the terms of this query stay
             self._looked_up[term] = runs
         return runs
 

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from gatekeeper_core.errors import ConfigError, check_range
 from gatekeeper_core.events import CANDIDATES, COVER
 from gatekeeper_core.observation import stage
-from gatekeeper_core.selection.anchors import count_terms
+from gatekeeper_core.selection.anchors import terms_in
 from gatekeeper_core.selection.constraints import CONSTRAINT_TOKENS
 from gatekeeper_core.selection.coverage import coverage_without, likeness, value_of, worths
 from gatekeeper_core.selection.information import LEAST_INFORMATION, information, is_generic
@@ -171,6 +171,7 @@ class Planner:
     _open: list[tuple[float, int]] = field(default_factory=list, init=False)
     _covered: tuple[int, ...] = field(default=(), init=False)
     _terms: dict[int, frozenset[str]] = field(default_factory=dict, init=False)
+    _alike: dict[frozenset[str], set[int]] = field(default_factory=dict, init=False)  # turns by what they hold of it
 
     def __post_init__(self) -> None:
         self._fill = self.config.mode == "fill"
@@ -209,7 +210,9 @@ class Planner:
             limit = max(limit, 2 * self._left * len(self.records) // max(1, self.history_tokens))
         config, texts = self.config.retrieval, self.records.text_of
         scores = score_turns(self.query, self.index, config=config, depth=limit, texts=texts, meaning=self.meaning)
-        self.scores = {score.turn_id: score for score in scores}
+        for score in scores:
+            self.scores[score.turn_id] = score
+            self._alike.setdefault(score.matched, set()).add(score.turn_id)
         told, worth = self._told_by(scores), worths(scores)
         enough, least = self._floors(scores, told)
         hangs = not self._fill and self.verdict.link >= _WHOLE_ABOVE
@@ -237,16 +240,19 @@ class Planner:
         worth = information((term for term in self.query.idf if term not in self.query.earlier), self.index)
         mass = max(math.fsum(worth.values()), LEAST_INFORMATION)
         credit_of = {related.term: (related.stands_for, related.credit) for related in self.query.related}
-        told = {}
+        told: dict[int, float] = {}
+        shares: dict[tuple[frozenset[str], frozenset[str]], float] = {}  # most turns hold what another one holds
         for score in scores:
-            held = dict.fromkeys(score.matched, 1.0)
-            for term in score.related:
-                stands_for, credit = credit_of[term]
-                for own in stands_for:
-                    held[own] = max(held.get(own, 0.0), credit)
-            shares = math.fsum(worth.get(term, 0.0) * credit for term, credit in held.items())
+            hits = score.matched, score.related
+            if hits not in shares:
+                held = dict.fromkeys(score.matched, 1.0)
+                for term in score.related:
+                    stands_for, credit = credit_of[term]
+                    for own in stands_for:
+                        held[own] = max(held.get(own, 0.0), credit)
+                shares[hits] = math.fsum([worth.get(term, 0.0) * credit for term, credit in held.items()]) / mass
             near = self.meaning.strength(score.turn_id) if self.meaning else 0.0
-            told[score.turn_id] = round(max(shares / mass, _EVIDENCE_SHARE * near**2), 6)
+            told[score.turn_id] = round(max(shares[hits], _EVIDENCE_SHARE * near**2), 6)
         return told
 
     def _floors(self, scores: Sequence[Score], told: Mapping[int, float]) -> tuple[float, float]:
@@ -330,7 +336,9 @@ class Planner:
             if value < -bound and candidates and (-value, negative) > candidates[0]:
                 heappush(candidates, (-value, negative))
                 continue
-            newer = [entry for entry in candidates if entry[1] < negative and self._restates(-entry[1], -negative)]
+            alike = self._alike[self.scores[-negative].matched]
+            newer = [entry for entry in candidates if entry[1] < negative and -entry[1] in alike]
+            newer = [entry for entry in newer if self._restates(-entry[1], -negative)]
             if newer:
                 heappush(candidates, (-value, negative))
                 newest = min(newer, key=lambda entry: entry[1])
@@ -344,7 +352,8 @@ class Planner:
         """Return the value of a candidate beside the turns that are kept, and note what is to be sent of it."""
         worth = self._worths[turn_id] * self._novelty(turn_id, told)
         long = self.forms.is_long(turn_id)
-        if turn_id not in self._weak or not long:
+        may_be_formed = turn_id not in self._weak and (self._fill or value_of(worth, 1) > _FORMED_ABOVE)
+        if may_be_formed or not long:
             self._as_snippet.discard(turn_id)
             value = value_of(worth, self._price(turn_id))
             if self._fill or not long or value > _FORMED_ABOVE:
@@ -356,7 +365,7 @@ class Planner:
         """Return what a candidate costs at most in the form that it has now."""
         if self._fill:
             return self.records.tokens_of(turn_id)
-        if self.records[turn_id].source is not None:  # not every message can be cut
+        if self.records.source_of(turn_id) is not None:  # not every message can be cut
             return self._form(turn_id).tokens
         if turn_id in self._as_snippet:
             return self.forms.least(turn_id)
@@ -366,7 +375,8 @@ class Planner:
         """Return what the kept turns leave of a turn's worth, 0..1; a longer row of them goes on with the last one."""
         seen, novelty = self._novelties.get(turn_id, (0, 1.0))
         for other in told[seen:]:
-            novelty *= 0.0 if self._restates(other, turn_id) else 1.0 - self._likeness(turn_id, other) ** 2
+            if alike := self._likeness(turn_id, other):
+                novelty *= 0.0 if self._restates(other, turn_id) else 1.0 - alike**2
         self._novelties[turn_id] = len(told), novelty
         return novelty
 
@@ -381,8 +391,10 @@ class Planner:
         score, kept = self.scores.get(turn_id), self.scores.get(other)
         if score is None or kept is None or score.matched != kept.matched:
             return 0.0
-        short, long = sorted(map(self.records.tokens_of, (turn_id, other)))
-        return likeness(self.terms_of(turn_id), self.terms_of(other)) if 2 * short >= long else 0.0
+        tokens, others = self.records.tokens_of(turn_id), self.records.tokens_of(other)
+        if 2 * tokens < others or 2 * others < tokens:
+            return 0.0
+        return likeness(self.terms_of(turn_id), self.terms_of(other))
 
     def _what_follows(self, evidence: Sequence[int]) -> None:
         """Take what belongs to the best evidence and comes after it.
@@ -470,7 +482,7 @@ class Planner:
         """Return the indexed terms of a turn, without dates and amounts."""
         if turn_id not in self._terms:
             texts = self.records.text_of(turn_id)
-            self._terms[turn_id] = frozenset().union(*(count_terms(text, with_quantities=False) for text in texts))
+            self._terms[turn_id] = frozenset().union(*(terms_in(text, with_quantities=False) for text in texts))
         return self._terms[turn_id]
 
     def is_repeat(self, turn_id: int) -> bool:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
-from gatekeeper_core.selection.anchors import MAX_TURN_ANCHORS, count_terms, folded, stem, without_ending
+from gatekeeper_core.selection.anchors import MAX_TURN_ANCHORS, count_terms, folded, stem, terms_in, without_ending
 from gatekeeper_core.selection.word_forms import family_heads, irregular_forms
 from gatekeeper_core.text import clean, is_wide
 
@@ -82,7 +82,7 @@ class Prefilter:
         """
         begin = self._text.rfind(" ", span.start, at) + 1 or span.start
         end = self._text.find(" ", at, span.stop)
-        held = count_terms(self._text[begin : end if end >= 0 else span.stop])
+        held = terms_in(self._text[begin : end if end >= 0 else span.stop])
         return any(word in held and word[0] not in "@#" for word in self._words)
 
 

@@ -88,7 +88,7 @@ class Records(Sequence[Record]):
             self._assistants[places],
             self._tokens_user[places],
             self._tokens_assistant[places],
-            self._sources[places] if places < len(self._sources) else None,
+            self.source_of(places),
         )
 
     def append(self, record: Record) -> None:
@@ -116,6 +116,10 @@ class Records(Sequence[Record]):
     def tokens_of(self, turn_id: int) -> int:
         """Return what one turn costs as a whole, at least 1."""
         return self._tokens_user[turn_id] + self._tokens_assistant[turn_id] or 1
+
+    def source_of(self, turn_id: int) -> Turn | None:
+        """Return the turn that one record came from, if any."""
+        return self._sources[turn_id] if turn_id < len(self._sources) else None
 
     def text_of(self, turn_id: int) -> tuple[str, str]:
         """Return both texts of one turn."""

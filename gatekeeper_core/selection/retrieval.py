@@ -30,6 +30,7 @@ from gatekeeper_core.selection.anchors import (
     has_whole,
     telling_terms,
 )
+from gatekeeper_core.selection.background import background_frequencies
 from gatekeeper_core.selection.dates import spoken_dates
 from gatekeeper_core.selection.expansion import Related, related_terms
 from gatekeeper_core.selection.index import idf_among
@@ -319,14 +320,6 @@ def _with_meaning(
     return tuple(sorted(raised, key=_rank))
 
 
-class _Held(NamedTuple):
-    """The share of the query's idf, 0..1, the own and the related terms that some hits stand for."""
-
-    share: float
-    terms: frozenset[str]
-    related: frozenset[str]
-
-
 class _Scoring:
     """Scores the turns of a conversation for one query."""
 
@@ -337,7 +330,7 @@ class _Scoring:
         self._index = index
         self._config = config
         self._texts = texts
-        self._held = _held_by(query)
+        self._share, self._terms = _share_by(query), _terms_by(query)
         self._named = index.speakers.named(query.idf) if _SPEAKER_WEIGHT else frozenset()
         user, assistant = config.user_weight, config.assistant_weight
         if user and assistant and index.speakers.are_two_people():  # between two people both sides weigh alike
@@ -374,11 +367,11 @@ class _Scoring:
         """Return the weighted ``lex`` of some turns."""
         user, assistant = self._bm25.user_weight, self._bm25.assistant_weight
         if not self._named:
-            return {turn: user * hit.user + assistant * hit.assistant for turn, hit in hits.items()}
+            return {turn: user * of_user + assistant * rest for turn, (of_user, rest, _) in hits.items()}
         factors = self._speaker_factors
         return {
-            turn: user * by_user * hit.user + assistant * by_assistant * hit.assistant
-            for turn, hit in hits.items()
+            turn: user * by_user * of_user + assistant * by_assistant * rest
+            for turn, (of_user, rest, _) in hits.items()
             for by_user, by_assistant in (factors(turn),)
         }
 
@@ -391,7 +384,8 @@ class _Scoring:
         """Return what the most telling words of the turns with the most evidence add to the others."""
         if not _FEEDBACK_WEIGHT or len(own) < 2:
             return {}
-        best = nlargest(_FEEDBACK_TURNS, ((round(value, 6), turn) for turn, value in own.items()))
+        least = nlargest(_FEEDBACK_TURNS, own.values())[-1] - 1e-6  # what is below it is below it when it is rounded
+        best = nlargest(_FEEDBACK_TURNS, [(round(value, 6), turn) for turn, value in own.items() if value >= least])
         if best[0][0] <= 0:
             return {}
         words, turns = self._feedback_words(best), sorted(own)
@@ -402,19 +396,22 @@ class _Scoring:
     def _feedback_words(self, best: Sequence[tuple[float, int]]) -> list[tuple[str, float]]:
         """Return the words that tell most of the best turns, with their weights; names of speakers tell nothing.
 
-        The idf of a word is looked up only where it might be among the first: no word tells more than in one turn.
+        The idf of a word is looked up only where it might be among the first: no word tells more than where it stands
+        in no turn but the newest ones, which are counted sooner.
         """
         known = {*self._query.idf, *(related.term for related in self._query.related)}
         shares: dict[str, list[float]] = {}
         for value, turn in best:
-            names = {term for name in self._index.speakers.of(turn) for term in count_terms(name)}
+            names = {term for name in self._index.speakers.of(turn) if name for term in count_terms(name)}
             text = "\n".join(text[:_FEEDBACK_CHARACTERS] for text in self._texts(turn))
             for term in telling_terms(text) - known - names:
                 shares.setdefault(term, []).append(value / best[0][0])
-        turns = len(self._index)
-        bounds = [
-            (_told(held, idf_among(term, documents=turns, frequency=len(held))), term) for term, held in shares.items()
-        ]
+        turns, common = len(self._index), background_frequencies()
+        highest_idf = cache(lambda term, frequency: idf_among(term, documents=turns, frequency=frequency))
+        bounds = []
+        for term, held in shares.items():
+            frequency = max(len(held), self._index.newest_frequency(term))
+            bounds.append((_told(held, highest_idf(term if term in common else "", frequency)), term))
         top: list[tuple[float, str]] = []  # the least first
         for bound, term in sorted(bounds, reverse=True):
             if len(top) == _FEEDBACK_TERMS and bound < top[0][0]:
@@ -442,8 +439,8 @@ class _Scoring:
         around = bits
         for beside in (turn - 1, turn + 1):
             if beside in hits:
-                around |= hits[beside].bits
-        fit = 1.0 - _REACH_WEIGHT * (1.0 - self._held(around).share)
+                around |= hits[beside][2]
+        fit = 1.0 - _REACH_WEIGHT * (1.0 - self._share(around))
         late = recency(turn, len(self._index))
         user_factor, assistant_factor = self._even  # what the weights of both sides were multiplied with
         if self._named:
@@ -453,7 +450,8 @@ class _Scoring:
         lexical = config.user_weight * lex_user + config.assistant_weight * lex_assistant
         total = round(fit * (lexical + fed + near) + config.recency_weight * late, 6)
         whole: frozenset[str] = frozenset()
-        return Score(turn, lex_user, lex_assistant, 0.0, late, fed, near, fit, total, *self._held(bits), whole)
+        share, terms = self._share(bits), self._terms(bits)
+        return Score(turn, lex_user, lex_assistant, 0.0, late, fed, near, fit, total, share, *terms, whole)
 
     def _read(self, score: Score) -> Score:
         """Return a score with its whole hits, and raised where its text holds what is asked for."""
@@ -478,35 +476,39 @@ def _rank(score: Score) -> tuple[float, int]:
     return -score.total, -score.turn_id
 
 
-def _held_by(query: Query) -> Callable[[int], _Held]:
-    """Return a function from the hits of a turn, as bits, to what they stand for; it works out each pattern once."""
-    terms, idf, mass = list(query.idf), list(query.idf.values()), query.mass
-    places = {term: place for place, term in enumerate(terms)}
+def _share_by(query: Query) -> Callable[[int], float]:
+    """Return a function from the hits of a turn, as bits, to the share of the query's idf that they stand for, 0..1."""
+    idf, mass = list(query.idf.values()), query.mass
+    places = {term: place for place, term in enumerate(query.idf)}
     stand_ins = [([places[term] for term in related.stands_for], related.credit) for related in query.related]
 
     @cache
-    def held(bits: int) -> _Held:
-        own: list[int] = []
-        others: list[int] = []
-        while bits:
-            place = bits.bit_length() - 1
-            bits ^= 1 << place
-            if place < len(terms):
-                own.append(place)
-            else:
-                others.append(place - len(terms))
-        credit_of = dict.fromkeys(own, 1.0)
-        for stands_for, credit in [stand_ins[place] for place in others]:
-            for place in stands_for:
-                credit_of[place] = max(credit_of.get(place, 0.0), credit)
-        known = sum([idf[place] * credit_of[place] for place in sorted(credit_of)])
-        return _Held(
-            share=round(min(1.0, known / mass), 6) if mass else 0.0,
-            terms=frozenset([terms[place] for place in own]),
-            related=frozenset([query.related[place].term for place in others]),
+    def share(bits: int) -> float:
+        held = [weight for place, weight in enumerate(idf) if bits >> place & 1]
+        if others := bits >> len(idf):
+            credit_of = {place: 1.0 for place in range(len(idf)) if bits >> place & 1}
+            for at, (stands_for, credit) in enumerate(stand_ins):
+                for place in stands_for if others >> at & 1 else ():
+                    credit_of[place] = max(credit_of.get(place, 0.0), credit)
+            held = [idf[place] * credit_of[place] for place in sorted(credit_of)]
+        return round(min(1.0, sum(held) / mass), 6) if mass else 0.0
+
+    return share
+
+
+def _terms_by(query: Query) -> Callable[[int], tuple[frozenset[str], frozenset[str]]]:
+    """Return a function from the hits of a turn, as bits, to its own terms of the query and the related ones."""
+    own, related = list(query.idf), [related.term for related in query.related]
+
+    @cache
+    def terms(bits: int) -> tuple[frozenset[str], frozenset[str]]:
+        others = bits >> len(own)
+        return (
+            frozenset([term for place, term in enumerate(own) if bits >> place & 1]),
+            frozenset([term for place, term in enumerate(related) if others >> place & 1]),
         )
 
-    return held
+    return terms
 
 
 class _Phrase(NamedTuple):

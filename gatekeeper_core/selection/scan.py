@@ -38,12 +38,8 @@ class Bm25(NamedTuple):
     b: float
 
 
-class Hits(NamedTuple):
-    """Both BM25 sums of a turn, unweighted, and its hits as bits, in the order of the terms."""
-
-    user: float
-    assistant: float
-    bits: int
+Hits = tuple[float, float, int]
+"""Both BM25 sums of a turn, unweighted (the user's text, the assistant's), and its hits as bits, term by term."""
 
 
 class Scan:
@@ -132,7 +128,7 @@ class Scan:
                 count = posting & MAX_COUNT
                 if count:
                     assistant[turn] += best * count / (count + flat + assistant_slope * assistant_lengths[turn])
-        return {turn: Hits(user[turn], assistant[turn], hit) for turn, hit in bits.items()}
+        return dict(zip(bits, zip(user.values(), assistant.values(), bits.values(), strict=True), strict=True))
 
     def _add(self, sums: dict[int, float], weight: float, postings: Iterable[int]) -> None:
         """Add what a term counts in a text of mean length to the turns that hold it: where most time is spent."""

@@ -223,20 +223,23 @@ def _shares(worth: Mapping[str, float], translated: Mapping[str, Set[str]], inde
     Of each term the newest 400 postings are read, and of all together 2,000 or little more: a question costs the same
     at any length of the conversation, and the most frequent terms give way first.
     """
-    postings: dict[str, Sequence[int]] = {term: index.newest_postings(term, _MAX_POSTINGS) for term in worth}
+    found: dict[str, Sequence[int]] = {}
     for term, others in translated.items():
         turns = {posting >> TURN_BITS for other in others for posting in index.newest_postings(other, _MAX_POSTINGS)}
-        postings[term] = [turn << TURN_BITS for turn in sorted(turns)[-_MAX_POSTINGS:]]
-    left = _MAX_ALL_POSTINGS - sum(map(len, postings.values()))
-    for term in sorted(postings, key=lambda term: (-len(postings[term]), term)):
+        found[term] = [turn << TURN_BITS for turn in sorted(turns)[-_MAX_POSTINGS:]]
+    lengths = {term: min(_MAX_POSTINGS, index.document_frequency(term)) for term in worth}
+    lengths |= {term: len(postings) for term, postings in found.items()}
+    left = _MAX_ALL_POSTINGS - sum(lengths.values())
+    for term in sorted(lengths, key=lambda term: (-lengths[term], term)):
         if left >= 0:
             break
-        left += len(postings[term])
-        postings[term] = ()
+        left += lengths[term]
+        found[term] = ()
     shares: dict[int, float] = {}
     newest = len(index) - 1
     for term, value in worth.items():
-        for posting in postings[term]:
+        postings = found[term] if term in found else index.newest_postings(term, _MAX_POSTINGS)
+        for posting in postings:
             turn = posting >> TURN_BITS
             if turn in shares:
                 shares[turn] += value

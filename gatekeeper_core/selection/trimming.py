@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from gatekeeper_core.errors import check_range
 from gatekeeper_core.messages import SIGNED
-from gatekeeper_core.selection.anchors import MAX_SCANNED_CHARACTERS, count_terms
+from gatekeeper_core.selection.anchors import MAX_SCANNED_CHARACTERS, terms_in
 from gatekeeper_core.selection.cues import ends_with_question
 from gatekeeper_core.selection.prefilter import Prefilter
 from gatekeeper_core.text import Span, is_question, sentences, split_thinking
@@ -182,7 +182,7 @@ class Trimmer:
         The answer to a question stays. Source: ours.
         """
         wanted = {term for term in self._wanted if len(term) > 1}
-        user, assistant = (not wanted.isdisjoint(count_terms(text)) for text in (part.user, part.assistant))
+        user, assistant = (not wanted.isdisjoint(terms_in(text)) for text in (part.user, part.assistant))
         if assistant and not user and part.tokens_user >= _WORTH_LEAVING:
             return part._replace(user="", tokens_user=0, trimmed=True)
         if user and not assistant and part.tokens_assistant >= _WORTH_LEAVING and not ends_with_question(part.user):
@@ -301,7 +301,7 @@ class _Passage:
     def shared(self, at: int) -> float:
         """Return what the wanted terms of a sentence weigh together, to six digits."""
         if at not in self._shares:
-            terms = count_terms(self._text[self.spans[at].start : self.spans[at].stop])
+            terms = terms_in(self._text[self.spans[at].start : self.spans[at].stop])
             self._shares[at] = round(sum(weight for term, weight in self._wanted.items() if term in terms), 6)
         return self._shares[at]
 
@@ -340,13 +340,14 @@ class Forms:
         self._trim = trim
         self._two_people = two_people
         self._room = room
+        self._wholes: dict[int, Excerpt] = {}
         self._excerpts: dict[int, Excerpt] = {}
         self._cuts: dict[tuple[int, int], Excerpt | None] = {}
 
     def excerpt(self, turn_id: int) -> Excerpt:
         """Return a turn without the sentences that do not matter."""
         if turn_id not in self._excerpts:
-            part, source = self._whole(turn_id), self._records[turn_id].source
+            part, source = self._whole(turn_id), self._records.source_of(turn_id)
             if self._trim and not self._stays_whole(turn_id):
                 part = self._trimmer.excerpt(part, source=source)
                 if source is None and self._two_people:
@@ -362,12 +363,11 @@ class Forms:
         """Return a part of a turn, or the best of the turn within some tokens where it costs more and can be cut."""
         if part.tokens <= tokens or not self._trim:
             return part
-        record = self._records[turn_id]
-        least = _SMALLEST_CUT if record.source else max(1, min(_SMALLEST_CUT, record.tokens // 4))
+        whole, source = self._whole(turn_id), self._records.source_of(turn_id)
+        least = _SMALLEST_CUT if source else max(1, min(_SMALLEST_CUT, whole.tokens // 4))
         if tokens < least or self._stays_whole(turn_id):
             return part
         if (turn_id, tokens) not in self._cuts:
-            whole, source = self._whole(turn_id), record.source
             self._cuts[turn_id, tokens] = self._trimmer.tight(whole, budget_tokens=tokens, source=source)
         return self._cuts[turn_id, tokens] or part
 
@@ -380,9 +380,10 @@ class Forms:
         return self._trim and self._records.tokens_of(turn_id) > _MIN_TOKENS
 
     def _stays_whole(self, turn_id: int) -> bool:
-        record = self._records[turn_id]
-        return turn_id == len(self._records) - 1 and record.source is not None and record.tokens <= self._room
+        is_given = turn_id == len(self._records) - 1 and self._records.source_of(turn_id) is not None
+        return is_given and self._records.tokens_of(turn_id) <= self._room
 
     def _whole(self, turn_id: int) -> Excerpt:
-        record = self._records[turn_id]
-        return Excerpt(record.user, record.assistant, record.tokens_user, record.tokens_assistant)
+        if turn_id not in self._wholes:
+            self._wholes[turn_id] = Excerpt(*self._records[turn_id][:4])
+        return self._wholes[turn_id]
