@@ -105,6 +105,11 @@ class LookUp:
         """What could not be had, each part once, in the order in which that was found out."""
         return tuple(self._misses.values())
 
+    @property
+    def left_seconds(self) -> float:
+        """How long the calls but the last may still be waited for; below 0 not at all."""
+        return self._waits.left_seconds
+
     def start(self, lane: BoundedCalls | None, function: Callable[[], object]) -> Call | None:
         """Start a call on a worker, or without a lane make it at once; None where it was refused."""
         if lane is not None:
@@ -116,7 +121,7 @@ class LookUp:
     def result(self, part: str, call: Call | None, *, last: bool = False) -> Any:
         """Return what a call gave, or None and note the miss; the last call of a build may take all that is left."""
         start = monotonic()
-        left = self._waits.left_seconds + (self._last_seconds if last else 0)
+        left = self.left_seconds + (self._last_seconds if last else 0)
         outcome = call.outcome(timeout_seconds=left) if call else Outcome("busy")
         self._waits.left_seconds -= monotonic() - start
         if outcome.status == "done":
@@ -213,7 +218,9 @@ class DerivedRecords:
         lane = self._store_lane
         calls = {"constraints": look.start(lane, lambda: self.constraints.of(thread))}
         if summary_before is not None:
-            brought_up = partial(self.summaries.update_if_needed, thread, before_seq=summary_before)
+            brought_up = partial(
+                self.summaries.update_if_needed, thread, before_seq=summary_before, wait_seconds=look.left_seconds
+            )
             calls["summary"] = look.start(lane, brought_up)
         if task:
             calls["task"] = look.start(lane, lambda: self.tasks.get(thread))
@@ -225,7 +232,9 @@ class DerivedRecords:
             calls["retrieved"] = look.start(self._memory_lane, partial(_found, self.memory, scope, prompt, search))
         results = {part: look.result(part, call) for part, call in calls.items()}
         update, found = results.get("summary"), results.get("retrieved") or _Found()
-        if update and update.status in ("failed", "unsaved"):
+        if update and update.status == "busy":
+            look.miss("summary", "busy")
+        elif update and update.status in ("failed", "unsaved"):
             look.miss("summary", "degraded" if update.summary else "failed", update.reason)
         if found.reason:
             look.miss("retrieved", "degraded" if found.hits or found.reason != _NONSENSE else "failed", found.reason)

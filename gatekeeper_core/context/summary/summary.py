@@ -15,8 +15,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from threading import Lock
+from threading import TIMEOUT_MAX, Lock
 from typing import Any, Literal, NamedTuple, get_args
+from weakref import WeakValueDictionary
 
 from gatekeeper_core.context.compaction.summarizer import (
     MAX_MODEL_INPUT_TOKENS,
@@ -87,8 +88,9 @@ class SummaryUpdate(NamedTuple):
     Attributes:
         summary: the summary that holds for the conversation now, None where there is none.
         status: ``none`` (there is none yet, and none is due), ``current`` (nothing was due), ``updated``, ``rebuilt``
-            (the stored one was damaged, or of messages that are no longer there), ``busy`` (another thread is at it),
-            ``unsaved`` (made, and the store did not take it), ``failed`` (the store, or the model).
+            (the stored one was damaged, or of messages that are no longer there), ``busy`` (another caller is at it for
+            longer than could be waited), ``unsaved`` (made, and the store did not take it),
+            ``failed`` (the store, or the model).
         reason: one word or the type of an error: ``damaged``, ``changed``, ``conflict``, ``empty``, ``not_text``,
             ``too_long``, ``unsupported``, ``error: <type>``; "" where there is none.
         unsupported: what a model's text held that nobody had said.
@@ -121,8 +123,8 @@ class _Stored(NamedTuple):
 class ThreadSummary:
     """Keeps the summaries of conversations in a store, and brings them up to date.
 
-    Safe to use from several threads; a conversation has one update at a time, and other callers get what is stored.
-    Several processes may share the store.
+    Safe to use from several threads; a conversation has one update at a time, and other callers wait for it as long as
+    they say, then get what is stored. Several processes may share the store.
 
     Args:
         store: keeps the records.
@@ -162,7 +164,7 @@ class ThreadSummary:
         self._counter = cached_counter(token_counter)
         self._summarizer = summarizer
         self._lock = Lock()
-        self._running: set[tuple[str, str, str]] = set()
+        self._running: WeakValueDictionary[tuple[str, str, str], Lock] = WeakValueDictionary()
 
     @property
     def config(self) -> SummaryConfig:
@@ -178,7 +180,9 @@ class ThreadSummary:
         stored = self._load(thread)
         return not stored.failed and self._is_due(thread, stored.summary, _finished_stop(thread, before_seq))
 
-    def update_if_needed(self, thread: Thread, *, before_seq: int | None = None) -> SummaryUpdate:
+    def update_if_needed(
+        self, thread: Thread, *, before_seq: int | None = None, wait_seconds: float = 0.0
+    ) -> SummaryUpdate:
         """Bring the summary up to date where enough was said since the last time.
 
         Counted are the messages of finished turns that are not covered: from ``message_threshold`` messages or
@@ -188,16 +192,18 @@ class ThreadSummary:
         Args:
             thread: the conversation.
             before_seq: messages from here on stay uncovered, for the window shows them; None: none.
+            wait_seconds: how long to wait for another caller that is at this conversation, then to find what that one
+                has stored; 0 and less do not wait.
 
         Raises:
             TypeError: an argument has the wrong type.
             ConfigError: ``before_seq`` is negative.
         """
-        return self._update(thread, before_seq, whenever=False)
+        return self._update(thread, before_seq, wait_seconds, whenever=False)
 
-    def update(self, thread: Thread, *, before_seq: int | None = None) -> SummaryUpdate:
+    def update(self, thread: Thread, *, before_seq: int | None = None, wait_seconds: float = 0.0) -> SummaryUpdate:
         """Bring the summary up to date wherever there is something new; else as :meth:`update_if_needed`."""
-        return self._update(thread, before_seq, whenever=True)
+        return self._update(thread, before_seq, wait_seconds, whenever=True)
 
     def model_due(self, thread: Thread) -> bool:
         """Return whether there is a summarizer, and something in the summary that it does not know of."""
@@ -213,18 +219,18 @@ class ThreadSummary:
         """
         _check_thread(thread)
         with stage(SUMMARY_MODEL, thread=thread.id) as seen:
-            with self._alone(thread, "model") as alone:
+            with self._alone(thread, "model", wait_seconds=0.0) as alone:
                 update = self._by_model(thread) if alone else SummaryUpdate(self.get(thread), "busy")
             seen.tell(update.facts)
         return update
 
     # --- One update ---------------------------------------------------------------------------------------------------
 
-    def _update(self, thread: Thread, before_seq: int | None, *, whenever: bool) -> SummaryUpdate:
+    def _update(self, thread: Thread, before_seq: int | None, wait_seconds: float, *, whenever: bool) -> SummaryUpdate:
         _check_thread(thread)
         with stage(SUMMARY, thread=thread.id) as seen:
             stop = _finished_stop(thread, before_seq)
-            with self._alone(thread, "update") as alone:
+            with self._alone(thread, "update", wait_seconds=wait_seconds) as alone:
                 update = (
                     self._by_sentences(thread, stop, whenever) if alone else SummaryUpdate(self.get(thread), "busy")
                 )
@@ -232,18 +238,16 @@ class ThreadSummary:
         return update
 
     @contextmanager
-    def _alone(self, thread: Thread, task: str) -> Iterator[bool]:
-        """Tell whether nobody else is at a task of a conversation, and keep others from it meanwhile."""
-        key = (thread.tenant, thread.id, task)
+    def _alone(self, thread: Thread, task: str, *, wait_seconds: float) -> Iterator[bool]:
+        """Wait until nobody else is at a task of a conversation, and keep others from it; tell whether that came."""
         with self._lock:
-            alone = key not in self._running
-            self._running.add(key)
+            running = self._running.setdefault((thread.tenant, thread.id, task), Lock())
+        alone = running.acquire(timeout=min(max(0.0, wait_seconds), TIMEOUT_MAX))
         try:
             yield alone
         finally:
             if alone:
-                with self._lock:
-                    self._running.discard(key)
+                running.release()
 
     def _by_sentences(self, thread: Thread, stop: int, whenever: bool) -> SummaryUpdate:
         made: Summary | None = None

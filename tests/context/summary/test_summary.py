@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Sequence
-from threading import Barrier, Event
+from threading import Barrier, Event, Timer
 from threading import Thread as Worker
 from typing import Any
 
@@ -379,7 +380,7 @@ def test_a_store_that_says_conflict_where_nobody_wrote_is_not_believed_twice() -
 
 
 def test_one_update_at_a_time_for_each_conversation() -> None:
-    """001-79: single-flight; whoever comes second gets what is stored, at once."""
+    """001-79: single-flight; whoever comes second gets what is stored, at once or after waiting."""
     entered, go_on = Event(), Event()
     store = InMemoryRecordStore()
 
@@ -398,11 +399,12 @@ def test_one_update_at_a_time_for_each_conversation() -> None:
     worker.start()
     assert entered.wait(30)
     assert summaries.update_if_needed(thread_of(TALKS["english"])) == SummaryUpdate(None, "busy")
+    assert summaries.update_if_needed(thread_of(TALKS["english"]), wait_seconds=0.01).status == "busy"
     assert summaries.update_if_needed(thread_of(TALKS["english"], name="t2")).status == "updated"
-    go_on.set()
+    Timer(0.05, go_on.set).start()
+    assert summaries.update_if_needed(thread_of(TALKS["english"]), wait_seconds=math.inf).status == "current"
     worker.join(30)
     assert [made.status for made in found] == ["updated"]
-    assert summaries.update_if_needed(thread_of(TALKS["english"])).status == "current"
 
 
 def test_many_threads_at_once_leave_one_whole_summary() -> None:
