@@ -79,8 +79,9 @@ bench: $(VENV)/.stamp-bench ## run the benchmarks on samples; GATEKEEPER_DATA=DI
 	@$(RUN) benchmarks.speed --sizes 300,3000 --rounds 20 --adds 5 --seconds 2
 	@$(RUN) benchmarks.adapters --prompts 100 --sizes 300
 
-bench-speed: $(VENV)/.stamp-bench ## time and memory beside the peers at 1,000 and 10,000 turns; build/speed.json and .svg
+bench-speed: $(VENV)/.stamp-bench ## time and memory beside the peers at 1,000 and 10,000 turns, and of builds; build/speed*.json and .svg
 	@$(RUN) benchmarks.speed --json build/speed.json --plot build/speed.svg
+	@$(RUN) benchmarks.speed_builds --json build/speed_builds.json
 
 bench-agent-loop: $(VENV)/.stamp-test ## 200 rounds of tool use under one limit; needs GATEKEEPER_DATA
 	@$(RUN) benchmarks.agent_loop --data "$$GATEKEEPER_DATA"

@@ -12,9 +12,11 @@ if TYPE_CHECKING:
 
 __all__ = ["RECALL", "TIME", "Axes", "draw_curves", "write_plot"]
 
-WIDTH, HEIGHT = 860, 480
-LEFT, TOP, RIGHT, BOTTOM = 60, 40, 280, 50
+WIDTH, HEIGHT = 900, 480
+LEFT, TOP, RIGHT, BOTTOM = 60, 40, 320, 50
 COLOURS = ("#c1272d", "#0050a0", "#2b8a3e", "#8a5a00", "#6a3d9a", "#008b8b", "#d6336c", "#555555", "#9c9c00", "#000000")
+DASHES = ("none", "7 3", "2 3")
+"""One for each round of colours: so no two of thirty curves look the same."""
 
 
 class Axes(NamedTuple):
@@ -105,12 +107,14 @@ def _axes(axes: Axes, low: float, high: float) -> list[str]:
 
 
 def _curve(at: int, name: str, points: Sequence[tuple[float, float]]) -> list[str]:
-    colour, y, key = COLOURS[at % len(COLOURS)], TOP + 14 + 20 * at, WIDTH - RIGHT + 14
+    colour, dash = COLOURS[at % len(COLOURS)], DASHES[at // len(COLOURS) % len(DASHES)]
+    y, key = TOP + 14 + 20 * at, WIDTH - RIGHT + 14
     path = " ".join(f"{across:.1f},{up:.1f}" for across, up in points)
     dots = [f'<circle cx="{across:.1f}" cy="{up:.1f}" r="2.5" fill="{colour}"/>' for across, up in points]
     return [
-        f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="2"/>',
+        f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="2" stroke-dasharray="{dash}"/>',
         *dots,
-        f'<line x1="{key}" x2="{key + 24}" y1="{y - 4}" y2="{y - 4}" stroke="{colour}" stroke-width="3"/>',
+        f'<line x1="{key}" x2="{key + 24}" y1="{y - 4}" y2="{y - 4}" stroke="{colour}" stroke-width="3" '
+        f'stroke-dasharray="{dash}"/>',
         f'<text x="{key + 30}" y="{y}">{escape(name)}</text>',
     ]

@@ -53,6 +53,16 @@ def test_a_plot_is_well_formed_holds_every_curve_and_is_the_same_each_time() -> 
     assert svg == draw_curves("Recall & tokens", curves)
 
 
+def test_no_two_of_many_curves_look_the_same_and_all_their_names_are_told() -> None:
+    names = [f"LangChain SummarizationMiddleware, way {number}" for number in range(20)]
+    root = ET.fromstring(draw_curves("Growth", dict.fromkeys(names, CURVE)))  # noqa: S314 - our own file
+    lines = root.findall("{http://www.w3.org/2000/svg}polyline")
+    assert len({(line.attrib["stroke"], line.attrib["stroke-dasharray"]) for line in lines}) == len(names)
+    texts = [each for each in root.findall("{http://www.w3.org/2000/svg}text") if each.text in names]
+    assert [each.text for each in texts] == names
+    assert all(float(each.attrib["y"]) < int(root.attrib["height"]) for each in texts)
+
+
 def test_a_plot_of_times_is_logarithmic_both_ways_and_what_lies_beyond_is_drawn_at_its_edge() -> None:
     svg = draw_curves("Growth", {"ours": [(100, 1.0), (1000, 10.0), (10_000, 100.0), (100_000, 1e9)]}, axes=TIME)
     (line,) = ET.fromstring(svg).findall("{http://www.w3.org/2000/svg}polyline")  # noqa: S314 - our own file

@@ -1,0 +1,126 @@
+"""What does a prompt by ``ContextBuilder`` cost, by the messages of its thread?
+
+Run ``python -m benchmarks.speed_builds [--sizes 100,1000,5000] [--rounds 30] [--markdown] [--json FILE]``. One builder
+with its defaults serves a generated thread; LangChain's ``trim_messages`` (``approximate``, 4,000
+tokens) sees the same messages and questions in turn. CPU milliseconds, medians:
+
+* **new question**: the thread is as it was at the build before, the question is another one.
+* **same question**: once more, as after a call that failed.
+* **one more turn**: the last question was answered, and the next one comes.
+* **select**: ``ContextGatekeeper.select`` for the new questions over the same turns, to tell what is not the build's.
+* **first build**: the builder has never seen the thread; **with a snapshot**: but its SQLite store holds the index that
+  another builder saved. Once each.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections import defaultdict
+from pathlib import Path
+from statistics import median
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+from benchmarks.corpus import generate_questions, generate_turns
+from benchmarks.report import SEED, commit, print_table, write_json
+from benchmarks.speed_methods import METHODS
+from gatekeeper_core import ContextBuilder, ContextBuilderConfig, ContextGatekeeper, Message, SQLiteStore, Thread
+from gatekeeper_core.context.thread.index_snapshots import INDEX_KIND, MIN_TURNS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from benchmarks.speed_methods import Subject
+
+__all__ = ["main", "measure"]
+
+SYSTEM = "You are a helpful assistant."
+_WARM = 5
+
+
+def cpu_ms(call: Callable[..., object], *arguments: object) -> float:
+    """Return the CPU milliseconds of a call, all threads together."""
+    begin = time.process_time()
+    call(*arguments)
+    return 1e3 * (time.process_time() - begin)
+
+
+def first_builds(thread: Thread, question: str) -> tuple[float, float | None]:
+    """Return what the first build takes without and with an index that was saved before; None: none is, of so few."""
+    with TemporaryDirectory() as folder, SQLiteStore(Path(folder, "store.db")) as store:
+        config = ContextBuilderConfig(call_timeout_ms=60_000)
+        first = ContextBuilder(config, store=store)
+        alone = cpu_ms(first.build, thread, question, SYSTEM)
+        if len(thread.messages) // 2 < MIN_TURNS:
+            return alone, None
+        until = time.monotonic() + 60
+        while store.load_record(thread.tenant, thread.id, INDEX_KIND) is None and time.monotonic() < until:
+            time.sleep(0.05)  # it is saved behind the build
+        again = ContextBuilder(config, store=store)
+        return alone, cpu_ms(again.build, thread, question, SYSTEM)
+
+
+def measure(size: int, rounds: int) -> dict[str, Any]:
+    """Return the row of a thread of so many messages: CPU milliseconds, medians."""
+    turns = generate_turns(size // 2 + rounds, seed=SEED)
+    pairs = [(turn.user, turn.assistant) for turn in turns]
+    messages = tuple(each for user, answer in pairs for each in (Message("user", user), Message("assistant", answer)))
+    past, thread = pairs[: size // 2], Thread("t1", messages[:size])
+    asked = [question.text for question in generate_questions(turns[: size // 2], size // 2, rounds + _WARM, seed=SEED)]
+    first, restored = first_builds(thread, asked[0])
+    builder, gatekeeper = ContextBuilder(), ContextGatekeeper()
+    gatekeeper.sync(past)
+    trim = _trim(past)
+    for question in asked[:_WARM]:
+        builder.build(thread, question, SYSTEM)
+        gatekeeper.select(question)
+    times: defaultdict[str, list[float]] = defaultdict(list)
+    for question in asked[_WARM:]:
+        times["new question"].append(cpu_ms(builder.build, thread, question, SYSTEM))
+        times["same question"].append(cpu_ms(builder.build, thread, question, SYSTEM))
+        times["select"].append(cpu_ms(gatekeeper.select, question))
+        if trim:
+            times["trim_messages"].append(cpu_ms(trim.ask, question))
+    longer = thread
+    for at, question in enumerate(asked[_WARM:]):
+        longer = longer.continued(messages[size + 2 * at : size + 2 * at + 2])
+        times["one more turn"].append(cpu_ms(builder.build, longer, question, SYSTEM))
+    middle = {name: median(each) for name, each in times.items()}
+    return {
+        "messages": size,
+        **{name: f"{each:.2f}" for name, each in middle.items()},
+        "trim / new": f"{middle['trim_messages'] / middle['new question']:.2f}" if trim else "-",
+        "first build": f"{first:.0f}",
+        "with a snapshot": "-" if restored is None else f"{restored:.0f}",
+    }
+
+
+def _trim(past: Sequence[tuple[str, str]]) -> Subject | None:
+    """Return LangChain's ``trim_messages`` over the same turns, None where it is not installed."""
+    method = METHODS["LangChain trim_messages, approximate"]
+    if method.missing:
+        return None
+    subject = method.subject()
+    subject.load(past)
+    return subject
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure, print the table, write JSON if asked to."""
+    commit()
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--sizes", default="100,1000,5000", help="messages, even, by commas (100,1000,5000)")
+    parser.add_argument("--rounds", type=int, default=30, help="questions at each size (30)")
+    parser.add_argument("--markdown", action="store_true", help="print a Markdown table, for a page")
+    parser.add_argument("--json", type=Path, help="also write the figures here")
+    options = parser.parse_args(arguments)
+    rows = [measure(size, options.rounds) for size in map(int, options.sizes.split(","))]
+    print_table(f"Builds, CPU ms, commit {commit()}", rows, markdown=options.markdown)
+    write_json(options.json, "speed_builds", {"sizes": options.sizes, "rounds": options.rounds}, {"builds": rows})
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
