@@ -1,13 +1,16 @@
 """Fit the weights of ``TokenEstimator`` and write ``gatekeeper_core/token_profiles.py``.
 
-Run ``python -m benchmarks.fit_tokens --data DIR``, where ``DIR/tokens/segments_train.jsonl.gz`` holds texts of many
-kinds with their true counts under several tokenizers. For each tokenizer:
+Run ``python -m benchmarks.fit_tokens --data DIR``, where ``DIR/tokens/segments_train.jsonl.gz`` holds ordinary texts of
+many kinds with their true counts under several tokenizers, and ``DIR/tokens/hard.jsonl.gz`` hard ones
+(``benchmarks.hard_texts``). For each tokenizer:
 
 * The relative error of each text is made small in the absolute sense (least squares, reweighted), each kind of text
   counting the same whatever the number of its texts.
 * No weight falls below its floor, so that no text counts as nothing, and each is drawn a little to a prior: 0 for what
   is common, what the scripts of the same number of bytes cost together for a script. A script that the texts do not
   hold gets that.
+* The classes of ``HARD``, which ordinary texts hardly hold, are then fitted to ordinary and hard texts together; every
+  other weight stays.
 * Each kind is predicted once by weights that were fitted without it. Prompts put together from three kinds, counted by
   those predictions, give the margin: the smallest by which at most 1 % of the prompts lie over their estimate.
 """
@@ -27,14 +30,31 @@ import numpy as np
 from benchmarks.report import SEED
 from gatekeeper_core.token_estimate import CLASSES, class_counts
 
-__all__ = ["Segments", "left_out", "prompts", "read_segments"]
+__all__ = ["Segments", "left_out", "other_sources", "prompts", "read_segments"]
 
 PROFILES = ("cl100k", "o200k", "qwen", "deepseek", "llama3", "tekken")
 PULL = 0.003
 """How strongly a weight is drawn to its prior, beside the sum of relative errors; a kind of text has weight 1."""
 
+HARD_PULL = 0.0001
+"""The same for the classes of ``HARD``: a letter that tells a language apart must make up for all of its words."""
+DEAREST = 4.0
+"""The most that a character of ``HARD`` costs: twice the bytes of such a letter."""
+
 TWO_BYTES = ("greek", "cyrillic", "hebrew", "arabic")
 THREE_BYTES = ("devanagari", "bengali", "thai", "other indic", "hangul")
+SPLIT_OFF = {
+    **dict.fromkeys(("cyrillic rare", "cyrillic extended", "kazakh"), "cyrillic"),
+    **dict.fromkeys(("tamil", "telugu", "kannada", "malayalam", "gujarati"), "other indic"),
+    **dict.fromkeys(("gurmukhi", "odia", "sinhala", "lao"), "other indic"),
+    **dict.fromkeys(("georgian", "khmer", "burmese", "ethiopic"), "other scripts"),
+    "uyghur": "arabic",
+    "urdu": "arabic",
+    **dict.fromkeys(("armenian", "syriac"), "other alphabets"),
+}
+"""By class that ordinary texts hardly hold, the class that counts it in the first fit and gives it its prior."""
+HARD = (*SPLIT_OFF, "greek", "thai", "other indic", "other alphabets", "other scripts", "hump by digit")
+"""What is fitted with the hard texts."""
 FLOORS = {
     **dict.fromkeys(("latin accented", "latin extended", "latin vietnamese", *TWO_BYTES, *THREE_BYTES), 0.25),
     **dict.fromkeys(("han", "kana", "wide punctuation", "full width", "symbol"), 0.3),
@@ -67,6 +87,9 @@ absolute error of a text, in percent, the kinds counting the same:
 
 "left out" means by weights that were fitted without the kind. The margin is the smallest by which at most 1 % of
 prompts of 4,000 to 48,000 tokens of three kinds, each counted without its kind, lie over their estimate.
+
+Random strings (``hump by digit``) and the scripts that ordinary texts hardly hold were fitted after that, to {hard:,}
+texts of {hard_kinds} hard kinds as well.
 """
 
 from __future__ import annotations
@@ -79,9 +102,10 @@ __all__ = ["MARGINS", "PROFILES", "WEIGHTS"]
 
 
 class Segments(NamedTuple):
-    """Texts with their kinds, class counts (texts x classes) and true counts by tokenizer."""
+    """Texts with their kinds, sources ("" if not told), class counts (texts x classes), true counts by tokenizer."""
 
     kinds: tuple[str, ...]
+    sources: tuple[str, ...]
     texts: tuple[str, ...]
     counts: Any
     tokens: dict[str, Any]
@@ -90,11 +114,15 @@ class Segments(NamedTuple):
         """Return those at which ``chosen`` is true."""
         at = [int(position) for position in np.flatnonzero(chosen)]
         tokens = {name: column[at] for name, column in self.tokens.items()}
-        return Segments(tuple(self.kinds[i] for i in at), tuple(self.texts[i] for i in at), self.counts[at], tokens)
+        kinds, sources, texts = (tuple(column[i] for i in at) for column in self[:3])
+        return Segments(kinds, sources, texts, self.counts[at], tokens)
 
 
 def read_segments(path: Path) -> Segments:
-    """Return the texts of a gzipped JSONL file: ``domain``, ``text``, ``tokens`` by tokenizer; empty texts left out."""
+    """Return the texts of a gzipped JSONL file: ``domain``, ``source`` (optional), ``text``, ``tokens`` by tokenizer.
+
+    Empty texts are left out.
+    """
     with gzip.open(path, "rt", encoding="utf-8") as lines:
         rows = [row for row in map(json.loads, lines) if row["text"]]
     counts = np.zeros((len(rows), len(CLASSES)))
@@ -102,11 +130,31 @@ def read_segments(path: Path) -> Segments:
         found = class_counts(row["text"])
         counts[at, : len(found)] = found
     tokens = {name: np.array([row["tokens"][name] for row in rows], dtype=float) for name in PROFILES}
-    return Segments(tuple(row["domain"] for row in rows), tuple(row["text"] for row in rows), counts, tokens)
+    kinds, texts = (tuple(row[name] for row in rows) for name in ("domain", "text"))
+    return Segments(kinds, tuple(row.get("source", "") for row in rows), texts, counts, tokens)
 
 
-def fit(segments: Segments, profile: str) -> Any:
+def fit(segments: Segments, hard: Segments, profile: str) -> Any:
     """Return the weights of one tokenizer, in the order of ``CLASSES``."""
+    weights = _fit_ordinary(segments, profile)
+    columns = [CLASSES.index(name) for name in HARD]
+    counts = np.vstack([segments.counts, hard.counts])
+    relative = counts / np.concatenate([segments.tokens[profile], hard.tokens[profile]])[:, None]
+    priors, floors = weights[columns], np.array([FLOORS.get(name, 0.0) for name in HARD])
+    weights[columns] = 0
+    kinds = _weights_of_kinds(segments.kinds + hard.kinds)
+    found = _solve(relative[:, columns], 1 - relative @ weights, kinds, floors, priors, HARD_PULL)
+    weights[columns] = np.minimum(found, DEAREST)
+    return weights
+
+
+def _fit_ordinary(segments: Segments, profile: str) -> Any:
+    """Return the weights that ordinary texts give; a class of ``SPLIT_OFF`` has that of its origin."""
+    counts = segments.counts.copy()
+    for name, origin in SPLIT_OFF.items():
+        counts[:, CLASSES.index(origin)] += counts[:, CLASSES.index(name)]
+        counts[:, CLASSES.index(name)] = 0
+    counts[:, CLASSES.index("hump by digit")] = 0
     pools = [[CLASSES.index(name) for name in pool] for pool in (TWO_BYTES, THREE_BYTES)]
     pooled = {at for pool in pools for at in pool}
     columns = [[at] for at in range(len(CLASSES)) if at not in pooled] + pools
@@ -115,13 +163,16 @@ def fit(segments: Segments, profile: str) -> Any:
         tied[members, column] = 1
     priors = np.array([{**PRIORS, **START}.get(name, 0.0) for name in CLASSES])
     floors = np.array([FLOORS.get(name, 0.0) for name in CLASSES])
-    relative = segments.counts / segments.tokens[profile][:, None]
-    weights = _weights_of_kinds(segments.kinds)
+    relative, ones = counts / segments.tokens[profile][:, None], np.ones(len(counts))
+    kinds = _weights_of_kinds(segments.kinds)
     first = [members[0] for members in columns]
-    together = tied @ _solve(relative @ tied, weights, floors[first], priors[first])
+    together = tied @ _solve(relative @ tied, ones, kinds, floors[first], priors[first])
     for at in pooled:
         priors[at] = together[at]
-    return _solve(relative, weights, floors, priors)
+    weights = _solve(relative, ones, kinds, floors, priors)
+    for name, origin in SPLIT_OFF.items():
+        weights[CLASSES.index(name)] = weights[CLASSES.index(origin)]
+    return weights
 
 
 def _weights_of_kinds(kinds: tuple[str, ...]) -> Any:
@@ -130,14 +181,14 @@ def _weights_of_kinds(kinds: tuple[str, ...]) -> Any:
     return np.array([1 / max(8, numbers[kind]) for kind in kinds])
 
 
-def _solve(relative: Any, weights: Any, floors: Any, priors: Any) -> Any:
-    """Return weights >= floors that make the weighted sum of absolute relative errors small."""
+def _solve(relative: Any, target: Any, weights: Any, floors: Any, priors: Any, pull: float = PULL) -> Any:
+    """Return the v >= floors that make the weighted sum of the absolute ``relative @ v - target`` small."""
     reweighted = weights
     for _ in range(6):
         scaled = relative * reweighted[:, None]
-        gram = scaled.T @ relative + PULL * np.eye(len(priors))
-        found = _bounded(gram, scaled.sum(axis=0) + PULL * priors, floors)
-        errors = np.abs(relative @ found - 1)
+        gram = scaled.T @ relative + pull * np.eye(len(priors))
+        found = _bounded(gram, scaled.T @ target + pull * priors, floors)
+        errors = np.abs(relative @ found - target)
         reweighted = weights / np.maximum(0.04, errors)
         reweighted *= weights.sum() / reweighted.sum()
     return found
@@ -169,12 +220,23 @@ def _bounded(gram: Any, target: Any, floors: Any) -> Any:
         above = trial
 
 
-def left_out(segments: Segments, profile: str) -> Any:
-    """Return the estimate of each text by weights that were fitted without its kind."""
+def left_out(segments: Segments, hard: Segments, profile: str) -> Any:
+    """Return the estimate of each ordinary text by weights that were fitted without its kind."""
     estimates = np.zeros(len(segments.kinds))
-    kinds = np.array(segments.kinds)
+    kinds, hard_kinds = np.array(segments.kinds), np.array(hard.kinds)
     for kind in sorted(set(segments.kinds)):
-        estimates[kinds == kind] = segments.counts[kinds == kind] @ fit(segments.of(kinds != kind), profile)
+        weights = fit(segments.of(kinds != kind), hard.of(hard_kinds != kind), profile)
+        estimates[kinds == kind] = segments.counts[kinds == kind] @ weights
+    return np.maximum(1, np.floor(estimates + 0.5))
+
+
+def other_sources(segments: Segments, hard: Segments, profile: str) -> Any:
+    """Return the estimate of each hard text by weights that were fitted without its source."""
+    estimates = np.zeros(len(hard.kinds))
+    sources = np.array(hard.sources)
+    for source in sorted(set(hard.sources)):
+        weights = fit(segments, hard.of(sources != source), profile)
+        estimates[sources == source] = hard.counts[sources == source] @ weights
     return np.maximum(1, np.floor(estimates + 0.5))
 
 
@@ -211,20 +273,22 @@ def margin_of(segments: Segments, profile: str, estimates: Any) -> float:
     return float(max(0.0, math.ceil(100 * over[math.ceil(0.99 * len(over)) - 1]) / 100))
 
 
-def module(segments: Segments) -> str:
+def module(segments: Segments, hard: Segments) -> str:
     """Return the source of the module with the table."""
     weights, margins, lines = {}, {}, ["======== ====== ======== ======", "family   fitted left out margin"]
     lines.append(lines[0])
     for profile in PROFILES:
-        weights[profile] = np.round(fit(segments, profile), 3)
-        outside = left_out(segments, profile)
+        weights[profile] = np.round(fit(segments, hard, profile), 3)
+        outside = left_out(segments, hard, profile)
         margins[profile] = margin_of(segments, profile, outside)
         tokens = segments.tokens[profile]
         inside = mean_error(segments.kinds, segments.counts @ weights[profile] / tokens - 1)
         unseen = mean_error(segments.kinds, outside / tokens - 1)
         lines.append(f"{profile:8} {inside:6.1f} {unseen:8.1f} {margins[profile]:6.2f}")
     lines.append(lines[0])
-    head = HEADER.format(segments=len(segments.kinds), kinds=len(set(segments.kinds)), table="\n".join(lines))
+    numbers = {"segments": len(segments.kinds), "kinds": len(set(segments.kinds))}
+    numbers |= {"hard": len(hard.kinds), "hard_kinds": len(set(hard.kinds))}
+    head = HEADER.format(**numbers, table="\n".join(lines))
     names = ", ".join(f'"{profile}"' for profile in PROFILES)
     rows = [
         f'    "{name}": ({", ".join(f"{float(weights[profile][at])}" for profile in PROFILES)}),'
@@ -252,11 +316,12 @@ def module(segments: Segments) -> str:
 def main() -> None:
     """Write the module next to the code that reads it."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--data", type=Path, required=True, help="folder that holds tokens/segments_train.jsonl.gz")
+    parser.add_argument("--data", type=Path, required=True, help="folder that holds tokens/*.jsonl.gz")
     parser.add_argument("--out", type=Path, default=Path("gatekeeper_core/token_profiles.py"))
     options = parser.parse_args()
     segments = read_segments(options.data / "tokens" / "segments_train.jsonl.gz")
-    options.out.write_text(module(segments), encoding="utf-8")
+    hard = read_segments(options.data / "tokens" / "hard.jsonl.gz")
+    options.out.write_text(module(segments, hard), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,8 +1,10 @@
 """Error of token estimates, by tokenizer: of single texts, of assembled prompts, and how often these are over a budget.
 
 Run ``python -m benchmarks.tokens --data DIR``; ``DIR/tokens/segments_train.jsonl.gz`` holds texts of many kinds with
-their true counts. Our estimate counts each kind by weights that were fitted without it ("kinds left out"), and once by
-the weights of the library. Every figure is in percent of the true count, each kind counting the same.
+their true counts, and ``DIR/tokens/hard.jsonl.gz``, if there is one, hard texts (``benchmarks.hard_texts``). Our
+estimate counts each kind by weights that were fitted without it ("kinds left out"), each hard text by weights that were
+fitted without its source ("other sources"), and once by the weights of the library. Every figure is in percent of the
+true count, each kind counting the same.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.fit_tokens import PROFILES, Segments, left_out, prompts, read_segments
+from benchmarks.fit_tokens import PROFILES, Segments, left_out, other_sources, prompts, read_segments
 from benchmarks.peers import NOT_INSTALLED
 from benchmarks.report import options, print_table, write_json
 from gatekeeper_core import TokenEstimator
@@ -76,14 +78,30 @@ def _headroom(python: str, texts: Sequence[str]) -> list[int]:
     return [int(line) for line in done.stdout.splitlines() if line.isdigit()]
 
 
-def estimates(segments: Segments, profile: str, others: dict[str, Any]) -> dict[str, Any]:
+def estimates(segments: Segments, hard: Segments, profile: str, others: dict[str, Any]) -> dict[str, Any]:
     """Return by method the estimate of each text, or None where the method is not installed."""
     ours = TokenEstimator(profile)
     return {
-        "TokenEstimator, kinds left out": left_out(segments, profile),
+        "TokenEstimator, kinds left out": left_out(segments, hard, profile),
         "TokenEstimator": np.array([ours(text) for text in segments.texts]),
         **others,
     }
+
+
+def hard_rows(segments: Segments, hard: Segments, *, count: int) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Return the mean error of each hard kind by tokenizer, and the errors of prompts made of hard kinds alone."""
+    kinds, assembled = np.array(hard.kinds), []
+    rows: list[dict[str, Any]] = [{"kind": kind} for kind in dict.fromkeys(hard.kinds)]
+    for profile in PROFILES:
+        ours = TokenEstimator(profile)
+        unseen = other_sources(segments, hard, profile)
+        for row in rows:
+            row[profile] = float(100 * (unseen / hard.tokens[profile] - 1)[kinds == row["kind"]].mean())
+        drawn = prompts(hard, profile, count=count)
+        by_method = {"other sources": unseen, "of the library": np.array([ours(text) for text in hard.texts])}
+        for method, estimate in by_method.items():
+            assembled.append(prompt_row(hard, profile, f"TokenEstimator, {method}", estimate, drawn))
+    return rows, assembled
 
 
 def text_row(segments: Segments, profile: str, method: str, estimate: Any) -> dict[str, Any]:
@@ -157,20 +175,26 @@ def main() -> None:
     parser.add_argument("--headroom", metavar="PYTHON", help="interpreter of an environment that has headroom-ai")
     given = parser.parse_args()
     segments = read_segments(given.data / "tokens" / "segments_train.jsonl.gz")
-    segments = sample(segments) if given.quick else segments
+    path = given.data / "tokens" / "hard.jsonl.gz"
+    hard = read_segments(path) if path.exists() else segments.of(np.zeros(len(segments.kinds)))
+    segments, hard = (sample(segments), sample(hard)) if given.quick else (segments, hard)
     asked = {} if given.ours_only else peers(given.headroom)
     others = {name: made and np.array(made(segments.texts)) for name, made in asked.items()}
-    texts, assembled = [], []
+    texts, assembled, count = [], [], 200 if given.quick else 2_000
     for profile in PROFILES:
-        drawn = prompts(segments, profile, count=200 if given.quick else 2_000)
-        for method, estimate in estimates(segments, profile, others).items():
+        drawn = prompts(segments, profile, count=count)
+        for method, estimate in estimates(segments, hard, profile, others).items():
             texts.append(text_row(segments, profile, method, estimate))
             assembled.append(prompt_row(segments, profile, method, estimate, drawn))
+    hard_kinds, hard_prompts = hard_rows(segments, hard, count=count) if hard.kinds else ([], [])
     speeds = speed_rows(segments)
     print_table("Error of single texts, % of the true tokens", texts, markdown=given.markdown)
     print_table("Prompts of 4,000 to 48,000 tokens from three kinds, %", assembled, markdown=given.markdown)
+    print_table("Mean error of hard kinds by tokenizer, %", hard_kinds, markdown=given.markdown)
+    print_table("Prompts of 4,000 to 48,000 tokens from three hard kinds, %", hard_prompts, markdown=given.markdown)
     print_table("Millions of characters a second of CPU time", speeds, markdown=given.markdown)
-    write_json(given.json, "tokens", {"quick": given.quick}, {"texts": texts, "prompts": assembled, "speed": speeds})
+    tables = {"texts": texts, "prompts": assembled, "hard kinds": hard_kinds, "hard prompts": hard_prompts}
+    write_json(given.json, "tokens", {"quick": given.quick}, {**tables, "speed": speeds})
 
 
 if __name__ == "__main__":

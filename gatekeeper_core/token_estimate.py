@@ -12,7 +12,7 @@ tokenizer knows the script. All of it is counted on whole strings at once, in ti
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from itertools import zip_longest
 from operator import mul
@@ -23,24 +23,74 @@ from gatekeeper_core.token_profiles import MARGINS, PROFILES, WEIGHTS
 __all__ = ["CLASSES", "TokenEstimator", "budget_for", "budget_within", "class_counts", "count_bytes"]
 
 _COMMON = (
-    "word|word 4|word 8|word 12|long word|rare letter|consonants|hump|short hump|capital|upper case|digit|digits"
-    "|digits after space|mark|marks|marks after space|marks after script|line end after text|line end|spaces"
-    "|sixteen spaces|tab|control"
+    "word|word 4|word 8|word 12|long word|rare letter|consonants|hump|short hump|hump by digit|capital|upper case"
+    "|digit|digits|digits after space|mark|marks|marks after space|marks after script|line end after text|line end"
+    "|spaces|sixteen spaces|tab|control"
 )
-_SCRIPTS = (
-    "latin accented|latin extended|latin vietnamese|latin signs|combining|greek|cyrillic|hebrew|arabic|other alphabets"
-    "|devanagari|bengali|thai|other indic|other scripts|han|kana|hangul|wide punctuation|full width|punctuation|symbol"
-    "|emoji|variation|astral"
+
+
+def _pairs(lead: int, *seconds: int) -> tuple[bytes, ...]:
+    return tuple(bytes((lead, second)) for second in seconds)
+
+
+_SCRIPTS: tuple[tuple[str, bytes, Mapping[str, str | tuple[bytes, ...]]], ...] = (
+    ("latin accented", b"\xc3", {}),
+    ("latin extended", bytes(range(0xC4, 0xCA)), {}),
+    ("latin signs", b"\xc2", {}),
+    ("combining", bytes(range(0xCA, 0xCE)), {}),
+    ("greek", b"\xce\xcf", {}),
+    ("cyrillic", b"\xd0\xd1", {"cyrillic rare": "\u0458\u045e"}),
+    ("cyrillic extended", b"\xd2\xd3", {"kazakh": "\u0493\u049b\u04a3\u04b1\u04d9"}),
+    ("armenian", b"\xd4\xd5", {}),
+    ("hebrew", b"\xd6\xd7", {}),
+    ("arabic", b"\xd8\xd9\xda\xdb", {"uyghur": "\u06c7\u06d0\u06d5", "urdu": "\u06c1\u06d2"}),
+    ("syriac", b"\xdc\xdd", {}),
+    ("other alphabets", b"\xde\xdf", {}),
+    (
+        "other indic",
+        b"\xe0",
+        {
+            "devanagari": _pairs(0xE0, 0xA4, 0xA5),
+            "bengali": _pairs(0xE0, 0xA6, 0xA7),
+            "thai": _pairs(0xE0, 0xB8, 0xB9),
+            "tamil": _pairs(0xE0, 0xAE, 0xAF),
+            "telugu": _pairs(0xE0, 0xB0, 0xB1),
+            "kannada": _pairs(0xE0, 0xB2, 0xB3),
+            "malayalam": _pairs(0xE0, 0xB4, 0xB5),
+            "gujarati": _pairs(0xE0, 0xAA, 0xAB),
+            "gurmukhi": _pairs(0xE0, 0xA8, 0xA9),
+            "odia": _pairs(0xE0, 0xAC, 0xAD),
+            "sinhala": _pairs(0xE0, 0xB6, 0xB7),
+            "lao": _pairs(0xE0, 0xBA, 0xBB),
+        },
+    ),
+    (
+        "other scripts",
+        b"\xe1",
+        {
+            "latin vietnamese": _pairs(0xE1, 0xB8, 0xB9, 0xBA, 0xBB),
+            "burmese": _pairs(0xE1, 0x80, 0x81),
+            "georgian": _pairs(0xE1, 0x83),
+            "ethiopic": _pairs(0xE1, 0x88, 0x89, 0x8A, 0x8B, 0x8C, 0x8D),
+            "khmer": _pairs(0xE1, 0x9E, 0x9F),
+        },
+    ),
+    ("han", bytes(range(0xE4, 0xEA)), {}),
+    ("kana", b"\xe3", {"wide punctuation": _pairs(0xE3, 0x80)}),
+    ("hangul", bytes(range(0xEA, 0xEE)), {}),
+    ("full width", b"\xee\xef", {"variation": _pairs(0xEF, 0xB8)}),
+    ("symbol", b"\xe2", {"punctuation": _pairs(0xE2, 0x80)}),
+    ("astral", bytes(range(0xF0, 0xF5)), {"emoji": _pairs(0xF0, 0x9F)}),
 )
+"""Scripts with their lead bytes in UTF-8, and what is told apart from them: by letters, or by the first two bytes."""
 COMMON_CLASSES = tuple(_COMMON.split("|"))
-CLASSES = COMMON_CLASSES + tuple(_SCRIPTS.split("|"))
+CLASSES = COMMON_CLASSES + tuple(name for rest, _, others in _SCRIPTS for name in (*others, rest))
 """What is counted, in order; what comes after ``COMMON_CLASSES`` is counted in text that is not ASCII."""
 
 
 _LETTER, _DIGIT, _MARK, _SPACE, _LINE_END, _UPPER, _CONSONANT, _SCRIPT = (1 << bit for bit in range(8))
-_CONTINUATION = bytes(range(0x80, 0xC0))
+_ASCII, _CONTINUATION = bytes(range(0x80)), bytes(range(0x80, 0xC0))
 _RARE = b"jqxzJQXZ"
-_CONTROLS = bytes([*range(0x09), *range(0x0E, 0x20), 0x7F])
 
 
 def _signs_of(byte: int) -> int:
@@ -57,17 +107,11 @@ def _signs_of(byte: int) -> int:
 
 
 _SIGNS = bytes(map(_signs_of, range(256)))
-_LATIN, _LATIN_EXTENDED, _LATIN_SIGNS = b"\xc3", bytes(range(0xC4, 0xCA)), b"\xc2"
-_COMBINING, _GREEK, _CYRILLIC, _HEBREW = bytes(range(0xCA, 0xCE)), b"\xce\xcf", b"\xd0\xd1\xd2\xd3", b"\xd6\xd7"
-_ARABIC, _OTHER_ALPHABETS = b"\xd8\xd9\xda\xdb", b"\xd4\xd5\xdc\xdd\xde\xdf"
-_HAN, _HANGUL, _FULL_WIDTH = bytes(range(0xE4, 0xEA)), bytes(range(0xEA, 0xEE)), b"\xee\xef"
-_ASTRAL = bytes(range(0xF0, 0xF5))
-_SEVERAL_LEADS = (
-    *(_LATIN_EXTENDED, _COMBINING, _GREEK, _CYRILLIC, _HEBREW, _ARABIC, _OTHER_ALPHABETS),
-    *(_HAN, _HANGUL, _FULL_WIDTH, _ASTRAL),
-)
 # All lead bytes of a script become its first one.
-_FIRST_LEADS = bytes.maketrans(b"".join(_SEVERAL_LEADS), b"".join(leads[:1] * len(leads) for leads in _SEVERAL_LEADS))
+_FIRST_LEADS = bytes.maketrans(
+    b"".join(leads for _, leads, _ in _SCRIPTS), b"".join(leads[:1] * len(leads) for _, leads, _ in _SCRIPTS)
+)
+_TOLD_APART = tuple((leads[0], tuple(others.values())) for _, leads, others in _SCRIPTS)
 
 
 _BLOCK = 8_192
@@ -93,7 +137,7 @@ def class_counts(text: str) -> list[int]:
         return _common_counts(text.encode("ascii"))
     utf8 = text.encode("utf-8", "surrogatepass")
     leads = utf8.translate(None, _CONTINUATION)
-    return _common_counts(leads) + _script_counts(utf8, leads)
+    return _common_counts(leads) + _script_counts(text, utf8, leads)
 
 
 def _common_counts(leads: bytes) -> list[int]:
@@ -103,7 +147,8 @@ def _common_counts(leads: bytes) -> list[int]:
     character beside its neighbour, one operation asks all of them at once, and the bits that are left are counted.
     """
     size = len(leads)
-    signs = int.from_bytes(leads.translate(_SIGNS), "little")
+    kinds = leads.translate(_SIGNS)
+    signs = int.from_bytes(kinds, "little")
     ones = _ONES & (1 << 8 * size) - 1
     letters, digits, marks, spaces, line_ends, upper, consonants, script = (signs >> bit & ones for bit in range(8))
     starts = signs & ~(signs << 8)  # of the runs of each kind
@@ -111,6 +156,7 @@ def _common_counts(leads: bytes) -> list[int]:
     two = letters & letters >> 8  # positions from which two letters run, and so on
     four = two & two >> 16
     eight = four & four >> 32
+    tabs = leads.count(b"\t")
     lower = letters ^ upper
     humps = upper & lower << 8
     five = consonants & consonants >> 8
@@ -125,6 +171,7 @@ def _common_counts(leads: bytes) -> list[int]:
         (five & consonants >> 32).bit_count(),  # letters that end five consonants in a row
         humps.bit_count(),  # an upper-case letter after a lower-case one
         (humps & (humps << 16 | humps << 24)).bit_count(),  # where the one before is one or two letters back: Base64
+        (humps & (digits << 16 | digits << 24)).bit_count(),  # where a digit is: Base64 again, hardly any other text
         (upper & word_starts & lower >> 8).bit_count(),  # begins a word and is followed by a lower-case letter
         upper.bit_count(),
         digits.bit_count(),
@@ -138,35 +185,23 @@ def _common_counts(leads: bytes) -> list[int]:
         line_ends.bit_count(),
         (starts >> 3 & spaces & spaces >> 8).bit_count(),  # runs of two and more
         leads.count(b" " * 16),
-        leads.count(b"\t"),
-        size - len(leads.translate(None, _CONTROLS)),
+        tabs,
+        kinds.count(0) - tabs,  # the control characters are of no other kind
     ]
 
 
-def _script_counts(utf8: bytes, leads: bytes) -> list[int]:
-    count = leads.translate(_FIRST_LEADS).count
-    e0, e1, e2, e3, ef, astral = map(count, (0xE0, 0xE1, 0xE2, 0xE3, _FULL_WIDTH[0], _ASTRAL[0]))
-    # Where one lead byte serves several scripts, the second byte tells them apart.
-    devanagari = _pairs(utf8, b"\xe0", b"\xa4\xa5") if e0 else 0
-    bengali = _pairs(utf8, b"\xe0", b"\xa6\xa7") if e0 else 0
-    thai = _pairs(utf8, b"\xe0", b"\xb8\xb9") if e0 else 0
-    vietnamese = _pairs(utf8, b"\xe1", b"\xb8\xb9\xba\xbb") if e1 else 0
-    punctuation = _pairs(utf8, b"\xe2", b"\x80") if e2 else 0
-    wide_punctuation = _pairs(utf8, b"\xe3", b"\x80") if e3 else 0
-    variation = _pairs(utf8, b"\xef", b"\xb8") if ef else 0
-    emoji = _pairs(utf8, b"\xf0", b"\x9f") if astral else 0
-    alphabets = (_COMBINING, _GREEK, _CYRILLIC, _HEBREW, _ARABIC, _OTHER_ALPHABETS)
-    return [
-        *(count(_LATIN[0]), count(_LATIN_EXTENDED[0]), vietnamese, count(_LATIN_SIGNS[0])),
-        *(count(leads[0]) for leads in alphabets),
-        *(devanagari, bengali, thai, e0 - devanagari - bengali - thai, e1 - vietnamese),
-        *(count(_HAN[0]), e3 - wide_punctuation, count(_HANGUL[0]), wide_punctuation, ef - variation),
-        *(punctuation, e2 - punctuation, emoji, variation, astral - emoji),
-    ]
-
-
-def _pairs(utf8: bytes, lead: bytes, seconds: bytes) -> int:
-    return sum(utf8.count(lead + seconds[at : at + 1]) for at in range(len(seconds)))
+def _script_counts(text: str, utf8: bytes, leads: bytes) -> list[int]:
+    count, counts = leads.translate(_FIRST_LEADS, _ASCII).count, []
+    for lead, scripts in _TOLD_APART:
+        rest = count(lead)
+        for told in scripts:
+            found = 0
+            if rest:
+                found = sum(map(text.count, told) if isinstance(told, str) else map(utf8.count, told))
+            rest -= found
+            counts.append(found)
+        counts.append(rest)
+    return counts
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import base64
 import copy
 import pickle
+import random
 import tracemalloc
 from functools import partial
 from typing import Any
@@ -62,6 +64,8 @@ def plain_counts(text: str) -> dict[str, int]:
     return found
 
 
+_WORDS_7 = {"word": 2, "digit": 1, "digits": 1}
+
 # --- what is counted
 
 
@@ -87,7 +91,16 @@ def test_the_counts_equal_those_of_a_plain_loop(text: str) -> None:
         ("カの가ё", {"kana": 2, "hangul": 1, "cyrillic": 1}),
         ("😀\ufe0f👍𠀀", {"emoji": 2, "variation": 1, "astral": 1}),
         ("éłếα", {"word": 1, "latin accented": 1, "latin extended": 1, "latin vietnamese": 1, "greek": 1}),
-        ("नবไక", {"devanagari": 1, "bengali": 1, "thai": 1, "other indic": 1}),
+        ("नবไక", {"devanagari": 1, "bengali": 1, "thai": 1, "telugu": 1}),
+        ("தಕകક", {"tamil": 1, "kannada": 1, "malayalam": 1, "gujarati": 1}),
+        ("ਕକකກཀ", {"gurmukhi": 1, "odia": 1, "sinhala": 1, "lao": 1, "other indic": 1}),
+        ("ကაአខᏣ", {"burmese": 1, "georgian": 1, "ethiopic": 1, "khmer": 1, "other scripts": 1}),
+        ("жәҳј", {"cyrillic": 1, "kazakh": 1, "cyrillic extended": 1, "cyrillic rare": 1}),
+        ("بەہ", {"arabic": 1, "uyghur": 1, "urdu": 1}),
+        ("հܐދ", {"armenian": 1, "syriac": 1, "other alphabets": 1}),
+        ("x7aB", {**_WORDS_7, "rare letter": 1, "hump": 1, "hump by digit": 1, "upper case": 1}),
+        ("x7abC", {**_WORDS_7, "rare letter": 1, "hump": 1, "hump by digit": 1, "upper case": 1}),
+        ("x7abcD", {**_WORDS_7, "rare letter": 1, "word 4": 1, "hump": 1, "upper case": 1}),
         ("“→！", {"punctuation": 1, "symbol": 1, "full width": 1}),
         ("\x00\x1f", {"control": 2}),
         ("e\u0301", {"word": 1, "combining": 1}),
@@ -140,6 +153,105 @@ def test_a_hundred_characters_of_any_kind_cost_many_tokens(profile: str, text: s
 def test_a_hash_costs_at_least_a_token_for_four_characters(text: str) -> None:
     """003-77."""
     assert TokenEstimator()(text) >= len(text) / 4
+
+
+HARD = {  # with the true counts of cl100k and o200k
+    "base64": (base64.b64encode(random.Random(24).randbytes(300)).decode(), 285, 271),
+    "base64 in Chinese": (
+        f"这是证书的内容，请检查：\n{base64.b64encode(random.Random(25).randbytes(200)).decode()}",
+        195,
+        184,
+    ),
+    "base64 of JSON": (
+        "W3sic3ViIjogNDcxMSwgIm5hbWUiOiAiQWRhIExvdmVsYWNlIiwgImlhdCI6IDE5ODQwOTExfSwgeyJzdWIiOiA4MDIsICJuYW1lIjogIkFsYW4ifV0=",
+        74,
+        71,
+    ),
+    "hex": (random.Random(24).randbytes(200).hex(), 221, 224),
+    "Amharic": (
+        "ከመጀመርዎ በፊት ቤተ መጻሕፍቱን ይጫኑ እና የቅንብር ፋይሉን ይክፈቱ። አገልጋዩ በሠላሳ ሰከንድ ውስጥ መልስ ካልሰጠ እንደገና ይሞክሩ።",
+        202,
+        154,
+    ),
+    "Armenian": (
+        "Նախքան սկսելը պետք է տեղադրել գրադարանը և ստեղծել վիրտուալ միջավայր։ "
+        "Այնուհետև բացեք կարգավորումների ֆայլը և լրացրեք տվյալների բազայի հասցեն։",
+        264,
+        47,
+    ),
+    "Burmese": (
+        "စတင်မလုပ်ဆောင်မီ စာကြည့်တိုက်ကို ထည့်သွင်းပြီး အတုအယောင်ပတ်ဝန်းကျင်တစ်ခု ဖန်တီးရန် လိုအပ်ပါသည်။ ထို့နောက် ဆက်တင်ဖိုင်ကို ဖွင့်ပါ။",
+        252,
+        65,
+    ),
+    "Georgian": ("მეხსიერება არ არის საკმარისი ფაილის გასახსნელად. დახურეთ რამდენიმე პროგრამა.", 142, 26),
+    "Greek": ("Η μνήμη του συστήματος δεν επαρκεί για να ανοίξει το αρχείο. Κλείστε μερικά προγράμματα.", 77, 33),
+    "Kazakh": (
+        "Бағдарламаны іске қоспас бұрын кітапхананы орнатып, виртуалды ортаны жасаңыз. Содан кейін баптау файлын ашып, "
+        "деректер қорының мекенжайын енгізіңіз. Егер сервер отыз секунд ішінде жауап бермесе, жүйе қайта қосылуға "
+        "автоматты түрде әрекет жасайды.",
+        173,
+        73,
+    ),
+    "Khmer": ("អង្គចងចាំមិនគ្រប់គ្រាន់ដើម្បីបើកឯកសារ។ សូមបិទកម្មវិធីមួយចំនួន ហើយព្យាយាមម្តងទៀត។", 135, 50),
+    "Lao": (
+        "ກ່ອນເລີ່ມຕົ້ນ ໃຫ້ຕິດຕັ້ງໄລບຣາຣີ ແລະ ເປີດໄຟລ໌ການຕັ້ງຄ່າ. ຖ້າເຊີບເວີບໍ່ຕອບພາຍໃນສາມສິບວິນາທີ ໃຫ້ລອງໃໝ່ອີກຄັ້ງ.",
+        229,
+        195,
+    ),
+    "Mongolian": (
+        "Эхлэхийн өмнө номын санг суулгаж, виртуал орчин үүсгэх хэрэгтэй. "
+        "Дараа нь тохиргооны файлыг нээж, өгөгдлийн сангийн хаягийг бөглөнө үү.",
+        111,
+        55,
+    ),
+    "Serbian": (
+        "Пре почетка инсталирајте библиотеку и отворите датотеку са подешавањима. "
+        "Ако сервер не одговори за тридесет секунди, покушајте поново.",
+        74,
+        47,
+    ),
+    "Tamil": (
+        "தொடங்குவதற்கு முன் நூலகத்தை நிறுவி அமைப்புக் கோப்பைத் திறக்கவும். "
+        "சேவையகம் முப்பது நொடிகளில் பதிலளிக்காவிட்டால் மீண்டும் முயற்சிக்கவும்.",
+        185,
+        48,
+    ),
+    "Thai": ("เมื่อวานนี้ฉันไปตลาดกับแม่ เราซื้อผักและผลไม้หลายอย่าง แล้วก็แวะกินก๋วยเตี๋ยวที่ร้านเก่าแก่ใกล้สถานีรถไฟ", 99, 46),
+}
+
+
+@pytest.mark.parametrize("kind", HARD)
+def test_random_strings_and_rare_scripts_are_within_15_percent(kind: str) -> None:
+    text, *true_counts = HARD[kind]
+    for profile, tokens in zip(("cl100k", "o200k"), true_counts, strict=True):
+        assert 0.85 <= TokenEstimator(profile)(text) / tokens <= 1.15
+
+
+@pytest.mark.parametrize(
+    ("text", "estimates"),
+    [
+        (SAMPLES["chinese"], [156, 101, 89, 80, 107, 121]),
+        (SAMPLES["english"], [89, 84, 89, 86, 88, 87]),
+        (SAMPLES["both"], [95, 86, 97, 80, 84, 110]),
+        (
+            "def getUserById(userId: int) -> User:\n    return self._userCache.get(f'user:{userId}')\n",
+            [24, 24, 23, 26, 23, 26],
+        ),
+        ("Перед началом работы установите библиотеку и откройте файл настроек.", [36, 20, 29, 24, 20, 21]),
+        ("शुरू करने से पहले लाइब्रेरी स्थापित करें और सेटिंग फ़ाइल खोलें।", [65, 17, 60, 35, 32, 18]),
+        ("Done 🎉👍 — see “docs” → next", [13, 12, 11, 11, 13, 15]),
+    ],
+)
+def test_ordinary_texts_are_estimated_by_the_weights_that_ordinary_texts_gave(text: str, estimates: list[int]) -> None:
+    """The fit of random strings and rare scripts leaves every other weight as it is."""
+    assert [TokenEstimator(profile)(text) for profile in PROFILES] == estimates
+
+
+@every_profile
+@pytest.mark.parametrize("text", ["ܐܒܓܕ", "ދިވެހި", "አማርኛ", "ᏣᎳᎩ"], ids=["Syriac", "Thaana", "Ethiopic", "Cherokee"])
+def test_scripts_that_tokenizers_hardly_know_cost_more_than_a_token_a_character(profile: str, text: str) -> None:
+    assert TokenEstimator(profile)(text) > len(text)
 
 
 @three_scripts

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from benchmarks import fit_tokens, tokens
+from benchmarks import fit_tokens, hard_texts, tokens
 from gatekeeper_core.token_estimate import CLASSES, TokenEstimator
 
 if TYPE_CHECKING:
@@ -38,11 +38,75 @@ def segments(tmp_path: Path) -> fit_tokens.Segments:
 
 
 def test_the_fit_finds_what_explains_the_counts(segments: fit_tokens.Segments) -> None:
-    weights = fit_tokens.fit(segments, "o200k")
+    weights = fit_tokens.fit(segments, segments.of([]), "o200k")
     errors = segments.counts @ weights / segments.tokens["o200k"] - 1
     assert fit_tokens.mean_error(segments.kinds, errors) < 10
     floors = np.array([fit_tokens.FLOORS.get(name, 0.0) for name in CLASSES])
     assert (weights >= floors).all()
+
+
+@pytest.fixture
+def hard(segments: fit_tokens.Segments) -> fit_tokens.Segments:
+    """Greek of three sources: a letter costs half a token in two, and a whole one in the third."""
+    counts = np.zeros((9, len(CLASSES)))
+    counts[:, CLASSES.index("greek")] = 100
+    tokens = np.array([50.0] * 6 + [100.0] * 3)
+    sources = tuple(source for source in "abc" for _ in range(3))
+    return fit_tokens.Segments(
+        ("el",) * 9, sources, ("γ" * 100,) * 9, counts, dict.fromkeys(fit_tokens.PROFILES, tokens)
+    )
+
+
+def test_hard_texts_move_the_weights_of_hard_classes_alone(
+    segments: fit_tokens.Segments, hard: fit_tokens.Segments
+) -> None:
+    before = fit_tokens.fit(segments, hard.of([]), "o200k")
+    after = fit_tokens.fit(segments, hard, "o200k")
+    greek = CLASSES.index("greek")
+    assert after[greek] == pytest.approx(0.5, abs=0.05)
+    assert [name for name, old, new in zip(CLASSES, before, after, strict=True) if abs(old - new) > 0.01] == ["greek"]
+
+
+def test_each_source_is_predicted_by_the_others(segments: fit_tokens.Segments, hard: fit_tokens.Segments) -> None:
+    cheap_and_dear = hard.of(np.array(hard.sources) != "b")
+    estimates = fit_tokens.other_sources(segments, cheap_and_dear, "o200k")
+    assert estimates[:3] == pytest.approx([100] * 3, abs=2)
+    assert estimates[3:] == pytest.approx([50] * 3, abs=2)
+
+
+def test_no_letter_costs_more_than_twice_its_bytes(segments: fit_tokens.Segments, hard: fit_tokens.Segments) -> None:
+    dear = hard._replace(tokens=dict.fromkeys(fit_tokens.PROFILES, np.full(9, 900.0)))
+    assert fit_tokens.fit(segments, dear, "o200k")[CLASSES.index("greek")] == fit_tokens.DEAREST
+
+
+def test_hard_rows_have_a_figure_for_each_kind_and_method(
+    segments: fit_tokens.Segments, hard: fit_tokens.Segments
+) -> None:
+    kinds = hard._replace(kinds=("el", "km", "th") * 3)
+    rows, assembled = tokens.hard_rows(segments, kinds, count=5)
+    assert [row["kind"] for row in rows] == ["el", "km", "th"]
+    assert all(set(row) == {"kind", *fit_tokens.PROFILES} for row in rows)
+    assert [row["method"] for row in assembled[:2]] == [
+        "TokenEstimator, other sources",
+        "TokenEstimator, of the library",
+    ]
+
+
+def test_random_strings_are_the_same_for_the_same_seed_and_of_two_sources() -> None:
+    made = hard_texts.random_strings(texts=2, seed=7)
+    assert made == hard_texts.random_strings(texts=2, seed=7)
+    assert {text.source for text in made} == {"seed 7", "seed 8"}
+    assert {"base64", "hex", "uuid"} <= {text.kind for text in made}
+    assert all(150 <= len(text.text) <= 2_000 for text in made)
+
+
+def test_prose_is_read_by_source_and_language(tmp_path: Path) -> None:
+    for source in ("udhr", "news"):
+        (tmp_path / source).mkdir()
+        (tmp_path / source / "kk.txt").write_text("Бірінші жол.\nЕкінші жол.\n" * 200, encoding="utf-8")
+    made = hard_texts.prose(tmp_path, texts=3)
+    assert [(text.kind, text.source) for text in made] == [("kk", "news")] * 3 + [("kk", "udhr")] * 3
+    assert all(text.text.startswith(("Бірінші", "Екінші")) and 200 <= len(text.text) <= 2_000 for text in made)
 
 
 def test_bounded_least_squares_are_the_best_of_many_tries() -> None:
