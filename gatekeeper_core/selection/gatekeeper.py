@@ -33,6 +33,7 @@ from gatekeeper_core.selection.snapshot import read_column, read_sections, write
 from gatekeeper_core.selection.titles import titles
 from gatekeeper_core.selection.topic_map import Topic, TopicMap
 from gatekeeper_core.selection.topics import judge, mended
+from gatekeeper_core.selection.trimming import Sentences
 from gatekeeper_core.selection.verdicts import Verdict, VerdictLog
 from gatekeeper_core.text import split_thinking
 from gatekeeper_core.tokens import checked_counter, count_messages, describe_counter, is_ours
@@ -139,6 +140,7 @@ class ContextGatekeeper:
         self._token_budget = _checked_budget(token_budget)
         self._config = config or _DEFAULT_CONFIG
         self._count = checked_counter(token_counter)
+        self._sentences = Sentences(self._count)
         self._constraints: dict[str, str] = {}
         self._lock = threading.RLock()
         self._records = Records()
@@ -337,7 +339,7 @@ class ContextGatekeeper:
             token_budget=budget,
             trim=self._config.trim if trim is None else trim,
             config=self._config,
-            count=self._count,
+            sentences=self._sentences,
             meaning=Meaning(asked, self._vectors) if asked else None,
         )
         planner.choose()
@@ -547,7 +549,7 @@ class ContextGatekeeper:
         """Keep the first turns; what reads the list of records from before keeps its own."""
         if turn_count == len(self._records):
             return
-        self._judged = None
+        self._judged, self._sentences = None, Sentences(self._count)
         for record in reversed(self._records[turn_count:]):
             terms = count_terms(record.user) | count_terms(record.assistant)
             self._index.remove_last(_date_terms(record) | terms)

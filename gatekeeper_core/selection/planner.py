@@ -37,7 +37,7 @@ from gatekeeper_core.selection.trimming import Forms, Trimmer, TrimmingConfig
 from gatekeeper_core.token_estimate import budget_within
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from gatekeeper_core.selection.cues import Cues
     from gatekeeper_core.selection.index import TurnIndex
@@ -45,9 +45,8 @@ if TYPE_CHECKING:
     from gatekeeper_core.selection.records import Records
     from gatekeeper_core.selection.result import Stage, Why
     from gatekeeper_core.selection.retrieval import Query, Score
-    from gatekeeper_core.selection.trimming import Excerpt
+    from gatekeeper_core.selection.trimming import Excerpt, Sentences
     from gatekeeper_core.selection.verdicts import Verdict
-    from gatekeeper_core.tokens import TokenCounter
 
 __all__ = ["GatekeeperConfig", "Planner", "Reason", "chain_of_links"]
 
@@ -133,6 +132,7 @@ class Planner:
         links: gives how firmly the user's text of a turn hung on the turn before it, 0..1.
         history_tokens: what all turns cost.
         token_budget: what the chosen ones may cost.
+        sentences: those of texts that were cut before, and the token counter.
         meaning: how near the turns are to it, where there is an embedder.
         scores: those of the turns that were scored in full.
         kept: the chosen turns as they are sent, in the order in which they were taken.
@@ -152,7 +152,7 @@ class Planner:
     token_budget: int
     trim: bool
     config: GatekeeperConfig
-    count: TokenCounter
+    sentences: Sentences
     meaning: Meaning | None = None
     scores: dict[int, Score] = field(default_factory=dict, init=False)
     kept: dict[int, Excerpt] = field(default_factory=dict, init=False)
@@ -176,9 +176,9 @@ class Planner:
     def __post_init__(self) -> None:
         self._fill = self.config.mode == "fill"
         self._newest = len(self.records) - 1
-        self._left = budget_within(self.count, self.token_budget)
+        self._left = budget_within(self.sentences.count, self.token_budget)
         self.forms = Forms(
-            Trimmer(self.query, neighbours=self.config.trimming.neighbours, count=self.count),
+            Trimmer(self.query, neighbours=self.config.trimming.neighbours, known=self.sentences),
             self.records,
             trim=self.trim,
             two_people=self.index.speakers.are_two_people(),
@@ -219,14 +219,14 @@ class Planner:
         for place, score in enumerate(scores):
             turn_id = score.turn_id
             if place >= limit:
-                self._drop(turn_id, "recall", "not_a_candidate")
-                continue
+                self._drop([score.turn_id for score in scores[place:]], "recall", "not_a_candidate")
+                break
             # What hangs on the newest turn shares generic words with turns of other topics by chance.
             elsewhere = hangs and not score.related and self.topic_of(turn_id) < len(self.starts) - 1
             by_chance = elsewhere and all(map(is_generic, score.matched))
             unlike = self.meaning is not None and told[turn_id] < enough and self.meaning.is_unlike(turn_id)
             if not score.whole and (told[turn_id] < least or by_chance or unlike):
-                self._drop(turn_id, "cover", "little_evidence")
+                self._drop([turn_id], "cover", "little_evidence")
                 continue
             self._worths[turn_id] = worth.get(turn_id, 0.0)
             if not score.whole and told[turn_id] < enough:
@@ -245,14 +245,17 @@ class Planner:
         for score in scores:
             hits = score.matched, score.related
             if hits not in shares:
-                held = dict.fromkeys(score.matched, 1.0)
+                held = {term: worth[term] for term in score.matched if term in worth}
                 for term in score.related:
                     stands_for, credit = credit_of[term]
                     for own in stands_for:
-                        held[own] = max(held.get(own, 0.0), credit)
-                shares[hits] = math.fsum([worth.get(term, 0.0) * credit for term, credit in held.items()]) / mass
-            near = self.meaning.strength(score.turn_id) if self.meaning else 0.0
-            told[score.turn_id] = round(max(shares[hits], _EVIDENCE_SHARE * near**2), 6)
+                        if own in worth:
+                            held[own] = max(held.get(own, 0.0), credit * worth[own])
+                shares[hits] = round(math.fsum(held.values()) / mass, 6)
+            told[score.turn_id] = shares[hits]
+            if self.meaning:
+                near = self.meaning.strength(score.turn_id)
+                told[score.turn_id] = max(shares[hits], round(_EVIDENCE_SHARE * near**2, 6))
         return told
 
     def _floors(self, scores: Sequence[Score], told: Mapping[int, float]) -> tuple[float, float]:
@@ -308,7 +311,7 @@ class Planner:
                 break
             weak += turn_id in self._weak
             if turn_id in self._weak and weak > _WEAK_TURNS:
-                self._drop(turn_id, "cover", "little_evidence")
+                self._drop([turn_id], "cover", "little_evidence")
             else:
                 offered.append(turn_id)
                 score = self.scores[turn_id]
@@ -316,8 +319,7 @@ class Planner:
                 if not self._take(turn_id, self._form(turn_id), "cover", why):
                     self.missing = max(self.missing, value)
         self._covered = tuple(self.kept)
-        for _, negative in self._open:
-            self._drop(-negative, "cover", "enough")
+        self._drop([-negative for _, negative in self._open], "cover", "enough")
         return offered
 
     def _most_valuable(self, candidates: list[tuple[float, int]], told: Sequence[int]) -> tuple[int, float]:
@@ -374,8 +376,9 @@ class Planner:
     def _novelty(self, turn_id: int, told: Sequence[int]) -> float:
         """Return what the kept turns leave of a turn's worth, 0..1; a longer row of them goes on with the last one."""
         seen, novelty = self._novelties.get(turn_id, (0, 1.0))
+        same_hits = self._alike[self.scores[turn_id].matched]
         for other in told[seen:]:
-            if alike := self._likeness(turn_id, other):
+            if other in same_hits and (alike := self._likeness(turn_id, other)):
                 novelty *= 0.0 if self._restates(other, turn_id) else 1.0 - alike**2
         self._novelties[turn_id] = len(told), novelty
         return novelty
@@ -388,9 +391,6 @@ class Planner:
 
     def _likeness(self, turn_id: int, other: int) -> float:
         """Return how alike two turns with the same hits are, 0..1; 0.0 where one is more than twice as long."""
-        score, kept = self.scores.get(turn_id), self.scores.get(other)
-        if score is None or kept is None or score.matched != kept.matched:
-            return 0.0
         tokens, others = self.records.tokens_of(turn_id), self.records.tokens_of(other)
         if 2 * tokens < others or 2 * others < tokens:
             return 0.0
@@ -456,7 +456,7 @@ class Planner:
         self._offered += part.tokens
         part = self.forms.at_most(part, turn_id, self._left)
         if part.tokens > self._left:
-            self._drop(turn_id, where, "no_room")
+            self._drop([turn_id], where, "no_room")
             return False
         self.kept[turn_id] = part
         self.reasons[turn_id] = Reason(where, why, self._offered)
@@ -469,8 +469,8 @@ class Planner:
         if part.tokens <= _UNCUT_TOKENS:
             self._take(turn_id, part, where, why)
 
-    def _drop(self, turn_id: int, where: Stage, why: Why) -> None:
-        self.reasons[turn_id] = Reason(where, why, self._offered)
+    def _drop(self, turn_ids: Iterable[int], where: Stage, why: Why) -> None:
+        self.reasons.update(dict.fromkeys(turn_ids, Reason(where, why, self._offered)))
 
     # --- what the decisions ask ----------------------------------------------------------------------------------
 

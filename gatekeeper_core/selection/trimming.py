@@ -11,10 +11,12 @@ A turn that came from messages is cut message by message, so that each can be se
 
 from __future__ import annotations
 
+from array import array
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
+from gatekeeper_core.caching import LruCache
 from gatekeeper_core.errors import check_range
 from gatekeeper_core.messages import SIGNED
 from gatekeeper_core.selection.anchors import MAX_SCANNED_CHARACTERS, terms_in
@@ -31,7 +33,7 @@ if TYPE_CHECKING:
     from gatekeeper_core.selection.retrieval import Query
     from gatekeeper_core.tokens import TokenCounter
 
-__all__ = ["GAP", "Excerpt", "Forms", "Trimmer", "TrimmingConfig", "is_cuttable"]
+__all__ = ["GAP", "Excerpt", "Forms", "Sentences", "Trimmer", "TrimmingConfig", "is_cuttable"]
 
 GAP = " … "
 """The mark where sentences were left out. Source: ours."""
@@ -44,6 +46,9 @@ _SMALLEST_CUT = 40  # or a quarter of a turn that is shorter than 160: less of a
 
 _LONGEST_BREAK = 100  # characters of white space that are kept between two sentences; more is a gap
 _CODE_FENCES = ("```", "~~~")
+
+_READ_BYTES = 2**20  # of all texts; some 2,000 messages
+_TEXT_BYTES, _SENTENCE_BYTES = 400, 16  # of one
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +90,7 @@ class Excerpt(NamedTuple):
     @property
     def tokens(self) -> int:
         """The cost of both sides together, at least 1."""
-        return max(1, self.tokens_user + self.tokens_assistant)
+        return self.tokens_user + self.tokens_assistant or 1
 
 
 def is_cuttable(message: Message) -> bool:
@@ -110,24 +115,58 @@ def is_cuttable(message: Message) -> bool:
     )
 
 
+class Sentences:
+    """The sentences of the texts that were cut last, and what each costs, for the queries to come.
+
+    Args:
+        count: the token counter.
+    """
+
+    def __init__(self, count: TokenCounter) -> None:
+        self.count = count
+        self._read: LruCache[str, tuple[array[int], list[int]]] = LruCache(max_bytes=_READ_BYTES)
+
+    @cached_property
+    def gap_tokens(self) -> int:
+        """What a gap costs."""
+        return self.count(GAP)
+
+    def of(self, text: str) -> tuple[list[Span], list[int]]:
+        """Return the sentences of a text, and the list to note in what each costs, -1 where that is not known.
+
+        Of a text that is longer than what anchors are read from, the sentences of both ends.
+        """
+        read = self._read.get(text)
+        if read is None:
+            cut = max(0, len(text) - MAX_SCANNED_CHARACTERS)
+            head = MAX_SCANNED_CHARACTERS * 3 // 4 if cut else len(text)
+            spans = sentences(text[:head])
+            spans += [Span(start + head + cut, stop + head + cut) for start, stop in sentences(text[head + cut :])]
+            read = array("I", [end for span in spans for end in span]), [-1] * len(spans)
+            self._read.put(text, read, _TEXT_BYTES + _SENTENCE_BYTES * len(spans))
+        ends = iter(read[0])
+        return list(map(Span, ends, ends)), read[1]
+
+
 class Trimmer:
     """Cuts turns to what matters for one query; what it has read of a text it remembers.
 
     Args:
         query: what is looked for; a query without anchors takes from the beginning.
         neighbours: sentences kept on either side of one that matches.
-        count: the token counter.
+        known: the sentences of texts that were cut before.
     """
 
-    def __init__(self, query: Query, *, neighbours: int, count: TokenCounter) -> None:
+    def __init__(self, query: Query, *, neighbours: int, known: Sentences) -> None:
         self._neighbours = neighbours
-        self._counter = count
-        self._count = cache(count)
+        self._counter = known.count
+        self._count = cache(known.count)
+        self._known = known
         alone = len(query.idf) == 1
         wanted = {term: idf for term, idf in query.idf.items() if idf > 0 and (len(term) > 1 or alone)}
         wanted |= {related.term: related.weight for related in query.related}
         self._wanted = wanted
-        self._passage = cache(lambda text: _Passage(text, wanted))
+        self._passage = cache(lambda text: _Passage(text, wanted, known))
 
     def excerpt(self, whole: Excerpt, *, source: Turn | None = None) -> Excerpt:
         """Return a turn without the sentences of its long messages that have nothing to do with the query.
@@ -251,7 +290,7 @@ class Trimmer:
         keep: list[int] = []
         room = budget_tokens
         for at in sorted(range(len(spans)), key=lambda at: (-worth[at], at)):
-            cost = count(text[spans[at].start : spans[at].stop]) + count(GAP) + 1
+            cost = passage.tokens(at) + self._known.gap_tokens + 1
             if cost <= room:
                 keep.append(at)
                 room -= cost
@@ -270,23 +309,23 @@ class _Passage:
     Args:
         text: the text.
         wanted: the terms that a sentence is kept for, each with its weight; single characters do not count.
+        known: the sentences of texts that were cut before.
     """
 
-    def __init__(self, text: str, wanted: Mapping[str, float]) -> None:
+    def __init__(self, text: str, wanted: Mapping[str, float], known: Sentences) -> None:
         self._text = text
         self._wanted = wanted
+        self._known = known
         self._shares: dict[int, float] = {}
 
     @cached_property
+    def _read(self) -> tuple[list[Span], list[int]]:
+        return self._known.of(self._text)
+
+    @property
     def spans(self) -> list[Span]:
         """The sentences; of a text that is longer than what anchors are read from, those of both ends."""
-        text = self._text
-        if len(text) <= MAX_SCANNED_CHARACTERS:
-            return sentences(text)
-        head = MAX_SCANNED_CHARACTERS * 3 // 4
-        offset = len(text) - (MAX_SCANNED_CHARACTERS - head)
-        tail = (Span(span.start + offset, span.stop + offset) for span in sentences(text[offset:]))
-        return [*sentences(text[:head]), *tail]
+        return self._read[0]
 
     @cached_property
     def prefilter(self) -> Prefilter:
@@ -304,6 +343,13 @@ class _Passage:
             terms = terms_in(self._text[self.spans[at].start : self.spans[at].stop])
             self._shares[at] = round(sum(weight for term, weight in self._wanted.items() if term in terms), 6)
         return self._shares[at]
+
+    def tokens(self, at: int) -> int:
+        """Return what a sentence costs."""
+        spans, costs = self._read
+        if costs[at] < 0:
+            costs[at] = self._known.count(self._text[spans[at].start : spans[at].stop])
+        return costs[at]
 
 
 def _joined(text: str, spans: Sequence[Span], keep: Collection[int]) -> str:

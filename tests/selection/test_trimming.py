@@ -15,7 +15,7 @@ from gatekeeper_core.selection.expansion import Related
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.selection.index import TurnIndex
 from gatekeeper_core.selection.retrieval import Query, read_query
-from gatekeeper_core.selection.trimming import GAP, Excerpt, Trimmer, TrimmingConfig
+from gatekeeper_core.selection.trimming import GAP, Excerpt, Sentences, Trimmer, TrimmingConfig
 from gatekeeper_core.text import sentences
 from gatekeeper_core.tokens import estimate_text_tokens
 from tests.verbatim import end_of_stretch
@@ -76,17 +76,17 @@ def excerpt(
 ) -> Excerpt:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(trimming, "_MIN_TOKENS", min_tokens)
-        return Trimmer(asked, neighbours=neighbours, count=count).excerpt(turn)
+        return Trimmer(asked, neighbours=neighbours, known=Sentences(count)).excerpt(turn)
 
 
 def tight_excerpt(
     turn: Excerpt, asked: Query, *, budget_tokens: int, count: Callable[[str], int], neighbours: int = 1
 ) -> Excerpt | None:
-    return Trimmer(asked, neighbours=neighbours, count=count).tight(turn, budget_tokens=budget_tokens)
+    return Trimmer(asked, neighbours=neighbours, known=Sentences(count)).tight(turn, budget_tokens=budget_tokens)
 
 
 def one_side(turn: Excerpt, asked: Query) -> Excerpt:
-    return Trimmer(asked, neighbours=1, count=estimate_text_tokens).one_side(turn)
+    return Trimmer(asked, neighbours=1, known=Sentences(estimate_text_tokens)).one_side(turn)
 
 
 def buried(script: str) -> str:
@@ -346,7 +346,7 @@ def test_of_a_turn_of_messages_the_long_ones_share_what_the_others_leave(short_a
         [Message("user", "?"), *(Message("tool" if text[-1].isdigit() else "assistant", text) for text in texts)]
     )
     every = Excerpt("?", turn.assistant_text, 1, sum(map(len, texts)))
-    part = Trimmer(query("door"), neighbours=1, count=len).tight(every, budget_tokens=200, source=turn)
+    part = Trimmer(query("door"), neighbours=1, known=Sentences(len)).tight(every, budget_tokens=200, source=turn)
     assert part is not None
     share = (200 - len("?" + "port 6380" + "door 7719" + "short")) // 2
     assert part.cuts == tuple(
@@ -360,6 +360,45 @@ def test_where_no_sentence_fits_there_is_no_excerpt(budget: int) -> None:
     """000-34: the turn is passed over rather than torn."""
     turn = whole(QUESTION["en"], FILLER["en"] * 9, len)
     assert tight_excerpt(turn, query("door"), budget_tokens=budget, count=len) is None
+
+
+# --- what is kept from query to query
+
+
+@three_scripts
+def test_a_sentence_is_counted_once_for_all_queries(script: str) -> None:
+    counted: list[str] = []
+
+    def count(text: str) -> int:
+        counted.append(text)
+        return estimate_text_tokens(text)
+
+    text = "".join(f"Day {number}: {FILLER[script]}" for number in range(9)) + NEEDLE[script]
+    turn, known = whole("", text), Sentences(count)
+    for ask in (QUESTION[script], "雨 rain"):
+        part = Trimmer(query(ask), neighbours=1, known=known).tight(turn, budget_tokens=60)
+        assert part == tight_excerpt(turn, query(ask), budget_tokens=60, count=estimate_text_tokens)
+    written = [text[start:stop] for start, stop in sentences(text)]
+    assert all(counted.count(sentence) <= written.count(sentence) for sentence in written)
+    assert counted.count(written[0]) == counted.count(GAP) == 1
+
+
+def test_the_sentences_that_are_kept_are_bounded() -> None:
+    known = Sentences(len)
+    for number in range(5_000):
+        known.of(f"Door {number} is green. Its code is {number}.")
+    assert known._read.used_bytes <= trimming._READ_BYTES
+    assert len(known._read) < 5_000
+
+
+def test_what_was_cut_back_is_not_kept() -> None:
+    turns = [("Where is the door?", buried("en")), ("And the garage?", buried("mixed"))]
+    gatekeeper = ContextGatekeeper(60, token_counter=estimate_text_tokens)
+    gatekeeper.sync(turns)
+    gatekeeper.select(QUESTION["en"])
+    assert len(gatekeeper._sentences._read)
+    gatekeeper.sync(turns[:1])
+    assert not len(gatekeeper._sentences._read)
 
 
 # --- the settings
