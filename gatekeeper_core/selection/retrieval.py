@@ -30,10 +30,8 @@ from gatekeeper_core.selection.anchors import (
     has_whole,
     telling_terms,
 )
-from gatekeeper_core.selection.background import background_frequencies
 from gatekeeper_core.selection.dates import spoken_dates
 from gatekeeper_core.selection.expansion import Related, related_terms
-from gatekeeper_core.selection.index import idf_among
 from gatekeeper_core.selection.scan import Bm25, Scan, highest
 from gatekeeper_core.selection.segments import TURN_BITS
 from gatekeeper_core.selection.thesaurus import MANY_ANSWER, TIME_ANSWER
@@ -89,6 +87,7 @@ _WORD_SHARE = 0.5
 _FEEDBACK_TURNS = 2
 _FEEDBACK_TERMS = 10
 _FEEDBACK_CHARACTERS = 2_000
+_ROUNDING = 1e-6  # more than a value is changed by when it is rounded to six digits
 _ASKS_TIME = LazyPattern(
     r"\b(?:when|what (?:time|date|day|year|month))\b|什么时候|什麼時候|何时|几点|哪天|哪年|哪一天|几月|幾點|いつ|언제"
 )
@@ -384,7 +383,7 @@ class _Scoring:
         """Return what the most telling words of the turns with the most evidence add to the others."""
         if not _FEEDBACK_WEIGHT or len(own) < 2:
             return {}
-        least = nlargest(_FEEDBACK_TURNS, own.values())[-1] - 1e-6  # what is below it is below it when it is rounded
+        least = nlargest(_FEEDBACK_TURNS, own.values())[-1] - _ROUNDING
         best = nlargest(_FEEDBACK_TURNS, [(round(value, 6), turn) for turn, value in own.items() if value >= least])
         if best[0][0] <= 0:
             return {}
@@ -396,8 +395,7 @@ class _Scoring:
     def _feedback_words(self, best: Sequence[tuple[float, int]]) -> list[tuple[str, float]]:
         """Return the words that tell most of the best turns, with their weights; names of speakers tell nothing.
 
-        The idf of a word is looked up only where it might be among the first: no word tells more than where it stands
-        in no turn but the newest ones, which are counted sooner.
+        The idf of a word is looked up only where it might be among the first, and only until it cannot.
         """
         known = {*self._query.idf, *(related.term for related in self._query.related)}
         shares: dict[str, list[float]] = {}
@@ -406,17 +404,15 @@ class _Scoring:
             text = "\n".join(text[:_FEEDBACK_CHARACTERS] for text in self._texts(turn))
             for term in telling_terms(text) - known - names:
                 shares.setdefault(term, []).append(value / best[0][0])
-        turns, common = len(self._index), background_frequencies()
-        highest_idf = cache(lambda term, frequency: idf_among(term, documents=turns, frequency=frequency))
-        bounds = []
-        for term, held in shares.items():
-            frequency = max(len(held), self._index.newest_frequency(term))
-            bounds.append((_told(held, highest_idf(term if term in common else "", frequency)), term))
+        highest_idf = self._index.highest_idf(shares)
+        bounds = [(sum(held) * highest_idf[term] + _ROUNDING, term) for term, held in shares.items()]
         top: list[tuple[float, str]] = []  # the least first
         for bound, term in sorted(bounds, reverse=True):
-            if len(top) == _FEEDBACK_TERMS and bound < top[0][0]:
+            held, least = shares[term], top[0][0] if len(top) == _FEEDBACK_TERMS else 0.0
+            if bound < least:
                 break
-            entry = (_told(shares[term], self._index.idf(term)), term)
+            idf = self._index.idf(term, least=(least - _ROUNDING) / sum(held))
+            entry = (round(sum([share * idf for share in held]), 6), term)
             heappush(top, entry) if len(top) < _FEEDBACK_TERMS else heappushpop(top, entry)
         top.sort(reverse=True)
         if not top or not top[0][0]:
@@ -465,11 +461,6 @@ class _Scoring:
         lexical = score.total - self._config.recency_weight * score.recency
         total = score.total + raised * lexical + self._config.exact_weight * exact
         return score._replace(exact=exact, whole=whole, fit=score.fit * (1.0 + raised), total=round(total, 6))
-
-
-def _told(shares: Sequence[float], idf: float) -> float:
-    """Return what a word tells of the best turns that hold it, to six digits."""
-    return round(sum([share * idf for share in shares]), 6)
 
 
 def _rank(score: Score) -> tuple[float, int]:
