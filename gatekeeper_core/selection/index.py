@@ -60,7 +60,7 @@ _MAX_BACKGROUND_SHARE = 0.9
 _SNAPSHOT = b"index"
 _SEGMENT_COLUMNS = {"keys": "Q", "ends": "I", "postings": "I"}
 _ROUNDING = 1e-6  # more than an idf is changed by when it is rounded
-_FEW_PER_TURN = 12  # postings that are read through in the time of one look-up
+FEW_PER_TURN = 12  # postings that are read through in the time of one look-up
 
 _MAX_LOOKED_UP = 256
 
@@ -287,7 +287,7 @@ class TurnIndex:
         for run, begin, end in self._runs(term):
             first = bisect_left(turns, run[begin] >> TURN_BITS)
             last = bisect_right(turns, run[end - 1] >> TURN_BITS, first)
-            if end - begin <= _FEW_PER_TURN * (last - first):
+            if end - begin <= FEW_PER_TURN * (last - first):
                 found += [posting for posting in run[begin:end] if posting >> TURN_BITS in members]
                 continue
             for turn_id in turns[first:last]:

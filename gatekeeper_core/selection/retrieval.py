@@ -18,6 +18,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 from heapq import heappush, heappushpop, nlargest
+from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from gatekeeper_core.errors import check_range
@@ -38,7 +39,7 @@ from gatekeeper_core.selection.thesaurus import MANY_ANSWER, TIME_ANSWER
 from gatekeeper_core.text import LazyPattern
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from datetime import date
 
     from gatekeeper_core.selection.index import TurnIndex
@@ -96,6 +97,7 @@ _ASKS_MANY = LazyPattern(
 )
 _TIME = LazyPattern(TIME_ANSWER)
 _MANY = LazyPattern(MANY_ANSWER)
+_RANK = attrgetter("total", "turn_id")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -316,7 +318,7 @@ def _with_meaning(
     for score in scores:
         added = round(unit * meaning.strength(score.turn_id), 6)
         raised.append(score._replace(meaning=added, total=round(score.total + added, 6)))
-    return tuple(sorted(raised, key=_rank))
+    return tuple(sorted(raised, key=_RANK, reverse=True))
 
 
 class _Scoring:
@@ -357,10 +359,10 @@ class _Scoring:
         best = highest({turn: value + fed.get(turn, 0.0) + near.get(turn, 0.0) for turn, value in own.items()}, depth)
         beside = {turn + step for turn in best for step in (-1, 1)}
         hits |= scan.hits((beside & scan.sums.keys() | {*best}) - hits.keys())
-        parts = [self._parts(turn, hits, fed.get(turn, 0.0), near.get(turn, 0.0)) for turn in best]
-        parts.sort(key=_rank)
-        read = max(_READ, (len(parts) + 1) // 2)  # the texts of so many tell more
-        return tuple(sorted([*map(self._read, parts[:read]), *parts[read:]], key=_rank))
+        scores = sorted(self._parts(best, hits, fed, near), key=_RANK, reverse=True)
+        read = max(_READ, (len(scores) + 1) // 2)  # the texts of so many tell more
+        scores[:read] = map(self._read, scores[:read])
+        return tuple(sorted(scores, key=_RANK, reverse=True))
 
     def _weighted(self, hits: Mapping[int, Hits]) -> dict[int, float]:
         """Return the weighted ``lex`` of some turns."""
@@ -429,25 +431,28 @@ class _Scoring:
             for turn in own
         }
 
-    def _parts(self, turn: int, hits: Mapping[int, Hits], fed: float, near: float) -> Score:
-        """Return the score of a turn as far as the index knows it."""
-        config, (user, assistant, bits) = self._config, hits[turn]
-        around = bits
-        for beside in (turn - 1, turn + 1):
-            if beside in hits:
-                around |= hits[beside][2]
-        fit = 1.0 - _REACH_WEIGHT * (1.0 - self._share(around))
-        late = recency(turn, len(self._index))
+    def _parts(
+        self, turns: Iterable[int], hits: Mapping[int, Hits], fed: Mapping[int, float], near: Mapping[int, float]
+    ) -> Iterator[Score]:
+        """Yield the scores of some turns as far as the index knows them."""
+        config, turn_count, whole = self._config, len(self._index), frozenset[str]()
         user_factor, assistant_factor = self._even  # what the weights of both sides were multiplied with
-        if self._named:
-            by_user, by_assistant = self._speaker_factors(turn)
-            user_factor, assistant_factor = by_user * user_factor, by_assistant * assistant_factor
-        lex_user, lex_assistant = user_factor * user, assistant_factor * assistant
-        lexical = config.user_weight * lex_user + config.assistant_weight * lex_assistant
-        total = round(fit * (lexical + fed + near) + config.recency_weight * late, 6)
-        whole: frozenset[str] = frozenset()
-        share, terms = self._share(bits), self._terms(bits)
-        return Score(turn, lex_user, lex_assistant, 0.0, late, fed, near, fit, total, share, *terms, whole)
+        for turn in turns:
+            user, assistant, bits = hits[turn]
+            around = bits
+            for beside in (turn - 1, turn + 1):
+                if beside in hits:
+                    around |= hits[beside][2]
+            fit = 1.0 - _REACH_WEIGHT * (1.0 - self._share(around))
+            late = recency(turn, turn_count)
+            by_user, by_assistant = self._speaker_factors(turn) if self._named else (1.0, 1.0)
+            lex_user, lex_assistant = by_user * user_factor * user, by_assistant * assistant_factor * assistant
+            lexical = config.user_weight * lex_user + config.assistant_weight * lex_assistant
+            of_fed, of_near = fed.get(turn, 0.0), near.get(turn, 0.0)
+            total = round(fit * (lexical + of_fed + of_near) + config.recency_weight * late, 6)
+            share, (matched, related) = self._share(bits), self._terms(bits)
+            parts = lex_user, lex_assistant, 0.0, late, of_fed, of_near, fit, total, share, matched, related, whole
+            yield Score(turn, *parts)
 
     def _read(self, score: Score) -> Score:
         """Return a score with its whole hits, and raised where its text holds what is asked for."""
@@ -463,25 +468,26 @@ class _Scoring:
         return score._replace(exact=exact, whole=whole, fit=score.fit * (1.0 + raised), total=round(total, 6))
 
 
-def _rank(score: Score) -> tuple[float, int]:
-    return -score.total, -score.turn_id
-
-
 def _share_by(query: Query) -> Callable[[int], float]:
     """Return a function from the hits of a turn, as bits, to the share of the query's idf that they stand for, 0..1."""
-    idf, mass = list(query.idf.values()), query.mass
-    places = {term: place for place, term in enumerate(query.idf)}
-    stand_ins = [([places[term] for term in related.stands_for], related.credit) for related in query.related]
+    mass = query.mass
+    own = {term: 1 << place for place, term in enumerate(query.idf)}
+    weights = list(zip(own.values(), query.idf.values(), strict=True))
+    stand_ins = [
+        (1 << place, [own[term] for term in related.stands_for], related.credit)
+        for place, related in enumerate(query.related, len(own))
+    ]
 
     @cache
     def share(bits: int) -> float:
-        held = [weight for place, weight in enumerate(idf) if bits >> place & 1]
-        if others := bits >> len(idf):
-            credit_of = {place: 1.0 for place in range(len(idf)) if bits >> place & 1}
-            for at, (stands_for, credit) in enumerate(stand_ins):
-                for place in stands_for if others >> at & 1 else ():
-                    credit_of[place] = max(credit_of.get(place, 0.0), credit)
-            held = [idf[place] * credit_of[place] for place in sorted(credit_of)]
+        lent: dict[int, float] = {}
+        for mask, stands_for, credit in stand_ins if bits >> len(own) else ():
+            for term in stands_for if bits & mask else ():
+                lent[term] = max(lent.get(term, 0.0), credit)
+        if lent:
+            held = [idf if bits & term else idf * lent[term] for term, idf in weights if bits & term or term in lent]
+        else:
+            held = [idf for term, idf in weights if bits & term]
         return round(min(1.0, sum(held) / mass), 6) if mass else 0.0
 
     return share
@@ -489,14 +495,15 @@ def _share_by(query: Query) -> Callable[[int], float]:
 
 def _terms_by(query: Query) -> Callable[[int], tuple[frozenset[str], frozenset[str]]]:
     """Return a function from the hits of a turn, as bits, to its own terms of the query and the related ones."""
-    own, related = list(query.idf), [related.term for related in query.related]
+    everything = [*query.idf, *(related.term for related in query.related)]
+    masked = [(1 << place, term) for place, term in enumerate(everything)]
+    own, related = masked[: len(query.idf)], masked[len(query.idf) :]
 
     @cache
     def terms(bits: int) -> tuple[frozenset[str], frozenset[str]]:
-        others = bits >> len(own)
         return (
-            frozenset([term for place, term in enumerate(own) if bits >> place & 1]),
-            frozenset([term for place, term in enumerate(related) if others >> place & 1]),
+            frozenset([term for mask, term in own if bits & mask]),
+            frozenset([term for mask, term in related if bits & mask]),
         )
 
     return terms
