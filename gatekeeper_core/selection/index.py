@@ -60,7 +60,7 @@ _MAX_BACKGROUND_SHARE = 0.9
 _SNAPSHOT = b"index"
 _SEGMENT_COLUMNS = {"keys": "Q", "ends": "I", "postings": "I"}
 _ROUNDING = 1e-6  # more than an idf is changed by when it is rounded
-FEW_PER_TURN = 12  # postings that are read through in the time of one look-up
+FEW_PER_TURN = 6  # postings that are read through in the time of one look-up
 
 _MAX_LOOKED_UP = 256
 

@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 __all__ = ["Bm25", "Hits", "Scan", "highest"]
 
 _COUNTS = (1 << TURN_BITS) - 1
-_SAMPLED = 4
+_SAMPLED = 16  # one value in so many is sampled
+_WORTH_SAMPLING = 4  # times as many values as are wanted
 
 
 class Bm25(NamedTuple):
@@ -151,7 +152,7 @@ def highest(values: Mapping[int, float], count: int) -> list[int]:
     """
     if len(values) <= count or count < 1:
         return list(values) if count > 0 else []
-    if len(values) > _SAMPLED * count:  # a sample tells about where to cut, so that few are left to sort
+    if len(values) > _WORTH_SAMPLING * count:  # a sample tells about where to cut, so that few are left to sort
         sample = sorted(islice(values.values(), 0, None, _SAMPLED))
         bound = sample[-max(1, 2 * count // _SAMPLED)]
         above = {key: value for key, value in values.items() if value >= bound}
