@@ -15,6 +15,7 @@ import json
 import math
 from array import array
 from bisect import bisect_left, bisect_right
+from functools import cache
 from itertools import pairwise
 from sys import intern
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -58,7 +59,8 @@ _BACKGROUND_TURN_LENGTH = 25.0
 _MAX_BACKGROUND_SHARE = 0.9
 _SNAPSHOT = b"index"
 _SEGMENT_COLUMNS = {"keys": "Q", "ends": "I", "postings": "I"}
-_FEW_PER_TURN = 12  # postings that are read through in the time of one look-up
+_ROUNDING = 1e-6  # more than an idf is changed by when it is rounded
+FEW_PER_TURN = 6  # postings that are read through in the time of one look-up
 
 _MAX_LOOKED_UP = 256
 
@@ -106,10 +108,18 @@ def idf_among(term: str, *, documents: int, frequency: int) -> float:
     >>> idf_among("friend", documents=0, frequency=0) < idf_among("gateway", documents=0, frequency=0)
     True
     """
-    share = min(_MAX_BACKGROUND_SHARE, _BACKGROUND_TURN_LENGTH * background_frequencies().get(term, 0.0))
     turns = documents + BACKGROUND_TURNS
-    held = frequency + BACKGROUND_TURNS * share
+    held = frequency + _background_turns().get(term, 0.0)
     return round(math.log1p((turns - held + 0.5) / (held + 0.5)), 6)
+
+
+@cache
+def _background_turns() -> Mapping[str, float]:
+    """Return by term in how many of the ``BACKGROUND_TURNS`` it stands, where it is listed."""
+    shares = background_frequencies().items()
+    return {
+        term: BACKGROUND_TURNS * min(_MAX_BACKGROUND_SHARE, _BACKGROUND_TURN_LENGTH * share) for term, share in shares
+    }
 
 
 class TurnIndex:
@@ -277,7 +287,7 @@ class TurnIndex:
         for run, begin, end in self._runs(term):
             first = bisect_left(turns, run[begin] >> TURN_BITS)
             last = bisect_right(turns, run[end - 1] >> TURN_BITS, first)
-            if end - begin <= _FEW_PER_TURN * (last - first):
+            if end - begin <= FEW_PER_TURN * (last - first):
                 found += [posting for posting in run[begin:end] if posting >> TURN_BITS in members]
                 continue
             for turn_id in turns[first:last]:
@@ -291,18 +301,14 @@ class TurnIndex:
         found = self.postings_among(term, (turn_id,), (turn_id,))
         return unpack(found[0]) if found else None
 
-    def document_frequency(self, term: str) -> int:
-        """Return in how many turns a term stands."""
-        count = self.newest_frequency(term)
-        if self._live_start:
-            for _, begin, end in self._earlier_runs(term):
+    def document_frequency(self, term: str, *, most: float = math.inf) -> int:
+        """Return in how many turns a term stands; where they are more than ``most``, any number above it."""
+        live = self._live.get(term)
+        count = 0 if live is None else 1 if isinstance(live, int) else len(live)
+        if self._live_start and count <= most:
+            for _, begin, end in self._earlier_runs(term, most=most - count):
                 count += end - begin
         return count
-
-    def newest_frequency(self, term: str) -> int:
-        """Return in how many of the newest turns a term stands: a bound on its document frequency, sooner known."""
-        live = self._live.get(term)
-        return 0 if live is None else 1 if isinstance(live, int) else len(live)
 
     def known_words(self, words: Set[str]) -> list[str]:
         """Return those of some words (as :class:`WordFilter` has them) that stand in a turn, in any order."""
@@ -314,9 +320,28 @@ class TurnIndex:
             known.update(word for word in maybe if word not in known and self.document_frequency(word))
         return list(known)
 
-    def idf(self, term: str) -> float:
-        """Return what a term tells among the turns of this conversation, known or not; see :func:`idf_among`."""
-        return idf_among(term, documents=len(self), frequency=self.document_frequency(term))
+    def idf(self, term: str, *, least: float = 0.0) -> float:
+        """Return what a term tells among the turns of this conversation, known or not; see :func:`idf_among`.
+
+        Args:
+            term: an indexed term.
+            least: where it tells less than this, any number below it is returned, which is sooner known.
+        """
+        most = math.inf
+        if least > 0.0:  # the formula, solved for the frequency
+            both = (len(self) + BACKGROUND_TURNS + 1) * math.exp(_ROUNDING - least) - 0.5
+            most = both - _background_turns().get(term, 0.0)
+        return idf_among(term, documents=len(self), frequency=self.document_frequency(term, most=most))
+
+    def highest_idf(self, terms: Iterable[str]) -> dict[str, float]:
+        """Return a bound on the idf of each of some terms of turns, sooner known: as if only the newest held them."""
+        live, background, turns = self._live.get, _background_turns().get, len(self) + BACKGROUND_TURNS
+        bounds = {}
+        for term in terms:
+            newest = live(term, 1)
+            held = (1 if isinstance(newest, int) else len(newest)) + background(term, 0.0)
+            bounds[term] = math.log1p((turns - held + 0.5) / (held + 0.5)) + _ROUNDING
+        return bounds
 
     # --- snapshots ---------------------------------------------------------------------------------------------------
 
@@ -384,8 +409,11 @@ class TurnIndex:
         live = self._live.get(term)
         return runs if live is None else [*runs, _run_of(live)]
 
-    def _earlier_runs(self, term: str) -> list[_Run]:
-        """Return the stretches that are no longer in the dictionary; a query asks for the same ones several times."""
+    def _earlier_runs(self, term: str, *, most: float = math.inf) -> list[_Run]:
+        """Return the stretches that are no longer in the dictionary; a query asks for the same ones several times.
+
+        Where they hold more than ``most`` postings, some of them that do.
+        """
         runs = self._looked_up.get(term)
         if runs is None:
             key, runs = term_key(term), []
@@ -393,6 +421,9 @@ class TurnIndex:
                 begin, end = segment.find(key)
                 if begin < end:
                     runs.append((segment.postings, begin, end))
+                    most -= end - begin
+                    if most < 0:
+                        return runs
             frozen = self._frozen.get(term) if self._frozen is not None else None
             if frozen is not None:
                 runs.append(_run_of(frozen))

@@ -82,13 +82,14 @@ class TurnVectors:
     ([0], None, 0.959291)
     """
 
-    __slots__ = ("_dimensions", "_numbers", "_signs", "_squares")
+    __slots__ = ("_dimensions", "_missing", "_numbers", "_signs", "_squares")
 
     def __init__(self) -> None:
         self._dimensions = 0
         self._numbers = array("b")
         self._squares = array("I")  # the squared length of each; 0: no vector
         self._signs: list[int] = []  # of the first turns, as far as they were asked for
+        self._missing: set[int] = set()  # the turns without a vector
 
     def __len__(self) -> int:
         """Return the number of turns, with a vector or without."""
@@ -104,6 +105,7 @@ class TurnVectors:
 
     def extend(self, turn_count: int) -> None:
         """Take in further turns, which have no vectors yet."""
+        self._missing.update(range(len(self), len(self) + turn_count))
         self._squares.extend([0] * turn_count)
         self._numbers.frombytes(bytes(turn_count * self._dimensions))
 
@@ -112,6 +114,7 @@ class TurnVectors:
         made = TurnVectors()
         made._dimensions, made._squares = self._dimensions, self._squares[:turn_count]
         made._numbers, made._signs = self._numbers[: turn_count * self._dimensions], self._signs[:turn_count]
+        made._missing = {turn_id for turn_id in self._missing if turn_id < turn_count}
         return made
 
     def frozen(self) -> TurnVectors:
@@ -121,8 +124,8 @@ class TurnVectors:
         return made
 
     def missing(self) -> list[int]:
-        """Return the turns without a vector."""
-        return [turn_id for turn_id, square in enumerate(self._squares) if not square] if 0 in self._squares else []
+        """Return the turns without a vector, oldest first."""
+        return sorted(self._missing)
 
     def put(self, turn_id: int, vector: PackedVector) -> None:
         """Keep the vector of a turn that has none; one of another dimension takes the place of all before."""
@@ -130,6 +133,7 @@ class TurnVectors:
             self._dimensions, turn_count = len(vector.numbers), len(self)
             self._numbers, self._squares, self._signs = array("b"), array("I"), []
             self.extend(turn_count)
+        self._missing.discard(turn_id)
         self._numbers[turn_id * self._dimensions : (turn_id + 1) * self._dimensions] = vector.numbers
         self._squares[turn_id] = sumprod(vector.numbers, vector.numbers)
         del self._signs[turn_id:]
@@ -187,6 +191,7 @@ class TurnVectors:
         if not fits or dimensions > MAX_DIMENSIONS or (not dimensions and any(squares)):
             raise SnapshotError("the columns of the vectors do not fit together")
         made._dimensions, made._numbers, made._squares = dimensions, numbers, squares
+        made._missing = {turn_id for turn_id, square in enumerate(squares) if not square}
         return made
 
     def _of(self, turn_id: int) -> array[int]:

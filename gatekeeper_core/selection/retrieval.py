@@ -18,6 +18,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 from heapq import heappush, heappushpop, nlargest
+from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from gatekeeper_core.errors import check_range
@@ -30,17 +31,15 @@ from gatekeeper_core.selection.anchors import (
     has_whole,
     telling_terms,
 )
-from gatekeeper_core.selection.background import background_frequencies
 from gatekeeper_core.selection.dates import spoken_dates
 from gatekeeper_core.selection.expansion import Related, related_terms
-from gatekeeper_core.selection.index import idf_among
 from gatekeeper_core.selection.scan import Bm25, Scan, highest
 from gatekeeper_core.selection.segments import TURN_BITS
 from gatekeeper_core.selection.thesaurus import MANY_ANSWER, TIME_ANSWER
 from gatekeeper_core.text import LazyPattern
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from datetime import date
 
     from gatekeeper_core.selection.index import TurnIndex
@@ -89,6 +88,7 @@ _WORD_SHARE = 0.5
 _FEEDBACK_TURNS = 2
 _FEEDBACK_TERMS = 10
 _FEEDBACK_CHARACTERS = 2_000
+_ROUNDING = 1e-6  # more than a value is changed by when it is rounded to six digits
 _ASKS_TIME = LazyPattern(
     r"\b(?:when|what (?:time|date|day|year|month))\b|什么时候|什麼時候|何时|几点|哪天|哪年|哪一天|几月|幾點|いつ|언제"
 )
@@ -97,6 +97,7 @@ _ASKS_MANY = LazyPattern(
 )
 _TIME = LazyPattern(TIME_ANSWER)
 _MANY = LazyPattern(MANY_ANSWER)
+_RANK = attrgetter("total", "turn_id")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -317,7 +318,7 @@ def _with_meaning(
     for score in scores:
         added = round(unit * meaning.strength(score.turn_id), 6)
         raised.append(score._replace(meaning=added, total=round(score.total + added, 6)))
-    return tuple(sorted(raised, key=_rank))
+    return tuple(sorted(raised, key=_RANK, reverse=True))
 
 
 class _Scoring:
@@ -358,10 +359,10 @@ class _Scoring:
         best = highest({turn: value + fed.get(turn, 0.0) + near.get(turn, 0.0) for turn, value in own.items()}, depth)
         beside = {turn + step for turn in best for step in (-1, 1)}
         hits |= scan.hits((beside & scan.sums.keys() | {*best}) - hits.keys())
-        parts = [self._parts(turn, hits, fed.get(turn, 0.0), near.get(turn, 0.0)) for turn in best]
-        parts.sort(key=_rank)
-        read = max(_READ, (len(parts) + 1) // 2)  # the texts of so many tell more
-        return tuple(sorted([*map(self._read, parts[:read]), *parts[read:]], key=_rank))
+        scores = sorted(self._parts(best, hits, fed, near), key=_RANK, reverse=True)
+        read = max(_READ, (len(scores) + 1) // 2)  # the texts of so many tell more
+        scores[:read] = map(self._read, scores[:read])
+        return tuple(sorted(scores, key=_RANK, reverse=True))
 
     def _weighted(self, hits: Mapping[int, Hits]) -> dict[int, float]:
         """Return the weighted ``lex`` of some turns."""
@@ -384,7 +385,7 @@ class _Scoring:
         """Return what the most telling words of the turns with the most evidence add to the others."""
         if not _FEEDBACK_WEIGHT or len(own) < 2:
             return {}
-        least = nlargest(_FEEDBACK_TURNS, own.values())[-1] - 1e-6  # what is below it is below it when it is rounded
+        least = nlargest(_FEEDBACK_TURNS, own.values())[-1] - _ROUNDING
         best = nlargest(_FEEDBACK_TURNS, [(round(value, 6), turn) for turn, value in own.items() if value >= least])
         if best[0][0] <= 0:
             return {}
@@ -396,8 +397,7 @@ class _Scoring:
     def _feedback_words(self, best: Sequence[tuple[float, int]]) -> list[tuple[str, float]]:
         """Return the words that tell most of the best turns, with their weights; names of speakers tell nothing.
 
-        The idf of a word is looked up only where it might be among the first: no word tells more than where it stands
-        in no turn but the newest ones, which are counted sooner.
+        The idf of a word is looked up only where it might be among the first, and only until it cannot.
         """
         known = {*self._query.idf, *(related.term for related in self._query.related)}
         shares: dict[str, list[float]] = {}
@@ -406,17 +406,15 @@ class _Scoring:
             text = "\n".join(text[:_FEEDBACK_CHARACTERS] for text in self._texts(turn))
             for term in telling_terms(text) - known - names:
                 shares.setdefault(term, []).append(value / best[0][0])
-        turns, common = len(self._index), background_frequencies()
-        highest_idf = cache(lambda term, frequency: idf_among(term, documents=turns, frequency=frequency))
-        bounds = []
-        for term, held in shares.items():
-            frequency = max(len(held), self._index.newest_frequency(term))
-            bounds.append((_told(held, highest_idf(term if term in common else "", frequency)), term))
+        highest_idf = self._index.highest_idf(shares)
+        bounds = [(sum(held) * highest_idf[term] + _ROUNDING, term) for term, held in shares.items()]
         top: list[tuple[float, str]] = []  # the least first
         for bound, term in sorted(bounds, reverse=True):
-            if len(top) == _FEEDBACK_TERMS and bound < top[0][0]:
+            held, least = shares[term], top[0][0] if len(top) == _FEEDBACK_TERMS else 0.0
+            if bound < least:
                 break
-            entry = (_told(shares[term], self._index.idf(term)), term)
+            idf = self._index.idf(term, least=(least - _ROUNDING) / sum(held))
+            entry = (round(sum([share * idf for share in held]), 6), term)
             heappush(top, entry) if len(top) < _FEEDBACK_TERMS else heappushpop(top, entry)
         top.sort(reverse=True)
         if not top or not top[0][0]:
@@ -433,25 +431,28 @@ class _Scoring:
             for turn in own
         }
 
-    def _parts(self, turn: int, hits: Mapping[int, Hits], fed: float, near: float) -> Score:
-        """Return the score of a turn as far as the index knows it."""
-        config, (user, assistant, bits) = self._config, hits[turn]
-        around = bits
-        for beside in (turn - 1, turn + 1):
-            if beside in hits:
-                around |= hits[beside][2]
-        fit = 1.0 - _REACH_WEIGHT * (1.0 - self._share(around))
-        late = recency(turn, len(self._index))
+    def _parts(
+        self, turns: Iterable[int], hits: Mapping[int, Hits], fed: Mapping[int, float], near: Mapping[int, float]
+    ) -> Iterator[Score]:
+        """Yield the scores of some turns as far as the index knows them."""
+        config, turn_count, whole = self._config, len(self._index), frozenset[str]()
         user_factor, assistant_factor = self._even  # what the weights of both sides were multiplied with
-        if self._named:
-            by_user, by_assistant = self._speaker_factors(turn)
-            user_factor, assistant_factor = by_user * user_factor, by_assistant * assistant_factor
-        lex_user, lex_assistant = user_factor * user, assistant_factor * assistant
-        lexical = config.user_weight * lex_user + config.assistant_weight * lex_assistant
-        total = round(fit * (lexical + fed + near) + config.recency_weight * late, 6)
-        whole: frozenset[str] = frozenset()
-        share, terms = self._share(bits), self._terms(bits)
-        return Score(turn, lex_user, lex_assistant, 0.0, late, fed, near, fit, total, share, *terms, whole)
+        for turn in turns:
+            user, assistant, bits = hits[turn]
+            around = bits
+            for beside in (turn - 1, turn + 1):
+                if beside in hits:
+                    around |= hits[beside][2]
+            fit = 1.0 - _REACH_WEIGHT * (1.0 - self._share(around))
+            late = recency(turn, turn_count)
+            by_user, by_assistant = self._speaker_factors(turn) if self._named else (1.0, 1.0)
+            lex_user, lex_assistant = by_user * user_factor * user, by_assistant * assistant_factor * assistant
+            lexical = config.user_weight * lex_user + config.assistant_weight * lex_assistant
+            of_fed, of_near = fed.get(turn, 0.0), near.get(turn, 0.0)
+            total = round(fit * (lexical + of_fed + of_near) + config.recency_weight * late, 6)
+            share, (matched, related) = self._share(bits), self._terms(bits)
+            parts = lex_user, lex_assistant, 0.0, late, of_fed, of_near, fit, total, share, matched, related, whole
+            yield Score(turn, *parts)
 
     def _read(self, score: Score) -> Score:
         """Return a score with its whole hits, and raised where its text holds what is asked for."""
@@ -467,30 +468,26 @@ class _Scoring:
         return score._replace(exact=exact, whole=whole, fit=score.fit * (1.0 + raised), total=round(total, 6))
 
 
-def _told(shares: Sequence[float], idf: float) -> float:
-    """Return what a word tells of the best turns that hold it, to six digits."""
-    return round(sum([share * idf for share in shares]), 6)
-
-
-def _rank(score: Score) -> tuple[float, int]:
-    return -score.total, -score.turn_id
-
-
 def _share_by(query: Query) -> Callable[[int], float]:
     """Return a function from the hits of a turn, as bits, to the share of the query's idf that they stand for, 0..1."""
-    idf, mass = list(query.idf.values()), query.mass
-    places = {term: place for place, term in enumerate(query.idf)}
-    stand_ins = [([places[term] for term in related.stands_for], related.credit) for related in query.related]
+    mass = query.mass
+    own = {term: 1 << place for place, term in enumerate(query.idf)}
+    weights = list(zip(own.values(), query.idf.values(), strict=True))
+    stand_ins = [
+        (1 << place, [own[term] for term in related.stands_for], related.credit)
+        for place, related in enumerate(query.related, len(own))
+    ]
 
     @cache
     def share(bits: int) -> float:
-        held = [weight for place, weight in enumerate(idf) if bits >> place & 1]
-        if others := bits >> len(idf):
-            credit_of = {place: 1.0 for place in range(len(idf)) if bits >> place & 1}
-            for at, (stands_for, credit) in enumerate(stand_ins):
-                for place in stands_for if others >> at & 1 else ():
-                    credit_of[place] = max(credit_of.get(place, 0.0), credit)
-            held = [idf[place] * credit_of[place] for place in sorted(credit_of)]
+        lent: dict[int, float] = {}
+        for mask, stands_for, credit in stand_ins if bits >> len(own) else ():
+            for term in stands_for if bits & mask else ():
+                lent[term] = max(lent.get(term, 0.0), credit)
+        if lent:
+            held = [idf if bits & term else idf * lent[term] for term, idf in weights if bits & term or term in lent]
+        else:
+            held = [idf for term, idf in weights if bits & term]
         return round(min(1.0, sum(held) / mass), 6) if mass else 0.0
 
     return share
@@ -498,14 +495,15 @@ def _share_by(query: Query) -> Callable[[int], float]:
 
 def _terms_by(query: Query) -> Callable[[int], tuple[frozenset[str], frozenset[str]]]:
     """Return a function from the hits of a turn, as bits, to its own terms of the query and the related ones."""
-    own, related = list(query.idf), [related.term for related in query.related]
+    everything = [*query.idf, *(related.term for related in query.related)]
+    masked = [(1 << place, term) for place, term in enumerate(everything)]
+    own, related = masked[: len(query.idf)], masked[len(query.idf) :]
 
     @cache
     def terms(bits: int) -> tuple[frozenset[str], frozenset[str]]:
-        others = bits >> len(own)
         return (
-            frozenset([term for place, term in enumerate(own) if bits >> place & 1]),
-            frozenset([term for place, term in enumerate(related) if others >> place & 1]),
+            frozenset([term for mask, term in own if bits & mask]),
+            frozenset([term for mask, term in related if bits & mask]),
         )
 
     return terms

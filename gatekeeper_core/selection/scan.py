@@ -16,6 +16,7 @@ from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
+from gatekeeper_core.selection.index import FEW_PER_TURN
 from gatekeeper_core.selection.segments import FIELD_BITS, MAX_COUNT, TURN_BITS
 
 if TYPE_CHECKING:
@@ -26,7 +27,8 @@ if TYPE_CHECKING:
 __all__ = ["Bm25", "Hits", "Scan", "highest"]
 
 _COUNTS = (1 << TURN_BITS) - 1
-_SAMPLED = 4
+_SAMPLED = 16  # one value in so many is sampled
+_WORTH_SAMPLING = 4  # times as many values as are wanted
 
 
 class Bm25(NamedTuple):
@@ -55,7 +57,7 @@ class Scan:
     def __init__(self, weighted: Sequence[tuple[str, float]], index: TurnIndex, *, bm25: Bm25, budget: int) -> None:
         self._index = index
         self._bm25 = bm25
-        self._read: list[tuple[int, float, list[int]]] = []
+        self._read: list[tuple[int, float, str, list[int]]] = []
         self._looked_up: list[tuple[int, float, str]] = []
         self._led: Collection[int] = ()
         self._among_led: dict[int, list[int]] = {}
@@ -66,7 +68,7 @@ class Scan:
             if 0 < frequency <= budget:
                 postings = index.postings(term)
                 self._add(self._sums, weight, postings)
-                self._read.append((place, weight, postings))
+                self._read.append((place, weight, term, postings))
             elif frequency:
                 if not self._sums:
                     self._sums = {posting >> TURN_BITS: 0.0 for posting in index.newest_postings(term, budget)}
@@ -97,7 +99,10 @@ class Scan:
         if not turns:
             return {}
         members, held = frozenset(turns), []
-        for place, weight, postings in self._read:
+        rising, most = sorted(members), FEW_PER_TURN * len(members)
+        for place, weight, term, postings in self._read:
+            if len(postings) > most:
+                postings = self._index.postings_among(term, rising, members)
             held.append((place, weight, [posting for posting in postings if posting >> TURN_BITS in members]))
         others = members.difference(self._led)
         rising = sorted(others)
@@ -116,19 +121,20 @@ class Scan:
         index, slope, top = self._index, self._bm25.k1 * self._bm25.b, self._bm25.k1 + 1
         flat, user_lengths, assistant_lengths = self._bm25.k1 - slope, index.user_lengths, index.assistant_lengths
         user_slope, assistant_slope = slope / index.mean_user_length, slope / index.mean_assistant_length
-        user, assistant, bits = dict.fromkeys(turns, 0.0), dict.fromkeys(turns, 0.0), dict.fromkeys(turns, 0)
+        found = dict.fromkeys(turns, (0.0, 0.0, 0))
         for place, weight, postings in held:
             best, bit = weight * top, 1 << place
             for posting in postings:
                 turn = posting >> TURN_BITS
-                bits[turn] |= bit
+                user, assistant, bits = found[turn]
                 count = posting >> FIELD_BITS & MAX_COUNT
                 if count:
-                    user[turn] += best * count / (count + flat + user_slope * user_lengths[turn])
+                    user += best * count / (count + flat + user_slope * user_lengths[turn])
                 count = posting & MAX_COUNT
                 if count:
-                    assistant[turn] += best * count / (count + flat + assistant_slope * assistant_lengths[turn])
-        return dict(zip(bits, zip(user.values(), assistant.values(), bits.values(), strict=True), strict=True))
+                    assistant += best * count / (count + flat + assistant_slope * assistant_lengths[turn])
+                found[turn] = user, assistant, bits | bit
+        return found
 
     def _add(self, sums: dict[int, float], weight: float, postings: Iterable[int]) -> None:
         """Add what a term counts in a text of mean length to the turns that hold it: where most time is spent."""
@@ -146,7 +152,7 @@ def highest(values: Mapping[int, float], count: int) -> list[int]:
     """
     if len(values) <= count or count < 1:
         return list(values) if count > 0 else []
-    if len(values) > _SAMPLED * count:  # a sample tells about where to cut, so that few are left to sort
+    if len(values) > _WORTH_SAMPLING * count:  # a sample tells about where to cut, so that few are left to sort
         sample = sorted(islice(values.values(), 0, None, _SAMPLED))
         bound = sample[-max(1, 2 * count // _SAMPLED)]
         above = {key: value for key, value in values.items() if value >= bound}

@@ -172,6 +172,23 @@ def test_an_idf_is_positive_and_rounded_to_six_digits(turns: list[Turn], term: s
     assert idf == round(idf, 6)
 
 
+@given(st.lists(st.tuples(fields, fields), min_size=1, max_size=40), st.integers(1, 5), st.floats(0.0, 5.0))
+def test_an_idf_that_is_no_less_than_asked_for_is_exact_and_any_other_below(
+    turns: list[Turn], live_turns: int, least: float
+) -> None:
+    """However far packing has come, and whether the term was looked up before or not."""
+    index = TurnIndex(live_turns=live_turns)
+    for user, assistant in turns:
+        index.add(user, assistant)
+    sooner = {term: [index.idf(term, least=least), index.document_frequency(term, most=2)] for term in VOCABULARY}
+    for term, (idf, frequency) in sooner.items():
+        exact = index.idf(term)
+        assert idf == exact or max(idf, exact) < least
+        assert frequency == index.document_frequency(term) or frequency > 2
+        assert index.idf(term, least=least) == idf or exact < least
+        assert index.highest_idf([term])[term] >= exact or not index.document_frequency(term)
+
+
 # --- Taking turns back ----------------------------------------------------------------------------------------------
 
 

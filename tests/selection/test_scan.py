@@ -101,6 +101,15 @@ def test_the_hits_of_a_turn_are_the_same_whether_it_leads_or_not(
     assert after.hits(every) == before.hits(every)
 
 
+@given(histories, weights, st.integers(1, 60), st.integers(1, 5), st.integers(0, 39))
+def test_the_hits_of_one_turn_are_those_that_it_has_among_all(
+    turns: list[Turn], weighted: dict[str, float], budget: int, live_turns: int, turn: int
+) -> None:
+    """Of few turns long runs of postings are looked up, of many they are read through."""
+    found, at = scan(turns, weighted, budget, live_turns), turn % len(turns)
+    assert found.hits({at})[at] == found.hits(range(len(turns)))[at]
+
+
 @given(st.lists(st.integers(0, 30)), st.integers(-1, 40))
 def test_the_highest_values_are_those_of_a_full_sort(values: list[int], count: int) -> None:
     """Of equals the higher key, whether a sample told where to cut or not."""
