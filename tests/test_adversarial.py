@@ -20,6 +20,7 @@ import pytest
 
 from gatekeeper_core import ContextGatekeeper, GatekeeperConfig, Selection
 from gatekeeper_core.selection.anchors import MAX_QUERY_ANCHORS, extract_anchors
+from gatekeeper_core.selection.constraints import render_constraints
 from gatekeeper_core.selection.result import SCHEMA_VERSION
 from tests.adversarial import big_texts, hostile_conversations, hostile_texts, query_of_words
 
@@ -102,7 +103,7 @@ def test_an_order_in_a_text_is_data(name: str) -> None:
     gatekeeper.set_constraint("style", "short")
     for query in QUERIES:
         messages = gatekeeper.explain(query).to_messages()
-        assert messages[0] == {"role": "system", "content": "Constraints:\n- style: short"}
+        assert messages[0] == {"role": "system", "content": render_constraints({"style": "short"})}
         assert all(message["role"] != "system" for message in messages[1:])
 
 

@@ -90,11 +90,8 @@ class Sections:
 
     def constraints(self, constraints: Mapping[str, str]) -> Message | None:
         """Return what the user has laid down for good, None where that is nothing."""
-        text = render_constraints(constraints)
-        if not text:
-            return None
-        heading, _, lines = text.partition("\n")
-        return Message("system", f"{heading}\n{self.fenced(lines, 'constraints')}")
+        text = render_constraints(constraints, fenced=lambda lines: self.fenced(lines, "constraints"))
+        return Message("system", text) if text else None
 
     def fenced(self, text: str, name: str) -> str:
         """Return a text in a fence, or as it is where fencing is off."""
