@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gatekeeper_core.errors import ConfigError, ConstraintLimitError
-from gatekeeper_core.text import fence
+from gatekeeper_core.fences import fence
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -63,11 +63,11 @@ def render_constraints(constraints: Mapping[str, str], *, fenced: Callable[[str]
 
     >>> print(render_constraints({"language": "Chinese", "style": "short\rand plain"}))
     Constraints:
-    <constraints>
+    <constraints-571779978186>
     - language: Chinese
     - style: short
       and plain
-    </constraints>
+    </constraints-571779978186>
     """
     if not constraints:
         return ""
