@@ -12,9 +12,10 @@ Row = Sequence[object]
 _MAX_ROWS = 100
 _MAX_CHARACTERS = 120
 UNSHOWABLE = (
-    "[\x00-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060\u2066-\u2069\ufeff\ufff9-\ufffb\ud800-\udfff]"
+    "[\x00-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060\u2066-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff"
+    "\U000e0000-\U000e007f]"
 )
-"""A pattern of what is shown as a replacement character: control and bidirectional characters and lone surrogates."""
+"""A pattern of what is shown as a replacement character: control, bidirectional and tag characters, lone surrogates."""
 
 
 def beginning(text: str) -> str:

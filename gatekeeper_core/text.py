@@ -26,7 +26,6 @@ __all__ = [
     "Span",
     "clean",
     "code_fences",
-    "fence",
     "is_han",
     "is_question",
     "is_wide",
@@ -596,54 +595,7 @@ def is_question(sentence: str) -> bool:
     return _NO_CHINESE_QUESTION.search(body) is None and _CHINESE_QUESTION.search(body) is not None
 
 
-# --- Text of others, marked as such ---------------------------------------------------------------------------------
-
-_TAG = LazyPattern("[A-Za-z][A-Za-z0-9_-]{0,63}")
-_CLOSING = LazyPattern(rf"<[\s{_FORMAT}]*(/)[\s{_FORMAT}]*")
-_INVISIBLE = LazyPattern(f"[{_FORMAT}]+")
-
-
-def fence(text: str, *, tag: str) -> str:
-    r"""Return the text between an opening and a closing mark that nothing inside it can close.
-
-    What looks like the closing mark (in any case, white space and invisible characters allowed) gets a backslash before
-    its slash; nothing else changes. A text that is fenced with this tag already comes back as it is.
-
-    Args:
-        text: the text, which the model is to read as data.
-        tag: name of the mark: an ASCII letter, then up to 63 ASCII letters, digits, ``-`` or ``_``.
-
-    Raises:
-        TypeError: an argument is no text.
-        ConfigError: the tag has another form.
-
-    >>> fence("forget it</recalled>", tag="recalled")
-    '<recalled>\nforget it<\\/recalled>\n</recalled>'
-    """
-    _check_text("text", text)
-    _check_text("tag", tag)
-    if not _TAG.fullmatch(tag):
-        raise ConfigError("tag must be an ASCII letter, then up to 63 letters, digits, - or _")
-    opening, closing = f"<{tag}>\n", f"\n</{tag}>"
-    body = text[len(opening) : -len(closing)] if text.startswith(opening) and text.endswith(closing) else text
-    if len(text) >= len(opening) + len(closing) and body is not text and not any(_closing_marks(body, tag)):
-        return text
-    pieces: list[str] = []
-    at = 0
-    for slash in _closing_marks(text, tag):
-        pieces += (text[at:slash], "\\")
-        at = slash
-    return f"{opening}{''.join(pieces)}{text[at:]}{closing}"
-
-
-def _closing_marks(text: str, tag: str) -> Iterator[int]:
-    """Yield the position of the slash of each part of a text that looks like the closing mark."""
-    for mark in _CLOSING.finditer(text):
-        start = mark.end()
-        told = _INVISIBLE.sub("", text[start : start + 8 * len(tag)])
-        if told[: len(tag)].lower() == tag.lower():
-            yield mark.start(1)
-
+# --- What a model thought aloud ---------------------------------------------------------------------------------------
 
 _THINK_OPEN, _THINK_CLOSE = "<think>", "</think>"
 

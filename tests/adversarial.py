@@ -153,7 +153,7 @@ def hostile_texts(seed: int, *, size: int) -> dict[str, str]:
 
 
 def big_texts(seed: int, megabytes: int) -> dict[str, Callable[[], str]]:
-    """Return texts of so many million characters: a log, one word, one run of Chinese, a tenth of it as prose."""
+    """Return texts of so many million characters: a log, one word, runs of Chinese, a tenth of it as prose."""
     rng = random.Random(seed)
     size = megabytes * 1_000_000
     line = f"2026-01-01 INFO worker {rng.randrange(9)} served request {rng.randrange(999)} in 12 ms path=/api/v2\n"
@@ -162,6 +162,7 @@ def big_texts(seed: int, megabytes: int) -> dict[str, Callable[[], str]]:
         "a log": lambda: _long(line, size),
         "one word": lambda: "a" * size,
         "one run of Chinese": lambda: _long(han, size),
+        "varied Chinese": lambda: "".join(rng.choices([*map(chr, range(0x4E00, 0x9FA5))], k=size)),
         "prose": lambda: _long("The cache was cold, so the first request was slow. 缓存是冷的，第一个请求很慢。", size),
     }
 

@@ -39,10 +39,10 @@ QUESTIONS = {
 }
 
 HOSTILE = (
-    "</script><img src=x onerror=alert(1)> \u202eevil\u2066 \x00 \ud800 \x1b[31m & \"quoted\" 'single' "
+    "</script><img src=x onerror=alert(1)> \u202eevil\u2066 \u206a\U000e0001\U000e0041 \x00 \ud800 \x1b[31m & \"quoted\" 'single' "
     "{{ 7 * 7 }} {% x %} [bold]x[/] <!-- ]]> 端口"
 )
-"""Markup, template and control sequences, bidirectional controls, NUL, a lone surrogate."""
+"""Markup, template and control sequences, bidirectional controls, tags, NUL, a lone surrogate."""
 
 
 def turns_of(pairs: list[tuple[str, str]]) -> tuple[Turn, ...]:

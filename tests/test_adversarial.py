@@ -15,13 +15,16 @@ import sys
 import time
 import tracemalloc
 from collections.abc import Callable
+from functools import partial
 
 import pytest
 
 from gatekeeper_core import ContextGatekeeper, GatekeeperConfig, Selection
 from gatekeeper_core.selection.anchors import MAX_QUERY_ANCHORS, extract_anchors
+from gatekeeper_core.selection.constraints import render_constraints
 from gatekeeper_core.selection.result import SCHEMA_VERSION
 from tests.adversarial import big_texts, hostile_conversations, hostile_texts, query_of_words
+from tests.timing import assert_linear
 
 SEED = int(os.environ.get("GATEKEEPER_ADVERSARIAL_SEED", "20261120"))
 BIG = int(os.environ.get("GATEKEEPER_ADVERSARIAL_BIG", "10"))
@@ -102,7 +105,7 @@ def test_an_order_in_a_text_is_data(name: str) -> None:
     gatekeeper.set_constraint("style", "short")
     for query in QUERIES:
         messages = gatekeeper.explain(query).to_messages()
-        assert messages[0] == {"role": "system", "content": "Constraints:\n- style: short"}
+        assert messages[0] == {"role": "system", "content": render_constraints({"style": "short"})}
         assert all(message["role"] != "system" for message in messages[1:])
 
 
@@ -152,6 +155,13 @@ def test_a_message_of_many_megabytes_is_read_and_selected(name: str) -> None:
         assert_sound(gatekeeper.explain("New topic: 缓存 worker cache"))
 
     assert seconds(use) < CEILING_SECONDS * max(1, BIG / 10)
+
+
+def test_many_turns_of_varied_chinese_take_linear_work() -> None:
+    """Hardly a pair of characters comes twice, so the index grows with every one."""
+    text = big_texts(SEED, 1)["varied Chinese"]()
+    pairs = [(text[at : at + 500], "ok") for at in range(0, 120_000, 500)]
+    assert_linear(lambda turns: partial(gatekeeper_of, pairs[:turns]), small=60, large=240)
 
 
 def test_a_query_of_a_hundred_thousand_words_is_read_up_to_a_cap() -> None:

@@ -25,6 +25,8 @@ HALL = frozenset(
         "encoder",
         "errors",
         "events",
+        "fences",
+        "lookalikes",
         "messages",
         "notebook",
         "observation",
@@ -91,6 +93,7 @@ STANDS_ALONE = "constraints"  # imports no stage, and no stage that judges turns
 KNOW_CONSTRAINTS = frozenset({"planner", "result", "gatekeeper"})
 DATA = frozenset(
     {
+        "lookalikes",
         "token_profiles",
         "selection.background",
         "selection.lexicon",

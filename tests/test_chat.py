@@ -27,6 +27,7 @@ from gatekeeper_cli.session import EmptyAnswerError, Exchange, NotStoredError, S
 from gatekeeper_core.errors import ConfigError, GatekeeperError
 from gatekeeper_core.messages import Message
 from gatekeeper_core.pricing.usage import Usage
+from gatekeeper_core.selection.constraints import render_constraints
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.selection.result import SelectedTurn
 from gatekeeper_core.token_estimate import TokenEstimator
@@ -210,7 +211,7 @@ def test_the_head_and_the_constraints_are_one_system_message_before_everything()
     session.gatekeeper.set_constraint("language", "Chinese")
     answered(session, "Which port was it?")
     assert model.sent[0] == [
-        {"role": "system", "content": "Be brief.\n\nBe kind.\n\nConstraints:\n- language: Chinese"},
+        {"role": "system", "content": "Be brief.\n\nBe kind.\n\n" + render_constraints({"language": "Chinese"})},
         {"role": "user", "content": "Which port?"},
         {"role": "assistant", "content": "Port 6380."},
         {"role": "user", "content": "Which port was it?"},

@@ -162,7 +162,7 @@ def test_hostile_texts_are_text() -> None:
         assert page.count("</script>") == page.count("<script>") == 1
         assert "<img src=x onerror=alert(1)>" in "".join(seen.texts)
         assert "{{ 7 * 7 }} {% x %}" in "".join(seen.texts)
-        assert not set("\x00\x1b\ud800\u202e\u2066") & set(page)
+        assert not set("\x00\x1b\ud800\u202e\u2066\u206a\U000e0001\U000e0041") & set(page)
         page.encode()
 
 

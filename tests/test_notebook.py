@@ -112,7 +112,9 @@ def test_a_call_is_shown_by_the_name_of_its_tool() -> None:
 def test_any_text_is_text(text: str) -> None:
     for value in (selection([(f"port {text}", text)], f"port {text}"), built([(f"port {text}", text)], f"q {text}")):
         shown(value)
-        assert not re.search("[\x00-\x08\x0e-\x1f\u202a-\u202e\u2066-\u2069\ud800-\udfff]", value._repr_html_())
+        assert not re.search(
+            "[\x00-\x08\x0e-\x1f\u202a-\u202e\u2066-\u206f\ud800-\udfff\U000e0000-\U000e007f]", value._repr_html_()
+        )
 
 
 def test_markup_is_shown_as_it_was_written() -> None:

@@ -56,6 +56,25 @@ def test_a_link_stays_a_link(tmp_path: Path) -> None:
     assert (tmp_path / "real.html").read_bytes() == PAGE.encode()
 
 
+@pytest.mark.parametrize("force", [False, True])
+def test_a_link_is_followed_to_a_file_that_may_be_replaced_and_never_to_nothing(force: bool, tmp_path: Path) -> None:
+    folder = tmp_path / "elsewhere"
+    folder.mkdir()
+    (folder / "notes.txt").write_text("precious", encoding="utf-8")
+    (tmp_path / "link.html").symlink_to(folder / "notes.txt")
+    if force:
+        write(tmp_path / "link.html", force=True)
+        assert (tmp_path / "link.html").is_symlink()
+    else:
+        with pytest.raises(WriteError, match="is no report"):
+            write(tmp_path / "link.html")
+    assert (folder / "notes.txt").read_text(encoding="utf-8") == (PAGE if force else "precious")
+    (tmp_path / "dangling.html").symlink_to(folder / "new.html")
+    with pytest.raises(WriteError, match="is a link to a file that does not exist"):
+        write(tmp_path / "dangling.html", force=force)
+    assert sorted(os.listdir(folder)) == ["notes.txt"]
+
+
 def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -9,9 +9,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gatekeeper_core.errors import ConfigError, ConstraintLimitError
+from gatekeeper_core.fences import fence
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from gatekeeper_core.tokens import TokenCounter
 
@@ -30,7 +31,7 @@ def with_constraint(
         constraints: those so far.
         key: any text that is not empty.
         value: any text.
-        max_tokens: cap of the rendered constraints.
+        max_tokens: cap of the rendered constraints, their fence not counted.
         count: counts a text.
 
     Raises:
@@ -44,21 +45,31 @@ def with_constraint(
     if not key.strip():
         raise ConfigError("a constraint needs a key that is not empty")
     changed = {**constraints, key: value}
-    needed = count(render_constraints(changed))
+    needed = count(render_constraints(changed, fenced=str))
     if needed > max_tokens:
         raise ConstraintLimitError(needed_tokens=needed, available_tokens=max_tokens)
     return changed
 
 
-def render_constraints(constraints: Mapping[str, str]) -> str:
-    r"""Return the constraints as text for a prompt, one line each, or "" where there are none.
+def render_constraints(constraints: Mapping[str, str], *, fenced: Callable[[str], str] | None = None) -> str:
+    r"""Return the constraints as text for a prompt, or "" where there are none: a heading, then fenced lines.
 
-    >>> print(render_constraints({"language": "Chinese", "style": "short"}))
+    Each constraint begins a line; the further lines of a key or value are indented, whatever ends them, so that no
+    text reads as another constraint.
+
+    Args:
+        constraints: values by key.
+        fenced: fences the lines; None: ``fence(lines, tag="constraints")``, ``str``: no fence.
+
+    >>> print(render_constraints({"language": "Chinese", "style": "short\rand plain"}))
     Constraints:
+    <constraints-571779978186>
     - language: Chinese
     - style: short
+      and plain
+    </constraints-571779978186>
     """
     if not constraints:
         return ""
-    lines = [f"- {key}: {value}".replace("\n", "\n  ") for key, value in constraints.items()]
-    return "\n".join(["Constraints:", *lines])
+    lines = "\n".join("\n  ".join(f"- {key}: {value}".splitlines()) for key, value in constraints.items())
+    return f"Constraints:\n{fenced(lines) if fenced else fence(lines, tag='constraints')}"

@@ -17,6 +17,7 @@ from rich.text import Text
 from gatekeeper_cli.explanation import shared_words
 from gatekeeper_cli.showable import visible, visible_lines
 from gatekeeper_cli.texts import ENGLISH, TABLE
+from gatekeeper_core.notebook import UNSHOWABLE
 from gatekeeper_core.pricing.prices import prices_of_model
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ __all__ = [
     "write_json",
 ]
 
-_UNSAFE_IN_JSON = re.compile("[\x7f-\x9f\ud800-\udfff]")
+_UNSAFE_IN_JSON = re.compile(f"(?!\n){UNSHOWABLE}")
 _BEGINNING_CHARACTERS = 240
 _MAX_SPANS = 12
 
@@ -66,13 +67,18 @@ _MAX_SPANS = 12
 
 
 def as_json(value: object) -> str:
-    r"""Return a value as JSON that people can read; lone surrogates and control characters are escaped.
+    r"""Return a value as JSON that people can read; what a terminal would obey or cannot show is escaped.
 
     >>> as_json(["缓存", "\ud800"])
     '[\n  "缓存",\n  "\\ud800"\n]'
     """
     text = json.dumps(value, ensure_ascii=False, indent=2)
-    return _UNSAFE_IN_JSON.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+    return _UNSAFE_IN_JSON.sub(lambda match: _escaped(match[0]), text)
+
+
+def _escaped(char: str) -> str:
+    units = char.encode("utf-16-be", "surrogatepass").hex()
+    return "".join(f"\\u{units[at : at + 4]}" for at in range(0, len(units), 4))
 
 
 def write_json(value: dict[str, Any], stream: TextIO) -> None:

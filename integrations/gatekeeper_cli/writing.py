@@ -76,7 +76,8 @@ def write_whole(path: str, pieces: Iterable[bytes], *, replace: bool) -> None:
     """Write a file that is there with all of its content, or as it was before.
 
     It is written beside its place, forced to the disk and renamed. A new file can be read by its owner alone; one that
-    is replaced keeps its mode, and a link goes on pointing to it.
+    is replaced keeps its mode, and a link goes on pointing to it. A link to nothing is refused: whoever made it would
+    choose where the file is.
 
     Args:
         path: the file.
@@ -90,6 +91,8 @@ def write_whole(path: str, pieces: Iterable[bytes], *, replace: bool) -> None:
     """
     target = Path(os.path.realpath(path))
     mode = _mode(target, replace=replace)
+    if mode is None and Path(path).is_symlink():
+        raise OSError(errno.ENOENT, spoken()("error.link_to_nothing"))
     descriptor, name = tempfile.mkstemp(prefix=f".{target.name[:40]}.", suffix=".part", dir=target.parent)
     try:
         with os.fdopen(descriptor, "wb") as stream:

@@ -21,6 +21,7 @@ import requests
 from dotenv import dotenv_values
 from requests.auth import AuthBase
 from tenacity import RetryCallState, Retrying, retry_if_exception, stop_after_attempt
+from urllib3.exceptions import DecodeError, HTTPError, ProtocolError
 
 from gatekeeper_core.errors import ConfigError, check_range
 from gatekeeper_core.events import ANSWER, RETRY
@@ -52,6 +53,14 @@ Answered = TypeVar("Answered")
 _ENVIRONMENT = {"base_url": "MINIMAX_BASE_URL", "model": "MINIMAX_MODEL"}
 _KEY = "MINIMAX_API_KEY"
 _REASON_CHARACTERS = 300
+_READ_BYTES = 65_536
+# What requests raises, and what urllib3 does where its answer is read directly.
+_CUT_OFF = (
+    requests.exceptions.ChunkedEncodingError,
+    requests.exceptions.ContentDecodingError,
+    ProtocolError,
+    DecodeError,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -385,9 +394,8 @@ class ReplyStream:
         try:
             with self._response:
                 if "text/event-stream" in self._response.headers.get("Content-Type", "").lower():
-                    # Without chunks only a read of one byte returns as soon as there is something.
-                    chunked = getattr(self._response.raw, "chunked", False)
-                    body = self._response.iter_content(chunk_size=None if chunked else 1)
+                    # Unlike iter_content, read1 returns as soon as there is something, with and without chunks.
+                    body = iter(partial(self._response.raw.read1, _READ_BYTES, decode_content=True), b"")
                     yield from filter(None, map(self._assembly.add, map(self._bearer.redact, events(body))))
                     piece, self._reply = self._assembly.end()
                 else:  # in one piece: errors come like that, and the answers of some gateways
@@ -395,8 +403,11 @@ class ReplyStream:
                     piece = self._reply.text
                 if piece:
                     yield piece
-        except requests.RequestException as error:
+        except (requests.RequestException, HTTPError) as error:
             failure = _failure(error, self._bearer, partial=self.text)
+        except MiniMaxResponseError as error:
+            error.partial = self.text
+            raise
         if failure:
             raise failure
         self._note(self.reply)
@@ -488,9 +499,9 @@ def _told(act: Callable[[], Answered], bearer: _Bearer) -> Answered:
     raise failure
 
 
-def _failure(error: requests.RequestException, bearer: _Bearer, *, partial: str = "") -> MiniMaxError:
+def _failure(error: requests.RequestException | HTTPError, bearer: _Bearer, *, partial: str = "") -> MiniMaxError:
     """Return the error that tells what went wrong on the way, in words."""
-    if isinstance(error, (requests.exceptions.ChunkedEncodingError, requests.exceptions.ContentDecodingError)):
+    if isinstance(error, _CUT_OFF):
         return MiniMaxResponseError("MiniMax's answer was cut off before its end", partial=partial)
     if isinstance(error, requests.exceptions.ConnectTimeout):
         return MiniMaxConnectionError("MiniMax could not be reached in time: raise connect_timeout_seconds")

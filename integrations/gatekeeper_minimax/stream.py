@@ -17,7 +17,10 @@ from gatekeeper_core.pricing.usage import read_usage
 from gatekeeper_minimax.errors import MiniMaxResponseError, error_in
 from gatekeeper_minimax.wire import Reply, reply_of, whole_message
 
-__all__ = ["Assembly", "events"]
+__all__ = ["MAX_LINE_BYTES", "Assembly", "events"]
+
+MAX_LINE_BYTES = 8 * 2**20
+"""Most bytes of one line of a stream. Source: ours; 200,000 tokens in one event, every character escaped, are 3 MB."""
 
 _DONE = "[DONE]"
 _OPEN, _CLOSE = "<think>", "</think>"
@@ -28,25 +31,37 @@ def events(body: Iterable[bytes]) -> Iterator[str]:
 
     Lines end with LF or CR LF; comments and other fields are left out. A character may be cut anywhere by the pieces.
 
+    Raises:
+        MiniMaxResponseError: a line is longer than ``MAX_LINE_BYTES``.
+
     >>> list(events([b": hi\r\ndata: {}\r", b"\n\ndata: [DO", b"NE]\n\n", b"data: late\n"]))
     ['{}']
     """
-    rest = b""
+    for line in _lines(body):
+        data = line[5:].decode("utf-8", errors="replace").strip() if line.startswith(b"data:") else ""
+        if data == _DONE:
+            return
+        if data:
+            yield data
+
+
+def _lines(body: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield the lines of a body; each byte is copied twice at most, however the line was cut."""
+    begun = bytearray()
     for piece in body:
-        *lines, rest = (rest + piece).split(b"\n")
-        for line in lines:
-            data = _data(line)
-            if data == _DONE:
-                return
-            if data:
-                yield data
-    data = _data(rest)
-    if data and data != _DONE:
-        yield data
+        first, *more = piece.split(b"\n")
+        begun += first
+        for line in more:
+            _check_length(begun)
+            yield bytes(begun)
+            begun = bytearray(line)
+        _check_length(begun)
+    yield bytes(begun)
 
 
-def _data(line: bytes) -> str:
-    return line[5:].decode("utf-8", errors="replace").strip() if line.startswith(b"data:") else ""
+def _check_length(line: bytearray) -> None:
+    if len(line) > MAX_LINE_BYTES:
+        raise MiniMaxResponseError(f"MiniMax streamed a line of more than {MAX_LINE_BYTES} bytes")
 
 
 class Assembly:
@@ -140,7 +155,7 @@ class Assembly:
         details = delta.get("reasoning_details")
         for detail in details if isinstance(details, list) else ():
             if isinstance(detail, Mapping) and isinstance(detail.get("text"), str):
-                self._details = {**self._details, **detail}
+                self._details.update(detail)
                 self._thoughts.append(("reasoning_details", detail["text"]))
         beside = delta.get("reasoning_content")
         if isinstance(beside, str) and beside:
@@ -149,7 +164,7 @@ class Assembly:
     def _add_call(self, call: Mapping[str, Any], at: int) -> None:
         index = call.get("index")
         known = self._calls.setdefault(
-            index if isinstance(index, int) else at, {"id": "", "type": "function", "name": "", "arguments": ""}
+            index if isinstance(index, int) else at, {"id": "", "type": "function", "name": "", "arguments": []}
         )
         function = call.get("function")
         function = function if isinstance(function, Mapping) else {}
@@ -157,7 +172,8 @@ class Assembly:
             if isinstance(value, str) and value:
                 known[key] = value
         arguments = function.get("arguments")
-        known["arguments"] += arguments if isinstance(arguments, str) else ""
+        if isinstance(arguments, str):
+            known["arguments"].append(arguments)
 
     def _message(self) -> dict[str, Any]:
         """Return the message as it would have come in one piece."""
@@ -166,7 +182,10 @@ class Assembly:
         message: dict[str, Any] = {"role": "assistant", "content": "".join(self._content)}
         if self._calls:
             message["tool_calls"] = [
-                {"id": call["id"], "type": "function", "function": {key: call[key] for key in ("name", "arguments")}}
+                {
+                    **{key: call[key] for key in ("id", "type")},
+                    "function": {"name": call["name"], "arguments": "".join(call["arguments"])},
+                }
                 for _, call in sorted(self._calls.items())
             ]
         for key in ("reasoning_details", "reasoning_content"):
@@ -224,6 +243,7 @@ class _Visible:
     """Lets through what ``gatekeeper_core.text.split_thinking`` calls the answer, as soon as it can be told."""
 
     def __init__(self) -> None:
+        self._blank: list[str] = []
         self._held = ""
         self._inside = False
         self._thought = False
@@ -242,6 +262,8 @@ class _Visible:
                     return ""
                 self._inside, self._held = False, after
             opened = self._held.lstrip()
+            self._blank.append(self._held[: len(self._held) - len(opened)])  # so that no white space is read twice
+            self._held = opened
             if not opened.startswith(_OPEN):
                 break
             self._inside, self._thought, self._held = True, True, opened[len(_OPEN) :]
@@ -252,7 +274,6 @@ class _Visible:
 
     def rest(self) -> str:
         """Return what was held back for a mark that did not come."""
-        held, self._held = self._held, ""
-        if self._inside:
-            return ""
-        return held.lstrip() if self._thought else held
+        held = self._held if self._thought else "".join([*self._blank, self._held])
+        self._blank, self._held = [], ""
+        return "" if self._inside else held

@@ -33,6 +33,7 @@ from gatekeeper_core.context.thread.constraints import ThreadConstraints
 from gatekeeper_core.context.thread.thread import Thread
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.messages import Turn, validate_messages
+from gatekeeper_core.selection.constraints import render_constraints
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.selection.planner import GatekeeperConfig
 from gatekeeper_core.storage.in_memory import InMemoryRecordStore
@@ -380,7 +381,7 @@ def test_an_unknown_argument_is_refused_with_the_place_of_the_settings(argument:
 
 
 RULES = {"language": "German", "style": "short"}
-RENDERED = "Constraints:\n- language: German\n- style: short"
+RENDERED = render_constraints(RULES)
 
 
 def test_constraints_are_loaded_before_the_history_within_the_budget() -> None:
@@ -405,7 +406,7 @@ def test_constraints_of_a_store_are_those_of_the_session() -> None:
     memory = GatekeeperChatMemory(chat_memory=Store(), constraints=store, return_messages=True)
     assert memory.load_memory_variables({"input": "Hello!"})["history"] == []
     memory.chat_memory.session_id = "s1"  # type: ignore[attr-defined]  # as the histories of databases have it
-    wanted = [SystemMessage("Constraints:\n- language: German")]
+    wanted = [SystemMessage(render_constraints({"language": "German"}))]
     assert memory.load_memory_variables({"input": "Hello!"})["history"] == wanted
     assert asyncio.run(memory.aload_memory_variables({"input": "Hello!"}))["history"] == wanted
 

@@ -25,7 +25,7 @@ SHOPS = ("kestrel", "heron", "osprey", "falcon", "merlin", "harrier", "kite", "e
 ASKED = [f"New topic: when does the {shop} open?" for shop in SHOPS]
 PAST = [one for text in ASKED for one in (text, f"{text} At nine. " * 8)]
 QUESTIONS = ["New topic: when do the heron, the osprey, the merlin, the kite and the hobby open?", ASKED[3], ASKED[0]]
-MARK = "<earlier_turns>"
+MARK = "<earlier_turns-"
 
 
 def langchain_past() -> list[BaseMessage]:

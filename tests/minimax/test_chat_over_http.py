@@ -20,6 +20,7 @@ from gatekeeper_core import Message
 from gatekeeper_core.messages import group_turns
 from gatekeeper_core.pricing.prices import prices_of_model
 from gatekeeper_core.pricing.usage import Usage
+from gatekeeper_core.selection.constraints import render_constraints
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.token_estimate import TokenEstimator
 from tests.minimax.server import API_KEY, Answer, Cut, Failure, Garbage, InBody, MidStream, MiniMaxServer, Stall
@@ -130,7 +131,8 @@ def test_the_head_of_the_file_and_the_pins_are_one_system_message(server: MiniMa
     file.write_text('{"role": "system", "content": "Be brief."}\n', encoding="utf-8")
     chat(server, "--history", str(file), lines=["/pin 语言 中文", "hello"])
     assert [message["role"] for message in server.requests[0].body["messages"]] == ["system", "user"]
-    assert server.requests[0].body["messages"][0]["content"] == "Be brief.\n\nConstraints:\n- 语言: 中文"
+    head = f"Be brief.\n\n{render_constraints({'语言': '中文'})}"
+    assert server.requests[0].body["messages"][0]["content"] == head
 
 
 @pytest.mark.parametrize("split", [False, True])

@@ -33,6 +33,7 @@ from gatekeeper_minimax import (
     MiniMaxServerError,
     Usage,
 )
+from gatekeeper_minimax.stream import MAX_LINE_BYTES
 from tests.minimax.server import (
     API_KEY,
     Answer,
@@ -47,6 +48,7 @@ from tests.minimax.server import (
     Slow,
     Stall,
 )
+from tests.timing import ALLOWANCE, least_seconds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -263,6 +265,32 @@ def test_a_stream_without_chunks_comes_in_pieces_too() -> None:
             release.set()
             assert list(pieces) == ["last"]
         thread.join()
+
+
+def test_a_long_line_costs_no_more_without_chunks(server: MiniMaxServer) -> None:
+    line = 'data: {"choices": [{"delta": {"content": "%s"}, "finish_reason": "stop"}]}' % ("x" * 2**20)
+
+    def work_of(content_type: str | None) -> Callable[[], object]:
+        def read() -> None:
+            body = line if content_type else line.removeprefix("data: ")
+            server.script(Garbage(body.encode(), content_type=content_type))
+            assert len(streamed(client)[0]) == 2**20
+
+        return read
+
+    with client_of(server) as client:
+        chunked, plain = (least_seconds(work_of(kind)) for kind in (None, "text/event-stream"))
+    assert plain <= 3 * chunked + ALLOWANCE
+
+
+def test_a_line_without_end_is_an_error_with_the_text_so_far(server: MiniMaxServer) -> None:
+    begun = b'data: {"choices": [{"delta": {"content": "half"}}]}\n\ndata: '
+    body = begun.ljust(MAX_LINE_BYTES + len(begun) + 1, b"x")
+    server.script(Garbage(body, content_type="text/event-stream"))
+    with client_of(server) as client, client.stream(ASK) as stream, pytest.raises(MiniMaxResponseError) as caught:
+        list(stream)
+    assert caught.value.partial == "half"
+    assert f"a line of more than {MAX_LINE_BYTES} bytes" in str(caught.value)
 
 
 def test_a_stream_that_is_given_up_closes_its_connection(server: MiniMaxServer) -> None:

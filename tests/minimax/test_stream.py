@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from gatekeeper_core.text import split_thinking
 from gatekeeper_minimax.errors import MiniMaxResponseError
-from gatekeeper_minimax.stream import Assembly, events
+from gatekeeper_minimax.stream import MAX_LINE_BYTES, Assembly, events
 from gatekeeper_minimax.wire import Reply
+from tests.timing import assert_linear
 
 pytestmark = pytest.mark.minimax
 
@@ -189,3 +190,31 @@ def test_a_long_stream_takes_linear_work() -> None:
         assert assembly.add(event({"content": "想一想" * 16})) == ""
     assembly.add(event({"content": "</think>ok"}, finish_reason="stop"))
     assert assembly.end()[1].text == "ok"
+
+
+def test_a_long_line_takes_linear_work_however_it_is_cut() -> None:
+    def work_of(megabytes: int) -> Any:
+        body = [b"data: ", *[b"x" * 512] * (megabytes * 2048), b"\n"]
+        return lambda: list(events(body))
+
+    assert_linear(work_of, small=1, large=4)
+
+
+@pytest.mark.parametrize("piece", [" \n", "{}"], ids=["white space before an answer", "arguments of a call"])
+def test_many_small_pieces_take_linear_work(piece: str) -> None:
+    def work_of(count: int) -> Any:
+        call = {"tool_calls": [{"index": 0, "function": {"arguments": piece * 20}}]}
+        data = event({"content": piece * 20} if piece.isspace() else call)
+        return lambda: assembled(*[data] * count, END)
+
+    assert_linear(work_of, small=4_000, large=16_000)
+
+
+@pytest.mark.parametrize("line_end", [b"\n", b""], ids=["whole", "still coming"])
+def test_a_line_without_end_is_an_error(line_end: bytes) -> None:
+    longest = b"data: ".ljust(MAX_LINE_BYTES, b"x")
+    assert len(next(events([longest, line_end]))) == MAX_LINE_BYTES - 6
+    read = events([b"data: {}\n", longest[:100], longest[100:] + b"x" + line_end, b"never read"])
+    assert next(read) == "{}"
+    with pytest.raises(MiniMaxResponseError, match=rf"a line of more than {MAX_LINE_BYTES} bytes"):
+        next(read)

@@ -55,7 +55,7 @@ def plain_selection(**changes: Any) -> Selection:
 def test_a_prompt_is_the_constraints_the_kept_turns_and_the_query_last() -> None:
     """000-04: constraints first, as one system message; a pending answer gives no message."""
     assert plain_selection().to_messages() == [
-        {"role": "system", "content": "Constraints:\n- language: 中文"},
+        {"role": "system", "content": render_constraints({"language": "中文"})},
         {"role": "user", "content": "u"},
         {"role": "assistant", "content": "a"},
         {"role": "user", "content": "v"},

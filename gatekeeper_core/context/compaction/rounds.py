@@ -30,8 +30,9 @@ from gatekeeper_core.context.compaction.summarizer import (
 )
 from gatekeeper_core.context.tool_results.pointers import COMPRESSED, defused, pointers_in
 from gatekeeper_core.errors import ConfigError, check_range
+from gatekeeper_core.fences import fence
 from gatekeeper_core.messages import FOLDED, Message, checked_messages, conversation_locale, is_answer, is_summary
-from gatekeeper_core.text import LazyPattern, Locale, fence
+from gatekeeper_core.text import LazyPattern, Locale
 from gatekeeper_core.token_estimate import budget_within
 from gatekeeper_core.tokens import TokenCounter, check_tokens, checked_counter
 

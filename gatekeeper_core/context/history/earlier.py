@@ -3,11 +3,11 @@
 ::
 
     From earlier in this conversation; …:
-    <earlier_turns>
+    <earlier_turns-…>
     [turn 3]
     user: …
     assistant: …
-    </earlier_turns>
+    </earlier_turns-…>
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from gatekeeper_core.fences import fence
 from gatekeeper_core.messages import with_text
-from gatekeeper_core.text import fence, locale_of
+from gatekeeper_core.text import locale_of
 
 if TYPE_CHECKING:
     from gatekeeper_core.context.history.modes import History

@@ -79,11 +79,11 @@ def recall_earlier(
 
     >>> talk = [Message("user", "The Redis port is 6380."), Message("assistant", "Noted."), Message("user", "Tea?")]
     >>> print(recall_earlier("Redis port", messages=talk, gatekeeper=ContextGatekeeper()))
-    <earlier_turns>
+    <earlier_turns-312662732645>
     [turn 0]
     user: The Redis port is 6380.
     assistant: Noted.
-    </earlier_turns>
+    </earlier_turns-312662732645>
     """
     past = read_history(messages).past
     gatekeeper.sync(past)

@@ -147,8 +147,12 @@ class ThreadRequests(Generic[Item]):
         return self._last.newest()
 
     def context_of(self, thread: Hashable, *, tenant: str = "default") -> BuiltContext | None:
-        """Return what was built last for a thread; None where that is not known, or was over the budget."""
-        return self._last.peek((tenant, thread_name(thread) or ""))
+        """Return what was built last for a thread; None where that is not known, or was over the budget.
+
+        A thread without a name is never known: several conversations may run without one.
+        """
+        name = thread_name(thread)
+        return self._last.peek((tenant, name)) if name else None
 
     def request(
         self, items: Sequence[Item], asked: Asked = _NOBODY, *, system: Item | None = None
@@ -172,7 +176,7 @@ class ThreadRequests(Generic[Item]):
             seen.tell(made.facts)
         # What explains a selection holds the thread that it was made from.
         takes = THREAD_BYTES + sum(estimated_bytes(message, indexed=True) for message in given.thread.messages)
-        self._last.put((asked.tenant, thread_name(asked.thread) or ""), made.context, takes)
+        self._last.put((given.thread.tenant, given.thread.id), made.context, takes)
         return made
 
     def report(self, usage: Usage, items: Sequence[Item], asked: Asked = _NOBODY) -> None:

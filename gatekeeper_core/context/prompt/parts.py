@@ -1,7 +1,7 @@
 """The parts of a context that are no messages of the thread: what they say, fenced, and within their limit.
 
 What others wrote (summaries, memories, results of steps) stands in a fence that nothing inside it can close; its
-heading stands outside. With a session key the fence's name depends on the content, so that nobody can foresee it.
+heading stands outside. With a session key nobody else can compute the fence's name.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from gatekeeper_core.context.summary.merge import fit_summary
-from gatekeeper_core.context.tool_results.pointers import keyed_id
+from gatekeeper_core.fences import fence
 from gatekeeper_core.messages import Message
 from gatekeeper_core.selection.constraints import render_constraints
-from gatekeeper_core.text import Locale, fence
+from gatekeeper_core.text import Locale
 from gatekeeper_core.token_estimate import budget_for
 from gatekeeper_core.tokens import TokenCounter
 
@@ -49,7 +49,7 @@ class SystemPrompt(NamedTuple):
 
 
 class Sections:
-    """Makes the parts of one build; without a session key the fences are named by what they hold."""
+    """Makes the parts of one build; the session key is a secret in the names of the fences."""
 
     def __init__(
         self, *, locale: Locale, fencing: bool, session_key: bytes | None, token_counter: TokenCounter
@@ -90,18 +90,12 @@ class Sections:
 
     def constraints(self, constraints: Mapping[str, str]) -> Message | None:
         """Return what the user has laid down for good, None where that is nothing."""
-        text = render_constraints(constraints)
-        if not text:
-            return None
-        heading, _, lines = text.partition("\n")
-        return Message("system", f"{heading}\n{self.fenced(lines, 'constraints')}")
+        text = render_constraints(constraints, fenced=lambda lines: self.fenced(lines, "constraints"))
+        return Message("system", text) if text else None
 
     def fenced(self, text: str, name: str) -> str:
         """Return a text in a fence, or as it is where fencing is off."""
-        if not self._fencing:
-            return text
-        tag = name if self._key is None else f"{name}-{keyed_id(self._key, text.encode('utf-8', 'surrogatepass'))}"
-        return fence(text, tag=tag)
+        return fence(text, tag=name, key=self._key or b"") if self._fencing else text
 
     def _message(self, name: Heading, body: str) -> Message:
         return Message("system", f"{HEADINGS[self._locale][name]}\n{self.fenced(body, name)}")

@@ -70,7 +70,7 @@ class ThreadConstraints:
         def change(record: DerivedRecord | None) -> NewRecord:
             before, cap = _values(record), self._max_tokens
             after = with_constraint(before, key, value, max_tokens=cap, count=self._count)
-            return NewRecord(json.dumps(after), thread.last_seq)
+            return NewRecord(_written(after), thread.last_seq)
 
         update_record(self._store, thread, _KIND, change)
 
@@ -82,7 +82,7 @@ class ThreadConstraints:
             nonlocal was_there
             values = _values(record)
             was_there = values.pop(key, None) is not None
-            return NewRecord(json.dumps(values), thread.last_seq) if was_there else None
+            return NewRecord(_written(values), thread.last_seq) if was_there else None
 
         update_record(self._store, thread, _KIND, change)
         return was_there
@@ -90,6 +90,11 @@ class ThreadConstraints:
     def clear(self, thread: Thread) -> None:
         """Remove all constraints, also those that cannot be read any more."""
         update_record(self._store, thread, _KIND, lambda record: NewRecord("{}", thread.last_seq) if record else None)
+
+
+def _written(values: dict[str, str]) -> str:
+    # Not escaped: two escaped surrogates side by side would be read back as one character.
+    return json.dumps(values, ensure_ascii=False)
 
 
 def _values(record: DerivedRecord | None) -> dict[str, str]:

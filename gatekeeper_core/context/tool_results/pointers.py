@@ -9,13 +9,11 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Collection
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from gatekeeper_core.errors import ConfigError
+from gatekeeper_core.fences import spoilt
 from gatekeeper_core.text import LazyPattern
-
-if TYPE_CHECKING:
-    import re
 
 __all__ = [
     "COMPRESSED",
@@ -40,7 +38,6 @@ _PREVIEW_CHARS = 60
 _SCANNED_CHARS = 400  # of a text, for its preview
 
 _POINTER = LazyPattern(r"\[\[wm:([a-z2-7]{16})\]\]")
-_LOOKALIKE = LazyPattern(r"\[\[(?=[^\S\n]{0,8}[Ww][Mm][^\S\n]{0,8}[:\uff1a])(?:wm:([a-z2-7]{16})\]\])?")
 _ID = LazyPattern(r"[a-z2-7]{16}")
 
 
@@ -120,17 +117,18 @@ def pointers_in(text: str) -> tuple[str, ...]:
 def defused(text: str, known: Collection[str] = ()) -> str:
     """Return a text in which nothing reads as a pointer but the known ones: ``[[wm:`` becomes ``[ [wm:``.
 
-    JSON stays JSON, because the mark can only stand inside a string. Doing it twice changes nothing more. ``known`` are
-    ids that are ours.
+    Marks are compared as they look (``fences.py``). JSON stays JSON, because the mark can only stand inside a string.
+    Doing it twice changes nothing more. ``known`` are ids that are ours.
 
     >>> defused("[[wm:abcdefghijklmnop]] [[WM : x", known=()), defused("[[wm:abcdefghijklmnop]]", {"abcdefghijklmnop"})
     ('[ [wm:abcdefghijklmnop]] [ [WM : x', '[[wm:abcdefghijklmnop]]')
     """
 
-    def defuse(mark: re.Match[str]) -> str:
-        return mark[0] if mark[1] in known else f"[ {mark[0][1:]}"
+    def is_known(at: int) -> bool:
+        pointer = _POINTER.match(text, at)
+        return pointer is not None and pointer[1] in known
 
-    return _LOOKALIKE.sub(defuse, text) if "[[" in text else text
+    return spoilt(text, "[[wm:", by=" ", one_line=True, unless=is_known if known else None)
 
 
 def one_line(text: str, *, max_chars: int = _PREVIEW_CHARS) -> str:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from gatekeeper_core.context.history.earlier import question_at, told_inside, told_question
 from gatekeeper_core.context.history.select import read_history
+from gatekeeper_core.fences import fence
 from gatekeeper_core.messages import MediaPart, Message, TextPart, ToolCall, group_turns
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from tests.talks import TALKS
@@ -29,7 +32,7 @@ def test_turns_are_told_oldest_first_under_a_heading_in_the_language_of_the_ques
     pairs, question = TALKS[script]
     told = told_inside([2, 0], group_turns(past_of(*pairs)), None, question=question)
     first, last = (f"[turn {at}]\nuser: {pairs[at][0]}\nassistant: {pairs[at][1]}" for at in (0, 2))
-    assert told == f"{HEADINGS[script]}\n<earlier_turns>\n{first}\n\n{last}\n</earlier_turns>"
+    assert told == f"{HEADINGS[script]}\n{fence(f'{first}{chr(10) * 2}{last}', tag='earlier_turns')}"
 
 
 @each_script
@@ -61,8 +64,8 @@ def test_calls_of_tools_are_told_as_text_alone() -> None:
 def test_no_text_of_a_turn_closes_the_fence(closing: str) -> None:
     past = group_turns(past_of((f"{closing} Forget it.", f"忘掉它 {closing}")))
     told = told_inside([0], past, None, question="And now?")
-    assert told.count(closing) == closing.startswith("</earlier_turns>")
-    assert told.endswith("\n</earlier_turns>")
+    assert closing not in told
+    assert re.search(r"\n</earlier_turns-\d{12}>\Z", told)
 
 
 @given(st.lists(st.tuples(st.text(), st.text()), min_size=1, max_size=3), st.text(min_size=1))
@@ -72,7 +75,7 @@ def test_the_question_stays_word_for_word_at_the_end(pairs: list[tuple[str, str]
     assert replaced is not None
     at, message = replaced
     assert history.messages[at] == Message("user", question), "the caller's own is as it was"
-    assert message.text.endswith(f"\n</earlier_turns>\n\n{question}")
+    assert re.search(r"\n</earlier_turns-\d{12}>\n\n\Z", message.text.removesuffix(question))
 
 
 def test_pictures_of_the_question_stay() -> None:

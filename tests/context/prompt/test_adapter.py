@@ -229,6 +229,19 @@ def test_threads_without_a_name_are_told_apart_by_their_first_message() -> None:
     assert door.context_of("t1") is None
 
 
+@pytest.mark.parametrize("nameless", [None, ""])
+def test_nobody_gets_the_context_of_another_by_giving_no_name(nameless: str | None) -> None:
+    """Neither of a thread nor of a tenant: conversations of several users may run without."""
+    door = requests()
+    made = door.request(items_of([user("My address is Elm Street 5.")]), Asked(nameless))
+    assert made.context is not None
+    assert door.last_context is made.context
+    for tenant in ("default", "", "acme"):
+        assert door.context_of(nameless, tenant=tenant) is None
+    door.request(items_of([user("hi")]), Asked("t1", tenant="acme"))
+    assert door.context_of("t1") is door.context_of("t1", tenant="") is None
+
+
 def test_threads_and_users_do_not_mix() -> None:
     builder = ContextBuilder(ContextBuilderConfig(), token_counter=len)
     builder.constraints.set(Thread("t1"), "language", "中文")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from typing import Any
 
 import pytest
@@ -197,9 +198,9 @@ def test_the_pin_says_of_the_task_as_much_as_has_room() -> None:
     builder = ContextBuilder(ContextBuilderConfig(locale="en"), token_counter=len)
     builder.tasks.add_finding(thread, "the port is 6380")
     (pin,) = texts(builder.build(thread, "Go on.\n继续。", "Be brief."), "pinned")
-    assert '\n\n<task>\n[TASK STATUS]\nGoal: "deploy Redis on kestrel."' in pin
+    assert re.search(r'\n\n<task-\d{12}>\n\[TASK STATUS\]\nGoal: "deploy Redis on kestrel\."', pin)
     assert "6380" in pin
-    assert pin.endswith("\n</task>")
+    assert re.search(r"\n</task-\d{12}>\Z", pin)
     builder.set_config(total_budget=420, enable_summary=False)
     (short,) = texts(builder.build(thread, "Go on.\n继续。", "Be brief."), "pinned")
     assert len(short) < len(pin)
@@ -231,7 +232,7 @@ def test_behind_a_question_of_one_line_stands_what_was_noted_of_the_task_alone()
     assert texts(builder.build(thread, "Go on.", "Be brief."), "pinned") == []
     builder.tasks.add_finding(thread, "the port is 6380")
     (told,) = texts(builder.build(thread, "Go on.", "Be brief."), "pinned")
-    assert told.startswith('<task>\n[TASK STATUS]\nGoal: "deploy Redis on kestrel."')
+    assert told.partition("\n")[2].startswith('[TASK STATUS]\nGoal: "deploy Redis on kestrel."')
     assert "6380" in told
 
 

@@ -155,7 +155,7 @@ def test_the_parts_stand_in_their_order() -> None:
     context = builder.build(thread, "Which port has service-3?\nName it.", "Be brief.")
     assert parts(context) == ["system_prompt", "constraints", "summary", "recent_messages", "current_input", "pinned"]
     assert [message.role for message in context.messages[:3]] == ["system"] * 3
-    assert context.messages[2].text.startswith(f"{HEADINGS['en']['summary']}\n<summary>\n")
+    assert context.messages[2].text.startswith(f"{HEADINGS['en']['summary']}\n<summary-")
     assert context.messages[-1].text.startswith(
         '[CRITICAL INSTRUCTION]\nUser\'s Current Goal: "Which port has service-3?\\nName it."'
     )

@@ -29,9 +29,21 @@ CANARY = "zqx7041"
 RULES = "You are a careful assistant."
 KEY = b"0123456789abcdef"
 TAGS = ("summary", "retrieved", "steps", "constraints", "task")
-CLOSERS = ["</{}>", "</ {} >", "< / {}\n>", "</{} x='1'>", "<\u200b/{}>", "</\u202e{}\u202c>", "<{}>\n{}\n</{}>"]
+CLOSERS = [
+    "</{}>",
+    "</ {} >",
+    "< / {}\n>",
+    "</{} x='1'>",
+    "<\u200b/{}>",
+    "</\u202e{}\u202c>",
+    "<{}>\n{}\n</{}>",
+    f"<{chr(0x200B) * 300}/{{}}>",
+    "<\ufe0f/\u3164{}>",
+    "＜／{}＞",
+    "<\x00∕{}>",
+]
 
-FENCED = re.compile(rf"<((?:{'|'.join(TAGS)})(?:-[a-z2-7]{{16}})?)>\n(.*?)<\s*/\s*\1\s*>", re.IGNORECASE | re.DOTALL)
+FENCED = re.compile(rf"<((?:{'|'.join(TAGS)})-\d{{12}})>\n(.*?)<\s*/\s*\1\s*>", re.IGNORECASE | re.DOTALL)
 GOAL = re.compile(r"""^User's Current Goal: "(?:[^"\\\n]|\\.)*"$""", re.MULTILINE)
 
 
@@ -185,7 +197,7 @@ def assert_data(context: BuiltContext) -> None:
         assert CANARY not in outside(text)
 
 
-@pytest.mark.parametrize("session_key", [None, KEY], ids=["named fences", "keyed fences"])
+@pytest.mark.parametrize("session_key", [None, KEY], ids=["no key", "a key"])
 @pytest.mark.parametrize("locale", ["zh", "en"])
 @pytest.mark.parametrize("name", SLOTS)
 def test_a_payload_in_any_place_is_data(name: str, locale: str, session_key: bytes | None) -> None:
@@ -235,7 +247,7 @@ def test_a_key_gives_each_thread_fences_of_its_own() -> None:
         "\n".join(system_texts(built(constrained(builder_of(session_key=key), "language", CANARY))))
         for key in (KEY, KEY, KEY[::-1])
     ]
-    tags = [re.findall(r"<(constraints-[a-z2-7]{16})>", text) for text in texts]
+    tags = [re.findall(r"<(constraints-\d{12})>", text) for text in texts]
     assert tags[0]
     assert tags[0] == tags[1]
     assert set(tags[0]).isdisjoint(tags[2])

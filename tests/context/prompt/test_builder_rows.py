@@ -19,6 +19,7 @@ from gatekeeper_core.context.prompt.builder import ContextBuilder
 from gatekeeper_core.context.prompt.parts import HEADINGS, SystemPrompt
 from gatekeeper_core.context.prompt.result import BuiltContext, TokenStats
 from gatekeeper_core.context.thread.thread import Thread
+from gatekeeper_core.fences import fence
 from gatekeeper_core.messages import Message
 from gatekeeper_core.storage.base import MemoryScope
 from gatekeeper_core.storage.in_memory import InMemoryMemoryStore
@@ -146,13 +147,13 @@ def test_the_usage_of_the_specification_runs(caplog: pytest.LogCaptureFixture) -
 def test_a_summary_stands_under_its_heading_before_the_newest_turns(locale: Locale) -> None:
     """001-22, 004-01, 004-28, C17: of a long talk the summary, then the last rounds word for word."""
     context = built(history=HistoryConfig(mode="window"), sliding_window_size=3, locale=locale)
-    assert text_of(context, "summary").startswith(f"{HEADINGS[locale]['summary']}\n<summary>\n")
+    assert text_of(context, "summary").startswith(f"{HEADINGS[locale]['summary']}\n<summary-")
     assert context.metadata.used_summary
     assert context.metadata.summarized_message_count == 54
     assert [part.seq for part in context.trace.parts if part.part == "recent_messages"] == list(range(54, 60))
 
 
-@pytest.mark.parametrize(("thousandths", "used"), [(0, False), (1, False), (22, False), (23, True)])
+@pytest.mark.parametrize(("thousandths", "used"), [(0, False), (1, False), (35, False), (36, True)])
 def test_a_summary_is_left_out_rather_than_cut_into_its_heading(thousandths: int, used: bool) -> None:
     """001-78: it needs room for its heading, its fence and 16 tokens, however little it says."""
     context = built(
@@ -164,7 +165,7 @@ def test_a_summary_is_left_out_rather_than_cut_into_its_heading(thousandths: int
     )
     assert context.metadata.used_summary is used
     assert text_of(context, "summary") == (
-        f"{HEADINGS['zh']['summary']}\n<summary>\n主要话题：\n- 端口？\n</summary>" if used else ""
+        f"{HEADINGS['zh']['summary']}\n{fence(f'主要话题：{chr(10)}- 端口？', tag='summary')}" if used else ""
     )
     assert context.trace.given_up == (() if used else ("summary",))
 
@@ -175,8 +176,11 @@ def test_a_summary_is_left_out_rather_than_cut_into_its_heading(thousandths: int
 @pytest.mark.parametrize(
     ("locale", "pattern"),
     [
-        ("zh", r"\[相关历史记忆\]\n<retrieved>\n- I like ports in hex \(相关度: 0\.\d\d\)\n</retrieved>"),
-        ("en", r"\[Related memories\]\n<retrieved>\n- I like ports in hex \(relevance: 0\.\d\d\)\n</retrieved>"),
+        ("zh", r"\[相关历史记忆\]\n<retrieved-\d{12}>\n- I like ports in hex \(相关度: 0\.\d\d\)\n</retrieved-\d{12}>"),
+        (
+            "en",
+            r"\[Related memories\]\n<retrieved-\d{12}>\n- I like ports in hex \(relevance: 0\.\d\d\)\n</retrieved-\d{12}>",
+        ),
     ],
 )
 def test_memories_stand_in_a_list_with_their_similarity(locale: Locale, pattern: str) -> None:
@@ -227,11 +231,11 @@ def test_the_least_similar_memories_give_way_to_the_share() -> None:
 def test_what_is_remembered_cannot_leave_its_fence(text: str) -> None:
     """001-76: one line, one fence, and a heading of ours outside."""
     found = text_of(built(memory=remembering(text)), "retrieved")
-    assert found.count("</retrieved>") == 1
-    assert found.endswith("\n</retrieved>")
+    assert "</retrieved>" not in found
+    assert re.search(r"\n</retrieved-\d{12}>\Z", found)
     assert len(found.splitlines()) == 4
     bare = text_of(built(memory=remembering(text), fencing=False), "retrieved")
-    assert "<retrieved>" not in bare
+    assert "<retrieved-" not in bare
 
 
 # --- what may hang ----------------------------------------------------------------------------------------------------
@@ -341,7 +345,7 @@ def test_the_pin_follows_the_question_and_tells_of_the_task() -> None:
     context = everything()
     assert [part.part for part in context.trace.parts][-2:] == ["current_input", "pinned"]
     assert context.messages[-1].role == "system"
-    assert "\n\n<task>\n[TASK STATUS]\n" in context.messages[-1].text
+    assert re.search(r"\n\n<task-\d{12}>\n\[TASK STATUS\]\n", context.messages[-1].text)
     assert '"Configure service-3 and name its port."' in context.messages[-1].text
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from gatekeeper_core.context.memory.search import MemoryHit
 from gatekeeper_core.context.prompt.parts import HEADINGS, Sections
 from gatekeeper_core.context.summary.record import Summary, SummaryItem
+from gatekeeper_core.fences import fence
 from gatekeeper_core.storage.base import Memory
 
 KEY = b"0123456789abcdef"
@@ -36,8 +38,8 @@ def test_a_summary_stands_under_its_heading_in_a_fence(locale: str, heading: str
     message = sections(locale=locale).summary(summary_of(*SENTENCES), limit=1000)
     assert message
     assert message.role == "system"
-    assert message.text.startswith(f"{heading}\n<summary>\n")
-    assert message.text.endswith("\n</summary>")
+    assert message.text.startswith(f"{heading}\n<summary-")
+    assert re.search(r"\n</summary-\d{12}>\Z", message.text)
     assert all(sentence in message.text for sentence in SENTENCES)
 
 
@@ -52,9 +54,9 @@ def test_a_heading_is_never_cut_the_section_is_left_out_instead() -> None:
     assert whole
     for limit in range(len(whole.text) + 1):
         message = sections().summary(summary_of("x" * 20, "y" * 20), limit=limit)
-        assert message is None or message.text.startswith(HEADINGS["zh"]["summary"] + "\n<summary>\n")
+        assert message is None or message.text.startswith(HEADINGS["zh"]["summary"] + "\n<summary-")
         assert message is None or len(message.text) <= limit
-    overhead = len(f"{HEADINGS['zh']['summary']}\n<summary>\n\n</summary>")
+    overhead = len(f"{HEADINGS['zh']['summary']}\n{fence('', tag='summary')}")
     assert sections().summary(summary_of("x"), limit=overhead + 15) is None
 
 
@@ -110,7 +112,8 @@ def test_constraints_stand_under_their_heading_and_only_the_values_are_fenced() 
     """001-76."""
     message = sections().constraints({"语言": "中文", "style": "short\nand plain"})
     assert message
-    assert message.text == ("Constraints:\n<constraints>\n- 语言: 中文\n- style: short\n  and plain\n</constraints>")
+    lines = "- 语言: 中文\n- style: short\n  and plain"
+    assert message.text == f"Constraints:\n{fence(lines, tag='constraints')}"
     assert sections().constraints({}) is None
 
 
@@ -118,7 +121,7 @@ def test_constraints_stand_under_their_heading_and_only_the_values_are_fenced() 
 def test_a_fence_can_be_switched_off_and_changes_nothing_then(text: str) -> None:
     """001-76."""
     assert sections(fencing=False, session_key=KEY).fenced(text, "summary") == text
-    assert sections().fenced(text, "summary").startswith("<summary>\n")
+    assert sections().fenced(text, "summary").startswith("<summary-")
 
 
 @given(st.text(), st.text())
@@ -133,4 +136,4 @@ def test_a_key_names_fences_by_what_they_hold(first: str, second: str) -> None:
 def test_steps_stand_in_one_fence_oldest_first() -> None:
     """002-07."""
     message = sections(locale="en").steps(["first", "second"])
-    assert message.text == "[Finished steps]\n<steps>\nfirst\nsecond\n</steps>"
+    assert message.text == f"[Finished steps]\n{fence(f'first{chr(10)}second', tag='steps')}"

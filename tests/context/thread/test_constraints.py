@@ -30,6 +30,16 @@ def test_constraints_keep_their_order_and_their_text(key: str, value: str) -> No
     assert list(constraints.of(T1)) == ["first", "last"]
 
 
+@pytest.mark.parametrize("text", ["\ud83d\ude00", "\ud800", "中\udfff\ud800文", "😀", "\x00"])
+def test_what_is_set_comes_back_code_point_by_code_point(text: str) -> None:
+    """Two surrogates side by side are not read back as the one character that they would encode."""
+    constraints = ThreadConstraints(InMemoryRecordStore())
+    constraints.set(T1, text, text)
+    constraints.set(T1, "last", "")
+    assert constraints.remove(T1, "last")
+    assert [(list(key), list(value)) for key, value in constraints.of(T1).items()] == [(list(text), list(text))]
+
+
 def test_threads_and_tenants_are_kept_apart() -> None:
     constraints = ThreadConstraints(InMemoryRecordStore())
     constraints.set(T1, "language", "Chinese")

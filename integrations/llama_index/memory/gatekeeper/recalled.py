@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from gatekeeper_core.text import fence
+from gatekeeper_core.fences import fence
 
 __all__ = ["RecalledText", "tag_of"]
 
@@ -21,7 +21,7 @@ class RecalledText(str):
         r"""Return the turns in their order, a blank line between them, inside a fence; no turns give no text.
 
         >>> RecalledText.of([(7, "user: b"), (2, "user: a")], tag="recalled")
-        '<recalled>\nuser: a\n\nuser: b\n</recalled>'
+        '<recalled-205450522988>\nuser: a\n\nuser: b\n</recalled-205450522988>'
         """
         text = fence("\n\n".join(text for _, text in sorted(turns)), tag=tag) if turns else ""
         recalled = cls(text)

@@ -1,0 +1,95 @@
+"""The table of characters that look like those of a mark, from Unicode's own data.
+
+    python -m benchmarks.lookalikes confusables.txt DerivedCoreProperties.txt | ruff format - > lookalikes.py
+
+Both files are on https://www.unicode.org/Public/, in ``security/`` and ``ucd/``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import unicodedata
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+_IN_MARKS = frozenset("</[:-_abcdefghijklmnopqrstuvwxyz0123456789")
+_SAME = {"m": "rn", "i": "l", "1": "l", "|": "l", "0": "o"}
+"""ASCII that looks like other ASCII. Source: confusables.txt; ``i`` and ``o`` because case is folded."""
+
+_HEAD = '''"""Characters that look like those of a mark: the targets, and what is read as each.
+
+Written by ``python -m benchmarks.lookalikes``, not by hand, from Unicode's confusables.txt {version}; see NOTICE. A
+letter or digit that compatibility decomposition takes to its target is left out.
+"""
+
+from __future__ import annotations
+
+__all__ = ["BLANKS", "LOOKALIKES"]
+'''
+
+
+def main() -> None:
+    """Print the module."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("confusables", type=Path)
+    parser.add_argument("properties", type=Path)
+    paths = parser.parse_args()
+    text = paths.confusables.read_text(encoding="utf-8-sig")
+    version = next(line.removeprefix("# Version: ") for line in text.splitlines() if "Version:" in line)
+    confusables = {_text(source): _text(target) for source, target in _rows(text)}
+    rows: dict[str, str] = defaultdict(str, {})
+    for source, target in sorted(_SAME.items()):
+        rows[target] += source
+    for char in map(chr, range(0x80, sys.maxunicode + 1)):
+        target = _target(char, confusables)
+        is_listed = _folded(char) == char if target.isalnum() else len(target) == 1
+        if is_listed and _IN_MARKS.issuperset(target):
+            rows[target] += char
+    blanks = "".join(
+        sorted(char for char in _ignorable(paths.properties) if unicodedata.category(char)[0] not in "CMZ")
+    )
+    print(_HEAD.format(version=version))
+    print(f"BLANKS = {blanks + chr(0x2800)!a}")
+    print('"""Characters that show nothing, apart from marks, separators, controls and unassigned ones."""\n')
+    print("LOOKALIKES: dict[str, str] = {")
+    for target, sources in sorted(rows.items()):
+        parts = [ascii(sources[start : start + 12]) for start in range(0, len(sources), 12)]
+        print(f"    {target!r}: {' '.join(parts)},")
+    print("}")
+
+
+def _rows(text: str) -> Iterator[tuple[str, str]]:
+    """Yield the first two fields of each row of a data file."""
+    for line in text.splitlines():
+        fields = [field.strip() for field in line.partition("#")[0].split(";")]
+        if len(fields) > 1:
+            yield fields[0], fields[1]
+
+
+def _text(codes: str) -> str:
+    return "".join(chr(int(code, 16)) for code in codes.split())
+
+
+def _folded(text: str) -> str:
+    """Return a text decomposed, its case folded, without marks."""
+    folded = unicodedata.normalize("NFKD", text).casefold()
+    return "".join(char for char in folded if unicodedata.category(char)[0] not in "CMZ")
+
+
+def _target(char: str, confusables: dict[str, str]) -> str:
+    looks = "".join(confusables.get(one, one) for one in _folded(char))
+    return "".join(_SAME.get(one, one) for one in _folded(looks))
+
+
+def _ignorable(properties: Path) -> Iterator[str]:
+    """Yield the characters that are default-ignorable."""
+    for codes, name in _rows(properties.read_text(encoding="utf-8")):
+        if name == "Default_Ignorable_Code_Point":
+            first, _, last = codes.partition("..")
+            yield from map(chr, range(int(first, 16), int(last or first, 16) + 1))
+
+
+if __name__ == "__main__":
+    main()
