@@ -93,8 +93,8 @@ def quantities(text: str) -> Iterator[Quantity]:
             yield Quantity(f"@{number:02}-{int(day):02}", text[slice(*match.span())], "date")
     for match in _AMOUNT.finditer(low):
         unit = match[1] or match[2]
-        number = match[0].removesuffix(unit).rstrip()
-        amount = number if number.isascii() else str(numeral(number))
+        written = match[0].removesuffix(unit).rstrip()
+        amount = written if written.isascii() else str(numeral(written))
         yield Quantity(f"#{amount}{_UNIT_OF[unit]}", text[slice(*match.span())], "amount")
 
 
