@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from gatekeeper_core.errors import ConfigError, check_range
 from gatekeeper_core.selection.anchors import term_weight
-from gatekeeper_core.selection.information import LEAST_INFORMATION, RARE_WORD, information, surprise
+from gatekeeper_core.selection.information import LEAST_INFORMATION, LEAST_RARITY, RARE_WORD, information, surprise
 from gatekeeper_core.selection.segments import TURN_BITS
 from gatekeeper_core.selection.translating import translated_terms
 from gatekeeper_core.selection.verdicts import Verdict
@@ -175,9 +175,14 @@ def mended(verdict: Verdict, terms: Mapping[str, int], topic_map: TopicMap, inde
     """
     if verdict.reason not in ("new_topic", "return"):
         return verdict
-    worth = information(terms, index)
-    held = math.fsum(value for term, value in worth.items() if any(term in turn for turn in topic_map.newest_turns))
-    return verdict._replace(mended=held >= _MENDING_SHARE * math.fsum(worth.values()))
+    near = terms.keys() & set().union(*topic_map.newest_turns)
+    others = terms.keys() - near
+    worth = information(near, index)
+    held = math.fsum(worth.values())
+    if held < _MENDING_SHARE * (held + LEAST_RARITY * math.fsum(map(surprise, others))):
+        return verdict  # however often the conversation says the others
+    whole = math.fsum([*worth.values(), *information(others, index).values()])
+    return verdict._replace(mended=held >= _MENDING_SHARE * whole)
 
 
 def _read(terms: Collection[str], topic_map: TopicMap, index: TurnIndex) -> _Signs:
