@@ -298,8 +298,7 @@ class TurnIndex:
 
     def document_frequency(self, term: str) -> int:
         """Return in how many turns a term stands."""
-        live = self._live.get(term)
-        count = 0 if live is None else 1 if isinstance(live, int) else len(live)
+        count = self.newest_frequency(term)
         if self._live_start:
             for _, begin, end in self._earlier_runs(term):
                 count += end - begin
