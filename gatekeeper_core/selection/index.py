@@ -262,8 +262,8 @@ class TurnIndex:
 
     def newest_postings(self, term: str, limit: int) -> array[int]:
         """Return the packed postings of the newest turns that hold a term, at most so many, oldest turn first."""
-        live = self._live.get(term, ())
-        found = array("I", (live,)) if isinstance(live, int) else array("I", live[-limit:])
+        live = self._live.get(term)
+        found = live[-limit:] if isinstance(live, array) else array("I", () if live is None else (live,))
         for run, begin, end in reversed(self._earlier_runs(term)) if self._live_start else ():
             if len(found) == limit:
                 break

@@ -191,7 +191,7 @@ def _read(terms: Collection[str], topic_map: TopicMap, index: TurnIndex) -> _Sig
     for term, others in translated.items():
         worth[term] = min(worth[term], max(information(others, index).values()))
     mass = max(math.fsum(worth.values()), LEAST_INFORMATION)
-    *_, newest = near = [worth.keys() & _with_translated(turn, translated) for turn in topic_map.newest_turns]
+    *_, newest = near = [_held(worth, turn, translated) for turn in topic_map.newest_turns]
     times = Counter(chain.from_iterable(near))
     # What two of them hold is what the topic is about, however often the conversation says it.
     told = [max(worth[term], surprise(term)) if count > 1 else worth[term] for term, count in times.items()]
@@ -219,9 +219,9 @@ def _translated(terms: Collection[str], index: TurnIndex) -> dict[str, set[str]]
     return found
 
 
-def _with_translated(turn: Set[str], translated: Mapping[str, Set[str]]) -> Set[str]:
-    """Return the terms of a turn, with those that it has in the other language."""
-    return turn | {term for term, others in translated.items() if not others.isdisjoint(turn)} if translated else turn
+def _held(terms: Mapping[str, float], turn: Set[str], translated: Mapping[str, Set[str]]) -> set[str]:
+    """Return the terms that a turn holds, itself or in the other language."""
+    return (terms.keys() & turn).union(term for term, others in translated.items() if not others.isdisjoint(turn))
 
 
 def _found(

@@ -7,7 +7,7 @@ the longest counts.
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, lru_cache
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -104,6 +104,7 @@ def _chinese_words(terms: Collection[str]) -> Iterator[_Word]:
             yield _Word(tuple(dict.fromkeys((*pairs, *characters))), pairs, map(_stems, others))
 
 
+@lru_cache(maxsize=4096)
 def _pairs(word: str) -> _Terms:
     """Return the terms of a Chinese word: its pairs, or the character that it is."""
     return tuple(map("".join, pairwise(word))) or (word,)
