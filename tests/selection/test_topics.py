@@ -435,6 +435,20 @@ def test_a_switch_that_the_answer_takes_back_is_mended(turns: Turns, turn: tuple
     assert (other.verdicts[-1].mended, len(other.topics)) == (False, 2)
 
 
+@pytest.mark.parametrize("turns", CONVERSATIONS)
+@pytest.mark.parametrize("seed", range(100))
+def test_a_switch_is_mended_from_a_share_of_15_percent_on(turns: Turns, seed: int) -> None:
+    """000-15: the documented share, written down a second time; what is decided sooner is decided alike."""
+    rng = Random(seed)
+    said = " ".join(text for turn in CONVERSATIONS[seed % 3] for text in turn).split()
+    terms = count_terms(" ".join([*rng.choices(said, k=20), *rng.choices(" ".join(map(" ".join, turns)).split(), k=3)]))
+    state = read(turns)
+    worth = information(terms, state.index)
+    near = sum(value for term, value in worth.items() if any(term in turn for turn in state.topic_map.newest_turns))
+    answer = mended(Verdict("switch", "new_topic", 0.0, 1.0), terms, state.topic_map, state.index)
+    assert answer.mended == (near >= 0.15 * sum(worth.values()))
+
+
 @pytest.mark.parametrize(("turns", "turn"), SAME_TOPIC)
 @pytest.mark.parametrize("opening", ["New topic: ", "换个话题，"])
 def test_a_switch_that_was_said_is_never_mended(turns: Turns, turn: tuple[str, str], opening: str) -> None:
