@@ -116,15 +116,11 @@ def count_terms(text: str, *, limit: int = MAX_TURN_ANCHORS, with_quantities: bo
     """
     readable = _readable(text)
     counts: dict[str, int] = {}
-    terms = chain.from_iterable(_by_piece(readable, _terms, _ascii_terms))
-    for term in terms:
-        counts[term] = counts.get(term, 0) + 1
-        if len(counts) > limit:
-            del counts[term]
-            break
-    for term in terms:  # there is no room for another one
+    for term in chain.from_iterable(_by_piece(readable, _terms, _ascii_terms)):
         if term in counts:
             counts[term] += 1
+        elif len(counts) < limit:
+            counts[term] = 1
     for quantity in _quantities(readable) if with_quantities else ():
         if quantity.term in counts or len(counts) < limit:
             counts[quantity.term] = counts.get(quantity.term, 0) + 1

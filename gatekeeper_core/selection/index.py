@@ -208,15 +208,19 @@ class TurnIndex:
             raise ConfigError(f"one conversation holds at most {MAX_TURNS} turns: start a new one")
         self.speakers.add(*texts)
         base, live = turn_id << TURN_BITS, self._live
-        both = user_terms.keys() & assistant_terms.keys() if user_terms and assistant_terms else ()
-        for term, count in user_terms.items():
-            packed = base | (count if count < MAX_COUNT else MAX_COUNT) << FIELD_BITS
-            if term in both:
-                packed |= min(assistant_terms[term], MAX_COUNT)
-            _append(live, term, packed)
+        fresh = {
+            term: base | (count if count < MAX_COUNT else MAX_COUNT) << FIELD_BITS for term, count in user_terms.items()
+        }
         for term, count in assistant_terms.items():
-            if term not in both:
-                _append(live, term, base | (count if count < MAX_COUNT else MAX_COUNT))
+            fresh[term] = fresh.get(term, base) | (count if count < MAX_COUNT else MAX_COUNT)
+        for term, posting in fresh.items():
+            held = live.get(term)
+            if held is None:
+                live[intern(term) if len(term) == 1 else term] = posting  # one object for all conversations
+            elif isinstance(held, int):
+                live[term] = array("I", (held, posting))
+            else:
+                held.append(posting)
         user_length, assistant_length = sum(user_terms.values()), sum(assistant_terms.values())
         self.user_lengths.append(user_length)
         self.assistant_lengths.append(assistant_length)
@@ -266,13 +270,14 @@ class TurnIndex:
             found += run[begin:end]
         return found
 
-    def newest_postings(self, term: str, limit: int) -> list[int]:
+    def newest_postings(self, term: str, limit: int) -> array[int]:
         """Return the packed postings of the newest turns that hold a term, at most so many, oldest turn first."""
-        found: list[int] = []
-        for run, begin, end in reversed(self._runs(term)):
-            found[:0] = run[max(begin, end - limit + len(found)) : end]
-            if len(found) >= limit:
+        live = self._live.get(term)
+        found = live[-limit:] if isinstance(live, array) else array("I", () if live is None else (live,))
+        for run, begin, end in reversed(self._earlier_runs(term)) if self._live_start else ():
+            if len(found) == limit:
                 break
+            found[:0] = array("I", run[max(begin, end - limit + len(found)) : end])
         return found
 
     def postings_among(self, term: str, turns: Sequence[int], members: Container[int]) -> list[int]:
@@ -490,13 +495,3 @@ class _Work(NamedTuple):
 
 def _run_of(held: int | array[int]) -> _Run:
     return ((held,), 0, 1) if isinstance(held, int) else (held, 0, len(held))
-
-
-def _append(live: _Live, term: str, packed: int) -> None:
-    held = live.get(term)
-    if held is None:
-        live[intern(term) if len(term) == 1 else term] = packed  # one object for a character in all conversations
-    elif isinstance(held, int):
-        live[term] = array("I", (held, packed))
-    else:
-        held.append(packed)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from gatekeeper_core.selection.index import TurnIndex
 
-__all__ = ["LEAST_INFORMATION", "RARE_WORD", "information", "is_generic", "surprise"]
+__all__ = ["LEAST_INFORMATION", "LEAST_RARITY", "RARE_WORD", "information", "is_generic", "surprise"]
 
 _UNLISTED_FREQUENCY = 3e-5
 _COMMONEST = 4.0  # nats: about what the commonest listed word tells
@@ -29,6 +29,9 @@ RARE_WORD = 6.4
 
 LEAST_INFORMATION = 2 * RARE_WORD
 """The least information of a question, in nats, so that "two" alone is no evidence. Source: ours: two rare words."""
+
+LEAST_RARITY = 0.2
+"""What :func:`information` takes a term's rarity for at least, 0..1. Source: ours."""
 
 
 def information(terms: Iterable[str], index: TurnIndex) -> dict[str, float]:
@@ -43,7 +46,7 @@ def information(terms: Iterable[str], index: TurnIndex) -> dict[str, float]:
     turns = len(index) + 1
     scale = math.log(turns) or 1.0
     return {
-        term: surprise(term) * max(0.2, math.log(turns / (index.document_frequency(term) + 0.5)) / scale)
+        term: surprise(term) * max(LEAST_RARITY, math.log(turns / (index.document_frequency(term) + 0.5)) / scale)
         for term in terms
     }
 

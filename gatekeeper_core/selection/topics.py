@@ -21,12 +21,15 @@ chats (link) and, at equal weights, these, English chit-chat and Chinese travel 
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
+from collections import Counter
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from gatekeeper_core.errors import ConfigError, check_range
 from gatekeeper_core.selection.anchors import term_weight
-from gatekeeper_core.selection.information import LEAST_INFORMATION, RARE_WORD, information, surprise
+from gatekeeper_core.selection.information import LEAST_INFORMATION, LEAST_RARITY, RARE_WORD, information, surprise
 from gatekeeper_core.selection.segments import TURN_BITS
 from gatekeeper_core.selection.translating import translated_terms
 from gatekeeper_core.selection.verdicts import Verdict
@@ -42,6 +45,8 @@ __all__ = ["GateConfig", "judge", "mended"]
 
 _MAX_POSTINGS = 400
 _MAX_ALL_POSTINGS = 2_000
+_LOOK_UP = 6  # postings that are read through in the time of one look-up
+_SLACK, _TIE = 1e-6, 1e-9  # sums in another order may differ in their last digits
 _PAIR = 0.4  # of a word, for the pairs across two words
 _POINTING = -0.7  # log odds: a third
 _POINTING_BACK = -2.1  # a ninth: a snippet
@@ -170,9 +175,14 @@ def mended(verdict: Verdict, terms: Mapping[str, int], topic_map: TopicMap, inde
     """
     if verdict.reason not in ("new_topic", "return"):
         return verdict
-    worth = information(terms, index)
-    held = math.fsum(value for term, value in worth.items() if any(term in turn for turn in topic_map.newest_turns))
-    return verdict._replace(mended=held >= _MENDING_SHARE * math.fsum(worth.values()))
+    near = terms.keys() & set().union(*topic_map.newest_turns)
+    others = terms.keys() - near
+    worth = information(near, index)
+    held = math.fsum(worth.values())
+    if held < _MENDING_SHARE * (held + LEAST_RARITY * math.fsum(map(surprise, others))):
+        return verdict  # however often the conversation says the others
+    whole = math.fsum([*worth.values(), *information(others, index).values()])
+    return verdict._replace(mended=held >= _MENDING_SHARE * whole)
 
 
 def _read(terms: Collection[str], topic_map: TopicMap, index: TurnIndex) -> _Signs:
@@ -181,71 +191,100 @@ def _read(terms: Collection[str], topic_map: TopicMap, index: TurnIndex) -> _Sig
     for term, others in translated.items():
         worth[term] = min(worth[term], max(information(others, index).values()))
     mass = max(math.fsum(worth.values()), LEAST_INFORMATION)
-    *_, newest = near = [_with_translated(turn, translated) for turn in topic_map.newest_turns]
-    times = {term: sum(term in turn for turn in near) for term in worth}
-    held = {term for term in worth if times[term]}
+    *_, newest = near = [_held(worth, turn, translated) for turn in topic_map.newest_turns]
+    times = Counter(chain.from_iterable(near))
     # What two of them hold is what the topic is about, however often the conversation says it.
-    told = [max(value, surprise(term)) if times[term] > 1 else value for term, value in worth.items() if times[term]]
-    telling = {term for term in worth if term_weight(term) == 1.0}
-    shares = _shares(worth, translated, index)
-    most = max(shares.values(), default=0.0) - 1e-9  # sums in another order may differ in their last digits
-    best = max((turn for turn, share in shares.items() if share >= most), default=None)
+    told = [max(worth[term], surprise(term)) if count > 1 else worth[term] for term, count in times.items()]
+    telling = [term for term in worth if term_weight(term) == 1.0]
+    best, held = _best_earlier(worth, _found(worth, translated, index), newest_turn=len(index) - 1)
     earlier = None if best is None else topic_map.topic_of(best)
     return _Signs(
         terms=len(worth),
-        size=math.fsum(surprise(term) * (1.0 if term.isascii() else _PAIR) for term in worth) / RARE_WORD,
-        newest=math.fsum(value for term, value in worth.items() if term in newest) / mass,
+        size=math.fsum([surprise(term) * (1.0 if term.isascii() else _PAIR) for term in worth]) / RARE_WORD,
+        newest=math.fsum([worth[term] for term in newest]) / mass,
         near=min(1.0, math.fsum(told) / mass),
-        elsewhere=shares[best] / mass if best is not None else 0.0,
+        elsewhere=held / mass,
         topic=None if earlier == topic_map.topic_count - 1 else earlier,
-        new_ratio=1 - len(held & telling) / len(telling) if telling else 0.0,
+        new_ratio=1 - sum(term in times for term in telling) / len(telling) if telling else 0.0,
     )
 
 
 def _translated(terms: Collection[str], index: TurnIndex) -> dict[str, set[str]]:
     """Return by term that the conversation does not know what it has of its word in the other language."""
+    unknown = {term for term in terms if not index.document_frequency(term)}
     found: dict[str, set[str]] = {}
-    for translation in translated_terms(terms, index):
-        for term in translation.stands_for:
-            if not index.document_frequency(term):
-                found.setdefault(term, set()).add(translation.term)
+    for translation in translated_terms(terms, index, among=unknown) if unknown else ():
+        for term in unknown.intersection(translation.stands_for):
+            found.setdefault(term, set()).add(translation.term)
     return found
 
 
-def _with_translated(turn: Set[str], translated: Mapping[str, Set[str]]) -> Set[str]:
-    """Return the terms of a turn, with those that it has in the other language."""
-    return turn | {term for term, others in translated.items() if not others.isdisjoint(turn)} if translated else turn
+def _held(terms: Mapping[str, float], turn: Set[str], translated: Mapping[str, Set[str]]) -> set[str]:
+    """Return the terms that a turn holds, itself or in the other language."""
+    return (terms.keys() & turn).union(term for term, others in translated.items() if not others.isdisjoint(turn))
 
 
-def _shares(worth: Mapping[str, float], translated: Mapping[str, Set[str]], index: TurnIndex) -> dict[int, float]:
-    """Return by turn before the newest how much information of the terms it holds.
+def _found(
+    worth: Mapping[str, float], translated: Mapping[str, Set[str]], index: TurnIndex
+) -> dict[str, Sequence[int]]:
+    """Return by term, in their order, the postings of the turns that hold it, oldest turn first.
 
     Of each term the newest 400 postings are read, and of all together 2,000 or little more: a question costs the same
     at any length of the conversation, and the most frequent terms give way first.
     """
-    found: dict[str, Sequence[int]] = {}
+    found: dict[str, Sequence[int]] = {term: index.newest_postings(term, _MAX_POSTINGS) for term in worth}
     for term, others in translated.items():
         turns = {posting >> TURN_BITS for other in others for posting in index.newest_postings(other, _MAX_POSTINGS)}
         found[term] = [turn << TURN_BITS for turn in sorted(turns)[-_MAX_POSTINGS:]]
-    lengths = {term: min(_MAX_POSTINGS, index.document_frequency(term)) for term in worth}
-    lengths |= {term: len(postings) for term, postings in found.items()}
-    left = _MAX_ALL_POSTINGS - sum(lengths.values())
-    for term in sorted(lengths, key=lambda term: (-lengths[term], term)):
+    left = _MAX_ALL_POSTINGS - sum(map(len, found.values()))
+    for term in sorted(found, key=lambda term: (-len(found[term]), term)) if left < 0 else ():
         if left >= 0:
             break
-        left += lengths[term]
+        left += len(found[term])
         found[term] = ()
+    return {term: postings for term, postings in found.items() if postings}
+
+
+def _best_earlier(
+    worth: Mapping[str, float], found: Mapping[str, Sequence[int]], *, newest_turn: int
+) -> tuple[int | None, float]:
+    """Return the turn before the newest that holds most information of the terms, and how much; the newest of equals.
+
+    The terms that tell most are read first. Once the others cannot lift a new turn above the best one, no turn is
+    added; then those that can no longer come first are dropped, and the few that are left are looked up.
+
+    Source: Turtle and Flood 1995, "Query evaluation: strategies and optimizations" (MaxScore).
+    """
     shares: dict[int, float] = {}
-    newest = len(index) - 1
-    for term, value in worth.items():
-        postings = found[term] if term in found else index.newest_postings(term, _MAX_POSTINGS)
-        for posting in postings:
-            turn = posting >> TURN_BITS
-            if turn in shares:
-                shares[turn] += value
-            elif turn < newest:
-                shares[turn] = value
-    return shares
+    most, left = 0.0, math.fsum([worth[term] for term in found])
+    for term in sorted(found, key=worth.__getitem__, reverse=True):
+        value, postings, is_open = worth[term], found[term], most <= left
+        if most > 2 * left:
+            shares = {turn: share for turn, share in shares.items() if share + left > most - _SLACK}
+            if len(shares) == 1:
+                break
+        if not is_open and _LOOK_UP * len(shares) < len(postings):
+            for turn in shares:
+                if _holds(postings, turn):
+                    shares[turn] += value
+        else:
+            for posting in postings:
+                turn = posting >> TURN_BITS
+                if turn in shares:
+                    shares[turn] += value
+                elif is_open and turn < newest_turn:
+                    shares[turn] = value
+        most, left = max(shares.values(), default=0.0), left - value
+    best, held = max((turn for turn, share in shares.items() if share > most - _TIE), default=None), 0.0
+    if best is not None:
+        for term, postings in found.items():  # always in this order, so that no last digit depends on the reading
+            held += worth[term] * _holds(postings, best)
+    return best, held
+
+
+def _holds(postings: Sequence[int], turn: int) -> bool:
+    at = bisect_left(postings, turn << TURN_BITS)
+    return at < len(postings) and postings[at] >> TURN_BITS == turn
 
 
 def _logistic(z: float) -> float:

@@ -7,7 +7,7 @@ the longest counts.
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, lru_cache
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -15,7 +15,7 @@ from gatekeeper_core.selection.anchors import stem
 from gatekeeper_core.selection.translations import translations
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 
     from gatekeeper_core.selection.index import TurnIndex
 
@@ -43,15 +43,20 @@ class Translation(NamedTuple):
     credit: float
 
 
-def translated_terms(terms: Collection[str], index: TurnIndex) -> Iterator[Translation]:
+def translated_terms(
+    terms: Collection[str], index: TurnIndex, *, among: Set[str] | None = None
+) -> Iterator[Translation]:
     """Yield what the conversation has of the words of a query in the other language.
 
     Args:
         terms: the indexed terms of the query, in their order, for a quick ``in``.
         index: the conversation.
+        among: only words that hold one of these terms; None takes all.
     """
     frequency = index.document_frequency
     for own, needed, others in chain(_english_words(terms), _chinese_words(terms)):
+        if among is not None and among.isdisjoint(own):
+            continue
         known = min(map(frequency, needed))
         credit = _RARER_WEIGHT if known else _UNKNOWN_WEIGHT
         for other in others:
@@ -99,6 +104,7 @@ def _chinese_words(terms: Collection[str]) -> Iterator[_Word]:
             yield _Word(tuple(dict.fromkeys((*pairs, *characters))), pairs, map(_stems, others))
 
 
+@lru_cache(maxsize=4096)
 def _pairs(word: str) -> _Terms:
     """Return the terms of a Chinese word: its pairs, or the character that it is."""
     return tuple(map("".join, pairwise(word))) or (word,)

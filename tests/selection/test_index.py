@@ -35,7 +35,7 @@ def state(index: TurnIndex) -> tuple[object, ...]:
     idf = {term: index.idf(term) for term in VOCABULARY}
     lengths = (list(index.user_lengths), list(index.assistant_lengths), index.mean_user_length)
     known = sorted(index.known_words({"redis", "shard", "quorum", "good", "bread"}))
-    newest = [index.newest_postings(term, 2) for term in VOCABULARY]
+    newest = [list(index.newest_postings(term, 2)) for term in VOCABULARY]
     among = [index.postings_among(term, [0, 2, 5], {0, 2, 5}) for term in VOCABULARY]
     return postings, idf, lengths, index.mean_assistant_length, len(index), known, newest, among
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import FrozenInstanceError
+from random import Random
 from typing import Any, NamedTuple
 
 import pytest
@@ -17,8 +18,9 @@ from gatekeeper_core.selection.anchors import count_terms, term_weight
 from gatekeeper_core.selection.cues import ends_with_question, read_cues, without_cues
 from gatekeeper_core.selection.index import TurnIndex
 from gatekeeper_core.selection.retrieval import read_query
+from gatekeeper_core.selection.segments import TURN_BITS
 from gatekeeper_core.selection.topic_map import TopicMap
-from gatekeeper_core.selection.topics import GateConfig, information, judge, mended, surprise
+from gatekeeper_core.selection.topics import GateConfig, _best_earlier, information, judge, mended, surprise
 from gatekeeper_core.selection.verdicts import Verdict
 
 ENGLISH = (
@@ -383,6 +385,25 @@ def test_the_surprise_of_any_term_is_no_less_than_nothing() -> None:
     assert all(surprise(term) >= 0.0 for term in ("the", "的", "redis", "缓", "问题", "\ud800"))
 
 
+# --- The best earlier turn ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(300))
+def test_the_best_earlier_turn_is_that_of_the_sums_over_all_postings(seed: int) -> None:
+    """000-15: leaving out postings that cannot matter changes neither the turn nor a digit of its sum."""
+    rng = Random(seed)
+    worth = {f"term{place}": rng.choice([0.1, 0.3, 0.7, 2.1, 7.1]) for place in range(rng.randint(0, 20))}
+    turns = {term: sorted(rng.sample(range(61), rng.choice([1, 2, 5, 30, 60]))) for term in worth}
+    sums: dict[int, float] = {}
+    for term, held in turns.items():
+        for turn in held:
+            sums[turn] = sums.get(turn, 0.0) + worth[term]
+    sums.pop(60, None)
+    best = max((turn for turn in sums if sums[turn] > max(sums.values()) - 1e-9), default=None)
+    found = {term: [turn << TURN_BITS | 1 for turn in held] for term, held in turns.items()}
+    assert _best_earlier(worth, found, newest_turn=60) == (best, 0.0 if best is None else sums[best])
+
+
 # --- Mending --------------------------------------------------------------------------------------------------------
 
 SAME_TOPIC = [
@@ -412,6 +433,20 @@ def test_a_switch_that_the_answer_takes_back_is_mended(turns: Turns, turn: tuple
     assert (recorded.decision, recorded.mended, len(gatekeeper.topics)) == ("switch", True, 1)
     other = gatekeeper_of((*turns, (turn[0], "Ras el hanout, 加一点小茴香。")))
     assert (other.verdicts[-1].mended, len(other.topics)) == (False, 2)
+
+
+@pytest.mark.parametrize("turns", CONVERSATIONS)
+@pytest.mark.parametrize("seed", range(100))
+def test_a_switch_is_mended_from_a_share_of_15_percent_on(turns: Turns, seed: int) -> None:
+    """000-15: the documented share, written down a second time; what is decided sooner is decided alike."""
+    rng = Random(seed)
+    said = " ".join(text for turn in CONVERSATIONS[seed % 3] for text in turn).split()
+    terms = count_terms(" ".join([*rng.choices(said, k=20), *rng.choices(" ".join(map(" ".join, turns)).split(), k=3)]))
+    state = read(turns)
+    worth = information(terms, state.index)
+    near = sum(value for term, value in worth.items() if any(term in turn for turn in state.topic_map.newest_turns))
+    answer = mended(Verdict("switch", "new_topic", 0.0, 1.0), terms, state.topic_map, state.index)
+    assert answer.mended == (near >= 0.15 * sum(worth.values()))
 
 
 @pytest.mark.parametrize(("turns", "turn"), SAME_TOPIC)
