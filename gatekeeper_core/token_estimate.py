@@ -253,7 +253,7 @@ class TokenEstimator:
             TypeError: ``text`` is no text.
         """
         counts = class_counts(text)
-        return max(1, math.floor(sum(map(mul, counts, self._weights)) + 0.5)) if text else 0
+        return max(1, math.floor(math.fsum(map(mul, counts, self._weights)) + 0.5)) if text else 0
 
     @property
     def name(self) -> str:

@@ -64,7 +64,9 @@ def cosine(first: array[float], second: array[float]) -> float:
     """
     if len(first) != len(second):
         return 0.0
-    product: float = sum(map(mul, first, second))
+    product = 0.0
+    for number, other in zip(first, second, strict=True):  # `sum` adds otherwise from Python 3.12 on
+        product += number * other
     if not 0.0 < product < _LARGEST_PRODUCT:  # also what a damaged store gave back, with NaN or of another length
         return 0.0
     return round(min(1.0, product), 6)

@@ -10,7 +10,8 @@ import math
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from array import array
+from collections.abc import Callable, Iterable
 from random import Random
 from typing import Any
 
@@ -19,7 +20,14 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from gatekeeper_core import ContextGatekeeper, GatekeeperConfig
+from gatekeeper_core.context.summary.merge import fit_summary
+from gatekeeper_core.context.summary.record import Summary, SummaryItem
+from gatekeeper_core.context.summary.salience import read_telling
+from gatekeeper_core.context.tool_results.compressor import compress_tool_result
 from gatekeeper_core.encoder import TextEncoder
+from gatekeeper_core.pricing.cache import input_cost
+from gatekeeper_core.pricing.prices import UNKNOWN
+from gatekeeper_core.pricing.usage import Usage
 from gatekeeper_core.selection.cues import without_cues
 from gatekeeper_core.selection.result import Selection
 from gatekeeper_core.selection.retrieval import RetrievalConfig
@@ -28,6 +36,7 @@ from gatekeeper_core.selection.trimming import GAP
 from gatekeeper_core.text import sentences
 from gatekeeper_core.token_estimate import TokenEstimator, budget_within
 from gatekeeper_core.tokens import estimate_text_tokens
+from gatekeeper_core.vectors import cosine
 from tests.tiny_embedder import TinyEmbedder
 from tests.verbatim import end_of_stretch
 
@@ -365,6 +374,56 @@ def test_the_answer_does_not_depend_on_the_hash_seed() -> None:
     }
     assert len(answers) == 1
     assert len(answers.pop()) > 10_000
+
+
+LONG = "The indexer writes one segment. " * 30
+FACTS = tuple(SummaryItem("facts", f"The indexer wrote 缓存穿透 to ledger {at}.", (at,), "user") for at in range(9))
+SUMMED: dict[str, Callable[[], object]] = {
+    "a selection": lambda: state(
+        gatekeeper_of(
+            [
+                (
+                    f"Set the retry limit of api-gateway v1.2.3 to 5, 端口 6379? {LONG}",
+                    f"Done. {LONG} 缓存穿透的重试上限是 5。",
+                ),
+                ("缓存穿透怎么办？", "给空值也设过期时间。"),
+            ]
+        ),
+        [
+            'Which "retry limit of the api-gateway port" holds for 缓存穿透 and the indexer?',
+            "缓存穿透的重试上限是多少？",
+        ],
+    ),
+    "a cosine": lambda: cosine(array("f", [0.5] * 4), array("f", [0.5] * 4)),
+    "what a sentence tells": lambda: read_telling("Yesterday the indexer wrote 缓存穿透 to the ledger of Bergen.").told,
+    "a summary": lambda: fit_summary(Summary(items=FACTS, upto_seq=9), 60),
+    "a result with a question": lambda: compress_tool_result(
+        "\n".join(f"row {row} of the ledger, indexer of Bergen, 缓存穿透" for row in range(400)),
+        query="ledger indexer Bergen 缓存穿透",
+    ),
+    "a table with a far number": lambda: compress_tool_result(
+        json.dumps([{"ms": 1e6 if row == 77 else 5.5 if row % 8 < 5 else row + 0.1} for row in range(400)])
+    ),
+    "what a call costs": lambda: UNKNOWN.dollars(Usage(1_000, 300, cached_tokens=200, cache_written_tokens=50)),
+    "what a prompt costs": lambda: input_cost(9_000, cached=5_000, written_to=8_000, prices=UNKNOWN),
+}
+
+
+@pytest.mark.parametrize("made", SUMMED.values(), ids=SUMMED)
+def test_no_answer_depends_on_how_a_version_of_python_sums_floats(
+    monkeypatch: pytest.MonkeyPatch, made: Callable[[], object]
+) -> None:
+    """From Python 3.12 on, `sum` of floats carries the error along; of two floats it never differs."""
+
+    def checked(values: Iterable[Any], /, start: Any = 0) -> Any:
+        listed = list(values)
+        assert len(listed) < 3 or not any(isinstance(value, float) for value in listed), "use math.fsum"
+        return sum(listed, start)
+
+    for name, module in list(sys.modules.items()):
+        if name.startswith("gatekeeper_core"):
+            monkeypatch.setattr(module, "sum", checked, raising=False)
+    made()
 
 
 # --- the topic map and the verdicts

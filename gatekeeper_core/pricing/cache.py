@@ -15,6 +15,7 @@ the first; the lifetime begins again at each use), of OpenAI (1,024 tokens and s
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Sequence
 from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
@@ -134,4 +135,4 @@ def input_cost(tokens: int, *, cached: float, written_to: float, prices: ModelPr
     hit = cached - cached % prices.step_tokens if cached >= least else 0
     hit = min(hit, written_to)
     parts = hit * prices.cache_read, (written_to - hit) * prices.cache_write, (tokens - written_to) * prices.input
-    return sum(parts) / 1_000_000
+    return math.fsum(parts) / 1_000_000

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
@@ -72,7 +73,7 @@ class ModelPrices:
             usage.cache_written_tokens * self.cache_write,
             usage.output_tokens * self.output,
         )
-        return sum(parts) / 1_000_000
+        return math.fsum(parts) / 1_000_000
 
 
 UNKNOWN = ModelPrices(input=1.0, output=5.0, cache_read=0.02, cache_write=1.25, lifetime_seconds=3600.0)

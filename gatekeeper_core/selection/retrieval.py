@@ -15,6 +15,7 @@ nothing, not even a related term, has no score at all, however new.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cache
 from heapq import heappush, heappushpop, nlargest
@@ -143,7 +144,7 @@ class Query(NamedTuple):
     @property
     def mass(self) -> float:
         """The sum of ``idf`` over the terms, to six digits."""
-        return round(sum(self.idf.values()), 6)
+        return round(math.fsum(self.idf.values()), 6)
 
 
 class Score(NamedTuple):
@@ -488,7 +489,7 @@ def _share_by(query: Query) -> Callable[[int], float]:
             held = [idf if bits & term else idf * lent[term] for term, idf in weights if bits & term or term in lent]
         else:
             held = [idf for term, idf in weights if bits & term]
-        return round(min(1.0, sum(held) / mass), 6) if mass else 0.0
+        return round(min(1.0, math.fsum(held) / mass), 6) if mass else 0.0
 
     return share
 
@@ -544,7 +545,7 @@ def _phrases(query: Query) -> list[_Phrase]:
             phrase = _Phrase(term, False, folded(text), True, "", _WORD_SHARE * query.idf.get(term, 0.0))
         elif kind in ("quote", "code"):
             terms = [term] if term in query.idf else dict.fromkeys(part.term for part in extract_anchors(text))
-            idf = sum(query.idf.get(part, 0.0) for part in terms)
+            idf = math.fsum(query.idf.get(part, 0.0) for part in terms)
             phrase = _Phrase("", False, folded(text), True, text, idf)
         elif kind in ("identifier", "version", "number"):
             phrase = _Phrase(term, True, "", True, text if len(term) > 2 else "", query.idf.get(term, 0.0))

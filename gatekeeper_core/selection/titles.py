@@ -76,7 +76,7 @@ def _telling(term: str) -> float:
     if not is_wide(term[0]):
         return max(0.0, -math.log(common.get(term, _UNLISTED)) - 4.0)
     pairs = [common.get(term[at : at + 2], _UNLISTED) for at in range(len(term) - 1)]
-    return max(0.0, -sum(map(math.log, pairs)) / len(pairs) - 4.0)
+    return max(0.0, -math.fsum(map(math.log, pairs)) / len(pairs) - 4.0)
 
 
 def _terms_of(user: str, assistant: str) -> dict[str, str]:

@@ -11,6 +11,7 @@ A turn that came from messages is cut message by message, so that each can be se
 
 from __future__ import annotations
 
+import math
 from array import array
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
@@ -341,7 +342,7 @@ class _Passage:
         """Return what the wanted terms of a sentence weigh together, to six digits."""
         if at not in self._shares:
             terms = terms_in(self._text[self.spans[at].start : self.spans[at].stop])
-            self._shares[at] = round(sum(weight for term, weight in self._wanted.items() if term in terms), 6)
+            self._shares[at] = round(math.fsum(weight for term, weight in self._wanted.items() if term in terms), 6)
         return self._shares[at]
 
     def tokens(self, at: int) -> int:

@@ -5,6 +5,7 @@ What it says shows what the gatekeeper chose: a fact that was not sent cannot be
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, NamedTuple
 
 from gatekeeper_core.selection.anchors import count_terms, term_weight
@@ -102,8 +103,8 @@ def _best(sent: Sequence[_Sentence], wanted: frozenset[str]) -> list[_Sentence]:
     for at, sentence in enumerate(sent):
         own, context = sentence.terms & wanted, (sentence.context - sentence.terms) & wanted
         if sum(map(term_weight, own | context)) >= _MIN_SHARED_WEIGHT:
-            worth = sum(term_weight(term) / frequency[term] for term in sorted(own))
-            worth += sum(_CONTEXT_SHARE * term_weight(term) / frequency[term] for term in sorted(context))
+            worth = math.fsum(term_weight(term) / frequency[term] for term in sorted(own))
+            worth += math.fsum(_CONTEXT_SHARE * term_weight(term) / frequency[term] for term in sorted(context))
             scored.append((round(worth, 9), at))
     top = max(scored, default=(0.0, 0))[0]
     newest_first = sorted((entry for entry in scored if entry[0] * 2 > top), reverse=True)

@@ -15,6 +15,7 @@ tokens, each term counting less the more often it was told already.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -260,7 +261,7 @@ class _Worths:
 
     def _entry(self, item: SummaryItem) -> tuple[float, int, str, str, SummaryItem]:
         telling = self._telling[item]
-        new = sum(weight * _TOLD_AGAIN ** self._times[term] for term, weight in telling.weights.items())
+        new = math.fsum(weight * _TOLD_AGAIN ** self._times[term] for term, weight in telling.weights.items())
         by = (_USERS_WORTH if item.speaker == "user" else 1.0) * (1 + _LATENESS_WORTH * item.seqs[-1] / self._upto_seq)
         worth = round(new * telling.factor * by * _WORTHS[item.section] / (self._lines[item] + _LINE_TOKENS), 9)
         return -worth, -item.seqs[-1], item.section, item.text, item

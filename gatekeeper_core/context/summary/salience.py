@@ -11,6 +11,7 @@ weighs as one made at once.
 
 from __future__ import annotations
 
+import math
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -68,7 +69,7 @@ class Telling(NamedTuple):
     @property
     def told(self) -> float:
         """How much it tells: its weights together, times the factor."""
-        return round(sum(self.weights.values()) * self.factor, 6)
+        return round(math.fsum(self.weights.values()) * self.factor, 6)
 
     @property
     def is_fact(self) -> bool:

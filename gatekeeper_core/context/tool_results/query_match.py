@@ -90,9 +90,8 @@ class Asked:
                 if len(held) == _WORTH_READING:
                     break
         idf = {term: math.log1p(len(lines) / count) for term, count in document_frequency.items()}
-        # Sums of floats need one order.
         return {
-            index: sum(term_weight(term) * idf[term] for term in self._terms if term in terms)
+            index: math.fsum(term_weight(term) * idf[term] for term in self._terms if term in terms)
             for index, terms in held.items()
         }
 

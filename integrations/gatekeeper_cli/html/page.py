@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import math
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -58,7 +59,7 @@ def fitted(texts: Sequence[str], *, max_bytes: int = MAX_TEXT_BYTES) -> list[Sai
     low, high = _LEAST, _LONGEST
     while low < high:
         middle = (low + high + 1) // 2
-        if sum(min(len(text), middle) * rate for text, rate in zip(shown, rates, strict=True)) <= max_bytes:
+        if math.fsum(min(len(text), middle) * rate for text, rate in zip(shown, rates, strict=True)) <= max_bytes:
             low = middle
         else:
             high = middle - 1

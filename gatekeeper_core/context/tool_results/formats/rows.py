@@ -143,7 +143,7 @@ def _far_numbers(cells: Cells) -> dict[str, float]:
     values = [cells.numbers[text] for text in cells.texts if text in cells.numbers]
     middle = _median(values)
     distances = [abs(value - middle) for value in values]
-    spread = _median(distances) * _MAD_TO_SIGMA or sum(distances) / len(distances)
+    spread = _median(distances) * _MAD_TO_SIGMA or math.fsum(distance / len(distances) for distance in distances)
     if not 0.0 < spread < math.inf:
         return {}
     base = math.log(len(values))

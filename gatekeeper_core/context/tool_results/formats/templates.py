@@ -62,7 +62,7 @@ class Kinds:
         rarest = sorted([self.frequencies[word] for word in self.words[kind]])[:3]
         best = [math.log((self.total + 1) / count) for count in rarest]
         own = math.log((self.total + 1) / self.counts[kind])
-        return round((sum(best) / len(best) if best else 0.0) + own, 6)
+        return round((math.fsum(best) / len(best) if best else 0.0) + own, 6)
 
 
 def kinds_of(lines: Iterable[str]) -> Kinds:
