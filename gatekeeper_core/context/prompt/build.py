@@ -6,7 +6,6 @@ import json
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gatekeeper_core.caching import LruCache
@@ -310,8 +309,7 @@ class Build:
             token_counter=self._count,
             before=self._before[1] if self._before else None,
         )
-        thread = replace(self._thread, messages=request.thread)  # equal ones, the same objects from build to build
-        thread.take_digests(self._thread)
+        thread = self._thread.holding(request.thread)  # the same objects from build to build
         self._setup.requests.put((thread.tenant, thread.id), (thread, request), request.size_bytes)
         return request, repeated
 
@@ -363,13 +361,13 @@ class Build:
         Where there is none, the oldest of many turns wait longer than for a summary that can be had.
         """
         waiting = self._setup.records.summaries.config.message_threshold
-        past = list(pairwise(request.starts))
-        for count, (start, stop) in enumerate(reversed(past)):
-            if count >= floor:
-                waiting -= stop - start
-                if waiting < 0 or start < uncovered_from:
-                    return count
-        return len(past)
+        starts = request.starts
+        for count in range(floor, len(starts) - 1):
+            start = starts[-2 - count]
+            waiting -= starts[-1 - count] - start
+            if waiting < 0 or start < uncovered_from:
+                return count
+        return max(0, len(starts) - 1)
 
     # --- the pin ----------------------------------------------------------------------------------------------------
 

@@ -6,7 +6,6 @@ the messages up to it are unchanged.
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
@@ -167,20 +166,22 @@ class TaskTracker:
 
 def _read_on(task: ActiveTask, thread: Thread, verdict: Verdict | None, turn_verdicts: Sequence[Verdict]) -> ActiveTask:
     """Return the task with the requests of the messages that were not read yet."""
-    starts = turn_starts([message.role for message in thread.messages])
-    verdicts = dict(enumerate(turn_verdicts))
+    messages = thread.messages
+    newest = next((at for at in reversed(range(len(messages))) if messages[at].role == "user"), -1)
+    starts = turn_starts([message.role for message in messages]) if turn_verdicts else ()
+    verdicts = dict(zip(starts, turn_verdicts, strict=False))
     if verdict is not None:
-        verdicts[len(starts) - 1] = verdict
-    for at in range(task.upto_seq + 1, len(thread.messages)):
-        message, goal = thread.messages[at], task.goal
-        if starts and at == starts[-1]:
+        verdicts[newest] = verdict
+    for at in range(task.upto_seq + 1, len(messages)):
+        message, goal = messages[at], task.goal
+        if at == newest:
             before = ActiveTask(goal=goal, sub_requests=task.sub_requests, since_seq=task.since_seq, upto_seq=at - 1)
             task = replace(task, before=before)
         # A message that stands for others is nobody's words.
         if message.role != "user" or "synthetic" in message.metadata or not (asked := read_request(message.text)):
             continue
         request = Note(_line("request", asked.text, PINNED_CHARS), at)
-        gate = verdicts.get(bisect_right(starts, at) - 1)
+        gate = verdicts.get(at)
         switch = gate.decision == "switch" if gate else asked.switch
         if goal is None:
             task = replace(task, goal=request)
