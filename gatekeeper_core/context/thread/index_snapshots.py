@@ -22,7 +22,7 @@ from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
-from gatekeeper_core.caching import LruCache
+from gatekeeper_core.caching import LruCache, estimated_bytes
 from gatekeeper_core.context.thread.thread import messages_digest
 from gatekeeper_core.errors import ConflictError, CorruptionError, SnapshotError
 from gatekeeper_core.messages import TextPart
@@ -31,6 +31,7 @@ from gatekeeper_core.selection.planner import GatekeeperConfig
 from gatekeeper_core.selection.records import days_of
 from gatekeeper_core.storage.base import is_in_process
 from gatekeeper_core.tokens import describe_counter, is_ours
+from gatekeeper_core.vectors import MAX_DIMENSIONS
 
 if TYPE_CHECKING:
     from gatekeeper_core.context.thread.thread import Thread
@@ -52,6 +53,9 @@ _GROWTH = 1.25
 large as the last one, and who loads it builds a fifth of the turns at most."""
 
 _REMEMBERED = 1024  # threads; of another one the store is asked
+
+_FRAME_BYTES, _VECTOR_BYTES = 100_000, 100
+"""What a snapshot may take without a turn, and of a turn beside its texts and the numbers of its vector."""
 
 _FORMAT = 1
 _TRIES = 2
@@ -161,7 +165,7 @@ class IndexSnapshots:
                 # The counts of another's counter are counted anew: nothing tells whether it still counts alike.
                 recount = not is_ours(self._count)
                 try:
-                    data = zlib.decompress(fetched.body)
+                    data = _inflated(fetched.body, max_bytes=_most_bytes(first))
                     gatekeeper = ContextGatekeeper.from_bytes(
                         data,
                         first,
@@ -259,6 +263,27 @@ def _header(body: str) -> _Header | None:
     texts = (header.schema, header.digest, header.body, header.embedder)
     sound = type(header.turns) is int and header.turns >= 0 and all(isinstance(text, str) for text in texts)
     return header if sound else None
+
+
+def _most_bytes(turns: Sequence[Turn]) -> int:
+    """Return more than a snapshot of turns takes: twice what their part of an index may, and a vector for each."""
+    messages = chain.from_iterable((*turn.preamble, *turn.messages) for turn in turns)
+    indexed = sum(estimated_bytes(message, indexed=True) for message in messages)
+    return _FRAME_BYTES + 2 * indexed + len(turns) * (MAX_DIMENSIONS + _VECTOR_BYTES)
+
+
+def _inflated(body: bytes, *, max_bytes: int) -> bytes:
+    """Return what was compressed.
+
+    Raises:
+        SnapshotError: it is cut short, or takes more than so many bytes.
+        zlib.error: it is damaged.
+    """
+    inflate = zlib.decompressobj()
+    data = inflate.decompress(body, max_bytes)
+    if not inflate.eof:
+        raise SnapshotError("the body of this snapshot was cut short, or is larger than its turns allow")
+    return data
 
 
 def _turns_digest(turns: Sequence[Turn]) -> str:
