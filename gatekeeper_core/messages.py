@@ -216,8 +216,15 @@ class Metadata(Mapping[str, str | int]):
 _UNMARKED = Metadata({})
 
 
+class _Counted:
+    """A place beside the value of a message: the estimate that counted it last, and its tokens; copies have none."""
+
+    __slots__ = ("_counted",)
+    _counted: tuple[object, int]
+
+
 @dataclass(frozen=True, slots=True)
-class Message:
+class Message(_Counted):
     """One chat message.
 
     Attributes:
