@@ -28,7 +28,7 @@ from gatekeeper_core.context.summary.merge import fit_summary, merged
 from gatekeeper_core.context.summary.model import write_draft
 from gatekeeper_core.context.summary.record import Summary
 from gatekeeper_core.context.summary.sentences import CONTEXT_TURNS, read_turns, said_text
-from gatekeeper_core.context.thread.records import written
+from gatekeeper_core.context.thread.records import ReadRecords, written
 from gatekeeper_core.context.thread.thread import Thread
 from gatekeeper_core.errors import ConfigError, ConflictError, SnapshotError, StorageError, check_range
 from gatekeeper_core.events import SUMMARY, SUMMARY_MODEL, SUMMARY_MODEL_FAILED, SUMMARY_STORE_FAILED
@@ -161,6 +161,7 @@ class ThreadSummary:
         self._config = config or SummaryConfig()
         self._counter = cached_counter(token_counter)
         self._summarizer = summarizer
+        self._records = ReadRecords(self._read)
         self._lock = Lock()
         self._running: set[tuple[str, str, str]] = set()
 
@@ -356,19 +357,22 @@ class ThreadSummary:
         except Exception as error:  # noqa: BLE001 - the caller's own store: it may raise anything, and a chat goes on
             return _Stored(None, flaw=_store_failure(error), failed=True)
         try:
-            summary = Summary.from_json(body, version=version)
+            summary = self._records.of(body, version)
         except SnapshotError:
             return _Stored(None, version, "damaged")
         if not (summary.checkpoints and summary.upto_seq == upto_seq == summary.checkpoints[-1][0]):
             return _Stored(None, version, "damaged")
         if not (_holds(summary, thread) or since in summary.checkpoints):
             return _Stored(None, version, "changed")
-        # The settings may have changed since it was saved.
-        summary = replace(summary, locale=self._config.locale or summary.locale)
-        tokens = self._counter(summary.text) if summary.text else 0
-        if tokens <= budget_within(self._counter, self._config.max_summary_tokens):
-            return _Stored(replace(summary, tokens=tokens), version)
+        if summary.tokens <= budget_within(self._counter, self._config.max_summary_tokens):
+            return _Stored(summary, version)
         return _Stored(fit_summary(summary, self._config.max_summary_tokens, token_counter=self._counter), version)
+
+    def _read(self, body: str, version: int) -> Summary:
+        """Return the summary of a record, in the language and with the tokens of the settings of now."""
+        summary = Summary.from_json(body, version=version)
+        summary = replace(summary, locale=self._config.locale or summary.locale)
+        return replace(summary, tokens=self._counter(summary.text) if summary.text else 0)
 
     def _save(self, thread: Thread, made: Summary, stored: _Stored, *, unsaved: Summary) -> SummaryUpdate:
         """Store a summary in the place of another one; ``unsaved`` is what holds if the store fails.

@@ -12,7 +12,7 @@ from dataclasses import replace
 from gatekeeper_core.context.task.goals import read_request
 from gatekeeper_core.context.task.pin_text import PINNED_CHARS
 from gatekeeper_core.context.task.task import ActiveTask, Note, Step
-from gatekeeper_core.context.thread.records import NewRecord, load_record, update_record
+from gatekeeper_core.context.thread.records import NewRecord, ReadRecords, load_record, update_record
 from gatekeeper_core.context.thread.thread import Thread
 from gatekeeper_core.errors import ConfigError, SnapshotError
 from gatekeeper_core.messages import turn_starts
@@ -50,10 +50,11 @@ class TaskTracker:
 
     def __init__(self, store: RecordStore) -> None:
         self._store = store
+        self._records = ReadRecords(lambda body, version: replace(ActiveTask.from_json(body), version=version))
 
     def get(self, thread: Thread) -> ActiveTask:
         """Return the stored task as far as it holds for the conversation; nothing is read on or saved."""
-        return _read(load_record(self._store, thread, _KIND), thread)[0]
+        return self._read(load_record(self._store, thread, _KIND), thread)[0]
 
     def update(
         self, thread: Thread, *, verdict: Verdict | None = None, turn_verdicts: Sequence[Verdict] = ()
@@ -147,7 +148,7 @@ class TaskTracker:
 
         def changed_record(record: DerivedRecord | None) -> NewRecord | None:
             nonlocal result
-            task, stored = _read(record, thread)
+            task, stored = self._read(record, thread)
             ahead = stored is not None and _is_ahead(stored, thread)
             changed = change(stored if stored is not None and ahead else task)
             if changed == stored:
@@ -159,6 +160,16 @@ class TaskTracker:
 
         update_record(self._store, thread, _KIND, changed_record)
         return result
+
+    def _read(self, record: DerivedRecord | None, thread: Thread) -> tuple[ActiveTask, ActiveTask | None]:
+        """Return the task as it holds for the conversation, and as it is stored; None where that cannot be read."""
+        if record is None:
+            return ActiveTask(), ActiveTask()
+        try:
+            stored = self._records.of(record.body, record.version)
+        except SnapshotError:
+            return ActiveTask(version=record.version), None
+        return _holding(stored, thread), stored
 
 
 # --- changes of a task ----------------------------------------------------------------------------------------------
@@ -228,17 +239,6 @@ def _line(argument: str, text: str, max_chars: int, *, may_be_blank: bool = Fals
 
 
 # --- the record -----------------------------------------------------------------------------------------------------
-
-
-def _read(record: DerivedRecord | None, thread: Thread) -> tuple[ActiveTask, ActiveTask | None]:
-    """Return the task as it holds for the conversation, and as it is stored; None where that cannot be read."""
-    if record is None:
-        return ActiveTask(), ActiveTask()
-    try:
-        stored = replace(ActiveTask.from_json(record.body), version=record.version)
-    except SnapshotError:
-        return ActiveTask(version=record.version), None
-    return _holding(stored, thread), stored
 
 
 def _is_ahead(task: ActiveTask, thread: Thread) -> bool:
