@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from gatekeeper_core.context.memory.search import MemoryHit
     from gatekeeper_core.context.prompt.budget import ContextBuilderConfig
     from gatekeeper_core.context.prompt.result import BuiltContext
+    from gatekeeper_core.context.summary.record import Summary
     from gatekeeper_core.context.thread.index_snapshots import IndexOrigin, IndexSnapshots
     from gatekeeper_core.messages import Turn
     from gatekeeper_core.pricing.prices import ModelPrices
@@ -44,6 +45,9 @@ __all__ = ["NO_THREAD", "Build", "Setup"]
 
 _INPUT_TOKENS = 500
 """What a question may cost where its share is 0 and nothing may be lent. Source: requirement 001-37."""
+
+_SUMMARY_SHARE = 8
+"""Bytes that a summary takes for each character, once it was told. Source: ours; its text twice, and its sentences."""
 
 _CUT = "…[cut]"
 
@@ -63,6 +67,7 @@ class Setup(NamedTuple):
         count: counts the tokens of a text.
         session_key: names the fences, None where they are named by what they hold.
         requests: the newest value and request of each thread, by tenant and id: the next build goes on from there.
+        summaries: of each thread the summary that was told whole, in which language, the limit, and the message.
     """
 
     config: ContextBuilderConfig
@@ -73,6 +78,7 @@ class Setup(NamedTuple):
     count: TokenCounter
     session_key: bytes | None
     requests: LruCache[tuple[str, str], tuple[Thread, Request]]
+    summaries: LruCache[tuple[str, str], tuple[Summary, Locale, int, Message]]
 
 
 class Build:
@@ -158,7 +164,7 @@ class Build:
             constraints=self._sections.constraints(known.constraints),
             steps=steps,
             cleared=cleared,
-            summary=lambda limit: self._sections.summary(known.summary, limit=limit),
+            summary=partial(self._summary, known.summary),
             upto_seq=known.summary.upto_seq if known.summary else -1,
             covered_messages=known.summary.covered_messages if known.summary else 0,
             memories=lambda limit, told: self._sections.memories(self._untold(known.memories, told), limit=limit),
@@ -283,6 +289,18 @@ class Build:
             chosen.insert(0, step)
             stands = message
         return stands, tuple(seq for one in chosen for seq in one.seqs)
+
+    def _summary(self, summary: Summary | None, limit: int) -> Message | None:
+        """Return the summary within a limit of tokens: that of the build before where nothing of it gave way."""
+        key, told = (self._thread.tenant, self._thread.id), self._setup.summaries
+        before = told.get(key)
+        if before and before[:2] == (summary, self._locale) and before[2] <= limit:
+            return before[3]
+        message = self._sections.summary(summary, limit=limit)
+        is_best = summary and (summary.source == "model" or not summary.model_text)
+        if summary and message and is_best and summary.text in message.text:
+            told.put(key, (summary, self._locale, limit, message), _SUMMARY_SHARE * len(message.text))
+        return message
 
     def _request(
         self, system: Sequence[Message], cleared: Sequence[int], *, included: bool | None

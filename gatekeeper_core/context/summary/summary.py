@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 from threading import Lock
 from typing import Any, Literal, NamedTuple, get_args
 
+from gatekeeper_core.caching import LruCache, estimated_bytes
 from gatekeeper_core.context.compaction.summarizer import (
     MAX_MODEL_INPUT_TOKENS,
     PlainSummarizer,
@@ -32,7 +33,7 @@ from gatekeeper_core.context.thread.records import ReadRecords, written
 from gatekeeper_core.context.thread.thread import Thread
 from gatekeeper_core.errors import ConfigError, ConflictError, SnapshotError, StorageError, check_range
 from gatekeeper_core.events import SUMMARY, SUMMARY_MODEL, SUMMARY_MODEL_FAILED, SUMMARY_STORE_FAILED
-from gatekeeper_core.messages import conversation_locale, group_turns, is_answered, turn_role
+from gatekeeper_core.messages import Message, conversation_locale, group_turns, is_answered, turn_role
 from gatekeeper_core.observation import stage, tell
 from gatekeeper_core.storage.base import RecordStore
 from gatekeeper_core.text import Locale
@@ -47,6 +48,7 @@ _KIND = "summary"
 _MAX_MESSAGES = 1000  # of one update, in whole turns and at least one; one to three seconds. Source: ours
 _TURNS_AT_ONCE = 50  # merged at a time, so that a long conversation needs no more memory than a short one
 _MAX_CHECKPOINTS = 16
+_HELD_BYTES = 4 * 2**20  # what messages may take that were found to say the sentences of a summary. Source: ours
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,6 +164,7 @@ class ThreadSummary:
         self._counter = cached_counter(token_counter)
         self._summarizer = summarizer
         self._records = ReadRecords(self._read)
+        self._held: LruCache[tuple[str, str], tuple[Summary, list[Message]]] = LruCache(max_bytes=_HELD_BYTES)
         self._lock = Lock()
         self._running: set[tuple[str, str, str]] = set()
 
@@ -362,7 +365,7 @@ class ThreadSummary:
             return _Stored(None, version, "damaged")
         if not (summary.checkpoints and summary.upto_seq == upto_seq == summary.checkpoints[-1][0]):
             return _Stored(None, version, "damaged")
-        if not (_holds(summary, thread) or since in summary.checkpoints):
+        if not (self._holds(summary, thread) or since in summary.checkpoints):
             return _Stored(None, version, "changed")
         if summary.tokens <= budget_within(self._counter, self._config.max_summary_tokens):
             return _Stored(summary, version)
@@ -373,6 +376,20 @@ class ThreadSummary:
         summary = Summary.from_json(body, version=version)
         summary = replace(summary, locale=self._config.locale or summary.locale)
         return replace(summary, tokens=self._counter(summary.text) if summary.text else 0)
+
+    def _holds(self, summary: Summary, thread: Thread) -> bool:
+        """Return whether a conversation begins with what a summary was made of, and says each of its sentences."""
+        if not -1 < summary.upto_seq <= thread.last_seq:
+            return False
+        if thread.digests([summary.upto_seq])[summary.upto_seq] != summary.checkpoints[-1][1]:
+            return False
+        key, told = (thread.tenant, thread.id), [item.text for item in summary.items for _ in item.seqs]
+        messages = [thread.messages[seq] for item in summary.items for seq in item.seqs]
+        if self._held.get(key) != (summary, messages):
+            if not all(text in said_text(message) for text, message in zip(told, messages, strict=True)):
+                return False
+            self._held.put(key, (summary, messages), sum(map(estimated_bytes, messages)))
+        return True
 
     def _save(self, thread: Thread, made: Summary, stored: _Stored, *, unsaved: Summary) -> SummaryUpdate:
         """Store a summary in the place of another one; ``unsaved`` is what holds if the store fails.
@@ -404,15 +421,6 @@ def _store_failure(error: Exception) -> str:
 def _check_thread(thread: object) -> None:
     if not isinstance(thread, Thread):
         raise TypeError(f"thread must be a Thread, got {type(thread).__name__}")
-
-
-def _holds(summary: Summary, thread: Thread) -> bool:
-    """Return whether a conversation begins with what a summary was made of, and says each of its sentences."""
-    if not -1 < summary.upto_seq <= thread.last_seq:
-        return False
-    if thread.digests([summary.upto_seq])[summary.upto_seq] != summary.checkpoints[-1][1]:
-        return False
-    return all(item.text in said_text(thread.messages[seq]) for item in summary.items for seq in item.seqs)
 
 
 def _finished_stop(thread: Thread, before_seq: int | None) -> int:
