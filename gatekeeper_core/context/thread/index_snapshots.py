@@ -166,7 +166,7 @@ class IndexSnapshots:
                 # The counts of another's counter are counted anew: nothing tells whether it still counts alike.
                 recount = not is_ours(self._count)
                 try:
-                    data = _inflated(fetched.body, max_bytes=_most_bytes(first))
+                    data = _inflated(fetched.body, first)
                     gatekeeper = ContextGatekeeper.from_bytes(
                         data,
                         first,
@@ -266,21 +266,18 @@ def _header(body: str) -> _Header | None:
     return header if sound else None
 
 
-def _most_bytes(turns: Sequence[Turn]) -> int:
-    """Return more than a snapshot of turns takes, with a vector for each."""
-    messages = chain.from_iterable((*turn.preamble, *turn.messages) for turn in turns)
-    return _FRAME_BYTES + _INDEX_SHARE * sum(map(estimated_bytes, messages)) + len(turns) * MAX_DIMENSIONS
-
-
-def _inflated(body: bytes, *, max_bytes: int) -> bytes:
-    """Return what was compressed.
+def _inflated(body: bytes, turns: Sequence[Turn]) -> bytes:
+    """Return the snapshot of turns that was compressed.
 
     Raises:
-        SnapshotError: it is cut short, or takes more than so many bytes.
+        SnapshotError: it is cut short, or takes more than those turns can with a vector for each.
         zlib.error: it is damaged.
     """
     inflate = zlib.decompressobj()
-    data = inflate.decompress(body, max_bytes)
+    data = inflate.decompress(body, _FRAME_BYTES + len(turns) * MAX_DIMENSIONS)
+    if not inflate.eof:  # long turns, or nothing of ours
+        messages = chain.from_iterable((*turn.preamble, *turn.messages) for turn in turns)
+        data += inflate.decompress(inflate.unconsumed_tail, 1 + _INDEX_SHARE * sum(map(estimated_bytes, messages)))
     if not inflate.eof:
         raise SnapshotError("the body of this snapshot was cut short, or is larger than its turns allow")
     return data
