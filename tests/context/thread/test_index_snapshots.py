@@ -273,7 +273,7 @@ def test_a_forged_body_is_damaged_and_takes_no_more_than_the_turns_allow(damage:
     ],
 )
 def test_a_snapshot_of_any_turns_is_taken_back(text: str) -> None:
-    turns = pairs([(f"{text} {at}", text[at:]) for at in range(5)])
+    turns = pairs([(f"{text[:: at + 5]} {at}", text[at :: at + 6]) for at in range(5)])
     thread = replace(THREAD, messages=tuple(message for turn in turns for message in turn.messages))
     store = InMemoryStore()
     save(snapshots_in(store), thread, turns)
