@@ -125,6 +125,9 @@ _TIME = re.compile(
 _RESULT_END_CHARS = 1_000
 """Characters searched at each end of a tool result. Source: design, "Turns"."""
 
+_NEWEST = 8
+"""Elements at the end of two sequences that are compared last: most often nothing but the newest ones differ."""
+
 _MAX_ARGUMENT_DEPTH = 64
 """Deepest JSON nesting that is read. Fixed, so that the text of a turn does not depend on the caller's stack."""
 
@@ -199,6 +202,9 @@ class Metadata(Mapping[str, str | int]):
     def __getitem__(self, name: str) -> str | int:
         return self._marks[name]
 
+    def __contains__(self, name: object) -> bool:
+        return name in self._marks  # the mixin raises and catches a KeyError for each message without marks
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._marks)
 
@@ -216,8 +222,15 @@ class Metadata(Mapping[str, str | int]):
 _UNMARKED = Metadata({})
 
 
+class _Counted:
+    """A place beside the value of a message: the estimate that counted it last, and its tokens; copies have none."""
+
+    __slots__ = ("_counted",)
+    _counted: tuple[object, int]
+
+
 @dataclass(frozen=True, slots=True)
-class Message:
+class Message(_Counted):
     """One chat message.
 
     Attributes:
@@ -507,7 +520,7 @@ def is_summary(message: Message) -> bool:
     >>> is_summary(Message("user", "42 rounds folded"))
     False
     """
-    return message.metadata.get("synthetic") == FOLDED
+    return "synthetic" in message.metadata and message.metadata["synthetic"] == FOLDED
 
 
 def is_answer(message: Message) -> bool:
@@ -716,15 +729,16 @@ def common_beginning(before: Sequence[object], now: Sequence[object]) -> int:
     """
     if type(before) is not type(now):
         before, now = tuple(before), tuple(now)
-    start, stop = 0, min(len(before), len(now))
-    if before[:stop] == now[:stop]:
-        return stop
-    while stop - start > 1:  # the first difference is in between
-        middle = (start + stop) // 2
+    stop = min(len(before), len(now))
+    start = max(0, stop - _NEWEST)
+    if before[:start] != now[:start]:
+        start, stop = 0, start
+    while start < stop:  # the first difference is in between, if there is one
+        middle = (start + stop + 1) // 2
         if before[start:middle] == now[start:middle]:
             start = middle
         else:
-            stop = middle
+            stop = middle - 1
     return start
 
 

@@ -228,16 +228,25 @@ def count_messages(
     for message in messages:
         if not isinstance(message, Message):
             raise TypeError(f"message must be a Message, got {type(message).__name__}")
-        if isinstance(message.content, str):
-            texts = [message.content]
-        else:
-            texts = [part.text for part in message.content if isinstance(part, TextPart)]
-            media = (part for part in message.content if isinstance(part, MediaPart))
-            total += sum(MEDIA_TOKENS[part.kind] if part.tokens is None else part.tokens for part in media)
-        texts += [text for call in message.tool_calls for text in (call.name, call.arguments)]
-        texts.append(message.name or "")
-        total += per_message_tokens + sum(map(counter, filter(None, texts)))
+        known = getattr(message, "_counted", None)
+        if known is None or known[0] is not counter:
+            known = counter, _count(message, counter)
+            if is_ours(counter):  # another one may count otherwise the next time
+                object.__setattr__(message, "_counted", known)
+        total += per_message_tokens + known[1]
     return total
+
+
+def _count(message: Message, counter: TokenCounter) -> int:
+    if isinstance(message.content, str):
+        tokens, texts = 0, [message.content]
+    else:
+        media = (part for part in message.content if isinstance(part, MediaPart))
+        tokens = sum(MEDIA_TOKENS[part.kind] if part.tokens is None else part.tokens for part in media)
+        texts = [part.text for part in message.content if isinstance(part, TextPart)]
+    texts += [text for call in message.tool_calls for text in (call.name, call.arguments)]
+    texts.append(message.name or "")
+    return tokens + sum(map(counter, filter(None, texts)))
 
 
 def check_str(argument: str, value: object) -> None:

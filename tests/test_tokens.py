@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import gc
-from typing import Any
+import pickle
+from typing import Any, ClassVar
 
 import pytest
 from hypothesis import given
@@ -246,6 +248,38 @@ def test_an_overhead_per_message_can_be_added() -> None:
 @given(st.lists(st.builds(Message, st.just("user"), texts, name=st.none() | texts), max_size=5))
 def test_many_messages_cost_the_sum_of_each(messages: list[Message]) -> None:
     assert count_messages(iter(messages)) == sum(map(count_message, messages))
+
+
+class Recording(TokenEstimator):
+    """An estimate that tells which texts it saw."""
+
+    seen: ClassVar[list[str]] = []
+
+    def __call__(self, text: str, /) -> int:
+        self.seen.append(text)
+        return super().__call__(text)
+
+
+@three_scripts
+def test_a_message_is_estimated_once_by_the_same_estimate(text: str) -> None:
+    message = Message("user", text, name="ann")
+    one, other = Recording(), Recording("cl100k", factor=4.0)
+    Recording.seen.clear()
+    counts = [count_message(message, token_counter=one, per_message_tokens=most) for most in (0, 3, 0)]
+    assert counts == [one(text) + one("ann") + most for most in (0, 3, 0)]
+    assert Recording.seen == [text, "ann"] * 4
+    assert count_message(message, token_counter=other) == other(text) + other("ann") != counts[0]
+    assert count_message(message, token_counter=one) == counts[0]
+
+
+@three_scripts
+def test_what_a_message_costs_is_no_part_of_it(text: str) -> None:
+    message, uncounted = Message("user", text), Message("user", text)
+    count_message(message)
+    assert (message, hash(message), repr(message)) == (uncounted, hash(uncounted), repr(uncounted))
+    assert pickle.dumps(message) == pickle.dumps(uncounted)
+    assert count_message(dataclasses.replace(message, content="?")) == 1
+    assert count_message(message, token_counter=len) == len(text)
 
 
 def test_message_counts_refuse_impossible_arguments() -> None:

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 from itertools import chain
-from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from gatekeeper_core.context.history.earlier import question_at, told_inside, told_question
@@ -130,7 +129,7 @@ class ThreadAccount:
             is_as_before=self._is_as_before,
             question_name=_digest_of([self._history.query, len(whole)]),
             is_run=self._is_run,
-            may_run="tool" in map(attrgetter("role"), self._history.messages),
+            may_run=self._history.first_result is not None,
             stand_in=around.stand_in_tokens,
             ahead=around.ahead_tokens,
         )

@@ -190,6 +190,7 @@ class History(NamedTuple):
         query: the question, stripped; "" where none is known.
         summaries: positions of the summaries of folded messages.
         left: what is left to the provider; it is part of the head.
+        first_result: position of the first result of a tool; None: there is none.
     """
 
     messages: tuple[Message, ...]
@@ -201,6 +202,7 @@ class History(NamedTuple):
     query: str
     summaries: tuple[int, ...] = ()
     left: Left = Left()
+    first_result: int | None = None
 
 
 class Choice(NamedTuple):

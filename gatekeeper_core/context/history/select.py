@@ -164,7 +164,10 @@ def read_history(
     text = query if query is not None else current.user_text if current else ""
     inside = range(current.start, current.stop) if current else ()
     apart = tuple(at for at in pins if at not in head and at not in inside)
-    return History(messages, seen, head, apart, conversation.past, current, text.strip(), summaries, left)
+    result = before.first_result if before else None
+    if result is None or result >= same:
+        result = next((at for at in range(same, len(messages)) if messages[at].role == "tool"), None)
+    return History(messages, seen, head, apart, conversation.past, current, text.strip(), summaries, left, result)
 
 
 def _turns(seen: tuple[Message, ...], before: History | None) -> tuple[Turn, ...]:

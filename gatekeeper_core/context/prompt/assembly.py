@@ -141,7 +141,8 @@ class Assembly:
         self._count = token_counter
         self._available = budget_within(token_counter, config.total_budget) - shares.reserved
         request = material.request
-        joins = max(0, len(material.system) + len(request.head) - 1)  # what the form of a provider may add
+        self._head = request.head
+        joins = max(0, len(material.system) + len(self._head) - 1)  # what the form of a provider may add
         self._rendering = joins * _JOIN_TOKENS + (self._count(OPENING) if request.messages and not request.asked else 0)
         self._must = self._cost(material.system) + material.tools_tokens + self._rendering
         if self._must > self._available:
@@ -159,7 +160,7 @@ class Assembly:
         Summary and memories may cost their shares, and of little room a part like theirs.
         """
         material, request, shares = self._material, self._material.request, self._shares
-        asked = self._cost(request.messages[at] for at in {*request.head, *request.asked})
+        asked = self._cost(request.messages[at] for at in {*self._head, *request.asked})
         left = self._available - self._must - asked
         left = self._take("constraints", material.constraints, left)
         if material.pin is not None:
@@ -226,23 +227,16 @@ class Assembly:
             ahead_tokens=0 if is_tail else moving,
             behind_tokens=pin - free + (moving if is_tail else 0),
             free_tokens=free + self.fixed_tokens() - sent + self._config.shares.of(self._config.total_budget).reserved,
-            stand_in_tokens=summary if self._stands_for_turns() else 0,
+            stand_in_tokens=summary if material.request.says_all(material.upto_seq) else 0,
             ahead=messages_digest(message for message in firm if message),
             stand_in="" if is_tail or told is None else messages_digest([told]),
         )
-
-    def _stands_for_turns(self) -> bool:
-        """Return whether the summary is left out where all turns are sent: none of what it covers is changed."""
-        request = self._material.request
-        as_said = {seq for at, seq in enumerate(request.seqs) if at not in request.changed}
-        return as_said.issuperset(range(self._material.upto_seq + 1))
 
     def window_from(self) -> int:
         """Return the first position that no summary covers: a summary that is not sent covers nothing."""
         if "summary" not in self._optional:
             return 0
-        seqs, upto = self._material.request.seqs, self._material.upto_seq
-        return next((at for at, seq in enumerate(seqs) if seq is None or seq > upto), len(seqs))
+        return self._material.request.first_behind(self._material.upto_seq)
 
     def kept(self, view: HistoryView) -> Chosen:
         """Return what a view keeps; a summary of messages that are all sent as they were said is left out."""
@@ -265,7 +259,8 @@ class Assembly:
             if seq is not None:
                 fates.append((seq, fate))
         sent = {seq for seq, fate in fates if fate == "sent"}
-        if self._material.upto_seq >= 0 and sent.issuperset(range(self._material.upto_seq + 1)):
+        covered = range(self._material.upto_seq + 1)
+        if 0 < len(covered) <= len(sent) and sent.issuperset(covered):
             self._optional.pop("summary", None)
         self._leave_out_memories(sent | {seq for seq, fate in fates if fate == "recalled"})
         return Chosen(entries, sum(at < request.start for at in view.kept), fates, view)
@@ -290,7 +285,7 @@ class Assembly:
     def _entry(self, at: int, message: Message) -> _Entry:
         request = self._material.request
         part: Part = "recent_messages"
-        if at in request.head:
+        if at in self._head:
             part = "head"
         elif at >= request.start and message.role == "user":
             part = "current_input"
@@ -303,7 +298,7 @@ class Assembly:
             BudgetError: the question and the calls that wait are over the budget by themselves.
         """
         material, request = self._material, self._material.request
-        places = (*request.head, *range(request.start, len(request.messages)))
+        places = (*self._head, *range(request.start, len(request.messages)))
         limit = budget_for(self._count, max(1, self._available - material.tools_tokens - self._rendering))
         compressor = ContextCompressor(limit, token_counter=self._count, locale=self._locale)
         try:
@@ -328,7 +323,7 @@ class Assembly:
         """Refuse what must be sent at the least: head, question, and calls that wait."""
         request = self._material.request
         waiting = [at for at in places if request.messages[at].tool_calls][-1:] if request.waits else []
-        least = {*request.head, *request.asked[-1:], *waiting}
+        least = {*self._head, *request.asked[-1:], *waiting}
         self._refuse(self._must + self._cost(request.messages[at] for at in least))
 
     def _refuse(self, needed: int) -> NoReturn:

@@ -6,7 +6,6 @@ import json
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gatekeeper_core.caching import LruCache
@@ -34,6 +33,7 @@ if TYPE_CHECKING:
     from gatekeeper_core.context.memory.search import MemoryHit
     from gatekeeper_core.context.prompt.budget import ContextBuilderConfig
     from gatekeeper_core.context.prompt.result import BuiltContext
+    from gatekeeper_core.context.summary.record import Summary
     from gatekeeper_core.context.thread.index_snapshots import IndexOrigin, IndexSnapshots
     from gatekeeper_core.messages import Turn
     from gatekeeper_core.pricing.prices import ModelPrices
@@ -45,6 +45,9 @@ __all__ = ["NO_THREAD", "Build", "Setup"]
 
 _INPUT_TOKENS = 500
 """What a question may cost where its share is 0 and nothing may be lent. Source: requirement 001-37."""
+
+_SUMMARY_SHARE = 8
+"""Bytes that a summary takes for each character, once it was told. Source: ours; its text twice, and its sentences."""
 
 _CUT = "…[cut]"
 
@@ -64,6 +67,7 @@ class Setup(NamedTuple):
         count: counts the tokens of a text.
         session_key: names the fences, None where they are named by what they hold.
         requests: the newest value and request of each thread, by tenant and id: the next build goes on from there.
+        summaries: of each thread the summary that was told whole, in which language, the limit, and the message.
     """
 
     config: ContextBuilderConfig
@@ -74,6 +78,7 @@ class Setup(NamedTuple):
     count: TokenCounter
     session_key: bytes | None
     requests: LruCache[tuple[str, str], tuple[Thread, Request]]
+    summaries: LruCache[tuple[str, str], tuple[Summary, Locale, int, Message]]
 
 
 class Build:
@@ -159,7 +164,7 @@ class Build:
             constraints=self._sections.constraints(known.constraints),
             steps=steps,
             cleared=cleared,
-            summary=lambda limit: self._sections.summary(known.summary, limit=limit),
+            summary=partial(self._summary, known.summary),
             upto_seq=known.summary.upto_seq if known.summary else -1,
             covered_messages=known.summary.covered_messages if known.summary else 0,
             memories=lambda limit, told: self._sections.memories(self._untold(known.memories, told), limit=limit),
@@ -285,6 +290,18 @@ class Build:
             stands = message
         return stands, tuple(seq for one in chosen for seq in one.seqs)
 
+    def _summary(self, summary: Summary | None, limit: int) -> Message | None:
+        """Return the summary within a limit of tokens: that of the build before where nothing of it gave way."""
+        key, told = (self._thread.tenant, self._thread.id), self._setup.summaries
+        before = told.get(key)
+        if before and before[:2] == (summary, self._locale) and before[2] <= limit:
+            return before[3]
+        message = self._sections.summary(summary, limit=limit)
+        is_best = summary and (summary.source == "model" or not summary.model_text)
+        if summary and message and is_best and summary.text in message.text:
+            told.put(key, (summary, self._locale, limit, message), _SUMMARY_SHARE * len(message.text))
+        return message
+
     def _request(
         self, system: Sequence[Message], cleared: Sequence[int], *, included: bool | None
     ) -> tuple[Request, tuple[int, ...]]:
@@ -310,8 +327,7 @@ class Build:
             token_counter=self._count,
             before=self._before[1] if self._before else None,
         )
-        thread = replace(self._thread, messages=request.thread)  # equal ones, the same objects from build to build
-        thread.take_digests(self._thread)
+        thread = self._thread.holding(request.thread)  # the same objects from build to build
         self._setup.requests.put((thread.tenant, thread.id), (thread, request), request.size_bytes)
         return request, repeated
 
@@ -363,13 +379,13 @@ class Build:
         Where there is none, the oldest of many turns wait longer than for a summary that can be had.
         """
         waiting = self._setup.records.summaries.config.message_threshold
-        past = list(pairwise(request.starts))
-        for count, (start, stop) in enumerate(reversed(past)):
-            if count >= floor:
-                waiting -= stop - start
-                if waiting < 0 or start < uncovered_from:
-                    return count
-        return len(past)
+        starts = request.starts
+        for count in range(floor, len(starts) - 1):
+            start = starts[-2 - count]
+            waiting -= starts[-1 - count] - start
+            if waiting < 0 or start < uncovered_from:
+                return count
+        return max(0, len(starts) - 1)
 
     # --- the pin ----------------------------------------------------------------------------------------------------
 

@@ -60,7 +60,8 @@ _MAX_SUMMARY_TOKENS = 1_000
 """What a summary may cost where its share is larger. Source: requirement 004-43."""
 
 _PROMPTS_BYTES = 4 * 2**20
-"""What the messages of last builds, a number each, may take together, to tell how much of a prompt stayed."""
+"""What the messages of last builds, a number each, may take together, to tell how much of a prompt stayed; as much the
+summaries in them."""
 
 _PROMPT_BYTES = 300
 """What a prompt takes there beside its numbers. Source: ``tracemalloc``, names of threads of 36 characters."""
@@ -165,6 +166,7 @@ class ContextBuilder:
         self._setup = Setup(
             *(config, records, selector, snapshots, self._lanes.results, count, self._session_key),
             requests=LruCache(max_bytes=history.max_bytes // _REQUEST_SHARE, keeps_newest=True),
+            summaries=LruCache(max_bytes=_PROMPTS_BYTES),
         )
 
     @property

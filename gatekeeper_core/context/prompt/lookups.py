@@ -30,7 +30,7 @@ from gatekeeper_core.context.prompt.result import Miss
 from gatekeeper_core.context.summary.summary import ThreadSummary
 from gatekeeper_core.context.task.tracker import TaskTracker
 from gatekeeper_core.context.thread.constraints import ThreadConstraints
-from gatekeeper_core.context.thread.records import NewRecord, load_record, update_record
+from gatekeeper_core.context.thread.records import NewRecord, ReadRecords, load_record, update_record
 from gatekeeper_core.encoder import Waits, waiting_within
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.events import MISS
@@ -187,6 +187,7 @@ class DerivedRecords:
         self._lock = Lock()
         self._noted: LruCache[tuple[str, str], dict[str, Miss]] = LruCache(max_entries=_MAX_NOTED)
         self._summaries: LruCache[tuple[str, str], tuple[str, Summary]] = LruCache(max_entries=_MAX_NOTED)
+        self._states = ReadRecords(lambda body, _: PolicyState.from_dict(json.loads(body)))
 
     def look_up(
         self,
@@ -225,7 +226,7 @@ class DerivedRecords:
         if task:
             calls["task"] = look.start(lane, lambda: self.tasks.get(thread))
         if policy:
-            calls["policy"] = look.start(lane, lambda: _state_in(load_record(self._store, thread, POLICY_KIND)))
+            calls["policy"] = look.start(lane, lambda: self._state_in(load_record(self._store, thread, POLICY_KIND)))
         if self.memory and thread.user and search and prompt.strip():
             self._remember(look, self.memory, thread)
             scope = MemoryScope(thread.tenant, thread.user)
@@ -271,8 +272,8 @@ class DerivedRecords:
         """
 
         def newer(record: DerivedRecord | None) -> NewRecord | None:
-            before = _state_in(record)
-            if before and (before.called_at or 0) > (state.called_at or 0):
+            before = self._state_in(record)
+            if before and (before == state or (before.called_at or 0) > (state.called_at or 0)):
                 return None
             return NewRecord(json.dumps(state.to_dict()), -1)
 
@@ -281,6 +282,13 @@ class DerivedRecords:
             self._worked("policy", thread, save)
         else:
             self._behind("policy", thread, save)
+
+    def _state_in(self, record: DerivedRecord | None) -> PolicyState | None:
+        """Return what the policy remembers by a record, None where there is none of use."""
+        try:
+            return self._states.of(record.body, record.version) if record else None
+        except (ConfigError, ValueError, AttributeError):
+            return None
 
     def follow_up(self, thread: Thread, save_index: Callable[[], object] | None = None) -> None:
         """Let models write for the next build what they write better than rules, and save what is to be saved.
@@ -327,14 +335,6 @@ class DerivedRecords:
     def _note(self, thread: Thread, miss: Miss) -> None:
         with self._lock:
             self._noted.get_or_put((thread.tenant, thread.id), dict)[miss.part] = miss
-
-
-def _state_in(record: DerivedRecord | None) -> PolicyState | None:
-    """Return what the policy remembers by a record, None where there is none of use."""
-    try:
-        return PolicyState.from_dict(json.loads(record.body)) if record else None
-    except (ConfigError, ValueError, AttributeError):
-        return None
 
 
 class _Found(NamedTuple):

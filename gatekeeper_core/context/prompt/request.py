@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -42,6 +42,8 @@ class Request(NamedTuple):
         without: sequence numbers of those that something else stands for.
         place: sequence number of the message that the added question stands before, None where none was added.
         whole: the messages before any was compressed or cut.
+        made: first position whose message was made here; their number where none was.
+        gap: first sequence number of the thread that is not in it; the length of the thread where all are.
         size_bytes: about what it takes in memory.
     """
 
@@ -54,6 +56,8 @@ class Request(NamedTuple):
     without: frozenset[int] = frozenset()
     place: int | None = None
     whole: tuple[Message, ...] = ()
+    made: int = 0
+    gap: int = 0
     size_bytes: int = 0
 
     @property
@@ -72,6 +76,21 @@ class Request(NamedTuple):
     def asked(self) -> tuple[int, ...]:
         """Positions of what the user asks now."""
         return tuple(at for at in range(self.start, len(self.messages)) if self.messages[at].role == "user")
+
+    def first_behind(self, seq: int) -> int:
+        """Return the first position whose message comes behind one of the thread, or was made here.
+
+        Only within a turn may messages have changed places.
+        """
+        seqs, place = self.seqs, self.place or 0
+        begun = bisect_right(self.starts, seq, key=lambda at: place if (found := seqs[at]) is None else found)
+        start = self.starts[begun - 1] if begun else 0
+        return next((at for at in range(start, self.made) if (seqs[at] or 0) > seq), self.made)
+
+    def says_all(self, upto_seq: int) -> bool:
+        """Return whether the messages of the thread up to one are all in it, and none of them is changed."""
+        changed = (self.seqs[at] for at in self.changed)
+        return upto_seq < self.gap and not any(seq is not None and seq <= upto_seq for seq in changed)
 
     @property
     def waits(self) -> bool:
@@ -125,24 +144,27 @@ def make_request(
     mended = whole_exchanges(listed, start=offset)
     sources = tuple(None if at is None else seqs[at - offset] for at in mended.sources)
     starts = tuple(kept + at for at in turn_starts([message.role for message in mended.messages]))
-    whole, made, changed = mended.messages, list(mended.messages), frozenset[int]()
-    if before and kept:
+    made = next((at for at, seq in enumerate(sources, kept) if seq is None), kept + len(sources))
+    gap = min({*range(first, len(messages))}.difference(sources), default=len(messages))
+    whole, sent, changed = mended.messages, list(mended.messages), frozenset[int]()
+    if before:
         sources, whole = before.seqs[:kept] + sources, before.whole[:kept] + whole
         starts = before.starts[: bisect_left(before.starts, kept)] + starts
-        made[:0], changed = before.messages[:kept], before.changed
+        sent[:0], changed = before.messages[:kept], before.changed
+        made = before.made if before.made < kept else made
+        gap = before.gap if before.gap < first else gap
     is_steady = compress_result is None or getattr(compress_result, "is_steady", False)
     past = range(kept, starts[-1] if starts else 0)
     again = [] if is_steady else [at for at in range(kept) if whole[at].role == "tool"]
     small = _made_small(whole, (*again, *past), compress_result, max_message_tokens, token_counter)
     for at, message in small.items():
-        made[at] = message
+        sent[at] = message
     changed = frozenset(at for at in changed if at < kept and at not in small)
     changed |= {at for at, message in small.items() if message.text != whole[at].text}
     size = before.size_bytes - sum(map(_size, before.thread[same:])) if before else _REQUEST_BYTES
     size += sum(map(_size, messages[same:]))
     return Request(
-        *(tuple(made), sources, changed, starts, question is not None),
-        *(messages, without, place, whole, size),
+        tuple(sent), sources, changed, starts, question is not None, messages, without, place, whole, made, gap, size
     )
 
 

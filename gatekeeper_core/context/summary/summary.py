@@ -19,6 +19,7 @@ from threading import TIMEOUT_MAX, Lock
 from typing import Any, Literal, NamedTuple, get_args
 from weakref import WeakValueDictionary
 
+from gatekeeper_core.caching import LruCache, estimated_bytes
 from gatekeeper_core.context.compaction.summarizer import (
     MAX_MODEL_INPUT_TOKENS,
     PlainSummarizer,
@@ -29,11 +30,11 @@ from gatekeeper_core.context.summary.merge import fit_summary, merged
 from gatekeeper_core.context.summary.model import write_draft
 from gatekeeper_core.context.summary.record import Summary
 from gatekeeper_core.context.summary.sentences import CONTEXT_TURNS, read_turns, said_text
-from gatekeeper_core.context.thread.records import written
+from gatekeeper_core.context.thread.records import ReadRecords, written
 from gatekeeper_core.context.thread.thread import Thread
 from gatekeeper_core.errors import ConfigError, ConflictError, SnapshotError, StorageError, check_range
 from gatekeeper_core.events import SUMMARY, SUMMARY_MODEL, SUMMARY_MODEL_FAILED, SUMMARY_STORE_FAILED
-from gatekeeper_core.messages import conversation_locale, group_turns, is_answered, turn_role
+from gatekeeper_core.messages import Message, conversation_locale, group_turns, is_answered, turn_role
 from gatekeeper_core.observation import stage, tell
 from gatekeeper_core.storage.base import RecordStore
 from gatekeeper_core.text import Locale
@@ -48,6 +49,7 @@ _KIND = "summary"
 _MAX_MESSAGES = 1000  # of one update, in whole turns and at least one; one to three seconds. Source: ours
 _TURNS_AT_ONCE = 50  # merged at a time, so that a long conversation needs no more memory than a short one
 _MAX_CHECKPOINTS = 16
+_HELD_BYTES = 4 * 2**20  # what messages may take that were found to say the sentences of a summary. Source: ours
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,6 +165,8 @@ class ThreadSummary:
         self._config = config or SummaryConfig()
         self._counter = cached_counter(token_counter)
         self._summarizer = summarizer
+        self._records = ReadRecords(self._read)
+        self._held: LruCache[tuple[str, str], tuple[Summary, list[Message]]] = LruCache(max_bytes=_HELD_BYTES)
         self._lock = Lock()
         self._running: WeakValueDictionary[tuple[str, str, str], Lock] = WeakValueDictionary()
 
@@ -360,19 +364,36 @@ class ThreadSummary:
         except Exception as error:  # noqa: BLE001 - the caller's own store: it may raise anything, and a chat goes on
             return _Stored(None, flaw=_store_failure(error), failed=True)
         try:
-            summary = Summary.from_json(body, version=version)
+            summary = self._records.of(body, version)
         except SnapshotError:
             return _Stored(None, version, "damaged")
         if not (summary.checkpoints and summary.upto_seq == upto_seq == summary.checkpoints[-1][0]):
             return _Stored(None, version, "damaged")
-        if not (_holds(summary, thread) or since in summary.checkpoints):
+        if not (self._holds(summary, thread) or since in summary.checkpoints):
             return _Stored(None, version, "changed")
-        # The settings may have changed since it was saved.
-        summary = replace(summary, locale=self._config.locale or summary.locale)
-        tokens = self._counter(summary.text) if summary.text else 0
-        if tokens <= budget_within(self._counter, self._config.max_summary_tokens):
-            return _Stored(replace(summary, tokens=tokens), version)
+        if summary.tokens <= budget_within(self._counter, self._config.max_summary_tokens):
+            return _Stored(summary, version)
         return _Stored(fit_summary(summary, self._config.max_summary_tokens, token_counter=self._counter), version)
+
+    def _read(self, body: str, version: int) -> Summary:
+        """Return the summary of a record, in the language and with the tokens of the settings of now."""
+        summary = Summary.from_json(body, version=version)
+        summary = replace(summary, locale=self._config.locale or summary.locale)
+        return replace(summary, tokens=self._counter(summary.text) if summary.text else 0)
+
+    def _holds(self, summary: Summary, thread: Thread) -> bool:
+        """Return whether a conversation begins with what a summary was made of, and says each of its sentences."""
+        if not -1 < summary.upto_seq <= thread.last_seq:
+            return False
+        if thread.digests([summary.upto_seq])[summary.upto_seq] != summary.checkpoints[-1][1]:
+            return False
+        key, told = (thread.tenant, thread.id), [item.text for item in summary.items for _ in item.seqs]
+        messages = [thread.messages[seq] for item in summary.items for seq in item.seqs]
+        if self._held.get(key) != (summary, messages):
+            if not all(text in said_text(message) for text, message in zip(told, messages, strict=True)):
+                return False
+            self._held.put(key, (summary, messages), sum(map(estimated_bytes, messages)))
+        return True
 
     def _save(self, thread: Thread, made: Summary, stored: _Stored, *, unsaved: Summary) -> SummaryUpdate:
         """Store a summary in the place of another one; ``unsaved`` is what holds if the store fails.
@@ -404,15 +425,6 @@ def _store_failure(error: Exception) -> str:
 def _check_thread(thread: object) -> None:
     if not isinstance(thread, Thread):
         raise TypeError(f"thread must be a Thread, got {type(thread).__name__}")
-
-
-def _holds(summary: Summary, thread: Thread) -> bool:
-    """Return whether a conversation begins with what a summary was made of, and says each of its sentences."""
-    if not -1 < summary.upto_seq <= thread.last_seq:
-        return False
-    if thread.digests([summary.upto_seq])[summary.upto_seq] != summary.checkpoints[-1][1]:
-        return False
-    return all(item.text in said_text(thread.messages[seq]) for item in summary.items for seq in item.seqs)
 
 
 def _finished_stop(thread: Thread, before_seq: int | None) -> int:

@@ -6,14 +6,13 @@ the messages up to it are unchanged.
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from gatekeeper_core.context.task.goals import read_request
 from gatekeeper_core.context.task.pin_text import PINNED_CHARS
 from gatekeeper_core.context.task.task import ActiveTask, Note, Step
-from gatekeeper_core.context.thread.records import NewRecord, load_record, update_record
+from gatekeeper_core.context.thread.records import NewRecord, ReadRecords, load_record, update_record
 from gatekeeper_core.context.thread.thread import Thread
 from gatekeeper_core.errors import ConfigError, SnapshotError
 from gatekeeper_core.messages import turn_starts
@@ -51,10 +50,11 @@ class TaskTracker:
 
     def __init__(self, store: RecordStore) -> None:
         self._store = store
+        self._records = ReadRecords(lambda body, version: replace(ActiveTask.from_json(body), version=version))
 
     def get(self, thread: Thread) -> ActiveTask:
         """Return the stored task as far as it holds for the conversation; nothing is read on or saved."""
-        return _read(load_record(self._store, thread, _KIND), thread)[0]
+        return self._read(load_record(self._store, thread, _KIND), thread)[0]
 
     def update(
         self, thread: Thread, *, verdict: Verdict | None = None, turn_verdicts: Sequence[Verdict] = ()
@@ -148,7 +148,7 @@ class TaskTracker:
 
         def changed_record(record: DerivedRecord | None) -> NewRecord | None:
             nonlocal result
-            task, stored = _read(record, thread)
+            task, stored = self._read(record, thread)
             ahead = stored is not None and _is_ahead(stored, thread)
             changed = change(stored if stored is not None and ahead else task)
             if changed == stored:
@@ -161,26 +161,38 @@ class TaskTracker:
         update_record(self._store, thread, _KIND, changed_record)
         return result
 
+    def _read(self, record: DerivedRecord | None, thread: Thread) -> tuple[ActiveTask, ActiveTask | None]:
+        """Return the task as it holds for the conversation, and as it is stored; None where that cannot be read."""
+        if record is None:
+            return ActiveTask(), ActiveTask()
+        try:
+            stored = self._records.of(record.body, record.version)
+        except SnapshotError:
+            return ActiveTask(version=record.version), None
+        return _holding(stored, thread), stored
+
 
 # --- changes of a task ----------------------------------------------------------------------------------------------
 
 
 def _read_on(task: ActiveTask, thread: Thread, verdict: Verdict | None, turn_verdicts: Sequence[Verdict]) -> ActiveTask:
     """Return the task with the requests of the messages that were not read yet."""
-    starts = turn_starts([message.role for message in thread.messages])
-    verdicts = dict(enumerate(turn_verdicts))
+    messages = thread.messages
+    newest = next((at for at in reversed(range(len(messages))) if messages[at].role == "user"), -1)
+    starts = turn_starts([message.role for message in messages]) if turn_verdicts else ()
+    verdicts = dict(zip(starts, turn_verdicts, strict=False))
     if verdict is not None:
-        verdicts[len(starts) - 1] = verdict
-    for at in range(task.upto_seq + 1, len(thread.messages)):
-        message, goal = thread.messages[at], task.goal
-        if starts and at == starts[-1]:
+        verdicts[newest] = verdict
+    for at in range(task.upto_seq + 1, len(messages)):
+        message, goal = messages[at], task.goal
+        if at == newest:
             before = ActiveTask(goal=goal, sub_requests=task.sub_requests, since_seq=task.since_seq, upto_seq=at - 1)
             task = replace(task, before=before)
         # A message that stands for others is nobody's words.
         if message.role != "user" or "synthetic" in message.metadata or not (asked := read_request(message.text)):
             continue
         request = Note(_line("request", asked.text, PINNED_CHARS), at)
-        gate = verdicts.get(bisect_right(starts, at) - 1)
+        gate = verdicts.get(at)
         switch = gate.decision == "switch" if gate else asked.switch
         if goal is None:
             task = replace(task, goal=request)
@@ -227,17 +239,6 @@ def _line(argument: str, text: str, max_chars: int, *, may_be_blank: bool = Fals
 
 
 # --- the record -----------------------------------------------------------------------------------------------------
-
-
-def _read(record: DerivedRecord | None, thread: Thread) -> tuple[ActiveTask, ActiveTask | None]:
-    """Return the task as it holds for the conversation, and as it is stored; None where that cannot be read."""
-    if record is None:
-        return ActiveTask(), ActiveTask()
-    try:
-        stored = replace(ActiveTask.from_json(record.body), version=record.version)
-    except SnapshotError:
-        return ActiveTask(version=record.version), None
-    return _holding(stored, thread), stored
 
 
 def _is_ahead(task: ActiveTask, thread: Thread) -> bool:

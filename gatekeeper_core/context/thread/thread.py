@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from copy import copy
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from gatekeeper_core.errors import ConfigError
@@ -76,10 +77,7 @@ class Thread:
                 raise TypeError(f"Thread.{name} must be a str, got {type(value).__name__}")
             if value == "":
                 raise ConfigError(f"Thread.{name} must not be empty")
-        object.__setattr__(self, "messages", tuple(self.messages))
-        for at, message in enumerate(self.messages) if {*map(type, self.messages)} - {Message} else ():
-            if not isinstance(message, Message):
-                raise TypeError(f"Thread.messages[{at}] must be a Message, got {type(message).__name__}")
+        object.__setattr__(self, "messages", _checked(self.messages))
 
     def continued(self, messages: Iterable[Message]) -> Thread:
         """Return the conversation with more messages at its end; its digests are not worked out again.
@@ -90,9 +88,13 @@ class Thread:
         >>> Thread("t1", [Message("user", "hello")]).continued([Message("assistant", "hi")]).last_seq
         1
         """
-        longer = replace(self, messages=(*self.messages, *messages))
-        object.__setattr__(longer, "_digests", self._digests)
-        return longer
+        return self.holding(self.messages + _checked(messages, start=len(self.messages)))
+
+    def holding(self, messages: tuple[Message, ...]) -> Thread:
+        """Return the conversation with messages that are equal to its own, or go on from them; they are not checked."""
+        other = copy(self)
+        object.__setattr__(other, "messages", messages)
+        return other
 
     def take_digests(self, before: Thread) -> None:
         """Take over the digests of another value of the conversation, where that one is the beginning of this one.
@@ -133,6 +135,14 @@ class Thread:
         return {seq: found[seq + 1] for seq in seqs if -1 <= seq <= self.last_seq}
 
 
+def _checked(messages: Iterable[Message], *, start: int = 0) -> tuple[Message, ...]:
+    checked = tuple(messages)
+    for at, message in enumerate(checked, start) if {*map(type, checked)} - {Message} else ():
+        if not isinstance(message, Message):
+            raise TypeError(f"Thread.messages[{at}] must be a Message, got {type(message).__name__}")
+    return checked
+
+
 def messages_digest(messages: Iterable[Message]) -> str:
     """Return the last of the digests of a thread with these messages.
 
@@ -140,7 +150,12 @@ def messages_digest(messages: Iterable[Message]) -> str:
     >>> messages_digest(messages) == Thread("t1", messages).digests([1])[1]
     True
     """
-    return _NO_DIGESTS.continued(tuple(messages)).found[-1]
+    from hashlib import blake2b
+
+    running = blake2b(digest_size=16)
+    for message in messages:
+        running.update(_said(message))
+    return running.hexdigest()
 
 
 def _said(message: Message) -> bytes:

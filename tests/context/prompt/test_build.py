@@ -303,6 +303,33 @@ def test_a_run_that_borrows_room_leaves_the_beginning_as_it_is(turns: int) -> No
     assert lengths[-1] > context.trace.shares.recent_messages
 
 
+@pytest.mark.parametrize("said", ["We decided to use {}.", "我们决定用 {}。", "决定了：the cache 用 {}。"])
+def test_a_summary_gives_way_to_a_long_question_and_comes_back(said: str) -> None:
+    """Whatever was told in the builds before, it is what a builder tells that has built nothing yet."""
+    names = [
+        "Redis",
+        "Kafka",
+        "Postgres",
+        "Nginx",
+        "Celery",
+        "Docker",
+        "Vault",
+        "Consul",
+        "Minio",
+        "Grafana",
+        "Istio",
+        "Envoy",
+    ]
+    thread = Thread("t1", [one for name in names for one in (user(said.format(name)), assistant("OK."))])
+    config = ContextBuilderConfig(total_budget=1_200, history=HistoryConfig(mode="window"), sliding_window_size=1)
+    builder, told = ContextBuilder(config), []
+    for question in ("Why?", "Why? " * 420, "Why not?", "Why? " * 440, "Why then?"):
+        told.append(texts(builder.build(thread, question, "Be brief."), "summary"))
+        assert told[-1] == texts(ContextBuilder(config).build(thread, question, "Be brief."), "summary")
+    assert told[0] == told[2] == told[4] != []
+    assert told[0] not in (told[1], told[3])
+
+
 def test_each_stage_writes_a_record_with_figures(caplog: pytest.LogCaptureFixture) -> None:
     """001-36, 001-65."""
     caplog.set_level(logging.DEBUG, logger="gatekeeper.builder")

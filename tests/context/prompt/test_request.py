@@ -224,6 +224,27 @@ def test_a_request_made_from_an_earlier_one_is_the_same(
         before = made[1]
 
 
+@given(cases, st.sets(st.integers(0, 9), max_size=2), st.integers(-1, 10))
+def test_a_request_tells_what_of_the_thread_is_in_it(
+    case: tuple[list[Message], str | None, int], without: set[int], upto_seq: int
+) -> None:
+    thread, asked, place = case
+    request = make_request(
+        thread,
+        user(asked) if asked else None,
+        place=min(place, len(thread)) if place % 2 else question_place(thread),
+        without=without,
+        compress_result=Shortener(is_steady=True),
+        token_counter=len,
+    )
+    seqs = list(enumerate(request.seqs))
+    behind = [at for at, seq in seqs if seq is None or seq > upto_seq]
+    assert request.first_behind(upto_seq) == (behind[0] if behind else len(seqs))
+    assert request.says_all(upto_seq) == (
+        {*range(upto_seq + 1)} <= {seq for at, seq in seqs if at not in request.changed}
+    )
+
+
 @pytest.mark.parametrize("place", range(5))
 def test_a_question_may_be_asked_at_an_earlier_place_than_before(place: int) -> None:
     thread = [user("你好"), assistant("hi"), user("port?"), assistant("6380")]

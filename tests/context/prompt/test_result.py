@@ -39,16 +39,19 @@ def context_of(messages: list[Message] = RUN, prompt: str = RUN[-1].text) -> Bui
     return ContextBuilder(ContextBuilderConfig(locale="en")).build(Thread("t1", tuple(messages)), prompt, "Be brief.")
 
 
-@given(KNOWN)
-def test_fates_cover_every_message_once_and_the_first_one_holds(known: tuple[int, list[tuple[int, Fate]]]) -> None:
+@given(KNOWN, st.integers(0, 30))
+def test_fates_cover_every_message_once_and_the_first_one_holds(
+    known: tuple[int, list[tuple[int, Fate]]], summarized: int
+) -> None:
     """001-23, 001-43: nothing is left unaccounted for."""
     count, given_fates = known
-    fates = fates_of(count, given_fates)
+    summarized = min(summarized, count)
+    fates = fates_of(count, given_fates, summarized=summarized)
     flat = [one.fate for one in fates for _ in range(one.start, one.stop)]
     first: dict[int, Fate] = {}
     for seq, fate in given_fates:
         first.setdefault(seq, fate)
-    assert flat == [first.get(seq, "left_out") for seq in range(count)]
+    assert flat == [first.get(seq, "summary" if seq < summarized else "left_out") for seq in range(count)]
     assert [one.start for one in fates] == [0, *(one.stop for one in fates)][: len(fates)]
     assert all(one.fate != other.fate for one, other in pairwise(fates))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from threading import Barrier, Event, Timer
 from threading import Thread as Worker
 from typing import Any
@@ -326,6 +327,19 @@ def test_a_sentence_that_nobody_said_makes_a_record_foreign() -> None:
     forged = record.body.replace("Let's go with Redis.", "Let's go with nobody.")
     store.save_record("default", "t1", "summary", forged, upto_seq=9, expected_version=1)
     assert thread_summary(store).get(thread) is None
+
+
+@pytest.mark.parametrize("talk", TALKS.values(), ids=TALKS)
+def test_a_summary_that_held_holds_no_more_where_a_message_stands_for_others(talk: Pairs) -> None:
+    """Marks of messages are in no digest."""
+    summaries, thread = thread_summary(), thread_of(talk)
+    summary = _summary(summaries.update_if_needed(thread))
+    assert summaries.get(thread) == summaries.get(thread) == summary
+    said = summary.items[0].seqs[0]
+    marks = [{"synthetic": "folded"} if at == said else {} for at in range(len(thread.messages))]
+    marked = [replace(one, metadata=mark) for one, mark in zip(thread.messages, marks, strict=True)]
+    assert summaries.get(replace(thread, messages=tuple(marked))) is None
+    assert summaries.get(thread) == summary
 
 
 def test_a_faster_writer_wins_and_nothing_is_lost() -> None:

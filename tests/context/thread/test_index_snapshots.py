@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import time
+import tracemalloc
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
@@ -239,6 +241,43 @@ def test_what_is_wrong_with_a_snapshot_is_noticed_and_the_next_save_replaces_it(
     assert origin == "loaded"
     assert gatekeeper is not None
     assert content(gatekeeper) == content(built(TURNS))
+
+
+@pytest.mark.parametrize("damage", [lambda body: body[:-9], lambda _: zlib.compress(bytes(2**26), 1)])
+def test_a_forged_body_is_damaged_and_takes_no_more_than_the_turns_allow(damage: Callable[[bytes], bytes]) -> None:
+    """Its record names it by its digest: nothing but the body itself tells that it is none."""
+    store = InMemoryStore()
+    save(snapshots_in(store), THREAD, TURNS)
+    blobs = store.blobs_of("acme", "t1")
+    (blob,) = blobs.records(INDEX_KIND)
+    body = damage(blobs.get(INDEX_KIND, blob.id))
+    name = blake2b(body, digest_size=16).hexdigest()
+    blobs.put(INDEX_KIND, name, body)
+    edited(body=name)(store)
+    tracemalloc.start()
+    assert load(snapshots_in(store), THREAD, TURNS) == (None, "damaged")
+    assert tracemalloc.get_traced_memory()[1] < 2**22
+    tracemalloc.stop()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "端口缓存密码" * 50,
+        "".join(map(chr, range(0x4E00, 0x5200))),
+        "".join(map(chr, range(0x4E00, 0x9FFF))),
+        "a b" * 90,
+        "0 1 22 333 ab_c.d-e " * 40,
+        "?",
+        "",
+    ],
+)
+def test_a_snapshot_of_any_turns_is_taken_back(text: str) -> None:
+    turns = pairs([(f"{text[:: at + 5]} {at}", text[at :: at + 6]) for at in range(5)])
+    thread = replace(THREAD, messages=tuple(message for turn in turns for message in turn.messages))
+    store = InMemoryStore()
+    save(snapshots_in(store), thread, turns)
+    assert load(snapshots_in(store), thread, turns)[1] == "loaded"
 
 
 OTHER: list[tuple[Message, Message]] = [

@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from gatekeeper_core.context.thread.records import WRITE_ATTEMPTS, NewRecord, load_record, update_record, written
+from gatekeeper_core.context.thread.records import (
+    WRITE_ATTEMPTS,
+    NewRecord,
+    ReadRecords,
+    load_record,
+    update_record,
+    written,
+)
 from gatekeeper_core.context.thread.thread import Thread
 from gatekeeper_core.errors import ConflictError
 from gatekeeper_core.storage.in_memory import InMemoryRecordStore
@@ -88,3 +95,24 @@ def test_any_other_error_passes_at_once() -> None:
 def test_what_is_no_thread_is_refused() -> None:
     with pytest.raises(TypeError, match="thread must be a Thread, got str"):
         update_record(InMemoryRecordStore(), "t1", "tally", longer)  # type: ignore[arg-type]
+
+
+def test_what_a_record_says_is_read_once_as_long_as_it_is_remembered() -> None:
+    read: list[tuple[str, int]] = []
+
+    def reading(body: str, version: int) -> list[str]:
+        read.append((body, version))
+        if not body:
+            raise ValueError("damaged")
+        return body.split()
+
+    records = ReadRecords(reading)
+    for _ in range(2):
+        assert records.of("端口 6380", 1) == records.of("端口 6380", 2) == ["端口", "6380"]
+        with pytest.raises(ValueError, match="damaged"):
+            records.of("", 3)
+    assert read == [("端口 6380", 1), ("端口 6380", 2), ("", 3), ("", 3)]
+    for version in range(9):
+        records.of("much " * 100_000, version)
+    records.of("端口 6380", 1)
+    assert read.count(("端口 6380", 1)) == 2
