@@ -1,10 +1,11 @@
 """Tool results: what is saved, and which needles are still there, beside named peers in the same run?
 
 Run ``python -m benchmarks.tool_results [--data DIR]``, where ``DIR/tool_results`` holds real tool outputs with needles;
-without it the generated ones alone are measured (``benchmarks/tool_outputs.py``: other shapes, held out). Outputs over
-600 tokens count. *saved* is the mean share of tokens saved; *errors* and *rare* are measured without a question,
-*asked* with one; *exact* is the share of results that are read back byte for byte through their pointers. Quotation
-marks around a needle do not count: a table writes strings without them.
+without it the generated ones alone are measured (``benchmarks/tool_outputs.py``: other shapes). Held out are the logs
+of ``benchmarks/tool_logs.py``, by format and by system: the compressor is tested with none of them. Outputs over 600
+tokens count. *saved* is the mean share of tokens saved; *errors* and *rare* are measured without a question, *asked*
+with one; *exact* is the share of results that are read back byte for byte through their pointers. Quotation marks
+around a needle do not count: a table writes strings without them.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import json
 import subprocess
 import time
 from collections import defaultdict
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -22,6 +24,7 @@ from benchmarks.budget import counter
 from benchmarks.data import read_jsonl
 from benchmarks.peers import NOT_INSTALLED
 from benchmarks.report import SEED, print_table, write_json
+from benchmarks.tool_logs import logs
 from benchmarks.tool_outputs import Needle, Output, generated
 from gatekeeper_core import ToolResultCompressor, WorkingMemory
 from gatekeeper_core.context.tool_results.compressor import ToolResultConfig
@@ -227,6 +230,10 @@ def main() -> None:
         print_table(f"Tool results, {name}: {len(outputs)} outputs", tables[name], markdown=chosen.markdown)
         tables[f"{name}, lossless"] = lossless_rows(outputs, count)
         print_table(f"JSON without loss, {name}", tables[f"{name}, lossless"], markdown=chosen.markdown)
+    held_out = logs(chosen.seed)
+    for name, outputs in {"format": held_out, "system": [replace(each, family=each.name) for each in held_out]}.items():
+        tables[f"logs by {name}"] = measure(outputs, ours(), count)
+        print_table(f"Logs by {name}: {len(outputs)} outputs", tables[f"logs by {name}"], markdown=chosen.markdown)
     settings = {"seed": chosen.seed, "rounds": chosen.rounds, "counter": chosen.counter}
     write_json(chosen.json, "tool_results", settings, tables)
 

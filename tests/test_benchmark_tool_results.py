@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from benchmarks.tool_logs import FORMATS, SYSTEMS, logs
 from benchmarks.tool_outputs import GENERATORS, Needle, Output, generated
 from benchmarks.tool_results import OURS, Made, given, head_and_tail, lossless_rows, measure, run
 
@@ -53,3 +54,12 @@ def test_a_run_has_our_rows_by_family_and_what_is_saved_without_loss() -> None:
     assert [(row["method"], row["family"]) for row in rows] == [(OURS, "json"), (OURS, "log"), (OURS, "all")]
     assert rows[-1]["exact"] == "4/4"
     assert all(row["saved without loss %"] > 40 for row in lossless_rows(outputs, lambda text: len(text) // 4))
+
+
+def test_every_log_holds_its_needles_and_the_same_seed_gives_the_same() -> None:
+    outputs = logs(5)
+    assert len(SYSTEMS) >= 10
+    assert {each.family for each in outputs} == set(FORMATS)
+    assert all(each.text.count(needle.text) >= 1 for each in outputs for needle in each.needles)
+    assert outputs == logs(5)
+    assert outputs != logs(6)

@@ -79,6 +79,9 @@ _KEPT_TOKENS = 400
 _LOSSLESS_TOKENS = 400
 """A table without loss that is no larger is shown whole. Source: ours."""
 
+_MADE_TOKENS = 1_000
+"""A digest may be this large however small ``max_tokens`` is: the names of a table's columns alone. Source: ours."""
+
 _SHARE = 0.12
 """Part of a result's tokens that its digest may cost. Source: ours: 85 % and more is saved."""
 
@@ -156,8 +159,9 @@ class ToolResult(NamedTuple):
 
 
 class _Job(NamedTuple):
-    """One result on its way: the text, what is known of it, and what it may cost."""
+    """One result on its way: the text as it came and as it is read, what is known of it, and what it may cost."""
 
+    whole: str
     text: str
     kind: str
     tokens: int
@@ -168,7 +172,7 @@ class _Job(NamedTuple):
 
     def put_aside(self) -> Pointer | None:
         """Return the pointer under which the whole result is kept, if anywhere."""
-        return None if self.memory is None else self.memory.offload(self.text, live=self.live, kind=self.kind)
+        return None if self.memory is None else self.memory.offload(self.whole, live=self.live, kind=self.kind)
 
 
 class ToolResultCompressor:
@@ -318,8 +322,8 @@ class ToolResultCompressor:
             return ToolResult(safe, "ours", "unchanged", tokens, tokens, 0, None)
         budget = min(config.max_tokens, max(_LEAST_TOKENS, int(_SHARE * tokens)))
         task = Task(Asked(context.query), budget, self._counter, config.list_items)
-        job = _Job(text, "prose", tokens, _is_old(context.age_rounds), live, memory, task)
-        if len(text) < config.min_chars:
+        job = _Job(text, safe, "prose", tokens, _is_old(context.age_rounds), live, memory, task)
+        if len(safe) < config.min_chars:
             return self._unchanged(job)
         result = self._compressed(job, self._strategies.get(context.tool_name or ""))
         limit = config.byte_limits.get(context.tool_name or "")
@@ -334,7 +338,7 @@ class ToolResultCompressor:
             if pointer_id(first[:30]) not in known:
                 return False
             text = rest
-        largest = max(2 * self._config.max_tokens, *self._config.byte_limits.values(), 0)
+        largest = max(2 * self._config.max_tokens, *self._config.byte_limits.values(), _MADE_TOKENS)
         return _HEAD.match(text[:100]) is not None and (self._config.lossless_only or tokens <= largest)
 
     def _compressed(self, job: _Job, strategy: Strategy | str | None) -> ToolResult:
@@ -423,8 +427,7 @@ class ToolResultCompressor:
         return job.task._replace(budget_tokens=max(40, job.task.budget_tokens - self._counter(head)))
 
     def _unchanged(self, job: _Job) -> ToolResult:
-        safe = defused(job.text, _ours(job.live, job.memory))
-        return ToolResult(safe, job.kind, "unchanged", job.tokens, self._counter(safe), 0, None)
+        return ToolResult(job.text, job.kind, "unchanged", job.tokens, job.tokens, 0, None)
 
     def _digested(self, job: _Job, digest: Digest | None) -> ToolResult:
         """Return a digest with the pointer to the whole, or the result as it is where that saves too little."""
@@ -447,7 +450,7 @@ class ToolResultCompressor:
         """Return two thirds of the room from the beginning of a result, one third from its end, in whole characters."""
         pointer = pointer or job.put_aside()
         known = _ours(job.live, job.memory)
-        data = job.text.encode("utf-8", "surrogatepass")
+        data = job.whole.encode("utf-8", "surrogatepass")
         total = len(data)
         top = f"{pointer.text}\n" if pointer else ""
         around = f"{top}[{job.kind}: {total} of {total} bytes shown]\n\n{gap(total, 'bytes', total, total + 1)}\n"

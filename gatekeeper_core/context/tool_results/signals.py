@@ -6,13 +6,25 @@ over every line would be most of what reading a log costs.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from heapq import merge
 from itertools import islice
 
 from gatekeeper_core.text import LazyPattern
 
-__all__ = ["FAILURE", "WARNING", "failing", "failure_places", "in_lower_case", "lowered", "severities", "severity"]
+__all__ = [
+    "FAILURE",
+    "WARNING",
+    "failing",
+    "failure_places",
+    "in_lower_case",
+    "lowered",
+    "severities",
+    "severity",
+    "stated",
+    "stated_levels",
+]
 
 FAILURE = 2
 WARNING = 1
@@ -46,7 +58,33 @@ _NO_FAILURE = LazyPattern(
     r"|\b(?:errors?|failures?|failed|exceptions?|err)[\"']?\s{0,2}[:=]\s{0,2}(?:0|null|none|nil|false|\"\"|''|\[\])(?![\w.])"
     r"|(?:没有|无|沒有|無)(?:错误|异常|失败|錯誤|異常|失敗)"
 )
-_RAISED = "e   "  # as pytest marks what was raised
+# Failures without a word: what pytest says was raised, the levels of logcat and klog, a status of HTTP from 500 on.
+_MARKED = LazyPattern(
+    r"^(?:e   |[ef]/[\w.]+ *\(|[ef][0-9]{4} [0-9]{2}:|[0-9-]{5,10} [0-9:.]{8,18} +[0-9]+ +[0-9]+ [ef] )"
+    r'|" 5[0-9]{2} ',
+    re.MULTILINE,
+)
+_MARKS = ("\ne", "\nf", '" 5', " e ", " f ")
+_BAD = (
+    "error|err|fatal|critical|crit|severe|emerg(?:ency)?|alert|panic|failed|failure"
+    "|错误|致命|严重|紧急|失败|錯誤|嚴重|失敗"
+)
+_CALM = "trace|debug|verbose|info|information|notice|normal|log|warn|warning|信息|调试|警告|通知|提示|資訊"
+_BAD_LETTERS = "EF"
+# A level: in capitals, or set off by brackets, quotation marks and the like.
+_STATED = LazyPattern(
+    rf"(?<![A-Za-z0-9_])(?:({_BAD.upper()})|{_CALM.upper()})(?![A-Za-z0-9_])"
+    rf"|(?:(?<=[\[(<【\"'=,;|])|(?<=\| )|(?<=, (?=[A-Z])))(?i:({_BAD})|{_CALM})(?=[\])>】|\"',;:\s])"
+    r"|(?:^|(?<=[0-9] ))(?:([EF])|[VDIW])(?=/[\w.]+ *\(|[0-9]{4} [0-9]{2}:| [\w.]+ *:)"
+    r'|(?<=" )(5[0-9]{2})(?= )'
+)
+_STATED_CHARS = 200
+_LEVEL = LazyPattern(rf"(?i:({_BAD})|{_CALM})")
+_LETTERS = frozenset("VDIWEF")
+_BAD_CODES = {
+    **dict.fromkeys(("priority", "severity"), LazyPattern("([0-3])|[4-7]")),
+    **dict.fromkeys(("status", "status_code"), LazyPattern("(5[0-9]{2})|[1-4][0-9]{2}")),
+}
 _LONG_LINE = 20_000
 _LINES_AT_ONCE = 100
 _PIECE = 65_536
@@ -81,8 +119,9 @@ def severities(lines: Sequence[str]) -> list[int]:
     found: list[int] = []
     for lows, all_of_them in in_lower_case(lines):
         failures, warnings = _words_in(all_of_them, _FAILURES), _words_in(all_of_them, _WARNINGS)
+        marked = _is_marked(all_of_them)
         for low in lows:
-            plain = _without_failure(low, failures)
+            plain = _without_failure(low, failures, marked)
             found.append(FAILURE if plain is None else WARNING if _any_place(plain, warnings) else 0)
     return found
 
@@ -96,11 +135,34 @@ def failing(lines: Sequence[str]) -> list[int]:
     found: list[int] = []
     start = 0
     for lows, all_of_them in in_lower_case(lines):
-        words = _words_in(all_of_them, _FAILURES)
-        if words or _RAISED in all_of_them:
-            found += (start + at for at, low in enumerate(lows) if _without_failure(low, words) is None)
+        words, marked = _words_in(all_of_them, _FAILURES), _is_marked(all_of_them)
+        if words or marked:
+            found += (start + at for at, low in enumerate(lows) if _without_failure(low, words, marked) is None)
         start += len(lows)
     return found
+
+
+def stated(line: str) -> int:
+    """Return 1 where the first level that a line states is that of a failure, -1 where it is a lower one, 0 for none.
+
+    >>> [stated(line) for line in ("12:01 ERROR disk full", "[info] retry failed", "E/Camera( 77): dead", "it failed")]
+    [1, -1, 1, 0]
+    """
+    found = _STATED.search(line[:_STATED_CHARS])
+    return 0 if found is None else 1 if found.lastindex else -1
+
+
+def stated_levels(column: str, texts: Collection[str]) -> dict[str, int]:
+    """Return of the texts of a column those that are levels, with what they state, as :func:`stated` has it.
+
+    >>> stated_levels("Level", ["Information", "Error", "x"]), stated_levels("PRIORITY", "36")
+    ({'Information': -1, 'Error': 1}, {'3': 1})
+    """
+    if _LETTERS.issuperset(texts):
+        return {text: 1 if text in _BAD_LETTERS else -1 for text in texts}
+    codes = _BAD_CODES.get(column.rpartition(".")[2].lower(), _LEVEL)
+    found = ((text, _LEVEL.fullmatch(text) or codes.fullmatch(text)) for text in texts)
+    return {text: 1 if level[1] else -1 for text, level in found if level is not None}
 
 
 def in_lower_case(lines: Sequence[str]) -> Iterable[tuple[list[str], str]]:
@@ -117,9 +179,16 @@ def _words_in(low: str, words: tuple[tuple[str, ...], tuple[str, ...]]) -> list[
     return [word for word in words[low.isascii()] if word in low]
 
 
-def _without_failure(low: str, words: Sequence[str]) -> str | None:
+def _is_marked(low: str) -> bool:
+    """Return whether some line tells of a failure without a word."""
+    return (low[:1] in ("e", "f") or any(mark in low for mark in _MARKS)) and _MARKED.search(low) is not None
+
+
+def _without_failure(low: str, words: Sequence[str], marked: bool) -> str | None:
     """Return a line without phrases such as "0 errors", or None where it tells of a failure."""
-    if not (_any_place(low, words) or low.startswith(_RAISED)):
+    if marked and _MARKED.search(low):
+        return None
+    if not _any_place(low, words):
         return low
     plain = _NO_FAILURE.sub(" ", low) if len(low) <= _LONG_LINE else low
     return None if plain == low or _any_place(plain, words) else plain

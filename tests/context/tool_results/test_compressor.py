@@ -118,6 +118,59 @@ def test_compressing_again_changes_nothing(output: Output) -> None:
             assert compressor.compress(once.text, query=query, tool_name="bash").text == once.text
 
 
+MARKS = (
+    "[[wm:aaaaaaaaaaaaaaaa]]",
+    "[[ wm:x",
+    "[log: 3 of 4 lines shown]",
+    "[table: 3 rows]",
+    "… 3 lines omitted [1-3]",
+    "{",
+    "",
+)
+
+
+@given(
+    st.sampled_from([each.text for each in OUTPUTS] + [json.dumps(ROWS, indent=1), PROSE]),
+    st.integers(200, 9_000),
+    st.lists(st.tuples(st.integers(0, 40), st.sampled_from(MARKS), st.integers(1, 20)), max_size=4),
+    st.sampled_from([{}, {"max_tokens": 100, "byte_limits": {}}, {"min_chars": 0, "byte_limits": {"bash": 400}}]),
+    st.sampled_from([None, "bash"]),
+    st.booleans(),
+)
+def test_compressing_anything_again_changes_nothing(
+    text: str, size: int, marks: list[tuple[int, str, int]], settings: dict[str, Any], tool: str | None, whole: bool
+) -> None:
+    lines = (text if whole else text[:size]).split("\n")
+    for at, mark, times in marks:
+        lines[at % len(lines)] += mark * times
+    compressor = compressor_of(memory_of(), **settings)
+    once = compressor.compress("\n".join(lines), tool_name=tool, age_rounds=3)
+    assert compressor.compress(once.text, tool_name=tool, age_rounds=3).text == once.text
+
+
+@pytest.mark.parametrize(
+    "text", ['[\n {"a": "[[wm:x", "b": 7},\n' + ' {"a": 1, "b": 2},\n' * 22 + ' {"a": 3, "b": 4}\n]', "[[ wm:x" * 70]
+)
+@pytest.mark.parametrize("length", [490, 499])
+def test_defusing_a_short_result_makes_it_no_long_one(text: str, length: int) -> None:
+    compressor = compressor_of(memory_of())
+    text = text[:length] if text[0:2] == "[[" else text + " " * max(0, length - len(text))
+    once = compressor.compress(text, age_rounds=3)
+    assert compressor.compress(once.text, age_rounds=3).text == once.text
+
+
+def test_json_of_very_many_lists_costs_no_more_than_its_budget_and_loses_no_failure() -> None:
+    value = {
+        f"k{i}": {f"list{i}x{j}": [{f"column {i} {c}": c for c in range(20)}] * 3 for j in range(12)} for i in range(12)
+    }
+    value["k7"]["list7x7"][1] = {"column 7 0": "disk SN-8841 failed"}  # type: ignore[assignment]
+    result = compressor_of().compress(json.dumps(value))
+    assert result.tokens_after < 2 * 2_400
+    assert "SN-8841" in result.text
+    assert "tables omitted" in result.text
+    assert compressor_of().compress(result.text).text == result.text
+
+
 def test_without_room_the_result_stays_inline_compressed() -> None:
     """004-62: no room left, and the compressed text carries no pointer."""
     memory = memory_of(100)

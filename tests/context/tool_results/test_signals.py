@@ -16,6 +16,8 @@ from gatekeeper_core.context.tool_results.signals import (
     lowered,
     severities,
     severity,
+    stated,
+    stated_levels,
 )
 
 WORDS = ("error", "Failed", "0 errors", "warn", "连接失败", "没有错误", "警告", "ok", "E   ", "timed", "out", "\n", "Σ")
@@ -54,6 +56,53 @@ def test_a_warning_is_less_than_a_failure(line: str) -> None:
 )
 def test_a_word_alone_is_no_trouble(line: str) -> None:
     assert severity(line) < FAILURE or line == "terrorist"
+
+
+@pytest.mark.parametrize(
+    ("line", "level"),
+    [
+        *(
+            ("12:01 ERROR disk full", 1),
+            ("[error] child died", 1),
+            ("ts=1 level=error msg=x", 1),
+            ("【错误】 磁盘已满", 1),
+        ),
+        *(("| Error | disk |", 1), ("2027-04-03, Error                 CBS    x", 1), ("E/Camera( 77): dead", 1)),
+        *(("E0403 12:00:01.2 7 a.go:3] gone", 1), ("04-03 12:00:00.1  17  18 F Disk: gone", 1)),
+        *(
+            ("RAS KERNEL INFO parity error corrected", -1),
+            ("[info] ERROR page shown", -1),
+            ("【信息】 失败后已重试", -1),
+        ),
+        *(("it failed", 0), ("no error, all good", 0), ("TERROR ERRORS", 0), ("", 0)),
+    ],
+)
+def test_the_first_level_of_a_line_counts(line: str, level: int) -> None:
+    assert stated(line) == level
+
+
+@pytest.mark.parametrize(
+    ("column", "texts", "bad"),
+    [
+        ("Level", ["INFO", "Error", "warn", "x"], {"Error"}),
+        ("级别", ["信息", "错误"], {"错误"}),
+        ("lvl", ["I", "E", "D"], {"E"}),
+        ("grade", ["A", "E"], set()),
+        ("PRIORITY", ["6", "3"], {"3"}),
+        ("http.status", ["200", "502"], {"502"}),
+        ("retries", ["3", "502"], set()),
+    ],
+)
+def test_a_column_states_levels_by_its_texts_or_its_name(column: str, texts: list[str], bad: set[str]) -> None:
+    assert {text for text, level in stated_levels(column, texts).items() if level > 0} == bad
+
+
+@pytest.mark.parametrize(
+    "line", ['"GET /pay HTTP/1.1" 503 7', "E/Camera( 77): dead", "E0403 12:00:01.2 7 a.go:3] gone"]
+)
+def test_a_failure_is_told_without_a_word(line: str) -> None:
+    assert severity(line) == FAILURE
+    assert failing(["ok", line]) == [1]
 
 
 def test_a_count_above_zero_is_trouble_beside_a_count_of_zero() -> None:

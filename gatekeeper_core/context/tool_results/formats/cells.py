@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from gatekeeper_core.context.tool_results.formats.templates import masked
 from gatekeeper_core.text import LazyPattern
 
 __all__ = ["Cells", "Columns", "columns_of_cells", "columns_of_texts", "number_of"]
 
 _MAX_COLUMNS = 256
+_CATEGORIES = 12
+_CATEGORY_SHARE = 0.1
 _NUMBER = LazyPattern(r"[-+]?[0-9][0-9,]{0,30}(?:\.[0-9]{1,30})?(?:[eE][-+]?[0-9]{1,3})?\s?%?")
 
 
@@ -35,6 +38,28 @@ class Cells:
     def counts(self) -> Counter[str]:
         """How often each text stands here, in the order in which they first occur."""
         return Counter(self.texts)
+
+    @property
+    def is_category(self) -> bool:
+        """Whether few different texts stand here."""
+        kinds, total = len(self.counts), len(self.texts)
+        return kinds <= max(_CATEGORIES, _CATEGORY_SHARE * total) and kinds < total / 2
+
+    def forms(self, form: Callable[[str], str]) -> dict[str, str]:
+        """Return the form of each text; nothing where every other text has a form of its own."""
+        forms: dict[str, str] = {}
+        seen: set[str] = set()
+        for text in self.counts:
+            forms[text] = form(text)
+            seen.add(forms[text])
+            if len(seen) > len(self) / 3:
+                return {}
+        return forms
+
+    @cached_property
+    def templates(self) -> dict[str, str]:
+        """The texts with their templates, as ``forms`` gives them."""
+        return self.forms(masked)
 
     @cached_property
     def numbers(self) -> dict[str, float]:

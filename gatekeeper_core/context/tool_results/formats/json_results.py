@@ -27,6 +27,7 @@ from gatekeeper_core.context.tool_results.formats.tables import (
     write_table,
 )
 from gatekeeper_core.context.tool_results.omissions import MARK, shortened
+from gatekeeper_core.context.tool_results.signals import failing
 
 __all__ = ["Table", "digest_json_value", "digest_parts", "lossless_json", "read_any_json"]
 
@@ -37,6 +38,7 @@ _MAX_COLUMNS = 40
 _MAP_KEYS = 20
 _HEAD_TOKENS = 20
 _LEAST_TOKENS = 24
+_MANY_TABLES = 12  # as many are shown whatever they cost
 
 Rows = list[dict[str, JsonValue]]
 
@@ -86,14 +88,22 @@ def digest_parts(tables: Sequence[Table], plain: Sequence[tuple[str, JsonValue]]
         total = len(plain)
         left -= task.counter(text)
         texts.append(text)
-    # The smallest first: a table that needs less than its share leaves the rest to the others.
+    total += sum(table.total or len(table.rows) for table in tables)
+    # Of many tables those with a failure first; else the smallest: what it leaves of its share goes to the others.
+    calm = set(range(len(tables)))
+    if len(tables) > _MANY_TABLES:
+        calm.difference_update(failing([write_json(list(table.rows)) for table in tables]))
     written: dict[int, str] = {}
-    for nth, at in enumerate(sorted(range(len(tables)), key=lambda at: len(tables[at].rows))):
+    for nth, at in enumerate(sorted(range(len(tables)), key=lambda at: (at in calm, len(tables[at].rows)))):
+        if left <= 0 and nth >= _MANY_TABLES:
+            break
         budget = max(_LEAST_TOKENS, left // (len(tables) - nth))
         written[at], kept = _rows_text(tables[at], task._replace(budget_tokens=budget))
         left -= task.counter(written[at])
-        shown, total = shown + kept, total + (tables[at].total or len(tables[at].rows))
-    texts += [written[at] for at in range(len(tables))]
+        shown += kept
+    texts += [written[at] for at in sorted(written)]
+    if len(written) < len(tables):
+        texts.append(f"{MARK} {len(tables) - len(written)} tables omitted")
     what = "rows" if tables else "values"
     return Digest("\n".join(texts), shown, total, what, what)
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 
 from gatekeeper_core.context.tool_results.digest import Digest, Lines, Shelf, Task
 from gatekeeper_core.context.tool_results.formats.templates import Kinds, kinds_of
-from gatekeeper_core.context.tool_results.signals import FAILURE, WARNING, severities
+from gatekeeper_core.context.tool_results.signals import FAILURE, WARNING, severities, stated
 from gatekeeper_core.text import LazyPattern
 
 __all__ = ["digest_lines"]
@@ -51,7 +51,7 @@ def digest_lines(lines: Lines, task: Task) -> Digest | None:
     shelf = Shelf(lines, task)
     budget = shelf.left
     levels = severities([texts[first] for first in kinds.first])
-    _keep_failures(shelf, texts, kinds, levels, least_left=budget // 3)
+    _keep_failures(shelf, texts, kinds, levels)
     for nth, index in enumerate(task.asked.ranked(texts, limit=_ASKED_LINES)):
         shelf.add(index, least_left=shelf.overdraft if nth < _FEW else budget // 12)
     rare, common = _by_rarity(texts, kinds, levels)
@@ -68,27 +68,35 @@ def digest_lines(lines: Lines, task: Task) -> Digest | None:
     return None if shelf.is_whole else Digest(shelf.text(), len(shelf.kept), lines.total, "lines", "lines")
 
 
-def _keep_failures(shelf: Shelf, lines: Sequence[str], kinds: Kinds, levels: Sequence[int], *, least_left: int) -> None:
-    """Keep the first line of each kind of failure, the rarest first, with its surroundings; then the last ones."""
+def _keep_failures(shelf: Shelf, lines: Sequence[str], kinds: Kinds, levels: Sequence[int]) -> None:
+    """Keep the first line of each kind of failure, with its surroundings; then the last ones.
+
+    First come those that state their level, the rarest first, last those that state a lower one, as of a retry.
+    """
     failures = [kind for kind, level in enumerate(levels) if level == FAILURE]
-    failures.sort(key=lambda kind: (kinds.counts[kind], kinds.first[kind]))
+    budget = shelf.left
+    states = {kind: stated(lines[kinds.first[kind]]) for kind in failures}
+    failures.sort(key=lambda kind: (-states[kind], -kinds.rarity(kind), kinds.first[kind]))
     kept: list[int] = []
     for kind in failures:
-        least = shelf.overdraft if kinds.counts[kind] <= _FEW or len(kept) < _FEW else least_left // 2
+        is_sure = len(kept) < 2 * _FEW
+        least = shelf.overdraft if is_sure else budget // (3 if states[kind] >= 0 else 2)
         if shelf.add(kinds.first[kind], note=_note(kinds.counts[kind]), least_left=least):
             kept.append(kind)
+        elif not is_sure:
+            break
     for kind in kept:
         if kinds.counts[kind] <= max(_FEW, _COMMON_SHARE * len(lines)):
             index = kinds.first[kind]
             for near in range(index + 1, min(index + 1 + _LINES_AFTER, len(lines))):
                 if not _CONTINUES.match(lines[near]):
                     break
-                shelf.add(near, least_left=least_left)
+                shelf.add(near, least_left=budget // 3)
             if index:
-                shelf.add(index - 1, least_left=least_left)
+                shelf.add(index - 1, least_left=budget // 3)
     for kind in kept:
         if kinds.counts[kind] > 1:
-            shelf.add(kinds.last[kind], least_left=least_left)
+            shelf.add(kinds.last[kind], least_left=budget // 3)
 
 
 def _by_rarity(lines: Sequence[str], kinds: Kinds, levels: Sequence[int]) -> tuple[list[int], list[int]]:

@@ -8,28 +8,30 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from gatekeeper_core.context.tool_results.digest import Lines, Shelf, Task
 from gatekeeper_core.context.tool_results.formats.cells import Cells, Columns
-from gatekeeper_core.context.tool_results.formats.templates import masked
+from gatekeeper_core.context.tool_results.formats.templates import has_words, idfs, masked, rarities
 from gatekeeper_core.context.tool_results.omissions import MARK
 from gatekeeper_core.context.tool_results.pointers import one_line
-from gatekeeper_core.context.tool_results.signals import failing
+from gatekeeper_core.context.tool_results.signals import failing, stated, stated_levels
 from gatekeeper_core.text import LazyPattern
 
-__all__ = ["Unusual", "keep_rows", "summary_of", "unusual_rows"]
+__all__ = ["Unusual", "first_of_each", "keep_rows", "summary_of", "unusual_rows"]
 
 _RARE_SHARE = 0.02
-_CATEGORY_SHARE = 0.1
-_CATEGORIES = 12
 _NUMERIC_SHARE = 0.9
 _FAR = 6.0
 """Distance from the median, in robust standard deviations, from which a number is an outlier. Source: ours; Iglewicz
 and Hoaglin 1993 propose 3.5 for normal data, columns of real tables have heavier tails."""
 _MAD_TO_SIGMA = 1.4826
 _PER_REASON = 3
+_PER_TEXT = 12
+_SURE_FAILURES = 6
+_MOST_UNUSUAL = 40
+_LEVELS = 24
 _ASKED_ROWS = 12
 _COMMON_SHARE = 0.2
 _SIGNS = {
@@ -50,8 +52,8 @@ class Unusual(NamedTuple):
     reason: str
 
 
-def unusual_rows(columns: Columns, total: int, *, limit: int = 40) -> list[Unusual]:
-    """Return the rows that stand out, the most unusual first, at most three for each column and way of standing out.
+def unusual_rows(columns: Columns, total: int) -> list[Unusual]:
+    """Return all that stands out, the most unusual first.
 
     A value stands out when it is rare in a column of categories, far from the median in a column of numbers, of a rare
     form in a column of texts, or there at all (or missing) where it is the exception.
@@ -59,7 +61,6 @@ def unusual_rows(columns: Columns, total: int, *, limit: int = 40) -> list[Unusu
     Args:
         columns: what the rows say, by column.
         total: how many rows there are.
-        limit: most rows to return.
 
     >>> from gatekeeper_core.context.tool_results.formats.cells import columns_of_texts
     >>> rows = [{"id": str(at), "ms": "12"} for at in range(50)] + [{"id": "50", "ms": "98765"}]
@@ -78,14 +79,7 @@ def unusual_rows(columns: Columns, total: int, *, limit: int = 40) -> list[Unusu
         for reason, scores in _unusual_texts(cells):
             texts = zip(cells.rows, cells.texts, strict=True) if scores else ()
             found += (Unusual(scores[text], row, column, reason) for row, text in texts if text in scores)
-    found.sort(key=lambda each: (-round(each.score, 6), each.row, each.column))
-    seen: Counter[tuple[str, str]] = Counter()
-    kept: dict[int, Unusual] = {}
-    for each in found:
-        if each.row not in kept and len(kept) < limit and seen[each.column, each.reason] < _PER_REASON:
-            seen[each.column, each.reason] += 1
-            kept[each.row] = each
-    return list(kept.values())
+    return sorted(found, key=lambda each: (-round(each.score, 6), each.row, each.column))
 
 
 def _rare(total: int) -> float:
@@ -97,8 +91,12 @@ def _unusual_texts(cells: Cells) -> Iterator[tuple[str, dict[str, float]]]:
     counts, total = cells.counts, len(cells)
     if total < 5:
         return
-    if len(counts) <= max(_CATEGORIES, _CATEGORY_SHARE * total) and len(counts) < total / 2:
-        yield "value", _rare_scores(counts, total)
+    if cells.is_category:
+        forms = {text: text for text in counts}
+        if cells.numbers or not any(map(has_words, forms)):
+            yield "value", _rare_texts(counts, forms, total, 0.8, rarity=idfs)
+        else:
+            yield "kind", _rare_texts(counts, forms, total)
         return
     numeric = sum(counts[text] for text in cells.numbers)
     if numeric >= _NUMERIC_SHARE * total:
@@ -106,25 +104,26 @@ def _unusual_texts(cells: Cells) -> Iterator[tuple[str, dict[str, float]]]:
         others = [text for text in counts if text not in cells.numbers]
         yield "not a number", {text: math.log(total / (total - numeric)) for text in others}
         return
-    for reason, form, weight in (("shape", _shape, 0.8), ("kind", masked, 0.9)):
-        yield reason, _rare_scores(_counts_of_forms(cells, form), total, weight)
+    yield "shape", _rare_texts(counts, cells.forms(_shape), total, 0.8, rarity=idfs)
+    yield "kind", _rare_texts(counts, cells.templates, total, 0.9)
 
 
-def _rare_scores(counts: Mapping[str, int], total: int, weight: float = 1.0) -> dict[str, float]:
-    """Return the texts that are rare, or whose form is; ``counts`` has how often each, or its form, occurs."""
-    return {text: weight * math.log(total / count) for text, count in counts.items() if count <= _rare(total)}
-
-
-def _counts_of_forms(cells: Cells, form: Callable[[str], str]) -> dict[str, int]:
-    """Return by text how often its form occurs; nothing where every other text has a form of its own."""
-    forms: dict[str, str] = {}
-    counts: Counter[str] = Counter()
-    for text, count in cells.counts.items():
-        forms[text] = form(text)
-        counts[forms[text]] += count
-        if len(counts) > len(cells) / 3:
-            return {}
-    return {text: counts[known] for text, known in forms.items()}
+def _rare_texts(
+    counts: Mapping[str, int],
+    forms: Mapping[str, str],
+    total: int,
+    weight: float = 1.0,
+    *,
+    rarity: Callable[[Mapping[str, int]], Mapping[str, float]] = rarities,
+) -> dict[str, float]:
+    """Return the texts whose form is rare, with the rarity of each."""
+    by_form: Counter[str] = Counter()
+    for text, form in forms.items():
+        by_form[form] += counts[text]
+    if by_form and min(by_form.values()) > _rare(total):
+        return {}
+    scores = rarity(by_form)
+    return {text: weight * scores[form] for text, form in forms.items() if by_form[form] <= _rare(total)}
 
 
 def _shape(text: str) -> str:
@@ -170,29 +169,82 @@ def keep_rows(lines: Lines, columns: Columns, task: Task, *, what: str = "lines"
     budget, count = shelf.left, len(lines.texts)
     if not count:
         return shelf
-    for nth, index in enumerate(_failures(lines.texts)):
-        shelf.add(index, least_left=shelf.overdraft if nth < 2 * _PER_REASON else budget // 3)
+    unusual = unusual_rows(columns, count)
+    failures = _failures(lines.texts, columns, unusual)
+    for nth, (index, level) in enumerate(failures.items()):
+        if nth < _SURE_FAILURES:
+            shelf.add(index, least_left=shelf.overdraft)
+        elif not shelf.add(index, least_left=budget // (3 if level >= 0 else 2)):
+            break
     for nth, index in enumerate(task.asked.ranked(lines.texts, limit=_ASKED_ROWS)):
         shelf.add(index, least_left=shelf.overdraft if nth < _PER_REASON else budget // 12)
     shelf.add(0)
-    for each in unusual_rows(columns, count):
+    for each in first_of_each(unusual):
         shelf.add(each.row, least_left=budget // 8)
     shelf.add(count - 1)
-    for index in range(min(task.list_items, count)):
+    for index in (*failures, *range(min(task.list_items, count))):
         if not shelf.add(index):
             break
     return shelf
 
 
-def _failures(lines: Sequence[str]) -> list[int]:
-    """Return rows that tell of a failure, one of each kind, the rarest kinds first; none where most rows do."""
-    found = failing(lines)
-    counts = Counter(kinds := [masked(lines[index]) for index in found])
-    first = {kind: index for index, kind in reversed(list(zip(found, kinds, strict=True)))}
-    order = sorted(first, key=lambda kind: (counts[kind], first[kind]))
-    if len(found) > _COMMON_SHARE * len(lines):
-        order = order[:_PER_REASON]
-    return [first[kind] for kind in order]
+def first_of_each(unusual: Iterable[Unusual]) -> list[Unusual]:
+    """Return the first few for each column and way of standing out, more of texts than of numbers, one for each row."""
+    seen: Counter[tuple[str, str]] = Counter()
+    kept: dict[int, Unusual] = {}
+    for each in unusual:
+        most = _PER_TEXT if each.reason == "kind" else _PER_REASON
+        if each.row not in kept and len(kept) < _MOST_UNUSUAL and seen[each.column, each.reason] < most:
+            seen[each.column, each.reason] += 1
+            kept[each.row] = each
+    return list(kept.values())
+
+
+def _failures(lines: Sequence[str], columns: Columns, unusual: Sequence[Unusual]) -> dict[int, int]:
+    """Return rows that tell of a failure, one of each template, with the level that each states (``stated_levels``).
+
+    First come those that state the level of a failure, last those that state a lower one, as of a retry that went well;
+    of one level, the most unusual first.
+    """
+    levels: dict[int, int] = {}
+    for name, cells in columns.items():
+        by_text = stated_levels(name, cells.counts) if len(cells.counts) <= _LEVELS else {}
+        for row, text in zip(cells.rows, cells.texts, strict=True) if by_text else ():
+            if text in by_text:
+                levels[row] = max(by_text[text], levels.get(row, -1))
+    found = {*failing(lines), *(row for row, level in levels.items() if level > 0)}
+    if not levels:
+        levels = {row: stated(lines[row]) for row in found}
+    worth = {each.row: each.score for each in reversed(unusual)}
+    templates = _failure_templates(columns, found)
+    rows = list(templates)
+    telling = {rows[at] for at in failing(list(templates.values()))}
+    first: dict[str, int] = {}
+    for row in sorted(found, key=lambda row: (-levels.get(row, 0), -worth.get(row, 0.0), row)):
+        is_told = row in telling or (row in templates and levels.get(row, 0) > 0)
+        first.setdefault(templates[row] if is_told else masked(lines[row]), row)
+    return {row: levels.get(row, 0) for row in first.values()}
+
+
+def _failure_templates(columns: Columns, rows: Collection[int]) -> dict[int, str]:
+    """Return by row the templates of its free texts, and its categories that tell of a failure.
+
+    A single word in a free text is a name, and says nothing of what failed.
+    """
+    templates: dict[int, str] = {}
+    for cells in columns.values():
+        if cells.is_category:
+            telling = {text: text for text in map(list(cells.counts).__getitem__, failing(list(cells.counts)))}
+        elif len(cells.numbers) < _NUMERIC_SHARE * len(cells.counts):
+            telling = cells.templates or {
+                text: masked(text) for row, text in zip(cells.rows, cells.texts, strict=True) if row in rows
+            }
+        else:
+            continue
+        for row, text in zip(cells.rows, cells.texts, strict=True) if telling else ():
+            if row in rows and text in telling and (cells.is_category or " " in text or not text.isascii()):
+                templates[row] = f"{templates.get(row, '')}\n{telling[text]}"
+    return templates
 
 
 def summary_of(columns: Columns, *, max_columns: int = 4, max_values: int = 6) -> str:

@@ -8,14 +8,15 @@ to tell what is common from what is rare.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from gatekeeper_core.text import LazyPattern
 
-__all__ = ["Kinds", "kinds_of", "masked"]
+__all__ = ["Kinds", "has_words", "idfs", "kinds_of", "masked", "rarities"]
 
 _MAX_CHARS = 400
+_LEAST_IDF = math.log(2)  # words of more than half the lines are their form
 # Runs that hold a digit, with what ids, hashes, dates, versions, addresses and paths are made of around it.
 # A lone zero stays: "0 failed" and "3 failed" are of two kinds.
 _VARIABLE = LazyPattern(r"(?<![A-Za-z_])(?!0(?![\w.:/@%+-]))[A-Za-z_]{0,40}[0-9][\w.:/@%+-]*")
@@ -59,10 +60,36 @@ class Kinds:
         >>> kinds.rarity(1) > kinds.rarity(0)
         True
         """
-        rarest = sorted([self.frequencies[word] for word in self.words[kind]])[:3]
-        best = [math.log((self.total + 1) / count) for count in rarest]
-        own = math.log((self.total + 1) / self.counts[kind])
-        return round((math.fsum(best) / len(best) if best else 0.0) + own, 6)
+        return _rarity(self.total + 1, self.counts[kind], [self.frequencies[word] for word in self.words[kind]])
+
+
+def _rarity(total: int, count: int, frequencies: Sequence[int]) -> float:
+    """Return the idf of a template, plus the mean idf of its three rarest words, plus that of all its words."""
+    own = math.log(total / count)
+    idf = sorted([math.log(total / frequency) for frequency in frequencies], reverse=True)
+    telling = [each for each in idf if each >= _LEAST_IDF] or idf
+    return round(own + math.fsum(idf[:3]) / len(idf[:3]) + math.fsum(telling) / len(telling), 6) if idf else own
+
+
+def has_words(text: str) -> bool:
+    """Return whether a text has a word of two letters or more."""
+    return _WORD.search(text) is not None
+
+
+def idfs(counts: Mapping[str, int]) -> dict[str, float]:
+    """Return the idf of each text of a column by how often it stands there."""
+    total = sum(counts.values())
+    return {text: math.log(total / count) for text, count in counts.items()}
+
+
+def rarities(counts: Mapping[str, int]) -> dict[str, float]:
+    """Return how unusual each template of a column is, as ``Kinds.rarity`` has it, on the scale of one idf."""
+    words, frequencies = _words_of(counts, counts.values())
+    total = sum(counts.values())
+    return {
+        template: _rarity(total, count, [frequencies[word] for word in held]) / (3 if held else 1)
+        for (template, count), held in zip(counts.items(), words, strict=True)
+    }
 
 
 def kinds_of(lines: Iterable[str]) -> Kinds:

@@ -64,6 +64,27 @@ def test_a_flood_of_failures_obeys_the_budget_with_one_of_each_kind() -> None:
 
 
 @pytest.mark.parametrize(
+    ("weak", "line"),
+    [
+        ("12:00:00 INFO probe of {} failed, {} used", "12:01:00 ERROR volume SN-8841 is gone"),
+        ("12:00:00 [信息] {} 刷新失败，{} 已重试", "12:01:00 [错误] 磁盘 SN-8841 已满"),
+        (
+            "04-03 12:00:00.001  17  18 D Wifi: failed to wake {}, {} used",
+            "04-03 12:01:00.001  17  18 E Disk: SN-8841 is gone",
+        ),
+        ('10.0.0.1 - - [x] "GET /{}-error/{} HTTP/1.1" 200 77', '10.0.0.1 - - [x] "GET /pay/SN-8841 HTTP/1.1" 502 77'),
+    ],
+)
+def test_a_stated_level_comes_before_words_of_failure_and_leaves_room_for_what_is_asked(weak: str, line: str) -> None:
+    lines = [weak.format(f"q{chr(97 + at % 26)}z", f"v{chr(97 + at // 26)}y") for at in range(600)]
+    lines[300], lines[500] = line, "12:02:00 INFO parcel 77-A 已签收"
+    made = digest(lines, query="where is parcel 77-A?")
+    assert made is not None
+    assert line in made.text
+    assert lines[500] in made.text
+
+
+@pytest.mark.parametrize(
     ("query", "line"), [("parcel 77-A?", "12:00 INFO parcel 77-A left"), ("包裹 77-A 到了吗", "包裹 77-A 已签收")]
 )
 def test_the_line_that_is_asked_for_is_kept(query: str, line: str) -> None:

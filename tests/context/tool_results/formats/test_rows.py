@@ -10,7 +10,13 @@ from hypothesis import strategies as st
 
 from gatekeeper_core.context.tool_results.digest import Lines, Task
 from gatekeeper_core.context.tool_results.formats.cells import columns_of_texts
-from gatekeeper_core.context.tool_results.formats.rows import Unusual, keep_rows, summary_of, unusual_rows
+from gatekeeper_core.context.tool_results.formats.rows import (
+    Unusual,
+    first_of_each,
+    keep_rows,
+    summary_of,
+    unusual_rows,
+)
 from gatekeeper_core.context.tool_results.query_match import Asked
 
 
@@ -28,7 +34,7 @@ def rows_of(count: int) -> list[dict[str, str]]:
 
 
 def found_in(rows: list[dict[str, str]]) -> list[Unusual]:
-    return unusual_rows(columns_of_texts(rows), len(rows))
+    return first_of_each(unusual_rows(columns_of_texts(rows), len(rows)))
 
 
 @pytest.mark.parametrize(
@@ -100,3 +106,49 @@ def test_what_all_rows_say_together_is_counted() -> None:
     rows = [{"state": "ok", "ms": str(at)} for at in range(20)] + [{"state": "down", "ms": "3"}]
     assert summary_of(columns_of_texts(rows)) == "… in all: state: ok 20, down 1; ms: 0 to 19"
     assert summary_of(columns_of_texts([{"a": "x"}])) == ""
+
+
+WEAK = ("probe of {} failed, {} used", "超时后已重试 {}，{} 正常", "{} unreachable, {} tried again")
+
+
+def words(at: int) -> tuple[str, str]:
+    return f"q{chr(97 + at % 26)}{chr(97 + at // 26 % 26)}z", f"v{chr(97 + at // 7 % 26)}{chr(97 + at % 7)}y"
+
+
+@pytest.mark.parametrize("calm", ["INFO", "信息", "notice", "I", "6"])
+@pytest.mark.parametrize(
+    "text", ["volume SN-8841 has no space left", "磁盘 SN-8841 已满", "checksum of SN-8841 differs"]
+)
+def test_a_row_that_states_its_level_comes_before_rows_with_a_word_of_failure(calm: str, text: str) -> None:
+    name, level = {"信息": ("级别", "错误"), "I": ("lvl", "E"), "6": ("PRIORITY", "3")}.get(calm, ("level", "error"))
+    rows = [{name: calm, "text": WEAK[at % 3].format(*words(at))} for at in range(600)]
+    rows[400] = {name: level, "text": text}
+    lines = [",".join(row.values()) for row in rows]
+    shelf = keep_rows(
+        Lines.whole(lines), columns_of_texts(rows), Task(Asked(None), 300, lambda text: len(text) // 4, 5)
+    )
+    assert lines[400] in shelf.kept.values()
+
+
+@pytest.mark.parametrize("text", ["quota of tenant SN-8841 raised by hand", "管理员手动提高了 SN-8841 的限额"])
+def test_among_many_rare_texts_the_one_of_the_rarest_words_is_kept(text: str) -> None:
+    tail = [f"cache {words(at)[0]} drained, lease {words(at)[1]} renewed" for at in range(300)]
+    rows = [{"host": "h1", "text": tail[at] if at < 300 else f"request {at} done"} for at in range(1_200)]
+    rows[800]["text"] = text
+    lines = [",".join(row.values()) for row in rows]
+    shelf = keep_rows(
+        Lines.whole(lines), columns_of_texts(rows), Task(Asked(None), 600, lambda text: len(text) // 4, 5)
+    )
+    assert f"h1,{text}" in shelf.kept.values()
+
+
+def test_one_row_is_kept_of_each_template_of_failure() -> None:
+    kinds = ("disk {} failed", "lease of {} denied", "link {} 已中断", "write to {} rejected")
+    rows = [{"host": words(at)[0], "text": kinds[at % 4 if at % 97 == 0 else 0].format(at)} for at in range(900)]
+    lines = [",".join(row.values()) for row in rows]
+    shelf = keep_rows(
+        Lines.whole(lines), columns_of_texts(rows), Task(Asked(None), 200, lambda text: len(text) // 4, 1)
+    )
+    kept = "\n".join(shelf.kept.values())
+    assert all(part in kept for part in ("failed", "denied", "已中断", "rejected"))
+    assert kept.count("failed") <= 3  # its template, the first row and the last one
