@@ -211,7 +211,7 @@ def _read(terms: Collection[str], topic_map: TopicMap, index: TurnIndex) -> _Sig
 
 def _translated(terms: Collection[str], index: TurnIndex) -> dict[str, set[str]]:
     """Return by term that the conversation does not know what it has of its word in the other language."""
-    unknown = {term for term in terms if not index.document_frequency(term)}
+    unknown = {term for term in terms if not index.document_frequency(term, most=0)}
     found: dict[str, set[str]] = {}
     for translation in translated_terms(terms, index, among=unknown) if unknown else ():
         for term in unknown.intersection(translation.stands_for):

@@ -156,7 +156,7 @@ def stated_levels(column: str, texts: Collection[str]) -> dict[str, int]:
     """Return of the texts of a column those that are levels, with what they state, as :func:`stated` has it.
 
     >>> stated_levels("Level", ["Information", "Error", "x"]), stated_levels("PRIORITY", "36")
-    ({'Information': -1, 'Error': 1}, {'3': 1})
+    ({'Information': -1, 'Error': 1}, {'3': 1, '6': -1})
     """
     if _LETTERS.issuperset(texts):
         return {text: 1 if text in _BAD_LETTERS else -1 for text in texts}
