@@ -235,6 +235,14 @@ gates = st.builds(
 
 
 @example(
+    [("", "Redis"), ("Redis", "cache")],
+    "",
+    1,
+    RetrievalConfig(user_weight=0, assistant_weight=0.2, exact_weight=0, recency_weight=0, candidates=1),
+    0.0,
+    GateConfig(),
+)
+@example(
     [("Which port does Redis use?", "6379"), ("And the Redis password?", "none")],
     "Redis port?",
     300,

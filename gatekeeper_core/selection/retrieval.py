@@ -414,7 +414,8 @@ class _Scoring:
             held, least = shares[term], top[0][0] if len(top) == _FEEDBACK_TERMS else 0.0
             if bound < least:
                 break
-            idf = self._index.idf(term, least=(least - _ROUNDING) / sum(held))
+            mass = sum(held)  # 0 in a turn that is worth nothing
+            idf = self._index.idf(term, least=(least - _ROUNDING) / mass) if mass else 0.0
             entry = (round(sum([share * idf for share in held]), 6), term)
             heappush(top, entry) if len(top) < _FEEDBACK_TERMS else heappushpop(top, entry)
         top.sort(reverse=True)
