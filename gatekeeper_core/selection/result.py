@@ -76,8 +76,9 @@ class Decision(NamedTuple):
         score: the parts of its score, or None where nothing was scored.
         value: what the cover stage ranked it by, or None.
         kept_from_tokens: a token budget with room for it and for every turn that was offered before it: with that it is
-            kept, unless a turn that it repeats is, or enough is covered without it. A bound: where a turn was offered
-            twice, or may be cut further, less can do. None where room was not the reason.
+            kept, unless a turn that it repeats is, enough is covered without it, or it is worth less beside what is
+            kept then. A bound: where a turn was offered twice, or may be cut further, less can do. None where room was
+            not the reason.
         kept_from_eta: a coverage ``eta`` from which on it (or a turn that it repeats) would have been kept, or None
             where that was not the reason.
         kept_with: anchors of the turn that, named in the query, would have made it a candidate.
