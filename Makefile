@@ -4,6 +4,7 @@ PYTHON ?= python3
 VENV ?= .venv
 PYTEST_ARGS ?=
 MUTANTS_ARGS ?=
+FUZZ_ARGS ?=
 EXTRAS := cli,meaning,minimax,otel,postgres,langchain-core,langchain,langchain-classic,llama-index,tiktoken,tokenizers
 
 RUN := $(VENV)/bin/python -m
@@ -16,7 +17,7 @@ export PIP_ROOT_USER_ACTION := ignore
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-all mutants coverage test-servers test-browser check format format-check lint types check-lowest lowest-tests upstream upstream-tests docs site e2e recording thorough ci clean
+.PHONY: help demo test test-all mutants fuzz coverage test-servers test-browser check format format-check lint types check-lowest lowest-tests upstream upstream-tests docs site e2e recording thorough ci clean
 .PHONY: bench bench-agent-loop bench-builder bench-cost bench-faults bench-meaning bench-memory bench-tool-results bench-speed bench-stores bench-summaries bench-tokens bench-full bench-model data-benchmarks
 
 help: ## list the targets
@@ -134,7 +135,11 @@ recording: $(VENV)/.stamp-cli ## record the terminal sessions of the README file
 mutants: $(VENV)/.stamp-servers ## change the code in 60 places, and see whether the tests of the module notice
 	@$(RUN) tests.mutants $(MUTANTS_ARGS)
 
-thorough: $(VENV)/.stamp-servers $(VENV)/.stamp-providers ## everything long: 500 examples, hostile seeds, 1,000 histories over HTTP, mutants, soak, every Python, benchmarks
+fuzz: $(VENV)/.stamp-test ## attack each promise for two minutes, guided by coverage; FUZZ_ARGS="--seconds 20 --seed 2 text fences"
+	@$(PIP) install --group fuzz || echo "atheris does not install here: hypothesis takes its place" >&2
+	@$(RUN) tests.fuzz $(FUZZ_ARGS)
+
+thorough: $(VENV)/.stamp-servers $(VENV)/.stamp-providers ## everything long: 500 examples, hostile seeds, 1,000 histories over HTTP, mutants, fuzzing, soak, every Python, benchmarks
 	@VENV="$(VENV)" MAKE="$(MAKE)" bash .ci/thorough
 
 ci: ## what the CI server runs, on what is committed

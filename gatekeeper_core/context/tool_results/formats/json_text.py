@@ -107,6 +107,8 @@ def _is_shallow(value: JsonValue) -> bool:
 def write_json(value: JsonValue) -> str:
     r"""Return a value as JSON on one line, without spaces; characters stay as they are but for lone surrogates.
 
+    Two of them that make a character are read back as that character: JSON cannot say anything else in UTF-8.
+
     >>> write_json({"名": ["a\nb", Number("1.50"), None, True]})
     '{"名":["a\\nb",1.50,null,true]}'
     """

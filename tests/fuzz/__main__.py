@@ -1,0 +1,86 @@
+"""The campaign: each target under attack for some time, and a table of attempts and failures.
+
+``python -m tests.fuzz [--seconds 120] [--seed N] [TARGET...]`` (``make fuzz``). The engine is atheris where it is installed
+(group ``fuzz``), else hypothesis. The same seed begins the same way; how far it comes is a matter of the machine. An input
+that failed is added to the corpus of its target, which ``tests/test_fuzz.py`` runs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import NamedTuple
+
+from tests.fuzz.engines import ENGINES, SLOWEST_SECONDS
+from tests.fuzz.inputs import add_to_corpus
+from tests.fuzz.targets import TARGETS
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+class Outcome(NamedTuple):
+    """How often a target was tried, and by what failed the shortest input that did."""
+
+    attempts: int
+    failures: dict[str, bytes]
+
+
+def attacked(target: str, *, engine: str, seconds: float, seed: int) -> Outcome:
+    """Run a target in a process of its own."""
+    with tempfile.TemporaryDirectory() as folder:
+        command = [sys.executable, "-m", "tests.fuzz.engines", engine, target, str(seconds), str(seed), folder]
+        environment = {**os.environ, "PYTHONHASHSEED": str(seed)}
+        # Beside the seconds: the imports under instruments, the corpus, and one slow attempt.
+        limit = seconds + SLOWEST_SECONDS + 120
+        try:
+            ended = subprocess.run(
+                command, cwd=ROOT, env=environment, capture_output=True, timeout=limit, check=False, errors="replace"
+            )
+        except subprocess.TimeoutExpired:
+            return Outcome(0, {f"no end after {limit:.0f} seconds": b""})
+        if ended.returncode == 0 and ended.stdout.strip():
+            told = json.loads(ended.stdout.splitlines()[-1])
+            failures = {name: data.encode("latin-1") for name, data in told["failures"].items()}
+            return Outcome(told["attempts"], failures)
+        print(ended.stderr[-3_000:], file=sys.stderr)
+        inputs = [file.read_bytes() for file in Path(folder).glob("failed-*")]
+        return Outcome(0, {f"the process ended with status {ended.returncode}": inputs[0] if inputs else b""})
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__.partition("\n")[0])
+    parser.add_argument("targets", metavar="TARGET", nargs="*", help=f"{', '.join(TARGETS)}; all without one")
+    parser.add_argument("--seconds", type=float, default=120, help="for each target (default %(default)s)")
+    parser.add_argument("--seed", type=int, default=0, help="default %(default)s")
+    parser.add_argument("--engine", choices=ENGINES, help="default: atheris where it is installed, else hypothesis")
+    options = parser.parse_args()
+    unknown = set(options.targets) - TARGETS.keys()
+    if unknown:
+        parser.error(f"no such target: {', '.join(sorted(unknown))}; targets are {', '.join(TARGETS)}")
+    engine = options.engine or ENGINES[importlib.util.find_spec("atheris") is None]
+
+    print(f"{engine}, seed {options.seed}, {options.seconds:g} seconds for each target")
+    print(f"{'target':<14} {'attempts':>10} {'failures':>10}")
+    all_failures: list[str] = []
+    attempts = 0
+    for target in options.targets or TARGETS:
+        outcome = attacked(target, engine=engine, seconds=options.seconds, seed=options.seed)
+        print(f"{target:<14} {outcome.attempts:>10,} {len(outcome.failures):>10,}", flush=True)
+        attempts += outcome.attempts
+        for name, data in outcome.failures.items():
+            all_failures.append(f"{target}: {name}: {data!r:.400}")
+            if data:
+                add_to_corpus(target, data)
+    print(f"{'in all':<14} {attempts:>10,} {len(all_failures):>10,}")
+    print(*all_failures, sep="\n")
+    return bool(all_failures)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

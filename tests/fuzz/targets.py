@@ -1,0 +1,462 @@
+"""Targets of the campaign: each function takes any bytes and raises where its part breaks a promise."""
+
+from __future__ import annotations
+
+import io
+import json
+import struct
+import unicodedata
+from array import array
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from copy import deepcopy
+from functools import cache
+from itertools import islice, pairwise
+from typing import Any
+from zlib import crc32
+
+from gatekeeper_core import (
+    ContextGatekeeper,
+    HistoryConfig,
+    ModelPrices,
+    PolicyState,
+    RunConfig,
+    WorkingMemory,
+    keep,
+    read_messages,
+    select_history,
+)
+from gatekeeper_core.context.tool_results.compressor import ToolResultCompressor, ToolResultConfig
+from gatekeeper_core.context.tool_results.formats.json_text import UNREAD, read_json, write_json
+from gatekeeper_core.context.tool_results.formats.tables import read_table, write_table
+from gatekeeper_core.context.tool_results.pointers import defused, one_line, pointer_id, pointers_in
+from gatekeeper_core.context.tool_results.signals import failing
+from gatekeeper_core.errors import ConfigError, MessageFormatError, SnapshotError
+from gatekeeper_core.fences import fence
+from gatekeeper_core.lookalikes import BLANKS, LOOKALIKES
+from gatekeeper_core.messages import Message, group_turns, validate_messages
+from gatekeeper_core.selection.anchors import (
+    MAX_QUERY_ANCHORS,
+    count_terms,
+    extract_anchors,
+    query_terms,
+    terms_in,
+)
+from gatekeeper_core.selection.cues import ends_with_question, read_cues, without_cues
+from gatekeeper_core.selection.snapshot import read_sections, write_sections
+from gatekeeper_core.storage import codec as stored
+from gatekeeper_core.storage.base import EarlierText, Memory
+from gatekeeper_core.storage.in_memory import InMemoryBlobStore
+from gatekeeper_core.text import clean, code_fences, is_question, locale_of, sentences, split_thinking, word_strings
+from gatekeeper_core.tokens import count_messages
+from gatekeeper_formats import READABLE, WRITABLE, FormatError, read_conversation, read_conversations, write_messages
+from tests.fuzz.inputs import Input
+from tests.native_lists import CHAT, FORMATS, talk
+
+KEY = b"key of this thread"
+POINTER = "abcdefghijklmnop"
+FAILURE = "12:00:07 ERROR 磁盘已满 disk full SN-8841"
+
+TALKS = (
+    (("Redis 用哪个端口？", "6380 端口。"), ("How long does bread bake?", "Forty minutes."), ("换个话题，红烧肉", "")),
+    (("The api-gateway returns ERR-4035.", "Restart v1.2.3."), ("那个呢？", "On 3 May, 60 元。"), ("And this?", "ok")),
+    (),
+)
+QUESTIONS = ("Redis 端口？", "那个呢？", "Back to ERR-4035", "我们聊了什么？")
+
+DAMAGE: tuple[Any, ...] = (None, 7, -1, "", "中", [], {}, [7], {"type": "text"}, True, float("nan"), 2**63, "tool_use")
+
+
+def text(data: bytes) -> None:
+    """Sentences cover what is visible once, code stays whole, cleaning is idempotent, thinking is all split off."""
+    said = Input(data).text()
+    spans = sentences(said)
+    edges = [0, *(edge for span in spans for edge in span), len(said)]
+    assert edges == sorted(edges)
+    assert all(start < stop for start, stop in spans)
+    assert not any(said[stop:start].strip() for stop, start in zip(edges[::2], edges[1::2], strict=True))
+    assert all(said[start:stop] == said[start:stop].strip() for start, stop in spans)
+
+    fences = code_fences(said)
+    assert all(one.stop <= other.start for one, other in pairwise(fences))
+    for begin, end in fences:
+        assert said[begin:end].lstrip(" \t>").startswith(("```", "~~~"))
+        assert not any(said[stop:end].strip() for start, stop in spans if begin <= start and stop < end)
+
+    cleaned = clean(said)
+    assert clean(cleaned) == cleaned
+    assert len(cleaned) <= len(said)
+    answer = split_thinking(said)[1]
+    assert said.endswith(answer)
+    assert split_thinking(answer) == ("", answer)
+    assert all(word in said for word in word_strings(said))
+    assert locale_of([said]) in ("zh", "en")
+    is_question(said)
+
+
+def anchors(data: bytes) -> None:
+    """Anchors are few, short and weighed; invisible characters change none; taking cues out adds nothing."""
+    said = Input(data).text()
+    found = extract_anchors(said)
+    assert len(found) <= MAX_QUERY_ANCHORS
+    assert extract_anchors(said, limit=5) == found[:5]
+    assert all(0 < len(anchor.term) <= 120 and 0 < anchor.weight <= 1 for anchor in found)
+    assert list(query_terms(said)) == [one.term for one in found if one.kind not in ("triple", "quote", "code")]
+    counts = count_terms(said)
+    assert terms_in(said) == counts.keys()
+    assert all(count > 0 for count in counts.values())
+    assert extract_anchors(clean(said)) == found
+    assert count_terms(clean(said)) == counts
+
+    assert all(cue is None or cue for cue in read_cues(said))
+    left = iter(said)
+    assert all(char in left for char in without_cues(said) if char != " ")
+    ends_with_question(said)
+
+
+def formats(data: bytes) -> None:
+    """A file is read or refused in one line; what was read can be written, and comes back where nothing is left out."""
+    source = Input(data)
+    form = source.choice((None, *READABLE))
+    try:
+        read = [*islice(read_conversations(io.BytesIO(source.rest()), form=form, name="chat"), 20)]
+    except FormatError as refused:
+        if len(str(refused).splitlines()) != 1:
+            raise AssertionError("an error of several lines") from refused
+        return
+    for conversation in read:
+        assert conversation.turns == group_turns(conversation.messages) or conversation.form == "pairs"
+        for name in WRITABLE:
+            write_messages(conversation.messages, name)[0].encode("utf-8")
+        written, left_out = write_messages(conversation.messages, "openai")
+        if conversation.messages and not left_out:
+            again = read_conversation(io.BytesIO(written.encode()), form="openai")
+            assert again.messages == conversation.messages
+
+
+def snapshot(data: bytes) -> None:
+    """A forged snapshot is a ``SnapshotError``, or it answers, grows and is put away like any other."""
+    source = Input(data)
+    turns = source.choice(TALKS)
+    forged = source.choice((_forged_sections, _forged_index, _forged_bytes))(turns, source)
+    try:
+        gatekeeper = ContextGatekeeper.from_bytes(forged, turns, token_budget=100)
+    except SnapshotError:
+        return
+    for history in (turns, (*turns, *TALKS[1]), turns[:1]):
+        gatekeeper.sync(history)
+        for question in QUESTIONS:
+            selection = gatekeeper.explain(question)
+            assert sum(turn.tokens for turn in selection.turns) == selection.tokens <= selection.token_budget
+        assert len(gatekeeper.verdicts) == len(gatekeeper.turn_tokens) == len(history)
+        assert gatekeeper.topics or not history
+    gatekeeper.to_bytes()
+
+
+@cache
+def _snapshot_of(turns: tuple[tuple[str, str], ...]) -> bytes:
+    gatekeeper = ContextGatekeeper(100)
+    gatekeeper.sync(turns)
+    return gatekeeper.to_bytes()
+
+
+def _forged_sections(turns: tuple[tuple[str, str], ...], source: Input) -> bytes:
+    return write_sections(b"history", _changed(read_sections(b"history", _snapshot_of(turns)), source))
+
+
+def _forged_index(turns: tuple[tuple[str, str], ...], source: Input) -> bytes:
+    sections = read_sections(b"history", _snapshot_of(turns))
+    sections["index"] = write_sections(b"index", _changed(read_sections(b"index", sections["index"]), source))
+    return write_sections(b"history", sections)
+
+
+def _forged_bytes(turns: tuple[tuple[str, str], ...], source: Input) -> bytes:
+    body = bytearray(_snapshot_of(turns)[:-4])
+    while not source.is_empty:
+        _change(body, source)
+    return bytes(body) + struct.pack("<I", crc32(body))
+
+
+def _changed(sections: dict[str, Any], source: Input) -> dict[str, Any]:
+    while not source.is_empty:
+        name = source.choice(sorted(sections))
+        content = sections[name]
+        raw = bytearray(content if isinstance(content, bytes) else content.tobytes())
+        _change(raw, source)
+        if isinstance(content, array):
+            sections[name] = array(content.typecode, bytes(raw[: len(raw) // content.itemsize * content.itemsize]))
+        else:
+            sections[name] = bytes(raw)
+    return sections
+
+
+def _change(raw: bytearray, source: Input) -> None:
+    at = source.number(len(raw) + 1)
+    length = source.number(9)
+    raw[at : at + length] = source.take(source.number(9))
+
+
+def codec(data: bytes) -> None:
+    """What is encoded comes back, what was not encoded is a ``ValueError``."""
+    pairs: tuple[tuple[Callable[[bytes], Any], Callable[[Any], bytes]], ...] = (
+        (stored.decode_text, stored.encode_text),
+        (stored.decode_message, stored.encode_message),
+        (stored.decode_memory, stored.encode_memory),
+        (stored.decode_terms, stored.encode_terms),
+        (stored.decode_vector, stored.encode_vector),
+    )
+    for decode, encode in pairs:
+        try:
+            value = decode(data)
+        except ValueError:
+            continue
+        again = encode(value)
+        assert encode(decode(again)) == again
+
+    said = Input(data).text()
+    assert stored.decode_text(stored.encode_text(said)) == said
+    message = Message("user", said, id=said or None, metadata={"note": said})
+    assert stored.decode_message(stored.encode_message(message)) == message
+    memory = Memory("m1", said, "skill", said, said, 3, 1.5, 2.5, said, None, (EarlierText(said, 1.0, None, 2),), 3)
+    assert stored.decode_memory(stored.encode_memory(memory)) == memory
+    assert stored.decode_terms(stored.encode_terms((said, said))) == (said, said)
+    assert stored.checksum(data, b"") != stored.checksum(b"", data) or not data
+
+
+def pointers(data: bytes) -> None:
+    """No text of others reads as a pointer; a preview is one line; a pointer gives back what was put aside."""
+    said = Input(data).text()
+    once = defused(said)
+    assert defused(once) == once
+    assert pointers_in(once) == ()
+    ours = defused(f"{said} [[wm:{POINTER}]]", {POINTER})
+    assert pointers_in(ours) == (POINTER,)
+    assert defused(ours, {POINTER}) == ours
+    json.loads(defused(json.dumps([[said], said], ensure_ascii=False)))
+
+    line = one_line(said)
+    assert len(line) <= 60
+    assert '"' not in line
+    assert line.isprintable()
+    assert pointers_in(line) == ()
+    memory = WorkingMemory(InMemoryBlobStore(), KEY)
+    pointer = memory.offload(said, kind="prose")
+    if pointer is not None:
+        assert pointers_in(pointer.text) == (pointer.id,) == (pointer_id(pointer.text),)
+        assert len(pointer.text.splitlines()) == 1
+        assert memory.load(pointer.text) == said
+    memory.read(said)
+
+
+def fences(data: bytes) -> None:
+    """Nothing inside a fence is its closing mark or looks like it, and nothing is lost."""
+    source = Input(data)
+    tag = source.choice(("memory", "task", "a"))
+    said = source.text()
+    fenced = fence(said, tag=tag)
+    assert fence(fenced, tag=tag) == fenced
+    name = fenced[1 : fenced.index(">")]
+    inside = fenced[len(name) + 3 : -len(name) - 4]
+    assert fenced == f"<{name}>\n{inside}\n</{name}>"
+    assert name not in inside
+    assert f"</{tag}" not in _skeleton(inside)
+    assert fenced == said or inside.replace("\\", "") == said.replace("\\", "")
+
+
+@cache
+def _shown() -> dict[str, str]:
+    return {source: target for target, sources in LOOKALIKES.items() for source in sources}
+
+
+def _skeleton(said: str) -> str:
+    """Return a text as it looks: Unicode Technical Standard 39, of the whole text at once."""
+    folded = unicodedata.normalize("NFKD", said).casefold()
+    visible = (char for char in folded if char not in BLANKS and unicodedata.category(char)[0] not in "CMZ")
+    return "".join(_shown().get(char, char) for char in visible)
+
+
+def tool_results(data: bytes) -> None:
+    """A result is within its limits, keeps its only failure, is whole behind its pointer, and never made small twice."""
+    source = Input(data)
+    small = ToolResultConfig(max_tokens=100, min_chars=0, byte_limits={"bash": 400})
+    config = source.choice((ToolResultConfig(), small))
+    tool, query = source.choice((None, "bash", "search")), source.choice((None, "SN-1 的端口？"))
+    memory = source.choice((None, WorkingMemory(InMemoryBlobStore(), KEY)))
+    times, age = source.number(80) + 1, source.choice((0, 3))
+    has_failure = source.choice((False, True))
+    lines = source.text()[:2_000].split("\n")
+    lines = [line.replace("#", str(at)) for at in range(times) for line in lines][:2_000]
+    lines[len(lines) // 2 : len(lines) // 2] = [FAILURE] * has_failure
+    said = "\n".join(lines)
+
+    compressor = ToolResultCompressor(config, working_memory=memory)
+    result = compressor.compress(said, tool_name=tool, query=query, age_rounds=age)
+    assert compressor.compress(result.text, tool_name=tool, query=query, age_rounds=age).text == result.text
+    limit = config.byte_limits.get(tool or "")
+    if limit is not None and result.kind != "ours":
+        assert len(result.text.encode("utf-8", "surrogatepass")) <= limit
+    if result.strategy == "unchanged":
+        assert result.text == defused(said)
+        return
+    if result.strategy != "cut":
+        assert result.tokens_after <= max(2 * config.max_tokens, 1_000)
+    if memory is not None and result.pointer is not None:
+        assert memory.load(result.pointer.text) == said
+    if result.strategy in ("lines", "groups", "frames") and [lines[at] for at in failing(lines)] == [FAILURE]:
+        assert FAILURE in result.text
+
+
+def tables(data: bytes) -> None:
+    """Rows come back from the table form as from JSON, on one line each; another form is a ``ValueError``."""
+    source = Input(data)
+    names = source.choice((("id", "name"), ("a.b", "a", ""), ("端口", "x y", "user")))
+    said = source.text()
+    with suppress(ValueError):
+        read_table(said)
+    cells = said.split("\n")
+    value: Any = read_json(said)
+    if value is UNREAD or not isinstance(value, list) or not all(isinstance(row, dict) for row in value):
+        values = [cell if (read := read_json(cell)) is UNREAD else read for cell in cells]
+        value = [dict(zip(names, values[at:], strict=False)) for at in range(0, len(values), len(names))]
+        value += [{name: dict.fromkeys(names, cell)} for name, cell in zip(names, values, strict=False)]
+    if value:
+        written = write_table(value)
+        as_json = read_json(write_json(value))  # not always the value: see ``write_json``
+        assert as_json is UNREAD or read_table(written) == as_json
+        assert len(written.split("\n")) == len(value) + 2
+        written.encode("utf-8")
+
+
+def stream(data: bytes) -> None:
+    """A stream cut anywhere tells the same; thinking never shows; what is no stream is a ``MiniMaxError``."""
+    from gatekeeper_minimax.errors import MiniMaxError
+    from gatekeeper_minimax.stream import Assembly, events
+
+    source = Input(data)
+    places = [source.number(65_536) for _ in range(source.number(9))]
+    body = source.rest()
+    told = [*events([body])]
+    assert [*events(_pieces(body, places))] == told
+    assert [*events(body[at : at + 1] for at in range(len(body)))] == told
+    for split in (False, True):
+        assembly = Assembly(split=split)
+        try:
+            shown = "".join(map(assembly.add, told))
+            last, reply = assembly.end()
+        except MiniMaxError:
+            continue
+        assert assembly.text == shown + last == reply.text
+
+    said = Input(body).text()
+    assembly = Assembly()
+    chunks = [{"choices": [{"delta": {"content": piece}}]} for piece in _pieces(said, places)]
+    shown = "".join(assembly.add(json.dumps(chunk)) for chunk in chunks)
+    assembly.add('{"choices": [{"delta": {}, "finish_reason": "stop"}]}')
+    last, reply = assembly.end()
+    # Two escaped surrogates that meet in one piece are one character.
+    assert _joined(shown + last) == _joined(reply.text) == _joined(split_thinking(said)[1])
+
+
+def _pieces(whole: Any, places: Sequence[int]) -> list[Any]:
+    at = sorted({place % (len(whole) + 1) for place in places} | {0, len(whole)})
+    return [whole[start:stop] for start, stop in pairwise(at)]
+
+
+def _joined(said: str) -> str:
+    return said.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
+
+
+def messages(data: bytes) -> None:
+    """A damaged list is refused with its position or sent in its order; a whole one is accepted, within the budget."""
+    source = Input(data)
+    native = source.choice(FORMATS)
+    items = json.loads(json.dumps(native.write(talk(source.number(65_536)))))
+    issued = native.carried(items)
+    budget = 30 + source.number(3_000)
+    is_damaged = not source.is_empty
+    while items and not source.is_empty:
+        places = [*_places(items)]
+        owner, key = places[source.number(65_536) % len(places)]
+        if source.choice((False, True)):
+            del owner[key]
+        else:
+            owner[key] = deepcopy(source.choice(DAMAGE))
+    if not items or not isinstance(items[0], dict):
+        return  # nothing tells that it is a list in a provider's format
+    config = HistoryConfig(token_budget=budget, passthrough_below=0, run=RunConfig(keep_recent_rounds=1))
+    gatekeeper = ContextGatekeeper()
+    try:
+        view = select_history(items, gatekeeper=gatekeeper, config=config)
+    except MessageFormatError as refused:
+        if not is_damaged or refused.position not in range(len(items)):
+            raise AssertionError("refused without a reason or a position") from refused
+        return
+    sent = keep(items, view)
+    changed = dict(view.replaced)
+    assert view.kept == tuple(sorted({*view.kept}))
+    assert all(one is items[at] for one, at in zip(sent, view.kept, strict=True) if at not in changed)
+    if view.status != "over_budget":
+        assert count_messages(read_messages(sent), token_counter=gatekeeper.token_counter) <= budget
+    if not is_damaged:
+        assert native.faults(sent) == native.changes(sent, issued) == []
+
+
+def _places(value: Any) -> Iterator[tuple[Any, Any]]:
+    """Yield every place in a value that can be changed: the list or object, and the position or key."""
+    rest = [value]
+    while rest:
+        owner = rest.pop()
+        for key in owner if isinstance(owner, dict) else range(len(owner)):
+            yield owner, key
+            if isinstance(owner[key], (dict, list)):
+                rest.append(owner[key])
+
+
+def costs(data: bytes) -> None:
+    """Whatever prices and state, what is sent is within the budget and in a valid order, and the state comes back."""
+    source = Input(data)
+    kept = read_messages(CHAT.write(talk(source.number(65_536))))
+    budget = 30 + source.number(3_000)
+    posture = source.choice(("careful", "thrifty"))
+    names = ("input", "output", "cache_read", "cache_write")
+    rates = {name: source.number(100) / source.choice((1, 10, 1_000)) for name in names}
+    least = source.choice((None, 1, 64, 1_024))
+    prices = ModelPrices(**rates, min_cached_tokens=least, step_tokens=1 + source.number(128))
+    state = _state(source)
+    config = HistoryConfig(token_budget=budget, posture=posture)
+    gatekeeper = ContextGatekeeper()
+    for nth, stop in enumerate(at + 1 for at, message in enumerate(kept) if message.role == "user"):
+        asked = kept[:stop]
+        view = select_history(asked, gatekeeper=gatekeeper, config=config, state=state, prices=prices, now=400.0 * nth)
+        sent = keep(asked, view)
+        assert view.kept == tuple(sorted({*view.kept}))
+        assert validate_messages(sent, provider="openai") == ()
+        if view.status != "over_budget":
+            assert count_messages(sent, token_counter=gatekeeper.token_counter) <= budget
+        assert view.state is not None
+        state = PolicyState.from_dict(json.loads(json.dumps(view.state.to_dict())))
+        assert state == view.state
+
+
+def _state(source: Input) -> PolicyState:
+    """Return a state that was stored and damaged; the first one where it is refused."""
+    values = PolicyState().to_dict()
+    names = sorted(values)
+    while not source.is_empty:
+        name = source.choice(names)
+        values[name] = source.choice((*DAMAGE, source.number(256), [source.number(8), 9], source.number(60_000) / 7))
+    try:
+        state = PolicyState.from_dict(values)
+    except ConfigError:
+        return PolicyState()
+    assert PolicyState.from_dict(state.to_dict()) == state
+    return state
+
+
+TARGETS: dict[str, Callable[[bytes], None]] = {
+    target.__name__: target
+    for target in (
+        *(text, anchors, formats, snapshot, codec, pointers, fences),
+        *(tool_results, tables, stream, messages, costs),
+    )
+}

@@ -1,0 +1,63 @@
+"""The corpora of the campaign (``make fuzz``): every input that once broke a promise, and what the engines begin with."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.fuzz.engines import Attempts
+from tests.fuzz.inputs import CORPORA, Input, read_corpus
+from tests.fuzz.targets import TARGETS
+
+ROOT = Path(__file__).resolve().parents[1]
+each_target = pytest.mark.parametrize(
+    "target", [pytest.param(name, marks=pytest.mark.minimax) if name == "stream" else name for name in TARGETS]
+)
+
+
+@each_target
+def test_no_input_of_a_corpus_breaks_a_promise(target: str) -> None:
+    for data in [b"", *read_corpus(target)]:
+        TARGETS[target](data)
+
+
+def test_every_target_has_a_corpus_and_every_corpus_a_target() -> None:
+    assert {file.stem for file in CORPORA.iterdir()} == TARGETS.keys()
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        ("缓存 port".encode(), "缓存 port"),
+        (b"\xff\x00", "\udcff\x00"),
+        (b"\xed\xa0\xbd\xed\xb8\x80", "\ud83d\ude00"),
+    ],
+)
+def test_any_bytes_are_a_text(data: bytes, said: str) -> None:
+    assert Input(data).text() == said
+
+
+def test_of_each_failure_the_shortest_input_is_kept() -> None:
+    def target(data: bytes) -> None:
+        if b"x" in data:
+            raise KeyError(data)
+        assert b"y" not in data
+
+    attempts = Attempts(target)
+    for data in (b"ab", b"xxx", b"x", b"xx", b"y"):
+        attempts(data)
+    assert attempts.count == 5
+    assert sorted(attempts.failures.values()) == [b"x", b"y"]
+
+
+def test_the_command_prints_attempts_and_failures_of_a_target() -> None:
+    command = [sys.executable, "-m", "tests.fuzz", "--engine", "hypothesis", "--seconds", "2", "fences"]
+    ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120, check=True)
+    table = ended.stdout.split("\n")
+    assert table[0] == "hypothesis, seed 0, 2 seconds for each target"
+    name, attempts, failures = table[2].split()
+    assert (name, failures) == ("fences", "0")
+    assert int(attempts.replace(",", "")) > len(read_corpus("fences"))
