@@ -383,13 +383,10 @@ class LongTermMemory:
         """
         number = 0
         while (found := self._store.get_memory(scope, _made_id(draft, number))) is not None:
-            kept = found.memory
-            if (
-                draft.supersedes is None
-                and draft.key is not None
-                and (kept.key, kept.superseded_by) == (draft.key, None)
-            ):
-                raise ConflictError("memory", expected_version=0, stored_version=kept.version)
+            if draft.key is not None and draft.supersedes is None:
+                *_, newest = self._chain(scope, found, "superseded_by")
+                if (newest.key, newest.superseded_by) == (draft.key, None):
+                    raise ConflictError("memory", expected_version=0, stored_version=newest.version)
             number += 1
         return _made_id(draft, number)
 

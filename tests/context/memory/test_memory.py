@@ -385,18 +385,32 @@ class Overtaken(InMemoryMemoryStore):
 
 @pytest.mark.parametrize("reading", range(1, 9))
 @pytest.mark.parametrize("before", [[], ["I live in Oslo"], ["我住在上海", "I live in Oslo"]])
-def test_of_two_writers_of_one_key_at_once_one_takes_the_place_of_the_other(before: list[str], reading: int) -> None:
-    """Wherever between its readings the other one comes."""
+@pytest.mark.parametrize("others", [["I moved to Rome"], ["I moved to Rome", "住 Paris"]])
+def test_of_writers_of_one_key_at_once_each_takes_the_place_of_the_one_before(
+    before: list[str], others: list[str], reading: int
+) -> None:
+    """Wherever between its readings the others come."""
     store = Overtaken()
     memory = LongTermMemory(store)
     for text in before:
         memory.add(ANN, text, category="fact", key="residence")
-    store.other = lambda: memory.add(ANN, "I moved to Rome", category="fact", key="residence")
+    store.other = lambda: [memory.add(ANN, text, category="fact", key="residence") for text in others]
     store.readings_left = reading
     last = memory.add(ANN, "我搬到了北京", category="fact", key="residence")
     if store.readings_left > 0:  # it was done before
+        store.readings_left = 0
         store.other()
     (newest,) = memory.newest(ANN)
     texts = [each.text for each in memory.history(ANN, newest.id)]
-    assert sorted(texts) == sorted([*before, "I moved to Rome", "我搬到了北京"])
+    assert sorted(texts) == sorted([*before, *others, "我搬到了北京"])
     assert last.text == "我搬到了北京"
+
+
+def test_a_key_whose_newest_answer_was_forgotten_can_be_answered_again() -> None:
+    store = InMemoryMemoryStore()
+    memory = LongTermMemory(store)
+    first, second = (memory.add(ANN, text, category="fact", key="residence") for text in ("住 Paris", "住 Rome"))
+    assert store.delete_memories(ANN, [second.id]) == 1
+    third = memory.add(ANN, "住 Oslo", category="fact", key="residence")
+    assert [each.text for each in memory.newest(ANN)] == ["住 Oslo"]
+    assert len({first.id, second.id, third.id}) == 3
