@@ -226,19 +226,23 @@ class PostgresServer(Server):
             self.folder.chmod(0o755)
             (self.folder / "data").mkdir(mode=0o700)
             shutil.chown(self.folder / "data", self.user)
+        self.fill()
+
+    def fill(self) -> None:
+        """Make an empty cluster."""
+        self.run("initdb", "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync")
+
+    def run(self, program: str, *arguments: str) -> None:
+        """Run one of PostgreSQL's programs on the folder of the cluster."""
         made = subprocess.run(
-            [
-                self._binaries / "initdb",
-                *("-D", self.folder / "data", "-U", "postgres"),
-                *("-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"),
-            ],
+            [self._binaries / program, "-D", self.folder / "data", *arguments],
             user=self.user,
             cwd=self.folder,
             capture_output=True,
             check=False,
         )
         if made.returncode:
-            raise RuntimeError(f"initdb failed: {made.stderr.decode(errors='replace')[-2000:]}")
+            raise RuntimeError(f"{program} failed: {made.stderr.decode(errors='replace')[-2000:]}")
 
     def command(self) -> list[str]:
         """Listen on one TCP port, and on no socket in a folder that others share."""

@@ -8,15 +8,20 @@ import sqlite3
 import tempfile
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from gatekeeper_core.context.prompt.builder import ContextBuilder
+from gatekeeper_core.context.thread.stored import StoredThreads
 from gatekeeper_core.errors import CorruptionError, StorageError
 from gatekeeper_core.storage.sqlite import SQLiteStore
 from tests.message_store_contract import ids_of, said
+from tests.storage.test_sqlite_faults import CALLS
+from tests.store_contract import fill, seen
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -282,17 +287,64 @@ def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
         SQLiteStore(tmp_path)
 
 
-def test_a_file_that_must_not_be_written_is_named() -> None:
+def become_nobody() -> None:
+    """Give up the rights of root, whom the rights on files do not bind."""
+    if os.geteuid() == 0:
+        os.setuid(65534)
+
+
+@pytest.fixture
+def open_folder() -> Iterator[Path]:
+    """A folder that others can come to, as they cannot to ``tmp_path``."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        folder.chmod(0o777)
+        yield folder
+        folder.chmod(0o755)
+
+
+def test_a_file_that_must_not_be_written_is_named(open_folder: Path) -> None:
+    name = open_folder / "store.db"
+
     def child() -> None:
-        if os.geteuid() == 0:
-            os.setuid(65534)  # nobody: the rights on files do not bind root
+        become_nobody()
         with pytest.raises(StorageError, match="rights on"):
             SQLiteStore(name)
 
-    with tempfile.TemporaryDirectory() as folder:  # not tmp_path, where nobody can come
-        name = Path(folder, "store.db")
-        SQLiteStore(name).close()
+    SQLiteStore(name).close()
+    name.chmod(0o444)
+    open_folder.chmod(0o555)
+    assert forked(child) == 0
+
+
+@pytest.mark.parametrize("folder_mode", [0o777, 0o555], ids=["the file", "the file and its folder, while it is open"])
+def test_a_file_that_may_only_be_read_is_read_and_refuses_each_write(open_folder: Path, folder_mode: int) -> None:
+    """The error says what to do; a build goes on without what it would have saved."""
+    name = open_folder / "store.db"
+
+    def child() -> None:
+        become_nobody()
+        with SQLiteStore(name) as store:
+            assert seen(store) == before
+            for write in CALLS.values():
+                with pytest.raises(StorageError, match="must not be written: see to the rights on the file"):
+                    write(store)
+                assert seen(store) == before
+            assert store.check() == ()
+            thread = StoredThreads(store).load("t1", tenant="acme")
+            context = ContextBuilder(store=store).build(thread, "端口 port?", "Be brief.")
+            assert [message.text for message in context.messages][-3:] == ["message 0", "message 1", "端口 port?"]
+
+    with SQLiteStore(name) as store:
+        fill(store)
+        store.forget("acme", user="gone")
+        before = seen(store)
+    with closing(sqlite3.connect(name)) as elsewhere:  # not one of ours, which a fork closes
+        elsewhere.execute("SELECT count(*) FROM messages").fetchone()
         name.chmod(0o444)
-        Path(folder).chmod(0o555)
+        open_folder.chmod(folder_mode)
         assert forked(child) == 0
-        Path(folder).chmod(0o755)
+    name.chmod(0o644)
+    open_folder.chmod(0o777)
+    with SQLiteStore(name) as store:
+        assert store.append_messages("acme", "t1", said(7)) == 2

@@ -7,16 +7,18 @@ Environment:
 
 from __future__ import annotations
 
+import ctypes
 import os
 import random
 import resource
 import shutil
 import signal
 import sqlite3
+import tempfile
 import threading
 import time
 from collections import Counter
-from contextlib import suppress
+from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -298,31 +300,93 @@ def test_a_full_disk_is_named_and_stores_nothing_of_the_call(path: Path) -> None
         assert store.check() == ()
 
 
-def test_a_file_that_may_not_grow_is_named_and_can_be_used_when_it_may_again(path: Path) -> None:
-    """The system's own refusal, in the write-ahead log."""
+class FileLimit:
+    """Files that the system lets grow no more."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def fill(self) -> None:
+        """Leave room for some writes."""
+        resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, resource.RLIM_INFINITY))
+
+    def clear(self) -> None:
+        """Make room again."""
+        resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+
+    def close(self) -> None:
+        """Leave nothing behind."""
+
+
+class SmallDisk:
+    """A file system of its own without room; it takes the right to mount one.
+
+    Raises:
+        OSError: this process may not.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        libc = ctypes.CDLL(None, use_errno=True)
+        if libc.mount(b"tmpfs", str(folder).encode(), b"tmpfs", 0, b"size=1m"):
+            raise OSError(ctypes.get_errno(), "mount")
+        self._unmount = partial(libc.umount2, str(folder).encode(), 2)  # MNT_DETACH
+
+    def fill(self) -> None:
+        """Leave room for some writes, and then not for a page."""
+        (self.folder / "ballast").write_bytes(bytes(600_000))
+
+    def clear(self) -> None:
+        """Make room again."""
+        (self.folder / "ballast").unlink()
+
+    def close(self) -> None:
+        """Take it away."""
+        self._unmount()
+
+
+def full_disks() -> dict[str, type[FileLimit | SmallDisk]]:
+    """Return the ways in which this process can have no room left."""
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            SmallDisk(Path(folder)).close()
+        except (OSError, AttributeError):
+            return {"the system lets the files grow no more": FileLimit}
+    return {"the system lets the files grow no more": FileLimit, "the file system is full": SmallDisk}
+
+
+FULL_DISKS = full_disks()
+
+
+@pytest.mark.parametrize("fault", FULL_DISKS)
+def test_a_file_that_may_not_grow_is_named_and_can_be_used_when_it_may_again(tmp_path: Path, fault: str) -> None:
+    """The system's own refusal, in the write-ahead log; readers go on."""
 
     def work(say: Callable[[str], None]) -> None:
-        with SQLiteStore(path) as store:
+        with SQLiteStore(disk.folder / "store.db") as store:
             store.append_messages("acme", "t1", said(0))
-            resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, resource.RLIM_INFINITY))
+            disk.fill()
             written: list[int] = []
 
             def write_on() -> None:
                 while True:
                     written.append(store.append_messages("acme", "t1", [Message("user", "x" * 20_000)]))
 
-            with fault_round(STORE, "the system lets the files grow no more") as found:
-                with pytest.raises(StorageError, match=r"store\.db: (the system could not|there is no room)"):
-                    write_on()
-                found.refused()
-                found.stored(store.last_seq("acme", "t1") == len(written) > 1, "the messages before")
-            resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+            with fault_round(STORE, fault) as found:
+                for _ in range(2):
+                    with pytest.raises(StorageError, match=r"store\.db: (the system could not|there is no room)"):
+                        write_on()
+                    found.refused()
+                    found.stored(store.last_seq("acme", "t1") == len(written) > 1, "the messages before")
+                    found.content(len(store.read_messages("acme", "t1")) == len(written) + 1, "half a message")
+            disk.clear()
             assert store.append_messages("acme", "t1", said(1_000)) == len(written) + 1
             assert store.check() == ()
         say("done")
         time.sleep(10)
 
-    assert Child(work).killed(after_seconds=0) == ["done"]
+    with closing(FULL_DISKS[fault](tmp_path)) as disk:
+        assert Child(work).killed(after_seconds=0) == ["done"]
 
 
 SLOW = "; ".join(f"CREATE TABLE added_{n} (tenant BLOB, thread BLOB, PRIMARY KEY (tenant, thread))" for n in range(60))

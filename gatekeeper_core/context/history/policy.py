@@ -110,6 +110,10 @@ class PolicyState(NamedTuple):
         """Whether nothing was left out so far."""
         return not self.since
 
+    def is_after(self, other: PolicyState) -> bool:
+        """Return whether a later call made it: by the questions, since a clock may go back; within one by the clock."""
+        return (self.questions, self.called_at or 0.0) > (other.questions, other.called_at or 0.0)
+
     def to_dict(self) -> dict[str, Any]:
         """Return the state, JSON-ready.
 

@@ -7,6 +7,7 @@ here. A thread that was not used for long is forgotten, and a copy starts empty.
 from __future__ import annotations
 
 import json
+import os
 import time
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -70,7 +71,8 @@ class _Question(NamedTuple):
 class ThreadSelector(Generic[Item]):
     """Selects from the messages of a framework, and remembers per thread what it need not work out again.
 
-    Safe to use from several threads; one conversation is served at a time, different ones side by side.
+    Safe to use from several threads; one conversation is served at a time, different ones side by side. A process that
+    forks leaves its child the settings alone, as a copy has them.
 
     Args:
         read: translates one message of the framework.
@@ -102,7 +104,8 @@ class ThreadSelector(Generic[Item]):
     True
     """
 
-    _threads: LruCache[tuple[str, Hashable], RememberedThread[Item]]
+    _process: int
+    _remembered: LruCache[tuple[str, Hashable], RememberedThread[Item]]
     _last_view: HistoryView | None
     _warned: frozenset[Event]
 
@@ -274,7 +277,7 @@ class ThreadSelector(Generic[Item]):
                 with self._shared(thread, tenant, state):
                     if again:
                         state.take_back()
-                    if stored is not None and (stored.called_at or 0) > (state.policy.called_at or 0):
+                    if stored is not None and stored.is_after(state.policy):
                         state.policy = stored
                     view = self._view(state, items, question, config or state.config, restore)
             except BaseException:
@@ -431,9 +434,16 @@ class ThreadSelector(Generic[Item]):
     # --- copies -----------------------------------------------------------------------------------------------------
 
     def _forget(self) -> None:
-        self._threads = LruCache(max_bytes=self._config.max_bytes, keeps_newest=True)
+        self._remembered = LruCache(max_bytes=self._config.max_bytes, keeps_newest=True)
         self._last_view = None
         self._warned = frozenset()
+        self._process = os.getpid()
+
+    @property
+    def _threads(self) -> LruCache[tuple[str, Hashable], RememberedThread[Item]]:
+        if self._process != os.getpid():  # what was under way at the fork stays half-done and locked for ever
+            self._forget()
+        return self._remembered
 
     def __deepcopy__(self, memo: dict[int, Any]) -> ThreadSelector[Item]:
         """Return a copy with the same store: it is shared, and holds connections that cannot be copied."""

@@ -376,9 +376,17 @@ class LongTermMemory:
             found = self._store.get_memory(scope, linked) if linked else None
 
     def _free_id(self, scope: MemoryScope, draft: Memory) -> str:
-        """Return an id that two writers of the same text make alike, so that one of them is told; no stored one."""
+        """Return an id that two writers of the same text or key make alike, so that one of them is told; no stored one.
+
+        Raises:
+            ConflictError: another writer has just answered the question that the draft answers.
+        """
         number = 0
-        while self._store.get_memory(scope, _made_id(draft, number)) is not None:
+        while (found := self._store.get_memory(scope, _made_id(draft, number))) is not None:
+            if draft.key is not None and draft.supersedes is None:
+                *_, newest = self._chain(scope, found, "superseded_by")
+                if (newest.key, newest.superseded_by) == (draft.key, None):
+                    raise ConflictError("memory", expected_version=0, stored_version=newest.version)
             number += 1
         return _made_id(draft, number)
 
@@ -399,7 +407,9 @@ class LongTermMemory:
 def _made_id(draft: Memory, number: int) -> str:
     import hashlib  # here, because it is a tenth of the import of the library
 
-    parts = (draft.category, draft.key or "", draft.supersedes or "", folded(draft.text), str(number))
+    # Of one key whatever the text: of two writers that find no memory of the key one is told, and supersedes the other.
+    text = folded(draft.text) if draft.key is None else ""
+    parts = (draft.category, draft.key or "", draft.supersedes or "", text, str(number))
     return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:24]
 
 

@@ -273,7 +273,7 @@ class DerivedRecords:
 
         def newer(record: DerivedRecord | None) -> NewRecord | None:
             before = self._state_in(record)
-            if before and (before == state or (before.called_at or 0) > (state.called_at or 0)):
+            if before and (before == state or before.is_after(state)):
                 return None
             return NewRecord(json.dumps(state.to_dict()), -1)
 

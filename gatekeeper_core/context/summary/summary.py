@@ -12,6 +12,7 @@ raises nothing: the result of the update tells.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -168,7 +169,7 @@ class ThreadSummary:
         self._records = ReadRecords(self._read)
         self._held: LruCache[tuple[str, str], tuple[Summary, list[Message]]] = LruCache(max_bytes=_HELD_BYTES)
         self._lock = Lock()
-        self._running: WeakValueDictionary[tuple[str, str, str], Lock] = WeakValueDictionary()
+        self._running: WeakValueDictionary[tuple[str, str, str, int], Lock] = WeakValueDictionary()
 
     @property
     def config(self) -> SummaryConfig:
@@ -244,8 +245,8 @@ class ThreadSummary:
     @contextmanager
     def _alone(self, thread: Thread, task: str, *, wait_seconds: float) -> Iterator[bool]:
         """Wait until nobody else is at a task of a conversation, and keep others from it; tell whether that came."""
-        with self._lock:
-            running = self._running.setdefault((thread.tenant, thread.id, task), Lock())
+        with self._lock:  # by process: an update that was under way at a fork never ends in the child
+            running = self._running.setdefault((thread.tenant, thread.id, task, os.getpid()), Lock())
         alone = running.acquire(timeout=min(max(0.0, wait_seconds), TIMEOUT_MAX))
         try:
             yield alone

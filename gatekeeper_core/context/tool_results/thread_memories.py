@@ -12,6 +12,7 @@ So the same text has another id in each thread, and an id opens nothing in anoth
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable
 from functools import partial
@@ -83,8 +84,8 @@ class ThreadMemories:
             token_counter=checked_counter(token_counter),
         )
         self._lock = threading.Lock()
-        self._ready: LruCache[tuple[str, str], WorkingMemory] = LruCache(max_entries=max_ready)
-        self._alive: WeakValueDictionary[tuple[str, str], WorkingMemory] = WeakValueDictionary()
+        self._ready: LruCache[tuple[str, str, int], WorkingMemory] = LruCache(max_entries=max_ready)
+        self._alive: WeakValueDictionary[tuple[str, str, int], WorkingMemory] = WeakValueDictionary()
 
     @property
     def is_inline(self) -> bool:
@@ -103,7 +104,7 @@ class ThreadMemories:
             TypeError: a name is no text.
         """
         key = session_key(self._secret, thread_id, tenant=tenant)
-        name = (tenant, thread_id)
+        name = (tenant, thread_id, os.getpid())  # one that was in use at a fork stays locked for ever
         with self._lock:
             memory = self._alive.get(name)
         # Made without the lock: it asks the store, which may be slow. Two at a time are one in the end.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given
@@ -16,6 +16,9 @@ from gatekeeper_core.embedding import embedding_mark
 from gatekeeper_core.errors import ConfigError, ConflictError
 from gatekeeper_core.storage.base import EarlierText, Memory, MemoryRecord, MemoryScope
 from gatekeeper_core.storage.in_memory import InMemoryMemoryStore
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 ANN, BOB = MemoryScope("default", "ann"), MemoryScope("default", "bob")
 
@@ -357,3 +360,57 @@ def test_a_memory_is_named_by_its_telling_words(text: str, named: list[str]) -> 
     for each in ("My address is 5 Elm Street", "我的地址是长安街五号", "My street is noisy"):
         memory.add(ANN, each, category="fact")
     assert [each.text for each in memory.naming(ANN, text)] == named
+
+
+class Overtaken(InMemoryMemoryStore):
+    """Lets another writer go first, once, behind the reading with a number."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.readings_left = 0
+        self.other: Callable[[], object] = lambda: None
+
+    def _read(self, found: Any) -> Any:
+        self.readings_left -= 1
+        if self.readings_left == 0:
+            self.other()
+        return found
+
+    def find_memories(self, *arguments: Any, **named: Any) -> Any:
+        return self._read(super().find_memories(*arguments, **named))
+
+    def get_memory(self, *arguments: Any) -> Any:
+        return self._read(super().get_memory(*arguments))
+
+
+@pytest.mark.parametrize("reading", range(1, 9))
+@pytest.mark.parametrize("before", [[], ["I live in Oslo"], ["我住在上海", "I live in Oslo"]])
+@pytest.mark.parametrize("others", [["I moved to Rome"], ["I moved to Rome", "住 Paris"]])
+def test_of_writers_of_one_key_at_once_each_takes_the_place_of_the_one_before(
+    before: list[str], others: list[str], reading: int
+) -> None:
+    """Wherever between its readings the others come."""
+    store = Overtaken()
+    memory = LongTermMemory(store)
+    for text in before:
+        memory.add(ANN, text, category="fact", key="residence")
+    store.other = lambda: [memory.add(ANN, text, category="fact", key="residence") for text in others]
+    store.readings_left = reading
+    last = memory.add(ANN, "我搬到了北京", category="fact", key="residence")
+    if store.readings_left > 0:  # it was done before
+        store.readings_left = 0
+        store.other()
+    (newest,) = memory.newest(ANN)
+    texts = [each.text for each in memory.history(ANN, newest.id)]
+    assert sorted(texts) == sorted([*before, *others, "我搬到了北京"])
+    assert last.text == "我搬到了北京"
+
+
+def test_a_key_whose_newest_answer_was_forgotten_can_be_answered_again() -> None:
+    store = InMemoryMemoryStore()
+    memory = LongTermMemory(store)
+    first, second = (memory.add(ANN, text, category="fact", key="residence") for text in ("住 Paris", "住 Rome"))
+    assert store.delete_memories(ANN, [second.id]) == 1
+    third = memory.add(ANN, "住 Oslo", category="fact", key="residence")
+    assert [each.text for each in memory.newest(ANN)] == ["住 Oslo"]
+    assert len({first.id, second.id, third.id}) == 3

@@ -129,7 +129,7 @@ def test_the_memory_used_longest_ago_is_let_go_first() -> None:
     one, _ = memories.of("one"), memories.of("two")
     memories.of("one")
     memories.of("three")
-    assert [name for _, name in memories._ready._entries] == ["one", "three"]
+    assert [name for _, name, _ in memories._ready._entries] == ["one", "three"]
     assert memories.of("one") is one
 
 
