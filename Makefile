@@ -134,8 +134,8 @@ recording: $(VENV)/.stamp-cli ## record the terminal sessions of the README file
 mutants: $(VENV)/.stamp-servers ## change the code in 60 places, and see whether the tests of the module notice
 	@$(RUN) tests.mutants $(MUTANTS_ARGS)
 
-thorough: $(VENV)/.stamp-servers $(VENV)/.stamp-providers ## everything long: 500 examples, hostile seeds, 1,000 histories over HTTP, mutants, soak, every Python, benchmarks
-	@VENV="$(VENV)" MAKE="$(MAKE)" bash .ci/thorough
+thorough: $(VENV)/.stamp-servers $(VENV)/.stamp-providers ## everything long: 500 examples, hostile seeds, 1,000 histories over HTTP, mutants, soak, doubling, vulnerabilities, every Python, benchmarks
+	@VENV="$(VENV)" MAKE="$(MAKE)" EXTRAS="$(EXTRAS)" bash .ci/thorough
 
 ci: ## what the CI server runs, on what is committed
 	@bash .ci/run
