@@ -327,6 +327,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             grown = growth(case)
             for again in range(2):
                 if (grown.exponent or 0) > options.limit:
+                    print(f"{name}, {case.kind}, from {grown.size}: {grown.exponent:.2f}", file=sys.stderr, flush=True)
                     grown = min(grown, growth(case, seed=SEED + 1 + again), key=lambda each: each.exponent or 0)
             if worst is None or (grown.exponent or 0) > worst[0]:
                 worst = grown.exponent or 0, case, grown
