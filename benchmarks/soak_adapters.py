@@ -152,7 +152,8 @@ class Memory(Talks):
             if is_asked:
                 check_request(number, [message.content for message in await memory.aget()])
             await memory.aput(ChatMessage(answered, role="assistant"))
-        await memory.sql_store._async_engine.dispose()  # type: ignore[union-attr] # it has no way to close it
+        store: Any = memory.sql_store  # which has no way to close its connections
+        await store._async_engine.dispose()
 
 
 class Block(Talks):
@@ -176,5 +177,5 @@ class Block(Talks):
         self.block.forget(session)
 
 
-ADAPTERS = {"middleware": Middleware, "buffer": Buffer, "memory": Memory, "block": Block}
+ADAPTERS: dict[str, type[Talks]] = {"middleware": Middleware, "buffer": Buffer, "memory": Memory, "block": Block}
 """The adapters by the name of their soak."""
