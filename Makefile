@@ -139,8 +139,8 @@ fuzz: $(VENV)/.stamp-test ## attack each promise for two minutes, guided by cove
 	@$(PIP) install --group fuzz || echo "atheris does not install here: hypothesis takes its place" >&2
 	@$(RUN) tests.fuzz $(FUZZ_ARGS)
 
-thorough: $(VENV)/.stamp-servers $(VENV)/.stamp-providers ## everything long: 500 examples, hostile seeds, 1,000 histories over HTTP, mutants, fuzzing, soak, every Python, benchmarks
-	@VENV="$(VENV)" MAKE="$(MAKE)" bash .ci/thorough
+thorough: $(VENV)/.stamp-servers $(VENV)/.stamp-providers ## everything long: 500 examples, hostile seeds, 1,000 histories over HTTP, mutants, fuzzing, soak, doubling, vulnerabilities, every Python, benchmarks
+	@VENV="$(VENV)" MAKE="$(MAKE)" EXTRAS="$(EXTRAS)" bash .ci/thorough
 
 ci: ## what the CI server runs, on what is committed
 	@bash .ci/run

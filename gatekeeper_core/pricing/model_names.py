@@ -22,11 +22,11 @@ def row_of_model(name: str, rows: Mapping[str, Row]) -> Row | None:
     """
     lowered = name.lower()
     plain = lowered.replace(".", "-")
-    tails = [plain, *(plain[at + 1 :] for at, character in enumerate(lowered) if character in "/.:")]
+    starts = [0, *(at + 1 for at, character in enumerate(lowered) if character in "/.:")]
     known = []
     for key in rows:
         wanted = key.lower().replace(".", "-")
-        fitting = [tail[len(wanted) :] for tail in tails if tail.startswith(wanted)]
-        if fitting and not all(wanted[-1:].isdigit() and rest[:1].isdigit() for rest in fitting):
+        ends = [at + len(wanted) for at in starts if plain.startswith(wanted, at)]
+        if ends and not all(wanted[-1:].isdigit() and plain[end : end + 1].isdigit() for end in ends):
             known.append(key)
     return rows[max(known, key=len)] if known else None

@@ -35,6 +35,7 @@ _MISSPELLING_WEIGHT = 0.7  # gain 0.1, where hardly a word is misspelt
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 _MIN_MISSPELLED = 5
+_MOST_LETTERS = 120  # as long as a term can be, see ``selection.anchors``
 _MAX_SPELLINGS = 3
 
 
@@ -85,7 +86,8 @@ def _in_its_language(terms: Iterable[str], index: TurnIndex) -> Iterator[tuple[s
 def one_edit_away(word: str) -> set[str]:
     """Return what one insertion, deletion, substitution or swap of neighbours makes of a word, its first letter kept.
 
-    Words of at least ``MIN_WORD`` letters from a to z. Source: Damerau 1964, "A technique for computer detection and
+    Words of at least ``MIN_WORD`` letters from a to z; of a word of more than 120 letters, which no term has, nothing:
+    the result grows with the square of the length. Source: Damerau 1964, "A technique for computer detection and
     correction of spelling errors": four in five misspellings are one such edit.
 
     >>> sorted({"gatway", "gatewya", "getaway", "gateway"} & one_edit_away("gateway"))
@@ -93,6 +95,8 @@ def one_edit_away(word: str) -> set[str]:
     """
     first, rest = word[:1], word[1:]
     found: set[str] = set()
+    if len(word) > _MOST_LETTERS:
+        return found
     for at in range(len(rest) + 1):
         head, tail = rest[:at], rest[at:]
         found.update([head + letter + tail for letter in _LETTERS])

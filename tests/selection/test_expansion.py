@@ -87,6 +87,11 @@ def test_the_weightiest_are_kept_where_there_are_too_many() -> None:
     assert [each.weight for each in found] == sorted((each.weight for each in found), reverse=True)
 
 
+def test_a_word_longer_than_any_term_has_no_edits() -> None:
+    assert one_edit_away("a" * 120)
+    assert one_edit_away("a" * 121) == set()
+
+
 @given(words, words)
 def test_one_edit_is_one_insertion_deletion_substitution_or_swap(one: str, other: str) -> None:
     cuts = [(one[:at], one[at:]) for at in range(len(one) + 1)]
