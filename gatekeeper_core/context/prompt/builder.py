@@ -325,7 +325,7 @@ class ContextBuilder:
     def _compared(self, thread: Thread, context: BuiltContext) -> BuiltContext:
         """Return a context that says how much of it is the same as in the build before."""
         key, now = (thread.tenant, thread.id), array("q", map(hash, context.messages))
-        before = self._before.pop(key)
+        before = self._before.get(key)  # left there for a build at the same time
         self._before.put(key, now, _PROMPT_BYTES + now.itemsize * len(now))
         same = sum(part.tokens for part in context.trace.parts[: common_beginning(before or (), now)])
         whole = context.token_stats.total - context.token_stats.tools
