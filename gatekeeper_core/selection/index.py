@@ -59,7 +59,7 @@ _BACKGROUND_TURN_LENGTH = 25.0
 _MAX_BACKGROUND_SHARE = 0.9
 _SNAPSHOT = b"index"
 _SEGMENT_COLUMNS = {"keys": "Q", "ends": "I", "postings": "I"}
-_ROUNDING = 1e-6  # more than an idf is changed by when it is rounded
+ROUNDING = 1e-6  # more than a value is changed by when it is rounded to six digits
 FEW_PER_TURN = 6  # postings that are read through in the time of one look-up
 
 _MAX_LOOKED_UP = 256
@@ -334,7 +334,7 @@ class TurnIndex:
         """
         most = math.inf
         if least > 0.0:  # the formula, solved for the frequency
-            both = (len(self) + BACKGROUND_TURNS + 1) * math.exp(_ROUNDING - least) - 0.5
+            both = (len(self) + BACKGROUND_TURNS + 1) * math.exp(ROUNDING - least) - 0.5
             most = both - _background_turns().get(term, 0.0)
         return idf_among(term, documents=len(self), frequency=self.document_frequency(term, most=most))
 
@@ -345,7 +345,7 @@ class TurnIndex:
         for term in terms:
             newest = live(term, 1)
             held = (1 if isinstance(newest, int) else len(newest)) + background(term, 0.0)
-            bounds[term] = math.log1p((turns - held + 0.5) / (held + 0.5)) + _ROUNDING
+            bounds[term] = math.log1p((turns - held + 0.5) / (held + 0.5)) + ROUNDING
         return bounds
 
     # --- snapshots ---------------------------------------------------------------------------------------------------

@@ -34,6 +34,7 @@ from gatekeeper_core.selection.anchors import (
 )
 from gatekeeper_core.selection.dates import spoken_dates
 from gatekeeper_core.selection.expansion import Related, related_terms
+from gatekeeper_core.selection.index import ROUNDING
 from gatekeeper_core.selection.scan import Bm25, Scan, highest
 from gatekeeper_core.selection.segments import TURN_BITS
 from gatekeeper_core.selection.thesaurus import MANY_ANSWER, TIME_ANSWER
@@ -89,7 +90,6 @@ _WORD_SHARE = 0.5
 _FEEDBACK_TURNS = 2
 _FEEDBACK_TERMS = 10
 _FEEDBACK_CHARACTERS = 2_000
-_ROUNDING = 1e-6  # more than a value is changed by when it is rounded to six digits
 _ASKS_TIME = LazyPattern(
     r"\b(?:when|what (?:time|date|day|year|month))\b|什么时候|什麼時候|何时|几点|哪天|哪年|哪一天|几月|幾點|いつ|언제"
 )
@@ -386,7 +386,7 @@ class _Scoring:
         """Return what the most telling words of the turns with the most evidence add to the others."""
         if not _FEEDBACK_WEIGHT or len(own) < 2:
             return {}
-        least = nlargest(_FEEDBACK_TURNS, own.values())[-1] - _ROUNDING
+        least = nlargest(_FEEDBACK_TURNS, own.values())[-1] - ROUNDING
         best = nlargest(_FEEDBACK_TURNS, [(round(value, 6), turn) for turn, value in own.items() if value >= least])
         if best[0][0] <= 0:
             return {}
@@ -408,14 +408,14 @@ class _Scoring:
             for term in telling_terms(text) - known - names:
                 shares.setdefault(term, []).append(value / best[0][0])
         highest_idf = self._index.highest_idf(shares)
-        bounds = [(sum(held) * highest_idf[term] + _ROUNDING, term) for term, held in shares.items()]
+        bounds = [(sum(held) * highest_idf[term] + ROUNDING, term) for term, held in shares.items()]
         top: list[tuple[float, str]] = []  # the least first
         for bound, term in sorted(bounds, reverse=True):
             held, least = shares[term], top[0][0] if len(top) == _FEEDBACK_TERMS else 0.0
             if bound < least:
                 break
             mass = sum(held)  # 0 in a turn that is worth nothing
-            idf = self._index.idf(term, least=(least - _ROUNDING) / mass) if mass else 0.0
+            idf = self._index.idf(term, least=(least - ROUNDING) / mass) if mass else 0.0
             entry = (round(sum([share * idf for share in held]), 6), term)
             heappush(top, entry) if len(top) < _FEEDBACK_TERMS else heappushpop(top, entry)
         top.sort(reverse=True)

@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from gatekeeper_core.errors import ConfigError, check_range
 from gatekeeper_core.selection.anchors import term_weight
+from gatekeeper_core.selection.index import FEW_PER_TURN
 from gatekeeper_core.selection.information import LEAST_INFORMATION, LEAST_RARITY, RARE_WORD, information, surprise
 from gatekeeper_core.selection.segments import TURN_BITS
 from gatekeeper_core.selection.translating import translated_terms
@@ -45,7 +46,6 @@ __all__ = ["GateConfig", "judge", "mended"]
 
 _MAX_POSTINGS = 400
 _MAX_ALL_POSTINGS = 2_000
-_LOOK_UP = 6  # postings that are read through in the time of one look-up
 _SLACK, _TIE = 1e-6, 1e-9  # sums in another order may differ in their last digits
 _PAIR = 0.4  # of a word, for the pairs across two words
 _POINTING = -0.7  # log odds: a third
@@ -263,7 +263,7 @@ def _best_earlier(
             shares = {turn: share for turn, share in shares.items() if share + left > most - _SLACK}
             if len(shares) == 1:
                 break
-        if not is_open and _LOOK_UP * len(shares) < len(postings):
+        if not is_open and FEW_PER_TURN * len(shares) < len(postings):
             for turn in shares:
                 if _holds(postings, turn):
                     shares[turn] += value
