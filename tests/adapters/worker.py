@@ -12,6 +12,7 @@ A selection tells by the marks of messages which list the store gave, and which 
 from __future__ import annotations
 
 import asyncio
+import os
 import re
 from contextlib import suppress
 from pathlib import Path
@@ -222,7 +223,8 @@ class AgentSide(Side):
         return self.seen
 
     def ask(self, question: str) -> list[str]:
-        return self.turn(f"{question} <99.99.q>", "<99.99.a>")
+        mark = f"{os.getpid()}.99"  # a question is saved too: that of another worker may be there already
+        return self.turn(f"{question} <{mark}.q>", f"<{mark}.a>")
 
     def stored(self) -> list[str]:
         return [message.text for message in self.agent.get_state(self.config).values.get("messages", [])]
