@@ -128,9 +128,10 @@ e2e: $(VENV)/.stamp-test ## two conversations over HTTP and the four checks; wit
 	@$(RUN) tests.minimax.end_to_end
 	@$(RUN) pytest -q -rs -p no:cacheprovider tests/minimax/live_end_to_end.py
 
-recording: $(VENV)/.stamp-cli ## record the terminal sessions of the README files
+recording: $(VENV)/.stamp-cli ## record the sessions of the tutorial, draw the picture of the front page
 	@$(VENV)/bin/python docs/record_chat.py
 	@$(VENV)/bin/python docs/record_terminal.py
+	@$(VENV)/bin/python docs/draw_recall.py
 
 mutants: $(VENV)/.stamp-servers ## change the code in 60 places, and see whether the tests of the module notice
 	@$(RUN) tests.mutants $(MUTANTS_ARGS)

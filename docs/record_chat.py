@@ -1,6 +1,6 @@
-"""Record the terminal sessions that the README files show: what is typed is here, the answers are the command's.
+"""Record the terminal sessions that the tutorial shows: what is typed is here, the answers are the command's.
 
-python docs/record_chat.py           writes them into README.md and README.zh-CN.md
+python docs/record_chat.py           writes them into docs/tutorial.md and docs/tutorial.zh.md
 python docs/record_chat.py --check   says whether they are what the command answers today (exit status 1 if not)
 
 The scripted offline model answers, so that everybody gets the same. Needs the extra ``cli``.
@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[1]
 BEGINNING, END = "<!-- recorded by docs/record_chat.py -->\n\n```text\n", "```\n\n<!-- end of the recording -->\n"
 
 TYPED = {
-    "README.md": (
+    "docs/tutorial.md": (
         "The Redis cache listens on port 6380, and port 6379 belongs to the session store.",
         "/pin language English",
         "New topic: the sourdough proofs five hours at 26 degrees, then twelve in the fridge.",
@@ -25,7 +25,7 @@ TYPED = {
         "Back to Redis: which port was it?",
         "/topics",
     ),
-    "README.zh-CN.md": (
+    "docs/tutorial.zh.md": (
         "我们的 Redis 缓存监听 6380 端口，6379 端口归会话服务。",
         "/pin 语言 中文",
         "换个话题，酸面包在 26 度下发酵五个小时，再冷藏十二个小时。",
@@ -68,7 +68,7 @@ def recorded(page: Path) -> str:
     _, end, after = rest.partition(END)
     if not beginning or not end:
         raise ValueError(f"{page.name} has no place for the recording: {BEGINNING!r} ... {END!r}")
-    return before + beginning + transcript(TYPED[page.name]) + end + after
+    return before + beginning + transcript(TYPED[page.relative_to(ROOT).as_posix()]) + end + after
 
 
 def main() -> int:

@@ -1,4 +1,4 @@
-"""Draw the terminal pictures of the README files: the commands are here, what they show is the command's.
+"""Draw the terminal pictures of the tutorial: the commands are here, what they show is the command's.
 
 python docs/record_terminal.py           writes docs/terminal.svg and docs/terminal.zh.svg
 python docs/record_terminal.py --check   says whether they are what the command shows today (exit status 1 if not)

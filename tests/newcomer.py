@@ -36,8 +36,8 @@ ADAPTERS = (
         "the command",
         ("typer", "rich", "jinja2"),
         (
-            "tests/test_docs.py::test_the_marked_commands_of_a_page_run[README.md]",
-            "tests/test_docs.py::test_the_marked_commands_of_a_page_run[README.zh-CN.md]",
+            "tests/test_docs.py::test_the_marked_commands_of_a_page_run[tutorial.md]",
+            "tests/test_docs.py::test_the_marked_commands_of_a_page_run[tutorial.zh.md]",
         ),
         "pip install '.[cli]'",
     ),

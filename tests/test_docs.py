@@ -219,13 +219,13 @@ def test_the_marked_commands_of_a_page_run(page: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.cli
-def test_the_recorded_session_of_the_readme_is_what_the_command_answers() -> None:
+def test_the_recorded_session_of_the_tutorial_is_what_the_command_answers() -> None:
     """Where it is not: make recording."""
     run([sys.executable, str(ROOT / "docs" / "record_chat.py"), "--check"], ROOT)
 
 
 @pytest.mark.cli
-def test_the_terminal_pictures_of_the_readme_show_what_the_command_shows() -> None:
+def test_the_terminal_pictures_of_the_tutorial_show_what_the_command_shows() -> None:
     """Where they do not: make recording."""
     run([sys.executable, str(ROOT / "docs" / "record_terminal.py"), "--check"], ROOT)
 
