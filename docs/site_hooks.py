@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 LINK_OUT = re.compile(r"\[([^\]\[]+)\]\((\.\./[^)\s]+)\)")
 PICTURE = re.compile(r"!\[([^\]]*)\]\((pictures/[\w-]+)\.svg\)")
+ALTERNATE = re.compile(r'\s*<link rel="alternate" href="[^"]*" hreflang="[^"]*">')
 MEMBER = re.compile(r"^::: ([\w.]+)$", re.MULTILINE)
 BROKEN_LINE = re.compile(r"(?<=[\u3000-\u9fff\uff00-\uffef”])\n(?=[\u3000-\u9fff\uff00-\uffef“])")
 """A line that ends between two Chinese characters: a browser would show a space there."""
@@ -30,6 +31,8 @@ FENCE = re.compile(r"^(```+|~~~+).*?^\1\s*$", re.MULTILINE | re.DOTALL)
 
 def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: Files) -> str:  # noqa: ARG001
     """Return the page with its links into the code as names, and its pictures in the page itself."""
+    if page.file.norm_src_uri == "index.md":
+        page.meta["hide"] = ["navigation", "toc"]  # room for the picture beside the text
     folder = posixpath.dirname(page.file.src_uri)
     if folder == "api" and is_fallback(page):
         markdown = MEMBER.sub(lambda member: english_member(page, member[1]), markdown)
@@ -67,6 +70,21 @@ def on_page_context(context: dict[str, object], *, page: Page, config: MkDocsCon
     if page.file.norm_src_uri == "index.md":
         for alternate in config.extra.alternate:
             alternate["link"] = "./" if alternate["lang"] == "en" else f"{alternate['lang']}/"
+
+
+def on_post_page(output: str, *, page: Page, config: MkDocsConfig) -> str:  # noqa: ARG001
+    """Return a page without the languages in its head: the theme would ask each of them for a sitemap of its own.
+
+    The site's one sitemap names them, and the switch in the header links to them.
+    """
+    return ALTERNATE.sub("", output)
+
+
+def on_post_template(output: str, *, template_name: str, config: MkDocsConfig) -> str:
+    """Return the page "404", which speaks both languages, for English alone: the Chinese site would write over it."""
+    if template_name != "404.html":
+        return output
+    return "" if config.theme["language"] == "zh" else ALTERNATE.sub("", output)
 
 
 def is_fallback(page: Page) -> bool:

@@ -12,16 +12,24 @@ import os
 import re
 import subprocess
 import sys
+import threading
 from collections import defaultdict
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from itertools import product
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 from xml.etree import ElementTree as ET
 
 import pytest
 
 import gatekeeper_core
+from tests.browser import running_or_skipped
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
@@ -42,6 +50,7 @@ FENCE = re.compile(r"^ *(```+|~~~+).*?^ *\1 *$", re.MULTILINE | re.DOTALL)
 CODE = re.compile(r"(`+)(?!`).+?(?<!`)\1(?!`)", re.DOTALL)
 LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^()\s]+)\)")
 HEADING = re.compile(r"^#{1,6} +(.+?) *#* *$", re.MULTILINE)
+SCREENS = ((1280, 800), (390, 844))
 RESOURCES = {
     "script": ("src",),
     "link": ("href",),
@@ -285,13 +294,13 @@ def test_every_link_within_the_site_leads_to_a_file_and_its_anchor(site: dict[Pa
     wrong = defaultdict(list)
     folder = Path(os.path.commonpath(site))
     for path, page in site.items():
-        if path.name == "404.html":  # served under any address, so its links are absolute
-            continue
         for target in {*page.targets, *page.fetched}:
             parts = urlsplit(target)
             if parts.scheme or parts.netloc:
                 continue
-            there = (path.parent / unquote(parts.path)).resolve() if parts.path else path
+            # "404" is served under any address, so its links begin at the top.
+            start = folder if path.name == "404.html" else path.parent
+            there = (start / unquote(parts.path).lstrip("/")).resolve() if parts.path else path
             there = there / "index.html" if there.is_dir() else there
             is_found = there.is_relative_to(folder) and there.exists()
             if is_found and parts.fragment and there in site:
@@ -311,6 +320,55 @@ def test_a_chinese_page_is_shown_in_chinese_and_a_missing_one_says_that_it_is_en
         assert page.language == "zh"
         assert ("本页还没有中文版" in page.text) is (name not in translated), name
     assert all("本页还没有中文版" not in page.text for path, page in site.items() if "zh" not in path.parts)
+
+
+@pytest.fixture(scope="module")
+def address(site: dict[Path, Html]) -> Iterator[str]:
+    """The address of the site on a server like that of a host of static pages."""
+    folder = Path(os.path.commonpath(site))
+
+    class Host(SimpleHTTPRequestHandler):
+        error_message_format = (folder / "404.html").read_text(encoding="utf-8").replace("%", "%%")
+
+        def __init__(self, *given: Any, **named: Any) -> None:
+            super().__init__(*given, directory=str(folder), **named)
+
+        def log_message(self, *_: Any) -> None:
+            """Say nothing."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Host) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+@pytest.mark.site
+@pytest.mark.browser
+def test_home_says_it_all_on_the_first_screen_and_no_page_asks_for_what_is_missing(address: str) -> None:
+    """One browser for both, to save its start: 1280 x 800, a phone, and the page of a wrong address."""
+    with running_or_skipped() as browser:
+        page = browser.new_page()
+        missing: list[str] = []
+        page.on("response", lambda got: missing.append(got.url) if got.status >= 400 else None)
+        for home, (width, height) in product(("/", "/zh/"), SCREENS):
+            page.set_viewport_size({"width": width, "height": height})
+            page.goto(address + home)
+            front = page.locator(".front")
+            said = [
+                front.get_by_text("pip install ."),
+                front.get_by_text("0.53"),
+                front.locator("svg", has_text="84.1 %"),
+            ]
+            assert page.evaluate("document.documentElement.scrollWidth") <= width, home
+            for part in (*said, *front.locator("p").all()):
+                box = part.bounding_box()
+                assert box["x"] >= 0, (home, part)
+                assert box["x"] + box["width"] <= width, (home, part)
+                assert box["y"] + box["height"] <= height, (home, part)
+        for path in ("/zh/tutorial/", "/no/such/page"):
+            page.goto(address + path, wait_until="networkidle")
+        assert missing == [f"{address}/no/such/page"]
+        assert page.locator("article a[href='/index.html'], article a[href='/zh/index.html']").count() == 2
 
 
 @pytest.mark.site
