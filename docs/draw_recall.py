@@ -30,7 +30,7 @@ WORDS = (
     ),
 )
 """In English and in Chinese: the title, the line below it, and the line below the bars."""
-WIDTH, TOP, STEP, BAR = 420, 64, 30, 18
+WIDTH, TOP, STEP, BAR = 420, 62, 27, 17
 LEFT, FULL = 192, 180
 """Where a bar begins, and how long one of 100 % would be."""
 
@@ -74,7 +74,7 @@ def picture(language: int) -> str:
     """Return the bars as SVG, in the style of the other pictures; 0 is English, 1 is Chinese."""
     style = (DOCS / "pictures" / "selection.svg").read_text(encoding="utf-8")
     style = style[style.index("<style>") : style.index("</style>") + len("</style>")]
-    height = TOP + STEP * len(BARS) + 30
+    height = TOP + STEP * len(BARS) + 28
     title, below, foot = WORDS[language]
     lines = [
         # Drawn larger than its coordinates: its letters stay readable on a phone.
@@ -91,9 +91,9 @@ def picture(language: int) -> str:
         length = FULL * float(value) / 100
         fill, name, number = ("leadtip", "end bold", "bold") if at == 0 else ("tip", "end", "small")
         lines += [
-            f'<text class="{name}" x="{LEFT - 10}" y="{y + 14}">{bar.names[language]}</text>',
+            f'<text class="{name}" x="{LEFT - 10}" y="{y + 13}">{bar.names[language]}</text>',
             f'<rect class="{fill}" x="{LEFT}" y="{y}" width="{length:.1f}" height="{BAR}" rx="3"/>',
-            f'<text class="{number}" x="{LEFT + length + 7:.1f}" y="{y + 14}">{value} %</text>',
+            f'<text class="{number}" x="{LEFT + length + 7:.1f}" y="{y + 13}">{value} %</text>',
         ]
     return "\n".join([*lines, f'<text class="small" x="14" y="{height - 14}">{foot}</text>', "</svg>", ""])
 

@@ -111,6 +111,7 @@ def test_a_package_index_renders_the_readme_with_its_picture_code_and_tables(pag
     assert html is not None
     assert re.search(r'<img [^>]*src="https://code\.example/docs/pictures/recall(\.zh)?\.svg"', html)
     assert re.findall(r'(?:href|src)="(?!https://|#)[^"]*"', html) == []
+    assert "**" not in html
     assert (html.count("<table>"), html.count("<pre"), html.count("<!--")) == (2, 2, 0)
     assert "from" in html
     assert "gatekeeper_core" in html
