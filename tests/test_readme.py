@@ -63,7 +63,7 @@ def test_every_figure_of_a_front_page_is_one_of_the_results(page: Path) -> None:
 def test_both_languages_have_the_same_figures_links_and_rows() -> None:
     def facts(page: Path) -> tuple[list[str], list[str], int]:
         text = page.read_text(encoding="utf-8").replace("2 万", "20,000")
-        links = re.findall(r"\]\((\S+?)(?:#\S*)?\)", text.replace(".zh", "").replace("-CN", ""))
+        links = re.findall(r"\]\(([^)#\s]+)", text.replace(".zh", "").replace("-CN", ""))
         return sorted(set(re.findall(r"\d[\d.,]*(?= %)", text))), sorted(links), text.count("\n|")
 
     english, chinese = map(facts, READMES)
