@@ -243,13 +243,18 @@ def test_every_address_in_the_metadata_comes_from_one_setting(form: str, unpacke
     text = settings.read_text(encoding="utf-8").replace('release_files = ""', f'release_files = "{host}/{form}"')
     settings.write_text(text, encoding="utf-8")
     released = f"{host}/{form}".replace("{tag}", f"v{gatekeeper_core.__version__}")
-    assert json.loads(hatchling("metadata", source=unpacked))["urls"] == {
+    metadata = json.loads(hatchling("metadata", source=unpacked))
+    assert metadata["urls"] == {
         "Homepage": host,
         "Documentation": f"{released}/docs/README.md",
         "Repository": host,
         "Changelog": f"{released}/CHANGELOG.md",
         "Issues": f"{host}/issues",
     }
+    targets = re.findall(r"(!?)\[[^\]]*\]\(([^)\s]+)", metadata["readme"]["text"])
+    raw = released.replace("/blob/", "/raw/").replace("/src/", "/raw/")
+    assert all(target.startswith(f"{raw if picture else released}/") for picture, target in targets)
+    assert ("", f"{released}/SECURITY.md") in targets
 
 
 def test_an_address_that_is_none_of_a_released_file_ends_the_build(unpacked: Path) -> None:
