@@ -17,7 +17,7 @@ export PIP_ROOT_USER_ACTION := ignore
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-all mutants fuzz coverage test-servers test-browser check format format-check lint types check-lowest lowest-tests upstream upstream-tests docs site e2e recording thorough ci clean
+.PHONY: help demo test test-all mutants fuzz coverage test-servers test-browser check format format-check lint types check-lowest lowest-tests upstream upstream-tests docs site e2e recording thorough release-check ci clean
 .PHONY: bench bench-agent-loop bench-builder bench-cost bench-faults bench-meaning bench-memory bench-tool-results bench-speed bench-stores bench-summaries bench-tokens bench-full bench-model data-benchmarks
 
 help: ## list the targets
@@ -142,6 +142,9 @@ fuzz: $(VENV)/.stamp-test ## attack each promise for two minutes, guided by cove
 
 thorough: $(VENV)/.stamp-servers $(VENV)/.stamp-providers ## everything long: 500 examples, hostile seeds, 1,000 histories over HTTP, mutants, fuzzing, soak, doubling, vulnerabilities, every Python, benchmarks
 	@VENV="$(VENV)" MAKE="$(MAKE)" EXTRAS="$(EXTRAS)" bash .ci/thorough
+
+release-check: ## what must hold before a release, on what is committed: builds, contents, every extra on every Python
+	@bash .ci/release-check
 
 ci: ## what the CI server runs, on what is committed
 	@bash .ci/run

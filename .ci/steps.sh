@@ -71,6 +71,34 @@ core_tests() {
     -m "not cli and not adapters and not meaning and not minimax and not otel and not postgres and not servers and not site and not browser"
 }
 
+# found_pythons: name each Python from 3.10 to 3.13 that runs here.
+found_pythons() {
+  local minor candidate
+  for minor in 10 11 12 13; do
+    for candidate in "python3.$minor" "${PYENV_ROOT:-$HOME/.pyenv}/versions/3.$minor".*/bin/python; do
+      # A name may stand on the path and still not run (a version manager's shim).
+      if "$candidate" -c "import sys, venv; sys.exit(sys.version_info[:2] != (3, $minor))" 2>/dev/null; then
+        echo "$candidate"
+        break
+      fi
+    done
+  done
+}
+
+# newcomer FOLDER COMMAND...: run a command in a shell with no variable but the home, the path, and the way to the
+# package index.
+newcomer() {
+  local folder=$1 name kept=()
+  shift
+  local to_the_index='^(pip_(index_url|extra_index_url|find_links|trusted_host|cert|config_file)'
+  to_the_index+='|ssl_cert_(file|dir)|(https?|no|all)_proxy)$'
+  for name in $(compgen -e | grep -iE "$to_the_index"); do
+    kept+=("$name=${!name}")
+  done
+  cd "$folder"
+  env -i HOME="$HOME" PATH="$PATH" "${kept[@]}" "$@"
+}
+
 export_functions() {
   local name
   for name in $(compgen -A function); do export -f "${name?}"; done

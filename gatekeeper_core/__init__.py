@@ -56,6 +56,8 @@ if TYPE_CHECKING:
     from gatekeeper_core.token_estimate import TokenEstimator as TokenEstimator
     from gatekeeper_core.tokens import TokenCounter as TokenCounter
 
+__version__ = "0.1.0"
+
 _MODULES = {
     "BudgetError": "errors",
     "BuiltContext": "context.prompt.result",

@@ -16,6 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import gatekeeper_core
 from gatekeeper_cli.conversation import CONVERSATION, QUESTIONS, QuestionKind
 from gatekeeper_cli.demo import DEMO_BUDGET_TOKENS, Answer, run_demo
 from gatekeeper_cli.texts import TABLE
@@ -646,6 +647,10 @@ def test_a_reader_that_goes_away_ends_the_command_quietly(arguments: tuple[str, 
 
 
 # --- words and examples ---------------------------------------------------------------------------------------------
+
+
+def test_the_version_is_that_of_the_library() -> None:
+    assert run("--version").stdout == f"gatekeeper {gatekeeper_core.__version__}\n"
 
 
 def test_help_names_the_commands_and_their_options() -> None:

@@ -7,7 +7,9 @@ from the checkout that the tests lie in.
 from __future__ import annotations
 
 import configparser
+import json
 import os
+import re
 import subprocess
 import sys
 import tarfile
@@ -17,6 +19,8 @@ from email.parser import Parser
 from pathlib import Path, PurePosixPath
 
 import pytest
+
+import gatekeeper_core
 
 CHECKOUT = Path(__file__).resolve().parents[1]
 PACKAGES = {
@@ -45,22 +49,45 @@ TYPED = [
 ]
 
 
+SECRET = re.compile(
+    rb"-----BEGIN [A-Z ]*PRIVATE KEY|AKIA[0-9A-Z]{16}|AIza[\w-]{35}|gh[pousr]_[A-Za-z0-9]{20}|pypi-[\w-]{16}"
+    rb"|sk-(?!test-)[\w-]{20}|xox[baprs]-[\w-]{10}|eyJ[\w-]{10,}\.[\w-]{10,}\."
+)
+"""Private keys and the tokens of well-known services; keys that tests make up begin with ``sk-test-``."""
+
+
+def hatchling(*arguments: str, source: Path) -> str:
+    """Run hatchling in a source folder, and return what it prints."""
+    command = [sys.executable, "-m", "hatchling", *arguments]
+    done = subprocess.run(command, cwd=source, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
 @pytest.fixture(scope="session")
 def wheel_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     given = os.environ.get("GATEKEEPER_WHEEL")
     if given:
         return Path(given)
     folder = tmp_path_factory.mktemp("dist")
-    done = subprocess.run(
-        [sys.executable, "-m", "hatchling", "build", "-d", str(folder)],
-        cwd=CHECKOUT,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
+    hatchling("build", "-d", str(folder), source=CHECKOUT)
     return next(folder.glob("*.whl"))
+
+
+@pytest.fixture(scope="session")
+def archive_path(wheel_path: Path) -> Path:
+    """The source archive, which lies beside the wheel."""
+    (path,) = wheel_path.parent.glob("*.tar.gz")
+    return path
+
+
+@pytest.fixture
+def unpacked(archive_path: Path, tmp_path: Path) -> Path:
+    """The folder of the unpacked source archive."""
+    with tarfile.open(archive_path) as archive:
+        archive.extractall(tmp_path, filter="data")
+    (folder,) = tmp_path.iterdir()
+    return folder
 
 
 @pytest.fixture(scope="session")
@@ -94,8 +121,6 @@ def test_no_test_benchmark_or_cache_is_in_the_wheel(file_names: frozenset[str]) 
 
 
 def test_every_module_of_the_installed_core_is_in_the_wheel(file_names: frozenset[str]) -> None:
-    import gatekeeper_core
-
     root = Path(gatekeeper_core.__file__).parents[1]
     installed = {path.relative_to(root).as_posix() for path in (root / "gatekeeper_core").rglob("*.py")}
     assert installed <= file_names
@@ -177,11 +202,75 @@ def test_licence_and_notice_travel_with_the_wheel(name: str, words: str, wheel_p
     assert words in dist_info_text(wheel_path, f"licenses/{name}")
 
 
-def test_the_source_archive_holds_what_the_tests_need(wheel_path: Path) -> None:
-    archives = list(wheel_path.parent.glob("*.tar.gz"))
-    assert len(archives) == 1, "the source archive must lie beside the wheel"
-    with tarfile.open(archives[0]) as archive:
+def test_the_notice_names_each_module_that_holds_data_of_others(wheel_path: Path) -> None:
+    """The docstring of such a module refers to the NOTICE file, which has the licences."""
+    notice = dist_info_text(wheel_path, "licenses/NOTICE")
+    with zipfile.ZipFile(wheel_path) as wheel:
+        modules = [name for name in wheel.namelist() if name.endswith(".py") and b"NOTICE" in wheel.read(name)[:500]]
+    assert {"gatekeeper_core/lookalikes.py", "gatekeeper_core/selection/background.py"} <= set(modules)
+    assert [name for name in modules if name not in notice] == []
+
+
+def test_the_version_is_that_of_the_library_and_of_the_newest_section_of_the_changelog(metadata: Message) -> None:
+    changelog = (CHECKOUT / "CHANGELOG.md").read_text(encoding="utf-8")
+    unreleased, newest = re.findall(r"^## \[(\S+)\]", changelog, re.MULTILINE)[:2]
+    assert (unreleased, newest) == ("Unreleased", metadata["Version"])
+    assert metadata["Version"] == gatekeeper_core.__version__
+
+
+def test_the_source_archive_holds_what_the_tests_need(archive_path: Path) -> None:
+    with tarfile.open(archive_path) as archive:
         names = {PurePosixPath(*PurePosixPath(name).parts[1:]).as_posix() for name in archive.getnames()}
     needed = {"pyproject.toml", "LICENSE", "NOTICE", "README.md", "README.zh-CN.md", "Makefile", ".env.example"}
     tests = {path.relative_to(CHECKOUT).as_posix() for path in (CHECKOUT / "tests").rglob("*.py")}
     assert needed | tests <= names
+
+
+def test_no_secret_is_in_the_source_archive(unpacked: Path) -> None:
+    """The wheel is made of files of the archive."""
+    files = [path for path in unpacked.rglob("*") if path.is_file()]
+    found = {str(path.relative_to(unpacked)): SECRET.findall(path.read_bytes()) for path in files}
+    assert {name: keys for name, keys in found.items() if keys or PurePosixPath(name).name == ".env"} == {}
+
+
+def test_the_unpacked_archive_builds_the_same_archive_and_the_same_wheel(
+    unpacked: Path, wheel_path: Path, archive_path: Path, tmp_path: Path
+) -> None:
+    """Byte for byte, in another folder and of files that nobody else may read."""
+    for path in unpacked.rglob("*"):
+        path.chmod(path.stat().st_mode & 0o700)
+    hatchling("build", "-d", str(tmp_path / "dist"), source=unpacked)
+    built = {path.name: path.read_bytes() for path in (tmp_path / "dist").iterdir()}
+    assert built == {path.name: path.read_bytes() for path in (wheel_path, archive_path)}
+
+
+@pytest.mark.parametrize("form", ["blob/{tag}", "-/blob/{tag}", "src/tag/{tag}"])
+def test_every_address_in_the_metadata_comes_from_one_setting(form: str, unpacked: Path) -> None:
+    assert "urls" not in json.loads(hatchling("metadata", source=unpacked))
+    settings = unpacked / "pyproject.toml"
+    host = "https://code.example/owner/name"
+    text = settings.read_text(encoding="utf-8").replace('release_files = ""', f'release_files = "{host}/{form}"')
+    settings.write_text(text, encoding="utf-8")
+    released = f"{host}/{form}".replace("{tag}", f"v{gatekeeper_core.__version__}")
+    metadata = json.loads(hatchling("metadata", source=unpacked))
+    assert metadata["urls"] == {
+        "Homepage": host,
+        "Documentation": f"{released}/docs/README.md",
+        "Repository": host,
+        "Changelog": f"{released}/CHANGELOG.md",
+        "Issues": f"{host}/issues",
+    }
+    targets = re.findall(r"(!?)\[[^\]]*\]\(([^)\s]+)", metadata["readme"]["text"])
+    raw = released.replace("/blob/", "/raw/").replace("/src/", "/raw/")
+    assert all(target.startswith(f"{raw if picture else released}/") for picture, target in targets)
+    assert ("", f"{released}/SECURITY.md") in targets
+
+
+def test_an_address_that_is_none_of_a_released_file_ends_the_build(unpacked: Path) -> None:
+    settings = unpacked / "pyproject.toml"
+    text = settings.read_text(encoding="utf-8").replace(
+        'release_files = ""', 'release_files = "https://code.example/x"'
+    )
+    settings.write_text(text, encoding="utf-8")
+    with pytest.raises(AssertionError, match="release_files must be like"):
+        hatchling("metadata", source=unpacked)

@@ -1,6 +1,7 @@
 """A conversation of 60 turns in two languages, and the prompts that a context builder makes of it.
 
-pip install context-gatekeeper
+In the checkout: pip install .
+After the first release: pip install context-gatekeeper
 
 Nothing is asked of a model: the answers are part of the script. A table for some of the prompts says what every part
 costs, which messages are sent, which ones something else stands for, and how much of the prompt is the beginning of the

@@ -1,6 +1,7 @@
 """An agent on LangChain with tools and a checkpointer: the gatekeeper as its last middleware.
 
-pip install "context-gatekeeper[langchain]"
+In the checkout: pip install ".[langchain]"
+After the first release: pip install "context-gatekeeper[langchain]"
 
 The model is scripted, so that the program runs offline: it calls a tool when it is asked for the weather, and otherwise
 answers from what it reads.

@@ -1,6 +1,7 @@
 """A chain with memory on LangChain: the gatekeeper in the place of a window buffer.
 
-pip install "context-gatekeeper[langchain-classic]"
+In the checkout: pip install ".[langchain-classic]"
+After the first release: pip install "context-gatekeeper[langchain-classic]"
 
 The model is scripted, so that the program runs offline: it answers from what it reads, and from nothing else.
 """

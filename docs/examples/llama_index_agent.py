@@ -1,6 +1,7 @@
 """An agent with tools on LlamaIndex: the gatekeeper as its memory.
 
-pip install "context-gatekeeper[llama-index]"
+In the checkout: pip install ".[llama-index]"
+After the first release: pip install "context-gatekeeper[llama-index]"
 
 The model is scripted, so that the program runs offline: it calls a tool when it is asked for the weather, and otherwise
 answers from what it reads.

@@ -1,6 +1,7 @@
 """A chat engine on LlamaIndex: the gatekeeper in the place of ChatMemoryBuffer.
 
-pip install "context-gatekeeper[llama-index]"
+In the checkout: pip install ".[llama-index]"
+After the first release: pip install "context-gatekeeper[llama-index]"
 
 The model is scripted, so that the program runs offline: it answers from what it reads, and from nothing else.
 """

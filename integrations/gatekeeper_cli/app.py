@@ -33,6 +33,7 @@ from gatekeeper_cli.store import store
 from gatekeeper_cli.terminal import Terminal
 from gatekeeper_cli.texts import Language, speak, spoken, texts_for
 from gatekeeper_cli.views import demo_view, selection_view, why_view
+from gatekeeper_core import __version__
 from gatekeeper_core.encoder import TextEncoder
 from gatekeeper_core.errors import GatekeeperError
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
@@ -68,8 +69,18 @@ def run() -> None:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"gatekeeper {__version__}")
+        raise typer.Exit
+
+
 @app.callback(help=_HELP("help.app"))
-def prepare() -> None:
+def prepare(
+    version: Annotated[  # noqa: ARG001 - acts in its callback
+        bool, typer.Option("--version", help=_HELP("help.version"), callback=_print_version, is_eager=True)
+    ] = False,
+) -> None:
     """Set up the language and the streams."""
     speak(Language.auto)
     for stream in (sys.stdout, sys.stderr):

@@ -18,7 +18,6 @@ Facts hold no text, and nothing else goes into a span: of an error its type, no 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from importlib.metadata import PackageNotFoundError, version
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +29,7 @@ except ModuleNotFoundError as error:
     needed = 'gatekeeper_otel needs opentelemetry-api: pip install "context-gatekeeper[otel]"'
     raise ImportError(needed, name=error.name) from error
 
+from gatekeeper_core import __version__
 from gatekeeper_core.events import (
     BUILD,
     COMPRESSION,
@@ -102,8 +102,8 @@ class OpenTelemetryObserver:
         meter_provider: MeterProvider | None = None,
         conversation_ids: bool = False,
     ) -> None:
-        self._tracer = trace.get_tracer(_NAME, _version(), tracer_provider)
-        self._metrics = _Metrics(metrics.get_meter(_NAME, _version(), meter_provider))
+        self._tracer = trace.get_tracer(_NAME, __version__, tracer_provider)
+        self._metrics = _Metrics(metrics.get_meter(_NAME, __version__, meter_provider))
         self._conversation_ids = conversation_ids
 
     def begun(self, stage: Event, thread: str | None, /) -> Ended:
@@ -217,10 +217,3 @@ def _chosen(facts: Mapping[str, Any], *names: str) -> dict[str, AttributeValue]:
 
 def _error_type(outcome: str) -> dict[str, AttributeValue]:
     return {} if outcome == "ok" else {"error.type": outcome}
-
-
-def _version() -> str:
-    try:
-        return version("context-gatekeeper")
-    except PackageNotFoundError:  # used from a checkout that is not installed
-        return ""
