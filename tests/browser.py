@@ -18,6 +18,21 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+LOW_CONTRAST = """() => {
+  const parse = text => text.match(/[\\d.]+/g).map(Number);
+  const light = ([r, g, b]) => [r, g, b].map(v => (v /= 255) <= .03928 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4)
+    .reduce((sum, v, at) => sum + v * [.2126, .7152, .0722][at], 0);
+  const ground = one => { for (; one; one = one.parentElement) {
+    const colour = parse(getComputedStyle(one).backgroundColor);
+    if (colour.length < 4 || colour[3] > 0) { return colour; } } return [255, 255, 255]; };
+  return [...document.querySelectorAll("h1, h2, p, td, th, dt, dd, small, label, legend, button, summary, .said, .badge, footer")]
+    .filter(one => one.textContent.trim() && one.getClientRects().length)
+    .map(one => { const pair = [light(parse(getComputedStyle(one).color)), light(ground(one))].sort((a, b) => b - a);
+      return [(pair[0] + .05) / (pair[1] + .05), one.tagName + "." + one.className]; })
+    .filter(([ratio]) => ratio < 4.5);
+}"""
+"""The texts of a page that stand out too little from their ground, by WCAG 2.1, 1.4.3, and how much."""
+
 _NAMES = ("chromium", "chromium-browser", "google-chrome")
 
 

@@ -19,7 +19,7 @@ import pytest
 from gatekeeper_cli.texts import ENGLISH, Language, Texts
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_formats import FormatError, read_conversation
-from tests.browser import Opened
+from tests.browser import LOW_CONTRAST, Opened
 from tests.conversations import HOSTILE
 
 if TYPE_CHECKING:
@@ -184,7 +184,9 @@ def test_a_phone_shows_it_whole_in_the_dark(page: Any) -> None:
     page.emulate_media(color_scheme="dark", reduced_motion="reduce")
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(20, 23, 26)"
+    assert page.evaluate(LOW_CONTRAST) == []
     page.emulate_media(color_scheme="light", reduced_motion="no-preference")
+    assert page.evaluate(LOW_CONTRAST) == []
     page.set_viewport_size({"width": 1100, "height": 800})
 
 
@@ -261,7 +263,7 @@ def test_neither_the_page_nor_its_worker_can_reach_another_host(
     """The worker's policy is the page's, because its text comes from the page. Here Python is missing, which is said."""
     asking = """async address => { try { await new Promise((done, failed) => {
         const request = new XMLHttpRequest(); request.open("GET", address); request.onload = done;
-        request.onerror = failed; request.send(); }); return "reached"; } catch { return "refused"; } }"""
+        request.onerror = failed; request.timeout = 2000; request.ontimeout = done; request.send(); }); return "reached"; } catch { return "refused"; } }"""
     for name in ("report.css", "playground.css", "playground.js"):
         (tmp_path / name).write_bytes((folder / "playground" / name).read_bytes())
     (tmp_path / "index.html").write_text(pack.playground_page("en", content="", files={"lost.zip": 1}), "utf-8")
@@ -269,8 +271,8 @@ def test_neither_the_page_nor_its_worker_can_reach_another_host(
     try:
         opened = Opened(browser, f"{running.address}/")
         page = opened.page
-        page.wait_for_selector("#loading", state="hidden")
-        assert "could not be loaded" in page.locator("#error").inner_text()
+        page.wait_for_selector("#progress", state="hidden")
+        assert "could not be loaded" in page.locator("#status").inner_text()
         (worker,) = page.workers
         with socket.create_server(("127.0.0.1", 0)) as other:
             foreign = f"http://127.0.0.1:{other.getsockname()[1]}/"

@@ -15,10 +15,10 @@ import gzip
 import hashlib
 import io
 import json
-import logging
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 import zipfile
 from functools import cache
@@ -54,7 +54,6 @@ EXAMPLES = (
 """Name, file and question of each example."""
 
 HEADING = re.compile(r"<h1.*?</h1>", re.DOTALL)
-LOG = logging.getLogger(f"mkdocs.hooks.{__name__}")
 
 
 def on_post_page(output: str, *, page: Page, config: MkDocsConfig) -> str:  # noqa: ARG001
@@ -151,7 +150,7 @@ def pyodide_folder() -> Path | None:
     kept, npm = NPM_FOLDER / lock, shutil.which("npm")
     if not kept.exists():
         if npm is None:
-            LOG.info("the playground is left out: npm was not found")
+            sys.stderr.write("the playground is left out of the site: npm was not found\n")
             return None
         NPM_FOLDER.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=NPM_FOLDER) as making:
@@ -159,7 +158,7 @@ def pyodide_folder() -> Path | None:
                 shutil.copy(HERE / name, making)
             done = subprocess.run([npm, "ci"], cwd=making, capture_output=True, encoding="utf-8", check=False)  # noqa: S603
             if done.returncode:
-                LOG.info("the playground is left out: npm ci failed\n%s", done.stderr)
+                sys.stderr.write(f"the playground is left out of the site: npm ci failed\n{done.stderr}\n")
                 return None
             try:
                 Path(making, "node_modules").rename(kept)

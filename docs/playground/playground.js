@@ -86,8 +86,8 @@ worker.onmessage = ({ data }) => {
 worker.postMessage({ assets: base, files: JSON.parse(files) });
 
 function fail(reason) {
-  one("loading").hidden = true;
-  one("error").textContent = `${say("failed")} ${reason || ""}`;
+  one("progress").hidden = one("amount").hidden = true;
+  one("status").textContent = `${say("failed")} ${reason || ""}`;
 }
 
 function showProgress(share) {
@@ -99,7 +99,7 @@ function showProgress(share) {
 
 function call(request, content = new Uint8Array()) {
   const id = Math.random();
-  worker.postMessage({ id, request, content });
+  worker.postMessage({ id, request, content }, [content.buffer]);
   return new Promise((resolve) => waiting.set(id, resolve));
 }
 
