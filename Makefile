@@ -42,7 +42,7 @@ coverage: $(VENV)/.stamp-servers $(VENV)/.stamp-providers ## which lines of the 
 	@$(RUN) coverage report >build/coverage.txt
 	@tail -n 1 build/coverage.txt
 
-test-browser: $(VENV)/.stamp-browser ## run the tests that look at pages in a browser (apt-get install chromium)
+test-browser: $(VENV)/.stamp-browser ## run the tests that look at pages in a browser (apt-get install chromium npm)
 	@GATEKEEPER_REQUIRE_SERVERS=1 $(RUN) pytest -q -m browser $(PYTEST_ARGS)
 
 check: format-check lint types test-all ## everything that must pass before a change goes in
@@ -70,7 +70,7 @@ upstream: ## run the frameworks' own tests on their classes and on ours, and com
 docs: $(VENV)/.stamp-test ## run only the examples in the documentation and in the docstrings
 	@$(RUN) pytest tests/test_docs.py $(PYTEST_ARGS)
 
-site: $(VENV)/.stamp-docs ## build the documentation as a site, in build/site; every link is checked
+site: $(VENV)/.stamp-docs ## build the documentation as a site, in build/site, with npm its playground; every link is checked
 	@NO_MKDOCS_2_WARNING=1 $(RUN) mkdocs build --quiet
 	@GATEKEEPER_SITE=build/site $(RUN) pytest -q -n 0 -m site tests/test_site.py
 	@echo "build/site/index.html"

@@ -187,7 +187,7 @@ def talk(tmp_path: Path) -> Path:
 @pytest.mark.cli
 @pytest.mark.parametrize("cache", list(CacheState))
 def test_terminal_json_and_page_have_the_same_dollars(cache: CacheState, talk: Path) -> None:
-    from gatekeeper_cli.views import shown_dollars  # needs the extra, and this file is collected without it
+    from gatekeeper_cli.phrases import shown_dollars
 
     dollars = token_use(TALK, token_budget=4000, tariff=tariff(cache)).dollars
     assert dollars is not None

@@ -380,7 +380,7 @@ def test_a_last_turn_that_is_the_unanswered_query_is_no_history(
 
 @pytest.mark.cli
 def test_an_answered_question_and_another_open_one_stay_in_the_history() -> None:
-    from gatekeeper_cli.opening import without_current
+    from gatekeeper_cli.question import without_current
 
     turns = (Turn.of("port?", "6380"), Turn.of("And the port of the other one?", ""))
     assert without_current(turns[:1], query="port?") == turns[:1]
@@ -390,7 +390,7 @@ def test_an_answered_question_and_another_open_one_stay_in_the_history() -> None
 
 @pytest.mark.cli
 def test_a_turn_that_waits_for_a_tool_is_unanswered() -> None:
-    from gatekeeper_cli.opening import without_current
+    from gatekeeper_cli.question import without_current
 
     calling = Message("assistant", "one moment", tool_calls=(ToolCall("c1", "now", "{}"),))
     turn = Turn((Message("user", "time?"), calling), 0, 2)
@@ -667,7 +667,7 @@ def test_a_missing_module_of_another_package_is_not_blamed_on_the_extra() -> Non
 
 
 @pytest.mark.parametrize(
-    "name", ["app", "charts", "conversation", "demo", "opening", "showable", "texts", "token_use", "views"]
+    "name", ["app", "charts", "conversation", "demo", "phrases", "question", "showable", "texts", "token_use", "views"]
 )
 def test_the_examples_in_the_docstrings_run(name: str) -> None:
     failed, _ = doctest.testmod(importlib.import_module(f"gatekeeper_cli.{name}"))

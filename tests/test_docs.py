@@ -3,6 +3,7 @@
 * Each fenced ``python`` block of the README files and of docs/: a page's blocks run in order, in one program. A ``py``
   block is shown alike and is not run, because it needs a package that no extra brings; it must be Python.
 * Each ``bash`` or ``console`` block right after a line ``<!-- run -->``: a page's blocks run in order, in one folder.
+* The programs and the notebooks of docs/examples.
 * The examples in the docstrings.
 """
 
@@ -11,6 +12,7 @@ from __future__ import annotations
 import ast
 import doctest
 import importlib
+import json
 import os
 import pkgutil
 import re
@@ -46,6 +48,7 @@ NEEDS = {
 BUILDER_EXAMPLE = ROOT / "docs" / "examples" / "context_builder.py"
 """The program that needs no framework; docs/builder.md shows a part of what it prints."""
 EXAMPLES = sorted({*BUILDER_EXAMPLE.parent.glob("*.py")} - {BUILDER_EXAMPLE})
+NOTEBOOKS = sorted(BUILDER_EXAMPLE.parent.glob("*.ipynb"))
 PRINTED_MARK = "<!-- printed by docs/examples/context_builder.py -->"
 
 
@@ -263,6 +266,15 @@ def test_the_marked_commands_of_a_page_run(page: Path, tmp_path: Path) -> None:
 def test_the_recorded_session_of_the_tutorial_is_what_the_command_answers() -> None:
     """Where it is not: make recording."""
     run([sys.executable, str(ROOT / "docs" / "record_chat.py"), "--check"], ROOT)
+
+
+@pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda notebook: notebook.name)
+def test_the_cells_of_a_notebook_run_and_are_kept_without_their_outputs(notebook: Path) -> None:
+    content = json.loads(notebook.read_text(encoding="utf-8"))
+    cells = [cell for cell in content["cells"] if cell["cell_type"] == "code"]
+    assert (content["nbformat"], bool(cells)) == (4, True)
+    assert {(cell["execution_count"], *cell["outputs"]) for cell in cells} == {(None,)}
+    assert run([sys.executable, "-c", "\n".join("".join(cell["source"]) for cell in cells)], notebook.parent)
 
 
 @pytest.mark.cli

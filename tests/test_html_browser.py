@@ -13,7 +13,7 @@ from gatekeeper_cli.texts import ENGLISH, Language, Texts
 from gatekeeper_cli.timeline import timeline_of
 from gatekeeper_cli.token_use import TokenUse, UsePoint
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
-from tests.browser import Opened
+from tests.browser import LOW_CONTRAST, Opened
 from tests.conversations import HOSTILE, PAIRS, turns_of
 from tests.conversations import QUESTIONS as SHORT_QUESTIONS
 
@@ -112,26 +112,11 @@ def test_light_and_dark_follow_the_system_and_the_switch(open_page: Callable[...
     assert background(page) == DARK_PAGE
 
 
-_CONTRAST = """() => {
-  const parse = text => text.match(/[\\d.]+/g).map(Number);
-  const light = ([r, g, b]) => [r, g, b].map(v => (v /= 255) <= .03928 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4)
-    .reduce((sum, v, at) => sum + v * [.2126, .7152, .0722][at], 0);
-  const ground = one => { for (; one; one = one.parentElement) {
-    const colour = parse(getComputedStyle(one).backgroundColor);
-    if (colour.length < 4 || colour[3] > 0) { return colour; } } return [255, 255, 255]; };
-  return [...document.querySelectorAll("h1, h2, p, td, th, dt, dd, small, button, summary, .said, .badge, footer")]
-    .filter(one => one.textContent.trim() && one.getClientRects().length)
-    .map(one => { const pair = [light(parse(getComputedStyle(one).color)), light(ground(one))].sort((a, b) => b - a);
-      return [(pair[0] + .05) / (pair[1] + .05), one.tagName + "." + one.className]; })
-    .filter(([ratio]) => ratio < 4.5);
-}"""
-
-
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_every_text_stands_out_from_its_ground(open_page: Callable[..., Opened], scheme: str) -> None:
     """WCAG 2.1, 1.4.3: a contrast of 4.5 to 1."""
     for html in (timeline_html(DEMO[:12]), explanation_html(DEMO, QUESTIONS[4].text)):
-        assert open_page(html, color_scheme=scheme).page.evaluate(_CONTRAST) == []
+        assert open_page(html, color_scheme=scheme).page.evaluate(LOW_CONTRAST) == []
 
 
 # --- what it does

@@ -169,7 +169,7 @@ def test_what_a_call_sends_is_chosen_with_the_embedder() -> None:
     ],
 )
 def test_an_embedder_that_fails_is_said_to_be_unused(embedder: Any, said: str) -> None:
-    from gatekeeper_cli.views import meaning_line
+    from gatekeeper_cli.phrases import meaning_line
 
     assert meaning_line(explained(embedder), ENGLISH).endswith(said)
 

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from gatekeeper_cli.bill import Dollars, PriceList
+from gatekeeper_cli.phrases import shown_dollars
 from gatekeeper_cli.sessions import SessionCost, Unread, inspect_all, session_costs, session_files, sessions_view
 from gatekeeper_cli.texts import ENGLISH
 from gatekeeper_cli.token_use import MAX_CALLS, Reported, token_use
-from gatekeeper_cli.views import shown_dollars
 from gatekeeper_core.messages import Message
 from gatekeeper_core.pricing.prices import PRICES
 from gatekeeper_core.pricing.usage import Usage

@@ -22,11 +22,12 @@ from gatekeeper_cli.inspect import inspect
 from gatekeeper_cli.meaning import meaning_encoder
 from gatekeeper_cli.models import MissingExtraError, Model, minimax_model
 from gatekeeper_cli.offline import OfflineModel
-from gatekeeper_cli.opening import FromFormat, WhichConversation, open_conversation, say_left_out, without_current
+from gatekeeper_cli.opening import FromFormat, WhichConversation, open_conversation, say_left_out
 from gatekeeper_cli.output import AsJson, Budget, Lang, Meaning, Mode, ModeOption, Query
 from gatekeeper_cli.output import checked_budget as _checked
 from gatekeeper_cli.output import print_json as _print_json
 from gatekeeper_cli.output import show as _show
+from gatekeeper_cli.question import without_current
 from gatekeeper_cli.refusal import refuse
 from gatekeeper_cli.session import Session
 from gatekeeper_cli.store import store

@@ -9,8 +9,9 @@ from rich.text import Text
 
 from gatekeeper_cli.models import KEY_NAME, MINIMAX_PIP_LINE
 from gatekeeper_cli.offline import OfflineModel
+from gatekeeper_cli.phrases import meaning_line
 from gatekeeper_cli.texts import spoken
-from gatekeeper_cli.views import exchange_line, meaning_line, topics_view, visible, why_view
+from gatekeeper_cli.views import exchange_line, topics_view, visible, why_view
 from gatekeeper_core.errors import GatekeeperError
 
 if TYPE_CHECKING:

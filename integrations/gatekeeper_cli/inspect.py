@@ -33,12 +33,13 @@ from gatekeeper_cli.output import (
     put_out,
     request_budget,
 )
+from gatekeeper_cli.phrases import meaning_line, shown_dollars
 from gatekeeper_cli.refusal import refuse
 from gatekeeper_cli.sessions import inspect_all
 from gatekeeper_cli.texts import Language, speak, texts_for
 from gatekeeper_cli.timeline import timeline_of
 from gatekeeper_cli.token_use import Reported, token_use
-from gatekeeper_cli.views import bill_lines, meaning_line, plain_table, shown_dollars, visible
+from gatekeeper_cli.views import bill_lines, plain_table, visible
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 
 if TYPE_CHECKING:

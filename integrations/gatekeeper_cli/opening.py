@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from typing import BinaryIO
 
-    from gatekeeper_core.messages import Turn
 
 __all__ = [
     "FromFormat",
@@ -32,7 +31,6 @@ __all__ = [
     "open_conversation",
     "progress_bar",
     "say_left_out",
-    "without_current",
 ]
 
 _LONG_BYTES = 16_000_000
@@ -56,24 +54,6 @@ def list_conversations(file: str, *, form: str | None = None) -> list[formats.He
     """Return what a file says of its conversations, or end the command with the reason why not."""
     with _opened(file, form) as (source, name, progress):
         return formats.list_conversations(source, form=form, name=name, progress=progress)
-
-
-def without_current(turns: tuple[Turn, ...], *, query: str) -> tuple[Turn, ...]:
-    """Return the turns without the last one where that is the query itself, still waiting for its answer.
-
-    White space at the ends is no difference. A turn waits if its last message is the user's, a tool call, a tool
-    result, or empty.
-
-    >>> from gatekeeper_core.messages import Turn
-    >>> turns = (Turn.of("hi", "hello"), Turn.of("and now?", ""))
-    >>> [turn.user_text for turn in without_current(turns, query="and now? ")]
-    ['hi']
-    """
-    if not turns or turns[-1].user_text.strip() != query.strip():
-        return turns
-    last = turns[-1].messages[-1]
-    answered = last.role == "assistant" and last.content and not last.tool_calls
-    return turns if answered else turns[:-1]
 
 
 def say_left_out(counts: Mapping[str, int], *, repeated_speakers: int = 0) -> None:

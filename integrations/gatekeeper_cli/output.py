@@ -12,7 +12,8 @@ from rich.console import Console
 from rich.text import Text
 
 from gatekeeper_cli.bill import CacheState, PriceList
-from gatekeeper_cli.opening import open_conversation, say_left_out, without_current
+from gatekeeper_cli.opening import open_conversation, say_left_out
+from gatekeeper_cli.question import without_current
 from gatekeeper_cli.refusal import refuse
 from gatekeeper_cli.showable import visible
 from gatekeeper_cli.texts import Language, spoken, texts_for

@@ -1,4 +1,4 @@
-"""The anchors of a question, looked for in the texts that are sent with it."""
+"""A question: its anchors, looked for in the texts that are sent with it, and the turns that it is asked about."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from gatekeeper_core.selection.anchors import count_terms, extract_anchors, has_
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from gatekeeper_core.messages import Turn
     from gatekeeper_core.selection.anchors import Anchor
     from gatekeeper_core.selection.result import Selection
 
-__all__ = ["QuestionAnchors"]
+__all__ = ["QuestionAnchors", "without_current"]
 
 
 class QuestionAnchors:
@@ -48,3 +49,21 @@ class QuestionAnchors:
     def held(self, pairs: Iterable[tuple[str, str]]) -> int:
         """Return how many of the anchors stand in some pair of user and assistant."""
         return len({text for pair in pairs for text, count in self.counts(*pair).items() if count})
+
+
+def without_current(turns: tuple[Turn, ...], *, query: str) -> tuple[Turn, ...]:
+    """Return the turns without the last one where that is the query itself, still waiting for its answer.
+
+    White space at the ends is no difference. A turn waits if its last message is the user's, a tool call, a tool
+    result, or empty.
+
+    >>> from gatekeeper_core.messages import Turn
+    >>> turns = (Turn.of("hi", "hello"), Turn.of("and now?", ""))
+    >>> [turn.user_text for turn in without_current(turns, query="and now? ")]
+    ['hi']
+    """
+    if not turns or turns[-1].user_text.strip() != query.strip():
+        return turns
+    last = turns[-1].messages[-1]
+    answered = last.role == "assistant" and last.content and not last.tool_calls
+    return turns if answered else turns[:-1]

@@ -21,9 +21,10 @@ from rich.text import Text
 from gatekeeper_cli.bill import Dollars
 from gatekeeper_cli.opening import check_form, file_size, progress_bar
 from gatekeeper_cli.output import conversation_name, print_json, show
+from gatekeeper_cli.phrases import percent, shown_dollars
 from gatekeeper_cli.refusal import refuse
 from gatekeeper_cli.token_use import MAX_CALLS, Reported, token_use
-from gatekeeper_cli.views import bill_lines, percent, plain_table, shown_dollars, visible
+from gatekeeper_cli.views import bill_lines, plain_table, visible
 from gatekeeper_cli.writing import STANDARD_INPUT
 from gatekeeper_formats import (
     SUFFIXES,

@@ -15,8 +15,9 @@ from rich.table import Table
 from rich.text import Text
 
 from gatekeeper_cli.explanation import shared_words
+from gatekeeper_cli.phrases import kept_with, listed, meaning_line, percent, shown_dollars, verdict_words
 from gatekeeper_cli.showable import visible, visible_lines
-from gatekeeper_cli.texts import ENGLISH, TABLE
+from gatekeeper_cli.texts import ENGLISH
 from gatekeeper_core.notebook import UNSHOWABLE
 from gatekeeper_core.pricing.prices import prices_of_model
 
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from gatekeeper_cli.demo import Demo
     from gatekeeper_cli.session import Exchange
     from gatekeeper_cli.texts import Texts
-    from gatekeeper_cli.token_use import TokenUse
     from gatekeeper_core.selection.gatekeeper import Block
     from gatekeeper_core.selection.result import Decision, Selection
     from gatekeeper_core.selection.topic_map import Topic
@@ -42,13 +42,8 @@ __all__ = [
     "demo_view",
     "exchange_line",
     "facts_table",
-    "kept_with",
-    "listed",
-    "meaning_line",
-    "percent",
     "plain_table",
     "selection_view",
-    "shown_dollars",
     "spans",
     "topics_view",
     "verdict_line",
@@ -132,15 +127,6 @@ def selection_view(selection: Selection, topics: Sequence[Topic], texts: Texts =
         yield Text(said)
 
 
-def meaning_line(asked: Selection | TokenUse, texts: Texts) -> str:
-    """Return which embedder was heard, or why it was not; nothing where none was given."""
-    embedder, missed = visible(asked.embedder), asked.embedder_missed
-    if not missed:
-        return texts("meaning_heard", embedder=embedder) if embedder else ""
-    reason = texts(f"missed.{missed}") if f"missed.{missed}" in TABLE else missed
-    return texts("meaning_missed", embedder=embedder, reason=reason)
-
-
 def why_view(selection: Selection, texts: Texts = ENGLISH) -> Iterator[RenderableType]:
     """Yield the decision on every candidate, and which anchors of the query the kept turns hold."""
     yield Text()
@@ -153,12 +139,8 @@ def why_view(selection: Selection, texts: Texts = ENGLISH) -> Iterator[Renderabl
 
 def verdict_line(verdict: Verdict, texts: Texts = ENGLISH) -> Text:
     """Return what the gate decided, and why."""
-    name = "resumed" if verdict.resumed_topic is not None else verdict.decision
-    words = texts.gate_reason(verdict.reason)
-    line = Text().append(texts(f"gate.{name}"), style="bold")
-    if verdict.cue is None:
-        return line.append(texts("gate_reason", words=words))
-    return line.append(texts("gate_reason_cue", words=words, cue=visible(verdict.cue)))
+    decision, reason = verdict_words(verdict, texts)
+    return Text().append(decision, style="bold").append(reason)
 
 
 def _topic_name(topics: Sequence[Topic], topic_id: int, texts: Texts) -> str:
@@ -194,15 +176,6 @@ def _saved(selection: Selection) -> str:
     return percent(selection.history_tokens - selection.tokens, selection.history_tokens)
 
 
-def percent(part: float, whole: float) -> str:
-    """Return a share with one digit after the point.
-
-    >>> percent(1, 8), percent(0, 0)
-    ('12.5 %', '0 %')
-    """
-    return f"{100 * part / whole:.1f} %" if whole else "0 %"
-
-
 def decision_table(decisions: Sequence[Decision], texts: Texts = ENGLISH) -> Table:
     """Return a table of decisions: outcome, stage, reason, score, and what would have kept a turn."""
     table = plain_table()
@@ -220,23 +193,6 @@ def decision_table(decisions: Sequence[Decision], texts: Texts = ENGLISH) -> Tab
         cells = (decision.turn_id, outcome, why, score, shared, kept_with(decision, texts))
         table.add_row(*(Text(str(cell)) for cell in cells))
     return table
-
-
-def kept_with(decision: Decision, texts: Texts) -> str:
-    """Return what would have kept a turn, as far as the decision knows it."""
-    ways = []
-    if decision.kept_from_tokens is not None:
-        ways.append(texts("way_budget", tokens=decision.kept_from_tokens))
-    if decision.kept_from_eta is not None:
-        ways.append(texts("way_eta", eta=decision.kept_from_eta))
-    if decision.kept_with:
-        ways.append(texts("way_naming", anchors=listed(decision.kept_with, texts)))
-    return texts("or").join(ways) or "-"
-
-
-def listed(anchors: Sequence[str], texts: Texts = ENGLISH) -> str:
-    """Return anchors on one line."""
-    return texts("comma").join(map(visible, anchors)) or texts("none")
 
 
 # --- the chat -------------------------------------------------------------------------------------------------------
@@ -337,18 +293,6 @@ def demo_view(demo: Demo, texts: Texts = ENGLISH) -> Iterator[RenderableType]:
 
 
 # --- dollars --------------------------------------------------------------------------------------------------------
-
-
-def shown_dollars(amount: float | None) -> str:
-    """Return dollars for a reader, the smaller the finer; ``-`` where they are not known.
-
-    >>> [shown_dollars(amount) for amount in (1234.5, 12.3, 0.01234, 0.00001234, 0, None)]
-    ['$1,234.50', '$12.30', '$0.0123', '$0.000012', '$0.00', '-']
-    """
-    if amount is None:
-        return "-"
-    digits = 2 if amount >= 1 or not amount else 4 if amount >= 0.001 else 6
-    return f"${amount:,.{digits}f}"
 
 
 def bill_lines(tariffs: Iterable[Tariff | None], dollars: Dollars | None, texts: Texts) -> Iterator[Text]:

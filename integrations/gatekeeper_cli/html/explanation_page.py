@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from gatekeeper_cli.explanation import budget_use, grid_of, near_misses, score_parts, shared_words, why_not
 from gatekeeper_cli.html.geometry import bar_parts, cell_width, ticks_of
 from gatekeeper_cli.html.page import render, with_texts
+from gatekeeper_cli.phrases import kept_with, listed, meaning_line, percent, verdict_words
 from gatekeeper_cli.showable import visible, visible_lines
-from gatekeeper_cli.views import kept_with, listed, meaning_line, percent, verdict_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,7 +54,7 @@ def explanation_page(
         title=texts("html.explanation_title", query=visible(selection.query)[:80]),
         name=visible(name),
         query=visible_lines(selection.query[:_MAX_QUESTION]) + ("…" if len(selection.query) > _MAX_QUESTION else ""),
-        verdict=visible(verdict_line(selection.gate, texts).plain),
+        verdict=visible("".join(verdict_words(selection.gate, texts))),
         meaning=meaning_line(selection, texts),
         asked=why_not(asked, texts) if asked else "",
         figures=_figures(selection, texts),

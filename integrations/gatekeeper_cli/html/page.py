@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from gatekeeper_cli.texts import Texts
     from gatekeeper_core.messages import Turn
 
-__all__ = ["GENERATOR", "MAX_TEXT_BYTES", "Said", "fitted", "render", "with_texts"]
+__all__ = ["GENERATOR", "MAX_TEXT_BYTES", "Said", "fitted", "policy_hash", "render", "source", "with_texts"]
 
 GENERATOR = "Context Gatekeeper report"
 """How a page says what made it; a file that says so may be replaced by a newer report."""
@@ -86,7 +86,7 @@ def render(template: str, *, texts: Texts, **values: Any) -> str:
         texts: in which language.
         values: what the template asks for; a value that is missing is an error.
     """
-    style, script = _source("report.css"), _source("report.js")
+    style, script = source("report.css"), source("report.js")
     page = _environment().get_template(f"{template}.html.j2")
     shared = {"say": texts, "policy": _policy(style, script), "generator": GENERATOR}
     # Both are files of ours, and the policy lets run and apply just these: nothing in them is to be escaped.
@@ -107,17 +107,19 @@ def _environment() -> Environment:
 
 
 @cache
-def _source(name: str) -> str:
+def source(name: str) -> str:
+    """Return the style or the script that every page holds inline: ``report.css``, ``report.js``."""
     # A browser reads every line end as a line feed before it takes the hash.
     return (_FOLDER / name).read_text(encoding="utf-8").replace("\r\n", "\n")
 
 
 def _policy(style: str, script: str) -> str:
     return (
-        f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; "
+        f"default-src 'none'; style-src {policy_hash(style)}; script-src {policy_hash(script)}; "
         "base-uri 'none'; form-action 'none'"
     )
 
 
-def _hash(source: str) -> str:
-    return "sha256-" + base64.b64encode(hashlib.sha256(source.encode()).digest()).decode()
+def policy_hash(inline: str) -> str:
+    """Return how a Content-Security-Policy names an inline style or script that it allows."""
+    return f"'sha256-{base64.b64encode(hashlib.sha256(inline.encode()).digest()).decode()}'"

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from gatekeeper_cli.html.geometry import ROW_HEIGHT, cell_width, cells_of, line_chart, ticks_of
 from gatekeeper_cli.html.page import render, with_texts
+from gatekeeper_cli.phrases import meaning_line, percent, shown_dollars
 from gatekeeper_cli.showable import visible
 from gatekeeper_cli.token_use import evenly
-from gatekeeper_cli.views import bill_lines, meaning_line, percent, shown_dollars
+from gatekeeper_cli.views import bill_lines
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
