@@ -64,7 +64,7 @@ const { assets, files, texts } = document.body.dataset, words = JSON.parse(texts
 const language = document.documentElement.lang;
 const base = new URL(assets, location.href).href;
 const waiting = new Map();
-let file = null, name = "", isRead = false, saved = "";
+let file = null, name = say("pasted"), isRead = false, saved = "";
 
 function say(key, values) {
   return words[key].replace(/\{(\w+)\}/g, (whole, name) => values[name]);
