@@ -218,7 +218,7 @@ def test_of_a_dropped_file_with_many_conversations_one_is_chosen(page: Any) -> N
     assert "2 conversations" in page.locator("#error").inner_text()
     page.locator("#conversation").select_option("2")
     answered(page)
-    assert page.locator("#read").inner_text().startswith("many.json: 2 turns, format ")
+    assert page.locator("#read").inner_text().endswith(", turns: 2.")
 
 
 @pytest.mark.browser
@@ -226,7 +226,7 @@ def test_a_chosen_file_is_read_at_once_and_a_budget_of_nothing_is_refused(page: 
     content = b'{"user": "hi", "assistant": "hello"}\n'
     page.locator("#file").set_input_files({"name": "talk.jsonl", "mimeType": "", "buffer": content})
     answered(page)
-    assert page.locator("#read").inner_text().startswith("talk.jsonl: 1 turn")
+    assert page.locator("#read").inner_text().startswith("talk.jsonl: format pairs, turns: 1.")
     page.locator("#query").fill("hi")
     page.locator("#budget").fill("0")
     page.locator("#ask").click()

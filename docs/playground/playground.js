@@ -64,7 +64,7 @@ const { assets, files, texts } = document.body.dataset, words = JSON.parse(texts
 const language = document.documentElement.lang;
 const base = new URL(assets, location.href).href;
 const waiting = new Map();
-let file = null, name = "", isRead = false, saved = "";
+let file = null, name = say("pasted"), isRead = false, saved = "";
 
 function say(key, values) {
   return words[key].replace(/\{(\w+)\}/g, (whole, name) => values[name]);
@@ -108,8 +108,12 @@ let queue = Promise.resolve();
 function enqueue(work) {
   queue = queue.then(async () => {
     one("form").setAttribute("aria-busy", "true");
+    one("working").textContent = say("working");
     one("error").textContent = "";
-    try { await work(); } finally { one("form").removeAttribute("aria-busy"); }
+    try { await work(); } finally {
+      one("form").removeAttribute("aria-busy");
+      one("working").textContent = "";
+    }
   }).catch((error) => { one("error").textContent = String(error); });
 }
 
@@ -118,7 +122,6 @@ async function read() {
   isRead = false;
   one("read").textContent = "";
   if (!file && !text.trim()) { one("error").textContent = say("empty"); return; }
-  one("read").textContent = say("working");
   const content = file ? new Uint8Array(await file.arrayBuffer()) : new TextEncoder().encode(text);
   const request = { call: "read", name, form: one("format").value, conversation: one("conversation").value, language };
   const answer = await call(request, content);
@@ -127,7 +130,6 @@ async function read() {
     one("conversation").replaceChildren(new Option("", ""), ...options);
     one("which").hidden = false;
   }
-  one("read").textContent = "";
   if (answer.error) { one("error").textContent = answer.error; return; }
   one("read").textContent = [say("read", { name, ...answer }), ...answer.notes].join(" ");
   if (answer.model) {

@@ -8,7 +8,7 @@ from __future__ import annotations
 import io
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from gatekeeper_cli.bill import PriceList
 from gatekeeper_cli.html.explanation_page import explanation_page
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from gatekeeper_core.messages import Turn
     from gatekeeper_core.pricing.prices import ModelPrices
 
+Mode = Literal["minimal", "fill"]
+MODES: tuple[Mode, ...] = ("minimal", "fill")
 EXAMPLES = Path(__file__).with_name("examples")
 
 
@@ -37,6 +39,8 @@ class Playground:
     def __init__(self) -> None:
         self._turns: tuple[Turn, ...] = ()
         self._name = ""
+        # Kept from question to question: indexing a long chat takes longer than choosing from it.
+        self._gatekeepers = {mode: ContextGatekeeper(config=GatekeeperConfig(mode=mode)) for mode in MODES}
 
     def respond(self, request: str, content: bytes = b"") -> str:
         """Return the answer to a request: ``{"call": "example" | "read" | "ask", ...}`` with its arguments.
@@ -74,11 +78,11 @@ class Playground:
             "model": tariff.model if tariff else "",
         }
 
-    def _ask(self, *, query: str, budget: int, mode: str, model: str, language: str) -> dict[str, Any]:
+    def _ask(self, *, query: str, budget: int, mode: Mode, model: str, language: str) -> dict[str, Any]:
         turns = without_current(self._turns, query=query)
-        gatekeeper = ContextGatekeeper(budget, config=GatekeeperConfig(mode=mode))
+        gatekeeper = self._gatekeepers[mode]
         gatekeeper.sync(turns)
-        selection = gatekeeper.explain(query)
+        selection = gatekeeper.explain(query, token_budget=budget)
         texts = Texts(Language(language))
         saved = selection.history_tokens - selection.tokens
         prices = prices_of_model(model) or UNKNOWN
