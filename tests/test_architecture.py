@@ -291,7 +291,8 @@ def imports_of_the_face(module: Module) -> Iterator[str]:
     for node in ast.walk(module.tree):
         named = [node.module] if isinstance(node, ast.ImportFrom) else []
         named += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
-        if CORE in named and str(module) != CORE:
+        own = isinstance(node, ast.ImportFrom) and [alias.name for alias in node.names] == ["__version__"]
+        if CORE in named and str(module) != CORE and not own:
             yield f"line {node.lineno} imports from {CORE}: name the module itself"
 
 

@@ -17,6 +17,7 @@ import zipfile
 from email.message import Message
 from email.parser import Parser
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 import pytest
 
@@ -244,15 +245,22 @@ def test_the_unpacked_archive_builds_the_same_archive_and_the_same_wheel(
     assert built == {path.name: path.read_bytes() for path in (wheel_path, archive_path)}
 
 
+def metadata_with(release_files: str, *, source: Path) -> dict[str, Any]:
+    """Return the metadata of a source folder after this address was set in it."""
+    settings = source / "pyproject.toml"
+    line = re.compile(r'^release_files = ".*"$', re.MULTILINE)
+    text = line.sub(f'release_files = "{release_files}"', settings.read_text(encoding="utf-8"))
+    settings.write_text(text, encoding="utf-8")
+    metadata: dict[str, Any] = json.loads(hatchling("metadata", source=source))
+    return metadata
+
+
 @pytest.mark.parametrize("form", ["blob/{tag}", "-/blob/{tag}", "src/tag/{tag}"])
 def test_every_address_in_the_metadata_comes_from_one_setting(form: str, unpacked: Path) -> None:
-    assert "urls" not in json.loads(hatchling("metadata", source=unpacked))
-    settings = unpacked / "pyproject.toml"
+    assert "urls" not in metadata_with("", source=unpacked)
     host = "https://code.example/owner/name"
-    text = settings.read_text(encoding="utf-8").replace('release_files = ""', f'release_files = "{host}/{form}"')
-    settings.write_text(text, encoding="utf-8")
+    metadata = metadata_with(f"{host}/{form}", source=unpacked)
     released = f"{host}/{form}".replace("{tag}", f"v{gatekeeper_core.__version__}")
-    metadata = json.loads(hatchling("metadata", source=unpacked))
     assert metadata["urls"] == {
         "Homepage": host,
         "Documentation": f"{released}/docs/README.md",
@@ -267,10 +275,5 @@ def test_every_address_in_the_metadata_comes_from_one_setting(form: str, unpacke
 
 
 def test_an_address_that_is_none_of_a_released_file_ends_the_build(unpacked: Path) -> None:
-    settings = unpacked / "pyproject.toml"
-    text = settings.read_text(encoding="utf-8").replace(
-        'release_files = ""', 'release_files = "https://code.example/x"'
-    )
-    settings.write_text(text, encoding="utf-8")
     with pytest.raises(AssertionError, match="release_files must be like"):
-        hatchling("metadata", source=unpacked)
+        metadata_with("https://code.example/x", source=unpacked)
