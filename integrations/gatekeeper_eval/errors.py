@@ -10,9 +10,9 @@
             ├── ModelRateLimitError   too many requests, also after the last try       429
             ├── ModelServerError      the fault is on the other side                   5xx
             ├── ModelConnectionError  no connection, or it took too long
-            └── ModelRefusedError     this one request is refused                      other 4xx, content filters
+            └── ModelRefusedError     this one request is refused                  other 4xx, content rules
 
-Only a ``ModelRefusedError`` lets an evaluation go on: it belongs to one request. The others end it; whatever was answered
+Only a ``ModelRefusedError`` lets an evaluation go on: it belongs to one request. The others end it; what was answered
 before is in the ledger.
 """
 

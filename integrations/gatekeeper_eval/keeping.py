@@ -58,7 +58,7 @@ def assert_keeps(
 
     >>> chat = [{"role": "user", "content": "The Redis port is 6380."}, {"role": "assistant", "content": "Noted."}]
     >>> assert_keeps(chat, "Which port does Redis use?", "6380").tokens
-    11
+    9
     """
     __tracebackhide__ = True  # pytest shows the caller's line
     gatekeeper = _gatekeeper(chat, token_budget, config)

@@ -48,36 +48,45 @@ class FunctionModel:
     Args:
         function: takes the messages in OpenAI's chat format; returns the text, or an answer in that format
             (``choices``, ``usage``), a mapping or an object with ``model_dump``. What it raises ends the evaluation.
+        others: functions for other models, by the name that a request gives.
 
     >>> FunctionModel(lambda messages: f"{len(messages)} messages").answer(b'{"messages": []}').text
     '0 messages'
     """
 
-    def __init__(self, function: Callable[[list[dict[str, Any]]], Any]) -> None:
-        self._function = function
+    def __init__(self, function: Callable[[list[dict[str, Any]]], Any], **others: Callable[..., Any]) -> None:
+        self._function, self._others = function, others
 
     @classmethod
-    def named(cls, name: str) -> FunctionModel:
-        """Return the function that ``package.module:function`` names, looked for in the working folder, too.
+    def named(cls, *names: str) -> FunctionModel:
+        """Return the functions that each ``package.module:function`` names, looked for in the working folder, too.
 
         Raises:
             ConfigError: there is no such function.
         """
-        module, _, attribute = name.partition(":")
-        if os.getcwd() not in sys.path:
-            sys.path.insert(0, os.getcwd())
-        try:
-            function = getattr(import_module(module), attribute)
-        except (ImportError, AttributeError, ValueError) as error:
-            raise ConfigError(f"--model {name}: no such function ({error}): give package.module:function") from error
-        if not callable(function):
-            raise ConfigError(f"--model {name}: must be a function, got {type(function).__name__}")
-        return cls(function)
+        functions = {name: _function(name) for name in names}
+        return cls(functions[names[0]], **functions)
 
     def answer(self, body: bytes) -> Reply:
-        """Return the answer of the function."""
-        said = self._function(json.loads(body)["messages"])
-        return reply_of(said.model_dump() if hasattr(said, "model_dump") else said)
+        """Return the answer of the function; of the one that the request names as its model, where there are more."""
+        request = json.loads(body)
+        said = self._others.get(request.get("model"), self._function)(request["messages"])
+        dump = getattr(said, "model_dump", None)
+        return reply_of(dump() if callable(dump) else said)
+
+
+def _function(name: str) -> Callable[..., Any]:
+    module, _, attribute = name.partition(":")
+    function: Callable[..., Any]
+    if os.getcwd() not in sys.path:
+        sys.path.insert(0, os.getcwd())
+    try:
+        function = getattr(import_module(module), attribute)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise ConfigError(f"--model {name}: no such function ({error}): give package.module:function") from error
+    if not callable(function):
+        raise ConfigError(f"--model {name}: must be a function, got {type(function).__name__}")
+    return function
 
 
 def reply_of(said: object) -> Reply:

@@ -81,7 +81,7 @@ def prompts_of(
 def chat_messages(messages: Sequence[Message]) -> list[dict[str, Any]]:
     r"""Return messages in OpenAI's chat format; media, whose data the logs do not hold, becomes a word in brackets.
 
-    >>> from gatekeeper_core.messages import Message
+    >>> from gatekeeper_core.messages import MediaPart, Message
     >>> chat_messages([Message("user", (TextPart("What is this?"), MediaPart("image")))])
     [{'role': 'user', 'content': 'What is this?\n[image]'}]
     """
