@@ -158,12 +158,12 @@ def _plan_section(plan: Plan, texts: Texts) -> Section:
 
 
 def _verdicts_section(verdicts: Verdicts, texts: Texts) -> Section:
-    rows = [_share_row(texts(f"eval.{name}"), verdicts.share(name)) for name in ("better", "equal", "worse")]
+    rows = [_share_row(texts(f"eval.is_{name}"), verdicts.share(name)) for name in ("better", "equal", "worse")]
     rows.append(_share_row(texts("eval.not_worse"), verdicts.share("better", "equal")))
     rows.append(_share_row(texts("eval.difference"), verdicts.difference))
     notes = [texts("eval.disagreed", count=verdicts.disagreed)]
     left_out = [(name, verdicts.count(name)) for name in ("same_prompt", "refused", "no_verdict")]
-    notes += [texts(f"eval.{name}", count=count) for name, count in left_out if count]
+    notes += [texts(f"eval.more_{name}", count=count) for name, count in left_out if count]
     notes += [texts("eval.stopped")] if verdicts.stopped else []
     return Section(
         texts("eval.verdicts"),
@@ -200,12 +200,8 @@ def _cases_section(verdicts: Verdicts, texts: Texts) -> Section:
         lines = [_said(name, text, texts) for name, text in said if text]
         lines += [texts("eval.refused_because", reason=visible(each.reason))] if each.reason else []
         lines.append(texts("eval.digests", digests=" ".join(one[:_DIGEST_CHARACTERS] for one in each.digests)))
-        cases.append(
-            (
-                texts("eval.verdict_case", turn=visible(str(each.turn.id)), outcome=texts(f"eval.is_{each.outcome}")),
-                tuple(lines),
-            )
-        )
+        outcome = texts("eval.orders_disagree") if each.disagreed else texts(f"eval.is_{each.outcome}")
+        cases.append((texts("eval.verdict_case", turn=visible(str(each.turn.id)), outcome=outcome), tuple(lines)))
     return Section(texts("eval.worst"), () if cases else (texts("eval.no_worst"),), cases=tuple(cases))
 
 

@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from threading import Event
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 from gatekeeper_core.pricing.prices import PRICES, prices_of_model
@@ -211,16 +212,18 @@ def plan(
     wanted: list[Usage] = []
     in_ledger = 0
     for each in compared:
-        texts, open_answers, refused = [], 0, False
+        texts, open_answers = [], 0
         for side in _SIDES:
             request = answer_request(each, side, config)
             known = ledger.get(request.digest)
             in_ledger += known is not None
             open_answers += known is None
-            refused = refused or (known is not None and known.reply is None)
-            texts.append(known.reply.text if known and known.reply else "")
             wanted += [] if known else [request.most]
-        if refused or (not open_answers and texts[0] == texts[1]):
+            if known and known.reply is None:
+                break
+            texts.append(known.reply.text if known and known.reply else "")
+        is_refused = len(texts) < len(_SIDES)
+        if is_refused or (not open_answers and texts[0] == texts[1]):
             continue
         for first in _SIDES:
             request = judge_request(each, *texts, first=first, config=config)
@@ -260,26 +263,31 @@ def evaluate(
         ModelError: the model cannot answer now; what was answered is in the ledger.
         LedgerError: the ledger cannot be written.
     """
+    ended = Event()  # what waits for a thread is not begun after that
+
+    def judge(each: Prompts) -> Judged | None:
+        try:
+            return None if ended.is_set() else _judged(each, config, asker)
+        except BaseException:
+            ended.set()
+            raise
+
     judged: list[Judged] = []
     stopped = False
     with ThreadPoolExecutor(max_workers=jobs) as pool:
-        waiting = [pool.submit(_judged, each, config, asker) for each in prompts]
         try:
-            for done in as_completed(waiting):
-                if done.cancelled():
-                    continue
+            for done in as_completed([pool.submit(judge, each) for each in prompts]):
                 try:
-                    judged.append(done.result())
+                    result = done.result()
                 except SpendingLimitError:
                     stopped = True
-                    for each in waiting:
-                        each.cancel()
                     continue
-                if progress:
-                    progress(judged[-1])
+                if result:
+                    judged.append(result)
+                    if progress:
+                        progress(result)
         finally:
-            for each in waiting:
-                each.cancel()
+            ended.set()
     order = ("worse", "refused", "no_verdict", "equal", "better", "same_prompt")
     judged.sort(key=lambda each: (order.index(each.outcome), not each.disagreed, each.turn.id))
     return Verdicts(tuple(judged), prices, seed, stopped)
@@ -303,12 +311,13 @@ def _judged(prompts: Prompts, config: EvalConfig, asker: Asker) -> Judged:
             return None
         return entry.reply.text
 
-    texts = [ask(answer_request(prompts, side, config), used) or "" for side in _SIDES]
-    answers = (texts[0], texts[1])
-    if refusals:
-        return Judged(turn, "refused", False, answers, (), refusals[0], tuple(used), (), tuple(digests))
+    whole = ask(answer_request(prompts, "whole", config), used)
+    selected = None if whole is None else ask(answer_request(prompts, "selected", config), used)
+    if whole is None or selected is None:
+        return Judged(turn, "refused", reason=refusals[0], used=tuple(used), digests=tuple(digests))
+    answers = (whole, selected)
     if answers[0] == answers[1]:
-        return Judged(turn, "equal", False, answers, (), "", tuple(used), (), tuple(digests))
+        return Judged(turn, "equal", answers=answers, used=tuple(used), digests=tuple(digests))
     opinions = [ask(judge_request(prompts, *answers, first=first, config=config), judging) or "" for first in _SIDES]
     outcome, disagreed = _outcome(*map(read_verdict, opinions))
     outcome = "refused" if refusals else outcome

@@ -70,9 +70,10 @@ class FunctionModel:
     def answer(self, body: bytes) -> Reply:
         """Return the answer of the function; of the one that the request names as its model, where there are more."""
         request = json.loads(body)
-        said = self._others.get(request.get("model"), self._function)(request["messages"])
-        dump = getattr(said, "model_dump", None)
-        return reply_of(dump() if callable(dump) else said)
+        function: Callable[..., Any] = self._others.get(request.get("model")) or self._function
+        said = function(request["messages"])
+        dump: Callable[[], object] | None = getattr(said, "model_dump", None)
+        return reply_of(dump() if dump else said)
 
 
 def _function(name: str) -> Callable[..., Any]:
