@@ -19,7 +19,7 @@ from gatekeeper_core.messages import group_turns
 from gatekeeper_core.selection.anchors import extract_anchors, folded, has_whole, terms_in
 from gatekeeper_core.selection.background import background_frequencies
 from gatekeeper_core.selection.cues import read_cues, without_cues
-from gatekeeper_core.text import is_wide, sentences
+from gatekeeper_core.text import is_wide, sentences, word_strings
 from gatekeeper_core.tokens import count_messages
 from gatekeeper_eval.statistics import Share, bootstrap_ratio, wilson
 
@@ -161,7 +161,7 @@ class _Texts:
 def _reminders(text: str, *, corrects: bool, past: _Texts, asked: _Texts) -> Iterator[tuple[Reminder, str]]:
     """Yield each anchor of a user's text that the past holds and the question does not, with what to look for."""
     said = without_cues(text)
-    starts = {said[start:stop].split(maxsplit=1)[0] for start, stop in sentences(said)}
+    starts = {word for start, stop in sentences(said) for word in word_strings(said[start:stop])[:1]}
     anchors = [anchor for anchor in extract_anchors(said) if anchor.weight >= _LEAST_WEIGHT]
     for run in _runs([anchor.term for anchor in anchors if anchor.kind == "pair"], folded(said), past):
         if not asked.has(run) and (corrects or _is_rare(run)):

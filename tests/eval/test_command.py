@@ -68,7 +68,7 @@ def test_nothing_is_sent_before_the_user_says_so(chats: str, extra: list[str], t
     with MiniMaxServer(reply) as server:
         done = run(chats, *options(server), *extra, EVAL_KEY=API_KEY)
         assert server.requests == []
-    assert "24 requests to send; 0 answers are in the ledger" in done.stdout
+    assert "24 requests to send; 0 answers in the ledger already" in done.stdout
     assert re.search(r"tokens read, [\d,]+ written: \$0\.\d+", done.stdout)
     assert done.exit_code == (0 if extra else 2)
     assert ("nothing was sent: say --yes" in done.stderr) is not bool(extra)
@@ -117,7 +117,7 @@ def test_what_ends_it_says_what_is_kept(chats: str) -> None:
         done = run(chats, *options(server), "--yes", "--jobs", "1", EVAL_KEY=API_KEY)
     assert done.exit_code == 2
     assert "bad key (HTTP 401): name the environment variable" in done.stderr
-    assert "3 answers of this run are in eval.jsonl; the same command goes on from there" in done.stderr
+    assert "answers of this run kept in eval.jsonl; the same command goes on from there" in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -176,6 +176,6 @@ def test_killed_and_resumed_it_asks_nothing_twice(chats: str, tmp_path: Path) ->
     with MiniMaxServer(reply) as server:
         done = run(chats, *options(server), "--yes", EVAL_KEY=API_KEY)
         later = list(server.requests)
-    assert (done.exit_code, "eval.jsonl: 1 lines were cut off" in done.stderr) == (0, True)
+    assert (done.exit_code, "eval.jsonl: 1 line cut off" in done.stderr) == (0, True)
     assert len(later) == 22 - 7
     assert set(Counter(each.raw for each in (*answered, *later)).values()) == {1}
