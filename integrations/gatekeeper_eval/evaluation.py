@@ -161,11 +161,11 @@ class Verdicts(NamedTuple):
     @property
     def difference(self) -> Share:
         """Better less worse, of the turns with a verdict (bootstrap over conversations)."""
-        sums: dict[tuple[str, int], tuple[int, int]] = {}
+        groups: dict[tuple[str, int], list[tuple[int, int]]] = {}
         for each in self._compared:
-            better, of = sums.get(each.turn.id[:2], (0, 0))
-            sums[each.turn.id[:2]] = better + (each.outcome == "better") - (each.outcome == "worse"), of + 1
-        return bootstrap_ratio(tuple(sums.values()), seed=self.seed)
+            won = (each.outcome == "better") - (each.outcome == "worse")
+            groups.setdefault(each.turn.id[:2], []).append((won, 1))
+        return bootstrap_ratio(tuple(groups.values()), seed=self.seed, lowest=-1.0)
 
     @property
     def disagreed(self) -> int:

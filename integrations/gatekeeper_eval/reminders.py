@@ -113,12 +113,11 @@ def reminders_of(looks: Sequence[LookBack], *, seed: int = 0) -> Reminders:
         by_conversation.setdefault(look.turn.id[:2], []).append(look)
 
     def share(name: str) -> Share:
-        groups = by_conversation.values()
-        sums = [
-            (sum(len(getattr(look, name)) for look in looks), sum(len(look.held) + len(look.missed) for look in looks))
-            for looks in groups
+        groups = [
+            [(len(getattr(look, name)), len(look.held) + len(look.missed)) for look in looks]
+            for looks in by_conversation.values()
         ]
-        return bootstrap_ratio(sums, seed=seed)
+        return bootstrap_ratio(groups, seed=seed)
 
     ordered = sorted(told, key=lambda look: (-len(look.missed), look.turn.id))
     turns = wilson(sum(bool(look.missed) for look in told), len(told))

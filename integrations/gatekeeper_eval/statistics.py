@@ -15,6 +15,8 @@ __all__ = ["Share", "bootstrap_ratio", "wilson"]
 _RESAMPLES = 2_000
 """Source: Efron and Tibshirani 1993, An Introduction to the Bootstrap, 14.3: 1,000 or more for percentile intervals."""
 
+_LEAST_GROUPS = 5
+
 
 class Share(NamedTuple):
     """A share of something, 0..1, or -1..1 for a difference, with its confidence interval.
@@ -57,23 +59,30 @@ def wilson(hits: int, total: int, *, confidence: float = 0.95) -> Share:
     return Share(share, max(0.0, middle - half), min(1.0, middle + half), hits, total)
 
 
-def bootstrap_ratio(parts: Sequence[tuple[int, int]], *, seed: int = 0, confidence: float = 0.95) -> Share:
-    """Return a ratio of two sums with its percentile bootstrap interval; the parts are drawn whole.
+def bootstrap_ratio(
+    groups: Sequence[Sequence[tuple[int, int]]], *, seed: int = 0, confidence: float = 0.95, lowest: float = 0.0
+) -> Share:
+    """Return a ratio of two sums with its percentile bootstrap interval; groups are drawn whole.
+
+    Of fewer than five groups the parts are drawn one by one, and the interval is that of these groups alone.
 
     Args:
-        parts: for each part, such as a conversation, what it adds to the numerator and to the denominator.
+        groups: for each group, such as a conversation, what each of its parts, such as a turn, adds to the numerator
+            and to the denominator.
         seed: of the draws.
         confidence: of the interval.
+        lowest: the smallest ratio there can be, where nothing is known.
 
-    Source: Efron and Tibshirani 1993, 13.3; parts drawn whole, since turns of one conversation depend on each other:
-    Field and Welsh 2007, "Bootstrapping clustered data". Of one part no interval is known: it is -1..1, or 0..1 where
-    nothing is negative.
+    Source: Efron and Tibshirani 1993, 13.3; groups drawn whole, since turns of one conversation depend on each other:
+    Field and Welsh 2007, "Bootstrapping clustered data". The five are ours.
 
-    >>> bootstrap_ratio([(1, 4), (0, 4), (2, 4)])[:3]
+    >>> bootstrap_ratio([[(1, 4), (0, 4), (2, 4)]])[:3]
     (0.25, 0.0, 0.5)
     """
+    parts = [part for group in groups for part in group]
+    if len(groups) >= _LEAST_GROUPS:
+        parts = [(sum(part[0] for part in group), sum(part[1] for part in group)) for group in groups]
     hits, total = sum(part[0] for part in parts), sum(part[1] for part in parts)
-    lowest = -1.0 if any(part[0] < 0 for part in parts) else 0.0
     if total == 0 or len(parts) == 1:
         return Share(hits / total if total else 0.0, lowest, 1.0, hits, total)
     draw = random.Random(seed)  # noqa: S311 - seeded draws, not cryptography
