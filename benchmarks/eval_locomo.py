@@ -20,6 +20,7 @@ import random
 import re
 import sys
 from collections import Counter
+from math import fsum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -80,7 +81,7 @@ def rows_of(verdicts: Verdicts, answers: dict[TurnId, str]) -> list[dict[str, An
     answered = [each for each in verdicts.judged if all(each.answers)]
     for at, side in enumerate(("whole", "selected")):
         cost = verdicts.costs[side]
-        mean = sum(f1(each.answers[at], answers[each.turn.id]) for each in answered) / max(1, len(answered))
+        mean = fsum(f1(each.answers[at], answers[each.turn.id]) for each in answered) / max(1, len(answered))
         spent = {"tokens read": cost.input_tokens, "tokens written": cost.output_tokens, "dollars": cost.dollars}
         rows.append({"prompt": side, "questions": len(answered), "F1": mean, **spent})
     return rows

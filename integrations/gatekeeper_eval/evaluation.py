@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from math import fsum
 from threading import Event
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
@@ -92,7 +93,7 @@ class Cost(NamedTuple):
         """Return the sums of calls."""
         calls = tuple(used)
         rows = [prices_of_model(call.model, prices) for call in calls]
-        dollars = sum(row.dollars(call) for row, call in zip(rows, calls, strict=True) if row)
+        dollars = fsum(row.dollars(call) for row, call in zip(rows, calls, strict=True) if row)
         read, written = sum(call.input_tokens for call in calls), sum(call.output_tokens for call in calls)
         return cls(read, written, sum(call.cached_tokens for call in calls), dollars if all(rows) else None)
 

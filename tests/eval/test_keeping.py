@@ -18,6 +18,7 @@ from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.selection.planner import GatekeeperConfig
 from gatekeeper_eval import assert_keeps
 from tests.eval.chats import PORTS, chat
+from tests.test_docs import code_blocks
 
 pytest_plugins = ("pytester",)
 
@@ -117,6 +118,14 @@ def test_the_fixture_pins_what_must_be_kept_and_shows_why_not(pytester: pytest.P
         ]
     )
     assert "keeping.py" not in result.stdout.str()  # the caller's line is shown, not ours
+
+
+def test_the_test_file_of_the_documentation_runs(pytester: pytest.Pytester) -> None:
+    page = (Path(__file__).resolve().parents[2] / "docs" / "eval.md").read_text(encoding="utf-8")
+    (block,) = (block for block in code_blocks(page) if block.language == "py")
+    pytester.path.joinpath("talk.json").write_text(json.dumps(chat("Better")[:4]), encoding="utf-8")
+    pytester.makepyfile(block.text)
+    pytester.runpytest_subprocess(*PLUGIN, "-p", "no:cacheprovider").assert_outcomes(passed=1)
 
 
 def test_where_it_is_not_used_nothing_of_the_library_is_loaded(pytester: pytest.Pytester) -> None:
