@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import os
 import sys
-from contextlib import ExitStack
-from typing import TYPE_CHECKING, Annotated, Any
+from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 import typer
 from rich.console import Console
@@ -31,10 +31,10 @@ from gatekeeper_cli.output import (
 )
 from gatekeeper_cli.refusal import refuse
 from gatekeeper_cli.texts import Language, speak, spoken, texts_for
-from gatekeeper_core.errors import ConfigError, GatekeeperError
+from gatekeeper_core.errors import GatekeeperError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator, Mapping
 
     from gatekeeper_cli.texts import Texts
     from gatekeeper_core.encoder import TextEncoder
@@ -99,17 +99,8 @@ def evaluate(
             _put_out(report, texts, as_json=as_json, as_markdown=as_markdown)
             return
         settings = _config(report, model=model, judge=judge, rubric=rubric, mode=mode, body=body, embedder=embedder)
-        status = _with_model(
-            report,
-            settings,
-            rows,
-            ledger=ledger,
-            opened=lambda stack: _model(settings, stack, base_url=base_url, key_env=key_env, timeout=timeout),
-            dry_run=dry_run,
-            yes=yes,
-            max_dollars=max_dollars,
-            jobs=jobs,
-        )
+        asking = _Asking(ledger, base_url, key_env, timeout, jobs, dry_run=dry_run, yes=yes, max_dollars=max_dollars)
+        status = _with_model(report, settings, rows, asking)
     except GatekeeperError as error:
         refuse(str(error))
     _put_out(report, texts, as_json=as_json, as_markdown=as_markdown)
@@ -153,87 +144,83 @@ def _config(
     )
 
 
+class _Asking(NamedTuple):
+    """The options that say how a model is asked, and whether it is."""
+
+    ledger: str
+    base_url: str | None
+    key_env: str | None
+    timeout: float
+    jobs: int
+    dry_run: bool
+    yes: bool
+    max_dollars: float | None
+
+
 def _with_model(
-    report: Report,
-    config: EvalConfig,
-    rows: dict[str, ModelPrices] | Any,
-    *,
-    ledger: str,
-    opened: Callable[[ExitStack], Model],
-    dry_run: bool,
-    yes: bool,
-    max_dollars: float | None,
-    jobs: int,
-) -> str:
+    report: Report, config: EvalConfig, rows: Mapping[str, ModelPrices], asking: _Asking
+) -> Literal["", "asks", "stopped"]:
     """Add the plan and, where it may be asked, the verdicts to a report; return what ended it early, or ""."""
     from gatekeeper_eval import Asker, Ledger, plan
     from gatekeeper_eval import evaluate as evaluated
 
-    kept = Ledger(ledger)
-    if kept.torn:
-        typer.echo(f"gatekeeper: {spoken()('eval.torn', file=ledger, count=kept.torn)}", err=True)
-    report.plan = plan(report.prompts, config, kept, prices=rows)
-    if max_dollars is not None and report.plan.dollars is None:
+    ledger = Ledger(asking.ledger)
+    if ledger.torn:
+        typer.echo(f"gatekeeper: {spoken()('eval.torn', file=asking.ledger, count=ledger.torn)}", err=True)
+    report.plan = plan(report.prompts, config, ledger, prices=rows)
+    if asking.max_dollars is not None and report.plan.dollars is None:
         refuse(spoken()("error.eval_prices", model=config.judge or config.model))
-    if dry_run:
+    if asking.dry_run:
         return ""
-    if report.plan.requests and not yes and max_dollars is None:
+    if report.plan.requests and not asking.yes and asking.max_dollars is None:
         return "asks"
+    known = len(ledger)
     with ExitStack() as stack:
-        asker = Asker(opened(stack), kept, config, prices=rows, max_dollars=max_dollars)
-        progress = stack.enter_context(_Progress(len(report.prompts)))
-        before = len(kept)
+        model = _model(config, asking, stack)
+        asker = Asker(model, ledger, config, prices=rows, max_dollars=asking.max_dollars)
+        progress = stack.enter_context(_progress(len(report.prompts)))
         try:
             report.verdicts = evaluated(
-                report.prompts, config, asker, jobs=jobs, prices=rows, seed=report.seed, progress=progress
+                report.prompts, config, asker, jobs=asking.jobs, prices=rows, seed=report.seed, progress=progress
             )
         except GatekeeperError as error:
-            answered = spoken()("eval.kept", count=len(kept) - before, file=ledger)
-            refuse(str(error), details=[answered])
+            kept = spoken()("eval.kept", count=len(ledger) - known, file=asking.ledger)
+            refuse(str(error), details=[kept])
         report.asked = asker.asked
     return "stopped" if report.verdicts.stopped else ""
 
 
-def _model(config: EvalConfig, stack: ExitStack, *, base_url: str | None, key_env: str | None, timeout: float) -> Model:
+def _model(config: EvalConfig, asking: _Asking, stack: ExitStack) -> Model:
     from gatekeeper_eval import FunctionModel
 
-    if base_url is None:
-        if ":" not in config.model:
-            refuse(spoken()("error.eval_model", model=config.model))
-        if config.judge and ":" not in config.judge:
-            refuse(spoken()("error.eval_model", model=config.judge))
-        return FunctionModel.named(config.model, *([config.judge] if config.judge else []))
+    if asking.base_url is None:
+        names = [config.model, *([config.judge] if config.judge else [])]
+        for name in names:
+            if ":" not in name:
+                refuse(spoken()("error.eval_model", model=name))
+        return FunctionModel.named(*names)
     try:
         from gatekeeper_eval import HttpModel
     except ImportError as error:
         if (error.name or "").partition(".")[0] not in _PACKAGES:
             raise
         refuse(spoken()("error.eval_extra", line=EVAL_PIP_LINE))
-    key = os.environ.get(key_env, "").strip() if key_env else ""
-    if key_env and not key:
-        raise ConfigError(spoken()("error.no_key", name=key_env))
-    return stack.enter_context(HttpModel(base_url, api_key=key, timeout_seconds=timeout))
+    key = os.environ.get(asking.key_env, "").strip() if asking.key_env else ""
+    if asking.key_env and not key:
+        refuse(spoken()("error.no_key", name=asking.key_env))
+    return stack.enter_context(HttpModel(asking.base_url, api_key=key, timeout_seconds=asking.timeout))
 
 
-class _Progress:
-    """A bar of the turns that are done, at a terminal."""
-
-    def __init__(self, count: int) -> None:
-        self._count = count
-        self._bar: Progress | None = None
-
-    def __enter__(self) -> Callable[[Judged], object]:
-        if sys.stderr is None or not sys.stderr.isatty():
-            return lambda _judged: None
-        columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-        self._bar = bar = Progress(*columns, console=Console(stderr=True), transient=True)
-        task = bar.add_task("", total=self._count)
-        bar.start()
-        return lambda _judged: bar.advance(task)
-
-    def __exit__(self, *_: object) -> None:
-        if self._bar:
-            self._bar.stop()
+@contextmanager
+def _progress(count: int) -> Iterator[Callable[[Judged], object] | None]:
+    """Give what shows at a terminal how many turns are done."""
+    if sys.stderr is None or not sys.stderr.isatty():
+        yield None
+        return
+    columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=count)
+        yield lambda _judged: bar.advance(task)
 
 
 def _show_request(chats: str, ledger: str, digest: str, *, form: str | None, embedder: TextEncoder | None) -> None:

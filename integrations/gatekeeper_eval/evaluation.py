@@ -285,8 +285,8 @@ def evaluate(
                     continue
                 if result:
                     judged.append(result)
-                    if progress:
-                        progress(result)
+                if result and progress:
+                    progress(result)
         finally:
             ended.set()
     order = ("worse", "refused", "no_verdict", "equal", "better", "same_prompt")

@@ -50,7 +50,7 @@ class HttpModel:
         base_url: the address before ``/chat/completions``.
         api_key: goes into the header ``Authorization``; "" sends none.
         timeout_seconds: how long the server may be silent, > 0.
-        max_retries: further tries after a status of 429 or 5xx, or without a connection, >= 0. A request that was sent
+        max_retries: further tries after a status of 429 or 5xx, >= 0; one where there is no connection. What was sent
             and not answered is not sent again: it may have been paid for.
         backoff_seconds: the wait before the second further try, doubled each time; a ``Retry-After`` counts up to 60 s.
 
@@ -75,6 +75,7 @@ class HttpModel:
         self._timeout = (_CONNECT_SECONDS, timeout_seconds)
         self._retry = _Retry(
             total=max_retries,
+            connect=min(1, max_retries),
             read=False,
             status_forcelist=_RETRIED,
             allowed_methods=None,
