@@ -205,6 +205,14 @@ def test_what_concerns_every_request_ends_the_evaluation_with_what_to_do(
     assert API_KEY not in f"{raised.value!r}{raised.value.__cause__}{raised.value.__context__}"
 
 
+def test_after_such_an_error_no_further_turn_is_begun(tmp_path: Path) -> None:
+    prompts = prompts_in(write_chats(tmp_path, *ANSWERS))
+    with MiniMaxServer(lambda body: Failure(403)) as server, http(server) as model:
+        with pytest.raises(ModelAuthError):
+            run(prompts, model, Ledger(), jobs=1)
+        assert len(server.requests) == 1
+
+
 def test_a_wrong_key_is_told_without_the_key(tmp_path: Path) -> None:
     prompts = prompts_in(write_chats(tmp_path, "Alike"))
     with MiniMaxServer(reply) as server, HttpModel(server.base_url, api_key="sk-wrong-key") as model:
