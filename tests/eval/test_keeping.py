@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from importlib.metadata import entry_points
@@ -18,7 +19,6 @@ from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.selection.planner import GatekeeperConfig
 from gatekeeper_eval import assert_keeps
 from tests.eval.chats import PORTS, chat
-from tests.test_docs import code_blocks
 
 pytest_plugins = ("pytester",)
 
@@ -122,9 +122,9 @@ def test_the_fixture_pins_what_must_be_kept_and_shows_why_not(pytester: pytest.P
 
 def test_the_test_file_of_the_documentation_runs(pytester: pytest.Pytester) -> None:
     page = (Path(__file__).resolve().parents[2] / "docs" / "eval.md").read_text(encoding="utf-8")
-    (block,) = (block for block in code_blocks(page) if block.language == "py")
+    (block,) = re.findall(r"^```py\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
     pytester.path.joinpath("talk.json").write_text(json.dumps(chat("Better")[:4]), encoding="utf-8")
-    pytester.makepyfile(block.text)
+    pytester.makepyfile(block)
     pytester.runpytest_subprocess(*PLUGIN, "-p", "no:cacheprovider").assert_outcomes(passed=1)
 
 
@@ -149,6 +149,7 @@ def test_importing_the_package_loads_none_of_its_modules() -> None:
     assert {name for name in done.stdout.split() if name.startswith("gatekeeper")} == {"gatekeeper_eval"}
 
 
+@pytest.mark.eval
 def test_every_public_name_is_there_and_documented() -> None:
     for name in gatekeeper_eval.__all__:
         assert getattr(gatekeeper_eval, name).__doc__, name
