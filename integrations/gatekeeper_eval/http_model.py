@@ -72,6 +72,8 @@ class HttpModel:
         check_number("backoff_seconds", backoff_seconds, low=0)
         self._url = f"{_checked_url(base_url).rstrip('/')}/chat/completions"
         self._bearer = _Bearer(api_key)
+        del api_key  # a report of an error may show the local variables
+        self._bearer.check()
         self._timeout = (_CONNECT_SECONDS, timeout_seconds)
         self._retry = _Retry(
             total=max_retries,
@@ -160,6 +162,8 @@ class _Bearer(AuthBase):
 
     def __init__(self, key: str) -> None:
         self._key = key.strip()
+
+    def check(self) -> None:
         if not all("!" <= character <= "~" for character in self._key):
             raise ConfigError("the key holds a space or a character that no key holds")
 
