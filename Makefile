@@ -5,7 +5,7 @@ VENV ?= .venv
 PYTEST_ARGS ?=
 MUTANTS_ARGS ?=
 FUZZ_ARGS ?=
-EXTRAS := cli,meaning,minimax,otel,postgres,langchain-core,langchain,langchain-classic,llama-index,tiktoken,tokenizers
+EXTRAS := cli,eval,meaning,minimax,otel,postgres,langchain-core,langchain,langchain-classic,llama-index,tiktoken,tokenizers
 
 RUN := $(VENV)/bin/python -m
 PIP := $(RUN) pip --disable-pip-version-check --quiet
@@ -17,7 +17,7 @@ export PIP_ROOT_USER_ACTION := ignore
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-all mutants fuzz coverage test-servers test-browser check format format-check lint types check-lowest lowest-tests upstream upstream-tests docs site e2e recording thorough release-check ci clean
+.PHONY: help demo test test-all mutants fuzz coverage test-servers test-browser check format format-check lint types check-lowest lowest-tests upstream upstream-tests docs site e2e recording eval-locomo thorough release-check ci clean
 .PHONY: bench bench-agent-loop bench-builder bench-cost bench-faults bench-meaning bench-memory bench-tool-results bench-speed bench-stores bench-summaries bench-tokens bench-full bench-model data-benchmarks
 
 help: ## list the targets
@@ -123,6 +123,9 @@ bench-full: $(VENV)/.stamp-bench ## run the quality benchmarks on everything tha
 bench-model: $(VENV)/.stamp-bench ## add the peers that need a model to the benchmarks (torch for the CPU, 1 GB)
 	@$(PIP) install $(TORCH)
 	@$(PIP) install --group bench-model
+
+eval-locomo: $(VENV)/.stamp-test ## LoCoMo's questions answered and judged by a model: GATEKEEPER_DATA, EVAL_BASE_URL, EVAL_MODEL, EVAL_KEY; EVAL_ARGS=--dry-run
+	@$(RUN) benchmarks.eval_locomo --data "$$GATEKEEPER_DATA" --base-url "$$EVAL_BASE_URL" --model "$$EVAL_MODEL" --key-env EVAL_KEY $(EVAL_ARGS)
 
 e2e: $(VENV)/.stamp-test ## two conversations over HTTP and the four checks; with MINIMAX_API_KEY against MiniMax, too
 	@$(RUN) tests.minimax.end_to_end

@@ -67,8 +67,8 @@ as_small_machine() (
 # core_tests PYTEST...: the tests that need the library alone, without its extras, servers and a browser.
 core_tests() {
   "$@" --ignore=tests/adapters --ignore=tests/meaning --ignore=tests/minimax --ignore=tests/otel --ignore=tests/postgres \
-    --ignore=tests/test_sessions.py \
-    -m "not cli and not adapters and not meaning and not minimax and not otel and not postgres and not servers and not site and not browser"
+    --ignore=tests/test_sessions.py --ignore=tests/eval/test_evaluation.py \
+    -m "not cli and not eval and not adapters and not meaning and not minimax and not otel and not postgres and not servers and not site and not browser"
 }
 
 # found_pythons: name each Python from 3.10 to 3.13 that runs here.

@@ -131,6 +131,7 @@ def modules_of(package: str, root: Path) -> list[Module]:
 
 PORCH = (
     "gatekeeper_cli",
+    "gatekeeper_eval",
     "gatekeeper_formats",
     "gatekeeper_meaning",
     "gatekeeper_minimax",

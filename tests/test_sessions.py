@@ -16,14 +16,14 @@ import pytest
 
 from gatekeeper_cli.bill import Dollars, PriceList
 from gatekeeper_cli.phrases import shown_dollars
-from gatekeeper_cli.sessions import SessionCost, Unread, inspect_all, session_costs, session_files, sessions_view
+from gatekeeper_cli.sessions import SessionCost, inspect_all, session_costs, sessions_view
 from gatekeeper_cli.texts import ENGLISH
 from gatekeeper_cli.token_use import MAX_CALLS, Reported, token_use
 from gatekeeper_core.messages import Message
 from gatekeeper_core.pricing.prices import PRICES
 from gatekeeper_core.pricing.usage import Usage
 from gatekeeper_core.tokens import count_message
-from gatekeeper_formats import Conversation
+from gatekeeper_formats import Conversation, Unread, conversation_files
 from gatekeeper_formats.base import Entry, Format, loader
 from tests.conversations import HOSTILE, PAIRS, turns_of
 from tests.loops import assistant, calls, result, user
@@ -269,7 +269,7 @@ def test_files_are_found_below_the_folder_sorted_but_no_hidden_folder_no_link_an
     (folder / "linked").symlink_to(folder / "b")
     if hasattr(os, "mkfifo"):
         os.mkfifo(folder / "pipe.json")
-    found = [os.path.relpath(file, folder) for file in session_files(str(folder), [])]
+    found = [os.path.relpath(file, folder) for file in conversation_files(str(folder), [])]
     wanted = [".chat.md", "2026/loop.json", "a.md", "b/B.JSONL", *SESSIONS]
     assert found == sorted(name.replace("/", os.sep) for name in wanted)
 
@@ -298,7 +298,7 @@ def test_a_broken_conversation_hides_none_behind_it(tmp_path: Path) -> None:
 
 def test_a_folder_that_cannot_be_listed_is_named(tmp_path: Path) -> None:
     unread: list[Unread] = []
-    assert session_files(str(tmp_path / "gone"), unread) == []
+    assert conversation_files(str(tmp_path / "gone"), unread) == []
     assert unread == [(".", "No such file or directory")]
 
 

@@ -168,6 +168,7 @@ def public_names(package: str) -> list[str]:
     "package",
     [
         "gatekeeper_core",
+        "gatekeeper_eval",
         "gatekeeper_formats",
         "gatekeeper_meaning",
         "gatekeeper_postgres",

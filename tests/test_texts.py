@@ -24,7 +24,18 @@ KEPT_BECAUSE = {"evidence", "meaning", "newest_turn", "earlier_turn", "later_tur
 FOLDER = Path(gatekeeper_cli.__file__).parent
 MADE_UP = (
     *("gate.", "gate_reason.", "kind.", "left_out.", "odd.", "outcome.", "reason.", "score.", "stage.", "why."),
-    *("cache.", "chat.continue", "chat.switch", "command.", "form.", "missed.", "no_anchor"),
+    *(
+        "cache.",
+        "chat.continue",
+        "chat.switch",
+        "command.",
+        "eval.is_",
+        "eval.more_",
+        "eval.side_",
+        "form.",
+        "missed.",
+        "no_anchor",
+    ),
 )
 
 

@@ -27,6 +27,7 @@ CHECKOUT = Path(__file__).resolve().parents[1]
 PACKAGES = {
     "gatekeeper_core",
     "gatekeeper_cli",
+    "gatekeeper_eval",
     "gatekeeper_formats",
     "gatekeeper_meaning",
     "gatekeeper_minimax",
@@ -39,6 +40,7 @@ PACKAGES = {
 TYPED = [
     "gatekeeper_core",
     "gatekeeper_cli",
+    "gatekeeper_eval",
     "gatekeeper_formats",
     "gatekeeper_meaning",
     "gatekeeper_minimax",
@@ -153,6 +155,7 @@ def test_every_requirement_belongs_to_an_extra(metadata: Message) -> None:
 def test_the_extras_are_named(metadata: Message) -> None:
     extras = {
         "cli",
+        "eval",
         "langchain-core",
         "langchain",
         "langchain-classic",
@@ -196,6 +199,12 @@ def test_the_console_script_is_gatekeeper(wheel_path: Path) -> None:
     entry_points = configparser.ConfigParser()
     entry_points.read_string(dist_info_text(wheel_path, "entry_points.txt"))
     assert dict(entry_points["console_scripts"]) == {"gatekeeper": "gatekeeper_cli:main"}
+
+
+def test_the_plugin_is_told_to_pytest(wheel_path: Path) -> None:
+    entry_points = configparser.ConfigParser()
+    entry_points.read_string(dist_info_text(wheel_path, "entry_points.txt"))
+    assert dict(entry_points["pytest11"]) == {"gatekeeper_eval": "gatekeeper_eval.pytest_plugin"}
 
 
 @pytest.mark.parametrize(("name", "words"), [("LICENSE", "Apache License"), ("NOTICE", "Context Gatekeeper")])

@@ -16,6 +16,7 @@ import typer
 from gatekeeper_cli.chat import Chat, offered_model
 from gatekeeper_cli.convert import convert
 from gatekeeper_cli.demo import DEMO_BUDGET_TOKENS, demo_dict, run_demo
+from gatekeeper_cli.evaluate import evaluate
 from gatekeeper_cli.explain import explain
 from gatekeeper_cli.history_file import HistoryFile
 from gatekeeper_cli.inspect import inspect
@@ -133,6 +134,7 @@ def select(
 
 app.command(help=_HELP("help.inspect"))(inspect)
 app.command(help=_HELP("help.explain"))(explain)
+app.command("eval", help=_HELP("help.eval"))(evaluate)
 
 
 @app.command(help=_HELP("help.chat"))

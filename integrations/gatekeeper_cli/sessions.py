@@ -2,7 +2,7 @@
 
 ::
 
-    folder ──session_files──> files ──session_costs──> SessionCost …, the costliest first ──> table or JSON
+    folder ──conversation_files──> files ──session_costs──> SessionCost …, the costliest first ──> table or JSON
 
 One conversation is held in memory at a time. What cannot be read stops nothing else, and is named at the end.
 """
@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import os
 import sys
-from contextlib import contextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -26,13 +25,7 @@ from gatekeeper_cli.refusal import refuse
 from gatekeeper_cli.token_use import MAX_CALLS, Reported, token_use
 from gatekeeper_cli.views import bill_lines, plain_table, visible
 from gatekeeper_cli.writing import STANDARD_INPUT
-from gatekeeper_formats import (
-    SUFFIXES,
-    FormatError,
-    list_conversations,
-    read_conversation,
-    read_conversations,
-)
+from gatekeeper_formats import SUFFIXES, Unread, conversation_files, readable_conversations
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -43,9 +36,9 @@ if TYPE_CHECKING:
     from gatekeeper_cli.bill import PriceList, Tariff
     from gatekeeper_cli.texts import Texts
     from gatekeeper_core.encoder import TextEncoder
-    from gatekeeper_formats import Conversation, Heading
+    from gatekeeper_formats import Conversation
 
-__all__ = ["SessionCost", "Unread", "inspect_all", "session_costs", "session_files", "sessions_view"]
+__all__ = ["SessionCost", "inspect_all", "session_costs", "sessions_view"]
 
 _MAX_ROWS = 30
 _NAME_COLUMNS = 6
@@ -117,13 +110,6 @@ class SessionCost(NamedTuple):
         }
 
 
-class Unread(NamedTuple):
-    """A file, or one conversation of it, that could not be read, and why."""
-
-    file: str
-    reason: str
-
-
 def inspect_all(
     source: str,
     *,
@@ -138,7 +124,7 @@ def inspect_all(
     check_form(form)
     unread: list[Unread] = []
     if os.path.isdir(source):
-        names = {file: os.path.relpath(file, source) for file in session_files(source, unread)}
+        names = {file: os.path.relpath(file, source) for file in conversation_files(source, unread)}
         if not names and not unread:
             refuse(texts("error.no_sessions", folder=source, suffixes=", ".join(SUFFIXES)))
     else:
@@ -177,24 +163,6 @@ def inspect_all(
             show([Text(texts("meaning_heard", embedder=visible(embedder.name)))])
 
 
-def session_files(folder: str, unread: list[Unread]) -> list[str]:
-    """Return the files below a folder that may hold conversations, sorted; folders that are closed go to ``unread``.
-
-    Hidden folders below it are left out, and so is every symbolic link.
-    """
-
-    def closed(error: OSError) -> None:
-        unread.append(Unread(os.path.relpath(error.filename, folder), error.strerror or str(error)))
-
-    found: list[str] = []
-    for path, folders, names in os.walk(folder, onerror=closed):
-        folders[:] = [name for name in folders if not name.startswith(".")]
-        files = [os.path.join(path, name) for name in names if os.path.splitext(name)[1].lower() in SUFFIXES]
-        # A named pipe would keep the reader waiting.
-        found += (file for file in files if os.path.isfile(file) and not os.path.islink(file))
-    return sorted(found)
-
-
 def session_costs(
     file: str,
     name: str,
@@ -206,7 +174,7 @@ def session_costs(
     embedder: TextEncoder | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Iterator[SessionCost]:
-    """Yield the cost of each conversation of a file; what cannot be read goes to ``unread``, and the rest goes on.
+    """Return the cost of each conversation of a file; what cannot be read goes to ``unread``, and the rest goes on.
 
     Args:
         file: its path, or ``-`` for standard input, where the first broken conversation is the end.
@@ -218,28 +186,9 @@ def session_costs(
         embedder: finds turns by their meaning, too.
         progress: is called with the number of bytes of each piece that is read.
     """
-    cost, number = partial(_cost, name, token_budget, prices, embedder), 0
     source = sys.stdin.buffer if file == STANDARD_INPUT else file
-    with _noted(name, unread):
-        for each in map(cost, read_conversations(source, form=form, name=name, progress=progress)):
-            number = each.number
-            yield each
-        return
-    behind: list[Heading] = []
-    if file != STANDARD_INPUT:
-        with suppress(FormatError):  # then the file itself is broken, as is noted
-            behind = list_conversations(file, form=form, name=name)[number + 1 :]
-    for heading in behind:
-        with _noted(name, unread):
-            yield cost(read_conversation(file, form=form, conversation=str(heading.number), name=name))
-
-
-@contextmanager
-def _noted(name: str, unread: list[Unread]) -> Iterator[None]:
-    try:
-        yield
-    except FormatError as error:
-        unread.append(Unread(name, str(error).removeprefix(f"{name}: ")))
+    read = readable_conversations(source, name, unread=unread, form=form, progress=progress)
+    return map(partial(_cost, name, token_budget, prices, embedder), read)
 
 
 def _cost(

@@ -10,6 +10,7 @@ r"""Readers and writers of the formats that conversations are kept in, without t
 from __future__ import annotations
 
 from gatekeeper_formats.base import AmbiguousConversationError, FormatError, Heading
+from gatekeeper_formats.folders import Unread, conversation_files, readable_conversations
 from gatekeeper_formats.reading import (
     Conversation,
     list_conversations,
@@ -27,8 +28,11 @@ __all__ = [
     "Conversation",
     "FormatError",
     "Heading",
+    "Unread",
+    "conversation_files",
     "list_conversations",
     "read_conversation",
     "read_conversations",
+    "readable_conversations",
     "write_messages",
 ]

@@ -1,0 +1,242 @@
+"""``gatekeeper eval``: what the selection lacks on the user's own logs, and how answers with it compare."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
+
+from gatekeeper_cli.bill import CacheState
+from gatekeeper_cli.evaluate_view import Report, markdown, sections, terminal
+from gatekeeper_cli.meaning import meaning_encoder
+from gatekeeper_cli.opening import FromFormat, check_form
+from gatekeeper_cli.output import (
+    AsJson,
+    Lang,
+    Meaning,
+    Mode,
+    ModeOption,
+    PricesOption,
+    RequestBudget,
+    price_list,
+    print_json,
+    request_budget,
+    show,
+)
+from gatekeeper_cli.refusal import refuse
+from gatekeeper_cli.texts import Language, speak, spoken, texts_for
+from gatekeeper_core.errors import GatekeeperError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from gatekeeper_cli.texts import Texts
+    from gatekeeper_core.encoder import TextEncoder
+    from gatekeeper_core.pricing.prices import ModelPrices
+    from gatekeeper_eval import EvalConfig, Judged, Model
+
+__all__ = ["EVAL_PIP_LINE", "evaluate"]
+
+EVAL_PIP_LINE = 'pip install "context-gatekeeper[cli,eval]"'
+"""What installs the client of a model behind an address."""
+
+_PACKAGES = ("requests", "urllib3")
+_TURNS = (500, 50)
+"""Turns that are sampled without a model and with one. Source: ours; 50 turns are 200 requests at most."""
+
+_HELP = texts_for(Language.auto)
+
+
+def evaluate(
+    chats: Annotated[str, typer.Argument(help=_HELP("help.chats"), metavar="FILE|DIR")],
+    turns: Annotated[int | None, typer.Option("--turns", help=_HELP("help.turns"))] = None,
+    seed: Annotated[int, typer.Option("--seed", help=_HELP("help.seed"))] = 0,
+    budget: RequestBudget = None,
+    mode: ModeOption = Mode.minimal,
+    meaning: Meaning = False,
+    model: Annotated[str | None, typer.Option("--model", help=_HELP("help.eval_model"), metavar="NAME")] = None,
+    base_url: Annotated[str | None, typer.Option("--base-url", help=_HELP("help.base_url"), metavar="URL")] = None,
+    key_env: Annotated[str | None, typer.Option("--key-env", help=_HELP("help.key_env"), metavar="NAME")] = None,
+    judge: Annotated[str, typer.Option("--judge", help=_HELP("help.judge"), metavar="NAME")] = "",
+    rubric: Annotated[Language, typer.Option("--rubric", help=_HELP("help.rubric"))] = Language.auto,
+    body: Annotated[str, typer.Option("--body", help=_HELP("help.body"), metavar="JSON")] = "{}",
+    prices: PricesOption = None,
+    ledger: Annotated[str, typer.Option("--ledger", help=_HELP("help.ledger"), metavar="FILE")] = "eval.jsonl",
+    dry_run: Annotated[bool, typer.Option("--dry-run", help=_HELP("help.dry_run"))] = False,
+    yes: Annotated[bool, typer.Option("--yes", help=_HELP("help.eval_yes"))] = False,
+    max_dollars: Annotated[float | None, typer.Option("--max-dollars", help=_HELP("help.max_dollars"))] = None,
+    jobs: Annotated[int, typer.Option("--jobs", help=_HELP("help.jobs"))] = 4,
+    timeout: Annotated[float, typer.Option("--timeout", help=_HELP("help.timeout"))] = 120.0,
+    request: Annotated[str | None, typer.Option("--request", help=_HELP("help.request"), metavar="DIGEST")] = None,
+    as_json: AsJson = False,
+    as_markdown: Annotated[bool, typer.Option("--markdown", help=_HELP("help.markdown"))] = False,
+    form: FromFormat = None,
+    lang: Lang = Language.auto,
+) -> None:
+    """Show what the selection lacks on your own logs and, with a model, how answers with it compare."""
+    texts = speak(lang)
+    check_form(form)
+    if as_json and as_markdown:
+        refuse(texts("error.json_and_markdown"))
+    turns = _TURNS[model is not None] if turns is None else turns
+    if min(turns, jobs) < 1:
+        refuse(texts("error.eval_counts"))
+    embedder, rows = meaning_encoder(wanted=meaning), price_list(None, prices, CacheState.none).rows
+    try:
+        if request is not None:
+            _show_request(chats, ledger, request, form=form, embedder=embedder)
+            return
+        report = _label_free(
+            chats, turns=turns, seed=seed, form=form, budget=request_budget(budget, model), mode=mode, embedder=embedder
+        )
+        if model is None:
+            _put_out(report, texts, as_json=as_json, as_markdown=as_markdown)
+            return
+        settings = _config(report, model=model, judge=judge, rubric=rubric, mode=mode, body=body, embedder=embedder)
+        asking = _Asking(ledger, base_url, key_env, timeout, jobs, dry_run=dry_run, yes=yes, max_dollars=max_dollars)
+        status = _with_model(report, settings, rows, asking)
+    except GatekeeperError as error:
+        refuse(str(error))
+    _put_out(report, texts, as_json=as_json, as_markdown=as_markdown)
+    if status == "asks":
+        refuse(texts("error.eval_asks"))
+    if status == "stopped":
+        raise typer.Exit(1)
+
+
+def _label_free(
+    chats: str, *, turns: int, seed: int, form: str | None, budget: int, mode: Mode, embedder: TextEncoder | None
+) -> Report:
+    from gatekeeper_core.selection.planner import GatekeeperConfig
+    from gatekeeper_eval import look_back, prompts_of, reminders_of, sample_turns
+
+    sample = sample_turns(chats, count=turns, seed=seed, form=form)
+    config = GatekeeperConfig(mode=mode.value)
+    prompts = tuple(prompts_of(sample.turns, token_budget=budget, config=config, embedder=embedder))
+    return Report(chats, sample, prompts, reminders_of([look_back(each) for each in prompts], seed=seed), budget, seed)
+
+
+def _config(
+    report: Report, *, model: str, judge: str, rubric: Language, mode: Mode, body: str, embedder: TextEncoder | None
+) -> EvalConfig:
+    from gatekeeper_eval import EvalConfig
+
+    try:
+        fields = json.loads(body)
+    except ValueError:
+        fields = None
+    if not isinstance(fields, dict):
+        refuse(spoken()("error.body"))
+    return EvalConfig(
+        model=model,
+        judge=judge,
+        token_budget=report.token_budget,
+        mode=mode.value,
+        embedder=embedder.name if embedder else "",
+        rubric=rubric.value,
+        body=fields,
+    )
+
+
+class _Asking(NamedTuple):
+    """The options that say how a model is asked, and whether it is."""
+
+    ledger: str
+    base_url: str | None
+    key_env: str | None
+    timeout: float
+    jobs: int
+    dry_run: bool
+    yes: bool
+    max_dollars: float | None
+
+
+def _with_model(
+    report: Report, config: EvalConfig, rows: Mapping[str, ModelPrices], asking: _Asking
+) -> Literal["", "asks", "stopped"]:
+    """Add the plan and, where it may be asked, the verdicts to a report; return what ended it early, or ""."""
+    from gatekeeper_eval import Asker, Ledger, plan
+    from gatekeeper_eval import evaluate as evaluated
+
+    ledger = Ledger(asking.ledger)
+    if ledger.torn:
+        typer.echo(f"gatekeeper: {spoken()('eval.torn', file=asking.ledger, count=ledger.torn)}", err=True)
+    report.plan = plan(report.prompts, config, ledger, prices=rows)
+    if asking.max_dollars is not None and report.plan.dollars is None:
+        refuse(spoken()("error.eval_prices", model=config.judge or config.model))
+    if asking.dry_run:
+        return ""
+    if report.plan.requests and not asking.yes and asking.max_dollars is None:
+        return "asks"
+    known = len(ledger)
+    with ExitStack() as stack:
+        model = _model(config, asking, stack)
+        asker = Asker(model, ledger, config, prices=rows, max_dollars=asking.max_dollars)
+        progress = stack.enter_context(_progress(len(report.prompts)))
+        try:
+            report.verdicts = evaluated(
+                report.prompts, config, asker, jobs=asking.jobs, prices=rows, seed=report.seed, progress=progress
+            )
+        except GatekeeperError as error:
+            kept = spoken()("eval.kept", count=len(ledger) - known, file=asking.ledger)
+            refuse(str(error), details=[kept])
+        report.asked = asker.asked
+    return "stopped" if report.verdicts.stopped else ""
+
+
+def _model(config: EvalConfig, asking: _Asking, stack: ExitStack) -> Model:
+    from gatekeeper_eval import FunctionModel
+
+    if asking.base_url is None:
+        names = [config.model, *([config.judge] if config.judge else [])]
+        for name in names:
+            if ":" not in name:
+                refuse(spoken()("error.eval_model", model=name))
+        return FunctionModel.named(*names)
+    try:
+        from gatekeeper_eval import HttpModel
+    except ImportError as error:
+        if (error.name or "").partition(".")[0] not in _PACKAGES:
+            raise
+        refuse(spoken()("error.eval_extra", line=EVAL_PIP_LINE))
+    key = os.environ.get(asking.key_env, "").strip() if asking.key_env else ""
+    if asking.key_env and not key:
+        refuse(spoken()("error.no_key", name=asking.key_env))
+    return stack.enter_context(HttpModel(asking.base_url, api_key=key, timeout_seconds=asking.timeout))
+
+
+@contextmanager
+def _progress(count: int) -> Iterator[Callable[[Judged], object] | None]:
+    """Give what shows at a terminal how many turns are done."""
+    if sys.stderr is None or not sys.stderr.isatty():
+        yield None
+        return
+    columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=count)
+        yield lambda _judged: bar.advance(task)
+
+
+def _show_request(chats: str, ledger: str, digest: str, *, form: str | None, embedder: TextEncoder | None) -> None:
+    from gatekeeper_eval import Ledger, rebuild
+
+    body = rebuild(chats, Ledger(ledger), digest, form=form, embedder=embedder)
+    if sys.stdout is not None:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(body)
+        sys.stdout.buffer.flush()
+
+
+def _put_out(report: Report, texts: Texts, *, as_json: bool, as_markdown: bool) -> None:
+    if as_json:
+        print_json(report.to_dict())
+    elif as_markdown:
+        typer.echo(markdown(sections(report, texts)))
+    else:
+        show(terminal(sections(report, texts)))

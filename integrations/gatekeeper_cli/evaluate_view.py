@@ -1,0 +1,265 @@
+"""What ``gatekeeper eval`` shows: sections of lines, tables and cases, for a terminal or as Markdown."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from rich.padding import Padding
+from rich.text import Text
+
+from gatekeeper_cli.showable import visible
+from gatekeeper_cli.views import listed, percent, plain_table, shown_dollars
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from rich.console import RenderableType
+
+    from gatekeeper_cli.texts import Texts
+    from gatekeeper_eval import Plan, Sample, Verdicts
+    from gatekeeper_eval.prompts import Prompts
+    from gatekeeper_eval.reminders import LookBack, Reminders
+    from gatekeeper_eval.statistics import Share
+
+__all__ = ["Report", "Section", "markdown", "sections", "terminal"]
+
+_CASES = 5
+_SHOWN_CHARACTERS = 300
+_DIGEST_CHARACTERS = 12
+_MARKUP = re.compile(r"([\\`*_{}\[\]<>|#~])")
+
+
+@dataclass
+class Report:
+    """What an evaluation found.
+
+    Attributes:
+        chats: the file or folder.
+        sample: the turns.
+        prompts: of each turn, in both ways.
+        reminders: what users had to say again.
+        token_budget: of the prompt with the selection.
+        seed: of the sample and the bootstrap.
+        plan: what a model would be asked; None without one.
+        verdicts: of the model; None where it was not asked.
+        asked: how many requests were sent.
+    """
+
+    chats: str
+    sample: Sample
+    prompts: Sequence[Prompts] = field(repr=False)
+    reminders: Reminders = field(repr=False)
+    token_budget: int
+    seed: int
+    plan: Plan | None = None
+    verdicts: Verdicts | None = None
+    asked: int = 0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return JSON-ready values, texts of the sampled turns among them."""
+        return {
+            "turns": len(self.sample.turns),
+            "eligible": self.sample.eligible,
+            "conversations": self.sample.conversations,
+            "unread": [each._asdict() for each in self.sample.unread],
+            "seed": self.seed,
+            "token_budget": self.token_budget,
+            "tokens": {"whole": self._tokens("history_tokens"), "selected": self._tokens("tokens")},
+            "reminders": self.reminders.to_dict(),
+            "plan": self.plan and self.plan.to_dict(),
+            "requests_sent": self.asked,
+            "verdicts": self.verdicts and self.verdicts.to_dict(),
+        }
+
+    def _tokens(self, name: str) -> int:
+        return sum(getattr(each.view, name) for each in self.prompts)
+
+
+class Section(NamedTuple):
+    """A part of a report.
+
+    Attributes:
+        title: its heading.
+        lines: what it says.
+        headings: of the columns of its table; the first is of names, the others of figures.
+        rows: of its table.
+        cases: single turns, each a heading with its lines.
+        notes: what is said below.
+    """
+
+    title: str
+    lines: tuple[str, ...] = ()
+    headings: tuple[str, ...] = ()
+    rows: tuple[tuple[str, ...], ...] = ()
+    cases: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def sections(report: Report, texts: Texts) -> Iterator[Section]:
+    """Yield the parts of a report."""
+    sample = report.sample
+    whole, selected = (report._tokens(name) for name in ("history_tokens", "tokens"))
+    lines = [
+        texts("eval.sampled", turns=len(sample.turns), eligible=sample.eligible, seed=report.seed),
+        texts("eval.tokens", selected=selected, whole=whole, share=percent(whole - selected, whole)),
+    ]
+    if sample.unread:
+        lines.append(texts("unread_heading", files=len({each.file for each in sample.unread})))
+        lines += [f"{visible(file)}: {visible(reason)}" for file, reason in sample.unread[:_CASES]]
+    yield Section(texts("eval.heading", conversations=sample.conversations, budget=report.token_budget), tuple(lines))
+    yield _reminders_section(report.reminders, texts)
+    if report.plan and not report.verdicts:
+        yield _plan_section(report.plan, texts)
+    if report.verdicts:
+        yield _verdicts_section(report.verdicts, texts)
+        yield _costs_section(report.verdicts, texts)
+        yield _cases_section(report.verdicts, texts)
+
+
+def _reminders_section(reminders: Reminders, texts: Texts) -> Section:
+    if not reminders.looks:
+        return Section(texts("eval.reminders"), (texts("eval.no_reminders"),))
+    rows = (
+        _share_row(texts("eval.turns_missed"), reminders.turns),
+        _share_row(texts("eval.missed"), reminders.missed),
+        _share_row(texts("eval.missed_by_newest"), reminders.missed_by_newest),
+    )
+    worst = [look for look in reminders.looks if look.missed][:_CASES]
+    return Section(
+        texts("eval.reminders"),
+        (texts("eval.reminders_what"),),
+        (texts("eval.measure"), texts("eval.count"), texts("eval.share"), texts("eval.interval")),
+        rows,
+        tuple(_look_case(look, texts) for look in worst),
+        (texts("eval.reminders_bound"),),
+    )
+
+
+def _look_case(look: LookBack, texts: Texts) -> tuple[str, tuple[str, ...]]:
+    turn = look.turn
+    heading = texts("eval.case", turn=visible(str(turn.id)), tokens=look.tokens, history=look.history_tokens)
+    said = (("eval.question", turn.question), ("eval.next", turn.next_text))
+    missed = texts("eval.not_held", anchors=listed([each.text for each in look.missed], texts))
+    return heading, (*(_said(name, text, texts) for name, text in said), missed)
+
+
+def _plan_section(plan: Plan, texts: Texts) -> Section:
+    dollars = texts("eval.no_price") if plan.dollars is None else shown_dollars(plan.dollars)
+    return Section(
+        texts("eval.plan"),
+        (
+            texts("eval.plan_turns", turns=plan.turns, same=plan.same_prompts),
+            texts("eval.plan_requests", requests=plan.requests, known=plan.in_ledger),
+            texts("eval.plan_cost", read=plan.input_tokens, written=plan.output_tokens, dollars=dollars),
+        ),
+    )
+
+
+def _verdicts_section(verdicts: Verdicts, texts: Texts) -> Section:
+    rows = [_share_row(texts(f"eval.is_{name}"), verdicts.share(name)) for name in ("better", "equal", "worse")]
+    rows.append(_share_row(texts("eval.not_worse"), verdicts.share("better", "equal")))
+    rows.append(_share_row(texts("eval.difference"), verdicts.difference))
+    notes = [texts("eval.disagreed", count=verdicts.disagreed)]
+    left_out = [(name, verdicts.count(name)) for name in ("same_prompt", "refused", "no_verdict")]
+    notes += [texts(f"eval.more_{name}", count=count) for name, count in left_out if count]
+    notes += [texts("eval.stopped")] if verdicts.stopped else []
+    return Section(
+        texts("eval.verdicts"),
+        (),
+        (texts("eval.outcome"), texts("eval.count"), texts("eval.share"), texts("eval.interval")),
+        tuple(rows),
+        notes=tuple(notes),
+    )
+
+
+def _costs_section(verdicts: Verdicts, texts: Texts) -> Section:
+    costs = verdicts.costs
+    rows = [
+        (
+            texts(f"eval.side_{name}"),
+            *(f"{count:,}" for count in (cost.input_tokens, cost.cached_tokens, cost.output_tokens)),
+            shown_dollars(cost.dollars),
+        )
+        for name, cost in costs.items()
+    ]
+    whole, selected = costs["whole"].dollars, costs["selected"].dollars
+    saved = (texts("eval.saved", share=percent(whole - selected, whole)),) if whole and selected is not None else ()
+    headings = ("eval.side", "eval.read", "eval.cached", "eval.written", "dollars")
+    return Section(texts("eval.costs"), (), tuple(map(texts, headings)), tuple(rows), notes=saved)
+
+
+def _cases_section(verdicts: Verdicts, texts: Texts) -> Section:
+    shown = [each for each in verdicts.judged if each.outcome == "worse" or each.reason or each.disagreed]
+    cases = []
+    for each in shown[:_CASES]:
+        said = [("eval.question", each.turn.question)]
+        said += zip(("eval.with_whole", "eval.with_selected"), each.answers, strict=True)
+        said += [("eval.judge_said", opinion) for opinion in each.opinions]
+        lines = [_said(name, text, texts) for name, text in said if text]
+        lines += [texts("eval.refused_because", reason=visible(each.reason))] if each.reason else []
+        lines.append(texts("eval.digests", digests=" ".join(one[:_DIGEST_CHARACTERS] for one in each.digests)))
+        outcome = texts("eval.orders_disagree") if each.disagreed else texts(f"eval.is_{each.outcome}")
+        cases.append((texts("eval.verdict_case", turn=visible(str(each.turn.id)), outcome=outcome), tuple(lines)))
+    return Section(texts("eval.worst"), () if cases else (texts("eval.no_worst"),), cases=tuple(cases))
+
+
+def _share_row(name: str, share: Share) -> tuple[str, ...]:
+    interval = f"{100 * share.low:.1f} – {100 * share.high:.1f} %"
+    return name, f"{share.hits:,} / {share.total:,}", percent(share.value, 1), interval
+
+
+def _said(name: str, text: str, texts: Texts) -> str:
+    line = visible(text)
+    return texts(name, text=line if len(line) <= _SHOWN_CHARACTERS else line[: _SHOWN_CHARACTERS - 1] + "…")
+
+
+def terminal(parts: Iterator[Section]) -> Iterator[RenderableType]:
+    """Yield sections for a terminal."""
+    for at, part in enumerate(parts):
+        if at:
+            yield Text()
+        yield Text(part.title, style="bold")
+        yield from map(Text, part.lines)
+        if part.rows:
+            table = plain_table(expand=False)
+            for number, heading in enumerate(part.headings):
+                table.add_column(heading, justify="right" if number else "left", no_wrap=bool(number))
+            for row in part.rows:
+                table.add_row(*map(Text, row))
+            yield table
+        for note in part.notes:
+            yield Text(note, style="dim")
+        for heading, lines in part.cases:
+            yield Text(heading)
+            yield from (Padding(Text(line), (0, 0, 0, 2), expand=False) for line in lines)
+
+
+def markdown(parts: Iterator[Section]) -> str:
+    r"""Return sections as Markdown; nothing in texts of the chats is read as markup.
+
+    >>> print(markdown(iter([Section("Costs", (), ("side", "tokens"), (("a|b", "1"),), notes=("so *it* is",))])))
+    ## Costs
+    <BLANKLINE>
+    | side | tokens |
+    |---|---:|
+    | a\|b | 1 |
+    <BLANKLINE>
+    so \*it\* is
+    """
+    blocks = []
+    for part in parts:
+        blocks += [f"## {_plain(part.title)}", *map(_plain, part.lines)]
+        if part.rows:
+            ruler = "|".join(["---", *["---:"] * (len(part.headings) - 1)])
+            rows = [f"| {' | '.join(map(_plain, row))} |" for row in (part.headings, *part.rows)]
+            blocks.append("\n".join([rows[0], f"|{ruler}|", *rows[1:]]))
+        blocks += map(_plain, part.notes)
+        for heading, lines in part.cases:
+            blocks.append("\n".join([f"* {_plain(heading)}", *(f"  * {_plain(line)}" for line in lines)]))
+    return "\n\n".join(blocks)
+
+
+def _plain(text: str) -> str:
+    return _MARKUP.sub(r"\\\1", text)

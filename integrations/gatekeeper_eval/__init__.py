@@ -1,0 +1,78 @@
+"""Proof on your own logs: what a selection lacks, how answers with it compare, and tests that pin what must be kept.
+
+::
+
+    logs ──sample_turns──> turns ──prompts_of──> whole history | selection
+                                     ├──look_back──> what users had to say again that the selection did not hold
+                                     └──plan, evaluate──> verdicts of your own model, tokens and dollars
+
+Each name is imported when it is first used: the plugin for pytest is in this package, and every test run loads that.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from gatekeeper_eval.errors import EvalError as EvalError
+    from gatekeeper_eval.errors import LedgerError as LedgerError
+    from gatekeeper_eval.errors import ModelError as ModelError
+    from gatekeeper_eval.evaluation import Judged as Judged
+    from gatekeeper_eval.evaluation import Plan as Plan
+    from gatekeeper_eval.evaluation import Verdicts as Verdicts
+    from gatekeeper_eval.evaluation import evaluate as evaluate
+    from gatekeeper_eval.evaluation import plan as plan
+    from gatekeeper_eval.evaluation import rebuild as rebuild
+    from gatekeeper_eval.http_model import HttpModel as HttpModel
+    from gatekeeper_eval.keeping import assert_keeps as assert_keeps
+    from gatekeeper_eval.ledger import Ledger as Ledger
+    from gatekeeper_eval.models import FunctionModel as FunctionModel
+    from gatekeeper_eval.models import Model as Model
+    from gatekeeper_eval.models import Reply as Reply
+    from gatekeeper_eval.prompts import prompts_of as prompts_of
+    from gatekeeper_eval.reminders import look_back as look_back
+    from gatekeeper_eval.reminders import reminders_of as reminders_of
+    from gatekeeper_eval.requesting import Asker as Asker
+    from gatekeeper_eval.requesting import EvalConfig as EvalConfig
+    from gatekeeper_eval.sampling import Sample as Sample
+    from gatekeeper_eval.sampling import SampledTurn as SampledTurn
+    from gatekeeper_eval.sampling import TurnId as TurnId
+    from gatekeeper_eval.sampling import sample_turns as sample_turns
+
+_MODULES = {
+    "Asker": "requesting",
+    "EvalConfig": "requesting",
+    "EvalError": "errors",
+    "FunctionModel": "models",
+    "HttpModel": "http_model",
+    "Judged": "evaluation",
+    "Ledger": "ledger",
+    "LedgerError": "errors",
+    "Model": "models",
+    "ModelError": "errors",
+    "Plan": "evaluation",
+    "Reply": "models",
+    "Sample": "sampling",
+    "SampledTurn": "sampling",
+    "TurnId": "sampling",
+    "Verdicts": "evaluation",
+    "assert_keeps": "keeping",
+    "evaluate": "evaluation",
+    "look_back": "reminders",
+    "plan": "evaluation",
+    "prompts_of": "prompts",
+    "rebuild": "evaluation",
+    "reminders_of": "reminders",
+    "sample_turns": "sampling",
+}
+
+__all__ = sorted(_MODULES)  # noqa: PLE0605 - the names stand once, above
+
+
+def __getattr__(name: str) -> object:
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found: object = getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+    globals()[name] = found
+    return found

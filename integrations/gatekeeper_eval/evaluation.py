@@ -1,0 +1,387 @@
+"""An evaluation: what it will cost, its requests, and the verdicts.
+
+::
+
+    prompts ──plan──> requests, tokens and dollars at most
+    prompts ──evaluate──> two answers of each turn ──judged in both orders──> better | equal | worse
+    ledger + digest + logs ──rebuild──> the bytes of a request
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from math import fsum
+from threading import Event
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+
+from gatekeeper_core.pricing.prices import PRICES, prices_of_model
+from gatekeeper_core.pricing.usage import Usage
+from gatekeeper_eval.errors import LedgerError
+from gatekeeper_eval.prompts import prompts_of
+from gatekeeper_eval.requesting import (
+    EvalConfig,
+    Side,
+    SpendingLimitError,
+    answer_request,
+    judge_request,
+    usage_of,
+)
+from gatekeeper_eval.rubric import RUBRIC_VERSION, Preference, read_verdict
+from gatekeeper_eval.sampling import read_turns
+from gatekeeper_eval.statistics import Share, bootstrap_ratio, wilson
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from gatekeeper_core.encoder import TextEncoder
+    from gatekeeper_core.pricing.prices import ModelPrices
+    from gatekeeper_eval.ledger import Ledger
+    from gatekeeper_eval.prompts import Prompts
+    from gatekeeper_eval.requesting import Asker, Request
+    from gatekeeper_eval.sampling import SampledTurn
+
+__all__ = ["Cost", "Judged", "Outcome", "Plan", "Verdicts", "evaluate", "plan", "rebuild"]
+
+Outcome = Literal["better", "equal", "worse", "same_prompt", "refused", "no_verdict"]
+_SIDES: tuple[Side, ...] = get_args(Side)
+_VERDICTS = ("better", "equal", "worse")
+
+
+class Plan(NamedTuple):
+    """What an evaluation sends at most; the verdict on equal answers is not asked.
+
+    Attributes:
+        turns: how many turns are compared.
+        same_prompts: at how many more the gatekeeper sends everything, so that nothing is asked.
+        requests: how many requests are sent.
+        in_ledger: how many answers the ledger has already.
+        input_tokens: what the requests hold, by an estimate.
+        output_tokens: what their answers hold at most.
+        dollars: what they cost at most; None where the price of a model is not known.
+    """
+
+    turns: int
+    same_prompts: int
+    requests: int
+    in_ledger: int
+    input_tokens: int
+    output_tokens: int
+    dollars: float | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return JSON-ready values."""
+        return self._asdict()
+
+
+class Cost(NamedTuple):
+    """What some requests used.
+
+    Attributes:
+        input_tokens: what was read, as the model counted it, or an estimate where it does not say.
+        output_tokens: what was written.
+        cached_tokens: what of the input came from a cache.
+        dollars: what they cost; None where the price of the model is not known.
+    """
+
+    input_tokens: int
+    output_tokens: int
+    cached_tokens: int
+    dollars: float | None
+
+    @classmethod
+    def of(cls, used: Iterable[Usage], prices: Mapping[str, ModelPrices]) -> Cost:
+        """Return the sums of calls."""
+        calls = tuple(used)
+        rows = [prices_of_model(call.model, prices) for call in calls]
+        dollars = fsum(row.dollars(call) for row, call in zip(rows, calls, strict=True) if row)
+        read, written = sum(call.input_tokens for call in calls), sum(call.output_tokens for call in calls)
+        return cls(read, written, sum(call.cached_tokens for call in calls), dollars if all(rows) else None)
+
+
+class Judged(NamedTuple):
+    """A turn that was answered twice and judged.
+
+    Attributes:
+        turn: the turn.
+        outcome: how the answer with the selection is against the one with the whole history: ``better``, ``equal`` or
+            ``worse``; ``same_prompt`` where everything is selected, ``refused`` where a request was, ``no_verdict``
+            where the judge gave none.
+        disagreed: whether the two orders led to different verdicts, which counts as ``equal``.
+        answers: with the whole history and with the selection; "" where there is none.
+        opinions: what the judge said with the whole history's answer first, and with the other first.
+        reason: why a request was refused, "" where none was.
+        used: what the requests for the two answers used.
+        judging: what the judge's requests used.
+        digests: of the requests, by part.
+    """
+
+    turn: SampledTurn
+    outcome: Outcome
+    disagreed: bool = False
+    answers: tuple[str, str] = ("", "")
+    opinions: tuple[str, ...] = ()
+    reason: str = ""
+    used: tuple[Usage, ...] = ()
+    judging: tuple[Usage, ...] = ()
+    digests: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return JSON-ready values."""
+        values = self._asdict()
+        values |= {"turn": list(self.turn.id), "question": self.turn.question}
+        for name in ("answers", "opinions", "digests"):
+            values[name] = list(values[name])
+        for name in ("used", "judging"):
+            values[name] = [call._asdict() for call in values[name]]
+        return values
+
+
+class Verdicts(NamedTuple):
+    """All verdicts of an evaluation.
+
+    Attributes:
+        judged: the turns, the worst outcome first.
+        prices: what the costs are counted at.
+        seed: of the bootstrap.
+        stopped: whether the limit of dollars ended it before all turns were judged.
+    """
+
+    judged: tuple[Judged, ...]
+    prices: Mapping[str, ModelPrices] = PRICES
+    seed: int = 0
+    stopped: bool = False
+
+    def count(self, outcome: Outcome) -> int:
+        """Return how many turns came out so."""
+        return sum(each.outcome == outcome for each in self.judged)
+
+    def share(self, *outcomes: Outcome) -> Share:
+        """Return the share of turns with a verdict that came out so (Wilson)."""
+        return wilson(sum(map(self.count, outcomes)), sum(map(self.count, _VERDICTS)))  # type: ignore[arg-type]
+
+    @property
+    def difference(self) -> Share:
+        """Better less worse, of the turns with a verdict (bootstrap over conversations)."""
+        groups: dict[tuple[str, int], list[tuple[int, int]]] = {}
+        for each in self._compared:
+            won = (each.outcome == "better") - (each.outcome == "worse")
+            groups.setdefault(each.turn.id[:2], []).append((won, 1))
+        return bootstrap_ratio(tuple(groups.values()), seed=self.seed, lowest=-1.0)
+
+    @property
+    def disagreed(self) -> int:
+        """How many ties are disagreements of the two orders."""
+        return sum(each.disagreed for each in self.judged)
+
+    @property
+    def costs(self) -> dict[str, Cost]:
+        """What the answers with the whole history, those with the selection, and the judging used.
+
+        The answers are those of turns with a verdict, so that the two sides compare.
+        """
+        calls: dict[str, list[Usage]] = {
+            "whole": [each.used[0] for each in self._compared],
+            "selected": [each.used[1] for each in self._compared],
+            "judging": [call for each in self.judged for call in each.judging],
+        }
+        return {name: Cost.of(used, self.prices) for name, used in calls.items()}
+
+    @property
+    def _compared(self) -> list[Judged]:
+        return [each for each in self.judged if each.outcome in _VERDICTS]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return JSON-ready values."""
+        return {
+            "rubric_version": RUBRIC_VERSION,
+            "outcomes": {outcome: self.count(outcome) for outcome in get_args(Outcome)},
+            "disagreed": self.disagreed,
+            **{outcome: self.share(outcome).to_dict() for outcome in _VERDICTS},  # type: ignore[arg-type]
+            "not_worse": self.share("better", "equal").to_dict(),
+            "better_less_worse": self.difference.to_dict(),
+            "costs": {name: cost._asdict() for name, cost in self.costs.items()},
+            "stopped": self.stopped,
+            "turns": [each.to_dict() for each in self.judged],
+        }
+
+
+def plan(
+    prompts: Sequence[Prompts], config: EvalConfig, ledger: Ledger, *, prices: Mapping[str, ModelPrices] = PRICES
+) -> Plan:
+    """Return what an evaluation of these prompts sends at most; nothing is sent."""
+    compared = [each for each in prompts if not each.are_equal]
+    wanted: list[Usage] = []
+    in_ledger = 0
+    for each in compared:
+        texts, open_answers = [], 0
+        for side in _SIDES:
+            request = answer_request(each, side, config)
+            known = ledger.get(request.digest)
+            in_ledger += known is not None
+            open_answers += known is None
+            wanted += [] if known else [request.most]
+            if known and known.reply is None:
+                break
+            texts.append(known.reply.text if known and known.reply else "")
+        is_refused = len(texts) < len(_SIDES)
+        if is_refused or (not open_answers and texts[0] == texts[1]):
+            continue
+        for first in _SIDES:
+            request = judge_request(each, *texts, first=first, config=config)
+            known = None if open_answers else ledger.get(request.digest)
+            in_ledger += known is not None
+            most = request.most
+            wanted += (
+                [] if known else [most._replace(input_tokens=most.input_tokens + open_answers * config.answer_tokens)]
+            )
+    cost = Cost.of(wanted, prices)
+    same = len(prompts) - len(compared)
+    return Plan(len(compared), same, len(wanted), in_ledger, cost.input_tokens, cost.output_tokens, cost.dollars)
+
+
+def evaluate(
+    prompts: Sequence[Prompts],
+    config: EvalConfig,
+    asker: Asker,
+    *,
+    jobs: int = 1,
+    prices: Mapping[str, ModelPrices] = PRICES,
+    seed: int = 0,
+    progress: Callable[[Judged], object] | None = None,
+) -> Verdicts:
+    """Have each turn answered in both ways, and the answers judged in both orders.
+
+    Args:
+        prompts: the turns.
+        config: the settings.
+        asker: asks the model and keeps the ledger.
+        jobs: how many turns at once, >= 1.
+        prices: what the costs are counted at.
+        seed: of the bootstrap.
+        progress: is called with each turn that is done, if given.
+
+    Raises:
+        ModelError: the model cannot answer now; what was answered is in the ledger.
+        LedgerError: the ledger cannot be written.
+    """
+    ended = Event()  # what waits for a thread is not begun after that
+
+    def judge(each: Prompts) -> Judged | None:
+        try:
+            return None if ended.is_set() else _judged(each, config, asker)
+        except BaseException:
+            ended.set()
+            raise
+
+    judged: list[Judged] = []
+    stopped = False
+    with ThreadPoolExecutor(max_workers=jobs) as pool:
+        try:
+            for done in as_completed([pool.submit(judge, each) for each in prompts]):
+                try:
+                    result = done.result()
+                except SpendingLimitError:
+                    stopped = True
+                    continue
+                if result:
+                    judged.append(result)
+                if result and progress:
+                    progress(result)
+        finally:
+            ended.set()
+    order = ("worse", "refused", "no_verdict", "equal", "better", "same_prompt")
+    judged.sort(key=lambda each: (order.index(each.outcome), not each.disagreed, each.turn.id))
+    return Verdicts(tuple(judged), prices, seed, stopped)
+
+
+def _judged(prompts: Prompts, config: EvalConfig, asker: Asker) -> Judged:
+    turn = prompts.turn
+    if prompts.are_equal:
+        return Judged(turn, "same_prompt")
+    used: list[Usage] = []
+    judging: list[Usage] = []
+    digests: list[str] = []
+    refusals: list[str] = []
+
+    def ask(request: Request, calls: list[Usage]) -> str | None:
+        entry = asker.ask(request)
+        calls.append(usage_of(entry, request))
+        digests.append(request.digest)
+        if entry.reply is None:
+            refusals.append(entry.refused)
+            return None
+        return entry.reply.text
+
+    whole = ask(answer_request(prompts, "whole", config), used)
+    selected = None if whole is None else ask(answer_request(prompts, "selected", config), used)
+    if whole is None or selected is None:
+        return Judged(turn, "refused", reason=refusals[0], used=tuple(used), digests=tuple(digests))
+    answers = (whole, selected)
+    if answers[0] == answers[1]:
+        return Judged(turn, "equal", answers=answers, used=tuple(used), digests=tuple(digests))
+    opinions = [ask(judge_request(prompts, *answers, first=first, config=config), judging) or "" for first in _SIDES]
+    outcome, disagreed = _outcome(*map(read_verdict, opinions))
+    outcome = "refused" if refusals else outcome
+    reason = refusals[0] if refusals else ""
+    return Judged(
+        turn, outcome, disagreed, answers, tuple(opinions), reason, tuple(used), tuple(judging), tuple(digests)
+    )
+
+
+def _outcome(whole_first: Preference | None, selected_first: Preference | None) -> tuple[Outcome, bool]:
+    """Return the outcome of two verdicts on the same answers, and whether they differ: then neither counts.
+
+    Source: Zheng et al. 2023, "Judging LLM-as-a-Judge with MT-Bench and Chatbot Arena", 3.4: judges favour a place, so
+    an answer wins only where it wins in both.
+
+    >>> _outcome("second", "first"), _outcome("first", "second"), _outcome("first", "first")
+    (('better', False), ('worse', False), ('equal', True))
+    """
+    if whole_first is None or selected_first is None:
+        return "no_verdict", False
+    one: Outcome = {"first": "worse", "second": "better"}.get(whole_first, "equal")  # type: ignore[assignment]
+    other: Outcome = {"first": "better", "second": "worse"}.get(selected_first, "equal")  # type: ignore[assignment]
+    return (one, False) if one == other else ("equal", True)
+
+
+def rebuild(
+    source: str, ledger: Ledger, digest: str, *, form: str | None = None, embedder: TextEncoder | None = None
+) -> bytes:
+    """Return the bytes of a request of the ledger, made again from the logs.
+
+    Args:
+        source: the logs, as they were given to the evaluation.
+        ledger: the ledger.
+        digest: of the request, or its beginning.
+        form: the format of the logs; None tells it by their content.
+        embedder: that of the evaluation, where it had one.
+
+    Raises:
+        LedgerError: the ledger has no such request, or the logs, the embedder or the library changed since.
+    """
+    found = [entry for entry in ledger if entry.digest.startswith(digest)]
+    if len(found) != 1:
+        raise LedgerError(f"the ledger has {len(found)} requests {digest!a:.70}: give the digest of one")
+    entry = found[0]
+    settings = dict(entry.settings)
+    if settings.pop("rubric_version", None) != RUBRIC_VERSION:
+        raise LedgerError(f"request {entry.digest[:12]} was made with another version of the rubric")
+    config = EvalConfig(**settings)
+    if config.embedder != (embedder.name if embedder else ""):
+        raise LedgerError(f"request {entry.digest[:12]} was made with the embedder {config.embedder!r}: give the same")
+    turn = read_turns(source, {entry.turn}, form=form).get(entry.turn)
+    if turn is None:
+        raise LedgerError(f"{source} has no {entry.turn}: give the file or folder of the evaluation")
+    (prompts,) = prompts_of([turn], token_budget=config.token_budget, config=config.gatekeeper, embedder=embedder)
+    if entry.part in _SIDES:
+        request = answer_request(prompts, entry.part, config)
+    else:
+        known = [ledger.get(answer_request(prompts, side, config).digest) for side in _SIDES]
+        whole, selected = (each.reply.text if each and each.reply else "" for each in known)
+        first: Side = "whole" if entry.part == "judge_whole_first" else "selected"
+        request = judge_request(prompts, whole, selected, first=first, config=config)
+    if request.digest != entry.digest:
+        raise LedgerError(
+            f"request {entry.digest[:12]} cannot be made again: {entry.turn} or the library changed since"
+        )
+    return request.body

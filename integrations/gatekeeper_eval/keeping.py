@@ -1,0 +1,137 @@
+"""What an agent must remember, as an assertion: a turn that has to be sent with a question."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from gatekeeper_core.messages import Message, group_turns
+from gatekeeper_core.native.reading import read_messages
+from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
+from gatekeeper_formats import read_conversation
+
+if TYPE_CHECKING:
+    from gatekeeper_core.selection.planner import GatekeeperConfig
+    from gatekeeper_core.selection.result import Decision, Selection
+
+__all__ = ["Chat", "assert_keeps"]
+
+Chat = str | os.PathLike[str] | Sequence[Message] | Sequence[Mapping[str, Any]] | ContextGatekeeper
+"""A file in any format that is read, messages, dicts in a provider's format, or a gatekeeper with its turns."""
+
+_SHOWN_CHARACTERS = 160
+_WHY = {
+    "little_evidence": "it shares too little with the question",
+    "no_shared_anchor": "it shares nothing with the question",
+    "not_a_candidate": "other turns match better",
+    "enough": "what is kept covers the question without it",
+    "no_room": "there is no room in the budget",
+    "repeat": "it repeats another turn",
+}
+
+
+def assert_keeps(
+    chat: Chat,
+    question: str,
+    turn: int | str,
+    *,
+    token_budget: int | None = None,
+    config: GatekeeperConfig | None = None,
+) -> Selection:
+    """Assert that a turn of a chat is sent with a question, and return the selection.
+
+    Args:
+        chat: the chat without the question. A ``ContextGatekeeper`` selects with its own budget and settings.
+        question: what the user asks next.
+        turn: the number of a turn, from 0, negative from the end; or a text that a turn of the chat holds, of which
+            what is sent has to hold it, too.
+        token_budget: for the turns; None: that of ``ContextGatekeeper``.
+        config: of the selection; None: the defaults.
+
+    Raises:
+        AssertionError: it is not sent; the message shows what is sent instead, with the scores, and why.
+        ValueError: no turn holds the text.
+        IndexError: the chat has no such turn.
+        TypeError: a budget or settings are given beside a gatekeeper, which has its own.
+
+    >>> chat = [{"role": "user", "content": "The Redis port is 6380."}, {"role": "assistant", "content": "Noted."}]
+    >>> assert_keeps(chat, "Which port does Redis use?", "6380").tokens
+    9
+    """
+    __tracebackhide__ = True  # pytest shows the caller's line
+    gatekeeper = _gatekeeper(chat, token_budget, config)
+    selection = gatekeeper.explain(question)
+    texts = [f"{block.user_text}\n{block.assistant_text}" for block in gatekeeper.turns]
+    sent = {kept.turn_id: f"{kept.user}\n{kept.assistant}" for kept in selection.turns}
+    if isinstance(turn, str):
+        wanted = [at for at, text in enumerate(texts) if turn in text]
+        if not wanted:
+            raise ValueError(f"no turn of the chat holds {turn!r}")
+        is_kept = any(turn in text for text in sent.values())
+    else:
+        wanted = [range(len(texts))[turn]]
+        is_kept = wanted[0] in sent
+    if not is_kept:
+        raise AssertionError(_message(selection, question, turn, wanted, texts, sent))
+    return selection
+
+
+def _gatekeeper(chat: Chat, token_budget: int | None, config: GatekeeperConfig | None) -> ContextGatekeeper:
+    if isinstance(chat, ContextGatekeeper):
+        if token_budget is not None or config is not None:
+            raise TypeError("a gatekeeper has its own budget and settings: give them where it is made")
+        return chat
+    gatekeeper = (
+        ContextGatekeeper(config=config) if token_budget is None else ContextGatekeeper(token_budget, config=config)
+    )
+    if isinstance(chat, (str, os.PathLike)):
+        gatekeeper.sync(read_conversation(Path(chat)).turns)
+    else:
+        messages = cast("Sequence[Mapping[str, Any]]", chat)
+        given = all(isinstance(message, Message) for message in messages)
+        gatekeeper.sync(group_turns(cast("Sequence[Message]", chat) if given else read_messages(messages)))
+    return gatekeeper
+
+
+def _message(
+    selection: Selection, question: str, turn: int | str, wanted: list[int], texts: list[str], sent: dict[int, str]
+) -> str:
+    """Return why the turn is not sent, what would have kept it, and what is sent instead."""
+    what = f"turn {turn}" if isinstance(turn, int) else f"no turn with {turn!r}"
+    lines = [f"{what} is {'not ' if isinstance(turn, int) else ''}sent with {question!r}"]
+    for at in wanted[:3]:
+        decision = selection.decision(at)
+        why = "kept, but cut to other sentences" if at in sent else _WHY.get(decision.why, decision.why)
+        lines += [f"  turn {at}: {why}{_ways(decision)}", f"    {_shown(texts[at])}"]
+    gate = selection.gate
+    lines.append(
+        f"sent instead: {len(selection.turns)} of {selection.turn_count} turns, {selection.tokens} tokens of a budget "
+        f"of {selection.token_budget}; gate: {gate.decision} ({gate.reason})"
+    )
+    for kept in selection.turns:
+        decision = selection.decision(kept.turn_id)
+        score = f", score {decision.score.total:.2f}" if decision.score else ""
+        shared = f": {', '.join((*decision.shared, *decision.related))}" if decision.shared or decision.related else ""
+        lines += [
+            f"  turn {kept.turn_id}: {decision.why}{shared}{score}, {kept.tokens} tokens",
+            f"    {_shown(sent[kept.turn_id])}",
+        ]
+    return "\n".join(lines)
+
+
+def _ways(decision: Decision) -> str:
+    ways = []
+    if decision.kept_from_tokens is not None:
+        ways.append(f"a budget of {decision.kept_from_tokens} tokens")
+    if decision.kept_from_eta is not None:
+        ways.append(f"GatekeeperConfig(eta={decision.kept_from_eta:.2f})")
+    if decision.kept_with:
+        ways.append(f"a question that names {' or '.join(decision.kept_with)}")
+    return f"; {', or '.join(ways)} would keep it" if ways else ""
+
+
+def _shown(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _SHOWN_CHARACTERS else line[: _SHOWN_CHARACTERS - 1] + "…"

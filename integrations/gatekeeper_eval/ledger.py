@@ -1,0 +1,170 @@
+"""The ledger: each answered request as a line of JSON, so that nothing is asked twice.
+
+::
+
+    request ──sha256 of its bytes──> line of the ledger? ──yes──> its answer
+                                                         ──no───> ask, then write the line and wait for the disk
+
+A line holds the digest of the request, ids (file, conversation, turn, part), the settings, the answer and the usage,
+and no prompt: with the ids and the same logs each prompt is made again, byte for byte.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from gatekeeper_core.pricing.usage import Usage
+from gatekeeper_eval.errors import LedgerError
+from gatekeeper_eval.models import Reply
+from gatekeeper_eval.sampling import TurnId
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+__all__ = ["Entry", "Ledger"]
+
+VERSION = 1
+_BEGINNING = '{"gatekeeper_eval": '
+
+
+class Entry(NamedTuple):
+    """A line of the ledger.
+
+    Attributes:
+        digest: sha256 of the bytes of the request, in hexadecimal.
+        turn: the turn that it belongs to.
+        part: ``whole`` or ``selected`` (an answer), ``judge_whole_first`` or ``judge_selected_first`` (a verdict).
+        settings: what made the request, beside the logs; see ``EvalConfig.to_dict``.
+        reply: the answer; None where the request was refused.
+        refused: why it was refused, "" where it was not.
+    """
+
+    digest: str
+    turn: TurnId
+    part: str
+    settings: Mapping[str, Any]
+    reply: Reply | None
+    refused: str = ""
+
+    @property
+    def usage(self) -> Usage | None:
+        """What the model counted, None where it did not say."""
+        return self.reply.usage if self.reply else None
+
+
+class Ledger:
+    """A ledger in a file; without one, in memory. Safe to use from several threads, in one process at a time.
+
+    A file that does not exist is made by the first entry, readable by its owner alone. A last line that was cut off
+    stays in the file and counts as not written.
+
+    Args:
+        path: the file.
+
+    Attributes:
+        torn: how many lines were cut off.
+
+    Raises:
+        LedgerError: the file cannot be read, or is something else.
+    """
+
+    def __init__(self, path: str | None = None) -> None:
+        self._path = path
+        self._lock = threading.Lock()
+        self._entries: dict[str, Entry] = {}
+        self._ends_open = False
+        self.torn = 0
+        if path is None:
+            return
+        try:
+            content = Path(path).read_bytes()
+        except FileNotFoundError:
+            return
+        except (OSError, ValueError) as error:
+            raise LedgerError(f"{path}: the ledger cannot be read: {error}") from error
+        self._ends_open = bool(content) and not content.endswith(b"\n")
+        for number, line in enumerate(content.split(b"\n"), 1):
+            self._read(line.decode("utf-8", "replace"), number)
+
+    def __len__(self) -> int:
+        """Return how many requests were answered or refused."""
+        return len(self._entries)
+
+    def __iter__(self) -> Iterator[Entry]:
+        """Iterate over the entries, oldest first."""
+        return iter(tuple(self._entries.values()))
+
+    def get(self, digest: str) -> Entry | None:
+        """Return the entry of a request, None where it was not asked."""
+        return self._entries.get(digest)
+
+    def add(self, entry: Entry) -> None:
+        """Write an entry, and wait until the disk has it.
+
+        Raises:
+            LedgerError: it could not be written.
+        """
+        with self._lock:
+            if self._path is not None:
+                self._write(_line_of(entry))
+            self._entries[entry.digest] = entry
+
+    def _write(self, line: str) -> None:
+        content = (("\n" if self._ends_open else "") + line + "\n").encode("utf-8", "replace")
+        try:
+            descriptor = os.open(self._path or "", os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+            try:
+                self._ends_open = os.write(descriptor, content) < len(content)
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
+        except OSError as error:
+            raise LedgerError(f"{self._path}: the ledger cannot be written: {error.strerror or error}") from error
+        if self._ends_open:
+            raise LedgerError(f"{self._path}: the ledger cannot be written: no space is left on the device")
+
+    def _read(self, line: str, number: int) -> None:
+        if not line.strip():
+            return
+        try:
+            entry = _entry_of(json.loads(line))
+        except (KeyError, TypeError, ValueError) as error:
+            # A line that was cut off begins as ours do, and is no JSON; any other is not ours to write behind.
+            begins = line.startswith(_BEGINNING[: len(line)])
+            if not begins or not isinstance(error, json.JSONDecodeError):
+                raise LedgerError(
+                    f"{self._path}: line {number} is no line of a ledger of version {VERSION}: name another file"
+                ) from error
+            self.torn += 1
+            return
+        self._entries[entry.digest] = entry
+
+
+def _line_of(entry: Entry) -> str:
+    values: dict[str, Any] = {
+        "gatekeeper_eval": VERSION,
+        "request": entry.digest,
+        "turn": list(entry.turn),
+        "part": entry.part,
+        "settings": dict(entry.settings),
+    }
+    if entry.reply is None:
+        values["refused"] = entry.refused
+    else:
+        values["answer"] = entry.reply.text
+        values["usage"] = entry.reply.usage and entry.reply.usage._asdict()
+    return json.dumps(values, ensure_ascii=False)
+
+
+def _entry_of(values: Any) -> Entry:
+    if values["gatekeeper_eval"] != VERSION:
+        raise ValueError("another version")
+    file, conversation, turn = values["turn"]
+    usage = values.get("usage")
+    reply = None if "refused" in values else Reply(values["answer"], usage and Usage(**usage))
+    place = TurnId(str(file), int(conversation), int(turn))
+    return Entry(values["request"], place, values["part"], values["settings"], reply, values.get("refused", ""))

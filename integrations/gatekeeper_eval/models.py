@@ -1,0 +1,116 @@
+"""What answers in an evaluation: the protocol, and a function of the user's."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import Any, NamedTuple, Protocol
+
+from gatekeeper_core.errors import ConfigError
+from gatekeeper_core.pricing.usage import Usage, read_usage
+from gatekeeper_core.text import split_thinking
+from gatekeeper_eval.errors import ModelRefusedError
+
+__all__ = ["FunctionModel", "Model", "Reply", "reply_of"]
+
+
+class Reply(NamedTuple):
+    """An answer.
+
+    Attributes:
+        text: what the model says, without its thinking.
+        usage: what it counted, None where it does not say.
+    """
+
+    text: str
+    usage: Usage | None = None
+
+
+class Model(Protocol):
+    """Anything that answers the bytes of a request in OpenAI's chat format; from several threads at once."""
+
+    def answer(self, body: bytes) -> Reply:
+        """Return the answer.
+
+        Raises:
+            ModelRefusedError: this request is refused.
+            ModelError: nothing can be answered now.
+        """
+        ...
+
+
+class FunctionModel:
+    """A function as a model.
+
+    Args:
+        function: takes the messages in OpenAI's chat format; returns the text, or an answer in that format
+            (``choices``, ``usage``), a mapping or an object with ``model_dump``. What it raises ends the evaluation.
+        others: functions for other models, by the name that a request gives.
+
+    >>> FunctionModel(lambda messages: f"{len(messages)} messages").answer(b'{"messages": []}').text
+    '0 messages'
+    """
+
+    def __init__(self, function: Callable[[list[dict[str, Any]]], Any], **others: Callable[..., Any]) -> None:
+        self._function, self._others = function, others
+
+    @classmethod
+    def named(cls, *names: str) -> FunctionModel:
+        """Return the functions that each ``package.module:function`` names, looked for in the working folder, too.
+
+        Raises:
+            ConfigError: there is no such function.
+        """
+        functions = {name: _function(name) for name in names}
+        return cls(functions[names[0]], **functions)
+
+    def answer(self, body: bytes) -> Reply:
+        """Return the answer of the function; of the one that the request names as its model, where there are more."""
+        request = json.loads(body)
+        function: Callable[..., Any] = self._others.get(request.get("model")) or self._function
+        said = function(request["messages"])
+        dump: Callable[[], object] | None = getattr(said, "model_dump", None)
+        return reply_of(dump() if dump else said)
+
+
+def _function(name: str) -> Callable[..., Any]:
+    module, _, attribute = name.partition(":")
+    function: Callable[..., Any]
+    if os.getcwd() not in sys.path:
+        sys.path.insert(0, os.getcwd())
+    try:
+        function = getattr(import_module(module), attribute)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise ConfigError(f"--model {name}: no such function ({error}): give package.module:function") from error
+    if not callable(function):
+        raise ConfigError(f"--model {name}: must be a function, got {type(function).__name__}")
+    return function
+
+
+def reply_of(said: object) -> Reply:
+    """Return the reply that a text, or an answer in OpenAI's chat format, is.
+
+    Raises:
+        ModelRefusedError: it holds no text.
+    """
+    if isinstance(said, str):
+        return Reply(_spoken(said))
+    choices = said.get("choices") if isinstance(said, Mapping) else None
+    choice = choices[0] if isinstance(choices, list) and choices else None
+    message = choice.get("message") if isinstance(choice, Mapping) else None
+    if not isinstance(choice, Mapping) or not isinstance(message, Mapping):
+        raise ModelRefusedError("the model sent no message: its answer must have choices[0].message")
+    if message.get("refusal") or choice.get("finish_reason") == "content_filter":
+        raise ModelRefusedError("the model refused to answer: its content rules")
+    text = message.get("content")
+    return Reply(_spoken(text if isinstance(text, str) else ""), read_usage(said))
+
+
+def _spoken(text: str) -> str:
+    said = split_thinking(text)[1].strip()
+    if not said:
+        raise ModelRefusedError("the model sent no text: raise the limit of its answers if it thinks for long")
+    return said

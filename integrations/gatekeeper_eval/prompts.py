@@ -1,0 +1,95 @@
+"""The two prompts of a sampled turn: its whole history, and what the gatekeeper selects of it."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from gatekeeper_core.context.history.modes import HistoryConfig
+from gatekeeper_core.context.history.select import select_history
+from gatekeeper_core.context.history.view import keep
+from gatekeeper_core.messages import TextPart, Turn, group_turns
+from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from gatekeeper_core.context.history.view import HistoryView
+    from gatekeeper_core.encoder import TextEncoder
+    from gatekeeper_core.messages import Message
+    from gatekeeper_core.selection.planner import GatekeeperConfig
+    from gatekeeper_eval.sampling import SampledTurn
+
+__all__ = ["Prompts", "chat_messages", "prompts_of"]
+
+
+class Prompts(NamedTuple):
+    """What a model is sent for one turn, in each of the two ways.
+
+    Attributes:
+        turn: the turn.
+        whole: everything.
+        selected: what the gatekeeper keeps, the question among it.
+        view: the choice, with its reasons.
+        goes_on: whether the user's next turn stays with the subject, by the gate; False where there is none.
+    """
+
+    turn: SampledTurn
+    whole: tuple[Message, ...]
+    selected: tuple[Message, ...]
+    view: HistoryView
+    goes_on: bool
+
+    @property
+    def are_equal(self) -> bool:
+        """Whether the gatekeeper sends everything, so that there is nothing to compare."""
+        return self.whole == self.selected
+
+
+def prompts_of(
+    turns: Iterable[SampledTurn],
+    *,
+    token_budget: int,
+    config: GatekeeperConfig | None = None,
+    embedder: TextEncoder | None = None,
+) -> Iterator[Prompts]:
+    """Yield the prompts of turns, in the order given; turns of one conversation stand together, the earliest first.
+
+    The selection is that of ``select_history`` without a state: what the question needs, whatever a provider has
+    cached. The adapters' ``careful`` posture sends more where that is cheaper, never less.
+
+    Args:
+        turns: the turns.
+        token_budget: for the whole prompt, in tokens.
+        config: of the selection.
+        embedder: finds turns by their meaning, too.
+    """
+    history = HistoryConfig(token_budget=token_budget, gatekeeper=config)
+    for _, together in groupby(turns, key=lambda turn: turn.id[:2]):
+        gatekeeper = ContextGatekeeper(token_budget, config=config, embedder=embedder)
+        for turn in together:
+            view = select_history(turn.messages, gatekeeper=gatekeeper, config=history)
+            goes_on = False
+            if turn.next_text:
+                past = group_turns(turn.messages[: turn.past])
+                gatekeeper.sync((*past, Turn.of(turn.question, turn.answer, start=turn.past)))
+                gate = gatekeeper.explain(turn.next_text).gate
+                goes_on = gate.decision == "continue" and gate.resumed_topic is None
+            yield Prompts(turn, turn.messages, tuple(keep(turn.messages, view)), view, goes_on)
+
+
+def chat_messages(messages: Sequence[Message]) -> list[dict[str, Any]]:
+    r"""Return messages in OpenAI's chat format; media, whose data the logs do not hold, becomes a word in brackets.
+
+    >>> from gatekeeper_core.messages import MediaPart, Message
+    >>> chat_messages([Message("user", (TextPart("What is this?"), MediaPart("image")))])
+    [{'role': 'user', 'content': 'What is this?\n[image]'}]
+    """
+    sent = []
+    for message in messages:
+        data = message.to_dict(for_provider=True)
+        if not isinstance(message.content, str):
+            parts = (part.text if isinstance(part, TextPart) else f"[{part.kind}]" for part in message.content)
+            data["content"] = "\n".join(parts)
+        sent.append(data)
+    return sent

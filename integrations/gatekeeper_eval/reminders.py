@@ -1,0 +1,216 @@
+"""What users had to say again: the label-free look at a selection, which needs no model.
+
+::
+
+    next user turn ──anchors──> corrections, quotes and names ──that the past holds, and the question does not──>
+    reminders ──held by what was selected?──> held | missed
+
+A user who names again what was said before shows what the conversation was about at that point. What of it the
+selection for the question before did not hold may have been missing in the answer. May: a user also turns to other
+things, so the rate bounds the misses from above. The newest turns that fit into the same tokens are the yardstick.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from gatekeeper_core.context.history.window import newest_turns
+from gatekeeper_core.messages import group_turns
+from gatekeeper_core.selection.anchors import extract_anchors, folded, has_whole, terms_in
+from gatekeeper_core.selection.background import background_frequencies
+from gatekeeper_core.selection.cues import read_cues, without_cues
+from gatekeeper_core.text import is_wide, sentences, word_strings
+from gatekeeper_core.tokens import count_messages
+from gatekeeper_eval.statistics import Share, bootstrap_ratio, wilson
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from gatekeeper_core.messages import Message
+    from gatekeeper_core.selection.anchors import Anchor
+    from gatekeeper_eval.prompts import Prompts
+    from gatekeeper_eval.sampling import SampledTurn
+
+__all__ = ["LookBack", "Reminder", "ReminderKind", "Reminders", "look_back", "reminders_of"]
+
+ReminderKind = Literal["correction", "quote", "name"]
+_EXACT = frozenset({"identifier", "version", "number", "date", "amount"})
+_LEAST_WEIGHT = 0.5
+"""Anchors that weigh less are one-digit numbers and characters: they stand in every text. See ``term_weight``."""
+
+
+class Reminder(NamedTuple):
+    """Something that the user said again.
+
+    Attributes:
+        text: as the user wrote it.
+        kind: ``correction`` (in a turn that corrects the answer), ``quote`` (quoted, or code) or ``name`` (an
+            identifier, version, number, date or amount, a capitalised word within a sentence, a rare run of Chinese).
+    """
+
+    text: str
+    kind: ReminderKind
+
+
+class LookBack(NamedTuple):
+    """The reminders of one turn.
+
+    Attributes:
+        turn: the turn whose question was answered.
+        held: what the selection holds.
+        missed: what it does not hold, though the past does.
+        missed_by_newest: what the newest turns do not hold that fit into the same tokens.
+        tokens: what the selection costs.
+        history_tokens: what the whole history costs.
+    """
+
+    turn: SampledTurn
+    held: tuple[Reminder, ...]
+    missed: tuple[Reminder, ...]
+    missed_by_newest: tuple[Reminder, ...]
+    tokens: int
+    history_tokens: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return JSON-ready values."""
+        named = {name: [each._asdict() for each in getattr(self, name)] for name in ("held", "missed")}
+        said = {"question": self.turn.question, "next_turn": self.turn.next_text}
+        return {"turn": list(self.turn.id), **said, **named, "missed_by_newest": len(self.missed_by_newest)}
+
+
+class Reminders(NamedTuple):
+    """The reminders of all sampled turns.
+
+    Attributes:
+        looks: of each turn whose next turn has any, by the number of misses, most first.
+        turns: the share of these turns with a miss (Wilson).
+        missed: the share of reminders that were missed (bootstrap over conversations).
+        missed_by_newest: the same for the newest turns.
+    """
+
+    looks: tuple[LookBack, ...]
+    turns: Share
+    missed: Share
+    missed_by_newest: Share
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return JSON-ready values."""
+        shares = {name: getattr(self, name).to_dict() for name in ("turns", "missed", "missed_by_newest")}
+        kinds: dict[str, dict[str, int]] = {}
+        for look in self.looks:
+            for name in ("held", "missed"):
+                for each in getattr(look, name):
+                    kind = kinds.setdefault(each.kind, {"held": 0, "missed": 0})
+                    kind[name] += 1
+        return {**shares, "kinds": kinds, "looks": [look.to_dict() for look in self.looks]}
+
+
+def reminders_of(looks: Sequence[LookBack], *, seed: int = 0) -> Reminders:
+    """Return the shares over turns; those without a reminder say nothing."""
+    told = [look for look in looks if look.held or look.missed]
+    by_conversation: dict[tuple[str, int], list[LookBack]] = {}
+    for look in told:
+        by_conversation.setdefault(look.turn.id[:2], []).append(look)
+
+    def share(name: str) -> Share:
+        groups = [
+            [(len(getattr(look, name)), len(look.held) + len(look.missed)) for look in looks]
+            for looks in by_conversation.values()
+        ]
+        return bootstrap_ratio(groups, seed=seed)
+
+    ordered = sorted(told, key=lambda look: (-len(look.missed), look.turn.id))
+    turns = wilson(sum(bool(look.missed) for look in told), len(told))
+    return Reminders(tuple(ordered), turns, share("missed"), share("missed_by_newest"))
+
+
+def look_back(prompts: Prompts) -> LookBack:
+    """Return which of the next user turn's corrections, quotes and names the selection holds, and which it does not."""
+    turn = prompts.turn
+    past = turn.messages[: turn.past]
+    sent, newest = _Texts(prompts.selected), _Texts(_newest(prompts))
+    held: list[Reminder] = []
+    missed: list[Reminder] = []
+    missed_by_newest: list[Reminder] = []
+    corrects = read_cues(turn.next_text).correction is not None
+    asked, text = _Texts(turn.messages[turn.past :]), turn.next_text if corrects or prompts.goes_on else ""
+    for reminder, term in _reminders(text, corrects=corrects, past=_Texts(past), asked=asked):
+        (held if sent.has(term) else missed).append(reminder)
+        if not newest.has(term):
+            missed_by_newest.append(reminder)
+    view = prompts.view
+    return LookBack(turn, tuple(held), tuple(missed), tuple(missed_by_newest), view.tokens, view.history_tokens)
+
+
+class _Texts:
+    """The texts of messages, to look for anchors in: those of tools and their calls among them."""
+
+    def __init__(self, messages: Sequence[Message]) -> None:
+        texts = []
+        for message in messages:
+            texts.append(message.text)
+            texts += (f"{call.name} {call.arguments}" for call in message.tool_calls)
+        self.folded = folded("\n".join(texts))
+        self._terms = {term for text in texts for term in terms_in(text)}
+
+    def has(self, term: str) -> bool:
+        return term in self._terms or has_whole(term, self.folded)
+
+
+def _reminders(text: str, *, corrects: bool, past: _Texts, asked: _Texts) -> Iterator[tuple[Reminder, str]]:
+    """Yield each anchor of a user's text that the past holds and the question does not, with what to look for."""
+    said = without_cues(text)
+    starts = {word for start, stop in sentences(said) for word in word_strings(said[start:stop])[:1]}
+    anchors = [anchor for anchor in extract_anchors(said) if anchor.weight >= _LEAST_WEIGHT]
+    for run in _runs([anchor.term for anchor in anchors if anchor.kind == "pair"], folded(said), past):
+        if not asked.has(run) and (corrects or _is_rare(run)):
+            yield Reminder(run, "correction" if corrects else "name"), run
+    seen = set()
+    for anchor in anchors:
+        kind = _kind(anchor, starts, corrects=corrects)
+        if kind and anchor.term not in seen and past.has(anchor.term) and not asked.has(anchor.term):
+            seen.add(anchor.term)
+            yield Reminder(anchor.text, kind), anchor.term
+
+
+def _runs(pairs: Sequence[str], said: str, past: _Texts) -> list[str]:
+    """Return pairs of neighbouring characters, joined where the past holds them joined as well.
+
+    Source: ours; the anchors of a name of three characters are two pairs, and it is one thing to remember.
+    """
+    runs: list[str] = []
+    for pair in pairs:
+        grown = runs[-1] + pair[1:] if runs and runs[-1][-1] == pair[0] else ""
+        if grown and grown in said and grown in past.folded:
+            runs[-1] = grown
+        elif past.has(pair):
+            runs.append(pair)
+    return list(dict.fromkeys(runs))
+
+
+def _kind(anchor: Anchor, starts: set[str], *, corrects: bool) -> ReminderKind | None:
+    if anchor.kind in ("pair", "character", "triple"):
+        return None
+    if corrects:
+        return "correction"
+    if anchor.kind in ("quote", "code"):
+        return "quote"
+    is_name = anchor.kind == "word" and anchor.text[0].isupper() and anchor.text not in starts
+    return "name" if is_name or anchor.kind in _EXACT else None
+
+
+def _is_rare(run: str) -> bool:
+    """Return whether a run of Chinese has a pair that everyday dialogue seldom has."""
+    common = background_frequencies()
+    return all(map(is_wide, run)) and any(run[at : at + 2] not in common for at in range(len(run) - 1))
+
+
+def _newest(prompts: Prompts) -> tuple[Message, ...]:
+    """Return the newest turns that fit into the tokens of the selection, with the head and the question."""
+    turn = prompts.turn
+    past = group_turns(turn.messages[: turn.past])
+    head, asked = turn.messages[: past[0].start] if past else (), turn.messages[turn.past :]
+    costs = [count_messages(each.messages) for each in past]
+    room = prompts.view.tokens - count_messages((*head, *asked))
+    kept = newest_turns(costs, budget_tokens=room)
+    return (*head, *(message for at in kept for message in past[at].messages), *asked)

@@ -1,0 +1,250 @@
+"""The requests of an evaluation: their bytes, what they cost at most, and how each is asked once.
+
+::
+
+    prompts + settings ──answer_request, judge_request──> Request(bytes) ──Asker──> ledger, or model and then ledger
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from hashlib import sha256
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+from gatekeeper_core.errors import ConfigError, check_range
+from gatekeeper_core.pricing.prices import PRICES, ModelPrices, prices_of_model
+from gatekeeper_core.pricing.usage import Usage
+from gatekeeper_core.selection.planner import GatekeeperConfig
+from gatekeeper_core.text import locale_of
+from gatekeeper_core.token_estimate import TokenEstimator
+from gatekeeper_eval.errors import ModelRefusedError
+from gatekeeper_eval.ledger import Entry
+from gatekeeper_eval.prompts import chat_messages
+from gatekeeper_eval.rubric import RUBRIC_VERSION, judge_prompt
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gatekeeper_core.messages import Message
+    from gatekeeper_eval.ledger import Ledger
+    from gatekeeper_eval.models import Model
+    from gatekeeper_eval.prompts import Prompts
+    from gatekeeper_eval.sampling import TurnId
+
+__all__ = ["Asker", "EvalConfig", "Request", "SpendingLimitError", "answer_request", "judge_request", "usage_of"]
+
+Side = Literal["whole", "selected"]
+Rubric = Literal["auto", "en", "zh"]
+
+_MESSAGE_TOKENS = 4
+"""What the format of a chat message adds. Source: OpenAI's cookbook on counting tokens, 3 to 4."""
+
+_count = TokenEstimator()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvalConfig:
+    """The settings of an evaluation that make its requests.
+
+    Attributes:
+        model: the name of the model that answers; of a function its own, ``package.module:function``.
+        judge: the name of the model that judges; "": the same.
+        token_budget: of the prompt with the selection, in tokens, >= 1.
+        mode: how much is selected, ``minimal`` or ``fill``; see ``GatekeeperConfig``.
+        embedder: the name of the embedder that the selection asks, "" without one.
+        rubric: the language of the rubric; ``auto``: that of the question.
+        answer_tokens: how long an answer may be, >= 1.
+        judge_tokens: how long the judge's may be, >= 1.
+        body: fields of every request beside ``model`` and ``messages``, over the defaults ``max_tokens`` and
+            ``temperature: 0``; a field of None is left out.
+
+    Raises:
+        ConfigError: a value is impossible.
+    """
+
+    model: str
+    judge: str = ""
+    token_budget: int = 16_000
+    mode: Literal["minimal", "fill"] = "minimal"
+    embedder: str = ""
+    rubric: Rubric = "auto"
+    answer_tokens: int = 1_024
+    judge_tokens: int = 512
+    body: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+
+    def __post_init__(self) -> None:
+        if not self.model.strip():
+            raise ConfigError("EvalConfig.model must be the name of a model, got nothing")
+        check_range(self, "token_budget", "answer_tokens", "judge_tokens", low=1, whole=True)
+        if self.rubric not in get_args(Rubric):
+            raise ConfigError(f'EvalConfig.rubric must be "auto", "en" or "zh", got {self.rubric!r}')
+        if taken := {"model", "messages", "stream"} & self.body.keys():
+            raise ConfigError(f"EvalConfig.body must not hold {min(taken)}: the evaluation gives it")
+
+    @property
+    def gatekeeper(self) -> GatekeeperConfig:
+        """The settings of the selection."""
+        return GatekeeperConfig(mode=self.mode)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return JSON-ready values; ``EvalConfig(**values)`` without ``rubric_version`` gives an equal one."""
+        names = ("model", "judge", "token_budget", "mode", "embedder", "rubric", "answer_tokens", "judge_tokens")
+        values = {name: getattr(self, name) for name in names}
+        return {**values, "body": dict(self.body), "rubric_version": RUBRIC_VERSION}
+
+
+class SpendingLimitError(Exception):
+    """The next request could cost more than is left of the limit; nothing was sent."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """One request.
+
+    Attributes:
+        turn: the turn that it belongs to.
+        part: as in an ``Entry``.
+        model: the name of the model.
+        body: its bytes.
+        input_tokens: what its messages cost, by an estimate.
+        output_tokens: what its answer costs at most.
+    """
+
+    turn: TurnId
+    part: str
+    model: str
+    body: bytes
+    input_tokens: int
+    output_tokens: int
+
+    @cached_property
+    def digest(self) -> str:
+        """Sha256 of its bytes, in hexadecimal."""
+        return sha256(self.body).hexdigest()
+
+    @property
+    def most(self) -> Usage:
+        """What it uses at most, by the estimate."""
+        return Usage(self.input_tokens, self.output_tokens, model=self.model)
+
+
+def answer_request(prompts: Prompts, side: Side, config: EvalConfig) -> Request:
+    """Return the request that has one of the two prompts answered."""
+    messages = chat_messages(prompts.whole if side == "whole" else prompts.selected)
+    return _request(prompts.turn.id, side, config.model, messages, config.answer_tokens, config)
+
+
+def judge_request(prompts: Prompts, whole: str, selected: str, *, first: Side, config: EvalConfig) -> Request:
+    """Return the request that has the two answers judged, with the one of a side in the first place."""
+    turn = prompts.turn
+    answers = (whole, selected) if first == "whole" else (selected, whole)
+    language = locale_of([turn.question]) if config.rubric == "auto" else config.rubric
+    messages = judge_prompt(_transcript(turn.messages[: turn.past]), turn.question, answers, language=language)
+    return _request(
+        turn.id, f"judge_{first}_first", config.judge or config.model, messages, config.judge_tokens, config
+    )
+
+
+def _request(
+    turn: TurnId, part: str, model: str, messages: list[dict[str, Any]], output_tokens: int, config: EvalConfig
+) -> Request:
+    """Return a request of messages; equal arguments give equal bytes."""
+    body = {"model": model, "messages": messages, "max_tokens": output_tokens, "temperature": 0, **config.body}
+    kept = {name: value for name, value in body.items() if value is not None}
+    tokens = sum(_MESSAGE_TOKENS + _count(json.dumps(message, ensure_ascii=False)) for message in messages)
+    return Request(
+        turn, part, model, json.dumps(kept, ensure_ascii=False).encode("utf-8", "replace"), tokens, output_tokens
+    )
+
+
+def _transcript(messages: Sequence[Message]) -> str:
+    """Return a conversation as a text, with the calls and the results of tools."""
+    lines = []
+    for message in chat_messages(messages):
+        calls = "".join(
+            f"\n[{call['function']['name']} {call['function']['arguments']}]" for call in message.get("tool_calls", ())
+        )
+        lines.append(f"{message['role']}: {message['content'] or ''}{calls}")
+    return "\n\n".join(lines)
+
+
+class Asker:
+    """Asks each request once, within a limit of dollars. Safe to use from several threads.
+
+    Args:
+        model: who answers.
+        ledger: what was answered before, and from now on.
+        config: what the requests were made of; stands in the ledger.
+        prices: by the beginning of a model's name.
+        max_dollars: what the requests of this asker may cost together, by what they could cost at most; None: no limit.
+
+    Attributes:
+        asked: how many requests were sent.
+        dollars: what they cost, of those whose price is known.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        ledger: Ledger,
+        config: EvalConfig,
+        *,
+        prices: Mapping[str, ModelPrices] = PRICES,
+        max_dollars: float | None = None,
+    ) -> None:
+        self._model, self._ledger, self._prices, self._max_dollars = model, ledger, prices, max_dollars
+        self._settings = config.to_dict()
+        self._lock = threading.Lock()
+        self._asking: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
+        self._reserved = 0.0
+        self.asked, self.dollars = 0, 0.0
+
+    def ask(self, request: Request) -> Entry:
+        """Return the entry of a request: from the ledger, or asked now and written there.
+
+        Raises:
+            SpendingLimitError: it could cost more than is left.
+            ModelError: nothing can be answered now; a refusal of this request alone is an entry.
+            LedgerError: the answer could not be written.
+        """
+        with self._lock:
+            asking = self._asking[request.digest]
+        with asking:  # the same conversation may stand in two files
+            return self._ledger.get(request.digest) or self._asked(request)
+
+    def _asked(self, request: Request) -> Entry:
+        prices = prices_of_model(request.model, self._prices)
+        most = prices.dollars(request.most) if prices else 0.0
+        with self._lock:
+            if self._max_dollars is not None and self.dollars + self._reserved + most > self._max_dollars:
+                raise SpendingLimitError
+            self._reserved += most
+        reply, refused, spent = None, "", 0.0
+        try:
+            try:
+                reply = self._model.answer(request.body)
+            except ModelRefusedError as error:
+                refused = str(error)
+            entry = Entry(request.digest, request.turn, request.part, self._settings, reply, refused)
+            spent = prices.dollars(usage_of(entry, request)) if prices and reply else 0.0
+            self._ledger.add(entry)
+        finally:
+            with self._lock:
+                self._reserved -= most
+                self.dollars += spent
+                self.asked += 1
+        return entry
+
+
+def usage_of(entry: Entry, request: Request) -> Usage:
+    """Return what the model counted for a request, or an estimate where it does not say; of a refused one nothing."""
+    if entry.reply is None:
+        return Usage(0, 0, model=request.model)
+    counted = entry.reply.usage or Usage(request.input_tokens, _count(entry.reply.text))
+    return counted._replace(model=request.model)

@@ -1,0 +1,171 @@
+"""Turns of a user's own logs, sampled by a seed.
+
+::
+
+    file or folder ──readable_conversations──> conversations ──eligible──> turns ──smallest marks──> Sample
+"""
+
+from __future__ import annotations
+
+import os
+from hashlib import blake2b
+from heapq import heappush, heappushpop
+from pathlib import PurePath
+from typing import TYPE_CHECKING, NamedTuple
+
+from gatekeeper_core.context.history.modes import PASSTHROUGH_BELOW
+from gatekeeper_core.errors import check_number
+from gatekeeper_core.tokens import count_message
+from gatekeeper_eval.errors import EvalError
+from gatekeeper_formats import SUFFIXES, Unread, conversation_files, readable_conversations
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+
+    from gatekeeper_core.messages import Message
+    from gatekeeper_formats import Conversation
+
+__all__ = ["Sample", "SampledTurn", "TurnId", "read_turns", "sample_turns"]
+
+
+class TurnId(NamedTuple):
+    """The place of a turn in the logs.
+
+    Attributes:
+        file: the file, as seen from the folder, with ``/``; the name of a single file.
+        conversation: the number of the conversation in the file, from 1.
+        turn: the number of the turn in the conversation, from 0.
+    """
+
+    file: str
+    conversation: int
+    turn: int
+
+    def __str__(self) -> str:
+        number = "" if self.conversation == 1 else f" #{self.conversation}"
+        return f"{self.file}{number}, turn {self.turn}"
+
+
+class SampledTurn(NamedTuple):
+    """A turn of the logs as its model saw it: everything up to the question, and what the user said next.
+
+    Attributes:
+        id: its place.
+        messages: the conversation up to the question, oldest first; the last ones are the user's.
+        past: position of the first message of the turn: those before it are the past.
+        question: the user's text.
+        answer: the assistant's text of the logs, as a search reads it (``Turn.assistant_text``).
+        next_text: the user's text of the next turn, "" where there is none.
+    """
+
+    id: TurnId
+    messages: tuple[Message, ...]
+    past: int
+    question: str
+    answer: str
+    next_text: str
+
+
+class Sample(NamedTuple):
+    """Sampled turns, and what they were sampled from.
+
+    Attributes:
+        turns: the turns, by file, conversation and turn.
+        eligible: how many turns could have been sampled.
+        conversations: how many conversations were read.
+        unread: what could not be read.
+    """
+
+    turns: tuple[SampledTurn, ...]
+    eligible: int
+    conversations: int
+    unread: tuple[Unread, ...]
+
+
+def sample_turns(
+    source: str,
+    *,
+    count: int = 50,
+    seed: int = 0,
+    form: str | None = None,
+    least_tokens: int = PASSTHROUGH_BELOW,
+) -> Sample:
+    """Return so many turns of a file or of the files below a folder, drawn at random; the same for the same seed.
+
+    Each turn gets a mark by the seed and its place, and the smallest marks win: a larger count keeps the turns of a
+    smaller one, and conversations that are added change little.
+
+    Args:
+        source: a file in any format that is read, or a folder.
+        count: how many turns at most, >= 1.
+        seed: of the draw.
+        form: the format of the files; None tells it by their content.
+        least_tokens: what the history before a turn has at least: a shorter one is sent whole.
+
+    Raises:
+        EvalError: nothing could be read, or no turn is long enough.
+        ConfigError: ``count`` is below 1.
+
+    Source: bottom-k sampling, Cohen and Kaplan 2007, "Summarizing data using bottom-k sketches".
+    """
+    check_number("count", count, low=1, whole=True)
+    drawn: list[tuple[int, SampledTurn]] = []
+    unread: list[Unread] = []
+    eligible = conversations = 0
+    for name, conversation in _conversations(source, form, unread):
+        conversations += 1
+        for turn in _eligible(name, conversation, least_tokens):
+            eligible += 1
+            digest = blake2b(f"{seed}\0{'|'.join(map(str, turn.id))}".encode("utf-8", "replace"), digest_size=8)
+            entry = (-int.from_bytes(digest.digest(), "big"), turn)
+            if len(drawn) < count:
+                heappush(drawn, entry)
+            elif entry[0] > drawn[0][0]:
+                heappushpop(drawn, entry)
+    if not conversations:
+        reason = f": {unread[0].file}: {unread[0].reason}" if unread else f": it has no file {', '.join(SUFFIXES)}"
+        raise EvalError(f"{source}: no conversation could be read{reason}")
+    if not eligible:
+        raise EvalError(
+            f"{source}: none of {conversations:,} conversations has a question after {least_tokens} tokens of history; "
+            "a shorter history is sent whole, so there is nothing to compare: give longer chats"
+        )
+    return Sample(tuple(sorted(turn for _, turn in drawn)), eligible, conversations, tuple(unread))
+
+
+def read_turns(source: str, ids: Collection[TurnId], *, form: str | None = None) -> dict[TurnId, SampledTurn]:
+    """Return turns by their places; a place that the logs do not have is left out."""
+    files = {wanted.file for wanted in ids}
+    found = {}
+    for name, conversation in _conversations(source, form, [], files):
+        found.update({turn.id: turn for turn in _eligible(name, conversation, 0) if turn.id in ids})
+    return found
+
+
+def _conversations(
+    source: str, form: str | None, unread: list[Unread], only: Collection[str] = ()
+) -> Iterator[tuple[str, Conversation]]:
+    files = {source: PurePath(source).name}
+    if os.path.isdir(source):
+        found = conversation_files(source, unread)
+        files = {file: PurePath(os.path.relpath(file, source)).as_posix() for file in found}
+    for file, name in files.items():
+        if not only or name in only:
+            for conversation in readable_conversations(file, name, unread=unread, form=form):
+                yield name, conversation
+
+
+def _eligible(name: str, conversation: Conversation, least_tokens: int) -> Iterator[SampledTurn]:
+    """Yield the turns with a question and enough history before it."""
+    messages, turns = conversation.messages, conversation.turns
+    history = counted = 0
+    for at, turn in enumerate(turns):
+        history += sum(map(count_message, messages[counted : turn.start]))
+        counted = turn.start
+        question = turn.user_text
+        if at == 0 or history < least_tokens or not question.strip():
+            continue
+        asked = next((stop for stop in range(turn.start, turn.stop) if messages[stop].role != "user"), turn.stop)
+        next_text = turns[at + 1].user_text if at + 1 < len(turns) else ""
+        place = TurnId(name, conversation.heading.number, at)
+        yield SampledTurn(place, messages[:asked], turn.start, question, turn.assistant_text, next_text)
