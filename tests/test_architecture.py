@@ -79,6 +79,8 @@ STAGES = (
     "verdicts",
     "topic_map",
     "topics",
+    "subjects",
+    "chinese_words",
     "titles",
     "prefilter",
     "records",

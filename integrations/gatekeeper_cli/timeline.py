@@ -14,7 +14,7 @@ __all__ = ["Subject", "Timeline", "timeline_of"]
 
 
 class Subject(NamedTuple):
-    """A topic with every later one that goes back to it.
+    """A topic with every later one on the same subject.
 
     Attributes:
         topic_ids: its segments, oldest first.
