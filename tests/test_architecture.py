@@ -60,6 +60,7 @@ CONTEXT: dict[str, tuple[str, ...]] = {
 """Each room of ``context`` with the rooms that it may import."""
 
 STAGES = (
+    "chinese_words",
     "quantities",
     "dates",
     "anchors",
@@ -80,7 +81,6 @@ STAGES = (
     "topic_map",
     "topics",
     "subjects",
-    "chinese_words",
     "titles",
     "prefilter",
     "records",

@@ -24,7 +24,7 @@ KEPT_BECAUSE = {"evidence", "meaning", "newest_turn", "earlier_turn", "later_tur
 FOLDER = Path(gatekeeper_cli.__file__).parent
 MADE_UP = (
     *("gate.", "gate_reason.", "kind.", "left_out.", "odd.", "outcome.", "reason.", "score.", "stage.", "why."),
-    *("cache.", "chat.continue", "chat.switch", "command.", "form.", "missed.", "no_anchor"),
+    *("cache.", "chat.continue", "chat.switch", "command.", "form.", "missed.", "near.", "no_anchor"),
 )
 
 
@@ -84,7 +84,7 @@ def test_every_reason_to_leave_a_turn_out_has_a_sentence_of_its_own(lang: str) -
     assert {name for name in TABLE if name.startswith("why.")} == {
         f"why.{name}" for name in {*dropped, "kept", "trimmed", "other"}
     }
-    said = [why_not(Decision(3, "dropped", "cover", why, 0, 20), texts) for why in sorted(dropped)]  # type: ignore[arg-type]
+    said = [why_not(Decision(3, "dropped", "cover", why, 0, 20), texts, query="") for why in sorted(dropped)]  # type: ignore[arg-type]
     assert len(set(said)) == len(dropped)
 
 

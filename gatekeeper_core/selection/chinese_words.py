@@ -7,17 +7,18 @@ this library cover as much of it as they can; what lies between them and grammar
 from __future__ import annotations
 
 from functools import cache
-from itertools import chain, groupby
+from itertools import chain, groupby, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from gatekeeper_core.selection.lexicon import HAN_GENERIC, HAN_LIGHT, HAN_PARTICLES
 from gatekeeper_core.selection.thesaurus import kinds, simplified_characters, synonyms
 from gatekeeper_core.selection.translations import translations
+from gatekeeper_core.text import clean, is_han, is_wide, word_strings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["Piece", "chinese_pieces", "chinese_words"]
+__all__ = ["Piece", "chinese_pieces", "chinese_words", "words_by_pair"]
 
 _GRAMMAR = HAN_PARTICLES | HAN_LIGHT
 _LONGEST_UNLISTED = 4
@@ -45,6 +46,21 @@ def chinese_words(run: str) -> list[str]:
     (['库存', '扣减', '接口'], ['故宫', '博物馆'])
     """
     return [piece.text for piece in chinese_pieces(run) if piece.is_word]
+
+
+def words_by_pair(text: str) -> dict[str, str]:
+    """Return by pair of characters the first Chinese word of a text that holds it; scripts with kana or hangul by pair.
+
+    >>> words_by_pair("地铁口是 Exit B，博物馆")
+    {'地铁': '地铁', '博物': '博物馆', '物馆': '博物馆'}
+    """
+    found: dict[str, str] = {}
+    for run in word_strings(clean(text)):
+        if is_wide(run[0]):
+            for word in chinese_words(run) if all(map(is_han, run)) else map("".join, pairwise(run)):
+                for pair in map("".join, pairwise(word)):
+                    found.setdefault(pair, word)
+    return found
 
 
 def chinese_pieces(run: str) -> list[Piece]:

@@ -154,6 +154,12 @@ class ContextGatekeeper:
         self._synced: tuple[object, ...] | None = None
         self._judged: tuple[str, Verdict] | None = None
 
+    def __repr__(self) -> str:
+        """Return the budget, the mode, and how much it holds; no text of the conversation."""
+        with self._lock:
+            turns, tokens = len(self._records), self._history_tokens
+        return f"ContextGatekeeper(token_budget={self._token_budget}, mode={self._config.mode!r}, {turns=}, {tokens=})"
+
     @property
     def token_budget(self) -> int:
         """The token limit of the chosen turns together."""

@@ -1,18 +1,20 @@
-"""The anchors of a question, looked for in the texts that are sent with it."""
+"""The anchors of a question: looked for in the texts that are sent with it, and as a reader takes them."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from gatekeeper_core.selection.anchors import count_terms, extract_anchors, has_whole
+from gatekeeper_core.selection.chinese_words import words_by_pair
+from gatekeeper_core.text import is_han
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from gatekeeper_core.selection.anchors import Anchor
     from gatekeeper_core.selection.result import Selection
 
-__all__ = ["QuestionAnchors"]
+__all__ = ["QuestionAnchors", "readable", "without_parts"]
 
 
 class QuestionAnchors:
@@ -48,3 +50,33 @@ class QuestionAnchors:
     def held(self, pairs: Iterable[tuple[str, str]]) -> int:
         """Return how many of the anchors stand in some pair of user and assistant."""
         return len({text for pair in pairs for text, count in self.counts(*pair).items() if count})
+
+
+def readable(anchors: Sequence[str], query: str) -> dict[str, tuple[str, ...]]:
+    """Return anchors of a question as a reader takes them, in their order, each with the anchors that it stands for.
+
+    Pairs of Chinese characters make up the words of the question; one that crosses two words or is grammar is left out.
+
+    >>> list(readable(["三个", "个库", "库存", "怎么", "INV-4035", "inv"], "三个库存怎么对应 INV-4035？"))
+    ['库存', 'INV-4035', 'inv']
+    """
+    words = words_by_pair(query)
+    shown: dict[str, tuple[str, ...]] = {}
+    for anchor in anchors:
+        is_pair = len(anchor) == 2 and all(map(is_han, anchor))
+        text = words.get(anchor) if is_pair else anchor
+        if text is not None:
+            shown[text] = (*shown.get(text, ()), anchor)
+    return shown
+
+
+def without_parts(anchors: Sequence[str]) -> list[str]:
+    """Return anchors without those that are a part of another one.
+
+    >>> without_parts(["INV-4035", "inv", "160", "160 元", "error"])
+    ['INV-4035', '160 元', 'error']
+    """
+    folded = {text: text.casefold().replace("-", " ") for text in anchors}
+    return [
+        text for text in folded if not any(other != text and has_whole(folded[text], folded[other]) for other in folded)
+    ]

@@ -41,7 +41,7 @@ name what a format could not hold, in English as ``one|many``.
 """
 
 _COUNTED = re.compile(
-    r"\{(\w+)[^}]*\} (?:more |smaller |model )?(?:turn|topic|token|anchor|character|call|session|file)s\b"
+    r"\{(\w+)[^}]*\} (?:more |smaller |model )?(?:turn|topic|token|anchor|character|call|session|file|problem|text)s\b"
 )
 
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from gatekeeper_cli.showable import visible
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from gatekeeper_cli.texts import Texts
     from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
     from gatekeeper_core.selection.topic_map import Topic
 
-__all__ = ["Subject", "Timeline", "timeline_of"]
+__all__ = ["Subject", "Timeline", "subject_name", "timeline_of"]
 
 
 class Subject(NamedTuple):
@@ -62,6 +65,11 @@ def timeline_of(gatekeeper: ContextGatekeeper) -> Timeline:
     topics, tokens = gatekeeper.topics, gatekeeper.turn_tokens
     topic_ids = tuple(topic.topic_id for topic in topics for _ in range(topic.start, topic.stop))
     return Timeline(topics, tuple(_subjects(topics, tokens)), tokens, topic_ids)
+
+
+def subject_name(subject: Subject, texts: Texts) -> str:
+    """Return the title of a subject; where it has none, the number of its first topic."""
+    return texts("comma").join(map(visible, subject.title)) or texts("untitled", topic=subject.topic_ids[0])
 
 
 def _subjects(topics: Sequence[Topic], tokens: Sequence[int]) -> list[Subject]:

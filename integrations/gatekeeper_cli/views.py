@@ -15,6 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from gatekeeper_cli.explanation import shared_words
+from gatekeeper_cli.question import readable
 from gatekeeper_cli.showable import visible, visible_lines
 from gatekeeper_cli.texts import ENGLISH, TABLE
 from gatekeeper_core.notebook import UNSHOWABLE
@@ -61,6 +62,7 @@ __all__ = [
 _UNSAFE_IN_JSON = re.compile(f"(?!\n){UNSHOWABLE}")
 _BEGINNING_CHARACTERS = 240
 _MAX_SPANS = 12
+_WORDS_COLUMNS = 20
 
 
 # --- JSON -----------------------------------------------------------------------------------------------------------
@@ -145,10 +147,12 @@ def why_view(selection: Selection, texts: Texts = ENGLISH) -> Iterator[Renderabl
     """Yield the decision on every candidate, and which anchors of the query the kept turns hold."""
     yield Text()
     if selection.decisions:
-        yield decision_table(selection.decisions, texts)
+        yield decision_table(selection.decisions, texts, query=selection.query)
     yield Text(texts("coverage_line", coverage=selection.coverage))
-    yield Text(texts("anchors_covered", anchors=listed(selection.covered, texts)))
-    yield Text(texts("anchors_uncovered", anchors=listed(selection.uncovered, texts)))
+    covered, anchors = readable(selection.covered, selection.query), (*selection.covered, *selection.uncovered)
+    uncovered = [text for text in readable(anchors, selection.query) if text not in covered]
+    yield Text(texts("anchors_covered", anchors=listed(list(covered), texts)))
+    yield Text(texts("anchors_uncovered", anchors=listed(uncovered, texts)))
 
 
 def verdict_line(verdict: Verdict, texts: Texts = ENGLISH) -> Text:
@@ -182,7 +186,7 @@ def _kept_table(selection: Selection, texts: Texts) -> Table:
     for turn in selection.turns:
         decision = selection.decision(turn.turn_id)
         part, why = texts("outcome.trimmed" if turn.trimmed else "whole"), texts.why(decision)
-        if shared := shared_words(decision):
+        if shared := shared_words(decision, selection.query):
             why = f"{why}: {listed(shared, texts)}"
         beginning = visible((turn.user if turn.user.strip() else turn.assistant)[:_BEGINNING_CHARACTERS])
         cells = (turn.turn_id, decision.topic_id, turn.tokens, part, why, beginning)
@@ -203,27 +207,27 @@ def percent(part: float, whole: float) -> str:
     return f"{100 * part / whole:.1f} %" if whole else "0 %"
 
 
-def decision_table(decisions: Sequence[Decision], texts: Texts = ENGLISH) -> Table:
+def decision_table(decisions: Sequence[Decision], texts: Texts = ENGLISH, *, query: str) -> Table:
     """Return a table of decisions: outcome, stage, reason, score, and what would have kept a turn."""
     table = plain_table()
     table.add_column(texts("turn"), justify="right", no_wrap=True)
     table.add_column(texts("outcome"), no_wrap=True)
-    table.add_column(texts("stage_why"), ratio=4, overflow="fold")
+    table.add_column(texts("stage_why"), ratio=1, overflow="fold")
     table.add_column(texts("score"), justify="right", no_wrap=True)
-    table.add_column(texts("shared"), ratio=4, overflow="fold")
-    table.add_column(texts("kept_with"), ratio=3, overflow="fold")
+    table.add_column(texts("shared"), max_width=_WORDS_COLUMNS, overflow="fold")
+    table.add_column(texts("kept_with"), max_width=_WORDS_COLUMNS, overflow="fold")
     for decision in decisions:
         why = texts("stage_reason", stage=texts(f"stage.{decision.stage}"), why=texts.why(decision))
         score = "-" if decision.score is None else f"{decision.score.total:.2f}"
-        shared = listed(words, texts) if (words := shared_words(decision)) else "-"
+        shared = listed(words, texts) if (words := shared_words(decision, query)) else "-"
         outcome = texts(f"outcome.{decision.outcome}")
-        cells = (decision.turn_id, outcome, why, score, shared, kept_with(decision, texts))
+        cells = (decision.turn_id, outcome, why, score, shared, kept_with(decision, texts) or "-")
         table.add_row(*(Text(str(cell)) for cell in cells))
     return table
 
 
 def kept_with(decision: Decision, texts: Texts) -> str:
-    """Return what would have kept a turn, as far as the decision knows it."""
+    """Return what would have kept a turn, as far as the decision knows it; else an empty text."""
     ways = []
     if decision.kept_from_tokens is not None:
         ways.append(texts("way_budget", tokens=decision.kept_from_tokens))
@@ -231,7 +235,7 @@ def kept_with(decision: Decision, texts: Texts) -> str:
         ways.append(texts("way_eta", eta=decision.kept_from_eta))
     if decision.kept_with:
         ways.append(texts("way_naming", anchors=listed(decision.kept_with, texts)))
-    return texts("or").join(ways) or "-"
+    return texts("or").join(ways)
 
 
 def listed(anchors: Sequence[str], texts: Texts = ENGLISH) -> str:
@@ -314,7 +318,7 @@ def demo_view(demo: Demo, texts: Texts = ENGLISH) -> Iterator[RenderableType]:
             "demo_heading",
             turns=first.turn_count,
             tokens=first.history_tokens,
-            topics=len(demo.topics),
+            topics=sum(topic.returns_to is None for topic in demo.topics),
             budget=first.token_budget,
         )
     )
