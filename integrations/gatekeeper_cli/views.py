@@ -187,7 +187,7 @@ def _kept_table(selection: Selection, texts: Texts) -> Table:
         decision = selection.decision(turn.turn_id)
         part, why = texts("outcome.trimmed" if turn.trimmed else "whole"), texts.why(decision)
         if shared := shared_words(decision, selection.query):
-            why = f"{why}: {listed(shared, texts)}"
+            why = texts("why_words", why=why, words=listed(shared, texts))
         beginning = visible((turn.user if turn.user.strip() else turn.assistant)[:_BEGINNING_CHARACTERS])
         cells = (turn.turn_id, decision.topic_id, turn.tokens, part, why, beginning)
         table.add_row(*(Text(str(cell)) for cell in cells))
