@@ -7,11 +7,14 @@ import hashlib
 import re
 from functools import cache
 from html.parser import HTMLParser
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from typer.testing import CliRunner
 
+from gatekeeper_cli.app import app
 from gatekeeper_cli.conversation import CONVERSATION, QUESTIONS
 from gatekeeper_cli.texts import ENGLISH, Language, Texts
 from gatekeeper_cli.timeline import timeline_of
@@ -301,3 +304,24 @@ def test_the_parts_of_the_bar_are_as_wide_as_they_are() -> None:
         (5, "hatched", 500.0),
         (None, "margin", 750.0),
     ]
+
+
+@pytest.mark.parametrize("count", [1, 41, 60, 100, 120])
+def test_a_row_of_a_timeline_fits_a_page_of_1280_pixels(count: int) -> None:
+    from gatekeeper_cli.html.geometry import cell_width
+
+    assert count * cell_width(count) <= 600
+
+
+@pytest.mark.parametrize("command", ["inspect", "explain"])
+@pytest.mark.parametrize("title", ["Cache and bread", "缓存与面包"])
+def test_a_page_is_called_by_the_title_of_its_conversation(command: str, title: str, tmp_path: Path) -> None:
+    file, page = tmp_path / "chat.md", tmp_path / "page.html"
+    file.write_text(f"# {title}\n\n## User\n\nport 端口?\n\n## Assistant\n\n6380\n", encoding="utf-8")
+    asked = ["port?"] if command == "explain" else []
+    result = CliRunner().invoke(app, [command, str(file), *asked, "--html", str(page)])
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert title in Seen(page.read_text(encoding="utf-8")).texts or f"· {title}" in page.read_text(encoding="utf-8")
+    file.write_text(file.read_text(encoding="utf-8").partition("\n\n")[2], encoding="utf-8")
+    CliRunner().invoke(app, [command, str(file), *asked, "--html", str(page)])
+    assert "chat.md" in page.read_text(encoding="utf-8")
