@@ -156,8 +156,8 @@ def test_inspect_shows_a_row_for_each_topic_with_its_turns_and_tokens(chat: Path
     gatekeeper.sync(DEMO)
     timeline, lines = timeline_of(gatekeeper), run("inspect", str(chat)).stdout.splitlines()
     assert f"41 turns, {sum(timeline.turn_tokens):,} tokens, {len(timeline.subjects)} topics" in lines[0]
-    for subject in timeline.subjects:
-        (row,) = [line for line in lines if line.startswith(", ".join(subject.title)[:24])]
+    for number, subject in enumerate(timeline.subjects):
+        (row,) = [line for line in lines if line.startswith(f"{number} {', '.join(subject.title)}"[:24])]
         assert f" {len(subject.turn_ids)} " in row
         assert f" {subject.tokens:,} " in row
 

@@ -183,8 +183,9 @@ def _timeline_table(timeline: Timeline, subjects: Sequence[Subject], texts: Text
         table.add_column(texts(heading), justify="right", no_wrap=True)
     table.add_column(Axis(len(timeline.turn_tokens)), ratio=1, no_wrap=True)
     for subject, row in zip(subjects, rows, strict=True):
+        name = f"{timeline.subjects.index(subject)} {subject_name(subject, texts)}"
         numbers = (Text(f"{number:,}") for number in (len(subject.turn_ids), subject.tokens))
-        table.add_row(Text(subject_name(subject, texts)), *numbers, Cells(row, rows))
+        table.add_row(Text(name), *numbers, Cells(row, rows))
     return table
 
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
     from gatekeeper_core.selection.topic_map import Topic
 
-__all__ = ["Subject", "Timeline", "subject_name", "timeline_of"]
+__all__ = ["Subject", "Timeline", "subject_name", "subject_numbers", "timeline_of"]
 
 
 class Subject(NamedTuple):
@@ -65,6 +65,15 @@ def timeline_of(gatekeeper: ContextGatekeeper) -> Timeline:
     topics, tokens = gatekeeper.topics, gatekeeper.turn_tokens
     topic_ids = tuple(topic.topic_id for topic in topics for _ in range(topic.start, topic.stop))
     return Timeline(topics, tuple(_subjects(topics, tokens)), tokens, topic_ids)
+
+
+def subject_numbers(topics: Sequence[Topic]) -> list[int]:
+    """Return by topic the number of its subject, counted from 0 by their first turns: the rows of a timeline."""
+    numbers: list[int] = []
+    for topic in topics:
+        new = max(numbers, default=-1) + 1
+        numbers.append(new if topic.returns_to is None else numbers[topic.returns_to])
+    return numbers
 
 
 def subject_name(subject: Subject, texts: Texts) -> str:

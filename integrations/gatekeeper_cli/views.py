@@ -18,6 +18,7 @@ from gatekeeper_cli.explanation import shared_words
 from gatekeeper_cli.question import readable
 from gatekeeper_cli.showable import visible, visible_lines
 from gatekeeper_cli.texts import ENGLISH, TABLE
+from gatekeeper_cli.timeline import subject_numbers
 from gatekeeper_core.notebook import UNSHOWABLE
 from gatekeeper_core.pricing.prices import prices_of_model
 
@@ -113,7 +114,7 @@ def selection_view(selection: Selection, topics: Sequence[Topic], texts: Texts =
         facts.append(texts("gate_resumed", topic=_topic_name(topics, gate.resumed_topic, texts)))
     yield Text(texts("semicolon").join(facts))
     if selection.turns:
-        yield _kept_table(selection, texts)
+        yield _kept_table(selection, subject_numbers(topics), texts)
     elif not selection.turn_count:
         yield Text(texts("empty_conversation"))
     elif selection.smallest_needed_tokens is not None:
@@ -169,14 +170,14 @@ def _topic_name(topics: Sequence[Topic], topic_id: int, texts: Texts) -> str:
     topic = topics[topic_id]
     last = topic.stop - 1
     span = texts("one_turn" if topic.start == last else "many_turns", span=_span(topic.start, last, texts))
-    return texts("topic_name", topic=topic_id, turns=span)
+    return texts("topic_name", topic=subject_numbers(topics)[topic_id], turns=span)
 
 
 def _span(first: int, last: int, texts: Texts = ENGLISH) -> str:
     return str(first) if first == last else texts("span", first=first, last=last)
 
 
-def _kept_table(selection: Selection, texts: Texts) -> Table:
+def _kept_table(selection: Selection, subjects: Sequence[int], texts: Texts) -> Table:
     table = plain_table()
     for heading in ("turn", "topic", "tokens"):
         table.add_column(texts(heading), justify="right", no_wrap=True)
@@ -189,7 +190,7 @@ def _kept_table(selection: Selection, texts: Texts) -> Table:
         if shared := shared_words(decision, selection.query):
             why = texts("why_words", why=why, words=listed(shared, texts))
         beginning = visible((turn.user if turn.user.strip() else turn.assistant)[:_BEGINNING_CHARACTERS])
-        cells = (turn.turn_id, decision.topic_id, turn.tokens, part, why, beginning)
+        cells = (turn.turn_id, subjects[decision.topic_id], turn.tokens, part, why, beginning)
         table.add_row(*(Text(str(cell)) for cell in cells))
     return table
 
