@@ -63,6 +63,14 @@ def test_the_five_topics_of_the_demo_are_told_apart() -> None:
     assert len(kinds) <= 6
 
 
+def test_a_question_that_shares_a_word_or_two_with_an_old_turn_is_no_return() -> None:
+    """Bread that shares "ordinary" with the cache, a bug and a piano: new; bread and the bug again: returns."""
+    gatekeeper = ContextGatekeeper()
+    gatekeeper.sync(CONVERSATION)
+    assert {gatekeeper.verdicts[at].reason for at in (14, 22, 35)} == {"new_topic"}
+    assert {gatekeeper.verdicts[at].reason for at in (31, 33)} == {"return"}
+
+
 def test_topics_of_one_subject_have_one_title() -> None:
     gatekeeper = ContextGatekeeper()
     gatekeeper.sync([CACHE, TAX, CACHE_AGAIN])
