@@ -64,7 +64,7 @@ def test_the_five_topics_of_the_demo_are_told_apart() -> None:
 
 
 def test_a_question_that_shares_a_word_or_two_with_an_old_turn_is_no_return() -> None:
-    """Bread that shares "ordinary" with the cache, a bug and a piano: new; bread and the bug again: returns."""
+    """000-20: bread that shares "ordinary" with the cache, a bug and a piano: new; bread and the bug again: returns."""
     gatekeeper = ContextGatekeeper()
     gatekeeper.sync(CONVERSATION)
     assert {gatekeeper.verdicts[at].reason for at in (14, 22, 35)} == {"new_topic"}
