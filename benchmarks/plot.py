@@ -19,6 +19,10 @@ DASHES = ("none", "7 3", "2 3")
 """One for each round of colours: so no two of thirty curves look the same."""
 
 
+DARK = "<style>@media (prefers-color-scheme: dark) { svg { filter: invert(.9) hue-rotate(180deg) } }</style>"
+"""Dark where the reader's screen is: light turned dark, each hue as it was."""
+
+
 class Axes(NamedTuple):
     """What a plot shows and where its lines stand; the axis across is logarithmic.
 
@@ -68,6 +72,7 @@ def draw_curves(title: str, curves: Mapping[str, Sequence[tuple[float, float]]],
     low, high = min(reach) * 0.95, max(reach) * 1.05
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{HEIGHT}" style="font: 12px sans-serif">',
+        DARK,
         f'<rect width="{WIDTH}" height="{HEIGHT}" fill="white"/>',
         f'<text x="{LEFT}" y="24" style="font-size: 15px">{escape(title)}</text>',
         *_axes(axes, low, high),

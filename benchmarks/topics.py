@@ -9,13 +9,19 @@ query; the history is everything before it, as turns of a user and an assistant.
 Reported for ``switch``, in per cent: precision, recall, F1, and false switches, the share of judged utterances within a
 topic that are called a switch. A peer that needs a threshold gets, for each set, the one with the best mean F1 on the
 other sets of its language (of all languages, where there is no other).
+
+Subjects (``Topic.returns_to``) are measured apart, over the pairs of turns of a conversation: those of the everyday
+conversations, ``DIR/everyday``, and our own, each turn with the label of what it is about. A pair counts as found where
+both turns are on one subject; beside it, the topics alone, without what comes back.
 """
 
 from __future__ import annotations
 
+from itertools import combinations
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from benchmarks.data import Dialogue, TopicSet, as_blocks, read_dialogues, sampled, topic_sets
+from benchmarks.data import Dialogue, TopicSet, as_blocks, read_dialogues, read_jsonl, sampled, topic_sets
 from benchmarks.embedding import MINI_LM, kept_vectors
 from benchmarks.literal import LiteralGate
 from benchmarks.peers import NOT_INSTALLED, missing, terms
@@ -24,7 +30,6 @@ from gatekeeper_core import ContextGatekeeper
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
-    from pathlib import Path
 
     from benchmarks.data import Utterance
 
@@ -38,6 +43,7 @@ RECENT = 4
 """How many utterances before the query the peers with a threshold compare it with: two turns."""
 
 THRESHOLDS = tuple(step / 20 for step in range(1, 20))
+OWN = Path(__file__).with_name("own_questions.jsonl")
 DEFAULT_THRESHOLD = 0.20
 """Taken where there is no other set to choose on. Source: the specification's ``switch`` threshold."""
 
@@ -217,6 +223,31 @@ def _rows(name: str, counts: Mapping[TopicSet, Counts], languages: dict[str, str
     return rows + [{**row, "judged": None, "shifts": None} for row in means]
 
 
+def subjects(files: Mapping[str, Path]) -> list[Row]:
+    """Return a row for each file and way: pairs of turns on one subject, found and labelled."""
+    rows = []
+    for name, file in files.items():
+        talks = [_labelled(row["turns"]) for row in read_jsonl(file)]
+        for at, way in enumerate(("topics alone", OURS)):
+            pairs = [pair for talk in talks for pair in combinations(talk, 2)]
+            counts = tallied((one[at] == other[at], one[-1] == other[-1]) for one, other in pairs)
+            measures = {measure: counts.row()[measure] for measure in ("P", "R", "F1")}
+            rows.append({"method": way, "set": name, **measures, "pairs": len(pairs)})
+    return rows
+
+
+def _labelled(turns: Sequence[Mapping[str, str]]) -> list[tuple[int, int, str]]:
+    """Return by turn its topic, the first topic on its subject, and its label."""
+    gatekeeper = ContextGatekeeper()
+    gatekeeper.sync([(turn["user"], turn["assistant"]) for turn in turns])
+    first: list[int] = []
+    labelled = []
+    for topic in gatekeeper.topics:
+        first.append(topic.topic_id if topic.returns_to is None else first[topic.returns_to])
+        labelled += [(topic.topic_id, first[-1], turn["topic"]) for turn in turns[topic.start : topic.stop]]
+    return labelled
+
+
 def read_sets(folder: Path, count: int | None) -> dict[TopicSet, list[Dialogue]]:
     """Return by set its dialogues, an even sample of so many."""
     return {each: sampled(read_dialogues(folder / "topics" / each.file), count) for each in topic_sets(folder)}
@@ -230,6 +261,9 @@ def main() -> None:
         tables = run(dialogues, peers=not chosen.ours_only)
     for unit, rows in tables.items():
         print_table(f"Topic gate, unit {unit}: switch in per cent", rows, markdown=chosen.markdown)
+    everyday = chosen.data / "everyday" / "everyday_dev.jsonl"
+    tables["subject"] = subjects({"own": OWN, **({"everyday": everyday} if everyday.exists() else {})})
+    print_table("Subjects, pairs of turns in per cent", tables["subject"], markdown=chosen.markdown)
     settings = {"quick": chosen.quick, "dialogues": {each.name: len(some) for each, some in dialogues.items()}}
     write_json(chosen.json, "topics", settings, tables)
 

@@ -60,6 +60,7 @@ CONTEXT: dict[str, tuple[str, ...]] = {
 """Each room of ``context`` with the rooms that it may import."""
 
 STAGES = (
+    "chinese_words",
     "quantities",
     "dates",
     "anchors",
@@ -79,6 +80,7 @@ STAGES = (
     "verdicts",
     "topic_map",
     "topics",
+    "subjects",
     "titles",
     "prefilter",
     "records",

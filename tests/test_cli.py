@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 import gatekeeper_core
 from gatekeeper_cli.conversation import CONVERSATION, QUESTIONS, QuestionKind
 from gatekeeper_cli.demo import DEMO_BUDGET_TOKENS, Answer, run_demo
+from gatekeeper_cli.question import readable
 from gatekeeper_cli.texts import TABLE
 from gatekeeper_core.messages import Message, ToolCall, Turn
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
@@ -297,8 +298,11 @@ def test_why_adds_every_candidate_and_the_coverage_of_the_query(language: str, t
     for decision in selection["decisions"]:
         assert any(line.split()[:2] == [str(decision["turn_id"]), decision["outcome"]] for line in added.splitlines())
     assert f"coverage {selection['coverage']:.2f}" in added
-    for anchor in (*selection["covered"], *selection["uncovered"]):
+    anchors = readable((*selection["covered"], *selection["uncovered"]), QUERIES[language])
+    assert anchors
+    for anchor in anchors:
         assert anchor in added.partition("coverage")[2]
+    assert not any(pair in added.partition("coverage")[2] for pair in ("口是", "是多"))
 
 
 def test_why_says_which_budget_would_have_kept_a_turn(tmp_path: Path) -> None:

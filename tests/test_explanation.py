@@ -7,7 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gatekeeper_cli.conversation import CONVERSATION, QUESTIONS
-from gatekeeper_cli.explanation import MAX_NEAR, budget_use, grid_of, near_misses, why_not, would_keep
+from gatekeeper_cli.explanation import (
+    MAX_NEAR,
+    budget_use,
+    grid_of,
+    near_groups,
+    near_misses,
+    readable_grid,
+    why_not,
+    would_keep,
+)
 from gatekeeper_cli.texts import ENGLISH, Language, Texts
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.selection.planner import GatekeeperConfig
@@ -57,6 +66,34 @@ def test_the_grid_counts_how_often_an_anchor_stands_in_a_turn() -> None:
     assert dict(zip(grid.anchors, grid.counts, strict=True)) == {"port": (3,), "端口": (3,)}
 
 
+@pytest.mark.parametrize(
+    ("query", "shown"),
+    [
+        ("那三个库存扣减的 bug 最后是怎么修的？", {"库存": 0, "扣减": 0, "bug": 1}),
+        ("地铁口是哪个 exit？", {"地铁": 2, "exit": 1}),
+        ("Which port is INV-4035?", {"port": 0, "INV-4035": 0, "inv": 0}),
+    ],
+)
+def test_a_reader_sees_words_of_the_question_and_no_pair_across_two(query: str, shown: dict[str, int]) -> None:
+    gatekeeper = ContextGatekeeper()
+    gatekeeper.sync([("地铁口是哪个？", "The bug is at the exit of 地铁.")])
+    grid = readable_grid(gatekeeper.explain(query))
+    assert grid.anchors == tuple(shown)
+    assert not grid.counts or [sum(row) for row in grid.counts] == list(shown.values()) or not grid.turn_ids
+
+
+@each_question
+@pytest.mark.parametrize("texts", [ENGLISH, CHINESE], ids=["en", "zh"])
+def test_near_misses_stand_by_what_would_keep_them_and_each_sentence_once(query: str, texts: Texts) -> None:
+    selection = explained(query, budget=300, mode="fill")
+    groups = near_groups(selection, texts)
+    assert len({group.what for group in groups}) == len(groups)
+    assert sorted(turn_id for group in groups for turn_id, _ in group.turns) == sorted(
+        decision.turn_id for decision in near_misses(selection)
+    )
+    assert all(said for group in groups for _, said in group.turns)
+
+
 def test_a_near_miss_is_a_turn_that_its_budget_keeps() -> None:
     query = QUESTIONS[4].text
     tight = explained(query, budget=120)
@@ -92,7 +129,7 @@ def test_a_turn_beside_a_kept_one_that_was_no_candidate_says_what_names_it(query
 
 
 def sentence(query: str, turn_id: int, texts: Texts = ENGLISH, **settings: int) -> str:
-    return why_not(explained(query, **settings).decision(turn_id), texts)  # type: ignore[arg-type]
+    return why_not(explained(query, **settings).decision(turn_id), texts, query=query)  # type: ignore[arg-type]
 
 
 def test_a_turn_without_room_names_its_budget() -> None:
@@ -101,16 +138,16 @@ def test_a_turn_without_room_names_its_budget() -> None:
     gatekeeper.sync(PAIRS["english"])
     decision = gatekeeper.explain(query, token_budget=3).decision(0)
     assert decision.why == "no_room"
-    assert why_not(decision, ENGLISH).endswith(
+    assert why_not(decision, ENGLISH, query=query).endswith(
         f"With a budget of {decision.kept_from_tokens} tokens there is room for it."
     )
-    assert f"预算有 {decision.kept_from_tokens} 个 token 时" in why_not(decision, CHINESE)
+    assert f"预算有 {decision.kept_from_tokens} 个 token 时" in why_not(decision, CHINESE, query=query)
 
 
 def test_a_turn_that_shares_nothing_names_what_would_find_it() -> None:
     selection = explained(QUESTIONS[3].text)
     decision = next(selection.decision(at) for at in range(41) if selection.decision(at).why == "no_shared_anchor")
-    said = why_not(decision, ENGLISH)
+    said = why_not(decision, ENGLISH, query=selection.query)
     assert said.startswith(f"Turn {decision.turn_id} is left out because it shares nothing with the question.")
     assert all(anchor in said for anchor in decision.kept_with)
 
@@ -118,7 +155,9 @@ def test_a_turn_that_shares_nothing_names_what_would_find_it() -> None:
 def test_a_kept_turn_is_said_to_be_kept() -> None:
     selection = explained(QUESTIONS[4].text)
     turn = selection.turns[0]
-    assert f"第 {turn.turn_id} 轮没有被舍去" in why_not(selection.decision(turn.turn_id), CHINESE)
+    assert f"第 {turn.turn_id} 轮没有被舍去" in why_not(
+        selection.decision(turn.turn_id), CHINESE, query=selection.query
+    )
 
 
 @given(
@@ -130,7 +169,7 @@ def test_a_kept_turn_is_said_to_be_kept() -> None:
 def test_every_turn_has_a_sentence_in_both_languages(query: str, turn_id: int, budget: int, mode: str) -> None:
     decision = explained(query, budget=budget, mode=mode).decision(turn_id)
     for texts, name in ((ENGLISH, f"Turn {turn_id} is "), (CHINESE, f"第 {turn_id} 轮")):
-        said = why_not(decision, texts)
+        said = why_not(decision, texts, query=query)
         assert said.startswith(name)
         assert len(said.splitlines()) == 1
         assert not set("{}\x00\ud800\u202e") & set(said)
@@ -138,4 +177,4 @@ def test_every_turn_has_a_sentence_in_both_languages(query: str, turn_id: int, b
 
 def test_a_reason_that_is_new_here_is_told_as_it_is() -> None:
     decision = explained(QUESTIONS[4].text).decision(0)._replace(why="brand_new", outcome="dropped")  # type: ignore[arg-type]
-    assert why_not(decision, ENGLISH).startswith("Turn 0 is left out (brand_new).")
+    assert why_not(decision, ENGLISH, query="").startswith("Turn 0 is left out (brand_new).")

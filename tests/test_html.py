@@ -7,12 +7,14 @@ import hashlib
 import re
 from functools import cache
 from html.parser import HTMLParser
-from itertools import pairwise
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from typer.testing import CliRunner
 
+from gatekeeper_cli.app import app
 from gatekeeper_cli.conversation import CONVERSATION, QUESTIONS
 from gatekeeper_cli.texts import ENGLISH, Language, Texts
 from gatekeeper_cli.timeline import timeline_of
@@ -213,7 +215,7 @@ def test_every_turn_is_there_with_its_topic_and_its_tokens() -> None:
     gatekeeper.sync(CONVERSATION)
     shown = " ".join(Seen(text).texts)
     for turn_id, tokens in enumerate(gatekeeper.turn_tokens):
-        assert re.search(rf"Turn {turn_id} +\d+ · [^·]* · {tokens} tokens", shown)
+        assert re.search(rf"Turn {turn_id} +[^·]* · {tokens} tokens", shown)
         assert text.count(f'data-t="{turn_id}"') == 1
 
 
@@ -227,16 +229,17 @@ def test_the_page_shows_what_all_model_calls_cost_beside_what_was_reported() -> 
 
 
 def test_the_explanation_holds_the_answer_the_decisions_and_the_near_misses() -> None:
-    from gatekeeper_cli.explanation import near_misses, why_not
+    from gatekeeper_cli.explanation import near_groups, why_not
 
     gatekeeper = ContextGatekeeper(300)
     gatekeeper.sync(turns_of(list(CONVERSATION)))
     selection = gatekeeper.explain(QUESTIONS[4].text)
     shown = "".join(Seen(PAGES["explanation"](ENGLISH)).texts)
-    assert why_not(selection.decision(3), ENGLISH) in shown
-    near = near_misses(selection)
+    assert why_not(selection.decision(3), ENGLISH, query=selection.query) in shown
+    near = near_groups(selection, ENGLISH)
     assert near
-    assert all(why_not(decision, ENGLISH) in shown for decision in near)
+    assert all(group.what in shown for group in near)
+    assert all(f"Turn {turn_id} {said}" in shown for group in near for turn_id, said in group.turns)
     text = PAGES["explanation"](ENGLISH)
     assert all(f'<li id="t{decision.turn_id}"' in text for decision in selection.decisions)
 
@@ -280,7 +283,7 @@ def test_an_axis_has_a_few_round_numbers_that_reach_the_largest(most: int) -> No
 
 
 @given(st.lists(st.tuples(*[st.integers(0, 10**6)] * 3), min_size=2, max_size=30))
-def test_the_lines_stay_in_their_chart_and_their_labels_apart(values: list[tuple[int, int, int]]) -> None:
+def test_the_lines_stay_in_their_chart(values: list[tuple[int, int, int]]) -> None:
     from gatekeeper_cli.html.geometry import line_chart
 
     use = [UsePoint(at, at, *numbers) for at, numbers in enumerate(values)]
@@ -289,8 +292,7 @@ def test_the_lines_stay_in_their_chart_and_their_labels_apart(values: list[tuple
         places = [tuple(map(float, point.split(","))) for point in line.points.split()]
         assert len(places) == len(use)
         assert all(chart.left <= x <= chart.right and 0 <= y <= chart.bottom for x, y in places)
-    heights = sorted(line.label_at for line in chart.lines)
-    assert all(later - sooner > 12 for sooner, later in pairwise(heights))
+    assert [line.label for line in chart.lines] == ["a", "b", "c"]
 
 
 def test_the_parts_of_the_bar_are_as_wide_as_they_are() -> None:
@@ -302,3 +304,24 @@ def test_the_parts_of_the_bar_are_as_wide_as_they_are() -> None:
         (5, "hatched", 500.0),
         (None, "margin", 750.0),
     ]
+
+
+@pytest.mark.parametrize("count", [1, 41, 60, 100, 120])
+def test_a_row_of_a_timeline_fits_a_page_of_1280_pixels(count: int) -> None:
+    from gatekeeper_cli.html.geometry import cell_width
+
+    assert count * cell_width(count) <= 600
+
+
+@pytest.mark.parametrize("command", ["inspect", "explain"])
+@pytest.mark.parametrize("title", ["Cache and bread", "缓存与面包"])
+def test_a_page_is_called_by_the_title_of_its_conversation(command: str, title: str, tmp_path: Path) -> None:
+    file, page = tmp_path / "chat.md", tmp_path / "page.html"
+    file.write_text(f"# {title}\n\n## User\n\nport 端口?\n\n## Assistant\n\n6380\n", encoding="utf-8")
+    asked = ["port?"] if command == "explain" else []
+    result = CliRunner().invoke(app, [command, str(file), *asked, "--html", str(page)])
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert title in Seen(page.read_text(encoding="utf-8")).texts or f"· {title}" in page.read_text(encoding="utf-8")
+    file.write_text(file.read_text(encoding="utf-8").partition("\n\n")[2], encoding="utf-8")
+    CliRunner().invoke(app, [command, str(file), *asked, "--html", str(page)])
+    assert "chat.md" in page.read_text(encoding="utf-8")

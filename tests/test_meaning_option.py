@@ -94,15 +94,15 @@ def test_a_turn_kept_for_its_meaning_is_said_to_be_in_both_languages() -> None:
     assert ENGLISH.why(decision) == f"meaning {cosine}, no shared anchor"
     assert CHINESE.why(decision) == f"语义 {cosine}，没有共同锚点"
     assert ENGLISH.why(decision._replace(shared=("rest",))) == f"meaning {cosine}"
-    assert f"it is kept (meaning {cosine}, no shared anchor)" in why_not(decision, ENGLISH)
+    assert f"it is kept (meaning {cosine}, no shared anchor)" in why_not(decision, ENGLISH, query="")
 
 
 def test_a_dropped_turn_says_how_similar_it_is() -> None:
     decision = explained(BySubject()).decision(1)
     assert decision.outcome == "dropped"
-    assert f"Its similarity in meaning is {decision.meaning:.2f}." in why_not(decision, ENGLISH)
-    assert f"它与问题的语义相似度为 {decision.meaning:.2f}。" in why_not(decision, CHINESE)
-    assert "similarity" not in why_not(explained(None).decision(1), ENGLISH)
+    assert f"Its similarity in meaning is {decision.meaning:.2f}." in why_not(decision, ENGLISH, query="")
+    assert f"它与问题的语义相似度为 {decision.meaning:.2f}。" in why_not(decision, CHINESE, query="")
+    assert "similarity" not in why_not(explained(None).decision(1), ENGLISH, query="")
 
 
 @pytest.mark.usefixtures("by_subject")

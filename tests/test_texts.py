@@ -34,6 +34,7 @@ MADE_UP = (
         "eval.side_",
         "form.",
         "missed.",
+        "near.",
         "no_anchor",
     ),
 )
@@ -95,7 +96,7 @@ def test_every_reason_to_leave_a_turn_out_has_a_sentence_of_its_own(lang: str) -
     assert {name for name in TABLE if name.startswith("why.")} == {
         f"why.{name}" for name in {*dropped, "kept", "trimmed", "other"}
     }
-    said = [why_not(Decision(3, "dropped", "cover", why, 0, 20), texts) for why in sorted(dropped)]  # type: ignore[arg-type]
+    said = [why_not(Decision(3, "dropped", "cover", why, 0, 20), texts, query="") for why in sorted(dropped)]  # type: ignore[arg-type]
     assert len(set(said)) == len(dropped)
 
 

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from gatekeeper_cli.conversation import CONVERSATION
-from gatekeeper_cli.timeline import Timeline, timeline_of
+from gatekeeper_cli.timeline import Timeline, subject_numbers, timeline_of
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from tests.conversations import PAIRS, long_talk
 
@@ -53,3 +53,11 @@ def test_the_json_holds_figures_and_titles_and_no_message() -> None:
     assert value["history_tokens"] == sum(turn["tokens"] for turn in value["turns"])
     assert set(value["turns"][0]) == {"turn_id", "topic_id", "tokens"}
     assert CONVERSATION[0][0] not in json.dumps(value, ensure_ascii=False)
+
+
+@pytest.mark.parametrize("pairs", [*PAIRS.values(), list(CONVERSATION), long_talk(120), []])
+def test_the_numbers_of_subjects_are_the_rows_of_the_timeline(pairs: list[tuple[str, str]]) -> None:
+    gatekeeper, shown = timeline(pairs)
+    numbers = subject_numbers(gatekeeper.topics)
+    for row, subject in enumerate(shown.subjects):
+        assert {numbers[topic] for topic in subject.topic_ids} == {row}

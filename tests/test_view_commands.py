@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from gatekeeper_cli.conversation import CONVERSATION, QUESTIONS
-from gatekeeper_cli.explanation import grid_of, near_misses
+from gatekeeper_cli.explanation import grid_of, near_misses, readable_grid
 from gatekeeper_cli.timeline import Subject, Timeline, timeline_of
 from gatekeeper_cli.token_use import TokenUse, UsePoint, token_use
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
@@ -156,8 +156,8 @@ def test_inspect_shows_a_row_for_each_topic_with_its_turns_and_tokens(chat: Path
     gatekeeper.sync(DEMO)
     timeline, lines = timeline_of(gatekeeper), run("inspect", str(chat)).stdout.splitlines()
     assert f"41 turns, {sum(timeline.turn_tokens):,} tokens, {len(timeline.subjects)} topics" in lines[0]
-    for subject in timeline.subjects:
-        (row,) = [line for line in lines if line.startswith(f"{subject.topic_ids[0]} {subject.title[0][:8]}")]
+    for number, subject in enumerate(timeline.subjects):
+        (row,) = [line for line in lines if line.startswith(f"{number} {', '.join(subject.title)}"[:24])]
         assert f" {len(subject.turn_ids)} " in row
         assert f" {subject.tokens:,} " in row
 
@@ -220,7 +220,7 @@ def test_the_anchors_stand_by_turns_with_their_counts(chat: Path) -> None:
     query = QUESTIONS[4].text
     gatekeeper = ContextGatekeeper()
     gatekeeper.sync(DEMO)
-    grid = grid_of(gatekeeper.explain(query))
+    grid = readable_grid(gatekeeper.explain(query))
     lines = [line.split() for line in run("explain", str(chat), query).stdout.splitlines()]
     for anchor, counts in zip(grid.anchors, grid.counts, strict=True):
         assert [anchor, *(str(count) if count else "·" for count in counts)] in lines

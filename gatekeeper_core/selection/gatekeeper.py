@@ -30,6 +30,7 @@ from gatekeeper_core.selection.planner import GatekeeperConfig, Planner, chain_o
 from gatekeeper_core.selection.records import Record, Records, days_of, ends_open
 from gatekeeper_core.selection.retrieval import expand_query, read_query, with_dates, with_earlier
 from gatekeeper_core.selection.snapshot import read_column, read_sections, write_sections
+from gatekeeper_core.selection.subjects import earlier_topics
 from gatekeeper_core.selection.titles import titles
 from gatekeeper_core.selection.topic_map import Topic, TopicMap
 from gatekeeper_core.selection.topics import judge, mended
@@ -153,6 +154,12 @@ class ContextGatekeeper:
         self._synced: tuple[object, ...] | None = None
         self._judged: tuple[str, Verdict] | None = None
 
+    def __repr__(self) -> str:
+        """Return the budget, the mode, and how much it holds; no text of the conversation."""
+        with self._lock:
+            turns, tokens = len(self._records), self._history_tokens
+        return f"ContextGatekeeper(token_budget={self._token_budget}, mode={self._config.mode!r}, {turns=}, {tokens=})"
+
     @property
     def token_budget(self) -> int:
         """The token limit of the chosen turns together."""
@@ -187,13 +194,18 @@ class ContextGatekeeper:
         Made anew each time, in time linear in the conversation.
         """
         with self._lock:
-            texts, topics = list(self._records.texts()), []
-            for topic in self._topic_map.topics:
-                resumed = self._verdicts[topic.start].resumed_topic
-                earlier = resumed if resumed is not None and resumed < topic.topic_id else None
-                topics.append(topic._replace(returns_to=earlier))
-            named = titles([texts[topic.start : topic.stop] for topic in topics])
-            return tuple(topic._replace(title=title) for topic, title in zip(topics, named, strict=True))
+            texts, topics = list(self._records.texts()), self._topic_map.topics
+            segments = [texts[topic.start : topic.stop] for topic in topics]
+            openings = [self._verdicts[topic.start] for topic in topics]
+            earlier = earlier_topics(segments, openings, self._index)
+            first: list[int] = []  # by topic, the first one on its subject
+            subjects: dict[int, list[tuple[str, str]]] = {}
+            for topic, back in zip(topics, earlier, strict=True):
+                first.append(topic.topic_id if back is None else first[back])
+                subjects.setdefault(first[-1], []).extend(segments[topic.topic_id])
+            named = dict(zip(subjects, titles(list(subjects.values())), strict=True))
+            found = zip(topics, first, earlier, strict=True)
+            return tuple(topic._replace(title=named[subject], returns_to=back) for topic, subject, back in found)
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:

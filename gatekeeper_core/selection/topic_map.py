@@ -29,8 +29,9 @@ class Topic(NamedTuple):
         topic_id: 0-based number.
         start: its first turn.
         stop: the turn after its last.
-        title: up to three of its anchors as written, the most telling first; empty where only the borders were asked.
-        returns_to: the earlier topic that it goes back to, or None.
+        title: up to three anchors as written of all topics on its subject, the most telling first; empty where only
+            the borders were asked.
+        returns_to: the last earlier topic on the same subject, or None.
     """
 
     topic_id: int

@@ -12,10 +12,13 @@ newest turns of the active topic hold, ``new_ratio`` the share of its terms that
 * ``overlap < 0.20`` together with ``new_ratio > 0.70`` switches, where staying is the less likely of the two;
 * all else continues.
 
+A switch is a return where the best earlier turn holds 0.1 or more of that information, and more than the newest turn.
+
 Source: the thresholds are the specification's (3.2). Read alone they call a switch in every second turn of real talk
 that stays, hence the third condition. The signs and their weights are ours: logistic fits, rounded, over user-assistant
 chats (link) and, at equal weights, these, English chit-chat and Chinese travel dialogues (staying);
-``benchmarks.everyday`` and ``benchmarks.topics`` measure both.
+``benchmarks.everyday`` and ``benchmarks.topics`` measure both. The share of a return is ours, too: in the everyday
+conversations no return has less, and 31 of 40 topics that were called one, wrongly, had less.
 """
 
 from __future__ import annotations
@@ -53,6 +56,7 @@ _POINTING_BACK = -2.1  # a ninth: a snippet
 _NAMED_ELSEWHERE = 0.1
 _NAMES_ITSELF = 3.0  # rare words from which on a question holds itself what its pronouns stand for
 _MENDING_SHARE = 0.15
+_RETURN_SHARE = 0.1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,7 +164,7 @@ def _decided(measured: Verdict, signs: _Signs, cues: Cues, topic_map: TopicMap, 
         return measured._replace(reason="overlap", cue=cues.acknowledgement)
     few, many = measured.overlap < config.switch_below, measured.new_ratio > config.new_above
     if few and many and measured.staying < 0.5:
-        resumed = signs.topic if ahead else None
+        resumed = signs.topic if ahead and signs.elsewhere >= _RETURN_SHARE else None
         return measured._replace(
             decision="switch", reason="new_topic" if resumed is None else "return", resumed_topic=resumed
         )

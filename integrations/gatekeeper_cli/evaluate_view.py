@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from rich.padding import Padding
 from rich.text import Text
 
+from gatekeeper_cli.phrases import listed, percent, shown_dollars
 from gatekeeper_cli.showable import visible
-from gatekeeper_cli.views import listed, percent, plain_table, shown_dollars
+from gatekeeper_cli.views import plain_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -9,9 +9,17 @@ from rich.padding import Padding
 from rich.text import Text
 
 from gatekeeper_cli.charts import Part, PartBar
-from gatekeeper_cli.explanation import budget_use, grid_of, near_misses, score_parts, why_not
+from gatekeeper_cli.explanation import (
+    budget_use,
+    grid_of,
+    near_groups,
+    near_misses,
+    readable_grid,
+    score_parts,
+    why_not,
+)
 from gatekeeper_cli.meaning import meaning_encoder
-from gatekeeper_cli.opening import FromFormat, WhichConversation
+from gatekeeper_cli.opening import FromFormat, WhichConversation, open_conversation, say_left_out
 from gatekeeper_cli.output import (
     AsJson,
     Budget,
@@ -26,8 +34,8 @@ from gatekeeper_cli.output import (
     checked_budget,
     conversation_name,
     put_out,
-    turns_of,
 )
+from gatekeeper_cli.question import without_current
 from gatekeeper_cli.refusal import refuse
 from gatekeeper_cli.texts import Language, speak, texts_for
 from gatekeeper_cli.views import decision_table, plain_table, selection_view, visible
@@ -51,6 +59,7 @@ __all__ = ["explain", "explain_view", "explanation_dict"]
 _MAX_ANCHORS = 30
 _ANCHOR_COLUMNS = 24
 _MAX_TURNS = 14
+_SCORE_COLUMNS = 4
 
 WhyNot = Annotated[
     int | None,
@@ -75,7 +84,9 @@ def explain(
     """Explain what a question keeps of a conversation, and why."""
     texts, tokens = speak(lang), checked_budget(budget)
     embedder = meaning_encoder(wanted=meaning)
-    turns = turns_of(file, form=form, conversation=conversation, query=query)
+    reading = open_conversation(file, form=form, conversation=conversation)
+    say_left_out(reading.left_out, repeated_speakers=reading.repeated_speakers)
+    turns = without_current(reading.turns, query=query)
     gatekeeper = ContextGatekeeper(tokens, config=GatekeeperConfig(mode=mode.value), embedder=embedder)
     gatekeeper.sync(turns)
     if why_not is not None and why_not >= len(turns):
@@ -86,7 +97,8 @@ def explain(
     def page() -> str:
         from gatekeeper_cli.html.explanation_page import explanation_page
 
-        return explanation_page(selection, turns, asked=asked, name=conversation_name(file), texts=texts)
+        name = conversation_name(file, reading.heading.title)
+        return explanation_page(selection, turns, asked=asked, name=name, texts=texts)
 
     put_out(
         value=(lambda: explanation_dict(selection, asked, texts)) if as_json else None,
@@ -120,7 +132,7 @@ def explanation_dict(selection: Selection, asked: Decision | None, texts: Texts)
     }
     if asked is not None:
         facts = {name: getattr(asked, name) for name in ("turn_id", "outcome", "stage", "why")}
-        value["why_not"] = {**facts, "sentence": why_not(asked, texts)}
+        value["why_not"] = {**facts, "sentence": why_not(asked, texts, query=selection.query)}
     return value
 
 
@@ -136,25 +148,32 @@ def explain_view(
         texts: in which language.
     """
     if asked is not None:
-        yield Text(visible(why_not(asked, texts)), style="bold")
+        yield Text(visible(why_not(asked, texts, query=selection.query)), style="bold")
         yield Text()
     yield from selection_view(selection, topics, texts)
     yield Text()
     use = budget_use(selection)
     yield PartBar((Part(use.kept, "█", "#"), Part(use.free, "░", "."), Part(use.margin, "▒", "=")))
     yield Text(texts("budget_line", budget=selection.token_budget, **use._asdict()))
-    yield from _heat_map(grid_of(selection), texts)
+    yield from _heat_map(readable_grid(selection), texts)
     if selection.decisions:
         yield _heading(texts("decisions_heading"))
-        yield decision_table(selection.decisions, texts)
+        yield decision_table(selection.decisions, texts, query=selection.query)
     scored = [decision for decision in selection.decisions if decision.score is not None]
     if scored:
         yield _heading(texts("scores_heading"))
         yield _score_table(scored, score_parts(selection), texts)
     yield _heading(texts("near_heading"))
-    near = near_misses(selection)
-    for decision in near:
-        yield Padding(Text(visible(why_not(decision, texts))), (0, 0, 0, 2))
+    near = near_groups(selection, texts)
+    for group in near:
+        yield Padding(Text(group.what), (0, 0, 0, 2))
+        table = plain_table(expand=False)
+        table.show_header = False
+        table.add_column(justify="right", no_wrap=True)
+        table.add_column(overflow="fold")
+        for turn_id, said in group.turns:
+            table.add_row(Text(str(turn_id)), Text(visible(said)))
+        yield Padding(table, (0, 0, 0, 4))
     if not near:
         yield Padding(Text(texts("near_none")), (0, 0, 0, 2))
 
@@ -190,14 +209,13 @@ def _heat(count: int) -> Text:
 
 
 def _score_table(decisions: Sequence[Decision], names: Sequence[str], texts: Texts) -> Table:
+    """Return the parts of the scores; kept turns in bold, so that eighty columns hold all of them."""
     table = plain_table(expand=False)
-    table.add_column(texts("turn"), justify="right", no_wrap=True)
-    table.add_column(texts("outcome"), no_wrap=True)
-    for name in names:
-        table.add_column(texts(f"score.{name}"), justify="right", no_wrap=True)
-    table.add_column(texts("value"), justify="right", no_wrap=True)
+    for heading in ("turn", *(f"score.{name}" for name in names), "value"):
+        table.add_column(texts(heading), justify="right", min_width=_SCORE_COLUMNS, overflow="fold")
     for decision in decisions:
         value = "-" if decision.value is None else f"{decision.value:.2f}"
         parts = [f"{getattr(decision.score, name):.2f}" for name in names]
-        table.add_row(*map(Text, [str(decision.turn_id), texts(f"outcome.{decision.outcome}"), *parts, value]))
+        style = "" if decision.outcome == "dropped" else "bold"
+        table.add_row(*map(Text, [str(decision.turn_id), *parts, value]), style=style)
     return table

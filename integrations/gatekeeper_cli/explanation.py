@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from gatekeeper_cli.question import QuestionAnchors
+from gatekeeper_cli.question import QuestionAnchors, readable, without_parts
 from gatekeeper_cli.showable import visible
 from gatekeeper_cli.texts import TABLE
 
@@ -15,9 +15,12 @@ if TYPE_CHECKING:
 __all__ = [
     "BudgetUse",
     "Grid",
+    "NearMisses",
     "budget_use",
     "grid_of",
+    "near_groups",
     "near_misses",
+    "readable_grid",
     "score_parts",
     "shared_words",
     "why_not",
@@ -58,6 +61,18 @@ class Grid(NamedTuple):
     counts: tuple[tuple[int, ...], ...]
 
 
+class NearMisses(NamedTuple):
+    """Turns that the same would have kept.
+
+    Attributes:
+        what: what that is, as a sentence.
+        turns: each turn with how much of it, or which words.
+    """
+
+    what: str
+    turns: tuple[tuple[int, str], ...]
+
+
 def budget_use(selection: Selection) -> BudgetUse:
     """Return how the budget of a selection was spent."""
     usable = int(selection.token_budget / (1 + selection.margin))
@@ -76,6 +91,15 @@ def grid_of(selection: Selection) -> Grid:
     columns = [anchors.counts(turn.user, turn.assistant) for turn in selection.turns]
     rows = tuple(tuple(column[text] for column in columns) for text in anchors.written)
     return Grid(anchors.written, tuple(turn.turn_id for turn in selection.turns), rows)
+
+
+def readable_grid(selection: Selection) -> Grid:
+    """Return the grid as a reader takes it: a row for each word of the question."""
+    grid = grid_of(selection)
+    rows = dict(zip(grid.anchors, grid.counts, strict=True))
+    shown = readable(grid.anchors, selection.query)
+    counts = tuple(tuple(map(min, zip(*(rows[part] for part in parts), strict=True))) for parts in shown.values())
+    return Grid(tuple(shown), grid.turn_ids, counts)
 
 
 def near_misses(selection: Selection, *, limit: int = MAX_NEAR) -> tuple[Decision, ...]:
@@ -106,6 +130,22 @@ def near_misses(selection: Selection, *, limit: int = MAX_NEAR) -> tuple[Decisio
     return tuple(found[:limit])
 
 
+def near_groups(selection: Selection, texts: Texts) -> list[NearMisses]:
+    """Return the near misses by the first thing that would have kept each, in their order."""
+    found: dict[str, list[tuple[int, str]]] = {}
+    for decision in near_misses(selection):
+        if decision.kept_from_tokens is not None:
+            kind, said = "budget", texts("way_budget", tokens=decision.kept_from_tokens)
+        elif decision.kept_from_eta is not None:
+            kind, said = "eta", texts("way_eta", eta=decision.kept_from_eta)
+        elif decision.kept_with:
+            kind, said = "naming", texts("comma").join(map(visible, decision.kept_with))
+        else:
+            kind, said = "meaning", texts("reason.meaning", meaning=decision.meaning or 0.0)
+        found.setdefault(kind, []).append((decision.turn_id, said))
+    return [NearMisses(texts(f"near.{kind}"), tuple(turns)) for kind, turns in found.items()]
+
+
 def would_keep(decision: Decision, texts: Texts) -> tuple[str, ...]:
     """Return a sentence for each thing that would have kept a turn, as far as the decision knows it."""
     ways = []
@@ -118,16 +158,16 @@ def would_keep(decision: Decision, texts: Texts) -> tuple[str, ...]:
     return tuple(ways)
 
 
-def shared_words(decision: Decision) -> tuple[str, ...]:
-    """Return the anchors that a turn shares with the question, and its words that stand for one of them."""
-    return (*decision.shared, *decision.related)
+def shared_words(decision: Decision, query: str) -> tuple[str, ...]:
+    """Return the words that a turn shares with the question, and its words that stand for one of them."""
+    return tuple(without_parts([*readable(decision.shared, query), *decision.related]))
 
 
-def why_not(decision: Decision, texts: Texts) -> str:
+def why_not(decision: Decision, texts: Texts, *, query: str) -> str:
     """Return why a turn is left out (or that it is not), and what would have kept it, in plain words."""
     name = f"why.{decision.why if decision.outcome == 'dropped' else decision.outcome}"
     name = name if name in TABLE else "why.other"
-    anchors = ", ".join(map(visible, shared_words(decision)))
+    anchors = ", ".join(map(visible, shared_words(decision, query)))
     sentence = texts(
         name,
         turn=decision.turn_id,

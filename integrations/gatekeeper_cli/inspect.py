@@ -37,9 +37,9 @@ from gatekeeper_cli.phrases import meaning_line, shown_dollars
 from gatekeeper_cli.refusal import refuse
 from gatekeeper_cli.sessions import inspect_all
 from gatekeeper_cli.texts import Language, speak, texts_for
-from gatekeeper_cli.timeline import timeline_of
+from gatekeeper_cli.timeline import subject_name, timeline_of
 from gatekeeper_cli.token_use import Reported, token_use
-from gatekeeper_cli.views import bill_lines, plain_table, visible
+from gatekeeper_cli.views import bill_lines, plain_table
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from gatekeeper_cli.token_use import TokenUse
     from gatekeeper_core.pricing.usage import Usage
 
-__all__ = ["inspect", "inspect_view", "subject_name"]
+__all__ = ["inspect", "inspect_view"]
 
 _MAX_ROWS = 30
 _TITLE_COLUMNS = 30
@@ -106,7 +106,7 @@ def inspect(
     def page() -> str:
         from gatekeeper_cli.html.timeline_page import timeline_page
 
-        name = conversation_name(file)
+        name = conversation_name(file, reading.heading.title)
         return timeline_page(timeline, reading.turns, use, reported, token_budget=tokens, name=name, texts=texts)
 
     put_out(
@@ -184,15 +184,10 @@ def _timeline_table(timeline: Timeline, subjects: Sequence[Subject], texts: Text
         table.add_column(texts(heading), justify="right", no_wrap=True)
     table.add_column(Axis(len(timeline.turn_tokens)), ratio=1, no_wrap=True)
     for subject, row in zip(subjects, rows, strict=True):
+        name = f"{timeline.subjects.index(subject)} {subject_name(subject, texts)}"
         numbers = (Text(f"{number:,}") for number in (len(subject.turn_ids), subject.tokens))
-        table.add_row(Text(subject_name(subject, texts)), *numbers, Cells(row, rows))
+        table.add_row(Text(name), *numbers, Cells(row, rows))
     return table
-
-
-def subject_name(subject: Subject, texts: Texts) -> str:
-    """Return the number of a topic and its title."""
-    title = texts("comma").join(map(visible, subject.title))
-    return f"{subject.topic_ids[0]} {title}".rstrip()
 
 
 def _use_table(use: TokenUse, usage: Sequence[Usage], reported: Reported | None, texts: Texts) -> Table:

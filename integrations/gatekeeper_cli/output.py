@@ -12,8 +12,6 @@ from rich.console import Console
 from rich.text import Text
 
 from gatekeeper_cli.bill import CacheState, PriceList
-from gatekeeper_cli.opening import open_conversation, say_left_out
-from gatekeeper_cli.question import without_current
 from gatekeeper_cli.refusal import refuse
 from gatekeeper_cli.showable import visible
 from gatekeeper_cli.texts import Language, spoken, texts_for
@@ -31,7 +29,6 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from gatekeeper_cli.texts import Texts
-    from gatekeeper_core.messages import Turn
 
 __all__ = [
     "AsJson",
@@ -55,8 +52,9 @@ __all__ = [
     "put_out",
     "request_budget",
     "show",
-    "turns_of",
 ]
+
+_MAX_TITLE = 200
 
 
 class Mode(str, Enum):
@@ -81,16 +79,6 @@ ModeOption = Annotated[Mode, typer.Option("--mode", help=_HELP("help.mode"))]
 PricesOption = Annotated[str | None, typer.Option("--prices", help=_HELP("help.prices"), metavar="FILE")]
 Query = Annotated[str, typer.Argument(help=_HELP("help.query"), metavar="QUERY")]
 RequestBudget = Annotated[int | None, typer.Option("--budget", help=_HELP("help.request_budget"))]
-
-
-def turns_of(file: str, *, form: str | None, conversation: str | None, query: str) -> tuple[Turn, ...]:
-    """Return the turns of a file, without the query itself where it waits at the end; refuse what cannot be read.
-
-    What of the conversation was left out is said on standard error.
-    """
-    reading = open_conversation(file, form=form, conversation=conversation)
-    say_left_out(reading.left_out, repeated_speakers=reading.repeated_speakers)
-    return without_current(reading.turns, query=query)
 
 
 def checked_budget(budget: int) -> int:
@@ -124,9 +112,13 @@ def print_json(value: dict[str, Any]) -> None:
         write_json(value, sys.stdout)
 
 
-def conversation_name(file: str) -> str:
-    """Return what a conversation is called in a report: its file's last part."""
-    return "-" if file == STANDARD_INPUT else PurePath(file).name
+def conversation_name(file: str, title: str | None = None) -> str:
+    """Return what a conversation is called in a report: its title, or where it has none its file's last part."""
+    return (
+        title[:_MAX_TITLE]
+        if title
+        else (spoken()("error.standard_input") if file == STANDARD_INPUT else PurePath(file).name)
+    )
 
 
 def put_out(

@@ -37,7 +37,7 @@ def meaning_line(asked: Selection | TokenUse, texts: Texts) -> str:
 
 
 def kept_with(decision: Decision, texts: Texts) -> str:
-    """Return what would have kept a turn, as far as the decision knows it."""
+    """Return what would have kept a turn, as far as the decision knows it; else an empty text."""
     ways = []
     if decision.kept_from_tokens is not None:
         ways.append(texts("way_budget", tokens=decision.kept_from_tokens))
@@ -45,7 +45,7 @@ def kept_with(decision: Decision, texts: Texts) -> str:
         ways.append(texts("way_eta", eta=decision.kept_from_eta))
     if decision.kept_with:
         ways.append(texts("way_naming", anchors=listed(decision.kept_with, texts)))
-    return texts("or").join(ways) or "-"
+    return texts("or").join(ways)
 
 
 def listed(anchors: Sequence[str], texts: Texts = ENGLISH) -> str:

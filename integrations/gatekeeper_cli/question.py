@@ -1,19 +1,21 @@
-"""A question: its anchors, looked for in the texts that are sent with it, and the turns that it is asked about."""
+"""A question: its anchors as sent texts hold them and as a reader takes them, and the turns that it is asked about."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from gatekeeper_core.selection.anchors import count_terms, extract_anchors, has_whole
+from gatekeeper_core.selection.chinese_words import words_by_pair
+from gatekeeper_core.text import is_han
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from gatekeeper_core.messages import Turn
     from gatekeeper_core.selection.anchors import Anchor
     from gatekeeper_core.selection.result import Selection
 
-__all__ = ["QuestionAnchors", "without_current"]
+__all__ = ["QuestionAnchors", "readable", "without_current", "without_parts"]
 
 
 class QuestionAnchors:
@@ -67,3 +69,33 @@ def without_current(turns: tuple[Turn, ...], *, query: str) -> tuple[Turn, ...]:
     last = turns[-1].messages[-1]
     answered = last.role == "assistant" and last.content and not last.tool_calls
     return turns if answered else turns[:-1]
+
+
+def readable(anchors: Sequence[str], query: str) -> dict[str, tuple[str, ...]]:
+    """Return anchors of a question as a reader takes them, in their order, each with the anchors that it stands for.
+
+    Pairs of Chinese characters make up the words of the question; one that crosses two words or is grammar is left out.
+
+    >>> list(readable(["三个", "个库", "库存", "怎么", "INV-4035", "inv"], "三个库存怎么对应 INV-4035？"))
+    ['库存', 'INV-4035', 'inv']
+    """
+    words = words_by_pair(query)
+    shown: dict[str, tuple[str, ...]] = {}
+    for anchor in anchors:
+        is_pair = len(anchor) == 2 and all(map(is_han, anchor))
+        text = words.get(anchor) if is_pair else anchor
+        if text is not None:
+            shown[text] = (*shown.get(text, ()), anchor)
+    return shown
+
+
+def without_parts(anchors: Sequence[str]) -> list[str]:
+    """Return anchors without those that are a part of another one.
+
+    >>> without_parts(["INV-4035", "inv", "160", "160 元", "error"])
+    ['INV-4035', '160 元', 'error']
+    """
+    folded = {text: text.casefold().replace("-", " ") for text in anchors}
+    return [
+        text for text in folded if not any(other != text and has_whole(folded[text], folded[other]) for other in folded)
+    ]

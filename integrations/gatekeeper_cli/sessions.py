@@ -128,7 +128,7 @@ def inspect_all(
         if not names and not unread:
             refuse(texts("error.no_sessions", folder=source, suffixes=", ".join(SUFFIXES)))
     else:
-        names = {source: texts("error.standard_input") if source == STANDARD_INPUT else conversation_name(source)}
+        names = {source: conversation_name(source)}
     with progress_bar(sum(map(file_size, names))) as progress:
         read = partial(
             session_costs,

@@ -41,8 +41,8 @@ name what a format could not hold, in English as ``one|many``.
 """
 
 _COUNTED = re.compile(
-    r"\{(\w+)[^}]*\} (?:more |smaller |model )?"
-    r"(?:turn|topic|token|anchor|answer|character|call|conversation|line|request|session|file)s\b"
+    r"\{(\w+)[^}]*\} (?:more |smaller |model )?(?:turn|topic|token|anchor|answer|character|call|conversation|line"
+    r"|problem|request|session|file|text)s\b"
 )
 
 

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from gatekeeper_cli.showable import visible
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from gatekeeper_cli.texts import Texts
     from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
     from gatekeeper_core.selection.topic_map import Topic
 
-__all__ = ["Subject", "Timeline", "timeline_of"]
+__all__ = ["Subject", "Timeline", "subject_name", "subject_numbers", "timeline_of"]
 
 
 class Subject(NamedTuple):
-    """A topic with every later one that goes back to it.
+    """A topic with every later one on the same subject.
 
     Attributes:
         topic_ids: its segments, oldest first.
@@ -62,6 +65,20 @@ def timeline_of(gatekeeper: ContextGatekeeper) -> Timeline:
     topics, tokens = gatekeeper.topics, gatekeeper.turn_tokens
     topic_ids = tuple(topic.topic_id for topic in topics for _ in range(topic.start, topic.stop))
     return Timeline(topics, tuple(_subjects(topics, tokens)), tokens, topic_ids)
+
+
+def subject_numbers(topics: Sequence[Topic]) -> list[int]:
+    """Return by topic the number of its subject, counted from 0 by their first turns: the rows of a timeline."""
+    numbers: list[int] = []
+    for topic in topics:
+        new = max(numbers, default=-1) + 1
+        numbers.append(new if topic.returns_to is None else numbers[topic.returns_to])
+    return numbers
+
+
+def subject_name(subject: Subject, texts: Texts) -> str:
+    """Return the title of a subject; where it has none, the number of its first topic."""
+    return texts("comma").join(map(visible, subject.title)) or texts("untitled", topic=subject.topic_ids[0])
 
 
 def _subjects(topics: Sequence[Topic], tokens: Sequence[int]) -> list[Subject]:

@@ -16,8 +16,10 @@ from rich.text import Text
 
 from gatekeeper_cli.explanation import shared_words
 from gatekeeper_cli.phrases import kept_with, listed, meaning_line, percent, shown_dollars, verdict_words
+from gatekeeper_cli.question import readable
 from gatekeeper_cli.showable import visible, visible_lines
 from gatekeeper_cli.texts import ENGLISH
+from gatekeeper_cli.timeline import subject_numbers
 from gatekeeper_core.notebook import UNSHOWABLE
 from gatekeeper_core.pricing.prices import prices_of_model
 
@@ -56,6 +58,7 @@ __all__ = [
 _UNSAFE_IN_JSON = re.compile(f"(?!\n){UNSHOWABLE}")
 _BEGINNING_CHARACTERS = 240
 _MAX_SPANS = 12
+_WORDS_COLUMNS = 20
 
 
 # --- JSON -----------------------------------------------------------------------------------------------------------
@@ -106,7 +109,7 @@ def selection_view(selection: Selection, topics: Sequence[Topic], texts: Texts =
         facts.append(texts("gate_resumed", topic=_topic_name(topics, gate.resumed_topic, texts)))
     yield Text(texts("semicolon").join(facts))
     if selection.turns:
-        yield _kept_table(selection, texts)
+        yield _kept_table(selection, subject_numbers(topics), texts)
     elif not selection.turn_count:
         yield Text(texts("empty_conversation"))
     elif selection.smallest_needed_tokens is not None:
@@ -131,10 +134,12 @@ def why_view(selection: Selection, texts: Texts = ENGLISH) -> Iterator[Renderabl
     """Yield the decision on every candidate, and which anchors of the query the kept turns hold."""
     yield Text()
     if selection.decisions:
-        yield decision_table(selection.decisions, texts)
+        yield decision_table(selection.decisions, texts, query=selection.query)
     yield Text(texts("coverage_line", coverage=selection.coverage))
-    yield Text(texts("anchors_covered", anchors=listed(selection.covered, texts)))
-    yield Text(texts("anchors_uncovered", anchors=listed(selection.uncovered, texts)))
+    covered, anchors = readable(selection.covered, selection.query), (*selection.covered, *selection.uncovered)
+    uncovered = [text for text in readable(anchors, selection.query) if text not in covered]
+    yield Text(texts("anchors_covered", anchors=listed(list(covered), texts)))
+    yield Text(texts("anchors_uncovered", anchors=listed(uncovered, texts)))
 
 
 def verdict_line(verdict: Verdict, texts: Texts = ENGLISH) -> Text:
@@ -147,14 +152,14 @@ def _topic_name(topics: Sequence[Topic], topic_id: int, texts: Texts) -> str:
     topic = topics[topic_id]
     last = topic.stop - 1
     span = texts("one_turn" if topic.start == last else "many_turns", span=_span(topic.start, last, texts))
-    return texts("topic_name", topic=topic_id, turns=span)
+    return texts("topic_name", topic=subject_numbers(topics)[topic_id], turns=span)
 
 
 def _span(first: int, last: int, texts: Texts = ENGLISH) -> str:
     return str(first) if first == last else texts("span", first=first, last=last)
 
 
-def _kept_table(selection: Selection, texts: Texts) -> Table:
+def _kept_table(selection: Selection, subjects: Sequence[int], texts: Texts) -> Table:
     table = plain_table()
     for heading in ("turn", "topic", "tokens"):
         table.add_column(texts(heading), justify="right", no_wrap=True)
@@ -164,10 +169,10 @@ def _kept_table(selection: Selection, texts: Texts) -> Table:
     for turn in selection.turns:
         decision = selection.decision(turn.turn_id)
         part, why = texts("outcome.trimmed" if turn.trimmed else "whole"), texts.why(decision)
-        if shared := shared_words(decision):
-            why = f"{why}: {listed(shared, texts)}"
+        if shared := shared_words(decision, selection.query):
+            why = texts("why_words", why=why, words=listed(shared, texts))
         beginning = visible((turn.user if turn.user.strip() else turn.assistant)[:_BEGINNING_CHARACTERS])
-        cells = (turn.turn_id, decision.topic_id, turn.tokens, part, why, beginning)
+        cells = (turn.turn_id, subjects[decision.topic_id], turn.tokens, part, why, beginning)
         table.add_row(*(Text(str(cell)) for cell in cells))
     return table
 
@@ -176,21 +181,21 @@ def _saved(selection: Selection) -> str:
     return percent(selection.history_tokens - selection.tokens, selection.history_tokens)
 
 
-def decision_table(decisions: Sequence[Decision], texts: Texts = ENGLISH) -> Table:
+def decision_table(decisions: Sequence[Decision], texts: Texts = ENGLISH, *, query: str) -> Table:
     """Return a table of decisions: outcome, stage, reason, score, and what would have kept a turn."""
     table = plain_table()
     table.add_column(texts("turn"), justify="right", no_wrap=True)
     table.add_column(texts("outcome"), no_wrap=True)
-    table.add_column(texts("stage_why"), ratio=4, overflow="fold")
+    table.add_column(texts("stage_why"), ratio=1, overflow="fold")
     table.add_column(texts("score"), justify="right", no_wrap=True)
-    table.add_column(texts("shared"), ratio=4, overflow="fold")
-    table.add_column(texts("kept_with"), ratio=3, overflow="fold")
+    table.add_column(texts("shared"), max_width=_WORDS_COLUMNS, overflow="fold")
+    table.add_column(texts("kept_with"), max_width=_WORDS_COLUMNS, overflow="fold")
     for decision in decisions:
         why = texts("stage_reason", stage=texts(f"stage.{decision.stage}"), why=texts.why(decision))
         score = "-" if decision.score is None else f"{decision.score.total:.2f}"
-        shared = listed(words, texts) if (words := shared_words(decision)) else "-"
+        shared = listed(words, texts) if (words := shared_words(decision, query)) else "-"
         outcome = texts(f"outcome.{decision.outcome}")
-        cells = (decision.turn_id, outcome, why, score, shared, kept_with(decision, texts))
+        cells = (decision.turn_id, outcome, why, score, shared, kept_with(decision, texts) or "-")
         table.add_row(*(Text(str(cell)) for cell in cells))
     return table
 
@@ -270,7 +275,7 @@ def demo_view(demo: Demo, texts: Texts = ENGLISH) -> Iterator[RenderableType]:
             "demo_heading",
             turns=first.turn_count,
             tokens=first.history_tokens,
-            topics=len(demo.topics),
+            topics=sum(topic.returns_to is None for topic in demo.topics),
             budget=first.token_budget,
         )
     )

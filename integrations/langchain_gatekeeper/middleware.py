@@ -117,6 +117,12 @@ class GatekeeperMiddleware(Middleware):
             self._built = BuiltRequests(builder, config, user=user, tenant=tenant, provider=provider)
             check_beside(config, builder, token_counter, embedder)
 
+    def __repr__(self) -> str:
+        """Return the settings that decide what is sent; no text of a conversation."""
+        config = self._selected.selector.config
+        settings = f"mode={config.mode!r}, posture={config.posture!r}, shadow={config.shadow}"
+        return f"GatekeeperMiddleware({settings}, builds={self._built is not None})"
+
     @property
     def last_context(self) -> BuiltContext | None:
         """What the builder built last, whatever the thread; None without one, or where it was over the budget."""

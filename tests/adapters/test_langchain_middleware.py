@@ -765,3 +765,8 @@ def test_the_window_of_a_model_without_a_profile_is_that_of_its_name() -> None:
     sent(gate, request_of([HumanMessage("hi")], model=Named()))
     assert gate.last_selection is not None
     assert gate.last_selection.budget_tokens == 6144
+
+
+def test_a_middleware_says_the_settings_that_decide_what_is_sent() -> None:
+    shown = repr(GatekeeperMiddleware(HistoryConfig(posture="thrifty")))
+    assert shown == "GatekeeperMiddleware(mode='gated', posture='thrifty', shadow=False, builds=False)"

@@ -877,3 +877,11 @@ def test_threads_add_and_ask_while_an_embedder_is_at_work() -> None:
     rebuilt = with_embedder(pairs, token_budget=300)
     assert observed(gatekeeper) == observed(rebuilt)
     assert gatekeeper.to_bytes() == rebuilt.to_bytes()
+
+
+def test_a_gatekeeper_says_what_it_holds_and_no_word_of_it() -> None:
+    gatekeeper = ContextGatekeeper(500)
+    gatekeeper.add_turn("a secret 秘密", "kept")
+    shown = repr(gatekeeper)
+    tokens = sum(gatekeeper.turn_tokens)
+    assert shown == f"ContextGatekeeper(token_budget=500, mode='minimal', turns=1, tokens={tokens})"

@@ -40,6 +40,28 @@ def test_no_two_anchors_of_a_title_say_the_same() -> None:
         assert not any(one in other for one in folded for other in folded if one is not other)
 
 
+@pytest.mark.parametrize(
+    "turns",
+    [
+        [("这次博物馆要提前几天预约？", "博物馆提前三天预约。"), ("博物馆的门票多少钱？", "博物馆门票六十元。")],
+        [
+            ("周末去博物馆要排队吗？", "上午去博物馆不用排队。"),
+            ("故宫博物馆也要预约吗？", "要，故宫博物馆提前七天预约。"),
+        ],
+    ],
+)
+def test_a_chinese_title_holds_whole_words(turns: list[tuple[str, str]]) -> None:
+    (title,) = titles([turns])
+    assert "博物馆" in title
+    assert set(title) <= {"博物馆", "预约", "门票", "故宫", "周末", "上午", "排队"}
+
+
+def test_a_title_holds_no_decimal_number_and_no_short_form() -> None:
+    (title,) = titles([[("Ms. Hart wants 1.7 times the dose of 2.14.3", "Ms. Hart said 1.7 is fine.")]])
+    assert "Hart" in title
+    assert not {"Ms", "1.7"} & set(title)
+
+
 @pytest.mark.parametrize("turns", [[], [("", "")], [("ok", "好的")], [("的了吗", "???")]])
 def test_a_segment_without_anything_telling_has_an_empty_title(turns: list[tuple[str, str]]) -> None:
     assert titles([turns]) == ((),)

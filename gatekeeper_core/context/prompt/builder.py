@@ -169,6 +169,12 @@ class ContextBuilder:
             summaries=LruCache(max_bytes=_PROMPTS_BYTES),
         )
 
+    def __repr__(self) -> str:
+        """Return the budget and the kinds of what is plugged in; no text of a conversation."""
+        plugged = {"store": self._store, "memory": self._memory, "summarizer": self._summarizer}
+        kinds = "".join(f", {name}={type(part).__name__}" for name, part in plugged.items() if part is not None)
+        return f"ContextBuilder(total_budget={self.config.total_budget}{kinds})"
+
     @property
     def config(self) -> ContextBuilderConfig:
         """The settings."""

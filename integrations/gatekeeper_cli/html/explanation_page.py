@@ -4,10 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gatekeeper_cli.explanation import budget_use, grid_of, near_misses, score_parts, shared_words, why_not
+from gatekeeper_cli.explanation import (
+    budget_use,
+    near_groups,
+    near_misses,
+    readable_grid,
+    score_parts,
+    shared_words,
+    why_not,
+)
 from gatekeeper_cli.html.geometry import bar_parts, cell_width, ticks_of
 from gatekeeper_cli.html.page import render, with_texts
 from gatekeeper_cli.phrases import kept_with, listed, meaning_line, percent, verdict_words
+from gatekeeper_cli.question import readable
 from gatekeeper_cli.showable import visible, visible_lines
 
 if TYPE_CHECKING:
@@ -36,10 +45,10 @@ def explanation_page(
         selection: what to explain.
         turns: the conversation, oldest first.
         asked: the decision on the turn that was asked for, or None.
-        name: what the conversation is called: the name of its file.
+        name: what the conversation is called.
         texts: in which language.
     """
-    near, budget, grid = near_misses(selection), budget_use(selection), grid_of(selection)
+    near, budget, grid = near_misses(selection), budget_use(selection), readable_grid(selection)
     decisions = {one.turn_id: one for one in (*near, *filter(None, [asked]), *selection.decisions)}
     shown = _shown(decisions, selection, near, asked)
     listed_decisions = [decisions[turn_id] for turn_id in sorted(shown)]
@@ -56,7 +65,7 @@ def explanation_page(
         query=visible_lines(selection.query[:_MAX_QUESTION]) + ("…" if len(selection.query) > _MAX_QUESTION else ""),
         verdict=visible("".join(verdict_words(selection.gate, texts))),
         meaning=meaning_line(selection, texts),
-        asked=why_not(asked, texts) if asked else "",
+        asked=why_not(asked, texts, query=selection.query) if asked else "",
         figures=_figures(selection, texts),
         budget=budget,
         budget_line=texts("budget_line", budget=selection.token_budget, **budget._asdict()),
@@ -70,8 +79,8 @@ def explanation_page(
         grid=grid,
         heat_turns=grid.turn_ids[:_MAX_HEAT_TURNS],
         heat_rows=[(visible(anchor), row[:_MAX_HEAT_TURNS]) for anchor, row in heat],
-        near=[_near_row(decision, texts) for decision in near],
-        decisions=[_decision_row(decision, texts) for decision in listed_decisions],
+        near=near_groups(selection, texts),
+        decisions=[_decision_row(decision, texts, query=selection.query) for decision in listed_decisions],
         scores=[_score_row(decision, parts) for decision in sorted(best, key=lambda one: one.turn_id)],
         not_listed=len(decisions) - len(shown),
         not_scored=len(scored) - len(best),
@@ -95,7 +104,8 @@ def _total(decision: Decision) -> float:
 
 def _figures(selection: Selection, texts: Texts) -> list[tuple[str, str, str]]:
     saved = percent(selection.history_tokens - selection.tokens, selection.history_tokens)
-    anchors = len(selection.covered) + len(selection.uncovered)
+    covered = readable(selection.covered, selection.query)
+    anchors = readable((*selection.covered, *selection.uncovered), selection.query)
     return [
         (
             texts("html.figure_kept"),
@@ -109,7 +119,7 @@ def _figures(selection: Selection, texts: Texts) -> list[tuple[str, str, str]]:
         ),
         (texts("saved"), saved, texts("html.figure_saved_full")),
         (texts("html.figure_coverage"), f"{selection.coverage:.2f}", texts("html.figure_coverage_note")),
-        (texts("html.figure_anchors"), f"{len(selection.covered)}/{anchors}", texts("html.figure_anchors_note")),
+        (texts("html.figure_anchors"), f"{len(covered)}/{len(anchors)}", texts("html.figure_anchors_note")),
     ]
 
 
@@ -128,21 +138,15 @@ def _strip(turn_count: int, decisions: dict[int, Decision]) -> list[dict[str, An
     return marks
 
 
-def _near_row(decision: Decision, texts: Texts) -> dict[str, Any]:
-    """Return why a turn is left out, parted after the number of the turn, where the sentence begins."""
-    turn = texts("html.turn", turn=decision.turn_id)
-    return {"turn_id": decision.turn_id, "turn": turn, "rest": why_not(decision, texts).removeprefix(turn)}
-
-
-def _decision_row(decision: Decision, texts: Texts) -> dict[str, Any]:
+def _decision_row(decision: Decision, texts: Texts, *, query: str) -> dict[str, Any]:
     why = texts("stage_reason", stage=texts(f"stage.{decision.stage}"), why=texts.why(decision))
     return {
         "turn_id": decision.turn_id,
         "outcome": decision.outcome,
         "why": why,
         "tokens": decision.tokens,
-        "shared": listed(shared, texts) if (shared := shared_words(decision)) else "–",
-        "kept_with": kept_with(decision, texts),
+        "shared": listed(shared, texts) if (shared := shared_words(decision, query)) else "–",
+        "kept_with": kept_with(decision, texts) or "–",
     }
 
 

@@ -24,11 +24,10 @@ __all__ = [
 ROW_HEIGHT = 22
 _LEAST_HEIGHT = 4
 _WIDTH, _HEIGHT = 780, 290
-_LEFT, _RIGHT, _TOP, _BOTTOM = 64, 620, 14, 246
-_LABEL_GAP = 16
+_LEFT, _RIGHT, _TOP, _BOTTOM = 72, 760, 14, 246
 _TICKS = 4
-_WIDTHS = ((60, 14), (150, 9), (400, 7))
-_NARROWEST = 5
+_ROW_WIDTH = 600  # what a page of 1,280 pixels has beside the names of the topics
+_NARROWEST, _WIDEST = 5, 14
 
 
 class Cell(NamedTuple):
@@ -53,7 +52,6 @@ class Line(NamedTuple):
     kind: str
     points: str
     label: str
-    label_at: float
     last: int
 
 
@@ -72,12 +70,12 @@ class LineChart(NamedTuple):
 
 
 def cell_width(turn_count: int) -> int:
-    """Return how wide the cell of a turn is; few turns get wide cells.
+    """Return how wide the cell of a turn is: as wide as a row of a page has room for, 5 to 14 pixels.
 
-    >>> [cell_width(count) for count in (10, 100, 300, 5_000)]
-    [14, 9, 7, 5]
+    >>> [cell_width(count) for count in (10, 60, 100, 5_000)]
+    [14, 10, 6, 5]
     """
-    return next((width for most, width in _WIDTHS if turn_count <= most), _NARROWEST)
+    return max(_NARROWEST, min(_WIDEST, _ROW_WIDTH // max(1, turn_count)))
 
 
 def cells_of(turn_ids: Sequence[int], turn_tokens: Sequence[int]) -> list[Cell]:
@@ -131,23 +129,13 @@ def line_chart(use: Sequence[UsePoint], *, labels: dict[str, str], summary: str)
     def y(tokens: int) -> float:
         return round(_BOTTOM - (_BOTTOM - _TOP) * tokens / numbers[-1], 1)
 
-    ends = _apart({kind: y(getattr(use[-1], kind)) for kind in labels})
     lines = []
     for kind, label in labels.items():
         points = " ".join(f"{x(point.call)},{y(getattr(point, kind))}" for point in use)
-        lines.append(Line(kind, points, label, ends[kind] + 4, getattr(use[-1], kind)))
+        lines.append(Line(kind, points, label, getattr(use[-1], kind)))
     y_ticks = tuple(Tick(y(number), number) for number in numbers)
     x_ticks = tuple(Tick(x(number), number) for number in nice_ticks(last) if number <= last)
     return LineChart(_WIDTH, _HEIGHT, _LEFT, _RIGHT, _BOTTOM, y_ticks, x_ticks, tuple(lines), summary)
-
-
-def _apart(places: dict[str, float]) -> dict[str, float]:
-    """Return the heights of labels moved up so that none stands on another."""
-    found: dict[str, float] = {}
-    above = float("inf")
-    for kind, place in sorted(places.items(), key=lambda item: -item[1]):
-        found[kind] = above = min(place, above - _LABEL_GAP)
-    return found
 
 
 def bar_parts(turn_tokens: Sequence[tuple[int, str, int]], *, free: int, margin: int) -> list[dict[str, Any]]:

@@ -8,6 +8,7 @@ from gatekeeper_cli.html.geometry import ROW_HEIGHT, cell_width, cells_of, line_
 from gatekeeper_cli.html.page import render, with_texts
 from gatekeeper_cli.phrases import meaning_line, percent, shown_dollars
 from gatekeeper_cli.showable import visible
+from gatekeeper_cli.timeline import subject_name
 from gatekeeper_cli.token_use import evenly
 from gatekeeper_cli.views import bill_lines
 
@@ -16,11 +17,11 @@ if TYPE_CHECKING:
 
     from gatekeeper_cli.html.geometry import LineChart
     from gatekeeper_cli.texts import Texts
-    from gatekeeper_cli.timeline import Subject, Timeline
+    from gatekeeper_cli.timeline import Timeline
     from gatekeeper_cli.token_use import Reported, TokenUse, UsePoint
     from gatekeeper_core.messages import Turn
 
-__all__ = ["subject_label", "timeline_page"]
+__all__ = ["timeline_page"]
 
 _MAX_POINTS = 240
 """How many calls the chart shows at most. Source: ours; a line of a page's width has no more points to show."""
@@ -44,7 +45,7 @@ def timeline_page(
         use: what its model calls would have sent.
         reported: what the provider reported for them.
         token_budget: for how many tokens.
-        name: what the conversation is called: the name of its file.
+        name: what the conversation is called.
         texts: in which language.
     """
     costs, width = timeline.turn_tokens, cell_width(len(timeline.turn_tokens))
@@ -52,7 +53,7 @@ def timeline_page(
     rows = [
         {
             "subject": at,
-            "name": subject_label(subject, texts),
+            "name": subject_name(subject, texts),
             "turns": len(subject.turn_ids),
             "tokens": subject.tokens,
             "cells": cells_of(subject.turn_ids, costs),
@@ -80,12 +81,6 @@ def timeline_page(
         use_whole=texts("use_whole", whole=use.calls_sent_whole, asked=len(use.points)) if use.calls_sent_whole else "",
         turns=_turn_list(timeline, turns, rows, texts),
     )
-
-
-def subject_label(subject: Subject, texts: Texts) -> str:
-    """Return the title of a topic after its number."""
-    title = texts("comma").join(map(visible, subject.title))
-    return f"{subject.topic_ids[0]} · {title}" if title else str(subject.topic_ids[0])
 
 
 def _turn_list(

@@ -582,3 +582,8 @@ def test_a_memory_of_what_is_sent_anyway_is_not_sent_twice(said: str) -> None:
     assert len(memory.newest(MemoryScope("default", "ann"))) == 1
     elsewhere = Thread("t2", (user(said),), user="ann")
     assert builder.build(elsewhere, said, "Be brief.").metadata.retrieved_memory_count == 1
+
+
+def test_a_builder_says_its_budget_and_what_is_plugged_in() -> None:
+    shown = repr(ContextBuilder(ContextBuilderConfig(total_budget=900)))
+    assert shown == "ContextBuilder(total_budget=900, store=InMemoryRecordStore)"
