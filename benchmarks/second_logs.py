@@ -1,9 +1,11 @@
 """A second set of tool logs: eighteen log systems (``second_logs.ini``) in five formats.
 
 Its author knew neither the compressor nor the first set. Each of the 90 logs has 1,500 to 3,000 rows. Routine rows are
-full of weak signals ("Link Down", "failed 0", "retry", "error_count=0"); three rows are needles: an explicit failure,
-the answer to the log's question, and a row of its own template without a word of failure.
+full of weak signals ("Link Down", "failed 0", "retry", "error_count=0"); five explicit failures and ten ordinary rows
+occur once. One of the failures, the row that answers the log's question and one row that nobody asks for are needles.
 """
+
+from __future__ import annotations
 
 import configparser
 import csv
@@ -11,45 +13,22 @@ import io
 import json
 import random
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
-FORMATS = ("plain", "csv", "json", "jsonl", "table")
-KINDS = ("error", "asked", "rare")
+from benchmarks.tool_outputs import Needle, Output
 
-_SYSTEMS = Path(__file__).with_name("second_logs.ini")
+__all__ = ["SECOND_FORMATS", "LogSystem", "second_logs", "systems"]
+
+_FILE = Path(__file__).with_name("second_logs.ini")
 _START = datetime(2026, 11, 22, 18, 0, 0, tzinfo=timezone.utc)
 _HOLE = re.compile(r"<([a-z]+)(\d*)>")
 _KEY = re.compile(r"«(.+?)»")
+_TRIES = 9
 
 _Cells = tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Needle:
-    """A row that must survive.
-
-    Args:
-        kind: one of ``KINDS``.
-        text: part of one cell, once in the log.
-    """
-
-    kind: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SecondLog:
-    """A log with its question and its three needles."""
-
-    system: str
-    held_out: bool
-    format: str
-    question: str
-    text: str
-    needles: tuple[Needle, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +37,11 @@ class LogSystem:
 
     name: str
     settings: Mapping[str, str]
+
+    @property
+    def half(self) -> str:
+        """Whether the compressor may be improved by looking at this system's logs (tuned) or not (held out)."""
+        return self.settings["half"]
 
     @property
     def columns(self) -> _Cells:
@@ -70,45 +54,55 @@ class LogSystem:
 def systems() -> tuple[LogSystem, ...]:
     """Return the log systems in the order of the file."""
     parser = configparser.ConfigParser(interpolation=None, delimiters=("=",), comment_prefixes=("#",))
-    parser.read(_SYSTEMS, encoding="utf-8")
+    parser.read(_FILE, encoding="utf-8")
     return tuple(LogSystem(name, dict(parser[name])) for name in parser.sections())
 
 
-def second_logs(seed: int = 1) -> Iterator[SecondLog]:
-    """Yield each system in each format; the same seed gives the same logs."""
-    for system in systems():
-        for number, name in enumerate(FORMATS):
-            yield _log(system, name, random.Random(f"{seed}/{system.name}/{name}"), seed + number)
+def second_logs(seed: int, *, names: Collection[str] = ()) -> list[Output]:
+    """Return each system in each format; the same seed gives the same logs.
+
+    Names are those of the systems, families those of the formats.
+
+    Args:
+        seed: of what is drawn.
+        names: systems to write; empty: all.
+    """
+    return [
+        _log(system, name, random.Random(f"{seed}/{system.name}/{name}"), seed + number)
+        for system in systems()
+        if not names or system.name in names
+        for number, name in enumerate(SECOND_FORMATS)
+    ]
 
 
-def _log(system: LogSystem, format_name: str, rng: random.Random, turn: int) -> SecondLog:
-    """Return one log; ``turn`` chooses among the system's needles of each kind."""
-    question, *answer = _turn(system.rows("asked"), turn + 1)
-    marked = (_turn(system.rows("errors"), turn), tuple(answer), _turn(system.rows("rare"), turn + 2))
+def _log(system: LogSystem, format_name: str, rng: random.Random, turn: int) -> Output:
+    """Return one log with every marked row of its system; ``turn`` chooses one of each kind as a needle.
+
+    A needle's text stands once in the log.
+    """
+    errors, asked, rare = system.rows("errors"), system.rows("asked"), system.rows("rare")
+    question, *answer = _turn(asked, turn + 1)
+    chosen = {"error": _turn(errors, turn), "query": answer, "rare": _turn(rare, turn + 2)}
+    needles = tuple(Needle(kind, _KEY.findall("|".join(cells))[0]) for kind, cells in chosen.items())
+    marked = (*errors, *(cells for _, *cells in asked), *rare)
+    for _ in range(_TRIES):  # a number drawn anew may look like a needle
+        text = SECOND_FORMATS[format_name](system, _rows(system, marked, rng))
+        if all(text.count(needle.text) == 1 for needle in needles):
+            return Output(system.name, format_name, question, text, needles)
+    raise AssertionError(f"{system.name}, {format_name}: a needle does not stand once in the log")
+
+
+def _rows(system: LogSystem, marked: Sequence[Sequence[str]], rng: random.Random) -> list[_Cells]:
+    """Return routine rows with the marked ones at places of their own, not among the first or last twentieth."""
     row_count = rng.randint(1_500, 3_000)
-    places = dict(zip(rng.sample(range(row_count // 20, row_count * 19 // 20), 3), marked, strict=True))
+    places = dict(zip(rng.sample(range(row_count // 20, row_count * 19 // 20), len(marked)), marked, strict=True))
     routine = system.rows("routine")
     chosen = rng.choices(routine, [float(row[0]) for row in routine], k=row_count)
     times = _times(system.settings["clock"], rng)
-    rows = [
+    return [
         (next(times), *(_filled(cell, system, rng) for cell in places.get(index, chosen[index][1:])))
         for index in range(row_count)
     ]
-    text = _WRITERS[format_name](system, rows)
-    needles = tuple(
-        Needle(kind, _filled(_KEY.findall("|".join(cells))[0], system, rng))
-        for kind, cells in zip(KINDS, marked, strict=True)
-    )
-    for needle in needles:
-        assert text.count(needle.text) == 1, f"{system.name}, {format_name}: {needle.text!r} is not unique"
-    return SecondLog(
-        system=system.name,
-        held_out=system.settings["half"] == "held out",
-        format=format_name,
-        question=question,
-        text=text,
-        needles=needles,
-    )
 
 
 def _turn(rows: Sequence[_Cells], turn: int) -> _Cells:
@@ -205,7 +199,7 @@ def _table(system: LogSystem, rows: Sequence[_Cells]) -> str:
     return "\n".join("  ".join(row).rstrip() for row in padded) + "\n"
 
 
-_WRITERS: Mapping[str, Callable[[LogSystem, Sequence[_Cells]], str]] = {
+SECOND_FORMATS: Mapping[str, Callable[[LogSystem, Sequence[_Cells]], str]] = {
     "plain": _plain,
     "csv": _csv,
     "json": _json,
