@@ -44,7 +44,7 @@ LEAST_TOKENS = 600
 FAMILIES = {"testlog": "test"}
 KINDS = {"outlier": "rare"}
 ENDS = 5
-LOGS = {"first": logs, "second": second_logs}
+LOGS: dict[str, Callable[[int], list[Output]]] = {"first": logs, "second": second_logs}
 WARM_UP = Output("", "", "which one failed? 哪个失败了", "the first one\n第一个失败了\n" * 100, ())
 """Patterns and tables are made when they are first needed: once, in both languages, before anything is timed."""
 

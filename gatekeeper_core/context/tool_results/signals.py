@@ -82,9 +82,12 @@ _STATED_CHARS = 200
 _LEVEL = LazyPattern(rf"(?i:({_BAD})|{_CALM})")
 _LETTERS = frozenset("VDIWEF")
 _BAD_CODES = {
-    **dict.fromkeys(("priority", "severity"), LazyPattern("([0-3])|[4-7]")),
-    **dict.fromkeys(("status", "status_code"), LazyPattern("(5[0-9]{2})|[1-4][0-9]{2}")),
+    "priority": LazyPattern("([0-3])|[4-7]"),
+    "severity": LazyPattern("([0-3])|[4-7]"),
+    "status": LazyPattern("(5[0-9]{2})|[1-4][0-9]{2}"),
 }
+# "sc-status", "elb_status_code" and "responseCode" hold a status of HTTP.
+_STATUS_COLUMN = LazyPattern(r"(?:.*[^a-z])?(?:http|response)?[ _-]?(?:status|(?:status|http|response)[ _-]?code)")
 _LONG_LINE = 20_000
 _LINES_AT_ONCE = 100
 _PIECE = 65_536
@@ -160,7 +163,8 @@ def stated_levels(column: str, texts: Collection[str]) -> dict[str, int]:
     """
     if _LETTERS.issuperset(texts):
         return {text: 1 if text in _BAD_LETTERS else -1 for text in texts}
-    codes = _BAD_CODES.get(column.rpartition(".")[2].lower(), _LEVEL)
+    name = column.rpartition(".")[2].lower()
+    codes = _BAD_CODES.get("status" if _STATUS_COLUMN.fullmatch(name) else name, _LEVEL)
     found = ((text, _LEVEL.fullmatch(text) or codes.fullmatch(text)) for text in texts)
     return {text: 1 if level[1] else -1 for text, level in found if level is not None}
 

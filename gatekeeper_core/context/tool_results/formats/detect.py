@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Literal, TypeAlias
 
-from gatekeeper_core.context.tool_results.formats.delimited import delimiter_of
+from gatekeeper_core.context.tool_results.formats.delimited import delimiter_of, has_head
 from gatekeeper_core.context.tool_results.formats.listings import is_listed, is_match, is_path
 from gatekeeper_core.context.tool_results.formats.templates import masked
 from gatekeeper_core.context.tool_results.formats.traces import is_frame, is_trace_head
@@ -155,7 +155,8 @@ def _by_form(lines: Sequence[str]) -> Kind | None:
     logged = (len(lines) - len(others) + len(levelled)) / len(lines)
     if _share(lines, is_frame) >= 0.25 and any(map(is_trace_head, lines)) and logged < 0.4:
         return "trace"
-    if stamped < 0.5 and delimiter_of(lines) is not None:
+    delimiter = delimiter_of(lines)
+    if delimiter is not None and (stamped < 0.5 or has_head(lines, delimiter)):
         return "table"
     if _share(lines, is_listed) >= 0.4:
         return "listing"
