@@ -222,8 +222,8 @@ def _hit_rows(text: str, opening: str, asked: Asked) -> Iterable[int]:
 def values_around_rows(text: str) -> list[tuple[str, JsonValue]]:
     """Return the plain values beside the list that ``sample_rows`` reads, with their paths.
 
-    >>> values_around_rows('{"total": 2, "rows": [{"id": 1}, {"id": 2}, {"id": 3}], "next": null}')
-    [('total', '2'), ('next', None)]
+    >>> values_around_rows('{"total": 9, "rows": [%s], "next": null}' % ", ".join(['{"id": 1}'] * 9))
+    [('total', '9'), ('next', None)]
     """
     layout = _layout(text)
     if layout is None or not layout.path or layout.list_at < 0:

@@ -19,6 +19,7 @@ __all__ = [
     "failing",
     "failure_places",
     "in_lower_case",
+    "is_status_column",
     "lowered",
     "severities",
     "severity",
@@ -86,7 +87,6 @@ _BAD_CODES = {
     "severity": LazyPattern("([0-3])|[4-7]"),
     "status": LazyPattern("(5[0-9]{2})|[1-4][0-9]{2}"),
 }
-# "sc-status", "elb_status_code" and "responseCode" hold a status of HTTP.
 _STATUS_COLUMN = LazyPattern(r"(?:.*[^a-z])?(?:http|response)?[ _-]?(?:status|(?:status|http|response)[ _-]?code)")
 _LONG_LINE = 20_000
 _LINES_AT_ONCE = 100
@@ -164,9 +164,18 @@ def stated_levels(column: str, texts: Collection[str]) -> dict[str, int]:
     if _LETTERS.issuperset(texts):
         return {text: 1 if text in _BAD_LETTERS else -1 for text in texts}
     name = column.rpartition(".")[2].lower()
-    codes = _BAD_CODES.get("status" if _STATUS_COLUMN.fullmatch(name) else name, _LEVEL)
+    codes = _BAD_CODES.get("status" if is_status_column(name) else name, _LEVEL)
     found = ((text, _LEVEL.fullmatch(text) or codes.fullmatch(text)) for text in texts)
     return {text: 1 if level[1] else -1 for text, level in found if level is not None}
+
+
+def is_status_column(name: str) -> bool:
+    """Return whether a column may hold a status of HTTP.
+
+    >>> [name for name in ("sc-status", "elb_status_code", "responseCode", "sc-substatus") if is_status_column(name)]
+    ['sc-status', 'elb_status_code', 'responseCode']
+    """
+    return _STATUS_COLUMN.fullmatch(name.lower()) is not None
 
 
 def in_lower_case(lines: Sequence[str]) -> Iterable[tuple[list[str], str]]:

@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from gatekeeper_core.context.tool_results.digest import Digest, Lines, Task
 from gatekeeper_core.context.tool_results.formats.cells import columns_of_cells
 from gatekeeper_core.context.tool_results.formats.rows import keep_rows, summary_of
+from gatekeeper_core.context.tool_results.signals import is_status_column
 
-__all__ = ["delimiter_of", "digest_delimited", "has_head", "split_row"]
+__all__ = ["delimiter_of", "digest_delimited", "names_a_status", "split_row"]
 
 _ALIGNED = "  "  # columns that are filled up with spaces
 _DELIMITERS = ("\t", ",", ";", "|", _ALIGNED)
@@ -45,18 +46,20 @@ def delimiter_of(lines: Sequence[str]) -> str | None:
     return None
 
 
-def has_head(lines: Sequence[str], delimiter: str) -> bool:
-    """Return whether the first line names the columns: as many short cells as the next lines, none a number or time.
+def names_a_status(lines: Sequence[str], delimiter: str) -> bool:
+    """Return whether the first line, or the one with the fields, names the columns, and one of them may be of HTTP.
 
-    >>> rows = ["2027-04-03 12:00:01,web,up", "2027-04-03 12:00:02,db,up"]
-    >>> has_head(["time,host,state", *rows], ","), has_head(rows, ",")
+    >>> rows = ["2027-04-03 12:00:01,/a,200", "2027-04-03 12:00:02,/b,500"]
+    >>> names_a_status(["time,path,status", *rows], ","), names_a_status(["time,path,ms", *rows], ",")
     (True, False)
     """
-    if _fields_line(lines) is not None:
-        return True
-    names = [name.strip() for name in split_row(lines[0], delimiter)]
-    widths = {len(split_row(line, delimiter)) for line in lines[1:4]}
-    return len(names) in widths and all(0 < len(name) <= 40 and not name[0].isdigit() for name in names)
+    names = _names(lines[_fields_line(lines) or 0], delimiter)
+    widths = {len(split_row(line, delimiter)) for line in lines[1:_FIRST_LINES]}
+    return len(names) in widths and any(map(is_status_column, names))
+
+
+def _names(head: str, delimiter: str) -> list[str]:
+    return [name.strip() for name in split_row(head.removeprefix(_FIELDS), delimiter)]
 
 
 def _fields_line(lines: Sequence[str]) -> int | None:
@@ -98,7 +101,7 @@ def digest_delimited(lines: Lines, task: Task) -> Digest | None:
     body = [at for at in range(top + 1, len(texts)) if texts[at].strip()]
     if fields_at is not None:
         body = [at for at in body if not texts[at].startswith("#")]
-    names = [name.strip() for name in split_row(texts[top].removeprefix(_FIELDS), delimiter)]
+    names = _names(texts[top], delimiter)
     columns = columns_of_cells(names, [split_row(texts[at], delimiter) for at in body])
     told = summary_of(columns)
     if task.counter(told) > task.budget_tokens // 6:
