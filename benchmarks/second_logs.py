@@ -147,9 +147,9 @@ def _times(pattern: str, rng: random.Random) -> Iterator[str]:
 
 
 def _plain(system: LogSystem, rows: Sequence[_Cells]) -> str:
-    head = system.settings.get("head", "").format(columns=" ".join(system.columns))
+    head = system.settings.get("head")
     line = system.settings["line"]
-    return "\n".join(([head] if head else []) + [line.format(*row) for row in rows]) + "\n"
+    return "\n".join([*([head] if head else []), *(line.format(*row) for row in rows)]) + "\n"
 
 
 def _csv(system: LogSystem, rows: Sequence[_Cells]) -> str:
