@@ -175,7 +175,7 @@ def sample_rows(text: str, asked: Asked, *, max_chars: int) -> Table | None:
     def read(place: int) -> int:
         """Return how many characters of a row were read; 0 where it was read before, or is none."""
         nonlocal misses
-        if misses > _MISSES + len(found):
+        if place < 0 or misses > _MISSES + len(found):
             return 0
         key = _KEY_BEFORE.search(text, max(0, place - _KEY_CHARS), place) if layout.list_at < 0 else None
         if place in found or (key is None and layout.list_at < 0):

@@ -133,3 +133,12 @@ def test_a_row_with_a_status_from_500_on_is_read_wherever_it_stands() -> None:
 @pytest.mark.parametrize("deep", ['{"a": ', '[{"a": ', '{"a": [{"b": '])
 def test_what_begins_as_json_and_is_none_is_given_up(deep: str) -> None:
     assert sample_rows(deep * 5_000, Asked(None), max_chars=10_000) is None
+
+
+def test_words_of_failure_before_the_first_row_are_no_row() -> None:
+    text = json.dumps({"errors": "failed 503 " * 9, "rows": [{"id": at} for at in range(2_000)]})
+    sample = sample_rows(text, Asked("failed"), max_chars=5_000)
+    assert sample is not None
+    assert sample.numbers is not None
+    assert sample.numbers[0] == 0
+    assert dict(values_around_rows(text)).keys() == {"errors"}
