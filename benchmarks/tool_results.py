@@ -1,11 +1,13 @@
 """Tool results: what is saved, and which needles are still there, beside named peers in the same run?
 
 Run ``python -m benchmarks.tool_results [--data DIR]``, where ``DIR/tool_results`` holds real tool outputs with needles;
-without it the generated ones alone are measured (``benchmarks/tool_outputs.py``: other shapes). Held out are the logs
-of ``benchmarks/tool_logs.py``, by format and by system: the compressor is tested with none of them. Outputs over 600
-tokens count. *saved* is the mean share of tokens saved; *errors* and *rare* are measured without a question, *asked*
-with one; *exact* is the share of results that are read back byte for byte through their pointers. Quotation marks
-around a needle do not count: a table writes strings without them.
+without it the generated ones alone are measured (``benchmarks/tool_outputs.py``: other shapes). ``--logs first`` and
+``--logs second`` measure one set of logs alone, by format and by system: ``benchmarks/tool_logs.py``, on which the
+compressor was improved, and ``benchmarks/second_logs.py``, by another author, one half of whose systems is held out.
+Outputs over 600 tokens count. *saved* is the mean share of tokens saved; *errors* and *rare* are measured without a
+question, *asked* with one; *exact* is the share of results that are read back byte for byte through their pointers,
+*same again* of those that a second compression leaves as they are. Quotation marks around a needle do not count: a
+table writes strings without them.
 """
 
 from __future__ import annotations
@@ -15,7 +17,6 @@ import json
 import subprocess
 import time
 from collections import defaultdict
-from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -24,6 +25,7 @@ from benchmarks.budget import counter
 from benchmarks.data import read_jsonl
 from benchmarks.peers import NOT_INSTALLED
 from benchmarks.report import SEED, print_table, write_json
+from benchmarks.second_logs import second_logs, systems
 from benchmarks.tool_logs import logs
 from benchmarks.tool_outputs import Needle, Output, generated
 from gatekeeper_core import ToolResultCompressor, WorkingMemory
@@ -42,6 +44,7 @@ LEAST_TOKENS = 600
 FAMILIES = {"testlog": "test"}
 KINDS = {"outlier": "rare"}
 ENDS = 5
+LOGS: dict[str, Callable[[int], list[Output]]] = {"first": logs, "second": second_logs}
 WARM_UP = Output("", "", "which one failed? 哪个失败了", "the first one\n第一个失败了\n" * 100, ())
 """Patterns and tables are made when they are first needed: once, in both languages, before anything is timed."""
 
@@ -64,12 +67,17 @@ for line in sys.stdin:
 
 
 class Made(NamedTuple):
-    """A result made small: with the question, without, processor seconds, whether it is read back exactly."""
+    """A result made small: with the question, without, processor seconds, is it read back exactly, is it stable?"""
 
     asked: str
     plain: str
     seconds: float | None
     exact: bool | None
+    again: bool | None = None
+
+
+Measured = tuple[Output, Made, int]
+"""An output, what was made of it, and its tokens."""
 
 
 def given(folder: Path) -> list[Output]:
@@ -93,7 +101,8 @@ def ours() -> Callable[[Output], Made]:
         result = compressor.compress(output.text, query=output.query)
         seconds = time.process_time() - start
         exact = memory.load(result.pointer.text) == output.text if result.pointer else result.text == output.text
-        return Made(result.text, plain.text, seconds, exact)
+        again = all(compressor.compress(text, query=output.query).text == text for text in (result.text, plain.text))
+        return Made(result.text, plain.text, seconds, exact, again)
 
     return make
 
@@ -141,15 +150,35 @@ def headroom(python: str, outputs: Sequence[Output]) -> Callable[[Output], Made]
 
 def measure(outputs: Sequence[Output], make: Callable[[Output], Made], count: TokenCounter) -> list[Row]:
     """Return a row for each family, and one for all."""
+    return _rows(_large(outputs, make, count), lambda output: output.family, count)
+
+
+def measure_logs(outputs: Sequence[Output], count: TokenCounter) -> dict[str, list[Row]]:
+    """Return the rows by format, by system, and by half where the systems have halves."""
+    halves = {system.name: system.half for system in systems()}
+    made = _large(outputs, ours(), count)
+    rows = {
+        "format": _rows(made, lambda output: output.family, count),
+        "system": _rows(made, lambda output: output.name, count),
+    }
+    if all(output.name in halves for output in outputs):
+        rows["half"] = _rows(made, lambda output: halves[output.name], count)
+    return rows
+
+
+def _large(outputs: Sequence[Output], make: Callable[[Output], Made], count: TokenCounter) -> list[Measured]:
     made = [(output, make(output), count(output.text)) for output in outputs]
-    large = [each for each in made if each[2] > LEAST_TOKENS]
-    families: dict[str, list[Any]] = defaultdict(list)
-    for each in large:
-        families[each[0].family].append(each)
-    return [_row(name, families[name], count) for name in sorted(families)] + [_row("all", large, count)]
+    return [each for each in made if each[2] > LEAST_TOKENS]
 
 
-def _row(family: str, made: Sequence[tuple[Output, Made, int]], count: TokenCounter) -> Row:
+def _rows(made: Sequence[Measured], label: Callable[[Output], str], count: TokenCounter) -> list[Row]:
+    labelled: dict[str, list[Measured]] = defaultdict(list)
+    for each in made:
+        labelled[label(each[0])].append(each)
+    return [_row(name, labelled[name], count) for name in sorted(labelled)] + [_row("all", made, count)]
+
+
+def _row(family: str, made: Sequence[Measured], count: TokenCounter) -> Row:
     saved = [1 - count(each.asked) / tokens for _, each, tokens in made]
     found: dict[str, list[bool]] = defaultdict(list)
     for output, each, _ in made:
@@ -157,6 +186,7 @@ def _row(family: str, made: Sequence[tuple[Output, Made, int]], count: TokenCoun
             found[needle.kind].append(needle.text in (each.asked if needle.kind == "query" else each.plain))
     speeds = sorted(1e8 * each.seconds / len(output.text) for output, each, _ in made if each.seconds is not None)
     exact = [each.exact for _, each, _ in made if each.exact is not None]
+    again = [each.again for _, each, _ in made if each.again is not None]
     return {
         "family": family,
         "outputs": len(made),
@@ -166,6 +196,7 @@ def _row(family: str, made: Sequence[tuple[Output, Made, int]], count: TokenCoun
         "asked": _share(found["query"]),
         "rare": _share(found["rare"]),
         "exact": _share(exact),
+        "same again": _share(again),
         "ms/100 KB p50": speeds[len(speeds) // 2] if speeds else None,
         "p95": speeds[min(len(speeds) - 1, len(speeds) * 95 // 100)] if speeds else None,
     }
@@ -213,6 +244,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, help="folder that holds tool_results/tool_outputs.jsonl")
     parser.add_argument("--seed", type=int, default=SEED, help="of the generated outputs")
     parser.add_argument("--rounds", type=int, default=4, help="generated outputs of each shape")
+    parser.add_argument("--logs", choices=tuple(LOGS), help="measure this set of logs alone")
     parser.add_argument("--counter", choices=("estimate", "cl100k"), default="estimate")
     parser.add_argument("--headroom", metavar="PYTHON", help="interpreter of an environment that has headroom-ai")
     parser.add_argument("--ours-only", action="store_true", help="leave the peers out")
@@ -220,8 +252,8 @@ def main() -> None:
     parser.add_argument("--json", type=Path, help="also write the figures here")
     chosen = parser.parse_args()
     count = counter(chosen.counter)
-    sets = {"generated": generated(chosen.seed, rounds=chosen.rounds)}
-    if chosen.data:
+    sets = {} if chosen.logs else {"generated": generated(chosen.seed, rounds=chosen.rounds)}
+    if chosen.data and not chosen.logs:
         sets = {"given": given(chosen.data), **sets}
     tables: dict[str, list[Row]] = {}
     for name, outputs in sets.items():
@@ -230,10 +262,14 @@ def main() -> None:
         print_table(f"Tool results, {name}: {len(outputs)} outputs", tables[name], markdown=chosen.markdown)
         tables[f"{name}, lossless"] = lossless_rows(outputs, count)
         print_table(f"JSON without loss, {name}", tables[f"{name}, lossless"], markdown=chosen.markdown)
-    held_out = logs(chosen.seed)
-    for name, outputs in {"format": held_out, "system": [replace(each, family=each.name) for each in held_out]}.items():
-        tables[f"logs by {name}"] = measure(outputs, ours(), count)
-        print_table(f"Logs by {name}: {len(outputs)} outputs", tables[f"logs by {name}"], markdown=chosen.markdown)
+    for which, make_logs in LOGS.items():
+        if chosen.logs not in (None, which):
+            continue
+        outputs = make_logs(chosen.seed)
+        for name, rows in measure_logs(outputs, count).items():
+            title = f"{which} logs by {name}"
+            tables[title] = rows
+            print_table(f"{title.capitalize()}: {len(outputs)} outputs", rows, markdown=chosen.markdown)
     settings = {"seed": chosen.seed, "rounds": chosen.rounds, "counter": chosen.counter}
     write_json(chosen.json, "tool_results", settings, tables)
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from benchmarks.second_logs import SECOND_FORMATS, second_logs, systems
 from benchmarks.tool_logs import FORMATS, SYSTEMS, logs
 from benchmarks.tool_outputs import GENERATORS, Needle, Output, generated
-from benchmarks.tool_results import OURS, Made, given, head_and_tail, lossless_rows, measure, run
+from benchmarks.tool_results import OURS, Made, given, head_and_tail, lossless_rows, measure, measure_logs, run
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -63,3 +64,32 @@ def test_every_log_holds_its_needles_and_the_same_seed_gives_the_same() -> None:
     assert all(each.text.count(needle.text) >= 1 for each in outputs for needle in each.needles)
     assert outputs == logs(5)
     assert outputs != logs(6)
+
+
+def test_every_needle_of_the_second_set_stands_once_and_the_same_seed_gives_the_same() -> None:
+    names = ("dmesg", "nagios", "订单系统")
+    outputs = second_logs(5, names=names)
+    assert [(each.name, each.family) for each in outputs] == [(name, kind) for name in names for kind in SECOND_FORMATS]
+    assert all(each.text.count(needle.text) == 1 for each in outputs for needle in each.needles)
+    assert [[needle.kind for needle in each.needles] for each in outputs] == [["error", "query", "rare"]] * len(outputs)
+    assert outputs == second_logs(5, names=names)
+
+
+def test_a_row_of_the_second_set_has_a_cell_for_each_column_and_a_needle_its_mark() -> None:
+    halves = [system.half for system in systems()]
+    assert (len(halves), halves.count("tuned"), halves.count("held out")) == (18, 10, 8)
+    for system in systems():
+        for key, more in (("routine", 0), ("errors", -1), ("rare", -1), ("asked", 0)):
+            assert {len(row) for row in system.rows(key)} == {len(system.columns) + more}, (system.name, key)
+            assert all("".join(row).count("«") == (key != "routine") for row in system.rows(key)), (system.name, key)
+
+
+def test_logs_are_measured_by_format_by_system_and_by_half() -> None:
+    outputs = [each for each in second_logs(5, names=("postfix", "订单系统", "nagios")) if each.family == "csv"]
+    rows = measure_logs(outputs[:2], lambda text: len(text) // 4)
+    assert {name: [row["family"] for row in table] for name, table in rows.items()} == {
+        "format": ["csv", "all"],
+        "system": ["nagios", "订单系统", "all"],
+        "half": ["held out", "tuned", "all"],
+    }
+    assert rows["half"][-1]["same again"] == "2/2"

@@ -22,7 +22,7 @@ from gatekeeper_core.caching import LruCache
 from gatekeeper_core.context.tool_results.context import ResultContext, memory_of
 from gatekeeper_core.context.tool_results.digest import Digest, Lines, Shelf, Strategy, Task
 from gatekeeper_core.context.tool_results.formats.delimited import digest_delimited
-from gatekeeper_core.context.tool_results.formats.detect import detect_kind, looks_like_json
+from gatekeeper_core.context.tool_results.formats.detect import Kind, detect_kind, looks_like_json
 from gatekeeper_core.context.tool_results.formats.json_results import (
     digest_json_value,
     digest_parts,
@@ -36,7 +36,7 @@ from gatekeeper_core.context.tool_results.formats.traces import digest_trace
 from gatekeeper_core.context.tool_results.omissions import border_after, border_before, gap, with_context
 from gatekeeper_core.context.tool_results.pointers import Pointer, defused, pointer_id
 from gatekeeper_core.context.tool_results.query_match import Asked
-from gatekeeper_core.context.tool_results.sampling import sample_lines, sample_rows
+from gatekeeper_core.context.tool_results.sampling import sample_lines, sample_rows, values_around_rows
 from gatekeeper_core.context.tool_results.thread_memories import ThreadMemories
 from gatekeeper_core.context.tool_results.working_memory import READING_TOOLS, WorkingMemory
 from gatekeeper_core.errors import ConfigError, check_range
@@ -348,7 +348,7 @@ class ToolResultCompressor:
             result = self._json(job._replace(kind="json"))
             if result is not None:
                 return result
-        job = job._replace(kind=strategy or detect_kind(job.text))
+        job = job._replace(kind=strategy or self._kind(job.text))
         if job.kind == "binary":
             length = len(job.text)
             omitted = gap(length, "characters", 0, length - 1)
@@ -367,6 +367,12 @@ class ToolResultCompressor:
             digest = digest_lines(sample, task)
         return self._digested(job, digest)
 
+    def _kind(self, text: str) -> Kind:
+        """Return the kind of a text that was not read as JSON; an object too long for that is no code, but lines."""
+        kind = detect_kind(text)
+        is_object = len(text) > _ANALYSED_CHARS and text[:200].lstrip().startswith("{")
+        return "lines" if is_object and kind in _WHOLE else kind
+
     def _json(self, job: _Job) -> ToolResult | None:
         """Return JSON as a table, or the rows of it that matter; None where it has to be read as lines."""
         lossless_only = self._config.lossless_only
@@ -375,7 +381,10 @@ class ToolResultCompressor:
             if lossless_only or job.tokens <= _KEPT_TOKENS:
                 return None
             sample = sample_rows(job.text, job.task.asked, max_chars=_ANALYSED_CHARS)
-            return None if sample is None else self._digested(job, digest_parts([sample], [], self._less_head(job)))
+            if sample is None:
+                return None
+            digest = digest_parts([sample], values_around_rows(job.text), self._less_head(job))
+            return self._digested(job, digest)
         if lossless_only or job.tokens <= 4 * _LOSSLESS_TOKENS:
             lossless = self._lossless(job, value)
             if lossless is not None:

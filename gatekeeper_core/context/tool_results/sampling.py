@@ -5,24 +5,35 @@ Both ends, even samples, and where words of failure or of the question stand.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from heapq import merge
+from itertools import islice
+from typing import NamedTuple
 
 from gatekeeper_core.context.tool_results.digest import Lines
-from gatekeeper_core.context.tool_results.formats.json_results import Table
-from gatekeeper_core.context.tool_results.formats.json_text import JsonValue, json_decoder
+from gatekeeper_core.context.tool_results.formats.json_results import Table, parts_of
+from gatekeeper_core.context.tool_results.formats.json_text import JsonValue, Unread, json_decoder, read_json
 from gatekeeper_core.context.tool_results.formats.templates import masked
 from gatekeeper_core.context.tool_results.omissions import merged
 from gatekeeper_core.context.tool_results.query_match import Asked
 from gatekeeper_core.context.tool_results.signals import failure_places
 from gatekeeper_core.text import LazyPattern
 
-__all__ = ["sample_lines", "sample_rows"]
+__all__ = ["sample_lines", "sample_rows", "values_around_rows"]
 
 _SAMPLES = 24
 _HITS = 2_000
 _PLACES = 40_000
 _LONGEST_LINE = 4_000
-_OPENING = LazyPattern(r'\s*\[\s{0,198}(\{\s{0,198}"[^"]{0,198}")')  # of a list of objects, up to the first key
+_KIND_CHARS = 400
+_CHARS_BEFORE = 12
+_OBJECT = r'(\{\s{0,198}"[^"]{0,198}")'  # up to its first key
+_FIRST = LazyPattern(rf"\s*(\[)?\s{{0,198}}{_OBJECT}")
+_VALUE = LazyPattern(rf'"([^"\\]{{0,198}})"\s{{0,9}}:\s{{0,9}}(\[)?(?=\s{{0,198}}{_OBJECT})')
+_KEY_BEFORE = LazyPattern(r'"([^"\\]{0,198})"\s{0,9}:\s{0,198}\Z')
+_KEY_CHARS = 400
+_MISSES = 24  # places that begin no object: from so many more than objects on, the text is no JSON
+_STATUS = LazyPattern(r"5[0-9]{2}(?<![\w.-]...)(?![\w.-])")  # maybe of HTTP; the columns tell when the row is read
 
 
 def sample_lines(text: str, asked: Asked, *, max_chars: int) -> Lines:
@@ -72,16 +83,30 @@ def _hits(text: str, asked: Asked) -> Iterable[tuple[int, int]]:
     """Yield the lines in which the question's words stand, then one line of each kind that tells of a failure."""
     for start, stop in asked.spans(text, limit=_HITS):
         yield _whole_lines(text, start, stop)
-    seen: set[str] = set()
-    reached = -1
-    for place in failure_places(text, limit=_PLACES):
-        if place < reached:
+    yield from _failures(text, lambda place: _whole_lines(text, place, place))
+
+
+def _failures(text: str, span_of: Callable[[int], tuple[int, int]]) -> Iterable[tuple[int, int]]:
+    """Yield one line or row of each kind that has a word of failure, or a number like a status of HTTP from 500 on.
+
+    Where such a number stands belongs to its kind: most are no status.
+    """
+    numbers = (found.start() for found in islice(_STATUS.finditer(text), _PLACES))
+    befores = ((at, masked(text[max(0, at - _CHARS_BEFORE) : at])) for at in numbers)
+    words = ((at, "") for at in failure_places(text, limit=_PLACES))
+    seen: set[tuple[str, str]] = set()
+    start = stop = yielded = -1
+    kind = ""
+    for place, before in merge(words, befores):
+        if place >= stop:
+            start, stop = span_of(place)
+            kind = masked(text[start : min(stop, start + _KIND_CHARS)])
+        elif start == yielded or not before:
             continue
-        start, reached = _whole_lines(text, place, place)
-        kind = masked(text[start : min(reached, start + 400)])
-        if kind not in seen and len(seen) < _HITS:
-            seen.add(kind)
-            yield start, reached
+        if (kind, before) not in seen and len(seen) < _HITS:
+            seen.add((kind, before))
+            yielded = start
+            yield start, stop
 
 
 def _counts_before(text: str, mark: str, places: Iterable[int]) -> list[int]:
@@ -98,46 +123,116 @@ def _counts_before(text: str, mark: str, places: Iterable[int]) -> list[int]:
 # --- JSON -----------------------------------------------------------------------------------------------------------
 
 
+class _Layout(NamedTuple):
+    """Where the objects of a long JSON text are.
+
+    Attributes:
+        path: of their list, as tables name it; "" for the whole text.
+        opening: what each of them begins with, up to its first key.
+        list_at: where the list begins, or -1: they are the values of an object.
+    """
+
+    path: str
+    opening: str
+    list_at: int
+
+
+def _layout(text: str) -> _Layout | None:
+    """Return the layout of a list of objects, JSON lines, or the outermost list or map over half the text."""
+    first = _FIRST.match(text)
+    if first is None:
+        return None
+    if first[1] or _is_spread(text, first[2], first.start(2)):
+        return _Layout("", first[2], max(first.start(1), 0))
+    for value in _VALUE.finditer(text, 0, _LONGEST_LINE):
+        if _is_spread(text, value[3], value.start(3)):
+            return _Layout(f"{value[1]}[]" if value[2] else "*", value[3], value.start(2))
+    return None
+
+
+def _is_spread(text: str, opening: str, start: int) -> bool:
+    return text.rfind(opening) - start > len(text) // 2
+
+
 def sample_rows(text: str, asked: Asked, *, max_chars: int) -> Table | None:
-    """Return some objects of a long JSON list of objects that begin with the same key, or None where it is none.
+    """Return some of the objects that a long JSON text consists of, or None where it does not.
+
+    They begin with the same key: the objects of a list, of JSON lines, or of a list or a map inside of an object. A
+    quarter of what is read are rows in which words of the question or of failure stand, the rest even samples.
 
     >>> sample = sample_rows('[{"id": 1}, {"id": 2}, {"id": 3}]', Asked(None), max_chars=100)
     >>> sample.numbers, sample.total
     ([0, 1, 2], 3)
     """
     decoder = json_decoder()
-    begins = _OPENING.match(text)
-    if begins is None:
+    layout = _layout(text)
+    if layout is None:
         return None
-    opening = begins[1]
+    opening = layout.opening
     found: dict[int, dict[str, JsonValue]] = {}
-    room = max_chars
-    for place in _row_places(text, opening, asked, max_chars):
-        if place in found or room <= 0:
-            continue
+    misses = 0
+
+    def read(place: int) -> int:
+        """Return how many characters of a row were read; 0 where it was read before, or is none."""
+        nonlocal misses
+        if place < 0 or misses > _MISSES + len(found):
+            return 0
+        key = _KEY_BEFORE.search(text, max(0, place - _KEY_CHARS), place) if layout.list_at < 0 else None
+        if place in found or (key is None and layout.list_at < 0):
+            return 0
         try:
             row, stop = decoder.raw_decode(text, place)
         except (ValueError, RecursionError):
-            continue
-        if isinstance(row, dict):
-            found[place] = row
-            room -= stop - place
+            misses += 1
+            return 0
+        found[place] = {"key": key[1], **row} if key else row
+        return stop - place
+
+    room = max_chars
+    for place in _hit_rows(text, opening, asked):
+        room -= read(place)
+        if room <= max_chars * 3 // 4:
+            break
+    for start, stop in _even(len(text), room):
+        at = text.find(opening, start)
+        while 0 <= at < stop:
+            read(at)
+            at = text.find(opening, at + 1)
     if not found:
         return None
     places = sorted(found)
     numbers = _counts_before(text, opening, places)
-    return Table("", [found[place] for place in places], numbers, max(text.count(opening), numbers[-1] + 1))
+    return Table(layout.path, [found[place] for place in places], numbers, max(text.count(opening), numbers[-1] + 1))
 
 
-def _row_places(text: str, opening: str, asked: Asked, max_chars: int) -> Iterable[int]:
-    """Yield where objects begin: those at hits, the last one, those of the even samples."""
-    for place in (*(start for start, _ in asked.spans(text, limit=200)), *failure_places(text, limit=500)):
-        at = text.rfind(opening, 0, place + len(opening))
-        if at >= 0:
-            yield at
+def _hit_rows(text: str, opening: str, asked: Asked) -> Iterable[int]:
+    """Yield where objects begin: the last one, those the question names, one of each kind that tells of a failure."""
+
+    def row_of(place: int) -> tuple[int, int]:
+        after = text.find(opening, place + 1)
+        return text.rfind(opening, 0, place + len(opening)), after if after >= 0 else len(text)
+
     yield text.rfind(opening)
-    for start, stop in _even(len(text), max_chars // 2):
-        at = text.find(opening, start)
-        while 0 <= at < stop:
-            yield at
-            at = text.find(opening, at + 1)
+    for start, _ in asked.spans(text, limit=200):
+        yield row_of(start)[0]
+    for start, _ in _failures(text, row_of):
+        yield start
+
+
+def values_around_rows(text: str) -> list[tuple[str, JsonValue]]:
+    """Return the plain values beside the list that ``sample_rows`` reads, with their paths.
+
+    >>> values_around_rows('{"total": 9, "rows": [%s], "next": null}' % ", ".join(['{"id": 1}'] * 9))
+    [('total', '9'), ('next', None)]
+    """
+    layout = _layout(text)
+    if layout is None or not layout.path or layout.list_at < 0:
+        return []
+    try:
+        _, stop = json_decoder().raw_decode(text, text.rfind(layout.opening))
+    except (ValueError, RecursionError):
+        return []
+    around = read_json(f"{text[: layout.list_at]}[{text[stop:]}")
+    if isinstance(around, Unread):
+        return []
+    return [(path, value) for path, value in parts_of(around)[1] if value != []]

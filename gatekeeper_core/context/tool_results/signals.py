@@ -19,6 +19,7 @@ __all__ = [
     "failing",
     "failure_places",
     "in_lower_case",
+    "is_status_column",
     "lowered",
     "severities",
     "severity",
@@ -82,9 +83,11 @@ _STATED_CHARS = 200
 _LEVEL = LazyPattern(rf"(?i:({_BAD})|{_CALM})")
 _LETTERS = frozenset("VDIWEF")
 _BAD_CODES = {
-    **dict.fromkeys(("priority", "severity"), LazyPattern("([0-3])|[4-7]")),
-    **dict.fromkeys(("status", "status_code"), LazyPattern("(5[0-9]{2})|[1-4][0-9]{2}")),
+    "priority": LazyPattern("([0-3])|[4-7]"),
+    "severity": LazyPattern("([0-3])|[4-7]"),
+    "status": LazyPattern("(5[0-9]{2})|[1-4][0-9]{2}"),
 }
+_STATUS_COLUMN = LazyPattern(r"(?:.*[^a-z])?(?:http|response)?[ _-]?(?:status|(?:status|http|response)[ _-]?code)")
 _LONG_LINE = 20_000
 _LINES_AT_ONCE = 100
 _PIECE = 65_536
@@ -160,9 +163,19 @@ def stated_levels(column: str, texts: Collection[str]) -> dict[str, int]:
     """
     if _LETTERS.issuperset(texts):
         return {text: 1 if text in _BAD_LETTERS else -1 for text in texts}
-    codes = _BAD_CODES.get(column.rpartition(".")[2].lower(), _LEVEL)
+    name = column.rpartition(".")[2].lower()
+    codes = _BAD_CODES.get("status" if is_status_column(name) else name, _LEVEL)
     found = ((text, _LEVEL.fullmatch(text) or codes.fullmatch(text)) for text in texts)
     return {text: 1 if level[1] else -1 for text, level in found if level is not None}
+
+
+def is_status_column(name: str) -> bool:
+    """Return whether a column may hold a status of HTTP.
+
+    >>> [name for name in ("sc-status", "elb_status_code", "responseCode", "sc-substatus") if is_status_column(name)]
+    ['sc-status', 'elb_status_code', 'responseCode']
+    """
+    return _STATUS_COLUMN.fullmatch(name.lower()) is not None
 
 
 def in_lower_case(lines: Sequence[str]) -> Iterable[tuple[list[str], str]]:

@@ -617,3 +617,19 @@ def test_a_run_puts_its_results_into_the_memory_of_its_thread(thread: str) -> No
 def test_a_thread_has_a_text_for_a_name(name: Any, error: type[Exception]) -> None:
     with pytest.raises(error, match="thread_id"):
         ToolResultCompressor(working_memory=memories_of()).compress(LOG, thread_id=name)
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+def test_a_json_object_too_long_to_be_read_is_cut_as_rows_or_lines_not_kept_as_code(indent: int | None) -> None:
+    rows: list[dict[str, object]] = [{"id": at, "state": "ok", "note": "lease " + "x " * 150} for at in range(2_000)]
+    rows[900].update(state="error", note="磁盘 SN-8841")
+    tree = {f"a{at}": {f"b{at} {each}": {"c": ["fine " * 40, each]} for each in range(3)} for at in range(1_000)}
+    tree["a500"]["b500 1"] = {"c": ["ERROR disk SN-8841", 1]}
+    for value in ({"page": 1, "rows": rows, "next": "c-99"}, {f"job {at}": row for at, row in enumerate(rows)}, tree):
+        text = json.dumps(value, ensure_ascii=False, indent=indent)
+        assert len(text) > 600_000
+        made = compress_tool_result(text)
+        assert made.tokens_after < 3_000
+        assert "SN-8841" in made.text
+        assert compress_tool_result(made.text).text == made.text
+        assert "rows" not in value or 'next: "c-99"' in made.text

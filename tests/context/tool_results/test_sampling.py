@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from gatekeeper_core.context.tool_results.query_match import Asked
-from gatekeeper_core.context.tool_results.sampling import sample_lines, sample_rows
+from gatekeeper_core.context.tool_results.sampling import sample_lines, sample_rows, values_around_rows
 
 
 def long_log(count: int = 40_000) -> list[str]:
@@ -79,3 +80,65 @@ def test_a_list_that_was_cut_off_can_still_be_read() -> None:
 @pytest.mark.parametrize("text", ["", "[]", "[1, 2]", '{"a": 1}', "[[[", "[{", '[{"a', "x" * 100, '[{"a": ' * 50_000])
 def test_what_is_no_list_of_objects_has_no_rows(text: str) -> None:
     assert sample_rows(text, Asked(None), max_chars=10_000) is None
+
+
+def long_rows() -> list[dict[str, object]]:
+    rows: list[dict[str, object]] = [{"id": at, "state": "正常", "note": "retry failed 0"} for at in range(9_000)]
+    rows[4_321] = {"id": 4_321, "state": "error", "note": "磁盘 SN-8841"}
+    rows[7_654]["note"] = "retry failed, lease K-77"
+    return rows
+
+
+@pytest.mark.parametrize("indent", [None, 2])
+@pytest.mark.parametrize(
+    ("path", "envelope"),
+    [
+        ("items[]", lambda rows: {"page": 1, "items": rows, "next": "c-99"}),
+        ("items[]", lambda rows: {"page": 1, "next": "c-99", "data": {"links": [{"rel": "up"}], "items": rows}}),
+        ("*", lambda rows: {f"job {row['id']}": row for row in rows}),
+    ],
+)
+def test_rows_inside_of_a_long_object_are_read_and_one_of_each_kind_of_failure(
+    indent: int | None, path: str, envelope: Callable[[list[dict[str, object]]], object]
+) -> None:
+    text = json.dumps(envelope(long_rows()), indent=indent, ensure_ascii=False)
+    sample = sample_rows(text, Asked(None), max_chars=40_000)
+    assert sample is not None
+    assert sample.numbers is not None
+    assert (sample.path, sample.total) == (path, 9_000)
+    assert {0, 4_321, 7_654, 8_999} <= set(sample.numbers)
+    assert all(int(str(row["id"])) == number for row, number in zip(sample.rows, sample.numbers, strict=True))
+    assert [row.get("key") for row in sample.rows[:1]] == ["job 0" if path == "*" else None]
+    around = dict(values_around_rows(text))
+    assert (around.get("next"), around.get("page")) == ((None, None) if path == "*" else ("c-99", "1"))
+
+
+def test_long_json_lines_are_read_as_rows() -> None:
+    text = "\n".join(json.dumps(row, ensure_ascii=False) for row in long_rows())
+    sample = sample_rows(text, Asked("K-77"), max_chars=40_000)
+    assert sample is not None
+    assert sample.total == 9_000
+    assert {4_321, 7_654} <= set(sample.numbers or ())
+    assert values_around_rows(text) == []
+
+
+def test_a_row_with_a_status_from_500_on_is_read_wherever_it_stands() -> None:
+    rows = [{"path": f"/a/{at}", "sc-status": 200, "ms": 7} for at in range(9_000)]
+    rows[5_432]["sc-status"] = 503
+    sample = sample_rows(json.dumps(rows), Asked(None), max_chars=40_000)
+    assert sample is not None
+    assert 5_432 in (sample.numbers or ())
+
+
+@pytest.mark.parametrize("deep", ['{"a": ', '[{"a": ', '{"a": [{"b": '])
+def test_what_begins_as_json_and_is_none_is_given_up(deep: str) -> None:
+    assert sample_rows(deep * 5_000, Asked(None), max_chars=10_000) is None
+
+
+def test_words_of_failure_before_the_first_row_are_no_row() -> None:
+    text = json.dumps({"errors": "failed 503 " * 9, "rows": [{"id": at} for at in range(2_000)]})
+    sample = sample_rows(text, Asked("failed"), max_chars=5_000)
+    assert sample is not None
+    assert sample.numbers is not None
+    assert sample.numbers[0] == 0
+    assert dict(values_around_rows(text)).keys() == {"errors"}

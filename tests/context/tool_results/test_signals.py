@@ -90,6 +90,10 @@ def test_the_first_level_of_a_line_counts(line: str, level: int) -> None:
         ("grade", ["A", "E"], set()),
         ("PRIORITY", ["6", "3"], {"3"}),
         ("http.status", ["200", "502"], {"502"}),
+        ("sc-status", ["200", "502"], {"502"}),
+        ("elb_status_code", ["200", "502"], {"502"}),
+        ("responseCode", ["200", "502"], {"502"}),
+        ("sc-substatus", ["0", "502"], set()),
         ("retries", ["3", "502"], set()),
     ],
 )

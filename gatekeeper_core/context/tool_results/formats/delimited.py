@@ -8,14 +8,17 @@ from collections.abc import Sequence
 from gatekeeper_core.context.tool_results.digest import Digest, Lines, Task
 from gatekeeper_core.context.tool_results.formats.cells import columns_of_cells
 from gatekeeper_core.context.tool_results.formats.rows import keep_rows, summary_of
+from gatekeeper_core.context.tool_results.signals import is_status_column
 
-__all__ = ["delimiter_of", "digest_delimited", "split_row"]
+__all__ = ["delimiter_of", "digest_delimited", "names_a_status", "split_row"]
 
 _ALIGNED = "  "  # columns that are filled up with spaces
 _DELIMITERS = ("\t", ",", ";", "|", _ALIGNED)
 _SAMPLE = 60
 _AGREEING = 0.95
 _HEAD_CHARS = 600
+_FIRST_LINES = 8
+_FIELDS = "#Fields: "  # Source: Hallam-Baker and Behlendorf, Extended Log File Format, W3C working draft, 1996
 
 
 def delimiter_of(lines: Sequence[str]) -> str | None:
@@ -30,6 +33,8 @@ def delimiter_of(lines: Sequence[str]) -> str | None:
     sample = [line for line in lines[:_SAMPLE] if line.strip()]
     if len(sample) < 3:
         return None
+    if _fields_line(sample) is not None:
+        return " "
     least = _AGREEING * len(sample)
     for delimiter in _DELIMITERS:
         if sum(1 for line in sample if delimiter in line or (delimiter == _ALIGNED and "\t" in line)) < least:
@@ -39,6 +44,27 @@ def delimiter_of(lines: Sequence[str]) -> str | None:
         if width > 1 and agreeing >= least and (width > 3 or _is_head(sample[0], delimiter)):
             return delimiter
     return None
+
+
+def names_a_status(lines: Sequence[str], delimiter: str) -> bool:
+    """Return whether the first line, or the one with the fields, names the columns, and one of them may be of HTTP.
+
+    >>> rows = ["2027-04-03 12:00:01,/a,200", "2027-04-03 12:00:02,/b,500"]
+    >>> names_a_status(["time,path,status", *rows], ","), names_a_status(["time,path,ms", *rows], ",")
+    (True, False)
+    """
+    names = _names(lines[_fields_line(lines) or 0], delimiter)
+    widths = {len(split_row(line, delimiter)) for line in lines[1:_FIRST_LINES]}
+    return len(names) in widths and any(map(is_status_column, names))
+
+
+def _names(head: str, delimiter: str) -> list[str]:
+    return [name.strip() for name in split_row(head.removeprefix(_FIELDS), delimiter)]
+
+
+def _fields_line(lines: Sequence[str]) -> int | None:
+    """Return which of the first lines names the columns of a log in the extended log file format of W3C."""
+    return next((at for at, line in enumerate(lines[:_FIRST_LINES]) if line.startswith(_FIELDS)), None)
 
 
 def _is_head(line: str, delimiter: str) -> bool:
@@ -70,15 +96,19 @@ def digest_delimited(lines: Lines, task: Task) -> Digest | None:
     delimiter = delimiter_of(texts)
     if delimiter is None:
         return None
-    body = [at for at in range(1, len(texts)) if texts[at].strip()]
-    names = [name.strip() for name in split_row(texts[0], delimiter)]
+    fields_at = _fields_line(texts)
+    top = fields_at or 0
+    body = [at for at in range(top + 1, len(texts)) if texts[at].strip()]
+    if fields_at is not None:
+        body = [at for at in body if not texts[at].startswith("#")]
+    names = _names(texts[top], delimiter)
     columns = columns_of_cells(names, [split_row(texts[at], delimiter) for at in body])
     told = summary_of(columns)
     if task.counter(told) > task.budget_tokens // 6:
         told = ""
-    head = texts[0][:_HEAD_CHARS]
+    head = texts[top][:_HEAD_CHARS]
     left = task.budget_tokens - task.counter(f"{head}\n{told}\n")
     shelf = keep_rows(lines.at(body), columns, task._replace(budget_tokens=left))
-    shelf.kept[lines.numbers[0]] = head
+    shelf.kept[lines.numbers[top]] = head
     text = shelf.text()
     return Digest(f"{text}\n{told}" if told else text, len(shelf.kept), lines.total, "lines", "rows")

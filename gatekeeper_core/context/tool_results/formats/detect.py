@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Literal, TypeAlias
 
-from gatekeeper_core.context.tool_results.formats.delimited import delimiter_of
+from gatekeeper_core.context.tool_results.formats.delimited import delimiter_of, names_a_status
 from gatekeeper_core.context.tool_results.formats.listings import is_listed, is_match, is_path
 from gatekeeper_core.context.tool_results.formats.templates import masked
 from gatekeeper_core.context.tool_results.formats.traces import is_frame, is_trace_head
@@ -28,7 +28,7 @@ _BLOB_LINE = 10_000
 _NOT_TEXT = LazyPattern("[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f\ufffd\ud800-\udfff]")  # ESC colours a terminal
 _STAMPED = LazyPattern(
     r"\W{0,3}(?:[\w.:-]{1,60}\s"
-    r"|[a-z@]{1,12}=\"?)?(?:[0-9]{2,4}[-/.][0-9]{1,2}[-/.][0-9]{1,4}[T ,_][0-9]{1,2}:[0-9]{2}"
+    r"|[\w@.-]{1,40}=\"?)?(?:[0-9]{2,4}[-/.][0-9]{1,2}[-/.][0-9]{1,4}[T ,_][0-9]{1,2}:[0-9]{2}"
     r"|[0-9]{1,2}:[0-9]{2}:[0-9]{2}\b"
     r"|[A-Z][a-z]{2}\s+[0-9]{1,2}\s[0-9]{2}:[0-9]{2}|[A-Z][a-z]{2} [A-Z][a-z]{2}\s+[0-9]{1,2}\s[0-9]{2}:"
     r"|[0-9]{10,13}[ .]"
@@ -155,7 +155,8 @@ def _by_form(lines: Sequence[str]) -> Kind | None:
     logged = (len(lines) - len(others) + len(levelled)) / len(lines)
     if _share(lines, is_frame) >= 0.25 and any(map(is_trace_head, lines)) and logged < 0.4:
         return "trace"
-    if stamped < 0.5 and delimiter_of(lines) is not None:
+    delimiter = delimiter_of(lines)
+    if delimiter is not None and (stamped < 0.5 or names_a_status(lines, delimiter)):
         return "table"
     if _share(lines, is_listed) >= 0.4:
         return "listing"

@@ -29,7 +29,7 @@ from gatekeeper_core.context.tool_results.formats.tables import (
 from gatekeeper_core.context.tool_results.omissions import MARK, shortened
 from gatekeeper_core.context.tool_results.signals import failing
 
-__all__ = ["Table", "digest_json_value", "digest_parts", "lossless_json", "read_any_json"]
+__all__ = ["Table", "digest_json_value", "digest_parts", "lossless_json", "parts_of", "read_any_json"]
 
 _MIN_ROWS = 3
 _CELL_CHARS = 160
@@ -72,10 +72,15 @@ def lossless_json(value: JsonValue) -> str | None:
 
 def digest_json_value(value: JsonValue, task: Task) -> Digest:
     """Return a digest of a value: each list as the rows of it that matter, everything else by its path."""
+    return digest_parts(*parts_of(value), task)
+
+
+def parts_of(value: JsonValue) -> tuple[list[Table], list[tuple[str, JsonValue]]]:
+    """Return the tables of a value, and its plain values by their paths."""
     tables: dict[str, Table] = {}
     plain: list[tuple[str, JsonValue]] = []
     _collect(value, "", tables, plain)
-    return digest_parts(list(tables.values()), plain, task)
+    return list(tables.values()), plain
 
 
 def digest_parts(tables: Sequence[Table], plain: Sequence[tuple[str, JsonValue]], task: Task) -> Digest:

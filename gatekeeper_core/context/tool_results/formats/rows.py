@@ -229,7 +229,8 @@ def _failures(lines: Sequence[str], columns: Columns, unusual: Sequence[Unusual]
 def _failure_templates(columns: Columns, rows: Collection[int]) -> dict[int, str]:
     """Return by row the templates of its free texts, and its categories that tell of a failure.
 
-    A single word in a free text is a name, and says nothing of what failed.
+    A single word in a free text is a name, and says nothing of what failed; nor does a template without words, of a
+    time or an address.
     """
     templates: dict[int, str] = {}
     for cells in columns.values():
@@ -241,8 +242,9 @@ def _failure_templates(columns: Columns, rows: Collection[int]) -> dict[int, str
             }
         else:
             continue
-        for row, text in zip(cells.rows, cells.texts, strict=True) if telling else ():
-            if row in rows and text in telling and (cells.is_category or " " in text or not text.isascii()):
+        wordy = set(filter(has_words, set(telling.values())))
+        for row, text in zip(cells.rows, cells.texts, strict=True) if wordy else ():
+            if row in rows and telling.get(text) in wordy and (cells.is_category or " " in text or not text.isascii()):
                 templates[row] = f"{templates.get(row, '')}\n{telling[text]}"
     return templates
 

@@ -48,3 +48,17 @@ def test_rows_are_kept_as_they_are_written(query: str) -> None:
 
 def test_what_is_no_table_has_no_digest() -> None:
     assert digest_delimited(Lines.whole(["a", "b"]), Task(Asked(None), 99, len, 5)) is None
+
+
+def test_a_log_in_the_extended_format_of_w3c_is_read_by_its_fields() -> None:
+    """The status of its column ranks a row, though no word tells of a failure; further heads are no rows."""
+    rows = [f"2027-04-03 12:00:{at % 60:02} GET /failed/{at} 404 {at % 9}" for at in range(900)]
+    rows[450] = "2027-04-03 12:07:30 GET /发票/7741 503 4"
+    rows[600] = "#Date: 2027-04-03"
+    lines = ["#Software: x", "#Fields: date time cs-method cs-uri-stem sc-status time-taken", *rows]
+    made = digest_delimited(Lines.whole(lines), Task(Asked(None), 120, lambda text: len(text) // 4, 2))
+    assert made is not None
+    shown = made.text.split("\n")
+    assert lines[1] in shown
+    assert rows[450] in shown
+    assert "#Date: 2027-04-03" not in shown

@@ -103,3 +103,25 @@ def test_colours_of_a_terminal_are_no_binary() -> None:
 )
 def test_lines_that_end_as_sentences_do_are_prose(line: str, kind: str) -> None:
     assert detect_kind("\n".join([line] * 40)) == kind
+
+
+@pytest.mark.parametrize("delimiter", [",", "\t", ";", "  "])
+def test_rows_that_begin_with_a_time_are_a_table_where_a_column_is_a_status(delimiter: str) -> None:
+    rows = [delimiter.join((f"2027-04-03 12:00:{at % 60:02}", "web-1", "200", f"/页/{at}")) for at in range(99)]
+    heads = {name: delimiter.join(("time", "s2-host", name, "页面")) for name in ("http_status", "ms")}
+    kinds = [detect_kind("\n".join([head, *rows])) for head in heads.values()]
+    assert kinds == ["table", "log"]
+    assert detect_kind("\n".join(rows)) == "log"
+
+
+def test_a_log_in_the_extended_format_of_w3c_is_a_table() -> None:
+    rows = [f"2027-04-03 12:00:{at % 60:02} 10.0.0.{at} GET /a 200 {at}" for at in range(99)]
+    fields = "#Software: x\n#Fields: date time c-ip cs-method cs-uri-stem sc-status time-taken\n"
+    assert detect_kind(fields + "\n".join(rows)) == "table"
+    assert detect_kind("\n".join(rows)) == "log"
+
+
+@pytest.mark.parametrize("key", ["time", "created_at", "log.time", "@timestamp"])
+def test_pairs_of_key_and_value_that_begin_with_a_time_are_a_log(key: str) -> None:
+    lines = [f'{key}=2027-04-03T12:00:{at % 60:02}Z id={at} state=ok note="一切正常"' for at in range(99)]
+    assert detect_kind("\n".join(lines)) == "log"

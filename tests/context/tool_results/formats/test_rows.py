@@ -152,3 +152,17 @@ def test_one_row_is_kept_of_each_template_of_failure() -> None:
     kept = "\n".join(shelf.kept.values())
     assert all(part in kept for part in ("failed", "denied", "已中断", "rejected"))
     assert kept.count("failed") <= 3  # its template, the first row and the last one
+
+
+def test_a_time_is_no_template_of_a_failure() -> None:
+    """Rows of one level whose only free text with a space is a time fail in ways of their own."""
+    texts = [
+        {"time": f"2027-04-03 12:{at // 60:02}:{at % 60:02}", "page": f"/home/{at}", "status": "200"}
+        for at in range(600)
+    ]
+    bad = {100: "/pay/confirm", 250: "/发票", 400: "/prices/import"}
+    for at, page in bad.items():
+        texts[at].update(page=page, status="500")
+    lines = Lines.whole([" | ".join(row.values()) for row in texts])
+    shelf = keep_rows(lines, columns_of_texts(texts), Task(Asked(None), 60, lambda text: len(text) // 4, 0))
+    assert {at + 1 for at in bad} <= set(shelf.kept)
