@@ -189,6 +189,20 @@ def test_what_was_acknowledged_survives_a_server_that_is_killed_in_the_middle(
         assert store.check() == ()
 
 
+def test_no_call_returns_before_its_commit_is_flushed(store: PostgresStore, conninfo: str) -> None:
+    """So that a power failure loses nothing acknowledged, as far as the server keeps its word: ``fsync``, the disk."""
+    fill(store)
+    store.forget("acme", user="gone")
+    waiting = []
+    with psycopg.connect(conninfo, autocommit=True) as other:
+        for name, call in CALLS.items():
+            call(store)
+            behind = other.execute("SELECT pg_current_wal_insert_lsn() - pg_current_wal_flush_lsn()").fetchone()
+            waiting += [name] if behind != (0,) else []
+    # The server notes its own state now and then, for which nobody waits.
+    assert len(waiting) <= 1, waiting
+
+
 def test_a_killed_server_leaves_no_process_that_keeps_the_next_one_from_starting(mortal: MortalServer) -> None:
     """Also one that is on no list of its children: here a program of its folder that waits for its input."""
     command = [str(mortal.folder / "package" / "postgres" / "bin" / "psql"), "-AtX", mortal.conninfo]
