@@ -1,7 +1,7 @@
 """The campaign: each promise under attack for some time, and a table of attempts and failures in Markdown.
 
 ``python -m tests.fuzz [--seconds 120] [--seed N] [ATTACK...]`` (``make fuzz``). An attack is a target, which an engine
-gives bytes to for so many seconds, or a suite of tests, which runs once and starts no test after so many seconds.
+gives bytes to for so many seconds, or a suite of tests, which runs once and starts no test after three times as many.
 
 The engine is atheris where it is installed (group ``fuzz``), else hypothesis. The same seed begins the same way; how far
 it comes is a matter of the machine. An input that failed is added to the corpus of its target, which ``tests/test_fuzz.py``
@@ -26,8 +26,9 @@ from tests.fuzz.suites import SUITES
 from tests.fuzz.targets import TARGETS
 
 ROOT = Path(__file__).resolve().parents[2]
+SUITE_TIMES = 3
 PROMISES = {
-    **{name: (target.__doc__ or "").partition("\n")[0] for name, target in TARGETS.items()},
+    **{name: (target.__doc__ or "").partition("\n")[0].replace("``", "`") for name, target in TARGETS.items()},
     **{name: suite.promise for name, suite in SUITES.items()},
 }
 
@@ -44,6 +45,7 @@ def attacked(name: str, *, engine: str, seconds: float, seed: int) -> Outcome:
     """Run a target or a suite in a process of its own."""
     with tempfile.TemporaryDirectory() as folder:
         program = ["tests.fuzz.engines", engine] if name in TARGETS else ["tests.fuzz.suites"]
+        seconds = seconds if name in TARGETS else SUITE_TIMES * seconds
         command = [sys.executable, "-m", *program, name, str(seconds), str(seed), folder]
         environment = {**os.environ, "PYTHONHASHSEED": str(seed)}
         # Beside the seconds: the imports under instruments, the corpus, and one slow attempt.
@@ -70,7 +72,7 @@ def attacked(name: str, *, engine: str, seconds: float, seed: int) -> Outcome:
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__.partition("\n")[0])
     parser.add_argument("attacks", metavar="ATTACK", nargs="*", help=f"{', '.join(PROMISES)}; all without one")
-    parser.add_argument("--seconds", type=float, default=120, help="for each attack (default %(default)s)")
+    parser.add_argument("--seconds", type=float, default=120, help="for each target (default %(default)s)")
     parser.add_argument("--seed", type=int, default=0, help="default %(default)s")
     parser.add_argument("--engine", choices=ENGINES, help="default: atheris where it is installed, else hypothesis")
     options = parser.parse_args()
@@ -79,7 +81,9 @@ def main() -> int:
         parser.error(f"no such attack: {', '.join(sorted(unknown))}; attacks are {', '.join(PROMISES)}")
     engine = options.engine or ENGINES[importlib.util.find_spec("atheris") is None]
 
-    print(f"{engine}, seed {options.seed}, {options.seconds:g} seconds for each attack\n")
+    print(
+        f"{engine}, seed {options.seed}, {options.seconds:g} seconds for each target, at most {SUITE_TIMES * options.seconds:g} for each suite\n"
+    )
     print("| attack | promise | attempts | failures |\n|---|---|---|---|")
     remarks: list[str] = []
     attempts = failures = 0
