@@ -2,6 +2,7 @@
 
 Environment:
     GATEKEEPER_FAULT_ROUNDS: how many times as many rounds as in CI are made, with other random numbers (default 1).
+    GATEKEEPER_FAULT_SEED: the seed of these numbers; any seed must pass.
     GATEKEEPER_FAULT_RECORD: a file for what each round looked for and found; see ``tests/fault_record.py``.
 """
 
