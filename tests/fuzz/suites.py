@@ -19,8 +19,6 @@ import pytest
 
 from tests.fault_record import VARIABLE
 
-FAULT_ROUNDS = 3
-
 
 class Suite(NamedTuple):
     """A promise, and the arguments of pytest that name its tests."""
@@ -153,8 +151,8 @@ def main(suite: str, seconds: float, seed: int, folder: Path) -> int:
     record = folder / "rounds.jsonl"
     os.environ.update(
         {
+            "GATEKEEPER_ADVERSARIAL_BIG": "1",
             "GATEKEEPER_ADVERSARIAL_SEED": f"{seed}",
-            "GATEKEEPER_FAULT_ROUNDS": f"{FAULT_ROUNDS}",
             "GATEKEEPER_FAULT_SEED": f"{seed}",
             "GATEKEEPER_HYPOTHESIS_PROFILE": "campaign",
             VARIABLE: f"{record}",
