@@ -139,7 +139,7 @@ recording: $(VENV)/.stamp-cli ## record the sessions of the tutorial, draw the p
 mutants: $(VENV)/.stamp-servers ## change the code in 60 places, and see whether the tests of the module notice
 	@$(RUN) tests.mutants $(MUTANTS_ARGS)
 
-fuzz: $(VENV)/.stamp-test ## attack each promise for two minutes, guided by coverage; FUZZ_ARGS="--seconds 20 --seed 2 text fences"
+fuzz: $(VENV)/.stamp-servers ## the campaign: attack each promise for two minutes; FUZZ_ARGS="--seconds 20 --seed 2 text sqlite_power"
 	@$(PIP) install --group fuzz || echo "atheris does not install here: hypothesis takes its place" >&2
 	@$(RUN) tests.fuzz $(FUZZ_ARGS)
 

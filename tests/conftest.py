@@ -2,7 +2,7 @@
 
 Environment:
     GATEKEEPER_HYPOTHESIS_PROFILE: ``ci`` (default: 20 examples, the same in each run), ``wheel`` (10, for what is tested
-        again on the built wheel) or ``thorough`` (500, new ones).
+        again on the built wheel), ``thorough`` (500, new ones) or ``campaign`` (100, by ``--hypothesis-seed``).
     GATEKEEPER_WIRE_HISTORIES: how many random histories of each client go over HTTP (12; see ``tests/strict_server.py``).
     GATEKEEPER_FORBID_SKIPS: ``1`` turns each skipped test or module into a failure.
     GATEKEEPER_REQUIRE_SERVERS: ``1`` turns a missing server or browser into an error; without it its tests are skipped.
@@ -45,6 +45,7 @@ settings.register_profile(
     print_blob=True,
     suppress_health_check=[HealthCheck.too_slow],
 )
+settings.register_profile("campaign", settings.get_profile("thorough"), max_examples=100, database=None)
 settings.load_profile(os.environ.get("GATEKEEPER_HYPOTHESIS_PROFILE", "ci"))
 
 

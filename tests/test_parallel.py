@@ -53,9 +53,11 @@ SAID = (
     ("换个话题，choir 的 minutes 第 {0} 份谁负责？", "第 {0} 份 minutes 由 Marta 负责，until Friday."),
 )
 QUESTIONS = ("Which port did the Redis cache of depot 1 get?", "酸面包要发酵多久？", "第 2 份 minutes 谁负责?")
-LOG = "\n".join(f"12:00:{at % 60:02} INFO 端口 port {at} is up" for at in range(400))
+LOG = "\n".join(f"12:00:{at % 60:02} INFO 端口 port {at} is up" for at in range(120))
 PATIENT = HistoryConfig(mode="hybrid", passthrough_below=0)
 CONFIG = ContextBuilderConfig(total_budget=1_500, history=PATIENT, call_timeout_ms=60_000)
+
+NO_DISK = "/dev/shm" if Path("/dev/shm").is_dir() else None  # noqa: S108 - files in memory: no sync is waited for
 
 names = st.sampled_from(["t1", "t2"])
 ways = st.sampled_from(["threads", "asyncio"])
@@ -124,12 +126,12 @@ class World:
             time.sleep(0.001)
 
 
-def messages_of(context: BuiltContext) -> str:
-    return repr(context.messages)
-
-
 def messages_and_trace_of(context: BuiltContext) -> str:
-    return messages_of(context) + json.dumps(context.trace.to_dict(), sort_keys=True, default=repr)
+    return repr(context.messages) + json.dumps(context.trace.to_dict(), sort_keys=True, default=repr)
+
+
+def messages_and_trace_but_misses_of(context: BuiltContext) -> str:
+    return messages_and_trace_of(replace(context, trace=context.trace._replace(misses=())))
 
 
 class TwoWorlds(RuleBasedStateMachine):
@@ -143,6 +145,8 @@ class TwoWorlds(RuleBasedStateMachine):
         self.many, self.one = World(self.opened("many")), World(self.opened("one"))
         self.numbers = count()
         self.forgotten: set[str] = set()
+        self.refused: set[str] = set()
+        """Threads that were forgotten at the last reading or since."""
 
     def batch(self, size: int) -> list[Message]:
         """Return so many turns that nobody has said before."""
@@ -234,11 +238,12 @@ class TwoWorlds(RuleBasedStateMachine):
         wanted = [call() for call in (*builds(self.one), *others(self.one))]
         assert found[built:] == wanted[built:]
         for at, (name, _) in enumerate(asked):
-            # Of a forgotten thread nothing is saved, which the trace of a later build says: it depends on how much later.
-            told = messages_of if name in self.forgotten else messages_and_trace_of
+            # What was not saved of a forgotten thread, one of the builds behind it tells: which one is a matter of chance.
+            told = messages_and_trace_but_misses_of if name in self.refused else messages_and_trace_of
             assert set(map(told, found[at:built:2])) <= set(map(told, wanted[at:built:2]))
         self.many.settle()
         self.one.settle()
+        self.refused &= self.forgotten
 
     @rule(name=names, sizes=sizes, way=ways)
     def forget(self, name: str, sizes: list[int], way: str) -> None:
@@ -254,6 +259,7 @@ class TwoWorlds(RuleBasedStateMachine):
         assert seen in ([], *([everything[:stop] for stop in range(len(before), len(everything) + 1)]))
         assert gone.messages == self.one.store.forget(TENANT, thread=name).messages == len(everything)
         self.forgotten.add(name)
+        self.refused.add(name)
         assert found.count(ForgottenError) == len(batches) - len(through)
         assert ids_of(self.many.store, TENANT, name) == []
 
@@ -283,7 +289,7 @@ class InMemory(TwoWorlds):
 class InFiles(TwoWorlds):
     def opened(self, name: str) -> Any:
         if not hasattr(self, "folder"):
-            self.folder = tempfile.TemporaryDirectory()
+            self.folder = tempfile.TemporaryDirectory(dir=NO_DISK)
         return SQLiteStore(Path(self.folder.name, f"{name}.db"), busy_timeout_ms=60_000)
 
     @rule()

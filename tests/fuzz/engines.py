@@ -86,7 +86,8 @@ def run_hypothesis(target: str, seconds: float, seed: int, folder: Path) -> None
     corpus = read_corpus(target)
     pieces = st.binary(max_size=8) | st.sampled_from(corpus)
     changes = st.lists(st.tuples(st.integers(0, 400), st.integers(0, 8), pieces), max_size=8)
-    attempt = until(time.monotonic() + seconds, attempts_of(target))
+    attempts = attempts_of(target)
+    attempt = until(time.monotonic() + seconds, attempts)
 
     for number in count(seed * 1_000_003):
 

@@ -143,6 +143,9 @@ def snapshot(data: bytes) -> None:
         gatekeeper = ContextGatekeeper.from_bytes(forged, turns, token_budget=100)
     except SnapshotError:
         return
+    for verdict in gatekeeper.verdicts:
+        assert all(0 <= share <= 1 for share in (verdict.overlap, verdict.new_ratio, verdict.staying, verdict.link))
+        assert {verdict.active_topic, verdict.resumed_topic} <= {None, *range(len(gatekeeper.topics))}
     for history in (turns, (*turns, *TALKS[1]), turns[:1]):
         gatekeeper.sync(history)
         for question in QUESTIONS:
@@ -283,10 +286,11 @@ def tool_results(data: bytes) -> None:
     tool, query = source.choice((None, "bash", "search")), source.choice((None, "SN-1 的端口？"))
     memory = source.choice((None, WorkingMemory(InMemoryBlobStore(), KEY)))
     times, age = source.number(80) + 1, source.choice((0, 3))
-    has_failure = source.choice((False, True))
+    failure = source.choice((None, FAILURE, "12:00:07 failed"))
     lines = source.text()[:2_000].split("\n")
     lines = [line.replace("#", str(at)) for at in range(times) for line in lines][:2_000]
-    lines[len(lines) // 2 : len(lines) // 2] = [FAILURE] * has_failure
+    if failure:
+        lines.insert(len(lines) // 2, failure)
     said = "\n".join(lines)
 
     compressor = ToolResultCompressor(config, working_memory=memory)
@@ -302,8 +306,8 @@ def tool_results(data: bytes) -> None:
         assert result.tokens_after <= max(2 * config.max_tokens, 1_000)
     if memory is not None and result.pointer is not None:
         assert memory.load(result.pointer.text) == said
-    if result.strategy in ("lines", "groups", "frames") and [lines[at] for at in failing(lines)] == [FAILURE]:
-        assert FAILURE in result.text
+    if result.strategy in ("lines", "groups", "frames") and [lines[at] for at in failing(lines)] == [failure]:
+        assert failure in result.text
 
 
 def tables(data: bytes) -> None:
@@ -395,6 +399,7 @@ def messages(data: bytes) -> None:
     changed = dict(view.replaced)
     assert view.kept == tuple(sorted({*view.kept}))
     assert all(one is items[at] for one, at in zip(sent, view.kept, strict=True) if at not in changed)
+    assert not any(items[at] == instead for at, instead in changed.items())
     if view.status != "over_budget":
         assert count_messages(read_messages(sent), token_counter=gatekeeper.token_counter) <= budget
     if not is_damaged:
@@ -441,7 +446,7 @@ def costs(data: bytes) -> None:
 def _state(source: Input) -> PolicyState:
     """Return a state that was stored and damaged; the first one where it is refused."""
     values = PolicyState().to_dict()
-    names = sorted(values)
+    names = [*sorted(values), "another"]
     while not source.is_empty:
         name = source.choice(names)
         values[name] = source.choice((*DAMAGE, source.number(256), [source.number(8), 9], source.number(60_000) / 7))

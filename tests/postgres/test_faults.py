@@ -2,6 +2,7 @@
 
 Environment:
     GATEKEEPER_FAULT_ROUNDS: how many times as many rounds as in CI are made, with other random numbers (default 1).
+    GATEKEEPER_FAULT_SEED: the seed of these numbers; any seed must pass.
     GATEKEEPER_FAULT_RECORD: a file for what each round looked for and found; see ``tests/fault_record.py``.
 """
 
@@ -187,6 +188,20 @@ def test_what_was_acknowledged_survives_a_server_that_is_killed_in_the_middle(
         assert everything[: len(writer.acknowledged)] == writer.acknowledged
         assert len(everything) == len(set(everything)) <= len(writer.acknowledged) + 1
         assert store.check() == ()
+
+
+def test_no_call_returns_before_its_commit_is_flushed(store: PostgresStore, conninfo: str) -> None:
+    """So that a power failure loses nothing acknowledged, as far as the server keeps its word: ``fsync``, the disk."""
+    fill(store)
+    store.forget("acme", user="gone")
+    waiting = []
+    with psycopg.connect(conninfo, autocommit=True) as other:
+        for name, call in CALLS.items():
+            call(store)
+            behind = other.execute("SELECT pg_current_wal_insert_lsn() - pg_current_wal_flush_lsn()").fetchone()
+            waiting += [name] if behind != (0,) else []
+    # The server notes its own state now and then, for which nobody waits.
+    assert len(waiting) <= 1, waiting
 
 
 def test_a_killed_server_leaves_no_process_that_keeps_the_next_one_from_starting(mortal: MortalServer) -> None:

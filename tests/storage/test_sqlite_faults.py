@@ -2,6 +2,7 @@
 
 Environment:
     GATEKEEPER_FAULT_ROUNDS: how many times as many rounds as in CI are made, with other random numbers (default 1).
+    GATEKEEPER_FAULT_SEED: the seed of these numbers; any seed must pass.
     GATEKEEPER_FAULT_RECORD: a file for what each round looked for and found; see ``tests/fault_record.py``.
 """
 
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
 
 STORE = "SQLite"
 TIMES = int(os.environ.get("GATEKEEPER_FAULT_ROUNDS", "1"))
-SEED = "" if TIMES == 1 else os.urandom(8).hex()
+SEED = os.environ.get("GATEKEEPER_FAULT_SEED", "" if TIMES == 1 else os.urandom(8).hex())
 
 SEARCH_ENDS_ELSEWHERE = 199
 """The round of overwritten bytes in which, in CI, SQLite's search for one memory ends at another one."""
