@@ -8,7 +8,9 @@ FUZZ_ARGS ?=
 EXTRAS := cli,meaning,minimax,otel,postgres,langchain-core,langchain,langchain-classic,llama-index,tiktoken,tokenizers
 
 RUN := $(VENV)/bin/python -m
-PIP := $(RUN) pip --disable-pip-version-check --quiet
+# UV=uv installs in seconds what takes pip minutes.
+UV ?=
+PIP := $(if $(UV),VIRTUAL_ENV=$(abspath $(VENV)) UV_SYSTEM_CERTS=1 UV_COMPILE_BYTECODE=1 $(UV) --quiet pip,$(RUN) pip --disable-pip-version-check --quiet)
 # What pip is to install as torch; the index of PyPI alone would bring the libraries of a graphics card.
 TORCH ?= torch --index-url https://download.pytorch.org/whl/cpu
 BUILD_OUTPUTS := build dist *.egg-info .hypothesis .mypy_cache .pytest_cache .ruff_cache
