@@ -134,7 +134,7 @@ recording: $(VENV)/.stamp-cli ## record the terminal sessions of the README file
 	@$(VENV)/bin/python docs/record_chat.py
 	@$(VENV)/bin/python docs/record_terminal.py
 
-mutants: $(VENV)/.stamp-servers ## change the code in 60 places, and see whether the tests of the module notice
+mutants: $(VENV)/.stamp-servers ## change the code in 120 places, and see whether the tests of the module notice
 	@$(RUN) tests.mutants $(MUTANTS_ARGS)
 
 fuzz: $(VENV)/.stamp-test ## attack each promise for two minutes, guided by coverage; FUZZ_ARGS="--seconds 20 --seed 2 text fences"
