@@ -43,3 +43,10 @@ def test_a_larger_image_never_costs_less(tokens: object) -> None:
     costs = [tokens(size, size) for size in (1, 100, 400, 800, 1600)]
     assert costs == sorted(costs)
     assert costs[0] >= 1
+
+
+@pytest.mark.parametrize(
+    ("width", "height", "tiles"), [(512, 512, 1), (513, 512, 2), (512, 513, 2), (1024, 1024, 4), (2048, 4096, 6)]
+)
+def test_openai_counts_each_tile_that_an_image_touches(width: int, height: int, tiles: int) -> None:
+    assert openai_tokens(width, height) == 85 + 170 * tiles
