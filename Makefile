@@ -8,7 +8,9 @@ FUZZ_ARGS ?=
 EXTRAS := cli,eval,meaning,minimax,otel,postgres,langchain-core,langchain,langchain-classic,llama-index,tiktoken,tokenizers
 
 RUN := $(VENV)/bin/python -m
-PIP := $(RUN) pip --disable-pip-version-check --quiet
+# UV=uv installs in seconds what takes pip minutes.
+UV ?=
+PIP := $(if $(UV),VIRTUAL_ENV=$(abspath $(VENV)) UV_SYSTEM_CERTS=1 UV_COMPILE_BYTECODE=1 $(UV) --quiet pip,$(RUN) pip --disable-pip-version-check --quiet)
 # What pip is to install as torch; the index of PyPI alone would bring the libraries of a graphics card.
 TORCH ?= torch --index-url https://download.pytorch.org/whl/cpu
 BUILD_OUTPUTS := build dist *.egg-info .hypothesis .mypy_cache .pytest_cache .ruff_cache
@@ -136,7 +138,7 @@ recording: $(VENV)/.stamp-cli ## record the sessions of the tutorial, draw the p
 	@$(VENV)/bin/python docs/record_terminal.py
 	@$(VENV)/bin/python docs/draw_recall.py
 
-mutants: $(VENV)/.stamp-servers ## change the code in 60 places, and see whether the tests of the module notice
+mutants: $(VENV)/.stamp-servers ## change the code in 120 places, and see whether the tests of the module notice
 	@$(RUN) tests.mutants $(MUTANTS_ARGS)
 
 fuzz: $(VENV)/.stamp-servers ## the campaign: attack each promise for two minutes; FUZZ_ARGS="--seconds 20 --seed 2 text sqlite_power"

@@ -1,17 +1,18 @@
-# Sourced by `run` and `thorough`: steps under a time limit, each with a heading and its seconds, and a table at the
-# end. Steps are functions of the sourcing script; they run in a shell of their own and see exported variables only.
+# Sourced by `run` and `thorough`: steps under a time limit and a table at the end. Steps are functions of the sourcing
+# script; they run in a shell of their own and see exported variables only.
 
 work=$(mktemp -d "${TMPDIR:-/tmp}/gatekeeper-ci.XXXXXX")
 export work
 total_limit=${total_limit:-86400} # seconds for all steps together
-child=
+children=()                       # process ids of the steps that run
 table=()
 
 clean_up() {
   local status=$?
   trap - EXIT INT TERM HUP
-  if [[ -n $child ]] && kill -TERM "$child" 2>/dev/null; then
-    wait "$child" 2>/dev/null || true
+  if ((${#children[@]})); then
+    kill -TERM "${children[@]}" 2>/dev/null || true
+    wait "${children[@]}" 2>/dev/null || true
   fi
   rm -rf -- "$work"
   exit "$status"
@@ -31,6 +32,14 @@ need() {
   done
 }
 
+# limited CORES SECONDS FUNCTION [ARGUMENT...]: become one step, pinned to these cores ("": to none).
+limited() {
+  local pin=(taskset -c "$1") limit=$2
+  [[ -n $1 ]] || pin=()
+  shift 2
+  exec "${pin[@]}" timeout --kill-after=10 "$limit" bash -euo pipefail -c '"$@"' step "$@" </dev/null
+}
+
 # step TITLE SECONDS FUNCTION [ARGUMENT...]: run one step; end the script when it fails or is late.
 step() {
   local title=$1 limit=$2 began=$SECONDS status=0
@@ -38,10 +47,10 @@ step() {
   if ((limit > total_limit - SECONDS)); then limit=$((total_limit > SECONDS ? total_limit - SECONDS : 1)); fi
   printf '\n=== %s (at most %d s)\n' "$title" "$limit"
   # In the background, so that a signal to this script ends the step at once instead of after it.
-  timeout --kill-after=10 "$limit" bash -euo pipefail -c '"$@"' step "$@" </dev/null &
-  child=$!
-  wait "$child" || status=$?
-  child=
+  limited "" "$limit" "$@" &
+  children=($!)
+  wait "${children[0]}" || status=$?
+  children=()
   table+=("$(printf '%5d s  %s' "$((SECONDS - began))" "$title")")
   if ((status == 0)); then
     printf -- '--- %s: %d s\n' "$title" "$((SECONDS - began))"

@@ -10,6 +10,7 @@ Environment:
 
 from __future__ import annotations
 
+import gc
 import os
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -65,6 +66,18 @@ def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.Tes
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
     return _without_skips((yield))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Leave what the collection makes, a million objects, out of all later garbage collections (0.9 s each)."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.collect()
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.fixture(scope="session")

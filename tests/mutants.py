@@ -1,6 +1,6 @@
 """Change the code in one small place at a time, and see whether the tests of its module notice.
 
-``python -m tests.mutants`` (``make mutants``) takes 60 places by a seed, 20 of each room, and runs for each the tests of
+``python -m tests.mutants`` (``make mutants``) takes 120 places by a seed, 20 of each room, and runs for each the tests of
 the module alone, in a copy of the checkout. A mutant that no test notices is printed with its place and its change: it
 is a missing test, or a change that changes nothing (another way to the same result, a matter of speed).
 
@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parents[1]
 CORE = "gatekeeper_core"
-ROOMS = ("selection", "context", "storage")
+HALL = "hall"
+"""The room of the modules that lie in none."""
 
 OTHER_OPERATOR: dict[type[ast.AST], tuple[type[ast.AST], ...]] = {
     ast.Lt: (ast.LtE, ast.GtE),
@@ -77,6 +78,12 @@ class Mutant:
 
     def applied(self, source: bytes) -> bytes:
         return source[: self.start] + self.text.encode() + source[self.stop :]
+
+
+def room_of(file: str) -> str:
+    """Return the folder of the core in which a module lies."""
+    folders = Path(file).parts[1:-1]
+    return folders[0] if folders else HALL
 
 
 def with_operator(node: ast.AST) -> Iterator[ast.expr]:
@@ -157,12 +164,12 @@ def mutants_of(file: str, source: bytes) -> list[Mutant]:
 def sample(files: Sequence[str], *, count: int, seed: int) -> list[Mutant]:
     """Return so many mutants of modules that have tests, as many of each room; the same for the same code and seed."""
     chosen = []
-    rooms = sorted({Path(file).parts[1] for file in files})
+    rooms = sorted({room_of(file) for file in files})
     for place, room in enumerate(rooms):
         found = [
             mutant
             for file in files
-            if Path(file).parts[1] == room
+            if room_of(file) == room
             for mutant in mutants_of(file, (ROOT / file).read_bytes())
             if (ROOT / mutant.tests).is_file()
         ]
@@ -210,10 +217,10 @@ def run(mutants: Sequence[Mutant]) -> list[Mutant]:
             (folder / mutant.file).write_bytes(mutant.applied(source))
             is_killed = notices(folder, mutant.tests, at_most=limits[mutant.tests])
             (folder / mutant.file).write_bytes(source)
-            killed[Path(mutant.file).parts[1]] += is_killed
+            killed[room_of(mutant.file)] += is_killed
             survivors += [] if is_killed else [mutant]
             print(f"{'killed  ' if is_killed else 'SURVIVED'} {mutant}", flush=True)
-    rooms = Counter(Path(mutant.file).parts[1] for mutant in mutants)
+    rooms = Counter(room_of(mutant.file) for mutant in mutants)
     for room, count in sorted(rooms.items()):
         print(f"{room}: {killed[room]} of {count} killed")
     print(f"{len(mutants) - len(survivors)} of {len(mutants)} killed, {len(survivors)} survived")
@@ -222,16 +229,13 @@ def run(mutants: Sequence[Mutant]) -> list[Mutant]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.mutants", description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--count", type=int, default=60, help="how many mutants, as many of each room (60)")
+    parser.add_argument("--count", type=int, default=120, help="how many mutants, as many of each room (120)")
     parser.add_argument("--seed", type=int, default=1, help="other places for another seed (1)")
     parser.add_argument("--only", default="", help="modules whose path holds this, as selection/retrieval")
     parser.add_argument("--least", type=float, default=0.0, help="share that must be killed, else exit status 1 (0)")
     arguments = parser.parse_args()
     files = [
-        str(path.relative_to(ROOT))
-        for room in ROOMS
-        for path in sorted((ROOT / CORE / room).rglob("*.py"))
-        if arguments.only in path.as_posix()
+        str(path.relative_to(ROOT)) for path in sorted((ROOT / CORE).rglob("*.py")) if arguments.only in path.as_posix()
     ]
     mutants = sample(files, count=arguments.count, seed=arguments.seed)
     survivors = run(mutants)

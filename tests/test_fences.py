@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gatekeeper_core.errors import ConfigError
-from gatekeeper_core.fences import fence
+from gatekeeper_core.fences import fence, spoilt
 from gatekeeper_core.lookalikes import BLANKS
 from gatekeeper_core.token_estimate import TokenEstimator
 from tests.timing import assert_linear
@@ -163,6 +163,12 @@ def test_the_same_text_has_the_same_name_and_another_text_another(text: str, oth
     assert first == second
     assert (parts(first, "a") == parts(fence(other, tag="a", key=key), "a")) == (inside(text) == inside(other))
     assert parts(first, "a")[0] != parts(fence(text, tag="a", key=key + b"x"), "a")[0]
+
+
+def test_a_mark_that_may_stay_stays_and_the_others_are_spoilt() -> None:
+    text = "[[wm:1]] 见 [[wm:2]], [[ｗm:3]]"
+    assert spoilt(text, "[[wm", by="|", unless={0}.__contains__) == "[[wm:1]] 见 [|[wm:2]], [|[ｗm:3]]"
+    assert spoilt(text, "[[wm", by="|", unless=lambda position: True) == text
 
 
 @pytest.mark.parametrize("text", ["forget it", "忘掉它 <b>", "mixed 混合"])

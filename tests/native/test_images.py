@@ -18,11 +18,12 @@ JPEG = b"\xff\xd8\xff\xe0\x00\x06JFIF\xff\xff\xc2\x00\x11\x08" + struct.pack(">H
         b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + struct.pack(">II", 640, 480),
         b"GIF89a" + struct.pack("<HH", 640, 480),
         JPEG,
+        JPEG.replace(b"\xff\xff\xc2", b"\xff\xc2"),
         webp(b"VP8X", bytes(4) + (639).to_bytes(3, "little") + (479).to_bytes(3, "little")),
         webp(b"VP8L", b"\x2f" + (639 | 479 << 14).to_bytes(4, "little")),
         webp(b"VP8 ", bytes(6) + struct.pack("<HH", 640, 480)),
     ],
-    ids=["png", "gif", "jpeg", "webp", "webp lossless", "webp lossy"],
+    ids=["png", "gif", "jpeg", "jpeg without filling", "webp", "webp lossless", "webp lossy"],
 )
 def test_the_first_bytes_of_a_file_tell_its_size(head: bytes) -> None:
     assert image_size(head) == (640, 480)
@@ -43,3 +44,10 @@ def test_a_larger_image_never_costs_less(tokens: object) -> None:
     costs = [tokens(size, size) for size in (1, 100, 400, 800, 1600)]
     assert costs == sorted(costs)
     assert costs[0] >= 1
+
+
+@pytest.mark.parametrize(
+    ("width", "height", "tiles"), [(512, 512, 1), (513, 512, 2), (512, 513, 2), (1024, 1024, 4), (2048, 4096, 6)]
+)
+def test_openai_counts_each_tile_that_an_image_touches(width: int, height: int, tiles: int) -> None:
+    assert openai_tokens(width, height) == 85 + 170 * tiles

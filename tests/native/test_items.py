@@ -6,7 +6,7 @@ import pytest
 
 from gatekeeper_core.errors import MessageFormatError
 from gatekeeper_core.messages import MediaPart, TextPart
-from gatekeeper_core.native.items import arguments_json, content_of, kind_of, opaque, rewritten_texts
+from gatekeeper_core.native.items import arguments_json, content_of, is_compaction, kind_of, opaque, rewritten_texts
 from gatekeeper_core.native.reading import read_messages
 
 
@@ -61,3 +61,13 @@ def test_one_text_alone_is_a_text() -> None:
 def test_blocks_without_a_text_stay_as_they_are() -> None:
     assert rewritten_texts([{"image": 1}], "c", lambda block: "text" in block) == [{"image": 1}]
     assert rewritten_texts(["a", "b"], "c", lambda block: True) == ["c"]
+
+
+def test_a_compaction_is_one_that_has_a_content_and_nothing_else_is_one() -> None:
+    blocks = [
+        {"type": "compaction", "content": "端口 6380"},
+        {"type": "compaction_summary", "encrypted_content": "gAAA"},
+    ]
+    assert [*map(is_compaction, blocks)] == [True, True]
+    others = [{"type": "compaction", "content": None}, {"type": "text", "content": "x"}, "compaction", None]
+    assert [*map(is_compaction, others)] == [False] * 4

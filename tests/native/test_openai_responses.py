@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from gatekeeper_core.messages import Message
+from gatekeeper_core.messages import MediaPart, Message
 from gatekeeper_core.native.items import Sent
 from gatekeeper_core.native.openai_responses import RESPONSES
 from gatekeeper_core.native.reading import read_messages
@@ -52,3 +52,22 @@ def test_what_the_provider_keeps_under_an_id_is_never_cut() -> None:
     said: dict[str, Any] = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "ok"}]}
     ours, theirs = (read_messages([item])[0] for item in (said, {**said, "id": "msg_1"}))
     assert (dict(ours.metadata), dict(theirs.metadata)) == ({}, {"signed": True})
+
+
+def test_what_others_say_stands_between_what_the_model_writes() -> None:
+    answer = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "6380"}]}
+    asked = {"role": "user", "content": "端口是多少？"}
+    files = [{"type": "input_file", "file_id": "f"}, {"type": "input_audio", "data": "x"}, {"type": "new", "x": 1}]
+    shown = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "And here?"}, *files]}
+    read = RESPONSES.read([asked, answer, shown, answer])
+    assert [(one.message.role, one.start, one.stop) for one in read] == [
+        ("user", 0, 1),
+        ("assistant", 1, 2),
+        ("user", 2, 3),
+        ("assistant", 3, 4),
+    ]
+    _, document, audio, unknown = read[2].message.content
+    assert isinstance(document, MediaPart)
+    assert isinstance(audio, MediaPart)
+    assert (document.kind, audio.kind) == ("document", "audio")
+    assert not isinstance(unknown, MediaPart) or unknown.kind not in ("document", "audio")
