@@ -127,12 +127,13 @@ def _look(char: str) -> str:
     Source: Unicode Technical Standard 39, "Confusable Detection": the skeleton, with compatibility decomposition, case
     folded, and without marks.
     """
+    targets = _targets()  # holds U+10781, which Python 3.10 does not know and takes for unassigned
     visible = (
         one
         for one in unicodedata.normalize("NFKD", char).casefold()
-        if one not in BLANKS and unicodedata.category(one)[0] not in "CMZ"
+        if one in targets or (one not in BLANKS and unicodedata.category(one)[0] not in "CMZ")
     )
-    return "".join(_targets().get(one, one) for one in visible)
+    return "".join(targets.get(one, one) for one in visible)
 
 
 @lru_cache(maxsize=1)

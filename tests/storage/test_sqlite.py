@@ -250,4 +250,4 @@ def test_a_thousand_appends_to_one_thread_cost_the_same_each(path: Path) -> None
             return append
 
         assert_slower(appends_to, small=200, large=8_000, at_most=4)  # reading the thread each time: 40 times
-        assert len(store.read_messages("acme", "8000 messages", from_seq=8_000)) == 150
+        assert len(store.read_messages("acme", "8000 messages", from_seq=8_000)) in (50, 100, 150)  # one to three runs

@@ -398,10 +398,10 @@ def test_a_compressor_that_hangs_is_not_waited_for(hang: Hang, logged: Logged) -
 @pytest.mark.parametrize("faulty", ["records", "put", "get"])
 def test_a_store_of_results_that_hangs_or_raises_is_not_waited_for(hang: Hang, faulty: str) -> None:
     """004-37: what cannot be put aside is sent as it is, or folded."""
-    for fault, status in ((hang, "late"), (raising, "failed")):
+    for fault, status, timeout_ms in ((hang, "late", SHORT_MS), (raising, "failed", LONG_MS)):
         remote = Remote(InMemoryBlobStore(), **{faulty: fault})
         compressor = ToolResultCompressor(working_memory=ThreadMemories(remote, b"0123456789abcdef"))
-        builder = builder_of(SHORT_MS, tool_results=compressor, config={"total_budget": 5_000})
+        builder = builder_of(timeout_ms, tool_results=compressor, config={"total_budget": 5_000})
         context = builder.build(thread_of(RUN), QUESTION, "Be brief.")
         assert {(miss.part, miss.status) for miss in context.trace.misses} <= {("tool_results", status)}
         assert faulty == "get" or context.trace.misses
