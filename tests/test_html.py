@@ -12,9 +12,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from typer.testing import CliRunner
 
-from gatekeeper_cli.app import app
 from gatekeeper_cli.conversation import CONVERSATION, QUESTIONS
 from gatekeeper_cli.texts import ENGLISH, Language, Texts
 from gatekeeper_cli.timeline import timeline_of
@@ -316,6 +314,10 @@ def test_a_row_of_a_timeline_fits_a_page_of_1280_pixels(count: int) -> None:
 @pytest.mark.parametrize("command", ["inspect", "explain"])
 @pytest.mark.parametrize("title", ["Cache and bread", "缓存与面包"])
 def test_a_page_is_called_by_the_title_of_its_conversation(command: str, title: str, tmp_path: Path) -> None:
+    from typer.testing import CliRunner
+
+    from gatekeeper_cli.app import app
+
     file, page = tmp_path / "chat.md", tmp_path / "page.html"
     file.write_text(f"# {title}\n\n## User\n\nport 端口?\n\n## Assistant\n\n6380\n", encoding="utf-8")
     asked = ["port?"] if command == "explain" else []

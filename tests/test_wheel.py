@@ -88,7 +88,8 @@ def archive_path(wheel_path: Path) -> Path:
 def unpacked(archive_path: Path, tmp_path: Path) -> Path:
     """The folder of the unpacked source archive."""
     with tarfile.open(archive_path) as archive:
-        archive.extractall(tmp_path, filter="data")
+        # Python 3.11.3 and older have no filters.
+        archive.extractall(tmp_path, **({"filter": "data"} if hasattr(tarfile, "data_filter") else {}))
     (folder,) = tmp_path.iterdir()
     return folder
 
