@@ -63,6 +63,10 @@ def view_of(messages: Sequence[Message], **arguments: Any) -> HistoryView:
     return view_with(messages, **{**settings, **arguments})
 
 
+def is_answered(turn: Turn) -> bool:
+    return any(message.role in ("assistant", "tool") for message in turn.messages)
+
+
 def cost_of(messages: Iterable[Message], *, token_counter: Any = estimate_text_tokens) -> int:
     return count_messages(messages, token_counter=token_counter)
 
@@ -194,21 +198,26 @@ def test_the_list_of_the_caller_is_only_read() -> None:
 def test_the_turns_are_those_of_the_core_with_the_room_that_the_budget_leaves(
     head: list[Message], past: list[Message], run: list[Message], budget: int, floor: int
 ) -> None:
-    """The same ids as ``explain(query, trim=False)``; beside them stands only the floor."""
+    """The same ids as ``explain(query, trim=False)``; beside them stands only the floor.
+
+    A question without an answer goes only with the turn behind it, and not where it was asked again.
+    """
     view = view_of([*head, *past, *run], token_budget=budget, floor_turns=floor)
     room = budget - cost_of([message for message in head if message.role == "system"] + run[:1])
     question = run[0].text.strip()
     assume(question and room > 0)
     core = ContextGatekeeper(config=WHOLE, token_counter=estimate_text_tokens)
-    core.sync(read_history([*head, *past, *run]).past)
+    history = read_history([*head, *past, *run])
+    core.sync(history.past)
     chosen = core.explain(question, trim=False, token_budget=room)
     assert view.selection is not None
     assert view.selection.to_dict() == chosen.to_dict()
     ids = [turn.turn_id for turn in chosen.turns]
     assert len(set(view.turns) - set(ids)) <= floor
     if run[1:] == []:
-        assert set(ids) <= set(view.turns)
-        assert floor or sorted(view.turns) == ids
+        answered = {at for at, turn in enumerate(history.past) if is_answered(turn)}
+        assert answered.intersection(ids) <= set(view.turns)
+        assert floor or set(view.turns) <= set(ids)
 
 
 @pytest.mark.parametrize("margin", [0.0, 0.25, 1.0])
@@ -292,11 +301,17 @@ def test_where_the_question_is_not_in_the_list_the_limit_is_hard_and_something_i
     )
     history = read_history([*head, *past], query=query)
     costs = [max(1, cost_of(turn.messages)) for turn in history.past]
+    # A question without an answer goes only with the turn behind it.
+    alone = [
+        cost for cost, turn in zip(costs, history.past, strict=True) if is_answered(turn) or turn is history.past[-1]
+    ]
     room = budget - fixed - cost_of(message for message in head if message.role == "system")
     assert cost_of([[*head, *past][at] for at in view.kept]) <= view.tokens <= max(0, budget - fixed)
     assert view.status != "over_budget"
-    assert bool(view.turns) == any(cost <= room for cost in costs)
-    assert (view.status == "nothing_fits") == (room < 0 or (bool(costs) and not view.turns))
+    chosen = [history.past[turn.turn_id] for turn in view.selection.turns] if view.selection else []
+    if any(map(is_answered, chosen)) or not chosen:
+        assert bool(view.turns) == any(cost <= room for cost in alone)
+    assert (view.status == "nothing_fits") == (room < 0 or (bool(costs) and min(costs) > room))
     if room < 0:
         assert view.kept == ()
 
@@ -1037,7 +1052,7 @@ def asked_in_turn(lists: Iterable[Sequence[Any]], *, is_stored: bool = True, **s
 
 
 def _numbered(turns: Sequence[Asked], number: int) -> Iterable[Asked]:
-    """Return turns whose calls have ids of their own."""
+    """Return turns whose calls have ids of their own, and their texts words of their own."""
     for turn in turns:
         rounds = [
             one._replace(
@@ -1045,11 +1060,13 @@ def _numbered(turns: Sequence[Asked], number: int) -> Iterable[Asked]:
                     call._replace(id=f"{call.id}_{number}", arguments={**call.arguments, "talk": number})
                     for call in one.calls
                 ),
+                text=one.text and f"{one.text} ({number})",
                 cached=False,
             )
             for one in turn.rounds
         ]
-        yield turn._replace(rounds=tuple(rounds), cached=False)
+        answer = turn.answer and turn.answer._replace(text=f"{turn.answer.text} ({number})")
+        yield turn._replace(rounds=tuple(rounds), answer=answer, cached=False)
 
 
 def native_lists(native: Native, seed: int) -> list[Any]:
