@@ -106,9 +106,9 @@ def redis_server() -> Iterator[RedisServer]:
         yield server
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    """Chromium, started when the first test asks for it."""
+    """Chromium, started when the first test of a module asks for it; while it runs, its thread can run no asyncio."""
     from tests.browser import running_or_skipped as running_browser
 
     with running_browser() as started:

@@ -148,7 +148,7 @@ def test_a_drawn_vector_belongs_to_its_text() -> None:
 
 @pytest.mark.parametrize(
     ("arguments", "packages", "told"),
-    [([], (), "--data is needed"), (["--own"], ("no_such_package",), "context-gatekeeper[meaning]")],
+    [([], (), "--data is needed"), (["--own"], ("no_such_package",), 'pip install ".[meaning]"')],
 )
 def test_what_is_missing_is_told(
     arguments: list[str],

@@ -54,7 +54,7 @@ def test_a_whole_file_is_said_to_be_whole(path: Path) -> None:
 def test_damage_is_told_by_words_and_by_exit_status_1(path: Path) -> None:
     changed(path, "UPDATE messages SET body = x'61' WHERE seq = 0")
     done = run("check", path)
-    assert (done.exit_code, done.stdout) == (1, "2 rows of the table messages are damaged\n1 problems\n")
+    assert (done.exit_code, done.stdout) == (1, "2 rows of the table messages are damaged\n1 problem\n")
     path.write_bytes(b"SQLite format 3\0" + b"x" * 5_000)
     done = run("check", path, "--json")
     assert done.exit_code == 1

@@ -43,7 +43,7 @@ def test_damage_is_exit_status_1(url: str, conninfo: str) -> None:
     with psycopg.connect(conninfo, autocommit=True) as connection:
         connection.execute("UPDATE gatekeeper.messages SET body = 'x' WHERE seq = 0")
     done = run("check", url)
-    assert (done.exit_code, done.stdout) == (1, "2 rows of the table messages are damaged\n1 problems\n")
+    assert (done.exit_code, done.stdout) == (1, "2 rows of the table messages are damaged\n1 problem\n")
 
 
 def test_forgetting_deletes_what_was_named(url: str, store: PostgresStore) -> None:
