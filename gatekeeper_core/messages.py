@@ -131,6 +131,8 @@ _NEWEST = 8
 _MAX_ARGUMENT_DEPTH = 64
 """Deepest JSON nesting that is read. Fixed, so that the text of a turn does not depend on the caller's stack."""
 
+_OUTSIDE_WORD = re.compile(r"(?<![0-9A-Za-z])|(?![0-9A-Za-z])")
+
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
@@ -774,20 +776,11 @@ def split_current_turn(
 def _holds_whole(text: str, part: str) -> bool:
     """Return whether a text holds another one, not blank, that does not start or end inside an ASCII word.
 
-    Linear: places that overlap a refused one are not looked at.
+    Linear: both are compared with a mark at every place that is not inside a word.
     """
-    at = text.find(part) if part else -1
-    while at >= 0:
-        stop = at + len(part)
-        if not (_inside_word(text, at) or _inside_word(text, stop)):
-            return True
-        at = text.find(part, stop)
-    return False
-
-
-def _inside_word(text: str, at: int) -> bool:
-    around = text[at - 1 : at + 1] if at else ""
-    return len(around) == 2 and around.isascii() and around.isalnum()
+    if not part or part not in text:
+        return False
+    return part == text.strip() or _OUTSIDE_WORD.sub("\0", part) in _OUTSIDE_WORD.sub("\0", text)
 
 
 class Violation(NamedTuple):

@@ -288,7 +288,7 @@ def test_a_selector_that_cannot_write_or_is_told_so_sends_whole_messages(script:
 
 
 sentences = st.sampled_from(
-    [*FACT.values(), *OTHER_FACT.values(), *(text * 4 for text in FILLER.values()), "?", "ok。"]
+    [*FACT.values(), *OTHER_FACT.values(), *(text * 4 for text in FILLER.values()), "why?", "ok。"]
 )
 texts = st.lists(sentences, min_size=1, max_size=12).map("".join)
 

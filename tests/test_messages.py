@@ -10,7 +10,7 @@ from datetime import datetime, timedelta, timezone
 from typing import Any, get_args
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from gatekeeper_core.errors import ConfigError, MessageFormatError
@@ -711,6 +711,7 @@ def test_a_query_inside_a_word_is_not_contained(text: str, query: str) -> None:
     assert split_current_turn([user("old"), assistant(), user(text)], query=query).current is None
 
 
+@example("aa", "a a")
 @given(st.text(st.sampled_from("ab 中.\ud800"), max_size=12), st.text(st.sampled_from("ab 中.\ud800"), max_size=12))
 def test_a_query_with_white_space_around_it_is_always_contained(before: str, query: str) -> None:
     messages = [user(f"{before} {query}\n")]

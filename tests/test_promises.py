@@ -129,7 +129,7 @@ def assert_sentences_of(part: str, text: str, gap: str) -> None:
     """Every piece between two marks is a stretch of whole sentences, in order; or the whole is one cut sentence."""
     spans = sentences(text)
     if len(spans) < 2:
-        assert text.lstrip().startswith(part.removesuffix(gap.rstrip()).removesuffix(gap.strip()))
+        assert text.lstrip().startswith(part.lstrip().removesuffix(gap.rstrip()).removesuffix(gap.strip()))
         return
     at = 0
     for piece in part.split(gap):

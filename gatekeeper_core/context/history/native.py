@@ -84,13 +84,14 @@ def _places(native: NativeMessages, pinned: Collection[int], start: int) -> list
 
 
 def _inner(native: NativeMessages, view: HistoryView | None) -> HistoryView | None:
-    """Return a view of the list as one of our messages: with the cuts of past turns, which are single messages."""
+    """Return a view of the list as one of our messages: with those whose text it sends otherwise."""
     if view is None:
         return None
     replaced = []
     for position, item in view.replaced:
         places = native.of_item(position)
-        if len(places) == 1:
-            read = native.format.read([item])
-            replaced.append((places[0], read[0].message))
+        read = [one.message for one in native.format.read([item])]
+        if len(read) == len(places):
+            both = zip(places, read, strict=True)
+            replaced += [(at, message) for at, message in both if message.text != native.messages[at].text]
     return view._replace(replaced=tuple(replaced))

@@ -381,6 +381,9 @@ class PromptPolicy:
             left: dollars that the promise leaves for this call.
         """
         extra = rebuilt.dollars - kept.dollars
+        read, written = self.prices.cache_read, self.prices.cache_write
+        saved = read * (sum(sizes.turns) - rebuilt.body_tokens)  # by each later call, but what its hit is rounded off
+        rounded_off = (written - read) * (self.prices.step_tokens - 1)
         newest = sizes.turns[-1] if sizes.turns else 0
         if kept.tokens + newest > sizes.room:
             return "no_room"  # for another turn like the newest: to give way in the middle of a run is dearest
@@ -392,7 +395,7 @@ class PromptPolicy:
             return "not_paid_off"
         if state.holds_everything and gain < FIRST_CUT * self._rate * (sizes.fixed + kept.body_tokens):
             return "saves_too_little"
-        if rebuilt.dollars + reserve > left:
+        if rebuilt.dollars + reserve > left or saved < rounded_off:
             return "guard"
         return "paid_off" if extra > 0 else "cheaper_now"
 

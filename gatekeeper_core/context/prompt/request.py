@@ -171,14 +171,16 @@ def make_request(
 def _common_turns(before: Request, messages: Sequence[Message], same: int, place: int | None) -> tuple[int, int]:
     """Return where the last turn begins before which an earlier request and this one are the same.
 
-    It begins with a message of the user's, or with the question that is added at ``place``; the first ``same`` messages
-    of the threads are the same. Returned are its position in the earlier request and its sequence number, 0 and 0 where
-    there is no such turn.
+    It begins with a message of the user's, or with the question that is added at ``place``, and not behind a question
+    that the earlier request added; the first ``same`` messages of the threads are the same. Returned are its position
+    in the earlier request and its sequence number, 0 and 0 where there is no such turn.
     """
     stop = same if place is None else min(same, place)
+    added = len(before.thread) if before.place is None else before.place
     for at in reversed(before.starts):
-        seq = before.place if before.seqs[at] is None else before.seqs[at]
-        if seq is None or seq > stop:
+        own = before.seqs[at]
+        seq = added if own is None else own
+        if seq > stop or (own is not None and own >= added):
             continue
         opens = seq < len(messages) and messages[seq].role == "user" and seq not in before.without
         if opens or seq == place:

@@ -2,7 +2,7 @@ import copy
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from gatekeeper_core import ContextGatekeeper, HistoryConfig, RunConfig, keep, read_messages, select_history
@@ -38,6 +38,7 @@ def test_what_is_sent_is_accepted_and_the_callers_own(native: Native, seed: int,
 
 
 @each_format
+@example(seed=876, budget=268)
 @given(seed=seeds, budget=st.integers(100, 3_000))
 def test_a_view_goes_on_from_the_one_before(native: Native, seed: int, budget: int) -> None:
     items = native.write(talk(seed))

@@ -301,16 +301,15 @@ def test_where_the_question_is_not_in_the_list_the_limit_is_hard_and_something_i
     )
     history = read_history([*head, *past], query=query)
     costs = [max(1, cost_of(turn.messages)) for turn in history.past]
-    # A question without an answer goes only with the turn behind it.
-    alone = [
-        cost for cost, turn in zip(costs, history.past, strict=True) if is_answered(turn) or turn is history.past[-1]
-    ]
     room = budget - fixed - cost_of(message for message in head if message.role == "system")
+    fitting = [turn for cost, turn in zip(costs, history.past, strict=True) if cost <= room]
+    # A question without an answer goes only with the turn behind it; where it is the newest that fits, no other is tried.
+    alone = [turn for turn in fitting if is_answered(turn) or turn is history.past[-1]]
     assert cost_of([[*head, *past][at] for at in view.kept]) <= view.tokens <= max(0, budget - fixed)
     assert view.status != "over_budget"
     chosen = [history.past[turn.turn_id] for turn in view.selection.turns] if view.selection else []
     if any(map(is_answered, chosen)) or not chosen:
-        assert bool(view.turns) == any(cost <= room for cost in alone)
+        assert bool(view.turns) == bool(alone) or (not view.turns and alone[-1] is not fitting[-1])
     assert (view.status == "nothing_fits") == (room < 0 or (bool(costs) and min(costs) > room))
     if room < 0:
         assert view.kept == ()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from gatekeeper_core.context.prompt.request import make_request, needs_prompt, question_place
@@ -197,6 +197,7 @@ cases = st.tuples(
 )
 
 
+@example([([user("a"), user("b")], "c?", 1), ([user("a"), user("b")], None, 0)], 0, True, set())
 @given(
     st.lists(cases, min_size=2, max_size=4), st.integers(0, 10), st.booleans(), st.sets(st.integers(0, 9), max_size=2)
 )
