@@ -1,8 +1,8 @@
 """The settings, fixtures and rules of the test run.
 
 Environment:
-    GATEKEEPER_HYPOTHESIS_PROFILE: ``ci`` (default: 20 examples, the same in each run), ``wheel`` (10, for what is tested
-        again on the built wheel), ``thorough`` (500, new ones) or ``campaign`` (100, by ``--hypothesis-seed``).
+    GATEKEEPER_HYPOTHESIS_PROFILE: ``ci`` (default: 15 examples, the same in each run), ``wheel`` (5, for what is tested
+        again on the built wheel), ``thorough`` (500) or ``campaign`` (100), both by ``--hypothesis-seed``.
     GATEKEEPER_WIRE_HISTORIES: how many random histories of each client go over HTTP (12; see ``tests/strict_server.py``).
     GATEKEEPER_FORBID_SKIPS: ``1`` turns each skipped test or module into a failure.
     GATEKEEPER_REQUIRE_SERVERS: ``1`` turns a missing server or browser into an error; without it its tests are skipped.
