@@ -233,6 +233,7 @@ def test_running_sums_give_what_each_call_added() -> None:
         Usage(50, 5, 9, 9, "m"),
         Usage(60, 6, 0, 0, "m"),
         Usage(60, 9, 0, 0, "m"),
+        Usage(20, 15, 0, 0, "m"),
     ]
     growth = [after.since(before) for before, after in zip([Usage(0, 0), *sums], sums, strict=False)]
     assert growth == [
@@ -243,4 +244,5 @@ def test_running_sums_give_what_each_call_added() -> None:
         Usage(10, 1, 9, 9, "m"),
         Usage(10, 1, 0, 0, "m"),
         Usage(0, 3, 0, 0, "m"),
+        sums[7],
     ]

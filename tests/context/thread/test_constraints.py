@@ -8,7 +8,7 @@ import pytest
 
 from gatekeeper_core.context.thread.constraints import ThreadConstraints
 from gatekeeper_core.context.thread.thread import Thread
-from gatekeeper_core.errors import ConflictError, ConstraintLimitError, SnapshotError
+from gatekeeper_core.errors import ConfigError, ConflictError, ConstraintLimitError, SnapshotError
 from gatekeeper_core.storage.base import DerivedRecord
 from gatekeeper_core.storage.in_memory import InMemoryRecordStore
 
@@ -59,6 +59,11 @@ def test_a_zone_that_would_outgrow_its_cap_stays_as_it_was() -> None:
     with pytest.raises(ConstraintLimitError):
         constraints.set(T1, "style", "as short as can be")
     assert constraints.of(T1) == {"language": "Chinese"}
+
+
+def test_a_cap_without_room_is_refused() -> None:
+    with pytest.raises(ConfigError, match="max_tokens"):
+        ThreadConstraints(InMemoryRecordStore(), max_tokens=0)
 
 
 def test_of_many_writers_none_undoes_another() -> None:

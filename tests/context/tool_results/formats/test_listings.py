@@ -85,3 +85,10 @@ def test_any_lines_can_be_listed(lines: list[str]) -> None:
     made = digest(lines)
     assert made == digest(lines)
     assert made.shown <= made.total == len(lines)
+
+
+def test_sums_and_blank_lines_of_ls_are_no_entries() -> None:
+    lines = [f"-rw-r--r-- 1 ann staff 10 May  1 2025 {at}.txt" for at in range(300)]
+    made = digest(["src:", "total 1200", *lines, "", "  ", "docs:", "total 0"])
+    assert "… 300 in src" in made.text
+    assert "in docs" not in made.text
