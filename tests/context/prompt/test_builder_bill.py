@@ -16,7 +16,7 @@ from gatekeeper_core.context.history.policy import CallBill
 from gatekeeper_core.context.history.selector import POLICY_KIND
 from gatekeeper_core.context.memory.memory import LongTermMemory
 from gatekeeper_core.context.memory.search import MemoryConfig
-from gatekeeper_core.context.prompt.budget import ContextBuilderConfig
+from gatekeeper_core.context.prompt.budget import BudgetShares, ContextBuilderConfig
 from gatekeeper_core.context.prompt.builder import ContextBuilder
 from gatekeeper_core.context.prompt.parts import SystemPrompt
 from gatekeeper_core.context.prompt.result import BuiltContext
@@ -109,6 +109,18 @@ def test_the_prices_of_the_call_make_the_bill() -> None:
     assert bills[1] == pytest.approx(3 * bills[0])
     with pytest.raises(TypeError, match="prices must be a ModelPrices, got int"):
         builder_of().build(None, "?", "", prices=3)  # type: ignore[arg-type]
+
+
+def test_what_is_kept_free_costs_nothing_and_what_the_caller_sends_besides_does() -> None:
+    bills = []
+    for tokens in (0, 500):
+        for shares in (BudgetShares(), BudgetShares(recent_messages=450, reserved=100)):
+            builder = builder_of(total_budget=48_000, shares=shares)
+            question = "What number has the Redis of district 20?"
+            bills.append(bill_of(asked(builder, TALK, question, prices=PRICES, reserve_tokens=tokens)[0]))
+    assert bills[1] == bills[0]
+    assert bills[3] == bills[2]
+    assert bills[2].dollars - bills[0].dollars == pytest.approx(500 * PRICES.cache_write / 1e6)
 
 
 def test_nothing_is_told_inside_a_question_that_the_caller_sends_itself() -> None:
