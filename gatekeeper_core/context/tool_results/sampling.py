@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from gatekeeper_core.context.tool_results.digest import Lines
 from gatekeeper_core.context.tool_results.formats.json_results import Table, parts_of
-from gatekeeper_core.context.tool_results.formats.json_text import JsonValue, Unread, json_decoder, read_json
+from gatekeeper_core.context.tool_results.formats.json_text import UNREAD, JsonValue, Unread, read_json, read_json_at
 from gatekeeper_core.context.tool_results.formats.templates import masked
 from gatekeeper_core.context.tool_results.omissions import merged
 from gatekeeper_core.context.tool_results.query_match import Asked
@@ -164,7 +164,6 @@ def sample_rows(text: str, asked: Asked, *, max_chars: int) -> Table | None:
     >>> sample.numbers, sample.total
     ([0, 1, 2], 3)
     """
-    decoder = json_decoder()
     layout = _layout(text)
     if layout is None:
         return None
@@ -180,13 +179,12 @@ def sample_rows(text: str, asked: Asked, *, max_chars: int) -> Table | None:
         key = _KEY_BEFORE.search(text, max(0, place - _KEY_CHARS), place) if layout.list_at < 0 else None
         if place in found or (key is None and layout.list_at < 0):
             return 0
-        try:
-            row, stop = decoder.raw_decode(text, place)
-        except (ValueError, RecursionError):
+        value = read_json_at(text, place)
+        if value is None or not isinstance(row := value[0], dict):
             misses += 1
             return 0
         found[place] = {"key": key[1], **row} if key else row
-        return stop - place
+        return value[1] - place
 
     room = max_chars
     for place in _hit_rows(text, opening, asked):
@@ -228,11 +226,8 @@ def values_around_rows(text: str) -> list[tuple[str, JsonValue]]:
     layout = _layout(text)
     if layout is None or not layout.path or layout.list_at < 0:
         return []
-    try:
-        _, stop = json_decoder().raw_decode(text, text.rfind(layout.opening))
-    except (ValueError, RecursionError):
-        return []
-    around = read_json(f"{text[: layout.list_at]}[{text[stop:]}")
+    last = read_json_at(text, text.rfind(layout.opening))
+    around = read_json(f"{text[: layout.list_at]}[{text[last[1] :]}") if last else UNREAD
     if isinstance(around, Unread):
         return []
     return [(path, value) for path, value in parts_of(around)[1] if value != []]

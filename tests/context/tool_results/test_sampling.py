@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gatekeeper_core.context.tool_results.formats.json_text import read_json, write_json
 from gatekeeper_core.context.tool_results.query_match import Asked
 from gatekeeper_core.context.tool_results.sampling import sample_lines, sample_rows, values_around_rows
 
@@ -133,6 +134,15 @@ def test_a_row_with_a_status_from_500_on_is_read_wherever_it_stands() -> None:
 @pytest.mark.parametrize("deep", ['{"a": ', '[{"a": ', '{"a": [{"b": '])
 def test_what_begins_as_json_and_is_none_is_given_up(deep: str) -> None:
     assert sample_rows(deep * 5_000, Asked(None), max_chars=10_000) is None
+
+
+def test_rows_that_are_too_deep_are_no_rows() -> None:
+    deep = '{"id": ' * 80 + '"E-77 failed"' + "}" * 80
+    text = "[" + ", ".join([f'{{"id": {at}}}' for at in range(900)] + [deep] + ['{"id": "end"}']) + "]"
+    sample = sample_rows(text, Asked("E-77"), max_chars=100_000)
+    assert sample is not None
+    assert [row["id"] for row in sample.rows[:900]] == [str(at) for at in range(900)]
+    assert all(read_json(write_json(row)) == row for row in sample.rows)
 
 
 def test_words_of_failure_before_the_first_row_are_no_row() -> None:

@@ -17,8 +17,8 @@ __all__ = [
     "JsonValue",
     "Number",
     "Unread",
-    "json_decoder",
     "read_json",
+    "read_json_at",
     "read_json_lines",
     "write_json",
 ]
@@ -46,13 +46,27 @@ def read_json(text: str) -> JsonValue | Unread:
     (True, True)
     """
     try:
-        value: JsonValue = json_decoder().decode(text)
+        value: JsonValue = _decoder().decode(text)
     except (ValueError, RecursionError):
         return UNREAD
     return value if _is_shallow(value) else UNREAD
 
 
-def json_decoder() -> JSONDecoder:
+def read_json_at(text: str, at: int) -> tuple[JsonValue, int] | None:
+    r"""Return the JSON value that begins at a place, and where it ends; None as for ``UNREAD`` in :func:`read_json`.
+
+    >>> read_json_at('rows: {"id": 1}, ...', 6), read_json_at("rows", 0)
+    (({'id': '1'}, 15), None)
+    """
+    try:
+        value, stop = _decoder().raw_decode(text, at)
+    except (ValueError, RecursionError):
+        return None
+    return (value, stop) if _is_shallow(value) else None
+
+
+@cache
+def _decoder() -> JSONDecoder:
     """Return a decoder that keeps numbers as they are written and refuses a key that stands twice in an object."""
     from json import JSONDecoder
 

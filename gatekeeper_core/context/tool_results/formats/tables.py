@@ -27,8 +27,8 @@ from gatekeeper_core.context.tool_results.formats.json_text import (
     UNREAD,
     JsonValue,
     Unread,
-    json_decoder,
     read_json,
+    read_json_at,
     write_json,
 )
 from gatekeeper_core.text import LazyPattern
@@ -220,8 +220,10 @@ def _read_path(line: str, at: int) -> tuple[Path, int]:
 
 
 def _read_value(line: str, at: int) -> tuple[JsonValue, int]:
-    value, stop = json_decoder().raw_decode(line, at)
-    return value, stop
+    value = read_json_at(line, at)
+    if value is None:
+        raise ValueError(f"no JSON value at character {at} of a line")
+    return value
 
 
 def _read_row(line: str, columns: Sequence[Column]) -> dict[str, JsonValue]:

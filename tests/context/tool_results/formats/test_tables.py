@@ -55,7 +55,16 @@ def test_the_documented_form() -> None:
     )
 
 
-@pytest.mark.parametrize("text", ["", "no table", "[table: 2 rows]\nid\n1", "[table: 1 row]\n[\n1"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "no table",
+        "[table: 2 rows]\nid\n1",
+        "[table: 1 row]\n[\n1",
+        f"[table: 1 row]\nid\n{'[' * 9_999}1{']' * 9_999}",
+    ],
+)
 def test_what_is_no_table_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="no"):
         read_table(text)
