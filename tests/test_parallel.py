@@ -14,6 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from itertools import count
+from operator import attrgetter
 from pathlib import Path
 from threading import Barrier
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -27,6 +28,7 @@ from gatekeeper_core.context.history.selector import ThreadSelector
 from gatekeeper_core.context.memory.memory import LongTermMemory
 from gatekeeper_core.context.prompt.budget import ContextBuilderConfig
 from gatekeeper_core.context.prompt.builder import ContextBuilder
+from gatekeeper_core.context.thread.index_snapshots import MIN_TURNS
 from gatekeeper_core.context.thread.stored import StoredThreads
 from gatekeeper_core.context.thread.thread import Thread
 from gatekeeper_core.context.tool_results.compressor import ToolResultCompressor
@@ -127,7 +129,9 @@ class World:
 
 
 def messages_and_trace_of(context: BuiltContext) -> str:
-    return repr(context.messages) + json.dumps(context.trace.to_dict(), sort_keys=True, default=repr)
+    """Return all that a build tells, but where the index came from and how much of the prompt before it stayed."""
+    trace = context.trace._replace(index_origin="", prefix_tokens=0, prefix_share=0.0)
+    return repr(context.messages) + json.dumps(trace.to_dict(), sort_keys=True, default=repr)
 
 
 def messages_and_trace_but_misses_of(context: BuiltContext) -> str:
@@ -240,7 +244,9 @@ class TwoWorlds(RuleBasedStateMachine):
         for at, (name, _) in enumerate(asked):
             # What was not saved of a forgotten thread, one of the builds behind it tells: which one is a matter of chance.
             told = messages_and_trace_but_misses_of if name in self.refused else messages_and_trace_of
-            assert set(map(told, found[at:built:2])) <= set(map(told, wanted[at:built:2]))
+            # Where the index came from tells the first that chooses turns; it need not be the first that ends.
+            for each in (told, attrgetter("trace.index_origin"), attrgetter("trace.prefix_tokens")):
+                assert set(map(each, found[at:built:2])) <= set(map(each, wanted[at:built:2]))
         self.many.settle()
         self.one.settle()
         self.refused &= self.forgotten
@@ -317,3 +323,12 @@ def test_calls_at_once_equal_calls_in_turn_over_a_store_in_memory() -> None:
 
 def test_calls_at_once_equal_calls_in_turn_over_a_file() -> None:
     run_state_machine_as_test(InFiles, settings=steps())
+
+
+def test_builds_at_once_of_a_long_thread_that_this_process_has_not_read() -> None:
+    for _ in range(5):
+        worlds = InFiles()
+        worlds.append(name="t1", sizes=[MIN_TURNS // 2] * 2, is_repeated=False, way="threads")
+        worlds.reopen()
+        worlds.read(questions=(QUESTIONS[0], QUESTIONS[2]), readers=3, way="threads")
+        worlds.teardown()
