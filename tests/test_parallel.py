@@ -275,6 +275,10 @@ class TwoWorlds(RuleBasedStateMachine):
         assert sum(map(bool, found)) == self.one.store.begin_anew(TENANT, thread=name) == (name in self.forgotten)
         self.forgotten.discard(name)
 
+    def teardown(self) -> None:
+        """Let the workers of both worlds end: the machine itself lives until its garbage is collected."""
+        del self.many, self.one
+
     @invariant()
     def both_worlds_hold_the_same(self) -> None:
         many, one = self.many, self.one
@@ -310,6 +314,7 @@ class InFiles(TwoWorlds):
             assert world.store.check() == ()
             world.store.close()
         self.folder.cleanup()
+        super().teardown()
 
 
 def steps() -> settings:
