@@ -13,6 +13,8 @@ UV ?=
 PIP := $(if $(UV),VIRTUAL_ENV=$(abspath $(VENV)) UV_SYSTEM_CERTS=1 UV_COMPILE_BYTECODE=1 $(UV) --quiet pip,$(RUN) pip --disable-pip-version-check --quiet)
 # What pip is to install as torch; the index of PyPI alone would bring the libraries of a graphics card.
 TORCH ?= torch --index-url https://download.pytorch.org/whl/cpu
+# What all tests need.
+WHOLE := $(addprefix $(VENV)/.stamp-,servers providers browser docs)
 BUILD_OUTPUTS := build dist *.egg-info .hypothesis .mypy_cache .pytest_cache .ruff_cache
 
 export PIP_ROOT_USER_ACTION := ignore
@@ -31,14 +33,14 @@ demo: $(VENV)/.stamp-cli ## show the gatekeeper at work on a bundled conversatio
 test: $(VENV)/.stamp-test ## half a minute: acceptance, promises, README and tutorial, a contract for each adapter
 	@$(RUN) tests.newcomer
 
-test-all: $(VENV)/.stamp-providers ## run all tests, with the code blocks of the documentation
+test-all: $(WHOLE) ## run all tests, with the code blocks of the documentation
 	@$(RUN) pytest -q -n auto $(PYTEST_ARGS)
 
 test-servers: $(VENV)/.stamp-servers ## run the tests that need PostgreSQL or Redis (apt-get install redis-server)
 	@GATEKEEPER_REQUIRE_SERVERS=1 $(RUN) pytest -q -n auto -m "servers or postgres" $(PYTEST_ARGS)
 
-coverage: $(VENV)/.stamp-servers $(VENV)/.stamp-providers ## which lines of the library no test runs; build/coverage.txt
-	@$(PIP) install --group coverage --group test-browser --group docs
+coverage: $(WHOLE) ## which lines of the library no test runs; build/coverage.txt
+	@$(PIP) install --group coverage
 	@mkdir -p build
 	@$(RUN) pytest -q -n auto --cov --cov-report= -W "ignore::coverage.exceptions.CoverageWarning" $(PYTEST_ARGS)
 	@$(RUN) coverage report >build/coverage.txt
@@ -145,7 +147,7 @@ fuzz: $(VENV)/.stamp-servers ## the campaign: attack each promise for two minute
 	@$(PIP) install --group fuzz || echo "atheris does not install here: hypothesis takes its place" >&2
 	@$(RUN) tests.fuzz $(FUZZ_ARGS)
 
-thorough: $(VENV)/.stamp-servers $(VENV)/.stamp-providers ## everything long: 500 examples, hostile seeds, 1,000 histories over HTTP, mutants, fuzzing, soak, doubling, vulnerabilities, every Python, benchmarks
+thorough: $(WHOLE) ## everything long: 500 examples, hostile seeds, 1,000 histories over HTTP, mutants, fuzzing, soak, doubling, vulnerabilities, every Python, benchmarks
 	@VENV="$(VENV)" MAKE="$(MAKE)" EXTRAS="$(EXTRAS)" bash .ci/thorough
 
 release-check: ## what must hold before a release, on what is committed: builds, contents, every extra on every Python
