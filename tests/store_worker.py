@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
+from contextlib import closing, suppress
 from typing import TYPE_CHECKING, Any
 
 from gatekeeper_core.context.history.modes import HistoryConfig
@@ -116,7 +116,7 @@ class Worker:
 def main(connection: Connection, place: str, number: int) -> None:
     """Do what comes until nothing comes any more."""
     worker = Worker(place, number)
-    with suppress(EOFError):
+    with closing(worker.store), suppress(EOFError):
         while True:
             name, arguments = connection.recv()
             connection.send(getattr(worker, name)(*arguments))

@@ -48,6 +48,7 @@ class StoreWorkers:
             connection.close()
             process.join(10)
             process.kill()
+            process.join()
             process.close()
 
 

@@ -7,6 +7,7 @@ asked: another one takes its place. A pool never crosses a fork: each process op
 from __future__ import annotations
 
 import os
+import weakref
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -41,6 +42,8 @@ class Connections:
         self._process = os.getpid()
         self._pools: dict[int, ConnectionPool[Any]] = {}  # by process; that of a parent stays, and is not touched
         self._is_closed = False
+        # Where nobody closes a pool, Python 3.13 waits 20 seconds at its end for the pool's threads.
+        weakref.finalize(self, _close_pool, self._pools)
 
     def open(self, calls: Calls[T]) -> T:
         """Run the first calls, on a connection of their own, so that it is said why there is none."""
@@ -62,9 +65,7 @@ class Connections:
     def close(self) -> None:
         """Close the connections of this process, when the calls that run are done."""
         self._is_closed = True
-        pool = self._pools.pop(os.getpid(), None)
-        if pool is not None:
-            pool.close()
+        _close_pool(self._pools)
 
     def _driven(self, calls: Calls[T], run: Callable[[Call[Any]], Any]) -> T:
         failure: Exception | None = None
@@ -154,6 +155,13 @@ class Connections:
 
 class StaleError(psycopg.OperationalError):
     """The server had closed the connection before the transaction began."""
+
+
+def _close_pool(pools: dict[int, ConnectionPool[Any]]) -> None:
+    """Close the pool of this process, if it has one: that of a parent is not ours to close."""
+    pool = pools.pop(os.getpid(), None)
+    if pool is not None:
+        pool.close()
 
 
 def _roll_back(connection: psycopg.Connection[Any]) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import random
+import subprocess
+import sys
 from typing import TYPE_CHECKING, Any
 
 import psycopg
@@ -198,6 +200,23 @@ def forked(work: Callable[[Callable[[str], None]], None]) -> list[str]:
         lines = pipe.read().splitlines()
     assert os.waitpid(pid, 0)[1] == 0
     return lines
+
+
+def test_a_process_that_does_not_close_its_store_ends_at_once_and_a_forked_one_leaves_it_open(conninfo: str) -> None:
+    """Python 3.13 would wait for the threads of the pool, which says so."""
+    program = """
+import os, sys
+from gatekeeper_postgres import PostgresStore
+
+store = PostgresStore(sys.argv[1], max_connections=1)
+print(store.last_seq("acme", "t1"), flush=True)
+child = os.fork()
+if not child:
+    sys.exit()
+print(os.waitpid(child, 0)[1], store.last_seq("acme", "t1"))
+"""
+    ended = subprocess.run([sys.executable, "-W", "ignore", "-c", program, conninfo], capture_output=True, text=True)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "-1\n0 -1\n", "")
 
 
 def test_a_closed_store_answers_no_call_and_may_be_closed_twice(store: PostgresStore) -> None:
