@@ -245,7 +245,8 @@ class TwoWorlds(RuleBasedStateMachine):
             # What was not saved of a forgotten thread, one of the builds behind it tells: which one is a matter of chance.
             told = messages_and_trace_but_misses_of if name in self.refused else messages_and_trace_of
             # Where the index came from tells the first that chooses turns; it need not be the first that ends.
-            for each in (told, attrgetter("trace.index_origin"), attrgetter("trace.prefix_tokens")):
+            origin, prefix = attrgetter("trace.index_origin"), attrgetter("trace.prefix_tokens", "trace.prefix_share")
+            for each in (told, origin, prefix):
                 assert set(map(each, found[at:built:2])) <= set(map(each, wanted[at:built:2]))
         self.many.settle()
         self.one.settle()

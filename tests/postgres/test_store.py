@@ -215,7 +215,8 @@ if not child:
     sys.exit()
 print(os.waitpid(child, 0)[1], store.last_seq("acme", "t1"))
 """
-    ended = subprocess.run([sys.executable, "-W", "ignore", "-c", program, conninfo], capture_output=True, text=True)
+    command = [sys.executable, "-W", "ignore", "-c", program, conninfo]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, "-1\n0 -1\n", "")
 
 
