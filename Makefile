@@ -5,6 +5,7 @@ VENV ?= .venv
 PYTEST_ARGS ?=
 MUTANTS_ARGS ?=
 FUZZ_ARGS ?=
+# .ci/run reads this line.
 EXTRAS := cli,eval,meaning,minimax,otel,postgres,langchain-core,langchain,langchain-classic,llama-index,tiktoken,tokenizers
 
 RUN := $(VENV)/bin/python -m
@@ -13,8 +14,6 @@ UV ?=
 PIP := $(if $(UV),VIRTUAL_ENV=$(abspath $(VENV)) UV_SYSTEM_CERTS=1 UV_COMPILE_BYTECODE=1 $(UV) --quiet pip,$(RUN) pip --disable-pip-version-check --quiet)
 # What pip is to install as torch; the index of PyPI alone would bring the libraries of a graphics card.
 TORCH ?= torch --index-url https://download.pytorch.org/whl/cpu
-# What all tests need.
-WHOLE := $(addprefix $(VENV)/.stamp-,servers providers browser docs)
 BUILD_OUTPUTS := build dist *.egg-info .hypothesis .mypy_cache .pytest_cache .ruff_cache
 
 export PIP_ROOT_USER_ACTION := ignore
@@ -33,20 +32,20 @@ demo: $(VENV)/.stamp-cli ## show the gatekeeper at work on a bundled conversatio
 test: $(VENV)/.stamp-test ## half a minute: acceptance, promises, README and tutorial, a contract for each adapter
 	@$(RUN) tests.newcomer
 
-test-all: $(WHOLE) ## run all tests, with the code blocks of the documentation
+test-all: $(VENV)/.stamp-test-all ## run all tests, with the code blocks of the documentation
 	@$(RUN) pytest -q -n auto $(PYTEST_ARGS)
 
-test-servers: $(VENV)/.stamp-servers ## run the tests that need PostgreSQL or Redis (apt-get install redis-server)
+test-servers: $(VENV)/.stamp-test-servers ## run the tests that need PostgreSQL or Redis (apt-get install redis-server)
 	@GATEKEEPER_REQUIRE_SERVERS=1 $(RUN) pytest -q -n auto -m "servers or postgres" $(PYTEST_ARGS)
 
-coverage: $(WHOLE) ## which lines of the library no test runs; build/coverage.txt
+coverage: $(VENV)/.stamp-test-all ## which lines of the library no test runs; build/coverage.txt
 	@$(PIP) install --group coverage
 	@mkdir -p build
 	@$(RUN) pytest -q -n auto --cov --cov-report= -W "ignore::coverage.exceptions.CoverageWarning" $(PYTEST_ARGS)
 	@$(RUN) coverage report >build/coverage.txt
 	@tail -n 1 build/coverage.txt
 
-test-browser: $(VENV)/.stamp-browser ## run the tests that look at pages in a browser (apt-get install chromium npm)
+test-browser: $(VENV)/.stamp-test-browser ## run the tests that look at pages in a browser (apt-get install chromium npm)
 	@GATEKEEPER_REQUIRE_SERVERS=1 $(RUN) pytest -q -m browser $(PYTEST_ARGS)
 
 check: format-check lint types test-all ## everything that must pass before a change goes in
@@ -109,7 +108,7 @@ bench-memory: $(VENV)/.stamp-bench ## long-term memory: recall beside peers, and
 	@$(RUN) benchmarks.long_term_memory --data "$$GATEKEEPER_DATA"
 	@$(RUN) benchmarks.long_term_memory --data "$$GATEKEEPER_DATA" --thresholds
 
-bench-stores: $(VENV)/.stamp-servers ## stores beside the frameworks' own: messages a second, readings, what is kept of writes at once
+bench-stores: $(VENV)/.stamp-test-servers ## stores beside the frameworks' own: messages a second, readings, what is kept of writes at once
 	@$(RUN) tests.servers $(VENV)/bin/python -W ignore -m benchmarks.stores --postgres {postgres} --redis {redis}
 
 bench-summaries: $(VENV)/.stamp-test ## what the running summary keeps, beside other ways to choose sentences; needs GATEKEEPER_DATA
@@ -140,14 +139,14 @@ recording: $(VENV)/.stamp-cli ## record the sessions of the tutorial, draw the p
 	@$(VENV)/bin/python docs/record_terminal.py
 	@$(VENV)/bin/python docs/draw_recall.py
 
-mutants: $(VENV)/.stamp-servers ## change the code in 120 places, and see whether the tests of the module notice
+mutants: $(VENV)/.stamp-test-servers ## change the code in 120 places, and see whether the tests of the module notice
 	@$(RUN) tests.mutants $(MUTANTS_ARGS)
 
-fuzz: $(VENV)/.stamp-servers ## the campaign: attack each promise for two minutes; FUZZ_ARGS="--seconds 20 --seed 2 text sqlite_power"
+fuzz: $(VENV)/.stamp-test-servers ## the campaign: attack each promise for two minutes; FUZZ_ARGS="--seconds 20 --seed 2 text sqlite_power"
 	@$(PIP) install --group fuzz || echo "atheris does not install here: hypothesis takes its place" >&2
 	@$(RUN) tests.fuzz $(FUZZ_ARGS)
 
-thorough: $(WHOLE) ## everything long: 500 examples, hostile seeds, 1,000 histories over HTTP, mutants, fuzzing, soak, doubling, vulnerabilities, every Python, benchmarks
+thorough: $(VENV)/.stamp-test-all ## everything long: 500 examples, hostile seeds, 1,000 histories over HTTP, mutants, fuzzing, soak, doubling, vulnerabilities, every Python, benchmarks
 	@VENV="$(VENV)" MAKE="$(MAKE)" EXTRAS="$(EXTRAS)" bash .ci/thorough
 
 release-check: ## what must hold before a release, on what is committed: builds, contents, every extra on every Python
@@ -183,24 +182,8 @@ $(VENV)/.stamp-test: pyproject.toml $(VENV)/.stamp-cli
 	@$(PIP) install --editable '.[$(EXTRAS)]' --group test --group test-adapters --group build
 	@touch $@
 
-$(VENV)/.stamp-providers: pyproject.toml $(VENV)/.stamp-test
-	@$(PIP) install --group test-providers
-	@touch $@
-
-$(VENV)/.stamp-servers: pyproject.toml $(VENV)/.stamp-test
-	@$(PIP) install --group test-servers
-	@touch $@
-
-$(VENV)/.stamp-browser: pyproject.toml $(VENV)/.stamp-test
-	@$(PIP) install --group test-browser
-	@touch $@
-
-$(VENV)/.stamp-lint: pyproject.toml $(VENV)/.stamp-test
-	@$(PIP) install --group lint
-	@touch $@
-
-$(VENV)/.stamp-docs: pyproject.toml $(VENV)/.stamp-test
-	@$(PIP) install --group docs
+$(VENV)/.stamp-%: pyproject.toml $(VENV)/.stamp-test
+	@$(PIP) install --group $*
 	@touch $@
 
 upstream-tests: $(VENV)/.stamp-test
@@ -219,7 +202,3 @@ data-benchmarks:
 lowest-tests: pyproject.toml $(VENV)/.stamp-venv
 	@$(PIP) install --editable '.[$(EXTRAS)]' $(LOWEST) --group test --group test-adapters
 	@$(RUN) pytest -q -n auto -p no:cacheprovider tests/adapters tests/otel --ignore=tests/adapters/test_benchmark_adapters.py $(PYTEST_ARGS)
-
-$(VENV)/.stamp-bench: pyproject.toml $(VENV)/.stamp-test
-	@$(PIP) install --group bench
-	@touch $@

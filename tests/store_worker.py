@@ -118,5 +118,5 @@ def main(connection: Connection, place: str, number: int) -> None:
     worker = Worker(place, number)
     with closing(worker.store), suppress(EOFError):
         while True:
-            name, arguments = connection.recv()
+            name, *arguments = connection.recv()
             connection.send(getattr(worker, name)(*arguments))

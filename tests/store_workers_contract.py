@@ -6,12 +6,13 @@ import multiprocessing
 import os
 from collections import Counter
 from contextlib import closing
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
 from gatekeeper_core.context.prompt.builder import ContextBuilder
 from gatekeeper_core.context.thread.thread import Thread
+from tests.processes import Processes
 from tests.store_worker import CONFIG, QUESTION, TENANT, THREAD, main, open_store
 
 if TYPE_CHECKING:
@@ -21,49 +22,19 @@ STEPS, RULES = 8, 5
 COUNTS = (4,) if os.environ.get("GATEKEEPER_FAULT_ROUNDS", "1") == "1" else (2, 3, 4)
 
 
-class StoreWorkers:
-    """Processes that wait for commands, each with a store and a builder of its own."""
-
-    def __init__(self, place: str, count: int) -> None:
-        context = multiprocessing.get_context("spawn")
-        self.count = count
-        self._connections, self._processes = [], []
-        for number in range(count):
-            here, there = context.Pipe()
-            process = context.Process(target=main, args=(there, place, number), daemon=True)
-            process.start()
-            there.close()
-            self._connections.append(here)
-            self._processes.append(process)
-
-    def all(self, name: str, *arguments: Any) -> list[Any]:
-        """Let all of them do something at once, and return what comes of it."""
-        for connection in self._connections:
-            connection.send((name, arguments))
-        return [connection.recv() for connection in self._connections]
-
-    def close(self) -> None:
-        """End them."""
-        for connection, process in zip(self._connections, self._processes, strict=True):
-            connection.close()
-            process.join(10)
-            process.kill()
-            process.join()
-            process.close()
-
-
 class StoreWorkersContract:
     """Each worker appends to one thread, and builds prompts from it in between."""
 
     @pytest.fixture(params=COUNTS)
-    def workers(self, place: str, request: pytest.FixtureRequest) -> Iterator[StoreWorkers]:
-        with closing(StoreWorkers(place, request.param)) as processes:
-            processes.all("ready")
+    def workers(self, place: str, request: pytest.FixtureRequest) -> Iterator[Processes]:
+        own = [(place, number) for number in range(request.param)]
+        with Processes(multiprocessing.get_context("spawn"), main, own) as processes:
+            processes.all(("ready",))
             yield processes
 
-    def test_several_processes_on_one_thread_are_as_good_as_one(self, place: str, workers: StoreWorkers) -> None:
-        worked = workers.all("work", STEPS, workers.count)
-        workers.all("rule", RULES)
+    def test_several_processes_on_one_thread_are_as_good_as_one(self, place: str, workers: Processes) -> None:
+        worked = workers.all(("work", STEPS, workers.count))
+        workers.all(("rule", RULES))
         with closing(open_store(place)) as store:
             stored = [message.id for message in store.read_messages(TENANT, THREAD)]
             assert store.last_seq(TENANT, THREAD) == len(stored) - 1, "no gap"
@@ -90,10 +61,10 @@ class StoreWorkersContract:
         assert left_out > 0
         self.check_the_end(place, workers, stored)
 
-    def check_the_end(self, place: str, workers: StoreWorkers, stored: list[str]) -> None:
+    def check_the_end(self, place: str, workers: Processes, stored: list[str]) -> None:
         """All know the same, and what they keep is what a worker makes that never saw the thread before."""
-        workers.all("build")
-        ends = workers.all("finish")
+        workers.all(("build",))
+        ends = workers.all(("finish",))
         for end in ends:
             assert end["read"] == stored
             assert end["is_rebuilt"]

@@ -13,10 +13,12 @@ import pytest
 from sqlalchemy import event
 from sqlalchemy.pool import Pool
 
-from tests.adapters.workers import Workers
+from tests.adapters.workers import started_workers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from tests.processes import Processes
 
 
 @pytest.fixture(autouse=True)
@@ -63,7 +65,7 @@ def budget(request: pytest.FixtureRequest) -> int:
 
 
 @pytest.fixture
-def workers() -> Iterator[Workers]:
+def workers() -> Iterator[Processes]:
     """Processes that are told what to do."""
-    with Workers() as processes:
+    with started_workers() as processes:
         yield processes

@@ -33,7 +33,7 @@ import psycopg
 from tests.adapters.server_doors import TABLE
 
 if TYPE_CHECKING:
-    from tests.adapters.workers import Workers
+    from tests.processes import Processes
     from tests.servers import RedisServer
 
 pytestmark = [
@@ -49,7 +49,9 @@ def place(postgres_database: str, redis_server: RedisServer) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("kind", ["redis_memory", "redis_runnable", "redis_buffer", "postgres_buffer"])
-def test_nothing_is_lost_and_every_selection_sees_a_prefix(kind: str, workers: Workers, place: dict[str, str]) -> None:
+def test_nothing_is_lost_and_every_selection_sees_a_prefix(
+    kind: str, workers: Processes, place: dict[str, str]
+) -> None:
     worked = work(workers, kind, place)
     check_what_a_store_that_keeps_all_allows(worked)
     check_every_selection_saw_a_prefix(worked)
@@ -57,12 +59,12 @@ def test_nothing_is_lost_and_every_selection_sees_a_prefix(kind: str, workers: W
 
 @pytest.mark.parametrize("kind", ["postgres_memory", "postgres_runnable", "postgres_whole"])
 def test_nothing_is_lost_where_a_message_may_come_before_an_earlier_one(
-    kind: str, workers: Workers, place: dict[str, str]
+    kind: str, workers: Processes, place: dict[str, str]
 ) -> None:
     check_what_a_store_that_keeps_all_allows(work(workers, kind, place))
 
 
-def test_an_agent_sends_whole_turns_of_whatever_checkpoint_it_got(workers: Workers, place: dict[str, str]) -> None:
+def test_an_agent_sends_whole_turns_of_whatever_checkpoint_it_got(workers: Processes, place: dict[str, str]) -> None:
     check_what_every_store_allows(work(workers, "postgres_agent", place))
 
 

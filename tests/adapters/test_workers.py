@@ -24,7 +24,7 @@ from tests.adapters.workers import (
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.adapters.workers import Workers
+    from tests.processes import Processes
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::langchain_core._api.deprecation.LangChainDeprecationWarning"),
@@ -32,18 +32,18 @@ pytestmark = [
 ]
 
 
-def test_a_history_of_langchain_keeps_all_and_every_selection_sees_a_prefix(workers: Workers, tmp_path: Path) -> None:
+def test_a_history_of_langchain_keeps_all_and_every_selection_sees_a_prefix(workers: Processes, tmp_path: Path) -> None:
     worked = work(workers, "sqlite_memory", {"folder": str(tmp_path), "thread": "t"})
     check_what_a_store_that_keeps_all_allows(worked)
     check_every_selection_saw_a_prefix(worked)
 
 
-def test_a_memory_of_llama_index_keeps_all(workers: Workers, tmp_path: Path) -> None:
+def test_a_memory_of_llama_index_keeps_all(workers: Processes, tmp_path: Path) -> None:
     """No prefix: its messages stand in the order of the writers' clocks, read before they write."""
     check_what_a_store_that_keeps_all_allows(work(workers, "sqlite_whole", {"folder": str(tmp_path), "thread": "t"}))
 
 
-def test_an_agent_sends_whole_turns_of_whatever_checkpoint_it_got(workers: Workers, tmp_path: Path) -> None:
+def test_an_agent_sends_whole_turns_of_whatever_checkpoint_it_got(workers: Processes, tmp_path: Path) -> None:
     check_what_every_store_allows(work(workers, "sqlite_agent", {"folder": str(tmp_path), "thread": "t"}))
 
 

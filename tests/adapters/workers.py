@@ -9,50 +9,23 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tests.adapters.worker import main, marks, opened
+from tests.processes import Processes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from typing_extensions import Self
+    from collections.abc import Iterator, Mapping, Sequence
 
 WORKERS = 3
 STEPS = 8
 
 
-class Workers:
-    """Processes that wait for commands; see ``worker``.
+def started_workers() -> Processes:
+    """Return processes that wait for commands; see ``worker``.
 
     They are forked from a program of its own that holds no connection and only saves them the time of their imports.
     """
-
-    def __init__(self, count: int = WORKERS) -> None:
-        context = multiprocessing.get_context("forkserver")
-        context.set_forkserver_preload(["tests.adapters.worker_imports", "tests.adapters.worker"])
-        self._connections = []
-        self._processes = []
-        for _ in range(count):
-            here, there = context.Pipe()
-            process = context.Process(target=main, args=(there,), daemon=True)
-            process.start()
-            there.close()
-            self._connections.append(here)
-            self._processes.append(process)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        for connection, process in zip(self._connections, self._processes, strict=True):
-            connection.close()
-            process.join(10)
-            process.kill()
-            process.close()
-
-    def all(self, commands: Iterable[Mapping[str, Any]]) -> list[Any]:
-        """Give each process its command at once, and return their answers."""
-        for connection, command in zip(self._connections, commands, strict=True):
-            connection.send(command)
-        return [connection.recv() for connection in self._connections]
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["tests.adapters.worker_imports", "tests.adapters.worker"])
+    return Processes(context, main, [()] * WORKERS)
 
 
 @dataclass(frozen=True)
@@ -86,14 +59,14 @@ class Worked:
         yield from self.last
 
 
-def work(workers: Workers, kind: str, place: Mapping[str, str]) -> Worked:
+def work(workers: Processes, kind: str, place: Mapping[str, str]) -> Worked:
     """Let all workers work on one thread at once."""
     with closing(opened(kind, place)) as side:
         side.stored()  # makes the tables: two of the frameworks' classes that do so at once get in each other's way
-        workers.all({"open": kind, "place": place, "worker": number} for number in range(WORKERS))
-        selections = workers.all([{"steps": STEPS, "workers": WORKERS}] * WORKERS)
+        workers.each({"open": kind, "place": place, "worker": number} for number in range(WORKERS))
+        selections = workers.all({"steps": STEPS, "workers": WORKERS})
         stored = marks(side.stored())
-        last = workers.all([{"finish": True}] * WORKERS)
+        last = workers.all({"finish": True})
     return Worked(tuple(map(tuple, selections)), tuple(last), tuple(stored))
 
 
