@@ -17,13 +17,14 @@ JPEG = b"\xff\xd8\xff\xe0\x00\x06JFIF\xff\xff\xc2\x00\x11\x08" + struct.pack(">H
     [
         b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + struct.pack(">II", 640, 480),
         b"GIF89a" + struct.pack("<HH", 640, 480),
+        b"GIF87a" + struct.pack("<HH", 640, 480) + b"\xf7\0\0",
         JPEG,
         JPEG.replace(b"\xff\xff\xc2", b"\xff\xc2"),
         webp(b"VP8X", bytes(4) + (639).to_bytes(3, "little") + (479).to_bytes(3, "little")),
         webp(b"VP8L", b"\x2f" + (639 | 479 << 14).to_bytes(4, "little")),
         webp(b"VP8 ", bytes(6) + struct.pack("<HH", 640, 480)),
     ],
-    ids=["png", "gif", "jpeg", "jpeg without filling", "webp", "webp lossless", "webp lossy"],
+    ids=["png", "gif", "gif with its palette", "jpeg", "jpeg without filling", "webp", "webp lossless", "webp lossy"],
 )
 def test_the_first_bytes_of_a_file_tell_its_size(head: bytes) -> None:
     assert image_size(head) == (640, 480)

@@ -68,6 +68,17 @@ def test_a_range_of_a_blob_is_read_as_it_is_named(start: int, end: int | None) -
     assert store.get("s", "a", start, end) == b"".join(b"%d" % at for at in places if at < 5)
 
 
+def test_a_scope_goes_with_its_last_blob() -> None:
+    """A process that stores and deletes for ever would keep the name of each conversation."""
+    store = InMemoryBlobStore()
+    store.put("s", "a", b"1")
+    store.put("s", "b", b"2")
+    store.delete("s", "a")
+    assert [blob.id for blob in store.records("s")] == ["b"]
+    store.delete("s", "b")
+    assert store._scopes() == {}
+
+
 def test_only_bytes_are_stored() -> None:
     with pytest.raises(TypeError, match="data must be bytes"):
         InMemoryBlobStore().put("s", "a", "text")  # type: ignore[arg-type]

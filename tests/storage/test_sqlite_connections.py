@@ -215,6 +215,37 @@ def test_a_call_in_the_middle_of_a_call_is_an_error_and_no_lock(store: SQLiteSto
     assert store.append_messages("acme", "t1", said(0)) == 0
 
 
+def test_a_transaction_that_cannot_be_undone_goes_with_its_connection(store: SQLiteStore) -> None:
+    """What a call wrote before its caller failed is gone, and the next call of the thread is none inside of it."""
+
+    def refuse_to_undo(action: int, name: str | None, *_: object) -> int:
+        return sqlite3.SQLITE_DENY if (action, name) == (sqlite3.SQLITE_TRANSACTION, "ROLLBACK") else sqlite3.SQLITE_OK
+
+    def fail_in_the_middle() -> None:
+        with store._connections.writing() as connection:
+            connection.execute("DELETE FROM messages")
+            connection.set_authorizer(refuse_to_undo)
+            raise KeyError("the caller's")
+
+    store.append_messages("acme", "t1", said(0))
+    with pytest.raises(KeyError, match="the caller's"):
+        fail_in_the_middle()
+    store.append_messages("acme", "t1", said(1))
+    assert ids_of(store) == ["m0", "m1"]
+
+
+def test_a_call_that_sqlite_gives_up_is_no_damage(store: SQLiteStore) -> None:
+    def count_interrupted() -> None:
+        with store._connections.reading() as connection:
+            connection.set_progress_handler(lambda: 1, 1)
+            connection.execute("SELECT count(*) FROM messages").fetchall()
+
+    with pytest.raises(StorageError, match=r"SQLite refused the call \(OperationalError\)") as refused:
+        count_interrupted()
+    assert not isinstance(refused.value, CorruptionError)
+    assert store.last_seq("acme", "t1") == -1
+
+
 def test_an_empty_file_becomes_a_store(path: Path) -> None:
     path.touch()
     with SQLiteStore(path) as store:

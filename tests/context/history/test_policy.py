@@ -355,6 +355,8 @@ def test_a_report_without_tokens_changes_nothing(state: PolicyState) -> None:
         *[(name, bad) for name in ("paid", "rent", "called_at") for bad in (float("nan"), float("inf"), "1", [1])],
         *[("turn_count", bad) for bad in (1.0, "3", [])],
         *[("body", bad) for bad in ([-1], [1.0], ["1"], [True], [2, 1], [1, 1], {"1": 2}, "12", [10**400])],
+        ("body", [2**53]),
+        ("since", 2**53),
         ("selected", [3, 2]),
         ("recalled", [None]),
         ("question", 5),

@@ -92,3 +92,14 @@ def test_sums_and_blank_lines_of_ls_are_no_entries() -> None:
     made = digest(["src:", "total 1200", *lines, "", "  ", "docs:", "total 0"])
     assert "… 300 in src" in made.text
     assert "in docs" not in made.text
+
+
+@pytest.mark.parametrize("query", ["Which file is the largest?", "哪个文件最大？", "目录里哪个 file 最大？"])
+def test_sizes_for_people_are_compared_as_numbers(query: str) -> None:
+    """``ls -lh`` writes 900K and 4.9M: the larger number is the smaller file."""
+    sizes = [f"{100 + at}K" for at in range(800)] + ["4.1M"] * 100
+    sizes[333:333] = ["4.9M"]
+    lines = [f"-rw-r--r-- 1 ann staff {size} May 20  2025 part-{at:04}.bin" for at, size in enumerate(sizes)]
+    made = digest(lines, query)
+    assert "part-0333.bin" in made.text
+    assert made.shown < 40
