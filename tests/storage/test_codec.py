@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import struct
 from array import array
 
 import pytest
@@ -115,6 +116,11 @@ def test_a_memory_with_a_damaged_field_is_a_value_error(field: str, damaged: obj
 def test_terms_that_were_not_encoded_are_a_value_error(data: bytes) -> None:
     with pytest.raises(ValueError, match=r"."):
         decode_terms(data)
+
+
+def test_a_vector_is_stored_alike_by_every_machine() -> None:
+    """Four bytes for each number, the lowest first: a file may go to a machine that counts the other way."""
+    assert encode_vector(array("f", [1.0, -2.5])) == struct.pack("<2f", 1.0, -2.5)
 
 
 def test_a_cut_vector_is_a_value_error() -> None:
