@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 SECONDS_TO_END = 15.0
-"""Between the second that it takes and the 20 of psycopg's pool, which waits 5 for each thread that nobody ended."""
+"""A worker takes under one second to end; a pool of psycopg left open takes 20 (5 for each of its four threads)."""
 
 
 class Processes:
@@ -19,8 +19,8 @@ class Processes:
 
     Args:
         context: how they start.
-        main: what each of them runs, with its end of a pipe and its arguments; it returns where the pipe ends.
-        arguments: of each process, its own.
+        main: what each of them runs, given its end of a pipe and its arguments; it returns when the pipe is closed.
+        arguments: one tuple for each process.
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class Processes:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Let them end; one that hangs at its end is an error."""
+        """Wait until they end; one that hangs is killed, and an error."""
         for connection in self._connections:
             connection.close()
         hanging = []

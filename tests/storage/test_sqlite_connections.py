@@ -216,7 +216,7 @@ def test_a_call_in_the_middle_of_a_call_is_an_error_and_no_lock(store: SQLiteSto
 
 
 def test_a_transaction_that_cannot_be_undone_goes_with_its_connection(store: SQLiteStore) -> None:
-    """What a call wrote before its caller failed is gone, and the next call of the thread is none inside of it."""
+    """What the failed call wrote is gone, and the thread's next call starts a transaction of its own."""
 
     def refuse_to_undo(action: int, name: str | None, *_: object) -> int:
         return sqlite3.SQLITE_DENY if (action, name) == (sqlite3.SQLITE_TRANSACTION, "ROLLBACK") else sqlite3.SQLITE_OK
