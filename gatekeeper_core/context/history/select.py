@@ -235,7 +235,8 @@ def select_past(
             costs.past = [max(1, count_messages(t.messages, token_counter=costs.counter)) for t in history.past]
             newest = Choice(newest_turns(costs.past, budget_tokens=costs.room_at_start)[::-1], "fallback", "")
             chosen = (chosen or newest)._replace(status="fallback", reason=_where(error), selection=None)
-        view = costs.view(chosen._replace(turns=without_loose_questions(chosen.turns, history)))
+        asked = {*range(earlier.turn_count + 1)}.difference(earlier.turns) if earlier else ()
+        view = costs.view(chosen._replace(turns=without_loose_questions(chosen.turns, history, failed=asked)))
         if account:
             view = account.billed(view, whole=costs.past, previous=previous, run_stable=costs.run_stable)
         seen.tell(view.facts)
