@@ -47,7 +47,7 @@ class RefusingModel(RememberingModel):
         return answer
 
 
-def run_agent(agent: Any, memory: BaseMemory, *questions: str) -> list[str]:
+def run_agent(agent: Any, memory: BaseMemory, *questions: str | ChatMessage) -> list[str]:
     """Run an agent at least three times with one context, and return its answers.
 
     LlamaIndex writes and reads the context between two runs: the memory in it must stay the user's own.
