@@ -36,7 +36,7 @@ from llama_index.memory.gatekeeper.reading import read_message
 from llama_index.memory.gatekeeper.writing import write_built
 from tests.adapters.chats import TALKS, assistant, history_of, user
 from tests.adapters.histories import histories, to_llama_index
-from tests.adapters.scripted_llama_index import CallingModel
+from tests.adapters.scripted_llama_index import CallingModel, run_agent
 from tests.histories import configured
 
 if TYPE_CHECKING:
@@ -146,18 +146,15 @@ def test_an_agent_works_and_each_step_reads_the_same_past() -> None:
     pairs, question = TALKS["english"]
     memory = memory_of("buffer", history_of(pairs), builder())
 
-    async def run() -> None:
-        model = CallingModel()
-        await FunctionAgent(llm=model, system_prompt="be brief").run(question, memory=memory)
-        workflow = AgentWorkflow(
-            agents=[FunctionAgent(name="a", description="a", llm=model, can_handoff_to=[])],
-            root_agent="a",
-            initial_state={"zebra": 1},
-        )
-        await workflow.run("And the bread?", memory=memory)
-
-    asyncio.run(run())
-    assert len(memory.get_all()) == 10
+    model = CallingModel()
+    run_agent(FunctionAgent(llm=model, system_prompt="be brief"), memory, question)
+    workflow = AgentWorkflow(
+        agents=[FunctionAgent(name="a", description="a", llm=model, can_handoff_to=[])],
+        root_agent="a",
+        initial_state={"zebra": 1},
+    )
+    run_agent(workflow, memory, "And the bread?")
+    assert len(memory.get_all()) == 18
     before, again = memory.get(), memory.get()
     assert texts_of(before) == texts_of(again)
 

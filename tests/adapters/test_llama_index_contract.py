@@ -261,10 +261,11 @@ def test_buffer_serves_an_agent() -> None:
     async def run() -> list[ChatMessage]:
         kept = buffer(token_limit=1000)
         agent = FunctionAgent(llm=CallingModel())
-        await agent.run("hello", memory=kept)
+        for _ in range(3):
+            await agent.run("hello", memory=kept)
         return await kept.aget_all()
 
-    assert [message.role.value for message in asyncio.run(run())] == ["user", "assistant"]
+    assert [message.role.value for message in asyncio.run(run())] == ["user", "assistant"] * 3
 
 
 # --- Memory ----------------------------------------------------------------------------------------------------------
