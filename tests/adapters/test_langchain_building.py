@@ -33,7 +33,7 @@ from langchain_gatekeeper import GatekeeperMiddleware
 from langchain_gatekeeper.owners import provider_of
 from langchain_gatekeeper.reading import read_message
 from tests.adapters.histories import TOPICS, histories, to_langchain
-from tests.adapters.scripted import Scripted
+from tests.adapters.scripted import Scripted, run_again
 from tests.adapters.test_langchain_middleware import (
     Heard,
     asked,
@@ -104,6 +104,7 @@ def test_each_step_reads_what_is_known_and_the_checkpoint_keeps_everything(scrip
     assert not any(map(stamps, state))
     assert not [text for text in contents(state) if PIN in text]
     assert gate.context_for("t1") is gate.last_context is not None
+    run_again(agent, on("t1"))
 
 
 @each_script
@@ -177,6 +178,7 @@ def test_threads_users_and_tenants_do_not_mix() -> None:
         config["configurable"] |= {"user_id": names[0], "tenant_id": names[1]}
         agent.invoke({"messages": "Which Redis port does Ada want?"}, config)
         found.append(("hexadecimal" in read(model.seen[-1]), "formal" in read(model.seen[-1])))
+        run_again(agent, config)
     assert found == [(True, True), (True, False), (False, False), (False, False)]
 
 
@@ -223,6 +225,7 @@ def test_a_run_that_was_interrupted_goes_on_in_another_process() -> None:
     agent_of(second).invoke(Command(resume={"decisions": [{"type": "approve"}]}), on("t1"))
     first, again = map(contents, model.seen)
     assert again[: len(first)] == first
+    run_again(agent_of(second), on("t1"))
 
 
 def test_a_summary_by_another_middleware_is_always_sent_and_never_the_question() -> None:

@@ -45,7 +45,7 @@ from langchain_gatekeeper import GatekeeperMiddleware
 from langchain_gatekeeper.reading import read_message
 from langchain_gatekeeper.schemas import SchemaTexts
 from tests.adapters.histories import TOPICS
-from tests.adapters.scripted import Scripted
+from tests.adapters.scripted import Scripted, run_again
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -147,6 +147,7 @@ def test_each_step_reads_the_topic_and_the_checkpoint_keeps_everything(script: s
     assert len(state) == 16
     assert gate.selection_for("t1") is gate.last_selection is not None
     assert gate.last_selection.status == "selected"
+    run_again(agent, on("t1"))
 
 
 def test_the_next_question_goes_to_its_own_topic() -> None:
@@ -157,6 +158,7 @@ def test_the_next_question_goes_to_its_own_topic() -> None:
     agent.invoke({"messages": "And what temperature did the sourdough need in the oven?"}, on("t1"))
     assert "Bake sourdough at 240 degrees with steam." in contents(model.seen[1])
     assert pairs[4][1] not in contents(model.seen[1])
+    run_again(agent, on("t1"))
 
 
 @pytest.mark.parametrize("asynchronous", [False, True])
@@ -173,6 +175,8 @@ def test_threads_do_not_mix(asynchronous: bool) -> None:
         assert len(model.seen[-1]) > 1
     assert gate.selection_for("english") is not gate.selection_for("chinese")
     assert gate.selection_for("nobody") is None
+    run_again(agent, on("english"))
+    run_again(agent, on("chinese"))
 
 
 def test_the_thread_is_found_without_a_checkpointer_as_well() -> None:
@@ -268,6 +272,7 @@ def test_a_run_that_a_human_interrupted_goes_on_with_the_same_past_in_another_pr
     assert first.last_selection is not None
     assert second.last_selection is not None
     assert first.last_selection.turns == second.last_selection.turns
+    run_again(agent_of(first), on("t1"))
 
 
 def test_an_agent_with_a_response_format_works_and_pays_for_it() -> None:
@@ -499,6 +504,7 @@ def test_a_long_run_gives_way_before_the_past_does_and_the_state_keeps_everythin
     assert last[-6:] == state[-7:-1]
     began = [prompt[: len(before)] == before for before, prompt in zip(model.seen, model.seen[1:], strict=False)]
     assert began.count(False) <= 4
+    run_again(agent, on("t"))
 
 
 def test_results_of_a_long_run_are_compressed_first_where_a_compressor_is_given() -> None:
@@ -638,6 +644,7 @@ def test_the_error_of_a_model_passes_and_the_next_call_works(way: str) -> None:
         asked(agent, way, "hi", on("t1"))
     asked(agent, way, "hi again", on("t1"))
     assert gate.selection_for("t1") is not None
+    run_again(agent, on("t1"))
 
 
 def broken(*_: Any, **__: Any) -> Any:
