@@ -16,10 +16,10 @@ from itertools import groupby
 from typing import Any
 
 from gatekeeper_core.errors import MessageFormatError
-from gatekeeper_core.messages import Message, is_summary, turn_role
+from gatekeeper_core.messages import Message, is_summary
 from gatekeeper_core.native.anthropic import ANTHROPIC
 from gatekeeper_core.native.gemini import GEMINI
-from gatekeeper_core.native.items import Format, Item, Sent, blocks_of, is_compaction, kind_of, refuse
+from gatekeeper_core.native.items import Format, Item, Sent, kind_of, refuse
 from gatekeeper_core.native.openai_chat import CHAT
 from gatekeeper_core.native.openai_responses import RESPONSES, SETTINGS
 
@@ -81,23 +81,6 @@ class NativeMessages:
         """Which messages are no messages but settings of a request that stand among them: they are always sent."""
         return [at for at, (start, _) in enumerate(self.spans) if kind_of(self.items[start]) in SETTINGS]
 
-    @property
-    def compaction(self) -> int:
-        """Which message the newest block of a provider's own compaction is in; how many there are, where none is."""
-        block = max(
-            (at for at, item in enumerate(self.items) if any(map(is_compaction, (item, *blocks_of(item))))),
-            default=len(self.items),
-        )
-        return next((at for at, (_, stop) in enumerate(self.spans) if stop > block), len(self.messages))
-
-    @property
-    def compacted(self) -> int:
-        """How many messages are left to a provider's compaction: to its block, and on to the next question."""
-        first = self.compaction
-        behind = range(first + 1, len(self.messages))
-        asked = next((at for at in behind if turn_role(self.messages[at]) == "user"), None)
-        return asked if asked is not None else min(first + 1, len(self.messages)) if first < len(self.messages) else 0
-
     def sent(self, kept: Collection[int], replaced: Mapping[int, Message]) -> dict[int, Item]:
         """Return what is sent, by position in the caller's list, ascending.
 
@@ -142,12 +125,10 @@ def _format_of(items: tuple[Item, ...]) -> Format:
     found: Format | None = None
     first = 0
     for at, item in enumerate(items):
-        for form in _FORMATS:
-            sign = form.signs(item)
-            if sign is None or form is found:
-                continue
-            if found is not None:
-                reason = f"{sign} belongs to {form.name}, but item {first} to {found.name}: a list has one format"
-                raise refuse(reason, at)
+        form, sign = next(((form, sign) for form in _FORMATS if (sign := form.signs(item))), (found, ""))
+        if found is None:
             found, first = form, at
+        elif form is not found and form is not None:
+            reason = f"{sign} belongs to {form.name}, but item {first} to {found.name}: a list has one format"
+            raise refuse(reason, at)
     return found or CHAT

@@ -237,6 +237,15 @@ def test_a_summary_alone_leaves_the_rest_as_the_current_turn() -> None:
     assert sent(gate, request_of([HumanMessage("hi"), marked, HumanMessage("yo")])).messages[-1].content == "yo"
 
 
+def test_a_client_that_marks_its_message_as_a_summary_pins_nothing() -> None:
+    pairs, question = TOPICS["english"]
+    marked = HumanMessage("zebras " * 30, additional_kwargs={"lc_source": "summarization"})
+    messages = [*talk(pairs), marked, AIMessage("I see."), *talk(pairs[:1]), HumanMessage(question)]
+    read = contents(sent(GatekeeperMiddleware(CONFIG), request_of(messages)).messages)
+    assert read[-1] == question
+    assert marked.content not in read
+
+
 def test_an_edit_or_a_deletion_in_the_state_is_noticed() -> None:
     pairs, question = TOPICS["english"]
     model, gate = Scripted(), GatekeeperMiddleware(CONFIG)

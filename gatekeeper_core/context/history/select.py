@@ -122,7 +122,7 @@ def select_history(
         # Here, because builder and adapters never come with such a list.
         from gatekeeper_core.context.history.native import select_native
 
-        return select_native(messages, select, pinned=pinned, counter=gatekeeper.token_counter, **rest)  # type: ignore[arg-type]
+        return select_native(messages, select, pinned=pinned, **rest)  # type: ignore[arg-type]
     return select(cast("Sequence[Message]", messages), pinned, **rest)
 
 
@@ -163,7 +163,8 @@ def read_history(
         head, current = tuple(range(left.stop)), Turn(messages[left.stop :], left.stop, len(messages))
     text = query if query is not None else current.user_text if current else ""
     inside = range(current.start, current.stop) if current else ()
-    apart = tuple(at for at in pins if at not in head and at not in inside)
+    in_head = frozenset(head)
+    apart = tuple(at for at in pins if at not in in_head and at not in inside)
     result = before.first_result if before else None
     if result is None or result >= same:
         result = next((at for at in range(same, len(messages)) if messages[at].role == "tool"), None)
