@@ -27,6 +27,21 @@ __all__ = ["NativeMessages", "read_messages", "read_native"]
 
 _FORMATS = (CHAT, RESPONSES, ANTHROPIC, GEMINI)
 
+_ELSEWHERE = {
+    "pydantic-ai": {"kind", "parts"},
+    "llama-index": {"role", "blocks"},
+    "claude-code": {"type", "message"},
+    "codex": {"type", "payload"},
+    "langchain": {"type"},
+    "sharegpt": {"from", "value"},
+    "openhands": {"source"},
+    "pairs": {"user"},
+}
+"""Keys of messages in other formats, by the names that ``gatekeeper_formats.read_conversation`` has for them."""
+
+_OWN_KIND = {"type", "kind", "part_kind"}
+"""Keys by which parts say what they are, where they are none of Gemini's: those are told by the name of their value."""
+
 
 def read_messages(items: Iterable[Mapping[str, Any]]) -> tuple[Message, ...]:
     """Return the messages of a list in the format of a provider, which is told by looking.
@@ -42,7 +57,8 @@ def read_messages(items: Iterable[Mapping[str, Any]]) -> tuple[Message, ...]:
 
     Raises:
         TypeError: ``items`` is no iterable of mappings at all.
-        MessageFormatError: an item cannot be read, or two items are in different formats; ``position`` says which.
+        MessageFormatError: an item cannot be read, is in no known format (the error names them, and what reads those of
+            other frameworks), or two items are in different formats; ``position`` says which.
 
     >>> asked = {"role": "assistant", "content": [{"type": "tool_use", "id": "c1", "name": "now", "input": {}}]}
     >>> told = {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c1", "content": "12:00"}]}
@@ -132,6 +148,8 @@ def read_native(items: Iterable[Mapping[str, Any]]) -> NativeMessages:
     for at, item in enumerate(taken):
         if not isinstance(item, Mapping):
             raise MessageFormatError(f"must be an object, got {type(item).__name__}", position=at)
+        if not _is_known(item):
+            raise refuse(_unknown(item), at)
     form = _format_of(taken)
     read = form.read(taken)
     return NativeMessages(form, taken, tuple(one.message for one in read), tuple((one.start, one.stop) for one in read))
@@ -151,3 +169,26 @@ def _format_of(items: tuple[Item, ...]) -> Format:
                 raise refuse(reason, at)
             found, first = form, at
     return found or CHAT
+
+
+def _is_known(item: Item) -> bool:
+    """Return whether an item can be one of the formats: no other framework's message is read as a kind of media."""
+    if "parts" in item and "content" not in item:
+        parts = item["parts"] if isinstance(item["parts"], (list, tuple)) else ()
+        return all(not isinstance(part, Mapping) or _OWN_KIND.isdisjoint(part) for part in parts)
+    if "role" in item or ("content" in item and "type" not in item):
+        return "content" in item or "blocks" not in item
+    kind = kind_of(item)  # of a Responses item: new kinds are known by their form
+    return kind in ("message", "reasoning", "compaction") or (
+        "_" in kind and item.keys().isdisjoint({"payload", "message"})
+    )
+
+
+def _unknown(item: Item) -> str:
+    """Return what an error says of an item that is in none of the formats."""
+    known = f"is in no known format: known are {', '.join(form.name for form in _FORMATS)}"
+    name = next((name for name, keys in _ELSEWHERE.items() if keys <= item.keys()), None)
+    if name is None:
+        return f"{known}; gatekeeper_formats.read_conversation(file).messages reads {', '.join(_ELSEWHERE)} and more"
+    call = f'read_conversation(io.BytesIO(json.dumps(messages, default=str).encode()), form="{name}").messages'
+    return f"{known}; it looks like {name}: gatekeeper_formats.{call} reads that"

@@ -163,7 +163,7 @@ def test_without_a_limit_it_is_that_of_the_model_or_a_guess_that_is_said_once(ca
         assert caplog.records == []
         assert kind.from_defaults().token_limit == 16_000
         said = [record.getMessage() for record in caplog.records]
-        assert said == ["the model's window is unknown: the budget is 16000 tokens; set token_limit"]
+        assert said == ["the model's window is unknown: the budget is 16,000 tokens; set token_limit"]
         caplog.clear()
 
 

@@ -65,6 +65,7 @@ class RememberedThread(Generic[Item]):
         policy: what the policy remembers.
         prices: of the model that was called last.
         config: the settings, with the name of the thread.
+        has_left_out: whether a turn was left out before.
     """
 
     def __init__(self, config: HistoryConfig) -> None:
@@ -78,6 +79,7 @@ class RememberedThread(Generic[Item]):
         self.opening: Item | None = None
         self.policy = PolicyState()
         self.prices = UNKNOWN
+        self.has_left_out = False
         self._before: tuple[Any, ...] = (self.policy, None, None, None, ())
         self._signs: list[object] = []
         self._tokens = array("q")

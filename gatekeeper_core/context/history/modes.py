@@ -87,7 +87,8 @@ class HistoryConfig:
             than its turns. None: the prices decide, and without a state ``PASSTHROUGH_BELOW``.
         posture: ``careful`` keeps what a provider has cached, sends everything until less is cheaper, and never costs
             more than 1.02 times sending everything; ``thrifty`` sends the selection alone: cheaper where the fixed part
-            is large, dearer where little is said, with fewer of the needed turns. See ``docs/savings.md``.
+            is large, dearer where little is said, with fewer of the needed turns. ``select_history`` without a
+            ``state`` does not know what is cached: there both mean ``thrifty``. See ``docs/savings.md``.
         prices: of the model; None: those of the model of the call, where it has a row, else ``UNKNOWN``.
         shadow: whether to report only: the caller sends what it would have sent without a selection.
         on_error: ``fallback`` sends the newest turns that fit when the selection fails; ``raise`` lets the error pass.

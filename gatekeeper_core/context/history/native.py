@@ -63,6 +63,7 @@ def select_native(
         bill = bill._replace(body_end=spans[bill.body_end + start][1] - 1)
     return view._replace(
         bill=bill,
+        message_count=len(native.items),
         kept=(*range(first_item), *sent),
         replaced=tuple((at, item) for at, item in sent.items() if item is not native.items[at]),
         folded=tuple(at for at in range(first_item, len(items)) if gone.issuperset(native.of_item(at))),

@@ -89,7 +89,8 @@ def select_history(
         previous: the view of an earlier step of the same run: the past is not chosen again, it only shrinks.
         earlier: the view for the question before: its cuts are sent again where they hold all that matters and fit.
         state: what the policy remembers of the calls before: that of the view before, ``PolicyState()`` at first. None:
-            what the question selects is sent, whatever a provider has cached.
+            what the question selects is sent, whatever a provider has cached: then ``posture="careful"`` means the same
+            as ``"thrifty"``, for nothing is known to be cached.
         prices: of the model of this call; None: those of ``config``, else ``UNKNOWN``.
         now: the time in seconds, to tell whether a cache is cold; None: each is taken for warm.
         embedder: the gatekeeper's from now on (``ContextGatekeeper.set_embedder``): given again, it changes nothing.
@@ -107,7 +108,9 @@ def select_history(
     (0, 1, 2, 5)
     """
     config = HistoryConfig() if config is None else config
-    _check_arguments(gatekeeper, config, previous, earlier, fixed_tokens=fixed_tokens, window_from=window_from)
+    _check_arguments(
+        messages, gatekeeper, config, previous, earlier, fixed_tokens=fixed_tokens, window_from=window_from
+    )
 
     if embedder is not None:
         gatekeeper.set_embedder(embedder)
@@ -350,6 +353,7 @@ class _Costs:
             folded=run.folded,
             chosen_tokens=chosen_tokens,
             told=choice.told if told else "",
+            message_count=len(history.messages),
             **describe_counter(self.counter),
         )
 
@@ -405,7 +409,12 @@ class _Costs:
         return sum(map(self._tokens_at, positions))
 
 
-def _check_arguments(gatekeeper: object, config: object, previous: object, earlier: object, **numbers: object) -> None:
+def _check_arguments(
+    messages: object, gatekeeper: object, config: object, previous: object, earlier: object, **numbers: object
+) -> None:
+    if isinstance(messages, (str, bytes)) or not isinstance(messages, Sequence):
+        wanted = "a list of messages or dicts, [] for a new conversation"
+        raise TypeError(f"messages must be {wanted}, got {type(messages).__name__}")
     for name, value, kind in (
         ("gatekeeper", gatekeeper, ContextGatekeeper),
         ("config", config, HistoryConfig),

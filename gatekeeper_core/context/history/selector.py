@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import replace
 from functools import partial
+from itertools import groupby
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from gatekeeper_core.caching import LruCache
@@ -28,7 +29,7 @@ from gatekeeper_core.context.tool_results.thread_memories import thread_name
 from gatekeeper_core.embedding import Embedder
 from gatekeeper_core.encoder import TextEncoder, encoder_of
 from gatekeeper_core.errors import StorageError
-from gatekeeper_core.events import HISTORY, NO_ROOM, STATE_LOST, USAGE, WINDOW_UNKNOWN, Event, Level
+from gatekeeper_core.events import HISTORY, LEFT_OUT, NO_ROOM, STATE_LOST, USAGE, WINDOW_UNKNOWN, Event, Level
 from gatekeeper_core.messages import Message, Turn
 from gatekeeper_core.observation import stage, tell
 from gatekeeper_core.pricing.prices import UNKNOWN, ModelPrices
@@ -284,6 +285,9 @@ class ThreadSelector(Generic[Item]):
                 self._threads.discard(key, state)  # half a step would be remembered: the next call starts anew
                 raise
             self._warn(view, state, is_guess=not ((config or state.config).token_budget or window_tokens))
+            if not (state.has_left_out or self._config.shadow) and view.left_out:
+                state.has_left_out = True
+                tell(LEFT_OUT, **_left_out(view))
             level: Level = "WARNING" if view.status in _ALARMING else "INFO"
             seen.tell(lambda: {**view.facts(), "shadow": self._config.shadow}, level=level)
         self._threads.settle(key, state, state.estimated_bytes)
@@ -460,6 +464,15 @@ class ThreadSelector(Generic[Item]):
         """Set the settings, and start without any thread."""
         self.__dict__.update(state)
         self._forget()
+
+
+def _left_out(view: HistoryView) -> dict[str, Any]:
+    """Return the facts of ``LEFT_OUT``."""
+    grouped = groupby(enumerate(view.left_out), key=lambda pair: pair[1] - pair[0])
+    runs = [[turn for _, turn in run] for _, run in grouped]
+    spans = (f"{run[0]}-{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs)
+    facts = {"turns_left_out": len(view.left_out), "turn_count": view.turn_count}
+    return {**facts, "left_out": ", ".join(spans), "cause": view.cause}
 
 
 def _same_run(state: RememberedThread[Item], history: History, opening: Item | None) -> bool:
