@@ -312,6 +312,14 @@ def test_every_link_within_the_site_leads_to_a_file_and_its_anchor(site: dict[Pa
 
 
 @pytest.mark.site
+def test_a_link_to_the_playground_opens_the_page_from_a_file_too(site: dict[Path, Html]) -> None:
+    links = {target for page in site.values() for target in page.targets if "playground/" in target} - {"/playground/"}
+    # "/playground/" is the link of the page "404", which no file opens.
+    assert [link for link in links if urlsplit(link).path.endswith("/")] == []
+    assert any(link.endswith("playground/index.html") for link in links)
+
+
+@pytest.mark.site
 def test_a_chinese_page_is_shown_in_chinese_and_a_missing_one_says_that_it_is_english(site: dict[Path, Html]) -> None:
     folder = Path(os.path.commonpath(site))
     translated = {page.name.removesuffix(".zh.md") for page in CHINESE} - {"index"}

@@ -51,6 +51,8 @@ class GatekeeperChatMemory(BaseChatMemory):
         config: the settings, for the loaded history; None: ``HistoryConfig()``. Without a budget it is three quarters
             of what ``model`` reads, 16,000 where that is not known, which is logged once. With ``shadow`` all of it is
             loaded.
+        k: newest turns that are always loaded, as far as they fit; older ones that the input needs join them. It stands
+            for ``mode="hybrid", floor_turns=k`` in ``config``, and wins over them. None: as ``config`` says.
         token_counter: counts a text; None: ``TokenEstimator()``.
         model: the model, or its name, that the history is for.
         constraints: what the user has laid down for good, by key, or the store of it, which has that of the thread
@@ -73,6 +75,7 @@ class GatekeeperChatMemory(BaseChatMemory):
     human_prefix: str = "Human"
     ai_prefix: str = "AI"
     config: InstanceOf[HistoryConfig] | None = Field(default=None, exclude=True)
+    k: int | None = Field(default=None, exclude=True)
     token_counter: Callable[[str], int] | None = Field(default=None, exclude=True)
     model: InstanceOf[BaseChatModel] | str | None = Field(default=None, exclude=True)
     constraints: InstanceOf[ThreadConstraints] | dict[str, str] = Field(default_factory=dict, exclude=True)
@@ -183,11 +186,14 @@ class GatekeeperChatMemory(BaseChatMemory):
     def _selector(self) -> ThreadSelector[BaseMessage]:
         """Return the selector for the settings as they are now."""
         speakers: dict[Role, str] = {"user": self.human_prefix, "assistant": self.ai_prefix}
-        settings = (self.config, self.token_counter, self.return_messages, speakers, self.embedder)
+        config = self.config
+        if self.k is not None:
+            config = replace(config or HistoryConfig(), mode="hybrid", floor_turns=self.k)
+        settings = (config, self.token_counter, self.return_messages, speakers, self.embedder)
         kept = self._kept
         if kept is None or kept.settings != settings:
             read = read_message if self.return_messages else partial(_read_line, speakers=speakers)
-            threads = selector_of_threads(whole_run(self.config), self.token_counter, read=read, embedder=self.embedder)
+            threads = selector_of_threads(whole_run(config), self.token_counter, read=read, embedder=self.embedder)
             kept = self._kept = _Kept(settings, threads)
         return kept.selector
 

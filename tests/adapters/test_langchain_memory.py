@@ -14,7 +14,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from langchain_classic.agents import AgentExecutor, create_tool_calling_agent
 from langchain_classic.chains import ConversationalRetrievalChain, ConversationChain, LLMChain
-from langchain_classic.memory import CombinedMemory, ConversationBufferMemory, ReadOnlySharedMemory
+from langchain_classic.memory import (
+    CombinedMemory,
+    ConversationBufferMemory,
+    ConversationBufferWindowMemory,
+    ReadOnlySharedMemory,
+)
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.chat_history import BaseChatMessageHistory, InMemoryChatMessageHistory
 from langchain_core.documents import Document
@@ -374,7 +379,32 @@ def test_buffers_show_the_whole_history_as_stock_does() -> None:
     assert memory.memory_variables == stock.memory_variables == ["history"]
 
 
-@pytest.mark.parametrize("argument", ["k", "llm", "max_token_limit", "token_budget"])
+@each_script
+def test_k_newest_turns_are_always_loaded_and_older_ones_that_the_input_needs(script: str) -> None:
+    pairs, question = TOPICS[script]
+    memory = memory_of(pairs, return_messages=True, token_budget=100)
+    needed = loaded(memory, question)
+    assert needed == memory.buffer[:4]
+    for k in (1, 2):
+        memory.k = k
+        window = ConversationBufferWindowMemory(k=k, chat_memory=memory.chat_memory, return_messages=True)
+        newest = window.load_memory_variables({})["history"]
+        assert loaded(memory, question) == [*needed, *newest]
+    memory.config = HistoryConfig(token_budget=45, passthrough_below=0)
+    memory.k = 1
+    assert loaded(memory, question)[-2:] == memory.buffer[-2:]  # where the budget is short, the newest come first
+
+
+def test_k_takes_the_place_of_that_of_a_window_memory_and_is_checked_as_a_setting() -> None:
+    memory = GatekeeperChatMemory(k=5)
+    config = memory._selector().config
+    assert (config.mode, config.floor_turns) == ("hybrid", 5)
+    assert GatekeeperChatMemory(config=HistoryConfig(floor_turns=2))._selector().config.floor_turns == 2
+    with pytest.raises(ValidationError, match=r"HistoryConfig\.floor_turns must be 0 or more"):
+        GatekeeperChatMemory(k=-1)
+
+
+@pytest.mark.parametrize("argument", ["llm", "max_token_limit", "token_budget"])
 def test_an_unknown_argument_is_refused_with_the_place_of_the_settings(argument: str) -> None:
     with pytest.raises(ConfigError, match=rf"no argument {argument}: .* config=HistoryConfig\(token_budget=2000\)"):
         GatekeeperChatMemory(**{argument: 9})
