@@ -76,7 +76,6 @@ class GatekeeperContextEvent(BaseEvent):
     memory: str
     thread: str | None
     shadow: bool
-    cause: str
     status: str
     facts: dict[str, Any]
 
