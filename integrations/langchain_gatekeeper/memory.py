@@ -51,8 +51,7 @@ class GatekeeperChatMemory(BaseChatMemory):
         config: the settings, for the loaded history; None: ``HistoryConfig()``. Without a budget it is three quarters
             of what ``model`` reads, 16,000 where that is not known, which is logged once. With ``shadow`` all of it is
             loaded.
-        k: newest turns that are always loaded, as far as they fit; older ones that the input needs join them. It stands
-            for ``mode="hybrid", floor_turns=k`` in ``config``, and wins over them. None: as ``config`` says.
+        k: newest turns loaded before what the input needs: ``mode="hybrid", floor_turns=k``; None: as ``config`` says.
         token_counter: counts a text; None: ``TokenEstimator()``.
         model: the model, or its name, that the history is for.
         constraints: what the user has laid down for good, by key, or the store of it, which has that of the thread
@@ -186,9 +185,8 @@ class GatekeeperChatMemory(BaseChatMemory):
     def _selector(self) -> ThreadSelector[BaseMessage]:
         """Return the selector for the settings as they are now."""
         speakers: dict[Role, str] = {"user": self.human_prefix, "assistant": self.ai_prefix}
-        config = self.config
-        if self.k is not None:
-            config = replace(config or HistoryConfig(), mode="hybrid", floor_turns=self.k)
+        floor: dict[str, Any] = {} if self.k is None else {"mode": "hybrid", "floor_turns": self.k}
+        config = replace(self.config or HistoryConfig(), **floor)
         settings = (config, self.token_counter, self.return_messages, speakers, self.embedder)
         kept = self._kept
         if kept is None or kept.settings != settings:

@@ -546,7 +546,7 @@ def test_a_current_turn_over_the_budget_is_sent_whole_with_one_warning(caplog: p
     assert len(passed.messages) == 1
     assert gate.last_selection is not None
     assert gate.last_selection.status == "over_budget"
-    assert [record.levelname for record in caplog.records] == ["WARNING"]
+    assert [record.levelname for record in caplog.records] == ["INFO", "WARNING"]
 
 
 def test_settings_of_another_type_are_refused_at_once() -> None:
@@ -660,7 +660,7 @@ def test_when_the_selection_fails_the_newest_turns_are_sent(
     assert contents(model.seen[0]) == [*texts_of(pairs[-2:]), question]
     assert gate.last_selection is not None
     assert gate.last_selection.status == "fallback"
-    assert [record.levelname for record in caplog.records] == ["WARNING"]
+    assert [record.levelname for record in caplog.records] == ["INFO", "WARNING"]
     asked(agent, way, [*talk(pairs), HumanMessage(question)], on("t1"))
     assert pairs[0][1] in contents(model.seen[1])
 
