@@ -49,14 +49,12 @@ class GatekeeperChatMemory(BaseChatMemory):
         memory_key: the prompt's variable.
         human_prefix, ai_prefix: the speakers, where the history is loaded as text.
         config: the settings, for the loaded history; None: ``HistoryConfig()``. Without a budget it is three quarters
-            of what ``model`` reads, 16,000 where that is not known, which is logged once. With ``shadow`` all of it is
-            loaded.
+            of what ``model`` reads, else 16,000, which is logged once. With ``shadow`` all of it is loaded.
         k: newest turns loaded before what the input needs: ``mode="hybrid", floor_turns=k``; None: as ``config`` says.
         token_counter: counts a text; None: ``TokenEstimator()``.
         model: the model, or its name, that the history is for.
-        constraints: what the user has laid down for good, by key, or the store of it, which has that of the thread
-            named like the history's ``session_id``. It is loaded before the history, as a system message or as text,
-            within the budget, also with ``shadow``.
+        constraints: standing instructions of the user by key, or their store, with those of the history's
+            ``session_id``. They are loaded before the history and within the budget, also with ``shadow``.
         embedder: as for ``GatekeeperSelector``.
 
     Raises:
@@ -85,10 +83,8 @@ class GatekeeperChatMemory(BaseChatMemory):
     def __init__(self, **arguments: Any) -> None:
         unknown = sorted(arguments.keys() - type(self).model_fields.keys())
         if unknown:
-            raise ConfigError(
-                f"GatekeeperChatMemory has no argument {', '.join(unknown)}: the budget and other settings go into "
-                "config, as in config=HistoryConfig(token_budget=2000)"
-            )
+            where = "the budget and other settings go into config, as in config=HistoryConfig(token_budget=2000)"
+            raise ConfigError(f"GatekeeperChatMemory has no argument {', '.join(unknown)}: {where}")
         super().__init__(**arguments)
 
     def model_post_init(self, context: Any, /) -> None:
@@ -128,8 +124,7 @@ class GatekeeperChatMemory(BaseChatMemory):
     def load_memory_variables(self, inputs: dict[str, Any]) -> dict[str, Any]:
         """Return the turns of the history that the input needs, under ``memory_key``.
 
-        The question is the input under ``input_key``, else the only one; without any, the newest turns that fit are
-        loaded.
+        The question is the input under ``input_key``, else the only one; without any, the newest turns that fit come.
 
         Raises:
             Exception: whatever the store of the history raises; a failed selection, where ``on_error`` is ``raise``.
@@ -185,8 +180,8 @@ class GatekeeperChatMemory(BaseChatMemory):
     def _selector(self) -> ThreadSelector[BaseMessage]:
         """Return the selector for the settings as they are now."""
         speakers: dict[Role, str] = {"user": self.human_prefix, "assistant": self.ai_prefix}
-        floor: dict[str, Any] = {} if self.k is None else {"mode": "hybrid", "floor_turns": self.k}
-        config = replace(self.config or HistoryConfig(), **floor)
+        config = self.config or HistoryConfig()
+        config = config if self.k is None else replace(config, mode="hybrid", floor_turns=self.k)
         settings = (config, self.token_counter, self.return_messages, speakers, self.embedder)
         kept = self._kept
         if kept is None or kept.settings != settings:
