@@ -88,8 +88,10 @@ class ContextBuilderConfig:
         enable_memory_retrieval: whether long-term memories are searched, and made from what the user says.
         enable_tool_result_compression: whether tool results are made smaller: past ones always, those of the current
             run where they have no room.
-        enable_instruction_pinning: whether a question of several lines is said again behind it, with the status of the
-            task. None: where you build the prompt, and not for agents. False: nothing is kept of the task either.
+        enable_instruction_pinning: whether the pin comes last in each prompt: the question again, and the task as it is
+            at this step. None: where you build the prompt, and not for agents, whose frameworks may set a cache mark on
+            the newest message, or add others behind it. False: nothing is kept of the task either. Threads shorter than
+            ``history.passthrough_below`` have none.
         shares: the parts of the budget.
         history: how past turns are chosen, by default ``hybrid``: the newest turns, and what the question needs of the
             others. Source: requirement C5. ``token_budget``, ``reserve_tokens``, ``shadow`` and ``run`` are the

@@ -101,7 +101,7 @@ class ContextBuilder:
     >>> talk = Thread("t1", [Message("user", "The Redis port is 6380."), Message("assistant", "Noted.")])
     >>> context = builder.build(talk, "Which port does Redis use?", "Be brief.")
     >>> [message.role for message in context.messages], context.trace.safety_net
-    (['system', 'user', 'assistant', 'user'], True)
+    (['system', 'user', 'assistant', 'user', 'system'], True)
     """
 
     def __init__(
@@ -237,7 +237,7 @@ class ContextBuilder:
             tools: the schemas of tools that are sent beside the messages: they count.
             safety_net: whether a prompt that is missing is added. False: it is known to be in the thread.
             reserve_tokens: part of the budget kept free for what else is sent in this request, >= 0.
-            pin: whether a request of several lines is said again behind it; None: unless the settings say otherwise.
+            pin: whether the pin, the request with the status of the task, comes last; None: as the settings say.
             prices: of the model that reads the prompt; None: those of ``HistoryConfig.prices``, else ``UNKNOWN``. What
                 the build costs is in ``trace.view.bill``.
             recall: whether earlier turns may be told inside the question; False where you send your own question.

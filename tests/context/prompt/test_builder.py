@@ -286,8 +286,7 @@ def test_a_prompt_that_is_known_to_be_there_is_never_added(prompt: str) -> None:
     wrapped = [user(f"Current state: on\n\nCurrent message: {prompt}"), assistant("6380")]
     context = builder.build(Thread("t1", tuple(wrapped)), prompt, "", safety_net=False)
     assert not context.trace.safety_net
-    pinned = ["pinned"] if "\n" in prompt else []
-    assert [part.part for part in context.trace.parts if part.seq is None] == pinned
+    assert all(part.seq is not None for part in context.trace.parts)
     assert [message.text for message in context.messages if message.role == "user"] == [wrapped[0].text]
 
 
