@@ -29,6 +29,7 @@ from gatekeeper_core.tokens import count_messages
 from tests.context.history.test_modes import TALK
 from tests.loops import PROVIDERS, assistant, calls, conversations, result, system, texts, user
 
+KEY = b"sixteen bytes or more"
 PROMPTS = [
     "解释 Context 系统",
     "Which port does Redis use?",
@@ -90,7 +91,7 @@ def test_a_build_keeps_its_promises(
     messages: list[Message], prompt: str, rules: str, changes: dict[str, Any], included: bool, counter: Any
 ) -> None:
     """001-05, 001-72, 004-05: the budget holds, the question is there, the order is kept, every provider takes it."""
-    builder = ContextBuilder(ContextBuilderConfig(**changes), token_counter=counter)
+    builder = ContextBuilder(ContextBuilderConfig(**changes), token_counter=counter, session_key=KEY)
     thread = Thread("t1", tuple(messages))
     try:
         context = builder.build(thread, prompt, rules, include_current_input=included)
@@ -107,7 +108,7 @@ def test_a_build_keeps_its_promises(
         assert validate_messages(rendered, provider=provider, open_run=True) == ()
         if counter is len:  # an exact counter: an estimate of joined texts is no sum, and has its margin
             assert count_messages(rendered, token_counter=len) <= changes["total_budget"]
-    again = ContextBuilder(ContextBuilderConfig(**changes), token_counter=counter)
+    again = ContextBuilder(ContextBuilderConfig(**changes), token_counter=counter, session_key=KEY)
     assert again.build(thread, prompt, rules, include_current_input=included) == context
 
 
@@ -396,7 +397,10 @@ def test_a_run_that_is_too_long_gives_way_before_the_question_does() -> None:
     assert user("Which port?") in context.messages
     assert any(fate.fate == "folded" for fate in context.trace.fates)
     squeezed = built(
-        [user("Which port?"), calls("a"), result("a", "很长的结果。" * 900)], "Which port?", total_budget=600
+        [user("Which port?"), calls("a"), result("a", "很长的结果。" * 900)],
+        "Which port?",
+        total_budget=600,
+        enable_tool_result_compression=False,
     )
     assert squeezed.trace.squeezed == "truncate"
     assert squeezed.token_stats.total <= 600
@@ -585,4 +589,4 @@ def test_a_memory_of_what_is_sent_anyway_is_not_sent_twice(said: str) -> None:
 
 def test_a_builder_says_its_budget_and_what_is_plugged_in() -> None:
     shown = repr(ContextBuilder(ContextBuilderConfig(total_budget=900)))
-    assert shown == "ContextBuilder(total_budget=900, store=InMemoryRecordStore)"
+    assert shown == "ContextBuilder(total_budget=900, store=InMemoryRecordStore, memory=LongTermMemory)"

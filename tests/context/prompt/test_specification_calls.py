@@ -6,7 +6,7 @@ from typing import get_args
 
 import pytest
 
-from gatekeeper_core import ContextBuilder, ContextBuilderConfig, Message, Thread
+from gatekeeper_core import ContextBuilder, ContextBuilderConfig, Message, Thread, ThreadMemories
 from gatekeeper_core.messages import Provider, validate_messages
 from tests.loops import assistant, calls, result, user
 
@@ -74,3 +74,62 @@ def test_each_step_of_a_loop_ends_with_the_goal_and_what_was_found_so_far(provid
         builder.tasks.add_finding(thread, finding)
     answered = thread.continued([assistant("Done."), user("And now?")])
     assert f'"{FOUND[-1]}"' in builder.build(answered, "And now?", HERO).messages[-1].text
+
+
+@pytest.mark.parametrize(
+    ("said", "asked"),
+    [
+        ("I prefer short answers with one example.", "How short should your answers be?"),
+        ("我喜欢简短的回答。", "回答要多简短？"),
+        ("记住：我喜欢 pytest 胜过 unittest。", "用 pytest 写个测试"),
+    ],
+)
+def test_with_nothing_given_a_user_is_remembered_in_this_process(said: str, asked: str) -> None:
+    """001-24, 001-57, 004-16, 004-23: across conversations, for this user alone."""
+    builder = ContextBuilder()
+    builder.build(Thread("t1", (user(said),), user="ann"), said, HERO)
+    assert builder.build(Thread("t2", user="ann"), asked, HERO).metadata.retrieved_memory_count == 1
+    assert builder.build(Thread("t3", user="bob"), asked, HERO).metadata.retrieved_memory_count == 0
+    assert builder.build(Thread("t4"), asked, HERO).metadata.retrieved_memory_count == 0
+    assert ContextBuilder().build(Thread("t2", user="ann"), asked, HERO).metadata.retrieved_memory_count == 0
+
+
+LONG = {
+    "prose": "The committee met about the harbour, at length and without a decision, item {}. ",
+    "chinese": "委员会讨论了第 {} 个问题，内容很长，没有得出结论。",
+    "code": "def handler_{0}(request):\n    return request.get('key_{0}') + {0}\n\n",
+    "log": "12:00:01 INFO request {} served in 3 ms\n",
+    "json": '{{"id": {}, "name": "某个名字 with words"}}\n',
+}
+
+
+@pytest.mark.parametrize("kind", LONG)
+@pytest.mark.parametrize(("characters", "answered"), [(54_000, True), (100_000, False)])
+def test_with_nothing_given_long_results_are_compressed_and_put_aside(
+    kind: str, characters: int, answered: bool
+) -> None:
+    """001-57, 001-58, 004-19, 004-20, 004-37: a past result, and one of the current run that there is room for."""
+    builder = ContextBuilder()
+    text = "".join(LONG[kind].format(at) for at in range(4_000))[:characters]
+    run = [user("Read the report."), calls("c1"), result("c1", text)]
+    thread = Thread("t1", (*run, assistant("Read.")) if answered else run)
+    context = builder.build(thread, "And item 777?" if answered else "Read the report.", HERO)
+    (sent,) = [message.text for message in context.messages if message.role == "tool"]
+    assert len(sent) < 3_000
+    pointer = sent[sent.index("[[wm:") : sent.index("]]") + 2]
+    assert isinstance(builder.working_memory, ThreadMemories)
+    assert builder.working_memory.of("t1").load(pointer) == text
+    assert ContextBuilder().build(thread, "And?", HERO).messages != context.messages  # another key, other pointers
+    keyed = [ContextBuilder(session_key=b"sixteen bytes or more").build(thread, "And?", HERO) for _ in range(2)]
+    assert keyed[0] == keyed[1]
+
+
+def test_a_long_result_keeps_its_form_while_the_run_goes_on() -> None:
+    """003-90: each prompt begins with the one before it, but for the pin."""
+    builder = ContextBuilder(ContextBuilderConfig(total_budget=200_000))
+    thread, before = Thread("t1", (user("Read the reports, 再总结。"),)), list[Message]()
+    for step in range(5):
+        sent = list(builder.build(thread, "Read the reports, 再总结。", HERO).messages[:-1])
+        assert sent[: len(before)] == before
+        text = "".join(LONG["prose"].format(at * step) for at in range(1_500))
+        before, thread = sent, thread.continued([calls(f"c{step}"), result(f"c{step}", text)])
