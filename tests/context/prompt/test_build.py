@@ -134,7 +134,7 @@ def test_the_gatekeeper_stands_beside_the_window(mode: Any, recalled: bool, newe
 
 
 def with_memories(*texts_of: tuple[str, Any], least: float = 0.08, **settings: Any) -> BuiltContext:
-    config, scope = MemoryConfig(min_similarity_sparse=least), MemoryScope("default", "ann")
+    config, scope = MemoryConfig(min_similarity=least), MemoryScope("default", "ann")
     memory = LongTermMemory(InMemoryMemoryStore(), config=config)
     for text, category in texts_of:
         memory.add(scope, text, category=category)

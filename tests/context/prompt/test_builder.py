@@ -578,7 +578,7 @@ def test_without_a_summary_the_floor_does_not_grow_without_end() -> None:
 
 @pytest.mark.parametrize("said", ["I prefer short answers.", "我喜欢简短的回答。", "我喜欢 short answers。"])
 def test_a_memory_of_what_is_sent_anyway_is_not_sent_twice(said: str) -> None:
-    memory = LongTermMemory(InMemoryMemoryStore(), config=MemoryConfig(min_similarity_sparse=0.0))
+    memory = LongTermMemory(InMemoryMemoryStore(), config=MemoryConfig(min_similarity=0.0))
     builder = ContextBuilder(memory=memory)
     thread = Thread("t1", (user(said), assistant("ok"), user(said)), user="ann")
     assert builder.build(thread, said, "Be brief.").metadata.retrieved_memory_count == 0

@@ -187,7 +187,7 @@ def test_a_summary_that_is_written_meanwhile_is_no_reason_to_choose_anew() -> No
 
 
 def test_memories_of_what_the_sent_turns_say_are_left_out() -> None:
-    memory = LongTermMemory(InMemoryMemoryStore(), config=MemoryConfig(min_similarity_sparse=0.0))
+    memory = LongTermMemory(InMemoryMemoryStore(), config=MemoryConfig(min_similarity=0.0))
     said = "I want every port named in full, and always in hex."
     memory.add(MemoryScope("default", "ann"), said, category="user_preference", thread="t1", seq=0)
     builder = ContextBuilder(ContextBuilderConfig(locale="en"), memory=memory)
