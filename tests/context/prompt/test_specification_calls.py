@@ -133,3 +133,27 @@ def test_a_long_result_keeps_its_form_while_the_run_goes_on() -> None:
         assert sent[: len(before)] == before
         text = "".join(LONG["prose"].format(at * step) for at in range(1_500))
         before, thread = sent, thread.continued([calls(f"c{step}"), result(f"c{step}", text)])
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ("Which port has service {}?", "Service {} listens on port 6{:03}. "),
+        ("服务 {} 用哪个端口？", "服务 {} 监听 6{:03} 端口。"),
+        ("service-{} 的 port 是多少？", "service-{} 监听 port 6{:03}，已决定。"),
+    ],
+)
+def test_a_summary_is_sent_where_past_turns_had_to_go_and_only_there(asked: str, said: str) -> None:
+    """001-22, 004-27, 004-28: as the conversation grows, with the default settings but for the budget."""
+    builder = ContextBuilder(ContextBuilderConfig(total_budget=6_000))
+    thread, used = Thread("t1"), list[bool]()
+    for number in range(60):
+        question = asked.format(number // 3)
+        thread = thread.continued([user(question)])
+        context = builder.build(thread, question, HERO)
+        gone = [fate for fate in context.trace.fates if fate.fate not in ("sent", "recalled")]
+        used.append(context.metadata.used_summary)
+        assert used[-1] == bool(gone)
+        assert context.trace.left_out == ()
+        thread = thread.continued([assistant(said.format(number, number) * 8)])
+    assert (used[0], used[-1]) == (False, True)
