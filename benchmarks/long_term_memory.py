@@ -13,7 +13,6 @@ one of ten such utterances reaches by its vector.
 
 from __future__ import annotations
 
-from operator import mul
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.data import TOPIC_SETS, read_dialogues, read_memories, sampled
@@ -23,9 +22,10 @@ from benchmarks.peers import NOT_INSTALLED, missing
 from benchmarks.report import options, print_table, write_json
 from gatekeeper_core.context.memory.memory import LongTermMemory
 from gatekeeper_core.context.memory.search import MemoryConfig
+from gatekeeper_core.embedding import embed
 from gatekeeper_core.storage.base import MemoryScope
 from gatekeeper_core.storage.in_memory import InMemoryMemoryStore
-from gatekeeper_core.vectors import unit_vector
+from gatekeeper_core.vectors import cosine
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -109,10 +109,10 @@ def _meaning() -> Embedding:
 def related_cosine(memories: Memories, others: Sequence[str], embedder: Embedding) -> float | None:
     """Return the cosine that one of ten unrelated utterances reaches with the nearest memory of its user."""
     texts = [[block.user for block in blocks] for blocks in memories.values()]
-    vectors = [[unit_vector(vector) for vector in embedder(each)] for each in texts]
+    vectors = [embed(embedder, each).vectors for each in texts]
     best = [
-        max(sum(map(mul, asked, vector)) for vector in vectors[at % len(vectors)])
-        for at, asked in enumerate(map(unit_vector, embedder(others)))
+        max(cosine(asked, vector) for vector in vectors[at % len(vectors)])
+        for at, asked in enumerate(embed(embedder, others).vectors)
     ]
     return sorted(best)[-max(1, len(best) // 10)] if best else None
 
