@@ -466,7 +466,9 @@ def wrapped(case: Case, middleware: AgentMiddleware[Any, Any, Any]) -> list[Mess
         return ModelResponse(result=[AIMessage("done")])
 
     given = to_langchain(case.messages)
-    middleware.wrap_model_call(ModelRequest(model=scripted_model(), messages=given, state={"messages": given}), handler)
+    middleware.wrap_model_call(
+        ModelRequest(model=scripted_model(), messages=given, state=cast("Any", {"messages": given})), handler
+    )
     return from_langchain(seen[0])
 
 

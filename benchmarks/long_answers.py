@@ -315,7 +315,7 @@ def through_middleware(talk: LongTalk, count: Counter, *, trim: bool) -> list[st
         seen.extend(sent.messages)
         return ModelResponse(result=[AIMessage("ok")])
 
-    config = HistoryConfig(token_budget=BUDGET, gatekeeper=GatekeeperConfig(trim=trim))
+    config = HistoryConfig(token_budget=BUDGET, posture="thrifty", gatekeeper=GatekeeperConfig(trim=trim))
     GatekeeperMiddleware(config, token_counter=count).wrap_model_call(request, handler)
     return [str(message.content) for message in seen][:-1]
 
@@ -330,7 +330,7 @@ def through_memory(talk: LongTalk, count: Counter, *, trim: bool) -> list[str]:
     memory = GatekeeperMemoryBuffer.from_defaults(
         said,
         tokenizer_fn=lambda text: [0] * count(text),
-        config=HistoryConfig(token_budget=BUDGET, gatekeeper=GatekeeperConfig(trim=trim)),
+        config=HistoryConfig(token_budget=BUDGET, posture="thrifty", gatekeeper=GatekeeperConfig(trim=trim)),
     )
     return [message.content or "" for message in memory.get()][:-1]
 
@@ -339,7 +339,7 @@ def through_builder(talk: LongTalk, count: Counter, *, trim: bool, mode: History
     """Return the texts of the past that the context builder sends."""
     from gatekeeper_core import Thread
 
-    history = HistoryConfig(mode=mode, gatekeeper=GatekeeperConfig(trim=trim))
+    history = HistoryConfig(mode=mode, posture="thrifty", gatekeeper=GatekeeperConfig(trim=trim))
     config = ContextBuilderConfig(history=history, enable_summary=False)
     builder = ContextBuilder(config, token_counter=count)
     built = builder.build(Thread("t", talk.messages), talk.messages[-1].text, "")

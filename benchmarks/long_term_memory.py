@@ -5,8 +5,10 @@ dialogues with their gold memories. Each memory is added to a ``LongTermMemory``
 query is the last user turn of the dialogue, alone or with the user turns before it. R@k is the mean over dialogues of
 (gold memories among the first k / gold memories), in per cent; nothing is cut off by a threshold.
 
-``--thresholds`` shows what a threshold keeps: how often one of the first three hits of the last turn is a gold memory,
-which share of those hits is gold, and how often an utterance of other people's dialogues (``DIR/topics``) finds any.
+``--thresholds`` shows what a threshold keeps, by words and with the library's own embedder (extra ``meaning``): how
+often one of the first three hits of the last turn is a gold memory, which share of those hits is gold, and how often an
+utterance of other people's dialogues (``DIR/topics``) finds any. It also prints the embedder's ``related_cosine``: what
+one of ten such utterances reaches by its vector.
 """
 
 from __future__ import annotations
@@ -14,14 +16,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.data import TOPIC_SETS, read_dialogues, read_memories, sampled
-from benchmarks.embedding import MINI_LM, kept_vectors
+from benchmarks.embedding import MULTILINGUAL, kept_vectors
 from benchmarks.memory import DEPTHS, VARIANTS, asked, measure, peer
 from benchmarks.peers import NOT_INSTALLED, missing
 from benchmarks.report import options, print_table, write_json
 from gatekeeper_core.context.memory.memory import LongTermMemory
 from gatekeeper_core.context.memory.search import MemoryConfig
+from gatekeeper_core.embedding import embed
 from gatekeeper_core.storage.base import MemoryScope
 from gatekeeper_core.storage.in_memory import InMemoryMemoryStore
+from gatekeeper_core.vectors import cosine
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -34,9 +38,9 @@ if TYPE_CHECKING:
     Embedding = Callable[[Sequence[str]], Any]
 
 OURS = "LongTermMemory"
-WITH_MODEL = "LongTermMemory, MiniLM as its embedder"
+WITH_MEANING = "LongTermMemory, MeaningEmbedder"
 NAMED_PEERS = ("bm25s + stop words + stemming", "MiniLM")
-THRESHOLDS = (0.05, 0.08, 0.1, 0.12, 0.15, 0.2, 0.25, 0.3, 0.4)
+THRESHOLDS = (0.4, 0.5, 0.55, 0.6, 0.61, 0.62, 0.64, 0.66, 0.7)
 UNRELATED_A_SET = 150
 SHOWN = 3
 
@@ -73,8 +77,7 @@ def run(memories: Memories, queries: Sequence[MemoryQuery], *, peers: bool) -> l
     for name in NAMED_PEERS if peers else ():
         rankers[name] = None if missing(name) else peer(memories, name)
     rankers[OURS] = ours(memories)
-    if peers:
-        rankers[WITH_MODEL] = None if missing("MiniLM") else ours(memories, MINI_LM)
+    rankers[WITH_MEANING] = None if MULTILINGUAL.is_missing else ours(memories, _meaning())
     return [
         {"method": name, "query": NOT_INSTALLED}
         if rank is None
@@ -97,9 +100,28 @@ def unrelated(folder: Path) -> list[str]:
     return found
 
 
-def threshold_rows(memories: Memories, queries: Sequence[MemoryQuery], others: Sequence[str]) -> list[Row]:
+def _meaning() -> Embedding:
+    from gatekeeper_meaning import MeaningEmbedder  # here, because the extra may be missing
+
+    return MeaningEmbedder()
+
+
+def related_cosine(memories: Memories, others: Sequence[str], embedder: Embedding) -> float | None:
+    """Return the cosine that one of ten unrelated utterances reaches with the nearest memory of its user."""
+    texts = [[block.user for block in blocks] for blocks in memories.values()]
+    vectors = [embed(embedder, each).vectors for each in texts]
+    best = [
+        max(cosine(asked, vector) for vector in vectors[at % len(vectors)])
+        for at, asked in enumerate(embed(embedder, others).vectors)
+    ]
+    return sorted(best)[-max(1, len(best) // 10)] if best else None
+
+
+def threshold_rows(
+    memories: Memories, queries: Sequence[MemoryQuery], others: Sequence[str], embedder: Embedding | None = None
+) -> list[Row]:
     """Return by threshold what it keeps of the first three hits, in per cent."""
-    memory, users = remembered(memories), list(memories)
+    memory, users = remembered(memories, embedder), list(memories)
     called: list[list[tuple[float, bool]]] = []
     for query in queries:
         hits = memory.search(
@@ -133,7 +155,12 @@ def main() -> None:
     chosen = parser.parse_args()
     memories, queries = read_memories(chosen.data / "memory")
     if chosen.thresholds:
-        rows, title = threshold_rows(memories, queries, unrelated(chosen.data)), "What a threshold keeps, per cent"
+        others, title = unrelated(chosen.data), "What a threshold keeps, per cent"
+        rows = [{"by": "words", **row} for row in threshold_rows(memories, queries, others)]
+        if not MULTILINGUAL.is_missing:
+            found = threshold_rows(memories, queries, others, _meaning())
+            rows += [{"by": "words, MeaningEmbedder", **row} for row in found]
+            print(f"MeaningEmbedder: related_cosine {related_cosine(memories, others, _meaning()) or 0.0:.3f}\n")
     else:
         title = "Long-term memory: recall of gold memories, per cent"
         with kept_vectors(chosen.vectors):

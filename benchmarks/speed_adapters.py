@@ -18,7 +18,7 @@ import tracemalloc
 import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from langchain.agents.middleware import ModelRequest, ModelResponse
 from langchain_core._api import LangChainDeprecationWarning
@@ -83,7 +83,7 @@ def middleware(given: Sequence[Message]) -> Adapter:
     gate, history = GatekeeperMiddleware(HistoryConfig(token_budget=TOKEN_LIMIT, on_error="raise")), to_langchain(given)
     options: dict[str, Any] = {"system_prompt": None, "tool_choice": None, "tools": [], "response_format": None}
     request = ModelRequest(
-        model=scripted_model(), messages=history, state={"messages": history}, runtime=None, **options
+        model=scripted_model(), messages=history, state=cast("Any", {"messages": history}), runtime=None, **options
     )
     handler: Any = lambda asked: ModelResponse(result=list(asked.messages))  # noqa: E731
     return Adapter("GatekeeperMiddleware", nothing, lambda: gate.wrap_model_call(request, handler))

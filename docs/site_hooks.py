@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 LINK_OUT = re.compile(r"\[([^\]\[]+)\]\((\.\./[^)\s]+)\)")
 PICTURE = re.compile(r"!\[([^\]]*)\]\((pictures/[\w-]+)\.svg\)")
 ALTERNATE = re.compile(r'\s*<link rel="alternate" href="[^"]*" hreflang="[^"]*">')
+TO_PLAYGROUND = re.compile(r'(href="(?:[\w./-]*/)?playground/)(?=["#])')
 MEMBER = re.compile(r"^::: ([\w.]+)$", re.MULTILINE)
 BROKEN_LINE = re.compile(r"(?<=[\u3000-\u9fff\uff00-\uffef”])\n(?=[\u3000-\u9fff\uff00-\uffef“])")
 """A line that ends between two Chinese characters: a browser would show a space there."""
@@ -75,9 +76,10 @@ def on_page_context(context: dict[str, object], *, page: Page, config: MkDocsCon
 def on_post_page(output: str, *, page: Page, config: MkDocsConfig) -> str:  # noqa: ARG001
     """Return a page without the languages in its head: the theme would ask each of them for a sitemap of its own.
 
-    The site's one sitemap names them, and the switch in the header links to them.
+    The site's one sitemap names them, and the switch in the header links to them. Links to the playground name its
+    file: opened from a file they would show a folder, and not the page that says how to serve it.
     """
-    return ALTERNATE.sub("", output)
+    return TO_PLAYGROUND.sub(r"\1index.html", ALTERNATE.sub("", output))
 
 
 def on_post_template(output: str, *, template_name: str, config: MkDocsConfig) -> str:

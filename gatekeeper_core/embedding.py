@@ -22,7 +22,10 @@ __all__ = [
 
 
 class Embedder(Protocol):
-    """Any callable that gives one vector for each text: a plain function, a bound method of a framework's class."""
+    """Any callable that gives one vector for each text: a plain function, a bound method of a framework's class.
+
+    It may say what it is called (``name``) and from which cosine texts count as related (``related_cosine``).
+    """
 
     def __call__(self, texts: Sequence[str], /) -> Sequence[Sequence[float]]:
         """Return one vector for each text, in their order, all of one dimension."""

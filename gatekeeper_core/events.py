@@ -32,7 +32,8 @@ class Event(NamedTuple):
     Attributes:
         key: its name, with dots; also that of its span.
         logger: the logger of its records.
-        message: the constant message of its records; ``%(name)s`` stands for a fact.
+        message: the constant message of its records; ``%(name)s`` stands for a fact, "?" where a stage
+            failed before it.
         levels: the levels of its records, the usual one first.
         facts: names of its facts, see ``FACTS``.
         optional: those of them that are not always there.
@@ -54,6 +55,9 @@ FACTS: Mapping[str, Fact] = {
     "outcome": Fact("str", "", "`ok`, or the type of the error that the stage raised"),
     "status": Fact("str", "", "a fixed word of the stage, see its page"),
     "reason": Fact("str", "", "a fixed word, or the type (and place) of an error; empty where there is nothing to say"),
+    "cause": Fact(
+        "str", "", "how the past was chosen and why, in fixed words: `kept: same_run`, `fallback: KeyError at a.py:7`"
+    ),
     "error": Fact("str", "", "the type of an error"),
     "shadow": Fact("bool", "", "whether the choice is only reported, and something else is sent"),
     "counter": Fact("str", "", "what counted the tokens: a profile, or the name of another counter"),
@@ -99,10 +103,12 @@ FACTS: Mapping[str, Fact] = {
     "turn_count": Fact("int", "turn", "past turns of the conversation"),
     "turns_kept": Fact("int", "turn", "of them sent"),
     "turn_ids": Fact("list[int]", "", "their 0-based positions, ascending"),
+    "turns_left_out": Fact("int", "turn", "past turns that the model does not get to read"),
+    "left_out": Fact("str", "", "their 0-based positions, ascending: `0-17, 19`"),
     "topics": Fact("int", "topic", "topics of the conversation"),
     "candidates": Fact("int", "turn", "turns that compete"),
     "messages": Fact("int", "message", "messages of the request, or those that were deleted"),
-    "message_count": Fact("int", "message", "messages of the result"),
+    "message_count": Fact("int", "message", "messages of the history; of a compression, those of its result"),
     "messages_kept": Fact("int", "message", "messages that are sent"),
     "messages_replaced": Fact("int", "message", "of them in another form"),
     "messages_folded": Fact("int", "message", "messages that a placeholder stands for"),
@@ -158,8 +164,8 @@ FACTS: Mapping[str, Fact] = {
 """What each fact means, by its name."""
 
 _VIEW = (
-    "status reason decision messages_kept messages_folded messages_replaced turns_kept turn_count turn_ids tokens "
-    "history_tokens fixed_tokens budget_tokens counter margin"
+    "cause status reason decision messages_kept message_count messages_folded messages_replaced turns_kept turn_count "
+    "turn_ids tokens history_tokens fixed_tokens budget_tokens counter margin"
 )
 _BILL = (
     "policy_action policy_reason dollars everything_dollars paid_dollars everything_paid_dollars cached_tokens "
@@ -198,11 +204,29 @@ ENCODER_FAILED = _event(
 """Once for each call that lacks vectors."""
 
 PAST = _stage("history.past", "history", "past chosen", f"{_VIEW} {_BILL}", optional=_BILL)
-HISTORY = _stage("history", "history", "history selected", f"{_VIEW} {_BILL} shadow", "INFO", "WARNING", optional=_BILL)
+HISTORY = _stage(
+    "history",
+    "history",
+    "history selected: %(messages_kept)s of %(message_count)s messages, %(tokens)s of %(budget_tokens)s tokens "
+    "(%(cause)s)",
+    f"{_VIEW} {_BILL} shadow",
+    "INFO",
+    "WARNING",
+    optional=_BILL,
+)
 """INFO; WARNING where the selection failed, or where what must be sent is over the budget.
 
 Those of the bill are there where the policy decides; they are estimates.
 """
+
+LEFT_OUT = _event(
+    "history.left_out",
+    "history",
+    "turns left out for the first time: %(turns_left_out)s of %(turn_count)s, ids %(left_out)s (%(cause)s)",
+    "turns_left_out turn_count left_out cause",
+    "INFO",
+)
+"""Once for each thread, as long as this process remembers it."""
 
 USAGE = _event(
     "history.usage",
@@ -215,7 +239,7 @@ USAGE = _event(
 NO_ROOM = _event(
     "history.no_room",
     "history",
-    "%(setting)s is %(budget_tokens)d tokens, and what is sent before any turn needs %(needed_tokens)d: raise it",
+    "%(setting)s is %(budget_tokens)s tokens, and what is sent before any turn needs %(needed_tokens)s: raise it",
     "setting needed_tokens budget_tokens",
     "WARNING",
 )
@@ -224,7 +248,7 @@ NO_ROOM = _event(
 WINDOW_UNKNOWN = _event(
     "history.window_unknown",
     "history",
-    "the model's window is unknown: the budget is %(budget_tokens)d tokens; set %(setting)s",
+    "the model's window is unknown: the budget is %(budget_tokens)s tokens; set %(setting)s",
     "setting budget_tokens",
     "WARNING",
 )
@@ -247,7 +271,7 @@ BUILD_STARTED = _event("build.started", "builder", "context build started", "bud
 LOOK_UPS = _stage("build.look_ups", "builder", "records looked up", "constraints used_summary has_task memories misses")
 ASSEMBLY = _stage("build.assembly", "builder", "context assembled", "messages total_tokens squeezed")
 SAFETY_NET = _event("build.safety_net", "builder", "safety net: the prompt was missing at the end of the thread")
-PART = _event("build.part", "builder", "[%(number)d] %(part)s: %(tokens)d tokens", "number part tokens")
+PART = _event("build.part", "builder", "[%(number)s] %(part)s: %(tokens)s tokens", "number part tokens")
 MISS = _event("build.miss", "builder", "context part missing", "part status reason", "WARNING")
 
 _SUMMARY = "status reason covered_messages tokens"

@@ -79,7 +79,7 @@ def spoilt(
 
     Args:
         text: any text.
-        mark: ``</`` or ``[[``, then ASCII that begins with a letter or digit.
+        mark: ``</``, ``[[`` or ``[`` and a letter, then ASCII that begins with a letter or digit.
         by: the character that is put before the second character of what looks like the mark.
         one_line: whether a line feed ends what looks like a mark.
         unless: asked with the position of the first character: whether this one stays.
@@ -117,7 +117,9 @@ def _alike(text: str, mark: str, by: str, one_line: bool) -> Iterator[tuple[int,
 @lru_cache(maxsize=16)
 def _beginnings(first: str, second: str) -> re.Pattern[str]:
     """Return a pattern of what looks like ``first``, unless ASCII behind it tells that no mark begins here."""
-    return re.compile(rf"[{re.escape(first + LOOKALIKES[first])}](?=[^!-~]|{re.escape(second)}(?:[^!-~]|[A-Za-z0-9|]))")
+    return re.compile(
+        rf"[{re.escape(first + LOOKALIKES[first])}](?=[^!-~]|{re.escape(second)}(?:[^!-~]|[A-Za-z0-9|]))", re.IGNORECASE
+    )
 
 
 @lru_cache(maxsize=4096)

@@ -43,6 +43,7 @@ __all__ = [
     "ToolCall",
     "Turn",
     "Violation",
+    "both_ends",
     "checked_messages",
     "common_beginning",
     "conversation_locale",
@@ -171,7 +172,7 @@ class MediaPart:
     def __post_init__(self) -> None:
         _check_texts(kind=self.kind)
         if self.kind not in _MEDIA_KINDS:
-            raise ConfigError(f"kind must be one of {', '.join(_MEDIA_KINDS)}, got {reprlib.repr(self.kind)}")
+            raise ConfigError(f"kind must be one of {', '.join(_MEDIA_KINDS)}")
         if self.tokens is not None and (type(self.tokens) is not int or self.tokens < 0):
             raise ConfigError(f"tokens must be a whole number of at least 0, or None, got {reprlib.repr(self.tokens)}")
 
@@ -199,7 +200,7 @@ class Metadata(Mapping[str, str | int]):
             if not isinstance(name, str):
                 raise TypeError(f"a name of metadata must be str, got {type(name).__name__}")
             if not isinstance(value, (str, int)):
-                raise TypeError(f"metadata[{reprlib.repr(name)}] must be str, int or bool, got {type(value).__name__}")
+                raise TypeError(f"a value of metadata must be str, int or bool, got {type(value).__name__}")
 
     def __getitem__(self, name: str) -> str | int:
         return self._marks[name]
@@ -271,7 +272,7 @@ class Message(_Counted):
             return  # most messages, and a history is made anew at every look at it
         _check_texts(role=self.role)
         if self.role not in _ROLES:
-            raise MessageFormatError(f"role must be one of {', '.join(_ROLES)}, got {reprlib.repr(self.role)}")
+            raise MessageFormatError(f"role must be one of {', '.join(_ROLES)}")
         if not isinstance(self.content, str):
             _check_tuple("content", self.content, (TextPart, MediaPart), "text or a tuple of TextPart and MediaPart")
         _check_tuple("tool_calls", self.tool_calls, (ToolCall,), "a tuple of ToolCall")
@@ -290,7 +291,7 @@ class Message(_Counted):
         return "\n".join(part.text for part in self.content if isinstance(part, TextPart))
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any], *, position: int | None = None) -> Message:
+    def from_dict(cls, data: Mapping[str, Any], *, position: int | None = None, trusted: bool = False) -> Message:
         """Return the message that a dict in OpenAI's chat format describes.
 
         * Roles: ``developer`` reads as ``system``, ``function`` as ``tool``.
@@ -299,8 +300,9 @@ class Message(_Counted):
         * Calls: ``tool_calls`` and the legacy ``function_call`` (the function's name is its id). Arguments given as an
           object become compact JSON in their own order; a missing name is "". One message of Anthropic may be several
           of ours: ``read_messages`` reads them.
-        * ``metadata``: its texts, ints and booleans. Thinking or a signature beside the text (``SIGNED_KEYS``) adds the
-          mark ``SIGNED``.
+        * ``metadata``: its texts, ints and booleans; marks of ours (``OUR_MARKS``) and the ``tokens`` of parts are read
+          only where ``trusted``. Thinking or a signature beside an assistant's text (``SIGNED_KEYS``) adds the mark
+          ``SIGNED``.
         * ``created_at``: a datetime, or its text in ISO 8601 ("2024-06-03T09:30:00+02:00").
 
         Everything else is ignored.
@@ -308,6 +310,7 @@ class Message(_Counted):
         Args:
             data: the dict.
             position: index of the message in your list, for the error.
+            trusted: whether your own program wrote the dict with :meth:`to_dict`: never for what a client has sent.
 
         Raises:
             TypeError: ``data`` is no mapping.
@@ -319,12 +322,12 @@ class Message(_Counted):
         if not isinstance(data, Mapping):
             raise TypeError(f"data must be a mapping, got {type(data).__name__}")
         try:
-            return _read_message(data)
+            return _read_message(data, trusted)
         except MessageFormatError as error:
             raise MessageFormatError(error.reason, position=position) from error.__cause__
 
     def to_dict(self, *, for_provider: bool = False) -> dict[str, Any]:
-        """Return the message in OpenAI's chat format; ``from_dict`` gives back an equal message.
+        """Return the message in OpenAI's chat format; ``from_dict(..., trusted=True)`` gives back an equal message.
 
         A media part becomes ``{"type": kind}`` with its tokens, which marks its place and cannot be sent.
 
@@ -361,7 +364,7 @@ def _part_to_dict(part: Part) -> dict[str, str | int]:
     return {"type": part.kind} if part.tokens is None else {"type": part.kind, "tokens": part.tokens}
 
 
-def _read_message(data: Mapping[str, Any]) -> Message:
+def _read_message(data: Mapping[str, Any], trusted: bool) -> Message:
     role = _expect(data.get("role"), str, "role", "text")
     name, tool_call_id = _optional_text(data, "name"), _optional_text(data, "tool_call_id")
     calls: list[ToolCall] = []
@@ -373,12 +376,12 @@ def _read_message(data: Mapping[str, Any]) -> Message:
         calls.append(_read_call({"id": function.get("name")}, function, "arguments", "function_call"))
     return Message(
         cast(Role, _ROLE_ALIASES.get(role, role)),
-        _read_content(data.get("content")),
+        _read_content(data.get("content"), trusted),
         tool_calls=tuple(calls),
         tool_call_id=name if role == "function" and tool_call_id is None else tool_call_id,
         name=name,
         id=_optional_text(data, "id"),
-        metadata=_read_metadata(data.get("metadata"), signed=is_signed(data)),
+        metadata=_read_metadata(data.get("metadata"), trusted, signed=role == "assistant" and is_signed(data)),
         created_at=_read_time(data.get("created_at")),
     )
 
@@ -392,11 +395,13 @@ def is_signed(data: Mapping[str, Any]) -> bool:
     return not SIGNED_KEYS.isdisjoint(data) and any(data.get(key) for key in SIGNED_KEYS)
 
 
-def _read_metadata(marks: object, *, signed: bool) -> Metadata:
+def _read_metadata(marks: object, trusted: bool, *, signed: bool) -> Metadata:
     given = marks if isinstance(marks, Mapping) else {}
     if not given and not signed:
         return _UNMARKED
     kept = {k: v for k, v in given.items() if isinstance(k, str) and isinstance(v, (str, int))}
+    if not trusted:  # what a client says of a message never makes it one of ours
+        kept = {name: mark for name, mark in kept.items() if name not in OUR_MARKS}
     return Metadata({**kept, SIGNED: True} if signed else kept)
 
 
@@ -417,14 +422,14 @@ def _read_time(value: object) -> datetime | None:
         return None
 
 
-def _read_content(content: object) -> str | tuple[Part, ...]:
+def _read_content(content: object, trusted: bool) -> str | tuple[Part, ...]:
     if content is None or isinstance(content, str):
         return content or ""
     parts = _expect(content, (list, tuple), "content", "text or a list of parts")
-    return tuple(_read_part(part, f"content[{index}]") for index, part in enumerate(parts))
+    return tuple(_read_part(part, f"content[{index}]", trusted) for index, part in enumerate(parts))
 
 
-def _read_part(item: object, where: str) -> Part:
+def _read_part(item: object, where: str, trusted: bool) -> Part:
     if isinstance(item, str):
         return TextPart(item)
     part = _expect(item, Mapping, where, "text or an object")
@@ -432,7 +437,7 @@ def _read_part(item: object, where: str) -> Part:
     if kind in ("tool_use", "tool_result"):
         raise MessageFormatError(f'"{where}" is Anthropic\'s: read the whole list with read_messages')
     if kind not in _TEXT_KEYS:
-        tokens = part.get("tokens")  # as ``to_dict`` writes it
+        tokens = part.get("tokens") if trusted else None
         return MediaPart(MEDIA_TYPES.get(kind, "other"), tokens if type(tokens) is int and tokens >= 0 else None)
     key = _TEXT_KEYS[kind]
     return TextPart(_expect(part.get(key), str, f"{where}.{key}", "text"))
@@ -596,11 +601,12 @@ class Turn(NamedTuple):
                 for call in message.tool_calls:
                     pieces += (call.name, *_argument_values(call.arguments))
             elif message.role == "tool":
-                pieces += _both_ends(message.text)
+                pieces += both_ends(message.text)
         return "\n".join(filter(None, pieces))
 
 
-def _both_ends(text: str) -> tuple[str, ...]:
+def both_ends(text: str) -> tuple[str, ...]:
+    """Return the first and the last 1,000 characters of a text, or up to 2,000 as they are."""
     if len(text) <= 2 * _RESULT_END_CHARS:
         return (text,)
     return text[:_RESULT_END_CHARS], text[-_RESULT_END_CHARS:]
@@ -625,14 +631,14 @@ def _argument_values(arguments: str) -> tuple[str, ...]:
             parse_constant=str,
         )
     except (ValueError, RecursionError):
-        return _both_ends(arguments)
+        return both_ends(arguments)
     values: list[str] = []
     rest = [(document, 0)]
     while rest:
         value, depth = rest.pop()
         if isinstance(value, list):
             if depth == _MAX_ARGUMENT_DEPTH:
-                return _both_ends(arguments)
+                return both_ends(arguments)
             rest.extend((item, depth + 1) for item in reversed(value))
         elif value is not None:
             values.append(value if isinstance(value, str) else json.dumps(value))
@@ -843,7 +849,7 @@ def _exchange_violations(
     for position, message in (*numbered, *end):
         if message.role != "tool":
             if left := list(waiting.elements()):
-                detail = f"{len(left)} of {call_count} calls have no result after them: {reprlib.repr(left)}"
+                detail = f"{len(left)} of {call_count} calls have no result after them"
                 yield Violation(asked_at, "unanswered-tool-call", detail)
             calls = message.tool_calls if message.role == "assistant" else ()
             asked_at, call_count = position, len(calls)
@@ -851,10 +857,9 @@ def _exchange_violations(
             continue
         call_id = message.tool_call_id if by_id else ""
         if call_id not in waiting:
-            detail = f"the result for {reprlib.repr(call_id)} answers no call of the assistant message before it"
+            detail = "the result answers no call of the assistant message before it"
             yield Violation(position, "orphan-tool-result", detail)
         elif waiting[call_id] == 0:
-            detail = f"one result more than calls for {reprlib.repr(call_id)}"
-            yield Violation(position, "duplicate-tool-result", detail)
+            yield Violation(position, "duplicate-tool-result", "the call has a result already")
         else:
             waiting[call_id] -= 1

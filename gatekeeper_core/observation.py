@@ -173,10 +173,20 @@ def _is_heard(event: Event, level: Level) -> bool:
     return _logger(event.logger).isEnabledFor(_NUMBERS[level])
 
 
+class _Shown(dict[str, str]):
+    """Facts as a message shows them: thousands with a comma, "?" for one that is missing."""
+
+    def __init__(self, facts: Mapping[str, Any]) -> None:
+        super().__init__((name, f"{fact:,}" if type(fact) is int else str(fact)) for name, fact in facts.items())
+
+    def __missing__(self, name: str) -> str:
+        return "?"
+
+
 def _record(event: Event, level: Level, facts: Mapping[str, Any]) -> None:
     """Write a log record, where a handler may want it."""
     if _is_heard(event, level):
-        values = (facts,) if "%(" in event.message else ()
+        values = (_Shown(facts),) if "%(" in event.message else ()
         extra = {f"gatekeeper_{name}": fact for name, fact in facts.items()}
         _logger(event.logger).log(_NUMBERS[level], event.message, *values, extra=extra, stacklevel=3)
 

@@ -18,20 +18,23 @@ from itertools import zip_longest
 from operator import mul
 
 from gatekeeper_core.errors import ConfigError, check_range
-from gatekeeper_core.token_profiles import MARGINS, PROFILES, WEIGHTS
+from gatekeeper_core.text import LazyPattern
+from gatekeeper_core.token_profiles import COMMON_SIGNS, MARGINS, PROFILES, WEIGHTS
 
 __all__ = ["CLASSES", "TokenEstimator", "budget_for", "budget_within", "class_counts", "count_bytes"]
 
 _COMMON = (
     "word|word 4|word 8|word 12|long word|rare letter|consonants|hump|short hump|hump by digit|capital|upper case"
-    "|digit|digits|digits after space|mark|marks|marks after space|marks after script|line end after text|line end"
-    "|spaces|sixteen spaces|tab|control"
+    "|digit|digits|digits after space|mark|marks|mixed marks|marks after space|marks after script"
+    "|line end after text|line end|spaces|sixteen spaces|tab|control"
 )
 
 
 def _pairs(lead: int, *seconds: int) -> tuple[bytes, ...]:
     return tuple(bytes((lead, second)) for second in seconds)
 
+
+_WIDE_LETTERS = "".join(map(chr, (*range(0xFF10, 0xFF1A), *range(0xFF21, 0xFF3B))))
 
 _SCRIPTS: tuple[tuple[str, bytes, Mapping[str, str | tuple[bytes, ...]]], ...] = (
     ("latin accented", b"\xc3", {}),
@@ -78,19 +81,32 @@ _SCRIPTS: tuple[tuple[str, bytes, Mapping[str, str | tuple[bytes, ...]]], ...] =
     ("han", bytes(range(0xE4, 0xEA)), {}),
     ("kana", b"\xe3", {"wide punctuation": _pairs(0xE3, 0x80)}),
     ("hangul", bytes(range(0xEA, 0xEE)), {}),
-    ("full width", b"\xee\xef", {"variation": _pairs(0xEF, 0xB8)}),
-    ("symbol", b"\xe2", {"punctuation": _pairs(0xE2, 0x80)}),
+    (
+        "full width",
+        b"\xee\xef",
+        {"variation": _pairs(0xEF, 0xB8), "half width": _pairs(0xEF, 0xBD, 0xBE), "wide letters": _WIDE_LETTERS},
+    ),
+    (
+        "symbol",
+        b"\xe2",
+        {
+            "punctuation": _pairs(0xE2, 0x80),
+            "operators": _pairs(0xE2, 0x88, 0x89, 0x8A, 0x8B),
+            "braille": _pairs(0xE2, 0xA0, 0xA1, 0xA2, 0xA3),
+        },
+    ),
     ("astral", bytes(range(0xF0, 0xF5)), {"emoji": _pairs(0xF0, 0x9F)}),
 )
 """Scripts with their lead bytes in UTF-8, and what is told apart from them: by letters, or by the first two bytes."""
 COMMON_CLASSES = tuple(_COMMON.split("|"))
-CLASSES = COMMON_CLASSES + tuple(name for rest, _, others in _SCRIPTS for name in (*others, rest))
+CLASSES = (*COMMON_CLASSES, *(name for rest, _, others in _SCRIPTS for name in (*others, rest)), "rare sign")
 """What is counted, in order; what comes after ``COMMON_CLASSES`` is counted in text that is not ASCII."""
 
 
 _LETTER, _DIGIT, _MARK, _SPACE, _LINE_END, _UPPER, _CONSONANT, _SCRIPT = (1 << bit for bit in range(8))
 _ASCII, _CONTINUATION = bytes(range(0x80)), bytes(range(0x80, 0xC0))
 _RARE = b"jqxzJQXZ"
+_RARE_SIGNS = LazyPattern(f"[^\0-\u33ff\ua000-\uabff\ud7a4-\U0010ffff{COMMON_SIGNS}]")
 
 
 def _signs_of(byte: int) -> int:
@@ -107,6 +123,8 @@ def _signs_of(byte: int) -> int:
 
 
 _SIGNS = bytes(map(_signs_of, range(256)))
+_MIXABLE = bytes(byte | 0x80 if _SIGNS[byte] & _MARK and byte != ord('"') else 0 for byte in range(256))
+"""Marks that tokenizers do not merge with others; those around a quotation mark, as JSON has them, they do."""
 # All lead bytes of a script become its first one.
 _FIRST_LEADS = bytes.maketrans(
     b"".join(leads for _, leads, _ in _SCRIPTS), b"".join(leads[:1] * len(leads) for _, leads, _ in _SCRIPTS)
@@ -161,6 +179,14 @@ def _common_counts(leads: bytes) -> list[int]:
     humps = upper & lower << 8
     five = consonants & consonants >> 8
     five &= five >> 16
+    mixable = int.from_bytes(leads.translate(_MIXABLE), "little")
+    other = mixable ^ mixable << 8  # its lowest bit comes to say whether a character is unlike the one before
+    other |= other >> 4
+    other |= other >> 2
+    other |= other >> 1
+    mixed = mixable >> 7 & ones
+    mixed &= mixed << 8 & other
+    mixed &= mixed << 8
     return [
         word_starts.bit_count(),
         (word_starts & four).bit_count(),  # of four letters and more
@@ -179,6 +205,7 @@ def _common_counts(leads: bytes) -> list[int]:
         (digits & spaces << 8).bit_count(),  # where the space is a token by itself
         marks.bit_count(),
         (starts >> 2 & marks).bit_count(),
+        mixed.bit_count(),  # the third of three marks, each unlike the one before
         (marks & spaces << 8).bit_count(),
         (marks & script << 8).bit_count(),  # after a character of another script
         (line_ends & ~(marks << 8)).bit_count(),  # one after a mark is part of its token
@@ -201,7 +228,7 @@ def _script_counts(text: str, utf8: bytes, leads: bytes) -> list[int]:
             rest -= found
             counts.append(found)
         counts.append(rest)
-    return counts
+    return [*counts, len(_RARE_SIGNS.findall(text))]
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,7 +241,7 @@ class TokenEstimator:
     Args:
         profile: the family of tokenizers, one of ``PROFILES``.
         margin: share of the estimate, 0..4; None takes the profile's own, by which at most 1 % of assembled prompts
-            are over.
+            of several kinds of text are over.
         factor: what the estimate is multiplied by, 0.1..10: learned from what a provider reports
             (``calibration.UsageCalibrator``).
 

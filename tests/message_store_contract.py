@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gatekeeper_core.errors import ConfigError, ConflictError, StaleReadError
-from gatekeeper_core.messages import MediaPart, Message, TextPart, ToolCall
+from gatekeeper_core.messages import OUR_MARKS, MediaPart, Message, TextPart, ToolCall
 
 if TYPE_CHECKING:
     from gatekeeper_core.storage.base import MessageStore
@@ -28,7 +28,9 @@ TEXTS = [
 ]
 
 texts = st.text(st.characters(codec=None, categories=None), max_size=12) | st.sampled_from(TEXTS)
-marks = st.dictionaries(texts, texts | st.integers(-(2**70), 2**70) | st.booleans(), max_size=2)
+marks = st.dictionaries(
+    texts | st.sampled_from(sorted(OUR_MARKS)), texts | st.integers(-(2**70), 2**70) | st.booleans(), max_size=2
+)
 parts = st.builds(TextPart, texts) | st.builds(MediaPart, st.sampled_from(["image", "audio", "other"]))
 calls = st.builds(ToolCall, texts, texts, texts)
 messages = st.builds(

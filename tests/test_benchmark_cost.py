@@ -7,13 +7,14 @@ import random
 import shutil
 import subprocess
 import sys
-from itertools import chain, combinations
+from itertools import chain, combinations, pairwise
 from typing import TYPE_CHECKING
 
 import pytest
 
 from benchmarks import cost, cost_hindsight
 from benchmarks.cost_account import PRICE_SETS, Accountant, Prompt, Setting, kept_share
+from benchmarks.cost_agents import EDITS, MODELS, PrefixCache, paid_calls, script
 from benchmarks.cost_policy import RememberingGatekeeper
 from benchmarks.cost_talks import Call, Talk, stretched
 from benchmarks.cost_ways import HINDSIGHT, WAYS, Workbench
@@ -21,10 +22,14 @@ from benchmarks.data import Block, Conversation, Question
 from benchmarks.everyday import OWN, read_everyday
 from gatekeeper_core import ContextGatekeeper
 from gatekeeper_core.messages import Message, group_turns, validate_messages
+from gatekeeper_core.pricing.cache import PromptCache, Request, charge
+from gatekeeper_core.pricing.prices import UNKNOWN
 from gatekeeper_core.tokens import count_messages, estimate_text_tokens
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from gatekeeper_core.pricing.prices import ModelPrices
 
 ANTHROPIC, OPENAI = PRICE_SETS["Anthropic"], PRICE_SETS["OpenAI .10"]
 BY_NAME = {way.name: way for way in (*WAYS, HINDSIGHT)}
@@ -373,3 +378,51 @@ def test_the_command_prints_tables_and_writes_figures_and_a_plot(data: Path) -> 
     assert all(row["ratio"] == 1.0 and row["needed"] == 100.0 for row in everything)
     assert all(row["to hindsight"] >= 0.999 for row in rows if row["way"] in ("everything", "careful"))
     assert "careful" in (data / "cost.svg").read_text(encoding="utf-8")
+
+
+# --- random agents ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("prices", [*PRICE_SETS.values(), UNKNOWN])
+def test_two_models_of_a_cache_charge_the_same(prices: ModelPrices) -> None:
+    for seed in range(20):
+        ours, theirs = PrefixCache(prices), PromptCache()
+        for _, messages, now, step in script(seed):
+            pieces = [(b"fixed", 600), *((repr(each).encode(), 7 + len(each.text) // 4) for each in messages)]
+            marks = (0, len(messages) - step % 2, len(messages))
+            usage, theirs = charge(theirs, Request(pieces, marks), now=now, prices=prices)
+            assert ours.dollars(pieces, marks, now=now) == pytest.approx(prices.dollars(usage))
+
+
+def test_the_same_seed_is_the_same_agent_and_its_messages_are_valid() -> None:
+    for seed in range(12):
+        calls = list(script(seed))
+        assert calls == list(script(seed)) != list(script(seed + 1))
+        assert not any(validate_messages(call.messages, provider="openai") for call in calls)
+        assert all(call.now > before.now for before, call in pairwise(calls))
+
+
+def test_random_agents_edit_fork_and_call_tools_and_every_model_has_some() -> None:
+    events = {call.event for seed in range(60) for call in script(seed)}
+    assert {event.removesuffix(", cold") for event in events} == {"question", "step", *EDITS}
+    assert [next(paid_calls(seed)).model for seed in range(len(MODELS))] == list(MODELS)
+
+
+def test_the_command_shows_each_call_of_one_agent_and_writes_the_figures(tmp_path: Path) -> None:
+    command = [
+        sys.executable,
+        "-m",
+        "benchmarks.cost",
+        "--agents",
+        "1",
+        "--seed",
+        "3",
+        "--json",
+        str(tmp_path / "a.json"),
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    tables = json.loads((tmp_path / "a.json").read_text(encoding="utf-8"))["tables"]
+    assert done.returncode == bool(tables["over"]), done.stderr
+    assert len(tables["calls"]) == tables["models"][0]["calls"] == len(list(script(3)))
+    done = subprocess.run(command[:3], capture_output=True, text=True, check=False)
+    assert (done.returncode, "--data is needed" in done.stderr) == (2, True)

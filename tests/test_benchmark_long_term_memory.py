@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import TYPE_CHECKING
 
 import pytest
 
 from benchmarks.data import Block, MemoryQuery
-from benchmarks.long_term_memory import OURS, THRESHOLDS, run, threshold_rows, unrelated
+from benchmarks.long_term_memory import OURS, THRESHOLDS, related_cosine, run, threshold_rows, unrelated
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
 MEMORIES = {
@@ -36,6 +38,16 @@ def test_a_higher_threshold_keeps_less() -> None:
     assert rows[0]["unrelated with a hit"] == 50.0
     found = [row["a gold memory found"] for row in rows]
     assert found == sorted(found, reverse=True)
+
+
+def test_what_counts_as_related_is_what_one_of_ten_others_reaches() -> None:
+    def embedder(texts: Sequence[str]) -> list[list[float]]:
+        return [[1.0, at / 4] if text.startswith("其他") else [0.0, 1.0] for at, text in enumerate(texts)]
+
+    others = [f"其他 {at}" for at in range(20)]
+    cosines = sorted(at / 4 / math.hypot(1, at / 4) for at in range(20))
+    assert related_cosine(MEMORIES, others, embedder) == pytest.approx(cosines[-2], abs=1e-6)
+    assert related_cosine(MEMORIES, [], embedder) is None
 
 
 def test_without_other_dialogues_nothing_is_said_of_them(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import os
 import subprocess
 import sys
 import typing
+from html import unescape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -325,13 +326,42 @@ def test_budget_and_mode_reach_the_library(tmp_path: Path) -> None:
     assert json.loads(run(*arguments).stdout) == expected
 
 
-def test_an_empty_selection_says_so(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("script", "question", "lang", "said"),
+    [
+        ("english", "New topic: what about cats?", "en", "no turn shares a word with the question."),
+        ("chinese", "换个话题，聊聊养猫", "zh", "没有一轮与问题有共同的词。"),
+        ("mixed", "New topic: 养猫 needs what?", "en", "no turn shares a word with the question."),
+    ],
+)
+@pytest.mark.parametrize("command", ["select", "explain"])
+def test_where_no_turn_is_kept_it_says_what_was_found_and_why_the_nearest_are_left_out(
+    command: str, script: str, question: str, lang: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "300")
+    file, html = tmp_path / "chat.json", tmp_path / "page.html"
+    file.write_text(as_list(PAIRS[script]), encoding="utf-8")
+    shown = run(command, str(file), question, "--lang", lang)
+    assert shown.exit_code == 0
+    assert said in shown.stdout
+    assert "needed for this question" not in shown.stdout
+    pages = [shown.stdout]
+    if command == "explain":
+        run(command, str(file), question, "--lang", lang, "--html", str(html))
+        pages.append(unescape(html.read_text(encoding="utf-8")))
+        assert said in pages[1]
+    for turn_id in range(3):
+        why_not = run("explain", str(file), question, "--lang", lang, "--why-not", str(turn_id)).stdout.splitlines()[0]
+        assert all(why_not in page for page in pages)
+
+
+def test_turns_that_share_too_little_are_not_said_to_share_nothing(tmp_path: Path) -> None:
     file = tmp_path / "chat.json"
     file.write_text(as_list(PAIRS["english"]), encoding="utf-8")
-    result = run("select", str(file), "换个话题，聊聊养猫")
-    assert result.exit_code == 0
-    assert "No turn is kept" in result.stdout
-    assert "0 of 3 turns, 0 of " in result.stdout
+    question = "New topic: which port did the ship leave, and which cargo, captain and crew did it carry to Lisbon?"
+    shown = " ".join(run("select", str(file), question).stdout.split())
+    assert "no turn shares enough with the question. Turn 0 is left out because it shares too little" in shown
+    assert "shares a word" not in shown
 
 
 @pytest.mark.parametrize("content", ["[]", '{"messages": []}', '[{"role": "system", "content": "be brief"}]'])

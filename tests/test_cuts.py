@@ -206,7 +206,8 @@ def test_a_tool_result_of_a_cut_turn_stays_whole() -> None:
 def test_a_dict_with_thinking_beside_its_text_reads_as_signed(key: str) -> None:
     read = Message.from_dict({"role": "assistant", "content": "ok", key: "The door?", "metadata": {"seen": 1}})
     assert dict(read.metadata) == {"seen": 1, "signed": True}
-    assert Message.from_dict(read.to_dict()) == read
+    assert Message.from_dict(read.to_dict(), trusted=True) == read
+    assert dict(Message.from_dict({"role": "user", "content": "ok", key: "The door?"}).metadata) == {}
     assert dict(Message.from_dict({"role": "assistant", "content": "ok", key: None}).metadata) == {}
 
 

@@ -290,6 +290,26 @@ def test_neither_the_page_nor_its_worker_can_reach_another_host(
         running.stop()
 
 
+@pytest.mark.browser
+@pytest.mark.parametrize("place", ["playground/index.html", "zh/playground/index.html"])
+def test_it_starts_at_the_address_of_its_file_too(place: str, browser: Any, folder: Path) -> None:
+    running = Site(folder)
+    opened = Opened(browser, f"{running.address}/{place}")
+    opened.page.wait_for_selector("body[data-ready]", timeout=START_MS)
+    opened.close()
+    running.stop()
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize(("place", "said"), [("playground", "from a web server only"), ("zh/playground", "Web 服务器")])
+def test_opened_from_a_file_it_says_how_to_serve_it(place: str, said: str, browser: Any, folder: Path) -> None:
+    page = browser.new_page()
+    page.goto((folder / place / "index.html").as_uri())
+    page.wait_for_selector("#progress", state="hidden")
+    assert said in page.locator("#status").inner_text()
+    page.close()
+
+
 # --- what it is made of
 
 

@@ -312,6 +312,14 @@ def test_every_link_within_the_site_leads_to_a_file_and_its_anchor(site: dict[Pa
 
 
 @pytest.mark.site
+def test_a_link_to_the_playground_opens_the_page_from_a_file_too(site: dict[Path, Html]) -> None:
+    links = {target for page in site.values() for target in page.targets if "playground/" in target} - {"/playground/"}
+    # "/playground/" is the link of the page "404", which no file opens.
+    assert [link for link in links if urlsplit(link).path.endswith("/")] == []
+    assert any(link.endswith("playground/index.html") for link in links)
+
+
+@pytest.mark.site
 def test_a_chinese_page_is_shown_in_chinese_and_a_missing_one_says_that_it_is_english(site: dict[Path, Html]) -> None:
     folder = Path(os.path.commonpath(site))
     translated = {page.name.removesuffix(".zh.md") for page in CHINESE} - {"index"}
@@ -357,7 +365,7 @@ def test_home_says_it_all_on_the_first_screen_and_no_page_asks_for_what_is_missi
             front = page.locator(".front")
             said = [
                 front.get_by_text("pip install ."),
-                front.get_by_text("0.53"),
+                front.get_by_text("0.58"),
                 front.locator("svg", has_text="84.1 %"),
             ]
             assert page.evaluate("document.documentElement.scrollWidth") <= width, home

@@ -4,6 +4,7 @@ import base64
 import copy
 import pickle
 import random
+import re
 import tracemalloc
 from functools import partial
 from typing import Any
@@ -18,7 +19,7 @@ from gatekeeper_core.token_profiles import PROFILES, WEIGHTS
 from tests.timing import assert_linear
 
 texts = st.text(st.characters()) | st.text(
-    st.sampled_from("aAzZ09 .-\n\t\x00é中の가й😀\u0301\ud800")
+    st.sampled_from('aAzZ09 .-="/\n\t\x00é中の가й😀\u0301\ud800')
 )  # lone surrogates included
 every_profile = pytest.mark.parametrize("profile", PROFILES)
 
@@ -51,7 +52,8 @@ def plain_counts(text: str) -> dict[str, int]:
         return {" ": "space", "\t": "tab"}.get(character, "mark" if character.isprintable() else "control")
 
     kinds = [kind(at) for at in range(-1, len(text) + 1)]
-    found = dict.fromkeys(("word", "digit", "digits", "mark", "marks", "tab", "spaces", "marks after space"), 0)
+    classes = ("word", "digit", "digits", "mark", "marks", "tab", "spaces", "marks after space")
+    found = {**dict.fromkeys(classes, 0), "mixed marks": _mixed_marks(text)}
     for before, now, after in zip(kinds, kinds[1:], kinds[2:], strict=False):
         found["word"] += now == "letter" != before
         found["digit"] += now == "digit"
@@ -62,6 +64,14 @@ def plain_counts(text: str) -> dict[str, int]:
         found["tab"] += now == "tab"
         found["spaces"] += now == "space" == after != before
     return found
+
+
+def _mixed_marks(text: str) -> int:
+    """Return how many marks stand behind two others, each unlike the one before; quotation marks end a run."""
+    runs = re.findall(r"""[!#-/:-@\[-`{-~]+""", text)
+    return sum(
+        len({*run[at : at + 2]}) == len({*run[at + 1 : at + 3]}) == 2 for run in runs for at in range(len(run) - 2)
+    )
 
 
 _WORDS_7 = {"word": 2, "digit": 1, "digits": 1}
@@ -85,6 +95,12 @@ def test_the_counts_equal_those_of_a_plain_loop(text: str) -> None:
         ("strngths", {"word": 1, "word 4": 1, "word 8": 1, "consonants": 4}),
         ("x 1234", {"word": 1, "rare letter": 1, "digit": 4, "digits": 1, "digits after space": 1}),
         ("a.\nb\n", {"word": 2, "mark": 1, "marks": 1, "line end after text": 1, "line end": 2}),
+        ("/_/\\=", {"mark": 5, "marks": 1, "mixed marks": 3}),
+        ('{"a":{"b"}}', {"word": 2, "mark": 9, "marks": 3}),
+        ("====", {"mark": 4, "marks": 1}),
+        ("缓龘가뷁㐀", {"han": 2, "hangul": 2, "kana": 1, "rare sign": 3}),
+        ("Ａ９ａｱ！", {"wide letters": 2, "half width": 2, "full width": 1}),
+        ("∑⠿→", {"operators": 1, "braille": 1, "symbol": 1}),
         ("a   b" + " " * 16, {"word": 2, "spaces": 2, "sixteen spaces": 1}),
         ("缓存。ab", {"word": 1, "han": 2, "wide punctuation": 1}),
         ("缓存:", {"han": 2, "mark": 1, "marks": 1, "marks after script": 1}),
@@ -228,6 +244,49 @@ def test_random_strings_and_rare_scripts_are_within_15_percent(kind: str) -> Non
         assert 0.85 <= TokenEstimator(profile)(text) / tokens <= 1.15
 
 
+CAT = r"""
+      /\_____/\
+     /  o   o  \
+    ( ==  ^  == )
+     )  ~"#"~  (
+    (  /#| |#\  )
+   ( ( )-._.-( ) )
+  (__(__)___(__)__)
+"""
+FRACTIONS = (
+    r"\[ \frac{\partial u}{\partial t} = \alpha \nabla^{2} u + \sum_{i=1}^{n} \frac{a_{i}}{\sqrt{b_{i}}}"
+    r" \int_{0}^{\infty} e^{-x^{2}} \, dx \]"
+)
+SHADES = "\n".join("".join(" .:-=+*#%@"[(x * x + 3 * y * x) % 11 % 10] for x in range(40)) for y in range(12))
+ROWS = "\n".join(
+    f"{name:<10}| {at * 37 % 911:>6} | {at * 1.7:>8.2f} | {'ok' if at % 3 else '-':^6} |"
+    for at, name in enumerate(["alpha", "beta", "node-3", "eu-west"] * 4)
+)
+ONE_SIDED = {  # with the true counts of cl100k and o200k
+    "a cat": (CAT, 59, 60),
+    "an image in shades": (SHADES, 286, 292),
+    "marks": ("".join(random.Random(7).choices("!#$%&()*+,-./:;<=>?@[]^_`{|}~", k=300)), 202, 202),
+    "LaTeX": (FRACTIONS * 3, 204, 198),
+    "regular expressions": (r"^(?:[^\]\\]|\\.)*?\s*(?<=a)\d{2,4}$ " * 8, 169, 177),
+    "an aligned table": (ROWS, 284, 284),
+    "rare Han": ("".join(map(chr, range(0x9000, 0x9A00, 17))), 362, 294),
+    "rare Han in Chinese": ("这些字很少用：" + "龘靐齉爩麤灪龖厵爨癵籱饢驫鲡" * 6 + "，请注意。", 203, 177),
+    "Hangul": ("".join(map(chr, range(0xAC00, 0xD7A3, 97))), 298, 263),
+    "half-width kana": ("ｷﾞｮｳﾑﾃﾞｰﾀﾉﾄｳﾛｸ ﾌﾘｶﾞﾅ" * 6, 234, 204),
+    "full-width letters": ("ＲＥＤＩＳ ６３７９ Ｐｏｒｔ" * 8, 184, 152),
+    "operators": ("∀x∈S: ∃y≤x ∧ ¬(x≡y) ∪ ∅ ⊂ ∑∏∫" * 8, 264, 272),
+    "braille": ("⠠⠓⠑⠇⠇⠕⠀⠺⠕⠗⠇⠙" * 10, 340, 340),
+}
+
+
+@pytest.mark.parametrize("kind", ONE_SIDED)
+def test_one_sided_texts_are_within_30_percent(kind: str) -> None:
+    text, *true_counts = ONE_SIDED[kind]
+    for profile, tokens in zip(("cl100k", "o200k"), true_counts, strict=True):
+        assert tokens <= 1.3 * TokenEstimator(profile)(text)
+        assert TokenEstimator(profile)(text) <= 1.35 * tokens
+
+
 @pytest.mark.parametrize(
     ("text", "estimates"),
     [
@@ -236,7 +295,7 @@ def test_random_strings_and_rare_scripts_are_within_15_percent(kind: str) -> Non
         (SAMPLES["both"], [95, 86, 97, 80, 84, 110]),
         (
             "def getUserById(userId: int) -> User:\n    return self._userCache.get(f'user:{userId}')\n",
-            [24, 24, 23, 26, 23, 26],
+            [24, 25, 24, 27, 24, 27],
         ),
         ("Перед началом работы установите библиотеку и откройте файл настроек.", [36, 20, 29, 24, 20, 21]),
         ("शुरू करने से पहले लाइब्रेरी स्थापित करें और सेटिंग फ़ाइल खोलें।", [65, 17, 60, 35, 32, 18]),
@@ -244,7 +303,7 @@ def test_random_strings_and_rare_scripts_are_within_15_percent(kind: str) -> Non
     ],
 )
 def test_ordinary_texts_are_estimated_by_the_weights_that_ordinary_texts_gave(text: str, estimates: list[int]) -> None:
-    """The fit of random strings and rare scripts leaves every other weight as it is."""
+    """The fit of hard texts leaves every other weight as it is; three unlike marks in a row cost more."""
     assert [TokenEstimator(profile)(text) for profile in PROFILES] == estimates
 
 

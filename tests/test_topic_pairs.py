@@ -118,6 +118,19 @@ def test_the_first_question_of_a_new_topic_gets_few_old_turns(language: str, top
 
 
 @BEFORE
+def test_where_the_verdict_is_a_switch_only_evidence_goes_along(language: str, topics_before: int) -> None:
+    """000-53: no turn for its place alone."""
+    for session in sessions(language, topics_before=topics_before):
+        gatekeeper = ContextGatekeeper()
+        gatekeeper.sync(session.before)
+        for query in (session.new.turns[0][0], session.old.recall):
+            selection = gatekeeper.explain(query)
+            if selection.gate.reason in ("new_topic", "return", "explicit_switch"):
+                why = {selection.decision(turn.turn_id).why for turn in selection.turns}
+                assert why.isdisjoint({"newest_turn", "earlier_turn", "neighbour"}), session.name
+
+
+@BEFORE
 def test_the_second_question_of_a_new_topic_gets_few_old_turns(language: str, topics_before: int) -> None:
     """000-53: check 2, one turn later."""
     most = bound("old after the switch", language, topics_before)

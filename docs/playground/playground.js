@@ -87,7 +87,7 @@ worker.postMessage({ assets: base, files: JSON.parse(files) });
 
 function fail(reason) {
   one("progress").hidden = one("amount").hidden = true;
-  one("status").textContent = `${say("failed")} ${reason || ""}`;
+  one("status").textContent = location.protocol === "file:" ? say("from_file") : `${say("failed")} ${reason || ""}`;
 }
 
 function showProgress(share) {

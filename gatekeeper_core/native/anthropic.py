@@ -23,6 +23,7 @@ from gatekeeper_core.native.items import (
     blocks_of,
     content_of,
     image,
+    is_compaction,
     kind_of,
     opaque,
     refuse,
@@ -44,20 +45,24 @@ _ONLY_HERE = frozenset(
         "mcp_tool_use",
         "search_result",
         "container_upload",
-        "compaction",
     }
 )
 _SIGNED = frozenset({"thinking", "redacted_thinking", "compaction"})
 
 
 def _signs(item: Item) -> str | None:
+    by_the_model = item.get("role") == "assistant"
     for block in blocks_of(item):
         kind = kind_of(block)
-        if kind in _ONLY_HERE or kind.endswith("_tool_result"):
-            return f"a block of type {kind!r}"
+        if kind in _ONLY_HERE or kind.endswith("_tool_result") or (kind == "compaction" and by_the_model):
+            return f"a block of type {kind if kind in _ONLY_HERE else '…_tool_result'!r}"
         if kind and ("source" in block or (kind == "thinking" and "signature" in block)):
-            return f"a block of type {kind!r} with {'a source' if 'source' in block else 'a signature'}"
+            return f"a block with {'a source' if 'source' in block else 'a signature'}"
     return None
+
+
+def _is_compaction(block: object) -> bool:
+    return kind_of(block) == "compaction" and is_compaction(block)
 
 
 def _read(items: Sequence[Item]) -> list[Read]:
@@ -67,7 +72,7 @@ def _read(items: Sequence[Item]) -> list[Read]:
 def _messages(item: Item, at: int) -> list[Message]:
     role, content = item.get("role"), item.get("content")
     if role not in _ROLES:
-        raise refuse(f'"role" must be one of {", ".join(_ROLES)}, got {role!r:.40}', at)
+        raise refuse(f'"role" must be one of {", ".join(_ROLES)}', at)
     if isinstance(content, str):
         return [Message(role, content)]
     if not isinstance(content, (list, tuple)):
@@ -75,14 +80,12 @@ def _messages(item: Item, at: int) -> list[Message]:
     results: list[Message] = []
     calls: list[ToolCall] = []
     parts: list[Part] = []
-    keep_whole = False
     for block in content:
         if isinstance(block, str):
             block = {"type": "text", "text": block}
         kind = kind_of(block)
         if not kind:
             raise refuse('a block of "content" must be an object with a "type"', at)
-        keep_whole = keep_whole or kind in _SIGNED
         if kind == "tool_result" and role == "user":
             results.append(_result(block, at))
         elif kind == "tool_use" and role == "assistant":
@@ -90,12 +93,16 @@ def _messages(item: Item, at: int) -> list[Message]:
             calls.append(ToolCall(call_id, name, arguments_json(block.get("input"), at)))
         elif kind in ("tool_result", "tool_use"):
             raise refuse(f"a block of type {kind!r} cannot stand in a message of the role {role!r}", at)
+        elif kind == "compaction" and role == "assistant":
+            text = block.get("content")
+            parts.append(TextPart(text) if isinstance(text, str) else opaque(block))
         else:
             parts.append(_part(block, at))
     said = Message(role, content_of(parts), tool_calls=tuple(calls))
     if results:
         return [*results, user_beside_results(said.content)] if parts else results
-    return [signed(said) if keep_whole else said]
+    whole = role == "assistant" and not _SIGNED.isdisjoint(map(kind_of, content))
+    return [signed(said, compacted=any(map(_is_compaction, content))) if whole else said]
 
 
 def _result(block: Item, at: int) -> Message:
@@ -114,8 +121,6 @@ def _part(block: object, at: int) -> Part:
     source = source if isinstance(source, Mapping) else {}
     if kind == "text":
         return TextPart(text_of(block, "text", at))
-    if kind == "compaction" and isinstance(block.get("content"), str):
-        return TextPart(block["content"])
     if kind == "image":
         return image(source.get("data"), anthropic_tokens)
     if kind == "document":

@@ -49,7 +49,7 @@ def _read(items: Sequence[Item]) -> list[Read]:
     for at, item in enumerate(items):
         role, parts = item.get("role", "user"), item.get("parts")
         if role not in ("user", "model", "function", "system"):
-            raise refuse(f'"role" must be user or model, got {role!r:.40}', at)
+            raise refuse('"role" must be user or model', at)
         if not isinstance(parts, (str, Mapping, list, tuple)):
             raise refuse('"parts" must be a list', at)
         blocks = _blocks(parts)

@@ -11,7 +11,17 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from gatekeeper_core.errors import MessageFormatError
-from gatekeeper_core.messages import BESIDE_RESULTS, SIGNED, MediaKind, MediaPart, Message, Metadata, Part, TextPart
+from gatekeeper_core.messages import (
+    BESIDE_RESULTS,
+    COMPACTED,
+    SIGNED,
+    MediaKind,
+    MediaPart,
+    Message,
+    Metadata,
+    Part,
+    TextPart,
+)
 from gatekeeper_core.native.images import image_size
 
 __all__ = [
@@ -35,7 +45,7 @@ __all__ = [
 Item = Mapping[str, Any]
 """One element of the caller's list."""
 
-_CHARS_PER_TOKEN = 4
+_BYTES_PER_TOKEN = 4
 _DATA_URL = re.compile(r"data:[\w.+-]+/[\w.+-]+;base64,")
 
 
@@ -118,7 +128,7 @@ def text_of(block: Item, key: str, position: int) -> str:
     if isinstance(value, str):
         return value
     got = "it is missing" if value is None else f"got {type(value).__name__}"
-    raise refuse(f'"{key}" of a block of type "{block.get("type", "")}" must be text, {got}', position)
+    raise refuse(f'"{key}" of a block must be text, {got}', position)
 
 
 def arguments_json(value: object, position: int) -> str:
@@ -138,9 +148,10 @@ def arguments_json(value: object, position: int) -> str:
 def opaque(block: Item, kind: MediaKind = "other") -> MediaPart:
     """Return the part for a block whose content is the provider's own: it is counted, never searched or cut.
 
-    Source: ours, a token for four characters of its values.
+    Source: ours, a token for four bytes of its values in UTF-8.
     """
-    return MediaPart(kind, tokens=sum(map(len, _texts_in(block))) // _CHARS_PER_TOKEN + 1)
+    size = sum(len(text.encode("utf-8", "surrogatepass")) for text in _texts_in(block))
+    return MediaPart(kind, tokens=size // _BYTES_PER_TOKEN + 1)
 
 
 def _texts_in(value: object) -> Iterable[str]:
@@ -187,9 +198,9 @@ def content_of(parts: Sequence[Part]) -> str | tuple[Part, ...]:
     return tuple(parts) or ""
 
 
-def signed(message: Message) -> Message:
-    """Return a message of which nothing is cut."""
-    return replace(message, metadata=Metadata({**message.metadata, SIGNED: True}))
+def signed(message: Message, *, compacted: bool = False) -> Message:
+    """Return a message of the model that is not cut; ``compacted``: it holds the provider's own compaction."""
+    return replace(message, metadata=Metadata({SIGNED: True, COMPACTED: True} if compacted else {SIGNED: True}))
 
 
 def user_beside_results(content: str | tuple[Part, ...]) -> Message:

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from gatekeeper_core.messages import OUR_MARKS, MediaPart, Message, Metadata
+from gatekeeper_core.messages import MediaKind, MediaPart, Message
 from gatekeeper_core.native.images import openai_tokens
-from gatekeeper_core.native.items import Format, Item, Read, Sent, blocks_of, image, kind_of, rewritten_texts
+from gatekeeper_core.native.items import Format, Item, Read, Sent, blocks_of, image, kind_of, opaque, rewritten_texts
 
 __all__ = ["CHAT"]
 
@@ -32,19 +32,18 @@ def _read(items: Sequence[Item]) -> list[Read]:
 
 def _message(item: Item, at: int) -> Message:
     message = Message.from_dict(item, position=at)
-    if not OUR_MARKS.isdisjoint(message.metadata):  # what a client says of a message never makes it one of ours
-        marks = {name: mark for name, mark in message.metadata.items() if name not in OUR_MARKS}
-        message = replace(message, metadata=Metadata(marks))
-    if isinstance(message.content, tuple) and len(message.content) == len(item["content"]):
+    if isinstance(message.content, tuple):
         parts = tuple(
-            _sized(block) if part == MediaPart("image") and isinstance(block, Mapping) else part
+            _sized(block, part.kind) if isinstance(part, MediaPart) else part
             for part, block in zip(message.content, item["content"], strict=True)
         )
         message = replace(message, content=parts)
     return message
 
 
-def _sized(block: Item) -> MediaPart:
+def _sized(block: Item, kind: MediaKind) -> MediaPart:
+    if kind != "image":
+        return opaque(block) if kind == "other" else MediaPart(kind)
     given = block.get("image_url")
     url, detail = (given.get("url"), given.get("detail")) if isinstance(given, Mapping) else (given, None)
     return image(url, (lambda *_: 85) if detail == "low" else openai_tokens)

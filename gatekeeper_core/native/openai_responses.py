@@ -20,6 +20,7 @@ from gatekeeper_core.native.items import (
     blocks_of,
     content_of,
     image,
+    is_compaction,
     kind_of,
     opaque,
     refuse,
@@ -40,7 +41,7 @@ _ARGUMENTS = ("arguments", "input", "action", "operation", "code")
 def _signs(item: Item) -> str | None:
     kind = kind_of(item)
     if kind and (kind == "message" or "role" not in item or kind in SETTINGS):
-        return f"an item of type {kind!r}"
+        return 'an item with a "type"'
     parts = (kind_of(block) for block in blocks_of(item))
     return next((f"a part of type {part!r}" for part in parts if part in _PARTS_ONLY_HERE), None)
 
@@ -78,13 +79,13 @@ def _given(item: Item, at: int) -> Message:
     if _is_output(kind):
         call_id = item.get("call_id") or item.get("approval_request_id") or item.get("id")
         if not isinstance(call_id, str):
-            raise refuse(f'an item of type "{kind}" must have a "call_id"', at)
+            raise refuse('an item with an output must have a "call_id"', at)
         return Message("tool", _output(item, at), tool_call_id=call_id)
     if kind in SETTINGS:
         return Message("system", (opaque(item),))
     role = item["role"]
     if not isinstance(role, str) or role not in _ROLES:
-        raise refuse(f'"role" must be one of {", ".join(_ROLES)}, got {role!r:.40}', at)
+        raise refuse(f'"role" must be one of {", ".join(_ROLES)}', at)
     return Message(_ROLES[role], content_of(_parts(item.get("content"), at)))
 
 
@@ -110,7 +111,7 @@ def _written(items: Sequence[tuple[Item, int]]) -> Read:
         call_id = item.get("id") if kind == "mcp_approval_request" else item.get("call_id")
         if kind in ("", "message"):
             if "role" not in item:
-                raise refuse(f'an item needs a "role" or a "type", got the keys {", ".join(map(str, item))[:80]}', at)
+                raise refuse('an item needs a "role" or a "type"', at)
             parts += _parts(item.get("content"), at)
             whole = whole or "id" in item  # what the provider keeps under this id has the whole text
         elif isinstance(call_id, str):
@@ -123,7 +124,8 @@ def _written(items: Sequence[tuple[Item, int]]) -> Read:
             parts.append(opaque(item))
             whole = True
     message = Message("assistant", content_of(parts), tool_calls=tuple(calls))
-    return Read(signed(message) if whole else message, items[0][1], items[-1][1] + 1)
+    compacted = any(is_compaction(item) and "role" not in item for item, _ in items)
+    return Read(signed(message, compacted=compacted) if whole else message, items[0][1], items[-1][1] + 1)
 
 
 def _parts(content: object, at: int) -> list[Part]:

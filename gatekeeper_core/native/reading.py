@@ -16,16 +16,31 @@ from itertools import groupby
 from typing import Any
 
 from gatekeeper_core.errors import MessageFormatError
-from gatekeeper_core.messages import Message, is_summary, turn_role
+from gatekeeper_core.messages import Message, is_summary
 from gatekeeper_core.native.anthropic import ANTHROPIC
 from gatekeeper_core.native.gemini import GEMINI
-from gatekeeper_core.native.items import Format, Item, Sent, blocks_of, is_compaction, kind_of, refuse
+from gatekeeper_core.native.items import Format, Item, Sent, kind_of, refuse
 from gatekeeper_core.native.openai_chat import CHAT
 from gatekeeper_core.native.openai_responses import RESPONSES, SETTINGS
 
 __all__ = ["NativeMessages", "read_messages", "read_native"]
 
 _FORMATS = (CHAT, RESPONSES, ANTHROPIC, GEMINI)
+
+_ELSEWHERE = {
+    "pydantic-ai": {"kind", "parts"},
+    "llama-index": {"role", "blocks"},
+    "claude-code": {"type", "message"},
+    "codex": {"type", "payload"},
+    "langchain": {"type"},
+    "sharegpt": {"from", "value"},
+    "openhands": {"source"},
+    "pairs": {"user"},
+}
+"""Keys of messages in other formats, by the names that ``gatekeeper_formats.read_conversation`` has for them."""
+
+_OWN_KIND = {"type", "kind", "part_kind"}
+"""Keys by which parts say what they are, where they are none of Gemini's: those are told by the name of their value."""
 
 
 def read_messages(items: Iterable[Mapping[str, Any]]) -> tuple[Message, ...]:
@@ -42,7 +57,8 @@ def read_messages(items: Iterable[Mapping[str, Any]]) -> tuple[Message, ...]:
 
     Raises:
         TypeError: ``items`` is no iterable of mappings at all.
-        MessageFormatError: an item cannot be read, or two items are in different formats; ``position`` says which.
+        MessageFormatError: an item cannot be read, is in no known format (the error names them, and what reads those of
+            other frameworks), or two items are in different formats; ``position`` says which.
 
     >>> asked = {"role": "assistant", "content": [{"type": "tool_use", "id": "c1", "name": "now", "input": {}}]}
     >>> told = {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c1", "content": "12:00"}]}
@@ -81,23 +97,6 @@ class NativeMessages:
         """Which messages are no messages but settings of a request that stand among them: they are always sent."""
         return [at for at, (start, _) in enumerate(self.spans) if kind_of(self.items[start]) in SETTINGS]
 
-    @property
-    def compaction(self) -> int:
-        """Which message the newest block of a provider's own compaction is in; how many there are, where none is."""
-        block = max(
-            (at for at, item in enumerate(self.items) if any(map(is_compaction, (item, *blocks_of(item))))),
-            default=len(self.items),
-        )
-        return next((at for at, (_, stop) in enumerate(self.spans) if stop > block), len(self.messages))
-
-    @property
-    def compacted(self) -> int:
-        """How many messages are left to a provider's compaction: to its block, and on to the next question."""
-        first = self.compaction
-        behind = range(first + 1, len(self.messages))
-        asked = next((at for at in behind if turn_role(self.messages[at]) == "user"), None)
-        return asked if asked is not None else min(first + 1, len(self.messages)) if first < len(self.messages) else 0
-
     def sent(self, kept: Collection[int], replaced: Mapping[int, Message]) -> dict[int, Item]:
         """Return what is sent, by position in the caller's list, ascending.
 
@@ -132,6 +131,8 @@ def read_native(items: Iterable[Mapping[str, Any]]) -> NativeMessages:
     for at, item in enumerate(taken):
         if not isinstance(item, Mapping):
             raise MessageFormatError(f"must be an object, got {type(item).__name__}", position=at)
+        if not _is_known(item):
+            raise refuse(_unknown(item), at)
     form = _format_of(taken)
     read = form.read(taken)
     return NativeMessages(form, taken, tuple(one.message for one in read), tuple((one.start, one.stop) for one in read))
@@ -142,12 +143,33 @@ def _format_of(items: tuple[Item, ...]) -> Format:
     found: Format | None = None
     first = 0
     for at, item in enumerate(items):
-        for form in _FORMATS:
-            sign = form.signs(item)
-            if sign is None or form is found:
-                continue
-            if found is not None:
-                reason = f"{sign} belongs to {form.name}, but item {first} to {found.name}: a list has one format"
-                raise refuse(reason, at)
+        form, sign = next(((form, sign) for form in _FORMATS if (sign := form.signs(item))), (found, ""))
+        if found is None:
             found, first = form, at
+        elif form is not found and form is not None:
+            reason = f"{sign} belongs to {form.name}, but item {first} to {found.name}: a list has one format"
+            raise refuse(reason, at)
     return found or CHAT
+
+
+def _is_known(item: Item) -> bool:
+    """Return whether an item can be one of the formats: no other framework's message is read as a kind of media."""
+    if "parts" in item and "content" not in item:
+        parts = item["parts"] if isinstance(item["parts"], (list, tuple)) else ()
+        return not parts or any(not isinstance(part, Mapping) or _OWN_KIND.isdisjoint(part) for part in parts)
+    if "role" in item or ("content" in item and "type" not in item):
+        return "content" in item or "blocks" not in item
+    kind = kind_of(item)  # of a Responses item: new kinds are known by their form
+    return kind in ("message", "reasoning", "compaction") or (
+        "_" in kind and item.keys().isdisjoint({"payload", "message"})
+    )
+
+
+def _unknown(item: Item) -> str:
+    """Return what an error says of an item that is in none of the formats."""
+    known = f"is in no known format: known are {', '.join(form.name for form in _FORMATS)}"
+    name = next((name for name, keys in _ELSEWHERE.items() if keys <= item.keys()), None)
+    if name is None:
+        return f"{known}; gatekeeper_formats.read_conversation(file).messages reads {', '.join(_ELSEWHERE)} and more"
+    call = f'read_conversation(io.BytesIO(json.dumps(messages, default=str).encode()), form="{name}").messages'
+    return f"{known}; it looks like {name}: gatekeeper_formats.{call} reads that"

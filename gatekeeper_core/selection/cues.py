@@ -37,6 +37,8 @@ class Cues(NamedTuple):
         said: a wording for what was said before (刚才说的, "you mentioned earlier").
         back: an explicit return (回到, "back to").
         change: a weaker sign of a change (对了, "by the way").
+        leaving: the word of a beginning that leaves what was said ("Enough of that."); all cues but ``switch`` are then
+            those of what follows.
         small_talk: a request that people bring up out of the blue (今天天气, "tell me a joke").
         greeting: a greeting at the beginning.
         thanks: thanks or a goodbye.
@@ -58,6 +60,7 @@ class Cues(NamedTuple):
     said: str | None = None
     back: str | None = None
     change: str | None = None
+    leaving: str | None = None
     small_talk: str | None = None
     greeting: str | None = None
     thanks: str | None = None
@@ -87,6 +90,9 @@ def read_cues(text: str) -> Cues:
     ('back to', '换个话题')
     """
     folded = clean(text[:_MAX_READ]).casefold().replace("’", "'").replace("ı", "i").strip()
+    switch, leaving = _Search(folded).first(lexicon.EXPLICIT_SWITCH), _LEAVING.match(folded)
+    if leaving:
+        folded = folded[leaving.end() :].strip()
     search, parts = _Search(folded), _sentences(folded)
     found = search.first
     request = found(lexicon.REQUEST_OPENERS) or found(lexicon.REQUEST_VERBS)
@@ -94,7 +100,8 @@ def read_cues(text: str) -> Cues:
     return Cues(
         referring=_referring(folded, parts) if search.may_hold(lexicon.REFERRING) or "that" in folded else None,
         pronoun=_pronoun(search),
-        switch=found(lexicon.EXPLICIT_SWITCH),
+        switch=switch,
+        leaving=next(filter(None, leaving.groups())) if leaving else None,
         said=found(lexicon.SAID_BEFORE),
         back=found(lexicon.EXPLICIT_RETURN),
         change=found(lexicon.CHANGE_MARKERS),
@@ -125,7 +132,9 @@ def without_cues(text: str) -> str:
     """
     head, tail = text[:_MAX_READ], text[_MAX_READ:]
     # Letter for letter, so that places are the same: only the capital I with a dot has a longer lower case.
-    search = _Search(head.replace("İ", "I").lower().replace("ı", "i").replace("ſ", "s"))
+    search = _Search(head.replace("İ", "I").lower().replace("ı", "i").replace("ſ", "s").replace("’", "'"))
+    if leaving := _LEAVING.match(search.text):
+        head, search = head[leaving.end() :], _Search(search.text[leaving.end() :])
     for words in _STEERING:
         if spans := [match.span() for match in search.matches(words)]:
             head, search = _blanked(head, spans), _Search(_blanked(search.text, spans))
@@ -189,6 +198,7 @@ _ENGLISH_PIECE = LazyPattern(r"[a-z']+|[^\sa-z']")
 _CONTINUATION = LazyPattern(lexicon.CONTINUATION)
 _TRAILING = LazyPattern(lexicon.TRAILING)
 _REACTION = LazyPattern(lexicon.REACTION)
+_LEAVING = LazyPattern(lexicon.LEAVING)
 _NAMED_THING = LazyPattern(lexicon.NAMED_THING)
 _NEW_THING = LazyPattern(lexicon.NEW_THING)
 _ABOUT_CONVERSATION = LazyPattern(lexicon.ABOUT_CONVERSATION)

@@ -554,7 +554,8 @@ class ContextGatekeeper:
 
     def _asked_before(self, verdict: Verdict) -> Iterator[tuple[str, float]]:
         """Yield the questions that a question goes on from, the newest first, with the share that their words weigh."""
-        for turn_id, need in chain_of_links(verdict.link, len(self._records) - 1, self._verdicts.link):
+        link = 0.0 if verdict.decision == "switch" else verdict.link
+        for turn_id, need in chain_of_links(link, len(self._records) - 1, self._verdicts.link):
             yield without_cues(self._records[turn_id].user), _EARLIER_SHARE * need
 
     def _cut(self, turn_count: int) -> None:

@@ -76,7 +76,7 @@ GENERIC_WORDS = _set_of(
 
 HAN_GENERIC = HAN_LIGHT | frozenset(
     "一二三四五六七八九十百千万两第次天年月日周点分钟号半只种件份块元钱岁斤克米度候大小好新老高低长短久快慢早晚后左右外内现在开始用"
-    "看吃行成出进完起应该直比较概何一二三四五六七八九十百千萬兩鐘號塊錢歲長後開進應該較"
+    "看吃行成出进完起应该直比较概何人一二三四五六七八九十百千萬兩鐘號塊錢歲長後開進應該較"
 )
 """Chinese characters of which a pair of two tells hardly any topic: numerals, units, plain verbs. Source: ours."""
 
@@ -99,8 +99,9 @@ PRONOUNS = Wordings(
     "她 他们 她们 那里 那边 那儿 这里 这边 这儿 其中 这样 那样 这种 那种 他們 她們 那裡 那邊 這裡 這邊 這樣 那樣 這種 那種 "
     "そこで そこの あそこ そんな こんな 彼女 거기 저기 그런 이런",
     "(?<![其吉])他(?!人|乡)|he|she|they|him|her|them|his|their|theirs"
+    "|the [a-z]+ ones?(?! (?:who|that|which|day)(?![a-z]))"
     "|(?<!is )(?<!are )(?<!was )there(?! (?:is|are|was|were|will|has|have)(?![a-z]))(?!')",
-    "he she they him her them his their theirs there",
+    "he she they him her them his their theirs the there",
 )
 """Words for persons and places, which mostly stand for something said before. Source: ours."""
 
@@ -115,7 +116,7 @@ NOT_REFERRING = Wordings(
     "|continue education|same day|same-(?:origin|site|sex|day)|expand(?:ing)? an?(?! (?:bit|little|lot))"
     "|what (?:time|day|date|month|year) is it|how long does it take|how much does it cost to|how is it going"
     "|how's it going|what is it like|what's it like"
-    "|is it (?:possible|ok|okay|safe|legal|true|normal|common|worth|better|going to rain|rain(?:ing)?|snow(?:ing)?)"
+    "|is it (?:possible|ok|okay|safe|legal|illegal|rude|true|normal|common|worth|better|going to rain|rain(?:ing)?|snow(?:ing)?)"
     "|(?:is it|it is|it's|was it|it was) (?:so |very |really |too )?(?:hard|difficult|easy|nice|good|great|bad|fun|rude"
     "|cheaper|faster|important|possible|necessary|likely|time) (?:to|that|for)"
     "|(?:does )?it(?:'s| is| was| will)? (?:rains?|raining|snows?|snowing|seems|depends|turns out|takes|possible|important"
@@ -179,21 +180,53 @@ REACTION = (
 """An opening that only comments on what was said ("that is great, ..."), as a pattern. Source: ours."""
 
 EXPLICIT_SWITCH = Wordings(
-    "换个话题 换一个话题 换下话题 换话题 聊点别的 说点别的 谈点别的 聊聊别的 说说别的 聊别的 说别的事 聊个别的 问个别的 问点别的 "
+    "换个话题 换一个话题 换下话题 换话题 聊点别的 说点别的 谈点别的 聊别的 说别的事 聊个别的 问个别的 问点别的 "
     "新话题 另一个话题 另外一个话题 先不说这个 不说这个了 不聊这个了 先把这个放 先把这个放一放 先把这个放一边 这个先放 这个先放一放 这个先放一边 先放一放 换个问题 跟这个无关 与此无关 "
     "無關的問題 換個話題 聊點別的 話は変わ 話を変え 話題を変え 別の話",
-    "주제를 바꿔|화제를 바꿔|다른 (?:얘기|이야기|질문)|"
+    "(?:聊聊|说说)别的(?=[吧，,。！!]|$)|주제를 바꿔|화제를 바꿔|다른 (?:얘기|이야기|질문)|"
     "(?<!create a )(?<!add a )(?<!make a )new topic(?! (?:in|on|to|for|with|from|called|named|name|and|via|using)(?![a-z]))"
-    "|(?:another|a different|different) (?:topic|subject|matter)(?! (?:line|name|in|from|than)(?![a-z]))|(?:different|separate) question"
+    "|(?:another|a different|different) (?:topic|subject|matter)(?! (?:line|name|in|from|than)(?![a-z]))|(?:different|separate) question(?!, or )"
     "|change (?:the |of )?(?:topics?|subjects?)"
     "|changing (?:the )?(?:topic|subject)|switch(?:ing)? (?:topics?|subjects?|gears)|something (?:completely |totally |entirely )?"
     "(?:else|different) now|talk about something else|unrelated (?:question|topic|note|matter)|unrelated(?= ?[:,])|off[- ]topic|moving on to"
     "|forget (?:about )?(?:that|this|it) for now|on (?:a|an) (?:different|unrelated|another) note"
     "|(?:put|park) (?:that|this|it)(?: aside| for now|(?=[.,;!]|$))|leave (?:that|this|it) (?:aside|for now)|(?<!have )(?<!know )(?<!not )(?<!is )enough about",
-    "주 화 다 a new on another different separate change changing switch something talk unrelated off moving "
+    "聊 说 주 화 다 a new on another different separate change changing switch something talk unrelated off moving "
     "forget put park leave enough switching",
 )
 """Wordings that open a new topic; they win over referring words. Source: ours."""
+
+_ENGLISH_LEAVING = (
+    r"(?:(?:ok(?:ay)?|right|alright|anyway|well|so|now|great|thanks|cool|sorry|hey|also|oh|by the way)[,.! ]+){0,3}"
+    r"(?!(?:what|which|how|why|where|when|who|is|are|does|did) )(?:"
+    r"(?:(?:let's|let us|(?:can|could|shall) we|we can|i'll|please|i want to|i'd like to) )?(?:just )?(?P<verb>ignore|forget|enough"
+    r"|drop|skip|park|shelve|scratch|leave|leaving|set|setting|put|putting|clos(?:e|ing)|paus(?:e|ing)|stop|hold|(?:talk|chat) about"
+    r"(?=[^,.;:!?]{2,25}(?: instead|[.])))(?: (?:about|of))?(?! (?:to|what|how|if|a|an|me|in|on|up)(?![a-z]))(?= )"
+    r"|[^,.;:!?\n]{0,45}?(?<![a-z'])(?P<english>(?:completely|totally|entirely) (?:different|new|separate)|hold that thought"
+    r"|(?:un|not (?=[a-z]+ related)|not )related(?! to (?!this|that|the above|any|all|what))|not (?=[a-z]+ related)|off[- ]topic"
+    r"|out of the blue|detour|jump around|not an? (?=[a-z]+ (?:question|thing|issue))|(?:this|it) is random"
+    r"|(?:no|not(?:hing)?|never|isn't) (?:really |anything )?(?:about|to do with|more|what (?:we|you)|mind)(?! than)"
+    r"|something (?:else|different|lighter)|(?:another|different|separate|new|next|fresh|other|random|side) (?:(?:sort|kind) of )?"
+    r"(?:topic|subject|question|thing|matter|problem|note|one)(?! (?:in|to|of|with)(?![a-z]))|mov(?:e|ing) (?:on|away from)"
+    r"|(?:chang|shift|switch|jump)(?:e|ing)? (?:the |to (?:an)?other )?(?:topics?|subjects?|gears|tack)|done with|take a break from"
+    r"|(?:topic|subject)(?:'s| is) (?:closed|done)|that's (?:sorted|settled)|(?:apart|aside) from all"
+    r"|that's (?:all|it|enough|a wrap)(?=[^,.;:!?]{0,15} (?:for|of|about|on|with) |[.,;]))(?![a-z']))"
+    r"[^,.;:!?\n]{0,35}?(?:[,.;:!?\u2013\u2014]+ ?(?:but )?| but | and (?=talk|move|switch))(?=[^\W\d_])"
+)
+_CHINESE_LEAVING = (
+    r"(?:(?:好了|好[的啦]?|行|嗯|那|对了|顺便|不好意思)[，,。.！! ]*){0,3}(?![^，。：；！？,.]{0,14}[问插][了过])"
+    r"[^，。：；！？,.:;!?\n]{0,14}?(?:[跟和与同][^，。：；！？,.]{1,10}?(?P<apart>没(?:有|什么|任何|半点|啥)*关系)|(?P<chinese>"
+    r"不相关|无关(?!紧)|不相干|不沾边|不搭|八竿子|不是一回事"
+    r"|(?:不一样|完全不同)的|除了[这那][个些](?=[，,])|(?<!特)(?:别的|其他|其它)(?:的)?(?=事|问题|话题|吧|[，,。：:])"
+    r"|[聊说][点些聊说]+轻松|(?:新的?|生活)(?:事|问题)|话题|题外话|另外?[还有聊说问一]*(?:件|个)?(?:事|问题)"
+    r"|换[到成一个下件]*(?:主题|问题|事|方向|频道)|换一[换个](?=[，,。])|改天再?(?:聊|说)|聊完|放(?:一放|一边|下|放)|[抛撇]开"
+    r"|(?:不|别|甭)[再用要想]*(?:聊|谈|讲|提(?![前供高醒升])|管|说(?![话清])|继续)(?!废)"
+    r"|(?:忘[掉记了]?|忽略)(?=[刚这那前上之])|刚才的忘|跳过|打断|岔开|打住|翻篇|到此|到这(?=[里儿吧了，,。]|就)|先这样"
+    r"|问题解决了|这个我?明白了))[^，。：；！？,.:;!?\n]{0,12}(?<![吗么呢])[，。：；！？,.:;!?]+ ?(?:但是?|不过)?(?=.)"
+)
+LEAVING = f"(?:{_ENGLISH_LEAVING}|{_CHINESE_LEAVING}){{1,3}}"
+"""How a text begins that leaves what was said ("Enough of that.", 跟这个没关系，), as a pattern; its groups hold the words
+that do. It opens a new topic where the rest of the text hangs on nothing and shares nothing. Source: ours."""
 
 EXPLICIT_RETURN = Wordings(
     "说回 再说回 话说回 回头说 回过头 接着之前 继续之前 最开始说 最开始聊 一开始说 一开始聊 最初说 我说的是 我指的是 我问的是 "
@@ -240,10 +273,12 @@ CHANGE_MARKERS = Wordings(
 CONTINUATION = (
     r"(?:(?:嗯+|哦|噢|哎|好的?|行|可以|对|啊|哈+|等下|等等|ok|okay)[，,。.！!、\s]*)?"
     r"(?:那(?!个|些|里|边|儿|种|样|天|年)|还(?!款|钱|书|原)|再(?!见)|也|又|就|然后|所以|不过|但|可是|可我|可他|可她|可它|如果|要是|万一|改成|换成|除了|太|要不|或者"
+    r"|我?[看试查做改装弄测跑試測裝](?:过|完|好|過)?了[，,。！!]"
     r"|(?:为什么|為什麼|为啥)(?:呢|会这样|會這樣)?[？?。！!\s]*$|這|这)"
     r"|(?:(?:ok(?:ay)?|yes|yeah|yep|no|hmm|oh|wait|great|right|sure|cool|thanks|perfect|nice|got it|alright|sorry)[,.! ]+)*"
     r"(?:and|but|so|or|then|what about|how about|what if|in that case|instead|if|even|plus|except|why not|any other"
     r"|anything|too|bit|both|same|not)(?![a-z'])(?! (?:something|unrelated))"
+    r"|(?:with|without|for|from|in|on|at|by|to|of|as) (?!which|what|how|who)[^,.;:?!]{1,40}\?$"
 )
 """How a text begins that goes on with what was said (那…, 还…, "and", "what if"), as a pattern. Source: ours."""
 
@@ -251,7 +286,7 @@ TRAILING = r"(?:呢|的话|来着|來著)[？?。！!~\s]*$|(?<![a-z'])(?:then|t
 """How a text ends that goes on with what was said (…呢, "then?"), as a pattern. Source: ours."""
 
 EDITS = Wordings(
-    "改成 改一 改得 改下 换成 换一 删掉 去掉 加上 加一 缩短 缩到 精简 压缩 写得 语气 润色 翻成 译成 正式点 口语 短一点 短点 长一点 长点 "
+    "改成 改一 改得 改下 改大 改小 换成 换一 删掉 去掉 加上 加一 缩短 缩到 精简 压缩 写得 语气 润色 翻成 译成 正式点 口语 短一点 短点 长一点 长点 "
     "写错了 说错了 记错了 看错了 弄错了 打错了 不对 更正 纠正 改為 換成 刪掉 縮短 精簡 寫錯了 說錯了 不對",
     "cut (?:it|this|that|the)|shorten|swap|replace|drop the|soften|trim|rewrite|rephrase|reword|shorter|longer|warmer"
     "|softer|simpler|more formal|less formal|more casual|tighten|tone (?:it|down)|lower case|make it|change (?:the|it)"

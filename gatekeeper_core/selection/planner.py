@@ -197,7 +197,7 @@ class Planner:
                 self._what_follows(self._cover())
                 if looks_back:
                     self._overview()
-                if self._fill and not self.cues.switch:
+                if self._fill and self.verdict.reason != "explicit_switch":
                     self._surroundings()
             seen.tell(lambda: {"turns_kept": len(self.kept), "tokens": room - self._left})
 
@@ -265,7 +265,7 @@ class Planner:
         where the user says that the topic is new.
         """
         enough = _EVIDENCE_SHARE
-        if self.cues.switch:
+        if self.verdict.reason == "explicit_switch":
             return 3 * enough, 3 * enough
         if self._fill:
             return 0.0, 0.0  # what is left of the budget costs nothing
@@ -279,7 +279,11 @@ class Planner:
     def _continuity(self, *, in_full: bool) -> None:
         """Take the newest turn and those before it, as firmly as the question hangs on them."""
         link, newest = self.verdict.link, self._newest
-        if self.cues.switch or link < _SNIPPET_ABOVE:
+        if link < _SNIPPET_ABOVE:
+            return
+        if self.verdict.decision == "switch":  # for its evidence or not at all
+            if newest in self._worths:
+                self._take(newest, self._form(newest), "cover", "evidence")
             return
         if link < _WHOLE_ABOVE or not in_full:
             self._take_snippet(newest, "link", "newest_turn")

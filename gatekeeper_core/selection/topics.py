@@ -3,14 +3,17 @@
 Two numbers are read from the question's terms and wording, each a logistic of a few signs:
 
 * the **link**, how firmly the question hangs on the newest turn. It decides whether that turn goes along;
-* **staying**, how likely the question stays with the active topic. It decides nothing of what is sent.
+* **staying**, how likely the question stays with the active topic.
 
 Outside there are only ``continue`` and ``switch``. ``overlap`` is the share of the question's information that the
 newest turns of the active topic hold, ``new_ratio`` the share of its terms that they do not hold:
 
 * ``overlap > 0.45`` continues;
-* ``overlap < 0.20`` together with ``new_ratio > 0.70`` switches, where staying is the less likely of the two;
+* ``overlap < 0.20`` together with ``new_ratio > 0.70`` switches, where staying is the less likely of the two or a
+  complete question shares no term with any turn, unless the wording edits something;
 * all else continues.
+
+After a switch nothing goes along for its place alone, only what is evidence.
 
 A switch is a return where the best earlier turn holds 0.1 or more of that information, and more than the newest turn.
 
@@ -55,6 +58,7 @@ _POINTING = -0.7  # log odds: a third
 _POINTING_BACK = -2.1  # a ninth: a snippet
 _NAMED_ELSEWHERE = 0.1
 _NAMES_ITSELF = 3.0  # rare words from which on a question holds itself what its pronouns stand for
+_LEAVING_SIZE = 0.5  # rare words that a text tells at least after the words that leave what was said
 _MENDING_SHARE = 0.15
 _RETURN_SHARE = 0.1
 
@@ -138,7 +142,7 @@ def _link(signs: _Signs, cues: Cues) -> float:
     z -= 1.2 * bool(cues.switch or cues.back or cues.change or cues.small_talk)
     complete = not (cues.continues or cues.pointer) and signs.terms > 0
     z -= 0.7 * complete * (1 - signs.near) * min(1.0, max(0.0, (signs.size - 1) / 3))
-    if cues.back or not (cues.referring or cues.said):
+    if cues.back or cues.switch or not (cues.referring or cues.said):
         return z
     return max(z + 0.8, _POINTING if ahead < _NAMED_ELSEWHERE and signs.size < _NAMES_ITSELF else _POINTING_BACK)
 
@@ -149,6 +153,9 @@ def _decided(measured: Verdict, signs: _Signs, cues: Cues, topic_map: TopicMap, 
         return measured._replace(reason="about_conversation", cue=cues.about_conversation)
     if cues.switch:
         return measured._replace(decision="switch", reason="explicit_switch", cue=cues.switch)
+    hangs = cues.pointer or cues.back or cues.continues or cues.asked_before
+    if cues.leaving and not hangs and signs.new_ratio == 1 and signs.size >= _LEAVING_SIZE:
+        return measured._replace(decision="switch", reason="explicit_switch", cue=cues.leaving)
     before = topic_map.topic_before_switch
     if cues.correction and before is not None:
         return measured._replace(decision="switch", reason="explicit_return", cue=cues.correction, resumed_topic=before)
@@ -163,7 +170,11 @@ def _decided(measured: Verdict, signs: _Signs, cues: Cues, topic_map: TopicMap, 
     if measured.overlap > config.continue_above:
         return measured._replace(reason="overlap", cue=cues.acknowledgement)
     few, many = measured.overlap < config.switch_below, measured.new_ratio > config.new_above
-    if few and many and measured.staying < 0.5:
+    complete = cues.asks and not (hangs or cues.edit) and signs.terms > 1 and signs.size >= 1
+    alien = not (signs.near or signs.elsewhere or topic_map.question_open)
+    leaves = measured.staying < 0.5 or (complete and alien)
+    edits = cues.edit and signs.size < _NAMES_ITSELF
+    if few and many and leaves and not edits:
         resumed = signs.topic if ahead and signs.elsewhere >= _RETURN_SHARE else None
         return measured._replace(
             decision="switch", reason="new_topic" if resumed is None else "return", resumed_topic=resumed

@@ -328,7 +328,7 @@ criminal: 罪犯 犯人 | crisis: 危机 | crisps: 薯片 | crispy crunchy: 酥�
 criticise criticize: 批评 指责 | criticism: 批评 | croatia: 克罗地亚 | crochet: 钩针 钩织 | croissant: 可颂 牛角包 |
 cron scheduled_task scheduler: 定时任务 调度 定时 | crooked: 歪 弯 | cross: 十字 穿过 过马路 |
 crossroads intersection: 路口 十字路口 | crosstalk: 相声 | crosswalk zebra_crossing: 斑马线 人行横道 |
-crossword: 填字游戏 | crow raven: 乌鸦 | crowd: 人群 | crowded: 拥挤 挤 人多 | cruel: 残忍 | cruise: 邮轮 游轮 |
+crossword: 填字游戏 | crow raven: 乌鸦 | crowd: 人群 | crowded: 拥挤 挤 | cruel: 残忍 | cruise: 邮轮 游轮 |
 crunch: 仰卧起坐 卷腹 | crush: 暗恋 压碎 喜欢 | crutch: 拐杖 | cry: 哭 哭闹 流泪 哭泣 |
 crypto cryptocurrency: 加密货币 虚拟货币 | crystal: 晶体 水晶 | ct_scan: 扫描 | cuba: 古巴 | cube: 立方体 立方 方块 |
 cubic: 立方 三次 | cuckoo: 布谷鸟 杜鹃 | cucumber: 黄瓜 | cuisine: 菜系 美食 料理 | culture: 文化 | cumin: 孜然 |
@@ -830,7 +830,7 @@ pepper: 胡椒 辣椒 胡椒粉 | peppercorn sichuan_pepper: 花椒 | percentage
 perfectionism perfectionist: 完美主义 | perform: 表演 执行 演出 | performance: 绩效 表现 表演 性能 演出 业绩 |
 period: 月经 时期 例假 阶段 大姨妈 生理期 | periodic_table: 周期表 | permanent: 永久 长期 | permission: 许可 权限 允许 |
 permit: 许可证 允许 执照 准许 许可 | permutation: 排列 | persevere persist: 坚持 | persimmon: 柿子 |
-persistence: 坚持 毅力 | personal: 个人 私人 | personal_finance: 理财 个人理财 | personal_statement: 个人陈述 文书 |
+persistence: 坚持 毅力 | personal: 私人 | personal_finance: 理财 个人理财 | personal_statement: 个人陈述 文书 |
 personal_trainer: 私教 教练 健身教练 | personality: 性格 个性 人格 | perspective: 观点 角度 视角 |
 perspire sweat: 出汗 汗 流汗 | persuasive: 有说服力 说服力 | peru: 秘鲁 | pessimist pessimistic: 悲观 |
 pest: 害虫 虫害 | pet: 宠物 | pet_food: 宠物食品 猫粮 狗粮 | pet_shop: 宠物店 | petroleum: 石油 |
@@ -1110,7 +1110,7 @@ symmetrical symmetry: 对称 | symptom: 症状 病症 | sync synchronise synchro
 synonym: 同义词 近义词 | syrup: 糖浆 | system: 系统 体系 制度 | tab: 标签页 选项卡 | table: 桌子 表格 餐桌 |
 tablespoon: 汤匙 大勺 勺 | tablet: 药片 平板 药丸 平板电脑 药 | taekwondo: 跆拳道 | tag: 标签 | tai_chi: 太极 太极拳 |
 tail: 尾巴 | tailor: 裁缝 | taipei: 台北 | taiwan: 台湾 | takeaway takeout: 外卖 打包 | takeoff: 起飞 |
-tale: 故事 童话 | talent: 天赋 人才 才华 有才华 有天赋 | talented: 有才华 有天赋 | talk: 说话 聊天 交谈 谈 聊 |
+tale: 故事 童话 | talent: 天赋 才华 有才华 有天赋 | talented: 有才华 有天赋 | talk: 说话 聊天 交谈 谈 聊 |
 talkative: 话多 健谈 话痨 | tall: 个子高 高大 | tangerine: 橘子 桔子 | tantrum: 发脾气 闹脾气 | tanzania: 坦桑尼亚 |
 tap_water: 自来水 | tape: 胶带 胶布 磁带 | tape_measure: 卷尺 | tariff: 关税 | taro: 芋头 | tarot: 塔罗 塔罗牌 |
 tart: 蛋挞 挞 | task: 任务 作业 | taste: 味道 口味 尝 风味 品尝 | tax: 税 税款 税费 | tax_free: 免税 |

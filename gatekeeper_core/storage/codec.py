@@ -68,7 +68,7 @@ def decode_message(data: bytes) -> Message:
     value = _value(data)
     if not isinstance(value, dict):
         raise MessageFormatError("must be an object")
-    return Message.from_dict(value)
+    return Message.from_dict(value, trusted=True)
 
 
 def encode_memory(memory: Memory) -> bytes:

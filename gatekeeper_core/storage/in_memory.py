@@ -21,6 +21,7 @@ from gatekeeper_core.storage.base import (
 )
 from gatekeeper_core.storage.forgetting import sources_of, sources_of_all, without_source
 from gatekeeper_core.storage.stored_rows import check_next_versions
+from gatekeeper_core.tokens import check_tokens
 from gatekeeper_core.vectors import cosine
 
 __all__ = ["InMemoryBlobStore", "InMemoryMemoryStore", "InMemoryRecordStore", "Shelf"]
@@ -29,6 +30,10 @@ __all__ = ["InMemoryBlobStore", "InMemoryMemoryStore", "InMemoryRecordStore", "S
 class InMemoryBlobStore(BlobStore):
     """A ``BlobStore`` in a dictionary.
 
+    Args:
+        max_bytes: what all blobs may take together, at least 1; those put first make room, the newest always stays.
+            None: no limit.
+
     >>> store = InMemoryBlobStore()
     >>> store.put("scope", "a", b"0123456789")
     >>> store.get("scope", "a", 2, 5), store.used_bytes("scope")
@@ -36,10 +41,16 @@ class InMemoryBlobStore(BlobStore):
     """
 
     is_in_process = True
+    _max_bytes: int | None = None
 
-    def __init__(self) -> None:
+    def __init__(self, *, max_bytes: int | None = None) -> None:
         self._blobs: dict[str, dict[str, bytes]] = {}
         self._lock = RLock()
+        if max_bytes is not None:
+            check_tokens("max_bytes", max_bytes, at_least=1)
+        self._max_bytes = max_bytes
+        self._put: dict[tuple[str, str], int] = {}  # sizes, the first that was put first
+        self._all_bytes = 0
 
     def _scopes(self) -> dict[str, dict[str, bytes]]:
         return self._blobs
@@ -48,9 +59,14 @@ class InMemoryBlobStore(BlobStore):
         if not isinstance(data, bytes):
             raise TypeError(f"data must be bytes, got {type(data).__name__}")
         with self._lock:
-            blobs = self._scopes().setdefault(scope, {})
-            blobs.pop(blob_id, None)  # a dictionary keeps the place of a key that is there
-            blobs[blob_id] = data
+            self.delete(scope, blob_id)  # a dictionary keeps the place of a key that is there
+            self._scopes().setdefault(scope, {})[blob_id] = data
+            if self._max_bytes is None:
+                return
+            self._put[scope, blob_id] = len(data)
+            self._all_bytes += len(data)
+            while self._all_bytes > self._max_bytes and len(self._put) > 1:
+                self.delete(*next(iter(self._put)))
 
     def get(self, scope: str, blob_id: str, start: int = 0, end: int | None = None, /) -> bytes:
         with self._lock:
@@ -60,9 +76,12 @@ class InMemoryBlobStore(BlobStore):
     def delete(self, scope: str, blob_id: str | None = None, /) -> None:
         with self._lock:
             scopes = self._scopes()
-            if blob_id is not None:
-                scopes.get(scope, {}).pop(blob_id, None)
-            if blob_id is None or not scopes.get(scope):
+            blobs = scopes.get(scope, {})
+            for gone in list(blobs) if blob_id is None else [blob_id]:
+                blobs.pop(gone, None)
+                if self._max_bytes is not None:
+                    self._all_bytes -= self._put.pop((scope, gone), 0)
+            if not blobs:
                 scopes.pop(scope, None)
 
     def records(self, scope: str, /) -> tuple[BlobRecord, ...]:

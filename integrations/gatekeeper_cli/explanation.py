@@ -18,6 +18,7 @@ __all__ = [
     "NearMisses",
     "budget_use",
     "grid_of",
+    "kept_none",
     "near_groups",
     "near_misses",
     "readable_grid",
@@ -30,6 +31,7 @@ __all__ = [
 MAX_NEAR = 12
 
 _NEAR_IN_MEANING = 3
+_NEAREST = 3
 _SCORE_PARTS = ("lex_user", "lex_assistant", "exact", "recency", "feedback", "neighbour", "fit")
 
 
@@ -179,3 +181,24 @@ def why_not(decision: Decision, texts: Texts, *, query: str) -> str:
     told = decision.outcome == "dropped" and decision.meaning is not None
     near = [texts("near_in_meaning", meaning=decision.meaning)] if told else []
     return joint.join((sentence, *near, *would_keep(decision, texts)))
+
+
+def kept_none(selection: Selection, texts: Texts) -> tuple[str, ...]:
+    """Return what was found where no turn is kept, and why the three nearest turns are left out; () where one is kept.
+
+    The nearest are the candidates with the best scores, or the newest turns where there was no candidate.
+    """
+    if selection.turns:
+        return ()
+    if not selection.turn_count:
+        return (texts("empty_conversation"),)
+    nearest = sorted(
+        selection.decisions, key=lambda each: (-(each.score.total if each.score else 0.0), -each.turn_id)
+    ) or [selection.decision(turn_id) for turn_id in reversed(range(selection.turn_count)[-_NEAREST:])]
+    needed, budget = selection.smallest_needed_tokens, selection.token_budget
+    if needed is not None:
+        found = texts("nothing_fits", needed=needed, budget=budget)
+    else:
+        matched = any(shared_words(each, selection.query) for each in nearest)
+        found = texts("kept_none.little" if matched else "kept_none.no_match")
+    return found, *(visible(why_not(each, texts, query=selection.query)) for each in nearest[:_NEAREST])

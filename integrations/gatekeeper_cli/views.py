@@ -14,7 +14,7 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from gatekeeper_cli.explanation import shared_words
+from gatekeeper_cli.explanation import kept_none, shared_words
 from gatekeeper_cli.phrases import kept_with, listed, meaning_line, percent, shown_dollars, verdict_words
 from gatekeeper_cli.question import readable
 from gatekeeper_cli.showable import visible, visible_lines
@@ -110,13 +110,7 @@ def selection_view(selection: Selection, topics: Sequence[Topic], texts: Texts =
     yield Text(texts("semicolon").join(facts))
     if selection.turns:
         yield _kept_table(selection, subject_numbers(topics), texts)
-    elif not selection.turn_count:
-        yield Text(texts("empty_conversation"))
-    elif selection.smallest_needed_tokens is not None:
-        needed, budget = selection.smallest_needed_tokens, selection.token_budget
-        yield Text(texts("nothing_fits", needed=needed, budget=budget))
-    else:
-        yield Text(texts("nothing_needed"))
+    yield from map(Text, kept_none(selection, texts))
     line = texts(
         "token_line",
         kept=len(selection.turns),

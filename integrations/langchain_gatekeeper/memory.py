@@ -32,9 +32,7 @@ __all__ = ["GatekeeperChatMemory"]
 
 
 @dataclass(frozen=True)
-class _Kept:
-    """The selector of a memory, and what it was made for; it makes no difference between two memories."""
-
+class _Kept:  # the selector of a memory, which makes no difference between two memories
     settings: tuple[object, ...] = field(compare=False)
     selector: ThreadSelector[BaseMessage] = field(compare=False)
 
@@ -42,20 +40,19 @@ class _Kept:
 class GatekeeperChatMemory(BaseChatMemory):
     r"""A chat memory that loads the turns that the new input needs, and keeps all of them in its history.
 
-    Use it in place of a ``ConversationBufferMemory``. Saving is the base class's: nothing is ever removed. You may set
-    its fields at any time. The prompt has the question, so its own unanswered words are not loaded with the past turns.
+    Use it in place of a ``ConversationBufferMemory``. Nothing is ever removed, and you may set its fields at any time.
+    The prompt has the question, so its own unanswered words are not loaded with the past turns.
 
     Attributes:
         memory_key: the prompt's variable.
         human_prefix, ai_prefix: the speakers, where the history is loaded as text.
-        config: the settings, for the loaded history; None: ``HistoryConfig()``. Without a budget it is three quarters
-            of what ``model`` reads, 16,000 where that is not known, which is logged once. With ``shadow`` all of it is
-            loaded.
+        config: the settings, for the loaded history. Without a budget it is three quarters of what ``model`` reads,
+            16,000 where that is not known, which is logged once. With ``shadow`` all of it is loaded.
+        k: newest turns that are always loaded; it sets ``mode="hybrid", floor_turns=k`` in ``config``.
         token_counter: counts a text; None: ``TokenEstimator()``.
         model: the model, or its name, that the history is for.
-        constraints: what the user has laid down for good, by key, or the store of it, which has that of the thread
-            named like the history's ``session_id``. It is loaded before the history, as a system message or as text,
-            within the budget, also with ``shadow``.
+        constraints: standing instructions by key, or the store of them, with those of the thread named like the
+            history's ``session_id``. They are loaded before the history, within the budget, also with ``shadow``.
         embedder: as for ``GatekeeperSelector``.
 
     Raises:
@@ -73,6 +70,7 @@ class GatekeeperChatMemory(BaseChatMemory):
     human_prefix: str = "Human"
     ai_prefix: str = "AI"
     config: InstanceOf[HistoryConfig] | None = Field(default=None, exclude=True)
+    k: int | None = Field(default=None, exclude=True)
     token_counter: Callable[[str], int] | None = Field(default=None, exclude=True)
     model: InstanceOf[BaseChatModel] | str | None = Field(default=None, exclude=True)
     constraints: InstanceOf[ThreadConstraints] | dict[str, str] = Field(default_factory=dict, exclude=True)
@@ -183,12 +181,14 @@ class GatekeeperChatMemory(BaseChatMemory):
     def _selector(self) -> ThreadSelector[BaseMessage]:
         """Return the selector for the settings as they are now."""
         speakers: dict[Role, str] = {"user": self.human_prefix, "assistant": self.ai_prefix}
-        settings = (self.config, self.token_counter, self.return_messages, speakers, self.embedder)
+        config = self.config or HistoryConfig()
+        config = config if self.k is None else replace(config, mode="hybrid", floor_turns=self.k)
+        settings = (config, self.token_counter, self.return_messages, speakers, self.embedder)
         kept = self._kept
         if kept is None or kept.settings != settings:
             read = read_message if self.return_messages else partial(_read_line, speakers=speakers)
-            threads = selector_of_threads(whole_run(self.config), self.token_counter, read=read, embedder=self.embedder)
-            kept = self._kept = _Kept(settings, threads)
+            selector = selector_of_threads(whole_run(config), self.token_counter, read=read, embedder=self.embedder)
+            kept = self._kept = _Kept(settings, selector)
         return kept.selector
 
     def __copy__(self) -> Self:

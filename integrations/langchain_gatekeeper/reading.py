@@ -75,7 +75,10 @@ def read_message(message: BaseMessage) -> Message:
 
 
 def is_summary(message: BaseMessage) -> bool:
-    """Return whether another middleware has written a message in the place of earlier ones."""
+    """Return whether another middleware has written a message in the place of earlier ones.
+
+    A client can write the same into a message: believe it of a conversation's first message only.
+    """
     written = message.additional_kwargs.get("lc_source") == "summarization"
     return written and isinstance(message, (HumanMessage, SystemMessage))
 

@@ -64,7 +64,7 @@ class SelectedRequests:
             tenant=tenant_of(request.runtime, self._tenant),
             fixed_tokens=said + count(hint, *self.schemas.of_request(request)),
             window_tokens=window_of(request.model),
-            pinned=[at for at, said in enumerate(request.messages) if said.additional_kwargs and is_summary(said)],
+            pinned=[0] if request.messages and is_summary(request.messages[0]) else [],
             held=held_by_provider(request),
             prices=prices_of(request.model),
             config=replace(self.selector.config, run=None) if clears_tool_results(request) else None,

@@ -17,7 +17,7 @@ from gatekeeper_core.context.history.modes import PASSTHROUGH_BELOW
 from gatekeeper_core.messages import Message, group_turns, validate_messages
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.tokens import count_messages
-from tests.adapters.doors import Middleware, SelectMessages, tokens_of
+from tests.adapters.doors import SelectMessages, tokens_of
 from tests.adapters.histories import TOPICS, histories, talk
 
 if TYPE_CHECKING:
@@ -201,7 +201,7 @@ class DrawnContract:
         options = ALL_OF_IT if kind == "strict" else {}
         trim = data.draw(st.booleans()) and door is not SelectMessages  # the function has no view of what it cut
         with closing(door(place, budget=budget, trim=trim, **options)) as at_door:
-            if isinstance(at_door, Middleware) and messages[-1].role != "user":
+            if at_door.runs_an_agent and messages[-1].role != "user":
                 messages = [*messages, Message("assistant", "done"), Message("user", "apples?")]
             at_door.fill(messages)
             kept = at_door.ask(query)

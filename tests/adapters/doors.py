@@ -2,7 +2,7 @@
 
 A *door* is an adapter with a store behind it. It takes a history, asks with a question and gives back what the model
 would have read. Doors with ``asks_inside`` have the question in the history as its last user message; the others hold
-finished turns only.
+finished turns only. Doors with ``runs_an_agent`` run it three times for a question, on one memory or thread.
 """
 
 from __future__ import annotations
@@ -15,17 +15,20 @@ from langchain.agents import create_agent
 from langchain_community.chat_message_histories import FileChatMessageHistory, SQLChatMessageHistory
 from langchain_core.chat_history import InMemoryChatMessageHistory
 from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
-from langchain_core.messages import AIMessage
+from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.runnables import RunnableLambda
 from langchain_core.runnables.history import RunnableWithMessageHistory
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite import SqliteSaver
+from llama_index.core.agent.workflow import FunctionAgent
+from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.storage.chat_store import SimpleChatStore
 from llama_index.core.storage.chat_store.sql import SQLAlchemyChatStore
 
 from langchain_gatekeeper import GatekeeperChatMemory, GatekeeperMiddleware, GatekeeperSelector, select_messages
 from llama_index.memory.gatekeeper import GatekeeperMemory, GatekeeperMemoryBuffer
 from tests.adapters.histories import positions, to_langchain, to_llama_index
+from tests.adapters.scripted_llama_index import CallingModel, run_agent
 from tests.histories import configured
 
 if TYPE_CHECKING:
@@ -37,6 +40,7 @@ if TYPE_CHECKING:
     from gatekeeper_core.messages import Message
 
 OPTIONS: dict[str, Any] = {"on_error": "raise"}
+NEXT = "And now?"
 
 
 def tokens_of(text: str) -> int:
@@ -57,6 +61,7 @@ class Door:
     """
 
     asks_inside = False
+    runs_an_agent = False
 
     def __init__(self, place: Any, **options: Any) -> None:
         self.place = place
@@ -229,6 +234,7 @@ class Middleware(Door):
     """GatekeeperMiddleware in an agent with a checkpointer; every question opens a thread of its own."""
 
     asks_inside = True
+    runs_an_agent = True
 
     def __init__(self, place: Any, **options: Any) -> None:
         super().__init__(place, **options)
@@ -240,6 +246,7 @@ class Middleware(Door):
         self.agent = create_agent(self.model, middleware=[self.middleware], checkpointer=self.saver)
         self.messages: list[Any] = []
         self.thread = ""
+        self.first_view: Any = None
 
     def checkpointer(self) -> Any:
         return InMemorySaver()
@@ -251,25 +258,31 @@ class Middleware(Door):
     def fill(self, messages: Sequence[Message]) -> None:
         self.messages = to_langchain(messages)
 
+    def remember(self, messages: list[Any], config: Any) -> None:
+        self.agent.update_state(config, {"messages": messages}, as_node="model")
+
+    def run(self, message: Any, config: Any) -> Any:
+        return self.agent.invoke({"messages": [message]}, config)
+
     def ask(self, query: str | None) -> list[int]:
         config = self.new_thread()
         if self.messages[:-1]:
-            self.agent.update_state(config, {"messages": self.messages[:-1]}, as_node="model")
-        state = self.agent.invoke({"messages": [self.messages[-1]]}, config)
-        assert len(state["messages"]) == len(self.messages) + 1, "the state keeps everything"
-        return positions(self.model.seen[-1])
+            self.remember(self.messages[:-1], config)
+        self.run(self.messages[-1], config)
+        kept, self.first_view = positions(self.model.seen[-1]), self.middleware.selection_for(self.thread)
+        for runs in (2, 3):
+            state = self.run(HumanMessage(NEXT), config)
+            assert len(state["messages"]) == len(self.messages) + 2 * runs - 1, "the state keeps everything"
+            assert self.model.seen[-1][-1].text.endswith(NEXT)
+        return kept
 
     def view(self) -> Any:
-        return self.middleware.selection_for(self.thread)
+        return self.first_view
 
 
 class AsyncMiddleware(Middleware):
-    def ask(self, query: str | None) -> list[int]:
-        config = self.new_thread()
-        if self.messages[:-1]:
-            self.agent.update_state(config, {"messages": self.messages[:-1]}, as_node="model")
-        asyncio.run(self.agent.ainvoke({"messages": [self.messages[-1]]}, config))
-        return positions(self.model.seen[-1])
+    def run(self, message: Any, config: Any) -> Any:
+        return asyncio.run(self.agent.ainvoke({"messages": [message]}, config))
 
 
 class MiddlewareOnSqlite(Middleware):
@@ -321,6 +334,33 @@ class BufferOfEngine(Buffer):
 
     def ask(self, query: str | None) -> list[int]:
         return positions(asyncio.run(self.memory.aget(input=query or " ")))
+
+
+class BufferOfAgent(Buffer):
+    """GatekeeperMemoryBuffer in an agent, which writes and reads its context between two runs."""
+
+    runs_an_agent = True
+
+    def fill(self, messages: Sequence[Message]) -> None:
+        self.messages = to_llama_index(messages)
+        self.memory.set(self.messages[:-1])
+
+    def ask(self, query: str | None) -> list[int]:
+        seen: list[tuple[list[ChatMessage], Any]] = []
+
+        def respond(messages: Sequence[ChatMessage], **more: Any) -> ChatMessage:
+            seen.append((list(messages), self.memory.last_selection))
+            return ChatMessage("an answer", role="assistant", additional_kwargs={"position": -1})
+
+        agent = FunctionAgent(llm=CallingModel(response_generator=respond), streaming=False)
+        run_agent(agent, self.memory, self.messages[-1], NEXT, NEXT)
+        assert len(self.memory.get_all()) == len(self.messages) + 5, "the store keeps everything"
+        self.memory.set(self.messages[:-1])
+        sent, self.first_view = seen[0]
+        return positions(sent)
+
+    def view(self) -> Any:
+        return self.first_view
 
 
 class BufferReloaded(Buffer):

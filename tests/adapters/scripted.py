@@ -40,3 +40,12 @@ class Scripted(BaseChatModel):
             raise RefusedError
         answer = self.script.pop(0) if self.script else AIMessage("ok")
         return ChatResult(generations=[ChatGeneration(message=answer)])
+
+
+def run_again(agent: Any, config: Any) -> None:
+    """Run an agent twice more on the thread of a test; its state keeps everything."""
+    for question in ("And now?", "还有呢？"):
+        before = agent.get_state(config).values["messages"]
+        after = agent.invoke({"messages": question}, config)["messages"]
+        assert after[: len(before)] == before
+        assert [message.type for message in after[len(before) :]] == ["human", "ai"]

@@ -161,15 +161,11 @@ class AsyncMiddlewareOnPostgres(Middleware):
         self.context = AsyncPostgresSaver.from_conn_string(self.place.postgres)
         return now(opened())
 
-    def ask(self, query: str | None) -> list[int]:
-        async def asked(config: Any) -> list[int]:
-            if self.messages[:-1]:
-                await self.agent.aupdate_state(config, {"messages": self.messages[:-1]}, as_node="model")
-            state = await self.agent.ainvoke({"messages": [self.messages[-1]]}, config)
-            assert len(state["messages"]) == len(self.messages) + 1, "the state keeps everything"
-            return positions(self.model.seen[-1])
+    def remember(self, messages: list[Any], config: Any) -> None:
+        now(self.agent.aupdate_state(config, {"messages": messages}, as_node="model"))
 
-        return now(asked(self.new_thread()))
+    def run(self, message: Any, config: Any) -> Any:
+        return now(self.agent.ainvoke({"messages": [message]}, config))
 
     def close(self) -> None:
         now(self.context.__aexit__(None, None, None))

@@ -11,6 +11,7 @@ import pytest
 
 from benchmarks import fit_tokens, hard_texts, tokens
 from gatekeeper_core.token_estimate import CLASSES, TokenEstimator
+from gatekeeper_core.token_profiles import WEIGHTS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -92,12 +93,24 @@ def test_hard_rows_have_a_figure_for_each_kind_and_method(
     ]
 
 
-def test_random_strings_are_the_same_for_the_same_seed_and_of_two_sources() -> None:
-    made = hard_texts.random_strings(texts=2, seed=7)
-    assert made == hard_texts.random_strings(texts=2, seed=7)
+def test_made_texts_are_the_same_for_the_same_seed_and_of_two_sources() -> None:
+    made = hard_texts.made_texts(texts=2, seed=7)
+    assert made == hard_texts.made_texts(texts=2, seed=7)
     assert {text.source for text in made} == {"seed 7", "seed 8"}
-    assert {"base64", "hex", "uuid"} <= {text.kind for text in made}
-    assert all(150 <= len(text.text) <= 2_000 for text in made)
+    assert {"base64", "hex", "uuid", "shades", "LaTeX", "han", "aligned table"} <= {text.kind for text in made}
+    assert all(60 <= len(text.text) <= 2_000 for text in made)
+
+
+def test_the_one_sided_fit_moves_its_own_weights_alone(segments: fit_tokens.Segments) -> None:
+    counts = np.zeros((9, len(CLASSES)))
+    counts[:, CLASSES.index("braille")] = 100
+    dotted = fit_tokens.Segments(
+        ("braille",) * 9, ("a",) * 9, ("⠿" * 100,) * 9, counts, dict.fromkeys(fit_tokens.PROFILES, np.full(9, 200.0))
+    )
+    fitted = fit_tokens.one_sided_weights(segments, dotted)
+    assert tuple(fitted) == CLASSES
+    assert {name for name in CLASSES if fitted[name] != WEIGHTS[name]} <= {*fit_tokens.ONE_SIDED}
+    assert all(abs(weight - 2) < 0.05 for weight in fitted["braille"])
 
 
 def test_prose_is_read_by_source_and_language(tmp_path: Path) -> None:

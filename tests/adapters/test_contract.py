@@ -26,6 +26,7 @@ from tests.adapters.doors import (
     AsyncClassicMemory,
     AsyncMiddleware,
     Buffer,
+    BufferOfAgent,
     BufferOfEngine,
     BufferReloaded,
     ClassicMemory,
@@ -66,6 +67,7 @@ ASKING_DOORS = [
     AsyncMiddleware,
     MiddlewareOnSqlite,
     Buffer,
+    BufferOfAgent,
     BufferReloaded,
     WholeMemory,
 ]
@@ -80,6 +82,7 @@ QUICK_DOORS: list[type[Door]] = [
     SelectMessages,
     Middleware,
     Buffer,
+    BufferOfAgent,
     WholeMemory,
 ]
 

@@ -72,6 +72,7 @@ class Case(NamedTuple):
         dropped: the share of turns before which the server drops everything, though nobody could know.
         count: the tokens of a text, as the server counts.
         system_parts: the length of the system message, in units of some 25 tokens.
+        turns: of the conversation.
     """
 
     model: str
@@ -80,6 +81,7 @@ class Case(NamedTuple):
     dropped: float = 0.0
     count: Callable[[str], int] = estimated
     system_parts: int = 48
+    turns: int = TURNS
 
     @property
     def prices(self) -> ModelPrices:
@@ -87,7 +89,7 @@ class Case(NamedTuple):
 
     @property
     def talk(self) -> list[Asked]:
-        return talk_in(self.language, turns=TURNS)
+        return talk_in(self.language, turns=self.turns)
 
     def agents_on(self, server: CachingServer) -> Agents:
         return Agents(server, MODELS[self.model], self.language, self.talk, system_parts=self.system_parts)
@@ -197,6 +199,12 @@ def test_no_conversation_is_dearer_than_everything_sent_and_the_account_is_the_b
     ours, theirs = gated(case), everything(case)
     check_never_dearer(ours, theirs, case.prices)
     check_accounts(ours, theirs, case.prices)
+
+
+@pytest.mark.parametrize("language", ["chinese", "mixed"])
+def test_a_long_conversation_of_an_agent_costs_a_tenth_less(language: str) -> None:
+    case = Case("ChatAnthropic", language, turns=100)
+    ours, theirs = gated(case), everything(case)
     assert dollars(ours.reported, case.prices)[-1] < 0.9 * dollars(theirs.reported, case.prices)[-1]
 
 

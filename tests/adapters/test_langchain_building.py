@@ -33,7 +33,7 @@ from langchain_gatekeeper import GatekeeperMiddleware
 from langchain_gatekeeper.owners import provider_of
 from langchain_gatekeeper.reading import read_message
 from tests.adapters.histories import TOPICS, histories, to_langchain
-from tests.adapters.scripted import Scripted
+from tests.adapters.scripted import Scripted, run_again
 from tests.adapters.test_langchain_middleware import (
     Heard,
     asked,
@@ -80,7 +80,7 @@ def stamps(message: BaseMessage) -> bool:
 @each_script
 def test_each_step_reads_what_is_known_and_the_checkpoint_keeps_everything(script: str, way: str) -> None:
     pairs, question = TOPICS[script]
-    memory = LongTermMemory(InMemoryMemoryStore(), config=MemoryConfig(min_similarity_sparse=0.0))
+    memory = LongTermMemory(InMemoryMemoryStore(), config=MemoryConfig(min_similarity=0.0))
     memory.add(MemoryScope("default", "ada"), f"{question} 6380", category="user_preference")
     built = builder(memory, history=HistoryConfig(mode="window"), sliding_window_size=2)
     built.constraints.set(Thread("t1"), "language", script)
@@ -104,19 +104,22 @@ def test_each_step_reads_what_is_known_and_the_checkpoint_keeps_everything(scrip
     assert not any(map(stamps, state))
     assert not [text for text in contents(state) if PIN in text]
     assert gate.context_for("t1") is gate.last_context is not None
+    run_again(agent, on("t1"))
 
 
 @each_script
 @pytest.mark.parametrize("pinning", [None, True])
-def test_a_long_request_is_said_again_only_where_that_is_switched_on(script: str, pinning: bool | None) -> None:
+def test_a_request_is_said_again_only_where_that_is_switched_on(script: str, pinning: bool | None) -> None:
     pairs, question = TOPICS[script]
     model = Scripted(script=[calling(1), calling(2), AIMessage("6380")])
     gate = GatekeeperMiddleware(builder=builder(enable_instruction_pinning=pinning))
     agent = create_agent(model, [port], middleware=[gate])
-    agent.invoke({"messages": [*talk(pairs), HumanMessage(f"{question}\n{question}")]}, on("t1"))
+    agent.invoke({"messages": [*talk(pairs), HumanMessage(question)]}, on("t1"))
     seen = [contents(messages) for messages in model.seen]
-    assert [text.startswith(PIN) for text in seen[0]].count(True) == (1 if pinning else 0)
-    assert seen[0][-1].startswith(PIN if pinning else question)
+    assert [[PIN in text for text in texts].count(True) for texts in seen] == [1 if pinning else 0] * 3
+    for texts in seen:
+        texts[-1], _, pin = texts[-1].partition(f"\n\n{PIN}")
+        assert bool(pin) == bool(pinning)
     for before, after in pairwise(seen):
         assert after[: len(before)] == before
         assert len(after) == len(before) + 2
@@ -160,7 +163,7 @@ def test_within_a_run_the_past_only_shrinks() -> None:
 
 
 def test_threads_users_and_tenants_do_not_mix() -> None:
-    memory = LongTermMemory(InMemoryMemoryStore(), config=MemoryConfig(min_similarity_sparse=0.0))
+    memory = LongTermMemory(InMemoryMemoryStore(), config=MemoryConfig(min_similarity=0.0))
     memory.add(MemoryScope("acme", "ada"), "Ada wants the Redis port in hexadecimal.", category="user_preference")
     built = builder(memory)
     built.constraints.set(Thread("t1", tenant="acme"), "tone", "formal")
@@ -177,6 +180,7 @@ def test_threads_users_and_tenants_do_not_mix() -> None:
         config["configurable"] |= {"user_id": names[0], "tenant_id": names[1]}
         agent.invoke({"messages": "Which Redis port does Ada want?"}, config)
         found.append(("hexadecimal" in read(model.seen[-1]), "formal" in read(model.seen[-1])))
+        run_again(agent, config)
     assert found == [(True, True), (True, False), (False, False), (False, False)]
 
 
@@ -191,7 +195,7 @@ class Who:
     ("user", "kind"), [("user_id", Who), ("user_id", dict), (lambda runtime: runtime.context.user_id, Who)]
 )
 def test_the_user_is_found_in_the_context_of_the_run(user: Any, kind: Any) -> None:
-    memory = LongTermMemory(InMemoryMemoryStore(), config=MemoryConfig(min_similarity_sparse=0.0))
+    memory = LongTermMemory(InMemoryMemoryStore(), config=MemoryConfig(min_similarity=0.0))
     memory.add(MemoryScope("default", "ada"), "Ada wants the Redis port in hexadecimal.", category="user_preference")
     gate = GatekeeperMiddleware(builder=builder(memory), user=user)
     request = request_of([HumanMessage("Which Redis port?")], runtime=SimpleNamespace(context=kind(user_id="ada")))
@@ -223,6 +227,7 @@ def test_a_run_that_was_interrupted_goes_on_in_another_process() -> None:
     agent_of(second).invoke(Command(resume={"decisions": [{"type": "approve"}]}), on("t1"))
     first, again = map(contents, model.seen)
     assert again[: len(first)] == first
+    run_again(agent_of(second), on("t1"))
 
 
 def test_a_summary_by_another_middleware_is_always_sent_and_never_the_question() -> None:

@@ -14,7 +14,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from langchain_classic.agents import AgentExecutor, create_tool_calling_agent
 from langchain_classic.chains import ConversationalRetrievalChain, ConversationChain, LLMChain
-from langchain_classic.memory import CombinedMemory, ConversationBufferMemory, ReadOnlySharedMemory
+from langchain_classic.memory import (
+    CombinedMemory,
+    ConversationBufferMemory,
+    ConversationBufferWindowMemory,
+    ReadOnlySharedMemory,
+)
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.chat_history import BaseChatMessageHistory, InMemoryChatMessageHistory
 from langchain_core.documents import Document
@@ -293,7 +298,7 @@ def test_an_input_of_blocks_or_messages_is_searched_by_its_text(wrap: Any) -> No
 def test_the_current_input_is_never_part_of_the_history() -> None:
     pairs, _ = TOPICS["english"]
     memory = memory_of([*pairs, ("again?", "yes")], return_messages=True)
-    messages = loaded(memory, "something else entirely, about zebras")
+    messages = loaded(memory, "again, about zebras")
     assert messages[-1].type == "ai"
     memory.chat_memory.add_messages([HumanMessage("zebras?"), AIMessage("striped")])
     assert [message.content for message in loaded(memory, "zebras?")][-2:] == ["zebras?", "striped"]
@@ -374,7 +379,32 @@ def test_buffers_show_the_whole_history_as_stock_does() -> None:
     assert memory.memory_variables == stock.memory_variables == ["history"]
 
 
-@pytest.mark.parametrize("argument", ["k", "llm", "max_token_limit", "token_budget"])
+@each_script
+def test_k_newest_turns_are_always_loaded_and_older_ones_that_the_input_needs(script: str) -> None:
+    pairs, question = TOPICS[script]
+    memory = memory_of(pairs, return_messages=True, token_budget=110)
+    needed = loaded(memory, question)
+    assert needed == memory.buffer[:4]
+    for k in (1, 2):
+        memory.k = k
+        window = ConversationBufferWindowMemory(k=k, chat_memory=memory.chat_memory, return_messages=True)
+        newest = window.load_memory_variables({})["history"]
+        assert loaded(memory, question) == [*needed, *newest]
+    memory.config = HistoryConfig(token_budget=45, passthrough_below=0)
+    memory.k = 1
+    assert loaded(memory, question)[-2:] == memory.buffer[-2:]  # where the budget is short, the newest come first
+
+
+def test_k_takes_the_place_of_that_of_a_window_memory_and_is_checked_as_a_setting() -> None:
+    memory = GatekeeperChatMemory(k=5)
+    config = memory._selector().config
+    assert (config.mode, config.floor_turns) == ("hybrid", 5)
+    assert GatekeeperChatMemory(config=HistoryConfig(floor_turns=2))._selector().config.floor_turns == 2
+    with pytest.raises(ValidationError, match=r"HistoryConfig\.floor_turns must be 0 or more"):
+        GatekeeperChatMemory(k=-1)
+
+
+@pytest.mark.parametrize("argument", ["llm", "max_token_limit", "token_budget"])
 def test_an_unknown_argument_is_refused_with_the_place_of_the_settings(argument: str) -> None:
     with pytest.raises(ConfigError, match=rf"no argument {argument}: .* config=HistoryConfig\(token_budget=2000\)"):
         GatekeeperChatMemory(**{argument: 9})
@@ -428,7 +458,7 @@ def test_without_a_budget_the_model_is_asked(model: str | None, budget: int, cap
     assert memory.last_selection is not None
     assert memory.last_selection.budget_tokens == budget
     said = [record.getMessage() for record in caplog.records if "window is unknown" in record.getMessage()]
-    warning = "the model's window is unknown: the budget is 16000 tokens; set HistoryConfig.token_budget"
+    warning = "the model's window is unknown: the budget is 16,000 tokens; set HistoryConfig.token_budget"
     assert said == [warning] * (budget == 16_000)
 
 
@@ -597,7 +627,7 @@ def test_when_the_selection_fails_the_newest_turns_are_loaded(
     assert memory.last_selection is not None
     assert memory.last_selection.status == "fallback"
     assert memory.last_selection.reason.startswith("ZeroDivisionError at test_langchain_memory.py:")
-    assert [record.levelname for record in caplog.records] == ["WARNING"]
+    assert [record.levelname for record in caplog.records] == ["INFO", "WARNING"]  # what is left out, and the failure
     assert loaded(memory, question)[0].content == pairs[0][0]
 
 

@@ -56,7 +56,7 @@ from llama_index.memory.gatekeeper.reading import read_message
 from tests.adapters.chats import TALKS as CHATS
 from tests.adapters.chats import assistant, history_of, user
 from tests.adapters.pickling import by_pickle
-from tests.adapters.scripted_llama_index import CallingModel, RememberingModel
+from tests.adapters.scripted_llama_index import CallingModel, RememberingModel, run_agent
 from tests.histories import configured
 
 pytestmark = pytest.mark.adapters
@@ -163,7 +163,7 @@ def test_without_a_limit_it_is_that_of_the_model_or_a_guess_that_is_said_once(ca
         assert caplog.records == []
         assert kind.from_defaults().token_limit == 16_000
         said = [record.getMessage() for record in caplog.records]
-        assert said == ["the model's window is unknown: the budget is 16000 tokens; set token_limit"]
+        assert said == ["the model's window is unknown: the budget is 16,000 tokens; set token_limit"]
         caplog.clear()
 
 
@@ -520,10 +520,11 @@ def test_a_store_that_llama_index_cannot_load_is_handed_over() -> None:
 
 def test_a_memory_is_part_of_a_workflows_saved_context() -> None:
     async def run() -> tuple[list[ChatMessage], GatekeeperMemoryBuffer]:
-        agent = FunctionAgent(llm=scripted(answer("hi")), streaming=False)
+        agent = FunctionAgent(llm=scripted(*[answer("hi")] * 3), streaming=False)
         context = Context(agent)
         memory = GatekeeperMemoryBuffer.from_defaults(llm=agent.llm, config=CONFIG)
-        await agent.run("hello", ctx=context, memory=memory)
+        for _ in range(3):
+            await agent.run("hello", ctx=context, memory=memory)
         saved = json.loads(json.dumps(context.to_dict(serializer=JsonSerializer())))
         loaded = Context.from_dict(agent, saved, serializer=JsonSerializer())
         return memory.get_all(), await loaded.store.get("memory")
@@ -531,7 +532,7 @@ def test_a_memory_is_part_of_a_workflows_saved_context() -> None:
     messages, memory = asyncio.run(run())
     assert type(memory) is GatekeeperMemoryBuffer
     assert memory.get_all() == messages
-    assert texts(messages) == ["hello", "hi"]
+    assert texts(messages) == ["hello", "hi"] * 3
     assert memory.config == replace(CONFIG, token_budget=None, run=None)
 
 
@@ -652,7 +653,7 @@ Script = Callable[[Sequence[ChatMessage]], ChatMessage]
 
 
 class Model(CallingModel):
-    """A model that says what its script says, and keeps what it was sent."""
+    """A model that says what its script says, then "Done.", and keeps what it was sent."""
 
     sent: list[list[str]] = Field(default_factory=list)
 
@@ -662,7 +663,7 @@ def scripted(*script: ChatMessage) -> Model:
 
     def respond(messages: Sequence[ChatMessage], **more: Any) -> ChatMessage:
         model.sent.append(texts(messages))
-        return copy.deepcopy(next(steps))
+        return copy.deepcopy(next(steps, answer("Thought: I can answer.\nAnswer: Done.")))
 
     model = Model(response_generator=respond)
     return model
@@ -699,16 +700,14 @@ def test_a_function_agent_chooses_the_same_past_in_each_round(
     llm = scripted(calling("look_up", "c1", key="bread"), calling("look_up", "c2", key="flour"), answer("6380"))
     memory = buffer(history_of(pairs))
 
-    async def run() -> None:
-        agent = FunctionAgent(tools=[LOOK_UP], llm=llm, system_prompt="Be brief.", streaming=streaming)
-        assert str(await agent.run(question, memory=memory)) == "6380"
-
-    asyncio.run(run())
+    agent = FunctionAgent(tools=[LOOK_UP], llm=llm, system_prompt="Be brief.", streaming=streaming)
+    assert run_agent(agent, memory, question)[0] == "6380"
     opening = ["Be brief.", *pairs[0], question]
-    assert [sent[: len(opening)] for sent in llm.sent] == [opening] * 3
-    assert {tuple(event.turn_ids) for event in events} == {(0,)}
-    # At the end the run is stored whole: question, call, result, call, result, answer.
-    assert [message.role.value for message in memory.get_all()[6:]] == ["user", *["assistant", "tool"] * 2, "assistant"]
+    assert [sent[: len(opening)] for sent in llm.sent[:3]] == [opening] * 3
+    assert {tuple(event.turn_ids) for event in events if event.turn_count == 3} == {(0,)}
+    # At the end the runs are stored whole: question, call, result, call, result, answer.
+    roles = ["user", *["assistant", "tool"] * 2, "assistant", *["user", "assistant"] * 2]
+    assert [message.role.value for message in memory.get_all()[6:]] == roles
     asked_again = memory.get("What was found for flour?")
     assert not validate_messages([read_message(message) for message in asked_again], provider="openai")
 
@@ -716,13 +715,10 @@ def test_a_function_agent_chooses_the_same_past_in_each_round(
 def test_an_agents_direct_answer_is_stored_and_stays_an_answer() -> None:
     llm, memory = scripted(calling("shout", "c1", key="hey")), buffer()
 
-    async def run() -> None:
-        await FunctionAgent(tools=[SHOUT], llm=llm, streaming=False).run("shout hey", memory=memory)
-
-    asyncio.run(run())
-    roles = [read_message(message).role for message in memory.get()]
-    assert roles == ["user", "assistant", "tool", "assistant"]
-    assert memory.get()[-1].additional_kwargs == {"tool_call_id": "c1"}
+    run_agent(FunctionAgent(tools=[SHOUT], llm=llm, streaming=False), memory, "shout hey")
+    roles = [read_message(message).role for message in memory.get_all()]
+    assert roles == ["user", "assistant", "tool", "assistant", *["user", "assistant"] * 2]
+    assert memory.get_all()[3].additional_kwargs == {"tool_call_id": "c1"}
 
 
 def test_the_agents_default_memory_can_be_ours() -> None:
@@ -739,12 +735,8 @@ def test_a_react_agent_gets_the_turns_on_topic() -> None:
     )
     memory = buffer(history_of(pairs))
 
-    async def run() -> None:
-        agent = ReActAgent(tools=[LOOK_UP], llm=llm, streaming=False)
-        assert str(await agent.run(question, memory=memory)).strip() == "6380"
-
-    asyncio.run(run())
-    assert [sent[1:4] for sent in llm.sent] == [[*pairs[0], question]] * 2
+    assert run_agent(ReActAgent(tools=[LOOK_UP], llm=llm, streaming=False), memory, question)[0].strip() == "6380"
+    assert [sent[1:4] for sent in llm.sent[:2]] == [[*pairs[0], question]] * 2
     assert memory.get()[-1] is memory.get_all()[-1]
     assert memory.get()[-1].role == MessageRole.ASSISTANT
 
@@ -757,16 +749,13 @@ def test_a_state_that_an_agent_writes_into_the_question_changes_no_selection(
     llm = scripted(calling("look_up", "c1", key="bread"), calling("look_up", "c2", key="flour"), answer("6380"))
     memory = buffer(history_of(pairs))
 
-    async def run() -> None:
-        agent = FunctionAgent(name="one", description="one", tools=[LOOK_UP], llm=llm, streaming=False)
-        flow = AgentWorkflow(agents=[agent], initial_state={"dough": "sourdough bread, 面包, flour"})
-        await flow.run(question, memory=memory)
-
-    asyncio.run(run())
+    agent = FunctionAgent(name="one", description="one", tools=[LOOK_UP], llm=llm, streaming=False)
+    flow = AgentWorkflow(agents=[agent], initial_state={"dough": "sourdough bread, 面包, flour"})
+    run_agent(flow, memory, question)
     assert "sourdough bread, 面包, flour" in (memory.get_all()[6].content or "")  # the stored message, in place
-    assert all("sourdough bread, 面包, flour" in sent[2] for sent in llm.sent)
-    assert [sent[:2] for sent in llm.sent] == [list(pairs[0])] * 3
-    assert {tuple(event.turn_ids) for event in events} == {(0,)}
+    assert all("sourdough bread, 面包, flour" in sent[2] for sent in llm.sent[:3])
+    assert [sent[:2] for sent in llm.sent[:3]] == [list(pairs[0])] * 3
+    assert {tuple(event.turn_ids) for event in events if event.turn_count == 3} == {(0,)}
 
 
 def test_the_past_stays_the_same_when_one_agent_hands_off_to_another() -> None:
@@ -775,13 +764,10 @@ def test_the_past_stays_the_same_when_one_agent_hands_off_to_another() -> None:
     second = scripted(calling("look_up", "c2", key="bread"), answer("6380"))
     memory = buffer(history_of(pairs))
 
-    async def run() -> None:
-        one = FunctionAgent(name="one", description="starts", llm=first, can_handoff_to=["two"], streaming=False)
-        two = FunctionAgent(name="two", description="ends", tools=[LOOK_UP], llm=second, streaming=False)
-        await AgentWorkflow(agents=[one, two], root_agent="one").run(question, memory=memory)
-
-    asyncio.run(run())
-    assert [sent[:3] for sent in first.sent + second.sent] == [[*pairs[0], question]] * 3
+    one = FunctionAgent(name="one", description="starts", llm=first, can_handoff_to=["two"], streaming=False)
+    two = FunctionAgent(name="two", description="ends", tools=[LOOK_UP], llm=second, streaming=False)
+    run_agent(AgentWorkflow(agents=[one, two], root_agent="one"), memory, question)
+    assert [sent[:3] for sent in first.sent + second.sent[:2]] == [[*pairs[0], question]] * 3
     assert not validate_messages([read_message(message) for message in memory.get()], provider="openai")
 
 

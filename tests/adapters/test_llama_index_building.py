@@ -36,7 +36,7 @@ from llama_index.memory.gatekeeper.reading import read_message
 from llama_index.memory.gatekeeper.writing import write_built
 from tests.adapters.chats import TALKS, assistant, history_of, user
 from tests.adapters.histories import histories, to_llama_index
-from tests.adapters.scripted_llama_index import CallingModel
+from tests.adapters.scripted_llama_index import CallingModel, run_agent
 from tests.histories import configured
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def texts_of(messages: Sequence[ChatMessage]) -> list[str]:
 @each_script
 def test_what_is_known_stands_around_the_turns_and_the_store_keeps_everything(script: str, kind: str) -> None:
     pairs, question = TALKS[script]
-    known = LongTermMemory(InMemoryMemoryStore(), config=MemoryConfig(min_similarity_sparse=0.0))
+    known = LongTermMemory(InMemoryMemoryStore(), config=MemoryConfig(min_similarity=0.0))
     known.add(MemoryScope("default", "ada"), f"{question} 6380", category="user_preference")
     built = builder(known, history=HistoryConfig(mode="window"), sliding_window_size=2)
     built.constraints.set(Thread("t1"), "language", script)
@@ -146,18 +146,15 @@ def test_an_agent_works_and_each_step_reads_the_same_past() -> None:
     pairs, question = TALKS["english"]
     memory = memory_of("buffer", history_of(pairs), builder())
 
-    async def run() -> None:
-        model = CallingModel()
-        await FunctionAgent(llm=model, system_prompt="be brief").run(question, memory=memory)
-        workflow = AgentWorkflow(
-            agents=[FunctionAgent(name="a", description="a", llm=model, can_handoff_to=[])],
-            root_agent="a",
-            initial_state={"zebra": 1},
-        )
-        await workflow.run("And the bread?", memory=memory)
-
-    asyncio.run(run())
-    assert len(memory.get_all()) == 10
+    model = CallingModel()
+    run_agent(FunctionAgent(llm=model, system_prompt="be brief"), memory, question)
+    workflow = AgentWorkflow(
+        agents=[FunctionAgent(name="a", description="a", llm=model, can_handoff_to=[])],
+        root_agent="a",
+        initial_state={"zebra": 1},
+    )
+    run_agent(workflow, memory, "And the bread?")
+    assert len(memory.get_all()) == 18
     before, again = memory.get(), memory.get()
     assert texts_of(before) == texts_of(again)
 

@@ -178,6 +178,17 @@ def test_buffer_set_replaces_and_reset_empties() -> None:
     assert kept.get_all() == []
 
 
+def test_buffer_gives_a_message_as_often_as_it_was_put() -> None:
+    kept = buffer(chat_history=[user("hello")])
+    kept.put(user("hello"))
+    assert kept.get() == [user("hello")] * 2
+    kept.set([user("hello")])
+    assert kept.get() == [user("hello")]
+    again = buffer()
+    again.set([user("hello")] * 2)
+    assert again.get() == [user("hello")] * 2
+
+
 def test_buffer_keeps_two_keys_of_one_store_apart() -> None:
     store = SimpleChatStore()
     one, two = (buffer(chat_store=store, chat_store_key=key) for key in ("one", "two"))
@@ -250,10 +261,11 @@ def test_buffer_serves_an_agent() -> None:
     async def run() -> list[ChatMessage]:
         kept = buffer(token_limit=1000)
         agent = FunctionAgent(llm=CallingModel())
-        await agent.run("hello", memory=kept)
+        for _ in range(3):
+            await agent.run("hello", memory=kept)
         return await kept.aget_all()
 
-    assert [message.role.value for message in asyncio.run(run())] == ["user", "assistant"]
+    assert [message.role.value for message in asyncio.run(run())] == ["user", "assistant"] * 3
 
 
 # --- Memory ----------------------------------------------------------------------------------------------------------

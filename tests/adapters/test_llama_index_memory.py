@@ -35,7 +35,7 @@ from llama_index.memory.gatekeeper import GatekeeperMemory, GatekeeperSelectionE
 from llama_index.memory.gatekeeper.reading import read_message
 from tests.adapters.chats import TALKS, assistant, history_of, user
 from tests.adapters.pickling import by_pickle
-from tests.adapters.scripted_llama_index import CallingModel, RememberingModel
+from tests.adapters.scripted_llama_index import CallingModel, RememberingModel, run_agent
 from tests.histories import configured
 
 pytestmark = pytest.mark.adapters
@@ -450,19 +450,14 @@ def test_a_function_agent_chooses_the_same_past_in_each_round(
 
     def respond(messages: Sequence[ChatMessage], **more: Any) -> ChatMessage:
         sent.append(texts(messages))
-        return next(script)
+        return next(script, assistant("Done."))
 
-    mine = memory(history_of(pairs))
-
-    async def talk_it_over() -> None:
-        llm = CallingModel(response_generator=respond)
-        agent = FunctionAgent(tools=[FunctionTool.from_defaults(look_up)], llm=llm, streaming=False)
-        await agent.run(question, memory=mine)
-
-    run(talk_it_over())
-    assert [opening[:3] for opening in sent] == [[*pairs[0], question]] * 2
-    assert {tuple(event.turn_ids) for event in events} == {(0,)}
-    assert [message.role.value for message in mine.get_all()[6:]] == ["user", "assistant", "tool", "assistant"]
+    mine, llm = memory(history_of(pairs)), CallingModel(response_generator=respond)
+    run_agent(FunctionAgent(tools=[FunctionTool.from_defaults(look_up)], llm=llm, streaming=False), mine, question)
+    assert [opening[:3] for opening in sent[:2]] == [[*pairs[0], question]] * 2
+    assert {tuple(event.turn_ids) for event in events if event.turn_count == 3} == {(0,)}
+    roles = ["user", "assistant", "tool", "assistant", *["user", "assistant"] * 2]
+    assert [message.role.value for message in mine.get_all()[6:]] == roles
 
 
 def test_the_loop_does_not_wait_for_the_selection() -> None:

@@ -20,7 +20,7 @@ from gatekeeper_core.context.history.recall import NOTHING_EARLIER, RECALL_TOOL_
 from langchain_gatekeeper import GatekeeperMiddleware, GatekeeperSelector, recall_tool
 from llama_index.memory.gatekeeper import GatekeeperMemory, GatekeeperMemoryBuffer
 from llama_index.memory.gatekeeper import recall_tool as llama_index_tool
-from tests.adapters.scripted import Scripted
+from tests.adapters.scripted import Scripted, run_again
 from tests.histories import configured
 from tests.talks import TALKS
 
@@ -63,6 +63,8 @@ def test_an_agent_reads_an_earlier_turn_of_its_thread(pairs: list[tuple[str, str
     model.script = [asking(pairs[2][0])]
     [answer] = [message for message in run([HumanMessage(question)], "t2") if isinstance(message, ToolMessage)]
     assert answer.content == NOTHING_EARLIER
+    run_again(agent, on("t1"))
+    run_again(agent, on("t2"))
 
 
 @tool
@@ -169,4 +171,5 @@ def test_with_a_builder_nothing_is_recalled() -> None:
     gate = GatekeeperMiddleware(builder=ContextBuilder())
     agent = create_agent(Scripted(), [recall_tool(gate)], middleware=[gate], checkpointer=InMemorySaver())
     agent.invoke({"messages": [*history_of(pairs), HumanMessage(question)]}, on("t1"))
+    run_again(agent, on("t1"))
     assert gate.recall_earlier(pairs[2][0], "t1") == NOTHING_EARLIER

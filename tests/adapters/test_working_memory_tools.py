@@ -23,7 +23,7 @@ from gatekeeper_core.storage.in_memory import InMemoryBlobStore
 from langchain_gatekeeper import GatekeeperMiddleware
 from langchain_gatekeeper import working_memory_tool as langchain_tool
 from llama_index.memory.gatekeeper import working_memory_tool as llama_index_tool
-from tests.adapters.scripted import Scripted
+from tests.adapters.scripted import Scripted, run_again
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -126,6 +126,8 @@ def test_an_agent_reads_again_what_a_long_run_compressed_and_folded(low_water: f
     assert ("次工具调用" in after) is folded
     assert gate.last_selection is not None
     assert gate.last_selection.status != "over_budget"
+    model.script = [AIMessage("ok"), AIMessage("ok")]
+    run_again(agent, thread)
 
 
 # --- one middleware, one tool, many threads

@@ -47,7 +47,7 @@ def said(worker: int, step: int) -> tuple[str, str]:
 
 
 def marks(texts: Iterable[str]) -> list[str]:
-    return [found for text in texts for found in _MARK.findall(text)]
+    return [found for text in texts for found in _MARK.findall(text)[-1:]]  # recalled turns come before the question
 
 
 def tokens_of(text: str) -> int:

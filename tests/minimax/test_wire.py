@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gatekeeper_core import ContextBuilder, Thread
 from gatekeeper_core.errors import MessageFormatError
 from gatekeeper_core.messages import MediaPart, Message, TextPart, ToolCall, validate_messages
 from gatekeeper_core.pricing.usage import Usage
@@ -53,6 +54,16 @@ def test_system_messages_become_one_at_the_head() -> None:
     wired = wire_messages(talk)
     assert wired[0] == {"role": "system", "content": "Be brief.\n\n用中文回答。"}
     assert [message["role"] for message in wired] == ["system", "user", "assistant", "user"]
+
+
+def test_a_pin_ends_no_run_so_that_its_thoughts_are_sent_back() -> None:
+    """001-42, 001-77."""
+    step = Message("assistant", "<think>先查</think>", tool_calls=(ToolCall("c1", "now", "{}"),))
+    thread = Thread("t1", (Message("user", "现在几点？"), step, Message("tool", "12:00", tool_call_id="c1")))
+    wired = wire_messages(ContextBuilder().build(thread, "现在几点？", "简短回答。").to_dicts(provider="minimax"))
+    assert [message["role"] for message in wired] == ["system", "user", "assistant", "tool"]
+    assert wired[2]["content"] == "<think>先查</think>"
+    assert wired[3]["content"].startswith("12:00\n\n[CRITICAL INSTRUCTION]\n")
 
 
 def test_without_system_messages_there_is_none() -> None:

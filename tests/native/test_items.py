@@ -30,9 +30,9 @@ def test_an_image_is_counted_by_the_size_that_its_data_tells(item: dict[str, Any
     assert message.content == (MediaPart("image", tokens),)
 
 
-def test_a_block_of_the_providers_own_costs_a_token_for_four_characters_of_its_values() -> None:
+def test_a_block_of_the_providers_own_costs_a_token_for_four_bytes_of_its_values() -> None:
     block = {"type": "abc", "data": "行" * 40, "list": [{"n": 1234}, None, b"12345678"]}
-    assert opaque(block) == MediaPart("other", tokens=(3 + 40 + 4 + 8) // 4 + 1)
+    assert opaque(block) == MediaPart("other", tokens=(3 + 3 * 40 + 4 + 8) // 4 + 1)
 
 
 def test_a_type_that_is_no_text_is_none() -> None:

@@ -1,3 +1,5 @@
+import copy
+import traceback
 from typing import Any
 
 import pytest
@@ -5,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gatekeeper_core import MessageFormatError
-from gatekeeper_core.messages import validate_messages
+from gatekeeper_core.messages import Message, validate_messages
 from gatekeeper_core.native.reading import read_messages, read_native
 from tests.native_lists import FORMATS, Native, talk
 
@@ -106,3 +108,42 @@ def test_what_cannot_be_read_is_refused_with_its_position(item: dict[str, Any]) 
     with pytest.raises(MessageFormatError) as caught:
         read_messages([opening, item])
     assert caught.value.position == 1
+
+
+SECRET = "geheim-秘密-secret"
+FILLED = [
+    SECRET,
+    [SECRET],
+    {SECRET: SECRET},
+    [{"type": SECRET, SECRET: SECRET}],
+    {"type": SECRET},
+    [[SECRET]],
+    b"secret",
+    None,
+    7,
+]
+
+
+def _places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return [place for key, one in inner for place in ((*path, key), *_places(one, (*path, key)))]
+
+
+@each_format
+@given(seed=st.integers(0, 100_000), data=st.data())
+def test_no_error_repeats_anything_of_a_message(native: Native, seed: int, data: st.DataObject) -> None:
+    items = copy.deepcopy(native.write(talk(seed)))
+    *outer, key = data.draw(st.sampled_from(_places(items)))
+    holder: Any = items
+    for step in outer:
+        holder = holder[step]
+    if isinstance(holder, dict) and data.draw(st.booleans()):
+        holder[SECRET] = holder.pop(key)
+    else:
+        holder[key] = data.draw(st.sampled_from(FILLED))
+    read = data.draw(st.sampled_from([read_messages, lambda items: [Message.from_dict(item) for item in items]]))
+    try:
+        read(items)
+    except (MessageFormatError, TypeError) as error:
+        told = "".join(traceback.format_exception_only(error))
+        assert not any(part in told for part in SECRET.split("-"))

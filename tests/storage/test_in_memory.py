@@ -33,6 +33,18 @@ class TestMemories(MemoryStoreContract):
         return InMemoryMemoryStore()
 
 
+def test_a_limit_of_all_blobs_lets_those_go_that_were_put_first() -> None:
+    store = InMemoryBlobStore(max_bytes=10)
+    for scope, blob_id, size in (("a", "1", 4), ("b", "1", 4), ("a", "1", 5), ("b", "2", 3)):
+        store.put(scope, blob_id, b"x" * size)
+    assert (store.used_bytes("a"), [one.id for one in store.records("b")]) == (5, ["2"])
+    store.delete("a")
+    store.put("c", "1", b"x" * 7)
+    assert (store.used_bytes("b"), store.used_bytes("c")) == (3, 7)
+    store.put("c", "2", b"x" * 99)  # larger than the limit, and all that is there
+    assert (store.records("b"), [one.id for one in store.records("c")]) == ((), ["2"])
+
+
 def test_a_hundred_thousand_memories_of_one_user_stay_usable() -> None:
     """004-58: terms are looked up in postings, whatever the number of memories."""
 

@@ -364,7 +364,7 @@ def test_a_file_that_may_only_be_read_is_read_and_refuses_each_write(open_folder
             assert store.check() == ()
             thread = StoredThreads(store).load("t1", tenant="acme")
             context = ContextBuilder(store=store).build(thread, "端口 port?", "Be brief.")
-            assert [message.text for message in context.messages][-3:] == ["message 0", "message 1", "端口 port?"]
+            assert [message.text for message in context.messages][-4:-1] == ["message 0", "message 1", "端口 port?"]
 
     with SQLiteStore(name) as store:
         fill(store)

@@ -7,14 +7,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from functools import cached_property
-from itertools import chain
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gatekeeper_core.context.history.earlier import question_at, told_inside, told_question
 from gatekeeper_core.context.history.modes import Choice, History
-from gatekeeper_core.context.history.policy import Plan, PromptPolicy, PromptSizes, SentRequest
+from gatekeeper_core.context.history.policy import (
+    REMEMBERED_PREFIXES,
+    Plan,
+    PolicyState,
+    PromptPolicy,
+    PromptSizes,
+    SentRequest,
+)
 from gatekeeper_core.messages import Message, is_answered
 from gatekeeper_core.tokens import count_messages
 
@@ -83,7 +89,7 @@ class ThreadAccount:
         self._history = history
         self._sizes = sizes
         self._counter = counter
-        self._question = question_at(history) if can_recall else None
+        self._question = question_at(history, history.current) if can_recall else None
         self._plan: Plan | None = None
 
     @property
@@ -91,20 +97,53 @@ class ThreadAccount:
         """Whether the model is likely to call tools: it did in the turn before."""
         return any(message.role == "tool" for turn in self._history.past[-1:] for message in turn.messages)
 
+    @property
+    def _current(self) -> Sequence[Message]:
+        return self._history.current.messages if self._history.current else ()
+
     @cached_property
-    def _is_said_as_before(self) -> bool:
-        """Whether nothing was edited of what was sent before, whatever stands for turns that were left out."""
-        state = self._policy.state
+    def _prefixes(self) -> list[str]:
+        """Digests of the beginnings of the history up to each past turn, the first of what stands before them."""
+        history, made = self._history, _digest()
+        _update(made, (history.messages[at] for at in history.head), self._sizes.around.ahead)
+        digests = [made.hexdigest()]
+        for turn in history.past:
+            _update(made, turn.messages)
+            digests.append(made.hexdigest())
+        return digests
+
+    @cached_property
+    def _same_turns(self) -> int:
+        """Leading past turns that are as they were at the call before; 0 where they changed too far back to tell."""
+        return self._common_turns(self._policy.state.prefixes)
+
+    def _everything_same_tokens(self, whole: Sequence[int]) -> int:
+        """Return how much of everything was sent before, on this branch of the conversation or the one left last."""
+        turns = max(self._same_turns, self._common_turns(self._policy.state.branch))
+        tokens = self._sizes.fixed + sum(whole[:turns])
+        if turns and self._policy.prices.marked:  # what was marked ended with the question of the last of them
+            tokens -= count_messages(self._history.past[turns - 1].messages[1:], token_counter=self._counter)
+        return tokens
+
+    def _common_turns(self, prefixes: Collection[str]) -> int:
+        """Return how many leading past turns have a digest among these."""
+        return next((at for at in range(len(self._prefixes))[::-1] if self._prefixes[at] in prefixes), 0)
+
+    @cached_property
+    def _goes_on(self) -> bool:
+        """Whether the history of the call before, with its question, is a beginning of this one."""
+        state, past = self._policy.state, self._history.past
         if not state.questions:
             return True
-        said, was_longer = state.digest.partition(":")[0], state.turn_count > len(self._history.past)
-        return not was_longer and self._digest(state.turns(state.turn_count)) == said
+        if self._same_turns < state.turn_count:
+            return False
+        turn = past[state.turn_count].messages if state.turn_count < len(past) else self._current
+        return state.tail == self._tail(state.turn_count, turn[: state.tail_messages])
 
-    @property
-    def _is_as_before(self) -> bool:
-        state = self._policy.state
-        stand_in = state.digest.partition(":")[2]
-        return self._is_said_as_before and (state.holds_everything or stand_in == self._sizes.around.stand_in)
+    def _tail(self, turns: int, messages: Sequence[Message]) -> str:
+        made = _digest()
+        _update(made, messages, self._prefixes[turns])
+        return str(made.hexdigest())
 
     def choose(self, choice: Choice, *, sent: Sequence[int], whole: Sequence[int]) -> Choice:
         """Return what is sent of the past for a new question, from what the selection gives.
@@ -126,8 +165,12 @@ class ThreadAccount:
             selected=selected,
             room=room,
             recall=None if self._question is None else lambda turns: self._told_tokens(choice, turns),
-            is_as_before=self._is_as_before,
-            question_name=_digest_of([self._history.query, len(whole)]),
+            same_turns=self._same_turns,
+            everything_same_tokens=self._everything_same_tokens(whole),
+            goes_on=self._goes_on,
+            is_stand_in_same=self._policy.state.stand_in == around.stand_in,
+            texts={turn: self._more_than(*replaced) for turn, replaced in self._with_texts(self._state).items()},
+            question_name=self._question_name,
             is_run=self._is_run,
             may_run=self._history.first_result is not None,
             stand_in=around.stand_in_tokens,
@@ -138,12 +181,13 @@ class ThreadAccount:
         if plan.action == "fresh":
             return choice
         told = self._told(choice, plan.recalled) if plan.recalled else ""
+        cuts = tuple(sorted(self._with_texts(self._state).values()))
         first = [turn for turn in choice.turns if turn in plan.body]
         rest = [turn for turn in reversed(plan.body) if turn not in first]
         status = choice.status
         if plan.action == "everything" and status == "selected":
             status = "passthrough"
-        return choice._replace(turns=(*first, *rest), status=status, cuts=(), told=told)
+        return choice._replace(turns=(*first, *rest), status=status, cuts=cuts, told=told)
 
     def _told(self, choice: Choice, turns: Sequence[int]) -> str:
         """Return turns as a text before the question."""
@@ -151,13 +195,20 @@ class ThreadAccount:
 
     def _told_tokens(self, choice: Choice, turns: Sequence[int]) -> int:
         """Return what it costs to tell turns before the question."""
-        replaced = told_question(self._history, self._told(choice, turns))
-        if replaced is None:
-            return 0
-        at, message = replaced
-        return count_messages([message], token_counter=self._counter) - count_messages(
-            [self._history.messages[at]], token_counter=self._counter
-        )
+        replaced = told_question(self._history, self._history.current, self._told(choice, turns))
+        return self._more_than(*replaced) if replaced else 0
+
+    def _with_texts(self, state: PolicyState) -> dict[int, tuple[int, Message]]:
+        """Return the past questions that still hold recalled text, with their positions, by turn."""
+        past = self._history.past
+        found = {turn: told_question(self._history, past[turn], text) for turn, text in state.texts if turn < len(past)}
+        return {turn: replaced for turn, replaced in found.items() if replaced}
+
+    def _more_than(self, at: int, message: Message) -> int:
+        """Return how much more a message costs than the one that it replaces."""
+        before = self._history.messages[at]
+        counts = (count_messages([each], token_counter=self._counter) for each in (message, before))
+        return next(counts) - next(counts)
 
     def billed(
         self, view: HistoryView, *, whole: Sequence[int], previous: HistoryView | None, run_stable: int | None
@@ -172,12 +223,27 @@ class ThreadAccount:
         """
         if previous and previous.bill and is_answered(self._history.messages):  # nobody is asked: it is only read
             return view._replace(bill=previous.bill, state=self._policy.state)
-        plan, count = self._plan, len(self._history.past)
-        if not self._policy.is_thrifty and set(view.turns) != set(self._state.turns(count)):  # some had no room
-            self._state = self._state._replace(body=tuple(sorted(view.turns)), since=count)
-        bill, state = self._policy.charge(self._state, self._sent(view, whole, previous), plan)
+        plan, count, state = self._plan, len(self._history.past), self._state
+        if not self._policy.is_thrifty and set(view.turns) != set(state.turns(count)):  # some had no room
+            texts = tuple(each for each in state.texts if each[0] in view.turns)
+            state = state._replace(body=tuple(sorted(view.turns)), since=count, texts=texts)
+        if view.told and self._has_run:
+            state = state._replace(texts=(*(each for each in state.texts if each[0] < count), (count, view.told)))
+        self._state = state
+        sent = self._sent(view, whole, previous)
+        bill, state = self._policy.charge(state, sent, plan)
+        before = self._policy.state
+        state = state._replace(
+            turn_count=count,
+            prefixes=tuple(self._prefixes[-1 - REMEMBERED_PREFIXES :]),
+            branch=before.branch if self._same_turns == before.turn_count else before.prefixes,
+            tail=self._tail(count, self._current),
+            tail_messages=len(self._current),
+            stand_in="" if self._omitted(view) else self._sizes.around.stand_in,
+        )
         current = self._history.current
-        until = current.start if current and self._behind(view) else self._question if view.told else None
+        is_fleeting = view.told and not self._has_run
+        until = current.start if current and self._behind(view) else self._question if is_fleeting else None
         kept = [at for at in view.kept if until is None or at < until]
         end = kept[-1] if kept and not self._policy.is_thrifty else None
         end = end if run_stable is None else run_stable
@@ -190,11 +256,12 @@ class ThreadAccount:
         sizes, around, count = self._sizes, self._sizes.around, len(self._history.past)
         omitted, behind = self._omitted(view), self._behind(view)
         ahead = around.ahead_tokens - (omitted if around.stand_in else 0)
-        body = sizes.fixed + ahead + sum(whole[turn] for turn in self._state.turns(count))
+        texts = sum(self._more_than(*each) for each in self._with_texts(self._state).values())
+        body = sizes.fixed + ahead + texts + sum(whole[turn] for turn in self._state.turns(count))
         begun = body + behind + sizes.asked
         tokens = view.fixed_tokens + view.tokens - around.free_tokens - omitted
         stable = begun if self._shrunk(view) else tokens
-        if view.told or behind:
+        if behind or (view.told and not self._has_run):
             stable = body
         everything = view.fixed_tokens + view.history_tokens - around.free_tokens - around.stand_in_tokens
         stand_in_behind = 0 if around.stand_in else around.stand_in_tokens
@@ -210,9 +277,8 @@ class ThreadAccount:
             same_tokens=self._same_tokens(view, previous, tokens=tokens, begun=begun),
             everything_tokens=everything,
             everything_stable_tokens=stable_everything,
-            turn_count=count,
-            digest=f"{self._digest(self._state.turns(count))}:{'' if omitted else around.stand_in}",
-            is_as_before=self._is_said_as_before,
+            everything_same_tokens=self._everything_same_tokens(whole),
+            goes_on=self._goes_on,
             is_last=bool(view.told) and not self._is_run,
         )
 
@@ -229,7 +295,7 @@ class ThreadAccount:
         """Return how much of the beginning of a request is that of the step before."""
         if previous is None:
             return begun
-        if set(previous.turns) != set(view.turns):
+        if set(previous.turns) != set(view.turns) or previous.told != view.told:
             return self._sizes.fixed
         return tokens if self._shrunk(previous) == self._shrunk(view) else begun
 
@@ -238,19 +304,25 @@ class ThreadAccount:
         current = self._history.current
         return [one for one in view.replaced if current and one[0] >= current.start and one[0] != self._question]
 
-    def _digest(self, turns: Sequence[int]) -> str:
-        """Return a digest of the head and some turns: equal, on every machine, only where they are sent the same."""
-        history = self._history
-        spans = [range(history.past[turn].start, history.past[turn].stop) for turn in turns]
-        messages = [history.messages[at] for at in (*history.head, *chain.from_iterable(spans))]
-        said = [(one.role, one.content, one.tool_calls, one.tool_call_id, one.name) for one in messages]
-        return _digest_of([self._sizes.around.ahead, *said])
+    @property
+    def _has_run(self) -> bool:
+        """Whether the model has called tools in the current turn."""
+        return any(message.role == "tool" for message in self._current)
+
+    @property
+    def _question_name(self) -> str:
+        made = _digest()
+        made.update(repr((self._history.query, self._prefixes[-1])).encode("utf-8", "surrogatepass"))
+        return str(made.hexdigest())
 
 
-def _digest_of(values: Sequence[object]) -> str:
+def _digest() -> Any:
     from hashlib import blake2b  # here, because it is a tenth of the import of the library
 
-    made = blake2b(digest_size=12)
-    for value in values:
-        made.update(repr(value).encode("utf-8", "surrogatepass"))
-    return made.hexdigest()
+    return blake2b(digest_size=8)
+
+
+def _update(digest: Any, messages: Iterable[Message], *more: str) -> None:
+    """Add messages to a digest: equal, on every machine, only where they are sent the same."""
+    said = [(one.role, one.content, one.tool_calls, one.tool_call_id, one.name) for one in messages]
+    digest.update(repr((more, said)).encode("utf-8", "surrogatepass"))

@@ -65,6 +65,7 @@ class RememberedThread(Generic[Item]):
         policy: what the policy remembers.
         prices: of the model that was called last.
         config: the settings, with the name of the thread.
+        has_left_out: whether a turn was left out before.
     """
 
     def __init__(self, config: HistoryConfig) -> None:
@@ -78,6 +79,7 @@ class RememberedThread(Generic[Item]):
         self.opening: Item | None = None
         self.policy = PolicyState()
         self.prices = UNKNOWN
+        self.has_left_out = False
         self._before: tuple[Any, ...] = (self.policy, None, None, None, ())
         self._signs: list[object] = []
         self._tokens = array("q")
@@ -96,6 +98,17 @@ class RememberedThread(Generic[Item]):
     def take_back(self) -> None:
         """Forget the last view, which was not sent."""
         self.policy, self.history, self.opening, self.view, self.made_for = self._before
+
+    def forget(self) -> None:
+        """Forget what was decided for the conversation; the index is made equal to another one at the next look."""
+        self.policy, self.history, self.view, self.made_for = PolicyState(), None, None, ()
+
+    def is_beginning_of(self, items: Sequence[Item], *, read: Read[Item], signs: Signs[Item] | None) -> bool:
+        """Return whether the messages of the last call are the first of these."""
+        count = len(self._signs)
+        return 0 < count <= len(items) and self._signs == (
+            signs(items[:count]) if signs else list(map(read, items[:count]))
+        )
 
     def catch_up(self, items: Sequence[Item], *, read: Read[Item], signs: Signs[Item] | None) -> None:
         """Make ``messages`` what the items read as now: the same tuple where nothing changed.

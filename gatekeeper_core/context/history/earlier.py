@@ -6,8 +6,13 @@
     <earlier_turns-…>
     [turn 3]
     user: …
+    tool: …
+    tool: …        each line of what a tool wrote says so
     assistant: …
+      …            a further line of the same message
     </earlier_turns-…>
+
+So no text reads as another turn or another speaker; what looks like the head of a turn gets a backslash.
 """
 
 from __future__ import annotations
@@ -15,16 +20,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from gatekeeper_core.fences import fence
-from gatekeeper_core.messages import with_text
-from gatekeeper_core.text import locale_of
+from gatekeeper_core.fences import fence, spoilt
+from gatekeeper_core.messages import both_ends, with_text
+from gatekeeper_core.selection.trimming import GAP
+from gatekeeper_core.text import locale_of, split_thinking
 
 if TYPE_CHECKING:
     from gatekeeper_core.context.history.modes import History
     from gatekeeper_core.messages import Message, Turn
-    from gatekeeper_core.selection.result import Selection
+    from gatekeeper_core.selection.result import SelectedTurn, Selection
 
-__all__ = ["fenced_turns", "question_at", "told_inside", "told_question", "whole_text"]
+__all__ = ["fenced_turns", "question_at", "told_inside", "told_question", "turn_text"]
 
 _HEADINGS = {
     "en": "From earlier in this conversation; later turns, shown above, take precedence:",
@@ -43,17 +49,14 @@ def told_inside(turns: Sequence[int], past: Sequence[Turn], selection: Selection
         question: tells the language.
     """
     cut = {turn.turn_id: turn for turn in selection.turns if turn.trimmed} if selection else {}
-    told = {
-        turn: f"user: {cut[turn].user}\nassistant: {cut[turn].assistant}" if turn in cut else whole_text(past[turn])
-        for turn in turns
-    }
-    return f"{_HEADINGS[locale_of([question])]}\n{fenced_turns(told)}"
+    told = fenced_turns({turn: turn_text(past[turn], cut.get(turn)) for turn in turns})
+    return f"{_HEADINGS[locale_of([question])]}\n{told}"
 
 
-def question_at(history: History) -> int | None:
-    """Return the position of the question in the current turn: the last user message before the model's first."""
+def question_at(history: History, turn: Turn | None) -> int | None:
+    """Return the position of the question in a turn: the last user message before the model's first."""
     asked = None
-    for at in range(history.current.start, history.current.stop) if history.current else ():
+    for at in range(turn.start, turn.stop) if turn else ():
         role = history.seen[at].role
         if role in ("assistant", "tool"):
             break
@@ -62,18 +65,36 @@ def question_at(history: History) -> int | None:
     return asked
 
 
-def told_question(history: History, told: str) -> tuple[int, Message] | None:
-    """Return the position of the question, and the question with a text told before it; None where there is none."""
-    at = question_at(history)
-    if at is None or not told:
+def told_question(history: History, turn: Turn | None, text: str) -> tuple[int, Message] | None:
+    """Return the position of the question of a turn, and the question with a text before it, or None."""
+    at = question_at(history, turn)
+    if at is None or not text:
         return None
     asked = history.messages[at]
-    return at, with_text(asked, f"{told}\n\n{asked.text}")
+    return at, with_text(asked, f"{text}\n\n{asked.text}")
 
 
-def whole_text(turn: Turn) -> str:
-    """Return what a turn says, a line for each message with a text."""
-    return "\n".join(f"{message.role}: {message.text}" for message in turn.messages if message.text)
+def turn_text(turn: Turn, part: SelectedTurn | None = None) -> str:
+    r"""Return what a turn says, each message under its role; of a ``part``, no thinking, and both ends of long results.
+
+    >>> from gatekeeper_core.messages import Message, Turn
+    >>> print(turn_text(Turn((Message("user", "Port?\nuser: No."), Message("tool", "80\n[turn 7]")), 0, 2)))
+    user: Port?
+      user: No.
+    tool: 80
+    tool: [\turn 7]
+    """
+    cuts = dict(part.cuts) if part else {}
+    said = []
+    for at, message in enumerate(turn.messages):
+        text, head = cuts.get(at, message.text), f"{message.role}: "
+        if part:
+            text = f"\n{GAP.strip()}\n".join(both_ends(text)) if message.role == "tool" else split_thinking(text)[1]
+            text = text if (part.user if message.role == "user" else part.assistant) else ""
+        further = head if message.role == "tool" else "  "
+        if text:
+            said.append(head + f"\n{further}".join(spoilt(text, "[turn", by="\\").splitlines()))
+    return "\n".join(said)
 
 
 def fenced_turns(told: Mapping[int, str]) -> str:

@@ -14,7 +14,7 @@ sent as they are.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
@@ -87,7 +87,8 @@ class HistoryConfig:
             than its turns. None: the prices decide, and without a state ``PASSTHROUGH_BELOW``.
         posture: ``careful`` keeps what a provider has cached, sends everything until less is cheaper, and never costs
             more than 1.02 times sending everything; ``thrifty`` sends the selection alone: cheaper where the fixed part
-            is large, dearer where little is said, with fewer of the needed turns. See ``docs/savings.md``.
+            is large, dearer where little is said, with fewer of the needed turns. ``select_history`` without a
+            ``state`` does not know what is cached: there both mean ``thrifty``. See ``docs/savings.md``.
         prices: of the model; None: those of the model of the call, where it has a row, else ``UNKNOWN``.
         shadow: whether to report only: the caller sends what it would have sent without a selection.
         on_error: ``fallback`` sends the newest turns that fit when the selection fails; ``raise`` lets the error pass.
@@ -346,22 +347,21 @@ def fitting_turns(turns: Sequence[int], costs: Sequence[int], *, budget_tokens: 
     return tuple(turns)
 
 
-def without_loose_questions(turns: Sequence[int], history: History) -> tuple[int, ...]:
+def without_loose_questions(turns: Sequence[int], history: History, *, failed: Collection[int] = ()) -> tuple[int, ...]:
     """Return the turns to send less those without an answer that would stand before another turn than they did.
 
     So two messages of the user stand side by side only where the conversation has them so. A question without an answer
-    comes behind the turn that follows it: where the least valuable turns are given up, it goes first. A question that
-    was asked again before anything was answered, because its call failed, goes as well; media alone are no such
-    question.
+    comes behind the turn that follows it: where the least valuable turns are given up, it goes first. A question whose
+    call ``failed`` goes as well where it is asked again before anything was answered; media alone are no such question.
 
     >>> asked = [Turn((Message("user", text),), at, at + 1) for at, text in enumerate(("Port?", "Port?", "Bread?"))]
     >>> without_loose_questions((1, 0, 2), History((), (), (), (), tuple(asked), None, ""))
-    (2, 1)
+    (2, 1, 0)
     """
     past, kept = history.past, {*turns}
     for at in sorted(turns, reverse=True):
         displaced = at + 1 < len(past) and at + 1 not in kept
-        if not _is_answered(past[at]) and (displaced or _is_asked_again(history, at)):
+        if not _is_answered(past[at]) and (displaced or _is_asked_again(history, at, failed=at in failed)):
             kept.discard(at)
     ordered: dict[int, None] = {}
     waiting: set[int] = set()
@@ -379,19 +379,21 @@ def _is_answered(turn: Turn) -> bool:
     return any(message.role in ("assistant", "tool") for message in turn.messages)
 
 
-def _is_asked_again(history: History, at: int) -> bool:
-    """Return whether one of the questions up to the next answer, or the current one, is that of a turn again."""
+def _is_asked_again(history: History, at: int, *, failed: bool) -> bool:
+    """Return whether one of the questions up to the next answer, or the current one, is that of a turn again.
+
+    Unless its call ``failed`` that is so only where this call asks it elsewhere.
+    """
     question = history.past[at].messages[0]
-    if not question.text.strip():
+    is_elsewhere = history.current is None and question.content == history.query
+    if not question.text.strip() or not (failed or is_elsewhere):
         return False
     for later in range(at + 1, len(history.past)):
         if history.past[later].messages[0].content == question.content:
             return True
         if _is_answered(history.past[later]):
             return False
-    if history.current is None:
-        return question.content == history.query
-    return history.current.messages[0].content == question.content
+    return is_elsewhere or (history.current is not None and history.current.messages[0].content == question.content)
 
 
 def _newest(costs: Sequence[int], first: int, room: int) -> tuple[int, ...]:

@@ -6,9 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from gatekeeper_core.context.history.pins import check_position
-from gatekeeper_core.messages import Message
 from gatekeeper_core.native.reading import NativeMessages, read_native
-from gatekeeper_core.tokens import TokenCounter, count_messages
 
 if TYPE_CHECKING:
     from gatekeeper_core.context.history.view import HistoryView
@@ -20,67 +18,53 @@ def select_native(
     items: Sequence[Mapping[str, Any]],
     select: Callable[..., HistoryView],
     *,
-    counter: TokenCounter,
-    fixed_tokens: int,
     pinned: Collection[int],
     window_from: int,
     previous: HistoryView | None,
     earlier: HistoryView | None,
+    **rest: Any,
 ) -> HistoryView:
     """Return the view of a list in a provider's format; arguments and errors are those of ``select_history``.
-
-    What a provider's own compaction stands for is left to it: nothing up to the first question behind the block is
-    chosen, cut or folded, and of what comes before the block nothing is counted.
 
     Args:
         items: the list.
         select: selects from our messages, with the arguments that follow here.
-        counter: counts a text.
-        fixed_tokens: what the caller sends besides.
         pinned: positions in the list.
         window_from: a position in the list.
         previous: a view of the list.
         earlier: a view of the list.
+        rest: further arguments of ``select``.
     """
     native = read_native(items)
-    start = native.compacted
-    spans = native.spans
-    behind = native.messages[start:]
-    first_item = spans[start][0] if start < len(spans) else len(native.items)
     view = select(
-        behind,
-        fixed_tokens=fixed_tokens + count_messages(_told(native, start), token_counter=counter),
-        pinned=_places(native, pinned, start),
-        window_from=sum(stop <= window_from for _, stop in spans[start:]),
-        previous=None if start else _inner(native, previous),
-        earlier=None if start else _inner(native, earlier),
+        native.messages,
+        pinned=_places(native, pinned),
+        window_from=sum(stop <= window_from for _, stop in native.spans),
+        previous=_inner(native, previous),
+        earlier=_inner(native, earlier),
+        **rest,
     )
-    kept = {at + start for at in view.kept}
-    sent = native.sent(kept, {at + start: message for at, message in view.replaced})
-    gone = {at + start for at in view.folded}
+    sent = native.sent(frozenset(view.kept), dict(view.replaced))
+    gone = frozenset(view.folded)
     bill = view.bill
     if bill and bill.body_end is not None:
-        bill = bill._replace(body_end=spans[bill.body_end + start][1] - 1)
+        bill = bill._replace(body_end=native.spans[bill.body_end][1] - 1)
     return view._replace(
         bill=bill,
-        kept=(*range(first_item), *sent),
+        message_count=len(native.items),
+        kept=tuple(sent),
         replaced=tuple((at, item) for at, item in sent.items() if item is not native.items[at]),
-        folded=tuple(at for at in range(first_item, len(items)) if gone.issuperset(native.of_item(at))),
+        folded=tuple(at for at in range(len(items)) if gone and gone.issuperset(native.of_item(at))),
     )
 
 
-def _told(native: NativeMessages, stop: int) -> list[Message]:
-    """Return the messages from the compaction on to a message behind it."""
-    return [native.messages[at] for at in range(native.compaction, stop)] if stop else []
-
-
-def _places(native: NativeMessages, pinned: Collection[int], start: int) -> list[int]:
-    """Return which messages are pinned, counted from a first one on."""
+def _places(native: NativeMessages, pinned: Collection[int]) -> list[int]:
+    """Return which messages are pinned."""
     places = set(native.settings)
     for position in pinned:
         check_position(position, len(native.items))
         places.update(native.of_item(position))
-    return sorted(at - start for at in places if at >= start)
+    return sorted(places)
 
 
 def _inner(native: NativeMessages, view: HistoryView | None) -> HistoryView | None:

@@ -54,13 +54,16 @@ def as_said(
         return messages
     changed = [*[_EMPTY_SYSTEM] * left, *messages[left:]]
     asked = next((at for at, one in enumerate(changed) if one.role == "user" and at not in none), len(messages))
-    for at in none:
-        after = next((one.role for one in messages[at + 1 : asked] if one.role != "system"), "user")
-        opens = messages[at].role == "user" and after != "user"
-        if at in pinned:
+    emptied, after = frozenset(pinned), "user"  # the role of the next message that is no system message
+    for at in range(len(messages) - 1, -1, -1):
+        role = messages[at].role
+        opens = at < asked and role == "user" and after != "user"
+        if at in emptied:
             changed[at] = _EMPTY_USER if opens else _EMPTY_SYSTEM
-        elif not opens:
+        elif at in none and not opens:
             changed[at] = replace(messages[at], role="system")
+        if at < asked and role != "system":
+            after = role
     return tuple(changed)
 
 
@@ -70,13 +73,13 @@ def summaries_needed(
     """Return which summaries before the current turn stand for rounds of it, too: these are always needed."""
     if current is None:
         return ()
-    needed = []
-    for at in summaries:
-        between = messages[at : current.start]
-        asked = sum(one.role == "user" and not is_summary(one) for one in between)
-        if between and reach_of(messages[at]) > asked:
+    needed, asked, behind = [], 0, current.start
+    for at in sorted((at for at in summaries if at < current.start), reverse=True):
+        asked += sum(one.role == "user" and not is_summary(one) for one in messages[at:behind])
+        behind = at
+        if reach_of(messages[at]) > asked:
             needed.append(at)
-    return tuple(needed)
+    return tuple(needed[::-1])
 
 
 def checked_pins(messages: tuple[Message, ...], pinned: Collection[int]) -> tuple[int, ...]:

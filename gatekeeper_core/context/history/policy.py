@@ -13,6 +13,10 @@ useless part of the body has cost as much as a new one would: an online rule of 
 back: the new body is smaller; the first cut saves a third of the running price; and the bill stays within 1.02 times
 that of sending everything, at every call.
 
+What the question selects is always sent, in the body or recalled. A body is used only for a history that begins with
+the turns that it was chosen from. Where turns were recalled and the model went on to call tools, the recalled text
+stays in that turn until a new body is chosen: the cached run behind it would have to be written again without it.
+
 Everything is a pure function of sizes, prices, the time and the state of before. Amounts are in dollars.
 
 Source: the rule of rent or buy is that of ski rental (Karlin, Manasse, Rudolph, Sleator, "Competitive snoopy caching",
@@ -23,6 +27,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
 from gatekeeper_core.errors import ConfigError
@@ -31,7 +36,7 @@ from gatekeeper_core.pricing.cache import FIRST_CUT, MOST, input_cost
 from gatekeeper_core.pricing.prices import ModelPrices
 from gatekeeper_core.pricing.usage import Usage
 
-__all__ = ["CallBill", "Plan", "PolicyState", "PromptPolicy", "PromptSizes", "SentRequest"]
+__all__ = ["REMEMBERED_PREFIXES", "CallBill", "Plan", "PolicyState", "PromptPolicy", "PromptSizes", "SentRequest"]
 
 Action = Literal["everything", "kept", "rebuilt", "fresh"]
 
@@ -41,13 +46,24 @@ _FILLED_UP = 1.05
 _REMEMBERED_QUESTIONS = 20
 """Questions over which is averaged what a small body would have had to recall. Source: ours; 10 to 100 do as well."""
 
+_PRIOR_QUESTIONS = 5
+"""Questions for which a young thread is taken to recall a turn of mean length. Source: ours, ``python -m
+benchmarks.cost --agents 5000``; without them chats that were cut early come to 1.26 times everything."""
+
 _CHOOSES_ANEW = frozenset({"no_room", "asked_for", "paid_off", "cheaper_now"})
 """Reasons for which the body is chosen anew."""
 
-_VERSION = 1
+_WHOLE_WITH_TOOLS = 6_000
+"""Tokens of history up to which a chat with tool calls is not cut by price. Source: ours, recorded chats with tools:
+below it a cut saves nothing (0.97 to 1.00 of sending everything), and one call in ten loses an id that it needs."""
+
+REMEMBERED_PREFIXES = 64
+"""Past turns up to which an edited history is found again, from the newest. Source: ours; further back is rare."""
+
+_VERSION = 2
 _LARGEST = 2**53
 """No stored number is as large: up to here a float holds every whole number."""
-_LISTS = ("body", "selected", "recalled")
+_LISTS = ("body", "selected", "recalled", "prefixes", "branch", "texts")
 
 
 class PolicyState(NamedTuple):
@@ -57,7 +73,12 @@ class PolicyState(NamedTuple):
         body: ids of the past turns that were chosen last, ascending.
         since: from this turn on every turn is in the body as well; at first 0: everything.
         turn_count: past turns at the last question.
-        digest: of the body as it was sent then, "" at first: another one is not in the cache.
+        prefixes: digests of the newest beginnings of the history then, up to each past turn, the last of all of them.
+        branch: the same of the branch that was left last, by an edit or a fork.
+        tail: digest of the history up to the last message then.
+        tail_messages: messages of the current turn then.
+        stand_in: identifies what was sent for turns that were left out, "" for nothing.
+        texts: turns that still hold recalled text, and the text, by turn, ascending.
         fixed_tokens: what stood before the body then.
         cached_tokens: how much of the beginning of the next step of the same run the cache should hold.
         stable_tokens: how much of the beginning of the prompt for the next question.
@@ -71,6 +92,7 @@ class PolicyState(NamedTuple):
         everything_paid: the bills had everything been sent.
         rent: what a smaller body would have saved since the last choice.
         recalled_tokens: what a small body would have had to recall, on average.
+        most_recalled_tokens: the most that it would have had to recall at once; older questions count less.
         selected: ids of the turns that the last question selected, ascending.
         recalled: ids of those that were told inside it, the most valuable first.
         question: names the last question, "" before the first.
@@ -81,7 +103,12 @@ class PolicyState(NamedTuple):
     body: tuple[int, ...] = ()
     since: int = 0
     turn_count: int = 0
-    digest: str = ""
+    prefixes: tuple[str, ...] = ()
+    branch: tuple[str, ...] = ()
+    tail: str = ""
+    tail_messages: int = 0
+    stand_in: str = ""
+    texts: tuple[tuple[int, str], ...] = ()
     fixed_tokens: int = 0
     cached_tokens: int = 0
     stable_tokens: int = 0
@@ -95,6 +122,7 @@ class PolicyState(NamedTuple):
     everything_paid: float = 0.0
     rent: float = 0.0
     recalled_tokens: float = 0.0
+    most_recalled_tokens: float = 0.0
     selected: tuple[int, ...] = ()
     recalled: tuple[int, ...] = ()
     question: str = ""
@@ -134,16 +162,21 @@ class PolicyState(NamedTuple):
             raise ConfigError("this is no stored policy state of this version: begin with PolicyState()")
         values = {name: value for name, value in stored.items() if name != "version"}
         for name, value in values.items():
-            if not _fits(value, names[name]):
+            if not _fits(value, names[name], name):
                 raise ConfigError(f"the stored policy state has no usable {name}: begin with PolicyState()")
-        lists = {name: tuple(values[name]) for name in _LISTS}
-        if any(list(values[name]) != sorted(set(values[name])) for name in ("body", "selected")):
+        lists = {name: tuple(values[name]) for name in _LISTS} | {"texts": tuple(map(tuple, values["texts"]))}
+        if any(list(lists[name]) != sorted(set(lists[name])) for name in ("body", "selected", "texts")):
             raise ConfigError("the turns of the stored policy state are in no order: begin with PolicyState()")
         return cls(**{**values, **lists})
 
 
-def _fits(value: object, example: object) -> bool:
+def _fits(value: object, example: object, name: str) -> bool:
     """Return whether a stored value has the type and the range of an example."""
+    if name in ("prefixes", "branch"):
+        return isinstance(value, list) and all(isinstance(one, str) for one in value)
+    if name == "texts":
+        pairs = isinstance(value, list) and all(isinstance(one, list | tuple) and len(one) == 2 for one in value)
+        return pairs and all(_fits(at, 0, "") and isinstance(text, str) for at, text in value)  # type: ignore[attr-defined]
     if isinstance(example, tuple):
         return isinstance(value, list) and all(type(one) is int and 0 <= one < _LARGEST for one in value)
     if isinstance(example, str):
@@ -164,8 +197,12 @@ class PromptSizes(NamedTuple):
         selected: of each selected turn what the selection would send of it, the most valuable first.
         room: what past turns, whole and recalled, may cost together.
         recall: gives what it costs to tell some turns inside the question; None: that cannot be done.
-        is_as_before: whether what was sent for the question before is still there as it was: nothing was edited.
-        question_name: tells the question from the one before.
+        same_turns: leading past turns that are as they were at the call before.
+        everything_same_tokens: how much of the beginning of everything was there at an earlier call.
+        goes_on: whether the history of the call before, with its question, is a beginning of this one.
+        is_stand_in_same: whether what stands for turns that are left out is as it was.
+        texts: tokens of the recalled text that turns still hold, by turn.
+        question_name: identifies the question and the history before it.
         is_run: whether the model is likely to go on with calls: then the next step reads what was recalled as well.
         may_run: whether it has ever called: then the promise leaves room for a step that writes what was recalled.
         stand_in: what stands for turns that are left out, where any are: a summary; not part of ``question``.
@@ -178,7 +215,11 @@ class PromptSizes(NamedTuple):
     selected: Mapping[int, int]
     room: int
     recall: Callable[[Sequence[int]], int] | None
-    is_as_before: bool = True
+    same_turns: int = 0
+    everything_same_tokens: int = 0
+    goes_on: bool = True
+    is_stand_in_same: bool = True
+    texts: Mapping[int, int] = MappingProxyType({})
     question_name: str = ""
     is_run: bool = False
     may_run: bool = False
@@ -229,9 +270,7 @@ class SentRequest(NamedTuple):
         same_tokens: how much of its beginning is the same as in the step of the run before.
         everything_tokens: what it would cost with the whole history in it.
         everything_stable_tokens: how much of the beginning of that is the same at the next question.
-        turn_count: past turns of the conversation.
-        digest: of the body as it is sent now.
-        is_as_before: whether what was sent before is still there as it was: nothing of it has been edited.
+        everything_same_tokens, goes_on: see ``PromptSizes``.
         is_last: whether nothing reads on behind the beginning that stays: turns are recalled, and no run is likely.
     """
 
@@ -241,9 +280,8 @@ class SentRequest(NamedTuple):
     same_tokens: int
     everything_tokens: int
     everything_stable_tokens: int
-    turn_count: int
-    digest: str
-    is_as_before: bool = True
+    everything_same_tokens: int = 0
+    goes_on: bool = True
     is_last: bool = False
 
 
@@ -326,37 +364,43 @@ class PromptPolicy:
         """Return what is sent of the past for a question, and the state with that choice; nothing is paid yet."""
         if self.is_thrifty:
             return self._fresh(sizes)
-        old, count = self.state.turns(len(sizes.turns)), len(sizes.turns)
-        if sizes.question_name and sizes.question_name == self.state.question:
-            return self._same(sizes, old)
-        state = self._asked(sizes)
-        wanted = [turn for turn in sizes.selected if turn not in old]
-        kept = self._plan(sizes, old, tuple(wanted))
-        rebuilt = self._plan(sizes, *self._chosen_anew(sizes))
-        to_recall = self.prices.input / 1_000_000 * state.recalled_tokens
+        count = len(sizes.turns)
+        state = self._continued(sizes)
+        old = state.turns(count)
+        if sizes.question_name and sizes.question_name == state.question:
+            return self._same(sizes, state, old)
+        state = self._asked(sizes, state)
+        kept = self._plan(sizes, old, tuple(turn for turn in sizes.selected if turn not in old))
+        body, too_long = self._chosen_anew(sizes)
+        rebuilt = self._plan(sizes._replace(texts={}), body, too_long)
+        prior = sum(sizes.turns) / max(1, count)
+        asked = state.questions
+        to_recall = (asked * state.recalled_tokens + _PRIOR_QUESTIONS * prior) / (asked + _PRIOR_QUESTIONS)
+        to_recall *= self.prices.input / 1_000_000
         gain = self._rate * (kept.body_tokens - rebuilt.body_tokens) - to_recall
         state = state._replace(rent=max(0.0, state.rent + gain))
         whole = sizes.fixed + sum(sizes.turns) + sizes.question
-        everything = self._everything(whole, sizes.fixed, sizes.is_as_before)
+        everything = self._everything(whole, sizes.fixed, sizes.everything_same_tokens, goes_on=sizes.goes_on)
         left = MOST * (state.everything_paid + everything) - state.paid
-        reserve = to_recall + self._later(sizes, state.recalled_tokens)
+        lost = to_recall - self.prices.cache_read / 1_000_000 * (sum(sizes.turns) - rebuilt.body_tokens)
+        largest = max(state.most_recalled_tokens, *sizes.turns, 0)
+        reserve = 2 * self.prices.input / 1_000_000 * largest + self._later(
+            sizes, largest
+        )  # two large recalls in a row
+        reserve += _REMEMBERED_QUESTIONS * max(0.0, lost)
         reason = self._reason(sizes, state, kept, rebuilt, gain=gain, reserve=reserve, left=left)
-        rebuilt = rebuilt._replace(
-            action="rebuilt", reason=reason, kept_dollars=kept.dollars, rebuilt_dollars=rebuilt.dollars
-        )
+        if reason == "no_room" and too_long:  # a selected turn has room as an excerpt alone
+            plan, state = self._fresh(sizes)
+            return plan._replace(reason=reason), state
         if reason in _CHOOSES_ANEW:
-            return rebuilt, state._replace(body=rebuilt.body, since=count, recalled=rebuilt.recalled, rent=0.0)
-        while wanted and kept.dollars + self._later(sizes, kept.recalled_tokens) > left and self.first_cut_at is None:
-            del wanted[-1]
-            kept = self._plan(sizes, old, tuple(wanted))
-        if kept.body != old:  # what cannot be recalled has become part of it
-            state = state._replace(body=kept.body, since=count)
-        return kept._replace(
-            action="everything" if state.holds_everything else "kept",
-            reason=reason,
-            kept_dollars=rebuilt.kept_dollars,
-            rebuilt_dollars=rebuilt.rebuilt_dollars,
-        ), state._replace(recalled=kept.recalled)
+            state = state._replace(body=rebuilt.body, since=count, recalled=rebuilt.recalled, rent=0.0, texts=())
+            plan = rebuilt._replace(action="rebuilt")
+        else:
+            if kept.body != old:  # what cannot be recalled has become part of it
+                state = state._replace(body=kept.body, since=count)
+            plan = kept._replace(action="everything" if state.holds_everything else "kept")
+            state = state._replace(recalled=kept.recalled)
+        return plan._replace(reason=reason, kept_dollars=kept.dollars, rebuilt_dollars=rebuilt.dollars), state
 
     def _reason(
         self,
@@ -393,9 +437,12 @@ class PromptPolicy:
             return "asked_for" if sum(sizes.turns) >= self.first_cut_at else "below_passthrough"
         if extra > state.rent:
             return "not_paid_off"
-        if state.holds_everything and gain < FIRST_CUT * self._rate * (sizes.fixed + kept.body_tokens):
-            return "saves_too_little"
-        if rebuilt.dollars + reserve > left or saved < rounded_off:
+        if state.holds_everything and kept.dollars <= left:
+            is_small = sizes.may_run and sum(sizes.turns) < _WHOLE_WITH_TOOLS
+            if is_small or gain < FIRST_CUT * self._rate * (sizes.fixed + kept.body_tokens):
+                return "saves_too_little"
+        is_dear = rebuilt.dollars + reserve > left and (extra >= 0 or kept.dollars <= left)
+        if is_dear or saved < rounded_off:
             return "guard"
         return "paid_off" if extra > 0 else "cheaper_now"
 
@@ -408,16 +455,21 @@ class PromptPolicy:
             plan: what was chosen for it; None: a further step of a run, for which nothing is chosen.
         """
         cached = min(sent.same_tokens, self.state.cached_tokens) if self._is_warm else 0
-        written_to = sent.tokens
+        marked_to = sent.tokens
         if plan is not None:
             cached = plan.cached_tokens
-            written_to = sent.stable_tokens if sent.is_last or self.is_thrifty else sent.tokens
+            marked_to = sent.stable_tokens if sent.is_last or self.is_thrifty else sent.tokens
+        written_to = marked_to if self.prices.marked else sent.tokens
         dollars = self._cost(sent.tokens, cached, written_to)
         is_step = plan is None or plan.reason == "same_run"
-        everything = self._everything(sent.everything_tokens, sent.fixed_tokens, sent.is_as_before, is_step=is_step)
+        everything = self._everything(
+            sent.everything_tokens,
+            sent.fixed_tokens,
+            sent.everything_same_tokens,
+            goes_on=sent.goes_on,
+            is_step=is_step,
+        )
         state = state._replace(
-            turn_count=sent.turn_count,
-            digest=sent.digest,
             fixed_tokens=sent.fixed_tokens,
             cached_tokens=written_to,
             stable_tokens=sent.stable_tokens,
@@ -442,7 +494,7 @@ class PromptPolicy:
             rebuilt_dollars=plan.rebuilt_dollars if plan else dollars,
             cached_tokens=cached,
             recalled=plan.recalled if plan else (),
-            is_end_cached=written_to == sent.tokens,
+            is_end_cached=marked_to == sent.tokens,
         ), state
 
     def corrected(self, usage: Usage) -> PolicyState:
@@ -484,22 +536,37 @@ class PromptPolicy:
         """What a token of the body costs at each call, in dollars."""
         return (self.prices.cache_read if self._is_warm else self.prices.input) / 1_000_000
 
-    def _asked(self, sizes: PromptSizes) -> PolicyState:
-        """Return the state with one more question: what a small body would have had to recall for it."""
-        state, newest = self.state, len(sizes.turns) - 1
-        away = sum(tokens for turn, tokens in sizes.selected.items() if turn not in (newest, *state.selected))
+    def _continued(self, sizes: PromptSizes) -> PolicyState:
+        """Return the state as far as it was made for a beginning of this history; the account stays.
+
+        A body that was chosen from turns that are still there stays, too. Otherwise it is everything again.
+        """
+        state, same = self.state, sizes.same_turns
+        if same >= state.turn_count:
+            return state
+        if same >= state.since:
+            return state._replace(texts=tuple(each for each in state.texts if each[0] < same), question="")
+        return state._replace(body=(), since=0, texts=(), rent=0.0, selected=(), recalled=(), question="")
+
+    def _asked(self, sizes: PromptSizes, state: PolicyState) -> PolicyState:
+        """Return a state with one more question: what a small body would have had to recall for it."""
+        there = (len(sizes.turns) - 1,) if state.holds_everything else state.turns(len(sizes.turns))
+        away = sum(tokens for turn, tokens in sizes.selected.items() if turn not in there)
         questions = state.questions + 1
         mean = state.recalled_tokens + (away - state.recalled_tokens) / min(_REMEMBERED_QUESTIONS, questions)
         selected = tuple(sorted(sizes.selected))
         return state._replace(
-            recalled_tokens=mean, questions=questions, selected=selected, question=sizes.question_name
+            recalled_tokens=mean,
+            most_recalled_tokens=max(away, state.most_recalled_tokens * (1 - 1 / _REMEMBERED_QUESTIONS)),
+            questions=questions,
+            selected=selected,
+            question=sizes.question_name,
         )
 
-    def _same(self, sizes: PromptSizes, body: tuple[int, ...]) -> tuple[Plan, PolicyState]:
+    def _same(self, sizes: PromptSizes, state: PolicyState, body: tuple[int, ...]) -> tuple[Plan, PolicyState]:
         """Return the plan of before: the question is the same, asked again or by a run that goes on elsewhere."""
-        state = self.state
         plan = self._plan(sizes, body, tuple(turn for turn in state.recalled if turn < len(sizes.turns)))
-        cached = state.cached_tokens if self._is_warm and sizes.is_as_before else plan.cached_tokens
+        cached = state.cached_tokens if self._is_warm and sizes.goes_on else plan.cached_tokens
         action: Action = "everything" if state.holds_everything else "kept"
         same = plan._replace(kept_dollars=plan.dollars, rebuilt_dollars=plan.dollars)
         return same._replace(cached_tokens=cached, action=action, reason="same_run"), state
@@ -533,7 +600,7 @@ class PromptPolicy:
         """Return what it costs to send these turns; what cannot be recalled goes into the body."""
         if recalled and sizes.recall is None:
             body, recalled = tuple(sorted({*body, *recalled})), ()
-        whole = sum(sizes.turns[turn] for turn in body)
+        whole = sum(sizes.turns[turn] + sizes.texts.get(turn, 0) for turn in body)
         told = sizes.recall(recalled) if recalled and sizes.recall else 0
         stable = sizes.fixed + whole
         cached = self._cached(sizes, body)
@@ -544,19 +611,17 @@ class PromptPolicy:
             whole,
             told,
             cached,
-            self._cost(tokens, cached, stable if recalled and not sizes.is_run else tokens),
+            self._cost(tokens, cached, stable if recalled and not sizes.is_run and self.prices.marked else tokens),
         )
 
     def _later(self, sizes: PromptSizes, recalled_tokens: float) -> float:
-        """Return what later calls may pay because turns are told inside the question, in dollars.
+        """Return what later calls may pay because turns are recalled inside the question, in dollars.
 
-        A further step of the run may write them and the question, and the next question reads this one, and the run
-        behind it, a second time without them.
+        The next question reads this one again without them, or a step of the run writes them and the question.
         """
         if not recalled_tokens:
             return 0.0
-        run = max(sizes.turns[-_REMEMBERED_QUESTIONS:], default=0) if sizes.is_run else 0
-        again = (self.prices.cache_write - self.prices.cache_read) * (sizes.question + run)
+        again = (self.prices.cache_write - self.prices.cache_read) * sizes.question
         step = self.prices.cache_write * (recalled_tokens + sizes.question) if sizes.may_run else 0.0
         return (again + step) / 1_000_000
 
@@ -565,23 +630,28 @@ class PromptPolicy:
         state = self.state
         if not self._is_warm or sizes.fixed != state.fixed_tokens:
             return 0
-        if not sizes.is_as_before or state.turn_count > len(sizes.turns):
+        if not (sizes.is_stand_in_same or state.holds_everything):
             return sizes.fixed
-        before = state.turns(state.turn_count)
-        if state.stable_tokens > sizes.fixed + sum(sizes.turns[turn] for turn in before):
-            before = (*before, state.turn_count)  # it reaches into the turn that was asked
-        if body[: len(before)] == before:
+        if state.paid == state.everything_paid and len(body) == len(sizes.turns) and not sizes.goes_on:
+            return sizes.everything_same_tokens  # nothing was ever left out, on no branch
+        texts = {turn for turn, _ in state.texts}
+        before = tuple(turn for turn in state.turns(state.turn_count) if turn < sizes.same_turns)
+        now = tuple(turn for turn in body if turn not in texts or turn in sizes.texts)
+        if self.prices.marked and not sizes.goes_on:  # what was marked ended with a question, before the last answer
+            before = before[:-1] if state.since < sizes.same_turns else ()
+        same = common_beginning(before, now)
+        held = sizes.fixed + sum(sizes.turns[turn] + sizes.texts.get(turn, 0) for turn in before[:same])
+        # What was sent may reach into the turn that was asked.
+        reaches = state.stable_tokens <= held or now[same : same + 1] == (state.turn_count,)
+        if same == len(before) and sizes.goes_on and reaches:
             return state.stable_tokens
-        if self.prices.marked:
-            return sizes.fixed
-        same = common_beginning(before, body)
-        return sizes.fixed + sum(sizes.turns[turn] for turn in body[:same])
+        return sizes.fixed if self.prices.marked and same < len(before) else held
 
-    def _everything(self, tokens: int, fixed: int, is_as_before: bool, *, is_step: bool = False) -> float:
+    def _everything(self, tokens: int, fixed: int, same: int, *, goes_on: bool, is_step: bool = False) -> float:
         """Return what a request with the whole history costs, had every request before been such a one."""
         state = self.state
         hit = state.everything_tokens if is_step else state.everything_stable_tokens
-        hit = hit if is_as_before else fixed
+        hit = hit if goes_on else same
         if not self._is_warm or fixed != state.fixed_tokens:
             hit = 0
         return self._cost(tokens, min(hit, tokens), tokens)
@@ -592,7 +662,7 @@ class PromptPolicy:
         cached = min(self._cached(sizes, ()), sizes.fixed)
         dollars = self._cost(sizes.fixed + told + sizes.question + sizes.stand_in, cached, sizes.fixed)
         plan = Plan((), (), 0, told, cached, dollars, "fresh", "thrifty", dollars, dollars)
-        return plan, self._asked(sizes)._replace(body=(), since=len(sizes.turns))
+        return plan, self._asked(sizes, self.state)._replace(body=(), since=len(sizes.turns), texts=())
 
     def _cost(self, tokens: int, cached: int, written_to: int) -> float:
         return input_cost(tokens, cached=cached, written_to=written_to, prices=self.prices)

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from gatekeeper_core.context.history.earlier import fenced_turns, whole_text
+from gatekeeper_core.context.history.earlier import fenced_turns, turn_text
 from gatekeeper_core.context.history.select import read_history
 from gatekeeper_core.context.history.view import HistoryView
 from gatekeeper_core.context.tool_results.working_memory import RECALL_TOOL_NAME
@@ -111,7 +111,7 @@ def recall_turns(
     for turn_id in shown:
         shown[turn_id] = cut.isdisjoint(range(past[turn_id].start, past[turn_id].stop))
     if view and view.bill:
-        shown.update((turn_id, whole_text(past[turn_id]) in view.told) for turn_id in view.bill.recalled)
+        shown.update((turn_id, turn_text(past[turn_id]) in view.told) for turn_id in view.bill.recalled)
     budget = max_tokens + sum(gatekeeper.turn_tokens[turn_id] for turn_id in shown)
     selection = gatekeeper.explain(query, token_budget=budget_for(gatekeeper.token_counter, budget), trim=True)
     scores = {one.turn_id: one.score.total for one in selection.decisions if one.score and not shown.get(one.turn_id)}
@@ -119,13 +119,12 @@ def recall_turns(
     hidden = taken or sorted(scores, key=scores.__getitem__)[-1:]
     if selection.gate.reason == "about_conversation":
         hidden = [turn_id for turn_id in selection.order if not shown.get(turn_id)]
-    excerpts = {turn.turn_id: f"user: {turn.user}\nassistant: {turn.assistant}" for turn in selection.turns}
+    excerpts = {turn.turn_id: turn for turn in selection.turns}
     count = gatekeeper.token_counter
     told: dict[int, str] = {}
     for turn_id in sorted(hidden, key=lambda turn_id: turn_id in shown):
-        whole = whole_text(past[turn_id])
-        part = excerpts.get(turn_id, whole)
-        forms = [whole, part]
+        part = turn_text(past[turn_id], excerpts.get(turn_id))
+        forms = [turn_text(past[turn_id]), part]
         if not told:
             fenced_tokens = partial(lambda turn_id, text: count(fenced_turns({turn_id: text})), turn_id)
             forms.append(truncate_middle(part, max_tokens, token_counter=fenced_tokens))

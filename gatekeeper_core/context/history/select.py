@@ -89,7 +89,8 @@ def select_history(
         previous: the view of an earlier step of the same run: the past is not chosen again, it only shrinks.
         earlier: the view for the question before: its cuts are sent again where they hold all that matters and fit.
         state: what the policy remembers of the calls before: that of the view before, ``PolicyState()`` at first. None:
-            what the question selects is sent, whatever a provider has cached.
+            what the question selects is sent, whatever a provider has cached: then ``posture="careful"`` means the same
+            as ``"thrifty"``, for nothing is known to be cached.
         prices: of the model of this call; None: those of ``config``, else ``UNKNOWN``.
         now: the time in seconds, to tell whether a cache is cold; None: each is taken for warm.
         embedder: the gatekeeper's from now on (``ContextGatekeeper.set_embedder``): given again, it changes nothing.
@@ -107,7 +108,9 @@ def select_history(
     (0, 1, 2, 5)
     """
     config = HistoryConfig() if config is None else config
-    _check_arguments(gatekeeper, config, previous, earlier, fixed_tokens=fixed_tokens, window_from=window_from)
+    _check_arguments(
+        messages, gatekeeper, config, previous, earlier, fixed_tokens=fixed_tokens, window_from=window_from
+    )
 
     if embedder is not None:
         gatekeeper.set_embedder(embedder)
@@ -122,7 +125,7 @@ def select_history(
         # Here, because builder and adapters never come with such a list.
         from gatekeeper_core.context.history.native import select_native
 
-        return select_native(messages, select, pinned=pinned, counter=gatekeeper.token_counter, **rest)  # type: ignore[arg-type]
+        return select_native(messages, select, pinned=pinned, **rest)  # type: ignore[arg-type]
     return select(cast("Sequence[Message]", messages), pinned, **rest)
 
 
@@ -163,7 +166,8 @@ def read_history(
         head, current = tuple(range(left.stop)), Turn(messages[left.stop :], left.stop, len(messages))
     text = query if query is not None else current.user_text if current else ""
     inside = range(current.start, current.stop) if current else ()
-    apart = tuple(at for at in pins if at not in head and at not in inside)
+    in_head = frozenset(head)
+    apart = tuple(at for at in pins if at not in in_head and at not in inside)
     result = before.first_result if before else None
     if result is None or result >= same:
         result = next((at for at in range(same, len(messages)) if messages[at].role == "tool"), None)
@@ -212,6 +216,7 @@ def select_past(
             costs.prices, sizes = policy.prices, costs.sizes(around)
             account = ThreadAccount(policy, history, sizes, counter=costs.counter, can_recall=can_recall)
         chosen = _chosen_before(previous, history) if previous else None
+        is_careful = account is not None and config.posture == "careful"
         try:
             gatekeeper.sync(history.past)
             costs.past = gatekeeper.turn_tokens
@@ -223,9 +228,9 @@ def select_past(
                     config,
                     room=costs.room_at_start,
                     history_tokens=costs.tokens_at_start,
-                    is_careful=account is not None and config.posture == "careful",
+                    is_careful=is_careful,
                     window_from=window_from,
-                    earlier=dict(earlier.replaced) if earlier else {},
+                    earlier=dict(earlier.replaced) if earlier and not is_careful else {},
                 )
                 if account:
                     chosen = account.choose(chosen, sent=costs.as_sent(chosen), whole=costs.past)
@@ -235,7 +240,8 @@ def select_past(
             costs.past = [max(1, count_messages(t.messages, token_counter=costs.counter)) for t in history.past]
             newest = Choice(newest_turns(costs.past, budget_tokens=costs.room_at_start)[::-1], "fallback", "")
             chosen = (chosen or newest)._replace(status="fallback", reason=_where(error), selection=None)
-        view = costs.view(chosen._replace(turns=without_loose_questions(chosen.turns, history)))
+        asked = {*range(earlier.turn_count + 1)}.difference(earlier.turns) if earlier else ()
+        view = costs.view(chosen._replace(turns=without_loose_questions(chosen.turns, history, failed=asked)))
         if account:
             view = account.billed(view, whole=costs.past, previous=previous, run_stable=costs.run_stable)
         seen.tell(view.facts)
@@ -311,17 +317,20 @@ class _Costs:
         history = self._history
         before, costs = choice.tokens_before, self.as_sent(choice)
         chosen_tokens = sum(costs[turn] for turn in choice.turns) if before is None else before
-        told = told_question(history, choice.told)
+        told = told_question(history, history.current, choice.told)
         told_tokens = self._more_than(told) if told else 0
         run = self._shrunk(told_tokens + chosen_tokens)
         self.run_stable = run.stable
-        if told and self.room_at_start - told_tokens - run.tokens < 0:
+        wanted = choice.turns
+        if told and self.room_at_start - told_tokens - run.tokens < 0:  # then nothing that is worth less has room
             told, told_tokens = None, 0
+            order = choice.selection.order if choice.selection else ()
+            wanted = tuple(turn for turn in wanted if turn in order)
         room = self.room_at_start - told_tokens - run.tokens
         left = self.room_at_start - told_tokens - run.peak_tokens
         if self.prices and left < chosen_tokens:
             left -= -run.peak_tokens % max(1, self.room_at_start // _STEPS)
-        turns = fitting_turns(choice.turns, costs, budget_tokens=left)
+        turns = fitting_turns(wanted, costs, budget_tokens=left)
         sent = [history.past[turn] for turn in turns] + ([history.current] if history.current else [])
         positions = {at for turn in sent for at in range(turn.start, turn.stop)}
         positions.difference_update(run.folded[1:])
@@ -350,6 +359,7 @@ class _Costs:
             folded=run.folded,
             chosen_tokens=chosen_tokens,
             told=choice.told if told else "",
+            message_count=len(history.messages),
             **describe_counter(self.counter),
         )
 
@@ -405,7 +415,12 @@ class _Costs:
         return sum(map(self._tokens_at, positions))
 
 
-def _check_arguments(gatekeeper: object, config: object, previous: object, earlier: object, **numbers: object) -> None:
+def _check_arguments(
+    messages: object, gatekeeper: object, config: object, previous: object, earlier: object, **numbers: object
+) -> None:
+    if isinstance(messages, (str, bytes)) or not isinstance(messages, Sequence):
+        wanted = "a list of messages or dicts, [] for a new conversation"
+        raise TypeError(f"messages must be {wanted}, got {type(messages).__name__}")
     for name, value, kind in (
         ("gatekeeper", gatekeeper, ContextGatekeeper),
         ("config", config, HistoryConfig),

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import replace
 from functools import partial
+from itertools import groupby
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from gatekeeper_core.caching import LruCache
@@ -27,8 +28,7 @@ from gatekeeper_core.context.history.view import HistoryView
 from gatekeeper_core.context.tool_results.thread_memories import thread_name
 from gatekeeper_core.embedding import Embedder
 from gatekeeper_core.encoder import TextEncoder, encoder_of
-from gatekeeper_core.errors import StorageError
-from gatekeeper_core.events import HISTORY, NO_ROOM, STATE_LOST, USAGE, WINDOW_UNKNOWN, Event, Level
+from gatekeeper_core.events import HISTORY, LEFT_OUT, NO_ROOM, STATE_LOST, USAGE, WINDOW_UNKNOWN, Event, Level
 from gatekeeper_core.messages import Message, Turn
 from gatekeeper_core.observation import stage, tell
 from gatekeeper_core.pricing.prices import UNKNOWN, ModelPrices
@@ -50,6 +50,9 @@ POLICY_KIND = "prompt_policy"
 _ALARMING = ("over_budget", "fallback")
 """Statuses whose records are warnings."""
 
+
+_NAMELESS = 16
+"""Conversations without a name that may open alike and go on side by side. Source: ours."""
 
 _KEPT_IN_COPIES = ("_read", "_write", "_signs", "_config", "_count", "_budget_setting", "_clock", "_states", "_encoder")
 
@@ -108,6 +111,7 @@ class ThreadSelector(Generic[Item]):
     _remembered: LruCache[tuple[str, Hashable], RememberedThread[Item]]
     _last_view: HistoryView | None
     _warned: frozenset[Event]
+    _nameless: int
 
     def __init__(
         self,
@@ -237,7 +241,7 @@ class ThreadSelector(Generic[Item]):
 
         Args:
             items: the whole history, in the framework's own messages; read, never changed.
-            thread: names the conversation; None takes its first user message for a name.
+            thread: names the conversation. None: the one of an earlier call, if its messages are a beginning of these.
             tenant: whose system it runs in: threads of two tenants share nothing, though they have the same name.
             config: other settings for this call; None: those of the selector, which know the name of the thread.
             query: the question; None: the last user message.
@@ -258,7 +262,7 @@ class ThreadSelector(Generic[Item]):
             ConfigError: a number is out of range.
             Exception: whatever reading a message raises; and a failed selection, where ``on_error`` is ``raise``.
         """
-        key = (tenant, thread if thread is not None else self._name_of(items))
+        key = (tenant, thread if thread is not None else self._name_of(items, tenant))
         state = self._threads.get_or_put(key, lambda: RememberedThread(self._config_of(thread)))
         with stage(HISTORY, thread=thread_name(thread)) as seen, state.lock:
             try:
@@ -274,6 +278,8 @@ class ThreadSelector(Generic[Item]):
                     held,
                 )
                 state.prices = (config or state.config).prices or prices or UNKNOWN
+                if thread is None and not state.is_beginning_of(items, read=self._read, signs=self._signs):
+                    state.forget()  # another conversation had the place
                 with self._shared(thread, tenant, state):
                     if again:
                         state.take_back()
@@ -284,6 +290,9 @@ class ThreadSelector(Generic[Item]):
                 self._threads.discard(key, state)  # half a step would be remembered: the next call starts anew
                 raise
             self._warn(view, state, is_guess=not ((config or state.config).token_budget or window_tokens))
+            if not (state.has_left_out or self._config.shadow) and view.left_out:
+                state.has_left_out = True
+                tell(LEFT_OUT, **_left_out(view))
             level: Level = "WARNING" if view.status in _ALARMING else "INFO"
             seen.tell(lambda: {**view.facts(), "shadow": self._config.shadow}, level=level)
         self._threads.settle(key, state, state.estimated_bytes)
@@ -297,7 +306,7 @@ class ThreadSelector(Generic[Item]):
 
         ``items`` name a thread that has no name, as in :meth:`view`.
         """
-        state = self._threads.peek((tenant, thread if thread is not None else self._name_of(items)))
+        state = self._threads.peek((tenant, thread if thread is not None else self._name_of(items, tenant)))
         if state is None or self._config.shadow:
             return
         with state.lock, self._shared(thread, tenant, state):
@@ -391,7 +400,7 @@ class ThreadSelector(Generic[Item]):
             if record is not None:
                 version = record.version  # of one that cannot be read as well: it is written over
                 state.policy = PolicyState.from_dict(json.loads(record.body))
-        except (StorageError, ValueError, RecursionError) as error:
+        except Exception as error:  # noqa: BLE001 - a store of the user's: it costs its opinion, not the call
             tell(STATE_LOST, error=type(error).__name__)
         before = state.policy
         yield
@@ -400,7 +409,7 @@ class ThreadSelector(Generic[Item]):
         body = json.dumps(state.policy.to_dict())
         try:
             self._states.save_record(tenant, name, POLICY_KIND, body, upto_seq=-1, expected_version=version)
-        except StorageError as error:
+        except Exception as error:  # noqa: BLE001 - as above
             tell(STATE_LOST, error=type(error).__name__)
 
     def _warn(self, view: HistoryView, state: RememberedThread[Item], *, is_guess: bool) -> None:
@@ -423,13 +432,24 @@ class ThreadSelector(Generic[Item]):
         """Return the settings, with the name of the thread where a compressor wants to know it."""
         return replace(self._config, run=self._config.run and replace(self._config.run, thread_id=thread_name(thread)))
 
-    def _name_of(self, items: Sequence[Item]) -> Hashable:
-        """Return a name for a conversation that has none, so that two of them do not undo each other's index."""
-        for item in items:
-            message = self._read(item)
-            if message.role == "user":
-                return ("first message", hash(message.text))
-        return None
+    def _name_of(self, items: Sequence[Item], tenant: str) -> Hashable:
+        """Return a name for a conversation without one: that of the last call whose messages these begin with.
+
+        So conversations share nothing, though they open alike. One whose last question was edited starts from nothing.
+        """
+        opening = next((message.text for message in map(self._read, items) if message.role == "user"), None)
+        free = None
+        for number in range(_NAMELESS):
+            name = ("nameless", hash(opening), number)
+            state = self._threads.peek((tenant, name))
+            if state is None:
+                free = free or name
+            elif state.is_beginning_of(items, read=self._read, signs=self._signs):
+                return name
+        if free is None:
+            self._nameless = (self._nameless + 1) % _NAMELESS
+            free = ("nameless", hash(opening), self._nameless)
+        return free
 
     # --- copies -----------------------------------------------------------------------------------------------------
 
@@ -437,6 +457,7 @@ class ThreadSelector(Generic[Item]):
         self._remembered = LruCache(max_bytes=self._config.max_bytes, keeps_newest=True)
         self._last_view = None
         self._warned = frozenset()
+        self._nameless = 0
         self._process = os.getpid()
 
     @property
@@ -462,6 +483,15 @@ class ThreadSelector(Generic[Item]):
         self._forget()
 
 
+def _left_out(view: HistoryView) -> dict[str, Any]:
+    """Return the facts of ``LEFT_OUT``."""
+    grouped = groupby(enumerate(view.left_out), key=lambda pair: pair[1] - pair[0])
+    runs = [[turn for _, turn in run] for _, run in grouped]
+    spans = (f"{run[0]}-{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs)
+    facts = {"turns_left_out": len(view.left_out), "turn_count": view.turn_count}
+    return {**facts, "left_out": ", ".join(spans), "cause": view.cause}
+
+
 def _same_run(state: RememberedThread[Item], history: History, opening: Item | None) -> bool:
     """Return whether the model is still at work on the current turn of the call before.
 
@@ -474,5 +504,6 @@ def _same_run(state: RememberedThread[Item], history: History, opening: Item | N
     if len(history.current.messages) < len(before.current.messages):
         return False  # a run only grows: this one was taken back to try again
     asked, was_asked = history.current.user_text, before.current.user_text
-    wrapped = opening is not None and opening is state.opening and before.query != "" and before.query in asked
+    is_same = opening is not None and opening is state.opening  # with the question at its end; else it was edited
+    wrapped = is_same and before.query != "" and asked.rstrip().endswith(before.query)
     return asked == was_asked or wrapped

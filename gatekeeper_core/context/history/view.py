@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+from gatekeeper_core.errors import ConfigError
+
 if TYPE_CHECKING:
     from gatekeeper_core.context.history.modes import HistoryStatus
     from gatekeeper_core.context.history.policy import CallBill, PolicyState
@@ -42,6 +44,7 @@ class HistoryView(NamedTuple):
         told: earlier turns, as a text that stands before the question in the message that replaces it; "" for none.
         bill: what the call costs and why the past is sent so; None where no state was given.
         state: what the policy is to be given for the next call of this thread; None where it was given none.
+        message_count: messages in the caller's list.
     """
 
     kept: tuple[int, ...]
@@ -62,14 +65,30 @@ class HistoryView(NamedTuple):
     told: str = ""
     bill: CallBill | None = None
     state: PolicyState | None = None
+    message_count: int = 0
+
+    @property
+    def cause(self) -> str:
+        """How the past was chosen and why, in the words of the bill; in those of the status where that says more."""
+        if self.bill and self.status in ("selected", "passthrough"):
+            return f"{self.bill.action}: {self.bill.reason}"
+        return f"{self.status}: {self.reason}" if self.reason else self.status
+
+    @property
+    def left_out(self) -> tuple[int, ...]:
+        """Ids of the past turns that are neither kept nor sent inside the question, ascending."""
+        sent = {*self.turns, *(self.bill.recalled if self.bill else ())}
+        return tuple(turn for turn in range(self.turn_count) if turn not in sent)
 
     def facts(self) -> dict[str, Any]:
         """Return the view as flat JSON-ready facts for logs and events: counts and ids, never text."""
         return {
+            "cause": self.cause,
             "status": self.status,
             "reason": self.reason,
             "decision": self.selection.gate.decision if self.selection else None,
             "messages_kept": len(self.kept),
+            "message_count": self.message_count,
             "messages_folded": len(self.folded),
             "messages_replaced": len(self.replaced),
             "turns_kept": len(self.turns),
@@ -92,6 +111,10 @@ def keep(messages: Sequence[_Item], view: HistoryView) -> list[_Item]:
         messages: the list that the view was made from.
         view: the view of it.
 
+    Raises:
+        TypeError: ``view`` is no ``HistoryView``.
+        ConfigError: the list has another length than the one that the view was made from.
+
     >>> from gatekeeper_core import ContextGatekeeper, HistoryConfig, select_history
     >>> talk = [{"role": "user", "content": "The Redis port is 6380."}, {"role": "assistant", "content": "Noted."}]
     >>> talk += [{"role": "user", "content": "New topic: how long does bread bake?"}]
@@ -99,5 +122,10 @@ def keep(messages: Sequence[_Item], view: HistoryView) -> list[_Item]:
     >>> keep(talk, select_history(talk, gatekeeper=ContextGatekeeper(), config=config)) == talk[2:]
     True
     """
+    if not isinstance(view, HistoryView):
+        raise TypeError(f"view must be the HistoryView of these messages, got {type(view).__name__}")
+    if len(messages) != view.message_count:
+        reason = f"the view was made from {view.message_count} messages, got {len(messages)}"
+        raise ConfigError(f"{reason}: pass the list that select_history was given, or select again")
     replaced: dict[int, Any] = dict(view.replaced)
     return [replaced.get(at, messages[at]) for at in view.kept]

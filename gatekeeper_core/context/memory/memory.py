@@ -5,8 +5,8 @@
     add ── the same text: nothing · the same key: takes its place · much alike: rewords it · else: a new memory
     search ── terms (and the vector) find up to 200 candidates ── cosine ranks them ── hits above a threshold
 
-The similarity is a cosine, 0 to 1: of terms without a model, of embeddings with an ``Embedder``. Where the embedder
-fails, a search goes on with terms, and its result says so.
+The similarity is a calibrated cosine, 0 to 1: of terms without a model, with an ``Embedder`` of terms or embeddings,
+whichever is larger. Where the embedder fails, a search goes on with terms, and its result says so.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Literal
 
 from gatekeeper_core.context.memory.search import (
     MAX_CANDIDATES,
+    RELATED,
     MemoryConfig,
     MemoryHits,
     most_alike,
@@ -25,7 +26,7 @@ from gatekeeper_core.context.memory.search import (
 )
 from gatekeeper_core.context.thread.records import written
 from gatekeeper_core.embedding import Embedded, embed, embedding_mark
-from gatekeeper_core.errors import ConfigError, ConflictError
+from gatekeeper_core.errors import ConfigError, ConflictError, check_number
 from gatekeeper_core.events import EMBEDDER_FAILED, MEMORY_FORGET, MEMORY_SEARCH, MEMORY_WRITE
 from gatekeeper_core.observation import stage, tell
 from gatekeeper_core.selection.anchors import count_terms, folded, telling_terms
@@ -60,7 +61,8 @@ class LongTermMemory:
 
     Args:
         store: keeps the memories.
-        embedder: gives the vectors of texts; None: similarity is of terms.
+        embedder: gives the vectors of texts; None: similarity is of terms. Its attribute ``related_cosine``, if it has
+            one, calibrates it: the cosine that counts as related, above 0 and below 1. Without it 0.6 is.
         query_embedder: gives the vectors of questions, for models that embed them in another way; None: ``embedder``.
         config: thresholds.
         clock: gives the time in seconds; None: memories carry no times and never expire.
@@ -73,7 +75,7 @@ class LongTermMemory:
     ['I prefer green tea']
     """
 
-    __slots__ = ("_clock", "_config", "_embedder", "_query_embedder", "_store", "_told")
+    __slots__ = ("_clock", "_config", "_embedder", "_query_embedder", "_related", "_store", "_told")
 
     def __init__(
         self,
@@ -93,6 +95,8 @@ class LongTermMemory:
         self._embedder = embedder
         self._query_embedder = query_embedder or embedder
         self._config = config or MemoryConfig()
+        self._related: float = getattr(embedder, "related_cosine", RELATED)
+        check_number("related_cosine", self._related, low=0.01, high=0.99)
         self._clock = clock
         self._told: set[str] = set()
 
@@ -262,8 +266,7 @@ class LongTermMemory:
             scope: whose memories.
             query: what was asked.
             limit: hits at most, 1 to 200.
-            min_similarity: similarity from which a memory is a hit, 0..1; None: the configured one of its kind. Where
-                an embedder fails, terms are compared, and the lower of both thresholds counts.
+            min_similarity: similarity from which a memory is a hit, 0..1; None: the configured one.
             categories: of which categories; None: of all.
             before: what the user said before, oldest first; it counts less the older it is.
 
@@ -286,6 +289,7 @@ class LongTermMemory:
                 min_similarity=min_similarity,
                 categories=tuple(categories or ()),
                 config=self._config,
+                related=self._related,
                 now=self._now(),
             )
             seen.tell(lambda: {"status": hits.status, "reason": hits.reason or "", "memories": len(hits)})

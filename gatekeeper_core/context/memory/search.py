@@ -1,4 +1,10 @@
-"""The search for memories: candidates from a store, ranked by one cosine, hits above a threshold.
+"""The search for memories: candidates from a store, ranked on one scale, hits above a threshold.
+
+::
+
+    terms ──cosine──┐
+                    ├──calibrated: what one of ten unrelated questions reaches is 0.6──> similarity: the larger one
+    vectors ─cosine─┘
 
 The work is bounded, whatever the store holds or gives back.
 """
@@ -25,10 +31,12 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MAX_CANDIDATES",
+    "RELATED",
     "MemoryConfig",
     "MemoryHit",
     "MemoryHits",
     "SimilarityKind",
+    "calibrated",
     "most_alike",
     "question_terms",
     "search_memories",
@@ -38,6 +46,13 @@ SimilarityKind: TypeAlias = Literal["sparse", "dense"]
 
 MAX_CANDIDATES = 200
 """Memories that a search compares at most, found by terms; as many again by the vector. Source: ours."""
+
+RELATED = 0.6
+"""Where the scale of similarities has what counts as related. Source: specification 001, its least similarity."""
+
+_RELATED_TERMS = 0.08
+"""The cosine of terms that counts as related: one of ten unrelated utterances finds a memory at it. Source: measured,
+``benchmarks.long_term_memory --thresholds``."""
 
 _EARLIER_WEIGHT = (
     0.9  # of a text that was said before, against the one after it. Source: ``benchmarks.long_term_memory``
@@ -52,20 +67,17 @@ class MemoryConfig:
     """How memories are found, compared and merged.
 
     Attributes:
-        min_similarity_sparse: similarity of terms from which a memory is a hit, 0..1. Source: measured, see
-            ``docs/memory.md``: one unrelated Chinese utterance in ten finds anything above it.
-        min_similarity_dense: similarity of embeddings from which a memory is a hit, 0..1. Source: specification 001.
+        min_similarity: similarity from which a memory is a hit, 0..1. Source: specification 001.
         merge_similarity: similarity of terms from which two texts of a category are one memory, 0..1. Source: 004.
         embedder_name: of which model the vectors are; another name, and they are made anew.
     """
 
-    min_similarity_sparse: float = 0.08
-    min_similarity_dense: float = 0.6
+    min_similarity: float = 0.6
     merge_similarity: float = 0.85
     embedder_name: str = ""
 
     def __post_init__(self) -> None:
-        check_range(self, "min_similarity_sparse", "min_similarity_dense", "merge_similarity", low=0, high=1)
+        check_range(self, "min_similarity", "merge_similarity", low=0, high=1)
         if not isinstance(self.embedder_name, str):
             raise TypeError(f"MemoryConfig.embedder_name must be a str, got {type(self.embedder_name).__name__}")
 
@@ -75,8 +87,8 @@ class MemoryHit(NamedTuple):
 
     Attributes:
         memory: what is remembered.
-        similarity: the cosine, 0.0 to 1.0.
-        kind: of what it is the cosine; the two scales are not comparable.
+        similarity: the larger of both calibrated cosines, 0.0 to 1.0; see :func:`calibrated`.
+        kind: of what it is the cosine.
     """
 
     memory: Memory
@@ -109,6 +121,23 @@ class MemoryHits(Sequence[MemoryHit]):
         return self.hits[at]
 
 
+def calibrated(cosine: float, related: float) -> float:
+    """Return a cosine on the scale of all similarities, where ``related`` is 0.6, and 0 and 1 stay.
+
+    Args:
+        cosine: 0..1.
+        related: the cosine that counts as related, above 0 and below 1.
+
+    Rounded to six digits. Source: ours; 0.6 is the threshold of specification 001.
+
+    >>> calibrated(0.08, 0.08), calibrated(0.33, 0.33), calibrated(0.04, 0.08), calibrated(1.0, 0.08)
+    (0.6, 0.6, 0.3, 1.0)
+    """
+    if cosine < related:
+        return round(RELATED * cosine / related, 6)
+    return round(RELATED + (1 - RELATED) * (cosine - related) / (1 - related), 6)
+
+
 def question_terms(query: str, before: Sequence[str] = ()) -> dict[str, float]:
     """Return the counts of a question's terms, with those of the texts said before it, which count less.
 
@@ -137,42 +166,41 @@ def search_memories(
     min_similarity: float | None,
     categories: Collection[str],
     config: MemoryConfig,
+    related: float,
     now: float | None,
 ) -> MemoryHits:
     """Return the memories of a scope that a question calls for, best first; see ``LongTermMemory.search``.
 
-    The question comes as the counts of its terms and, where there is an embedder, what that gave. No categories stand
-    for all. ``now`` is in seconds; None: nothing has expired.
+    The question comes as the counts of its terms and, where there is an embedder, what that gave; ``related`` is its
+    calibration. No categories stand for all. ``now`` is in seconds; None: nothing has expired.
     """
     vector = embedded.vectors[0] if embedded and embedded.vectors else None
-    least: dict[SimilarityKind, float] = {"sparse": config.min_similarity_sparse, "dense": config.min_similarity_dense}
-    if min_similarity is not None:
-        # Given for embeddings, it would keep every memory away that is compared by terms.
-        least["sparse"] = min_similarity if embedded is None else min(min_similarity, least["sparse"])
-        least["dense"] = min_similarity
+    least = config.min_similarity if min_similarity is None else min_similarity
     terms, found = _candidates(store, scope, counts, vector, categories)
     compared: list[MemoryHit] = []
     lengths: set[int] = set()
+    is_dense = False
     for memory, _, stored, vector_of in found:
         if now is not None and memory.valid_to is not None and memory.valid_to <= now:
             continue
+        hit = MemoryHit(memory, calibrated(terms.similarity(count_terms(memory.text)), _RELATED_TERMS), "sparse")
         if stored is not None:
             lengths.add(len(stored))
             is_of_text = vector_of == embedding_mark(memory.text, config.embedder_name)
             if vector is not None and is_of_text and len(stored) == len(vector):
-                compared.append(MemoryHit(memory, cosine(vector, stored), "dense"))
-                continue
-        compared.append(MemoryHit(memory, terms.similarity(count_terms(memory.text)), "sparse"))
-    # The two scales are not comparable: what was compared by vectors comes first.
+                is_dense = True
+                similarity = calibrated(cosine(vector, stored), related)
+                hit = hit if hit.similarity > similarity else MemoryHit(memory, similarity, "dense")
+        compared.append(hit)
     ranked = sorted(
-        (hit for hit in compared if 0.0 < hit.similarity >= least[hit.kind]),
-        key=lambda hit: (hit.kind, -hit.similarity, -hit.memory.valid_from, -(hit.memory.seq or 0), hit.memory.id),
+        (hit for hit in compared if 0.0 < hit.similarity >= least),
+        key=lambda hit: (-hit.similarity, -hit.memory.valid_from, -(hit.memory.seq or 0), hit.memory.id),
     )
     hits = tuple(ranked[:limit])
     if embedded is None:
         return MemoryHits(hits, "sparse")
     reason = embedded.reason
-    if vector is not None and compared and all(hit.kind == "sparse" for hit in compared):
+    if vector is not None and compared and not is_dense:
         reason = "stale_vectors" if len(vector) in lengths else "other_dimensions" if lengths else "no_stored_vectors"
     return MemoryHits(hits, "fallback" if reason else "dense", reason)
 

@@ -201,7 +201,7 @@ class ThreadRequests(Generic[Item]):
                 safety_net=not inside,
                 tools=asked.tools,
                 reserve_tokens=asked.reserve_tokens,
-                pin=self._builder.config.enable_instruction_pinning is True,
+                pin=inside and self._builder.config.enable_instruction_pinning is True,
                 prices=asked.prices,
                 recall=inside,
             )
@@ -228,8 +228,8 @@ class ThreadRequests(Generic[Item]):
         parts = context.trace.parts
         for message, sources in context.rendered_parts(provider=provider):
             added = (parts[at].part for at in sources if parts[at].seq is None)
-            if context.trace.safety_net and any(part in ("current_input", "pinned") for part in added):
-                continue  # the framework says the question itself, and nothing comes between
+            if context.trace.safety_net and "current_input" in added:
+                continue  # the framework says the question itself
             pieces = [(context.messages[at], given.item(parts[at])) for at in sources]
             own = pieces[0][1] if len(pieces) == 1 and given.says(parts[sources[0]], message) else None
             yield self._write(message, pieces) if own is None else own

@@ -71,7 +71,7 @@ class Material(NamedTuple):
         covered_messages: how many it covers.
         memories: gives memories within a limit of tokens, and how many, but for those that messages with some sequence
             numbers say anyway.
-        pin: the pin without a word on the task, "" where only the status of the task is told; None: no pin.
+        pin: the pin without the status of the task, "" for no pin.
         found_memories: how many memories were found.
     """
 
@@ -87,7 +87,7 @@ class Material(NamedTuple):
     upto_seq: int
     covered_messages: int
     memories: Callable[[int, Collection[int]], tuple[Message | None, int]]
-    pin: str | None
+    pin: str
     found_memories: int = 0
 
 
@@ -149,7 +149,7 @@ class Assembly:
             self._refuse(self._must)
         self._optional: dict[Part, tuple[Message | None, int]] = {}
         self._given_up: list[str] = []
-        self._memories = self._status_tokens = 0
+        self._memories = 0
         self._choose_optional()
 
     # --- what is optional -------------------------------------------------------------------------------------------
@@ -163,10 +163,10 @@ class Assembly:
         asked = self._cost(request.messages[at] for at in {*self._head, *request.asked})
         left = self._available - self._must - asked
         left = self._take("constraints", material.constraints, left)
-        if material.pin is not None:
-            tokens = self._count(material.pin)
-            self._status_tokens = min(_STATUS_TOKENS, max(0, left - tokens) // 10)
-            left = self._take("pinned", None, left, tokens=tokens + self._status_tokens)
+        if material.pin:
+            tokens = self._cost([Message("system", material.pin)])
+            tokens += min(_STATUS_TOKENS, max(0, left - tokens) // 10)
+            left = self._take("pinned", None, left, tokens=tokens)
         left = self._take("steps", material.steps, left)
         for_summary, for_memories = shares.summary, shares.retrieved
         if self._config.redistribute:
@@ -211,11 +211,13 @@ class Assembly:
         return max(fixed, self._available + self._shares.reserved - self._shares.recent_messages - asked)
 
     def around(self) -> Around:
-        """Return which of the fixed tokens stand where, and what of them moves."""
+        """Return which of the fixed tokens stand where, and what of them moves.
+
+        The pin counts as free: nothing is read from a cache behind it, and it costs the same whatever turns are sent.
+        """
         material, optional = self._material, self._optional
         costs = {part: cost + _JOIN_TOKENS for part, (_, cost) in optional.items()}
         pin, summary = costs.get("pinned", 0), costs.get("summary", 0)
-        free = self._status_tokens if pin else 0
         volatile = self._cost(material.system[1:])
         moving = volatile + sum(costs.get(part, 0) for part in ("summary", "steps", "retrieved"))
         sent = self._must + self._shares.reserved + sum(costs.values())
@@ -225,8 +227,8 @@ class Assembly:
         told = optional.get("summary", (None, 0))[0]
         return Around(
             ahead_tokens=0 if is_tail else moving,
-            behind_tokens=pin - free + (moving if is_tail else 0),
-            free_tokens=free + self.fixed_tokens() - sent + self._config.shares.of(self._config.total_budget).reserved,
+            behind_tokens=moving if is_tail else 0,
+            free_tokens=pin + self.fixed_tokens() - sent + self._config.shares.of(self._config.total_budget).reserved,
             stand_in_tokens=summary if material.request.says_all(material.upto_seq) else 0,
             ahead=messages_digest(message for message in firm if message),
             stand_in="" if is_tail or told is None else messages_digest([told]),
@@ -381,11 +383,8 @@ class Assembly:
         head = [entry for entry in entries[:start] if entry.part == "head"]
         past = [entry for entry in entries[:start] if entry.part != "head"]
         middle = [*past, *volatile] if self._config.cache_friendly else [*volatile, *past]
-        current = entries[start:]
-        if pin:  # behind the question, where the steps of a run leave it
-            asked = max(at for at, entry in enumerate(current) if entry.part == "current_input")
-            current.insert(asked + 1, _Entry("pinned", pin))
-        return [*system[:1], *taken.get("constraints", []), *head, *middle, *current]
+        last = [_Entry("pinned", pin)] if pin else []
+        return [*system[:1], *taken.get("constraints", []), *head, *middle, *entries[start:], *last]
 
     def _fates(self, chosen: Chosen) -> Iterator[tuple[int, Fate]]:
         yield from chosen.fates

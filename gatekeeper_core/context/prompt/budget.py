@@ -87,9 +87,11 @@ class ContextBuilderConfig:
         enable_summary: whether the thread is summarised. Source: specification 001-57, as the next three.
         enable_memory_retrieval: whether long-term memories are searched, and made from what the user says.
         enable_tool_result_compression: whether tool results are made smaller: past ones always, those of the current
-            run where they have no room.
-        enable_instruction_pinning: whether a question of several lines is said again behind it, with the status of the
-            task. None: where you build the prompt, and not for agents. False: nothing is kept of the task either.
+            run where they are longer than ``max_message_tokens`` or have no room.
+        enable_instruction_pinning: whether the pin comes last in each prompt: the question again, and the task as it is
+            at this step. None: where you build the prompt, and not for agents, whose frameworks may set a cache mark on
+            the newest message, or add others behind it. False: nothing is kept of the task either. Threads shorter than
+            ``history.passthrough_below`` have none.
         shares: the parts of the budget.
         history: how past turns are chosen, by default ``hybrid``: the newest turns, and what the question needs of the
             others. Source: requirement C5. ``token_budget``, ``reserve_tokens``, ``shadow`` and ``run`` are the
@@ -101,8 +103,8 @@ class ContextBuilderConfig:
         fencing: whether what others wrote is fenced. Source: requirement 001-76.
         locale: language of headings and placeholders, ``zh`` or ``en``; None: that of the thread, by its first user
             message. Source: requirement C17.
-        max_message_tokens: longest text of a past message; a longer one is cut in the middle. None: a quarter of the
-            share of the turns. Source: requirement 004-48.
+        max_message_tokens: longest text of a past message; a longer one is cut in the middle. A longer result of the
+            current run is compressed. None: a quarter of the share of the turns. Source: requirement 004-48.
         memory_limit: memories asked for, >= 1. Source: specification 001-24, as the next two.
         memory_categories: categories that are searched; empty: all.
         call_timeout_ms: how long a build waits for stores and models in all, >= 0.

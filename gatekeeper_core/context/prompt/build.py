@@ -16,7 +16,7 @@ from gatekeeper_core.context.prompt.parts import Sections, SystemPrompt
 from gatekeeper_core.context.prompt.request import Request, make_request, needs_prompt, question_place
 from gatekeeper_core.context.task.pin_text import pin_text
 from gatekeeper_core.context.task.steps import ClearedStep, cleared_steps, stand_in_text
-from gatekeeper_core.context.task.task import ActiveTask, Note, status_text
+from gatekeeper_core.context.task.task import ActiveTask, status_text
 from gatekeeper_core.context.thread.index_snapshots import MIN_TURNS, Fetched
 from gatekeeper_core.context.thread.thread import Thread
 from gatekeeper_core.events import ASSEMBLY, BUILD_STARTED, LOOK_UPS, PART, SAFETY_NET
@@ -169,7 +169,7 @@ class Build:
             covered_messages=known.summary.covered_messages if known.summary else 0,
             memories=lambda limit, told: self._sections.memories(self._untold(known.memories, told), limit=limit),
             found_memories=len(known.memories),
-            pin=self._pinned(request, known.task) if pin or (pin is None and self._tracks_task) else None,
+            pin=self._pinned(request) if pin or (pin is None and self._tracks_task) else "",
         )
         with stage(ASSEMBLY, log=self._debug) as seen:
             assembly = Assembly(
@@ -178,7 +178,7 @@ class Build:
             chosen = self._chosen(assembly, request, restore)
             task = self._task(request, known.task, chosen.view)
             limit = assembly.pin_limit()
-            context = assembly.context(chosen, self._pin(material.pin, request, task, limit) if limit else None)
+            context = assembly.context(chosen, self._pin(material.pin, task, limit) if limit else None)
             total, squeezed = context.token_stats.total, context.trace.squeezed
             seen.tell(lambda: {"messages": len(context.messages), "total_tokens": total, "squeezed": squeezed})
         for number, (part, tokens) in enumerate(context.token_stats._asdict().items(), start=1):
@@ -389,18 +389,17 @@ class Build:
 
     # --- the pin ----------------------------------------------------------------------------------------------------
 
-    def _pinned(self, request: Request, task: ActiveTask | None) -> str | None:
-        """Return the pin without a word on the task, None for no pin.
+    def _pinned(self, request: Request) -> str:
+        """Return the pin without the status of the task; "" where the model does not reply to the user or a tool.
 
-        It would only say again what stands right there where the question is of one line: then the status of a task is
-        told alone, where more was noted than what the user asks.
+        That is so where calls wait for results, and where an answer comes last, which the model is to continue.
         """
-        if not request.asked or not self._prompt.strip():
-            return None
-        if len(self._prompt.strip().splitlines()) > 1:
-            return pin_text(self._prompt)
-        task = task and self._at_question(request, task)
-        return "" if task and (task.phase or task.open_step or task.steps or task.findings) else None
+        if not request.asked or request.waits or is_answered(request.messages):
+            return ""
+        least = self._config.history.passthrough_below
+        if least and count_messages(request.messages, token_counter=self._count) < least:
+            return ""
+        return pin_text(self._prompt)
 
     def _task(self, request: Request, known: ActiveTask | None, view: HistoryView | None) -> ActiveTask | None:
         """Return the task with the question read; one that cannot be read on is as it was."""
@@ -410,34 +409,15 @@ class Build:
         verdict = view.selection.gate if view and view.selection else None
         return self._setup.records.update_task(self._look, asked, verdict) or known
 
-    def _pin(self, pin: str | None, request: Request, task: ActiveTask | None, limit: int) -> Message | None:
+    def _pin(self, pin: str, task: ActiveTask | None, limit: int) -> Message:
         """Return the pin, with as many lines on the task as have room."""
-        lines = status_text(self._at_question(request, task), locale=self._locale).splitlines() if task else []
-        for count in range(len(lines), -1, -1):
-            status = self._sections.fenced("\n".join(lines[:count]), "task") if count > 1 else ""
-            message = Message("system", pin_text(self._prompt, status=status) if pin else status)
-            if message.text and count_message(message, token_counter=self._count) <= limit:
+        lines = status_text(task, locale=self._locale).splitlines() if task else []
+        for count in range(len(lines), 1, -1):
+            status = self._sections.fenced("\n".join(lines[:count]), "task")
+            message = Message("system", pin_text(self._prompt, status=status))
+            if count_message(message, token_counter=self._count) <= limit:
                 return message
-        return None
-
-    def _at_question(self, request: Request, task: ActiveTask) -> ActiveTask:
-        """Return a task as it was when the question was asked, so that its status stays the same during the run.
-
-        Of a phase that was replaced since, nothing is known any more.
-        """
-        seq = self._place - 1 if request.added else request.seqs[request.asked[-1]]
-        if seq is None:
-            return task
-        open_steps = [Note(step.name, step.from_seq) for step in task.steps if step.from_seq <= seq + 1 <= step.to_seq]
-        if task.open_step and task.open_step.seq <= seq + 1:
-            open_steps.append(task.open_step)
-        return replace(
-            task,
-            phase=task.phase if task.phase and task.phase.seq <= seq else None,
-            open_step=open_steps[-1] if open_steps else None,
-            steps=tuple(step for step in task.steps if step.to_seq <= seq),
-            findings=tuple(finding for finding in task.findings if finding.seq <= seq),
-        )
+        return Message("system", pin)
 
 
 def _compact(schema: Mapping[str, Any]) -> str:

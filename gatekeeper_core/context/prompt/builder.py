@@ -15,6 +15,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from os import urandom
 from typing import TYPE_CHECKING, Any, cast
 
 from gatekeeper_core.caching import LruCache
@@ -35,13 +36,14 @@ from gatekeeper_core.context.thread.index_snapshots import IndexSnapshots, keeps
 from gatekeeper_core.context.thread.thread import Thread
 from gatekeeper_core.context.tool_results.compressor import ToolResultCompressor
 from gatekeeper_core.context.tool_results.pointers import check_key
+from gatekeeper_core.context.tool_results.thread_memories import ThreadMemories
 from gatekeeper_core.encoder import encoder_of
 from gatekeeper_core.events import BUILD
 from gatekeeper_core.messages import Message, common_beginning, conversation_locale
 from gatekeeper_core.observation import stage
 from gatekeeper_core.pricing.prices import ModelPrices
 from gatekeeper_core.pricing.usage import Usage
-from gatekeeper_core.storage.in_memory import InMemoryRecordStore
+from gatekeeper_core.storage.in_memory import InMemoryBlobStore, InMemoryMemoryStore, InMemoryRecordStore
 from gatekeeper_core.text import Locale
 from gatekeeper_core.tokens import TokenCounter, cached_counter, check_tokens
 from gatekeeper_core.workers import call_lanes
@@ -50,6 +52,7 @@ if TYPE_CHECKING:
     from gatekeeper_core.context.compaction.summarizer import PlainSummarizer, Summarizer
     from gatekeeper_core.context.memory.update import MemoryExtractor
     from gatekeeper_core.context.tool_results.context import ResultCompressor
+    from gatekeeper_core.context.tool_results.working_memory import WorkingMemory
     from gatekeeper_core.embedding import Embedder
     from gatekeeper_core.encoder import TextEncoder
     from gatekeeper_core.storage.base import MemoryStore, RecordStore
@@ -66,6 +69,9 @@ summaries in them."""
 _PROMPT_BYTES = 300
 """What a prompt takes there beside its numbers. Source: ``tracemalloc``, names of threads of 36 characters."""
 
+_OFFLOADED_BYTES = 256 * 2**20
+"""What tool results that are put aside in this process may take together. Source: ours; four threads at their quota."""
+
 _REQUEST_SHARE = 4
 """Requests may take this part of ``HistoryConfig.max_bytes``. Source: ours; they are about as many as the indexes that
 are remembered, whose texts they share."""
@@ -79,12 +85,15 @@ class ContextBuilder:
         store: keeps summaries, tasks and constraints, and where it keeps blobs by thread (``Store``) the indexes of
             long threads; None: in the memory of this process.
         memory: long-term memories; they belong to ``Thread.user``. None: those that the store keeps, where it keeps
-            memories (``Store``); else there are none.
-        tool_results: makes tool results smaller; None: a ``ToolResultCompressor`` that puts nothing aside.
+            memories (``Store``), and without a store those in the memory of this process.
+        tool_results: makes tool results smaller; None: a ``ToolResultCompressor`` that puts long ones aside in the
+            memory of this process, up to 256 MiB; see ``working_memory``.
         summarizer: a model that writes summaries, for the next build; None: sentences as they were said.
         extractor: a model that finds what is worth remembering, for the next build; None: rules.
         token_counter: counts a text; None: ``TokenEstimator()``.
-        session_key: names the fences around what others wrote, 16 bytes or more; None: their names tell what they hold.
+        session_key: names the fences around what others wrote and, without ``tool_results``, the pointers to what was
+            put aside, 16 bytes or more. None: the fences' names tell what they hold, and the pointers have a random key
+            of their own: they differ from process to process.
         max_workers: calls to stores and models at once, at least 1: a quarter each for records, searches, tool results
             and what runs for the next build, so that what hangs in one does not keep the others waiting; below 4 they
             share all of them.
@@ -101,7 +110,7 @@ class ContextBuilder:
     >>> talk = Thread("t1", [Message("user", "The Redis port is 6380."), Message("assistant", "Noted.")])
     >>> context = builder.build(talk, "Which port does Redis use?", "Be brief.")
     >>> [message.role for message in context.messages], context.trace.safety_net
-    (['system', 'user', 'assistant', 'user'], True)
+    (['system', 'user', 'assistant', 'user', 'system'], True)
     """
 
     def __init__(
@@ -121,14 +130,17 @@ class ContextBuilder:
         if config is not None and not isinstance(config, ContextBuilderConfig):
             raise TypeError(f"config must be a ContextBuilderConfig, got {type(config).__name__}")
         self._count = cached_counter(token_counter)
-        self._tool_results = tool_results or ToolResultCompressor(token_counter=self._count)
         self._session_key = None if session_key is None else check_key(session_key)
+        if tool_results is None:
+            blobs = InMemoryBlobStore(max_bytes=_OFFLOADED_BYTES)
+            aside = ThreadMemories(blobs, self._session_key or urandom(32), token_counter=self._count)
+            tool_results = ToolResultCompressor(working_memory=aside, token_counter=self._count)
+        self._tool_results = tool_results
         self._before: LruCache[tuple[str, str], array[int]] = LruCache(max_bytes=_PROMPTS_BYTES, keeps_newest=True)
         self._lanes = call_lanes(max_workers)
-        store = InMemoryRecordStore() if store is None else store
-        if memory is None and keeps_memories(store):
-            memory = LongTermMemory(cast("MemoryStore", store))
-        self._store, self._memory = store, memory
+        if memory is None and (store is None or keeps_memories(store)):
+            memory = LongTermMemory(cast("MemoryStore", store) if store else InMemoryMemoryStore())
+        self._store, self._memory = store or InMemoryRecordStore(), memory
         self._summarizer, self._extractor = summarizer, extractor
         self._encoder = encoder_of(embedder)
         self._configure(config or ContextBuilderConfig())
@@ -196,6 +208,11 @@ class ContextBuilder:
         return self._setup.records.tasks
 
     @property
+    def working_memory(self) -> WorkingMemory | ThreadMemories | None:
+        """Where tool results are put aside; a tool reads them for the model: ``.of(thread.id).answer(pointer)``."""
+        return getattr(self._tool_results, "working_memory", None)
+
+    @property
     def summaries(self) -> ThreadSummary:
         """The summaries of threads."""
         return self._setup.records.summaries
@@ -237,7 +254,7 @@ class ContextBuilder:
             tools: the schemas of tools that are sent beside the messages: they count.
             safety_net: whether a prompt that is missing is added. False: it is known to be in the thread.
             reserve_tokens: part of the budget kept free for what else is sent in this request, >= 0.
-            pin: whether a request of several lines is said again behind it; None: unless the settings say otherwise.
+            pin: whether the pin, the request with the status of the task, comes last; None: as the settings say.
             prices: of the model that reads the prompt; None: those of ``HistoryConfig.prices``, else ``UNKNOWN``. What
                 the build costs is in ``trace.view.bill``.
             recall: whether earlier turns may be told inside the question; False where you send your own question.

@@ -3,13 +3,15 @@
 ============  ==================================  ====================================================================
 provider      system messages                     the pin, unless the caller says otherwise
 ============  ==================================  ====================================================================
-openai        stay where they are                 a system message behind the question
-minimax       one at the head; later ones become  a user message behind the question: its suffix
+openai        stay where they are                 a system message at the end
+minimax       one at the head; later ones become  the end of the last message, the user's or a tool's, under its heading
 anthropic     user messages in their place
 gemini
 ============  ==================================  ====================================================================
 
-A later system message that moves to the user's side keeps its text: what others wrote is fenced in it already.
+A later system message that moves to the user's side keeps its text: what others wrote is fenced in it already. Behind
+results the pin is no user message of its own: that would end the run, and with it go the thoughts that MiniMax and
+Anthropic take back while it lasts.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ from dataclasses import replace
 from typing import Literal, NamedTuple, get_args
 
 from gatekeeper_core.errors import ConfigError
-from gatekeeper_core.messages import Message, Provider, TextPart, is_answer
+from gatekeeper_core.messages import Message, Part, Provider, TextPart, is_answer
 
 __all__ = ["OPENING", "PinRole", "Rendered", "render_parts"]
 
@@ -46,14 +48,14 @@ class Rendered(NamedTuple):
 def render_parts(
     messages: Sequence[Message], *, provider: Provider, pin: int | None = None, pin_as: PinRole | None = None
 ) -> tuple[Rendered, ...]:
-    """Return messages in the order and with the roles that a provider takes.
+    r"""Return messages in the order and with the roles that a provider takes.
 
     Args:
         messages: the messages; calls and results belong together (``exchanges.py``).
         provider: who is to read them.
         pin: position of the pin, None where there is none.
         pin_as: its role; None: as the module says. ``system`` and ``developer`` are one role here (a provider's package
-            sends the one or the other); ``user_suffix`` makes it a user message.
+            sends the one or the other); ``user_suffix`` adds it to the message before it.
 
     Raises:
         ConfigError: the provider or the role of the pin is unknown, or the provider takes no system message there.
@@ -61,7 +63,7 @@ def render_parts(
     >>> rules, asked, pin = Message("system", "Be brief."), Message("user", "hi"), Message("system", "Answer now.")
     >>> rendered = render_parts([rules, asked, pin], provider="anthropic", pin=2)
     >>> [(one.message.role, one.message.text, one.sources) for one in rendered]
-    [('system', 'Be brief.', (0,)), ('user', 'hi', (1,)), ('user', 'Answer now.', (2,))]
+    [('system', 'Be brief.', (0,)), ('user', 'hi\n\nAnswer now.', (1, 2))]
     """
     if provider not in get_args(Provider):
         raise ConfigError(f"provider must be one of {', '.join(get_args(Provider))}, got {provider!r}")
@@ -70,18 +72,27 @@ def render_parts(
     many = provider in _MANY_SYSTEMS
     if pin_as in ("system", "developer") and not many:
         raise ConfigError(f'{provider} takes no system message behind the question: use pin_as="user_suffix"')
-    as_user = pin_as == "user_suffix" or not many
-    roled = [
-        Rendered(replace(one, role="user") if at == pin and as_user else one, (at,)) for at, one in enumerate(messages)
-    ]
+    placed = [Rendered(one, (at,)) for at, one in enumerate(messages)]
+    if pin and (pin_as == "user_suffix" or not many):
+        placed[pin - 1 : pin + 1] = _suffixed(*placed[pin - 1 : pin + 1])
     if many:
-        return tuple(roled)
-    placed = _one_system(roled)
+        return tuple(placed)
+    placed = _one_system(placed)
     if provider in _STARTS_WITH_USER:  # a word of the user's before an answer that nobody asked for
         first = next((at for at, one in enumerate(placed) if one.message.role != "system"), len(placed))
         if first < len(placed) and placed[first].message.role != "user":
             placed.insert(first, Rendered(Message("user", OPENING)))
     return tuple(_one_model_message(placed) if provider == "gemini" else placed)
+
+
+def _suffixed(last: Rendered, pin: Rendered) -> list[Rendered]:
+    """Return the message before the pin with the pin at its end; where that is an answer, the pin as the user's."""
+    message, text = last.message, pin.message.text
+    if message.role not in ("user", "tool"):
+        return [last, Rendered(replace(pin.message, role="user"), pin.sources)]
+    is_plain = isinstance(message.content, str)
+    content: str | tuple[Part, ...] = f"{message.text}\n\n{text}" if is_plain else (*message.content, TextPart(text))
+    return [Rendered(replace(message, content=content), _sources([last, pin]))]
 
 
 def _one_system(parts: Sequence[Rendered]) -> list[Rendered]:

@@ -120,7 +120,8 @@ def make_request(
         place: sequence number of the message that it stands before; None: it stands at the end.
         without: sequence numbers of messages that something else stands for.
         compress_result: makes the text of a past tool result smaller; None: nothing does.
-        max_message_tokens: a longer text of a past user or assistant message is cut in the middle; None: none is.
+        max_message_tokens: a longer text of a past user or assistant message is cut in the middle, and a longer result
+            of the current run is compressed; None: none is.
         token_counter: counts a text.
         before: an earlier request, made with the same three settings: the finished turns that it has in common with
             this one are taken over, and only the results of a compressor that may change its mind (``is_steady``) are
@@ -157,6 +158,7 @@ def make_request(
     past = range(kept, starts[-1] if starts else 0)
     again = [] if is_steady else [at for at in range(kept) if whole[at].role == "tool"]
     small = _made_small(whole, (*again, *past), compress_result, max_message_tokens, token_counter)
+    small |= _long_results(whole, range(past.stop, len(whole)), compress_result, max_message_tokens, token_counter)
     for at, message in small.items():
         sent[at] = message
     changed = frozenset(at for at in changed if at < kept and at not in small)
@@ -204,6 +206,26 @@ def _made_small(
     return small
 
 
+def _long_results(
+    messages: tuple[Message, ...],
+    positions: range,
+    compress_result: ResultCompressor | None,
+    max_tokens: int | None,
+    count: TokenCounter,
+) -> dict[int, Message]:
+    """Return the results of the current run that are longer than a past message may be, compressed for its question.
+
+    Whether there is room for them does not matter: so each step of the run sends them in the same form.
+    """
+    run = [(at, messages[at]) for at in positions if messages[at].role == "tool"]
+    if not run or compress_result is None or max_tokens is None:
+        return {}
+    asked = "\n".join(messages[at].text for at in positions if messages[at].role == "user")
+    results = ToolResults(messages, compress_result, query=asked)
+    long = {at: results.smaller(at, message) for at, message in run if _is_longer(message.text, max_tokens, count)}
+    return {at: message for at, message in long.items() if message}
+
+
 def _size(message: Message) -> int:
     return estimated_bytes(message) + _POSITION_BYTES
 
@@ -212,9 +234,13 @@ def _cut(message: Message, max_tokens: int | None, count: TokenCounter) -> Messa
     """Return a message whose text is no longer than allowed; parts that are no text stay out of it."""
     if max_tokens is None or message.role not in ("user", "assistant") or not isinstance(message.content, str):
         return message
-    if len(message.content) * _MOST_TOKENS <= max_tokens or count(message.content) <= max_tokens:
+    if not _is_longer(message.content, max_tokens, count):
         return message
     return replace(message, content=truncate_middle(message.content, max_tokens, token_counter=count))
+
+
+def _is_longer(text: str, max_tokens: int, count: TokenCounter) -> bool:
+    return len(text) * _MOST_TOKENS > max_tokens and count(text) > max_tokens
 
 
 def needs_prompt(turns: Sequence[Turn], prompt: str, *, included: bool) -> bool:

@@ -108,6 +108,8 @@ class ToolResults:
         text = self._compress(message, context)
         if not isinstance(text, str):
             raise TypeError(f"compress_result must return str, got {type(text).__name__}")
+        if text == before:
+            return None
         # Of the pointers in it only those are the compressor's own that the result did not bring along.
         text = defused(text, set(pointers_in(text)).difference(pointers_in(before)))
         if len(text) >= len(before):

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from gatekeeper_cli.explanation import (
     budget_use,
+    kept_none,
     near_groups,
     near_misses,
     readable_grid,
@@ -66,6 +67,7 @@ def explanation_page(
         verdict=visible("".join(verdict_words(selection.gate, texts))),
         meaning=meaning_line(selection, texts),
         asked=why_not(asked, texts, query=selection.query) if asked else "",
+        kept_none=kept_none(selection, texts),
         figures=_figures(selection, texts),
         budget=budget,
         budget_line=texts("budget_line", budget=selection.token_budget, **budget._asdict()),

@@ -194,10 +194,11 @@ def test_an_earlier_summary_is_taken_up_and_not_nested() -> None:
     assert (twice.counts, counts_in(twice.messages)) == (Counts(1, 1), Counts(3, 4))
 
 
-def test_a_summary_survives_the_way_through_a_dict() -> None:
+@pytest.mark.parametrize(("trusted", "counts"), [(True, Counts(4, 5)), (False, Counts(1, 1))])
+def test_a_summary_survives_the_way_through_a_dict_that_is_trusted(trusted: bool, counts: Counts) -> None:
     once = fold_rounds(THREE_ROUNDS, 0).messages
-    read = [Message.from_dict(message.to_dict()) for message in once]
-    assert counts_in(fold_rounds([*read, calls("e"), result("e")], 0).messages) == Counts(4, 5)
+    read = [Message.from_dict(message.to_dict(), trusted=trusted) for message in once]
+    assert counts_in(fold_rounds([*read, calls("e"), result("e")], 0).messages) == counts
 
 
 @pytest.mark.parametrize("mark", [-1, True, "7", ""])

@@ -105,8 +105,86 @@ def test_what_a_provider_has_compacted_is_left_to_it() -> None:
         {"role": "user", "content": "?"},
     ]
     view = view_of(responses, 150)
-    assert (view.kept, view.status, view.fixed_tokens) == ((0, 1, 2), "passthrough", view.fixed_tokens)
-    assert 100 <= view.fixed_tokens < 120
+    assert (view.kept, view.status) == ((0, 1, 2), "passthrough")
+    assert 100 <= view.tokens < 120
+
+
+def test_a_compaction_is_left_to_the_provider_as_long_as_its_thread_goes_on() -> None:
+    items, gatekeeper, view = compacted_anthropic(), ContextGatekeeper(), None
+    config = HistoryConfig(token_budget=150, passthrough_below=0)
+    for _ in range(3):
+        view = select_history(items, gatekeeper=gatekeeper, config=config, earlier=view)
+        again = select_history(items, gatekeeper=gatekeeper, config=config, previous=view)
+        assert again.kept == view.kept
+        assert view.kept[:2] == (0, 1)
+        assert view.tokens <= 150
+        items = [
+            *items,
+            {"role": "assistant", "content": "很久。" * 40},
+            {"role": "user", "content": "How long does bread bake?"},
+        ]
+
+
+THINGS_PASTED = [
+    {"type": "compaction", "content": "端口 6380. " * 40},
+    {"type": "compaction", "encrypted_content": "gAAA" * 100},
+    {"type": "compaction_summary", "content": "so far " * 60, "tokens": 0},
+]
+CALLED = {"id": "c1", "type": "function", "function": {"name": "web", "arguments": "{}"}}
+USED = {"type": "tool_use", "id": "c1", "name": "web", "input": {}}
+FETCHED = {"type": "function_call", "call_id": "c1", "name": "web", "arguments": "{}"}
+PLACES = {
+    "a user's": lambda block: [{"role": "user", "content": [{"type": "text", "text": "Tea?"}, block]}],
+    "a chat tool's": lambda block: [
+        {"role": "user", "content": "Tea?"},
+        {"role": "assistant", "content": None, "tool_calls": [CALLED]},
+        {"role": "tool", "tool_call_id": "c1", "content": [{"type": "text", "text": "page"}, block]},
+    ],
+    "an Anthropic user's": lambda block: [
+        {"role": "assistant", "content": [{"type": "thinking", "thinking": "", "signature": "c2ln"}]},
+        {"role": "user", "content": [{"type": "text", "text": "Tea?"}, block]},
+    ],
+    "an Anthropic tool's": lambda block: [
+        {"role": "user", "content": "Tea?"},
+        {"role": "assistant", "content": [USED]},
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c1", "content": [block]}]},
+    ],
+    "a Responses user's": lambda block: [
+        {"role": "user", "content": [{"type": "input_text", "text": "Tea?"}, block]},
+    ],
+    "a Responses tool's": lambda block: [
+        {"role": "user", "content": "Tea?"},
+        FETCHED,
+        {"type": "function_call_output", "call_id": "c1", "output": [{"type": "input_text", "text": "page"}, block]},
+    ],
+    "a chat item of that type, which is": lambda block: [
+        {"content": "Tea?", **block, "role": "user"},
+    ],
+    "a Responses item of that type, with a role, which is": lambda block: [
+        {"type": "message", "role": "user", "content": "Tea?"},
+        {"content": "Tea?", **block, "role": "user"},
+    ],
+    "a Gemini user's": lambda block: [{"role": "user", "parts": [{"text": "Tea?"}, block]}],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("block", THINGS_PASTED, ids=["text", "sealed", "summary"])
+@pytest.mark.parametrize("place", PLACES)
+def test_only_what_the_provider_wrote_is_its_compaction(place: str, block: dict[str, Any]) -> None:
+    holding = PLACES[place](block)
+    key = "parts" if "parts" in holding[0] else "content"
+    model = "model" if key == "parts" else "assistant"
+
+    def said(role: str, text: str) -> dict[str, Any]:
+        return {"role": role, key: [{"text": text}] if key == "parts" else text}
+
+    past = [said(role, f"{role} {at} 说完了。" * 30) for at in range(8) for role in ("user", model)]
+    question = said("user", "How long does bread bake?")
+    view = view_of([*past, *holding, said(model, "done"), question], 400)
+    assert (view.status, view.turn_count >= 9, view.tokens <= 400) == ("selected", True, True)
+    assert view.history_tokens > 8 * 60 + 100
+    while_asked = view_of([*past, *holding], 4_000)
+    assert while_asked.history_tokens > 8 * 60 + 100
 
 
 def test_settings_among_responses_items_are_always_sent() -> None:

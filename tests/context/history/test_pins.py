@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import pytest
 from hypothesis import given
@@ -29,6 +29,7 @@ from tests.loops import (
     user,
     violations,
 )
+from tests.timing import assert_linear
 
 SCRIPTS = {"chinese": "Redis 的端口是 6380。", "english": "The Redis port is 6380.", "mixed": "Redis 端口 is 6380."}
 three_scripts = pytest.mark.parametrize("text", SCRIPTS.values(), ids=SCRIPTS)
@@ -160,3 +161,39 @@ def test_a_pin_is_the_position_of_a_user_or_system_message() -> None:
     for at in (2, 3, 4, -1):
         with pytest.raises(ValueError, match=str(at)):
             checked_pins(messages, [at])
+
+
+MANY = {
+    "pins before the first question": lambda count: ([user("rule")] * count, range(count)),
+    "pins among the questions": lambda count: ([user("q"), assistant("a")] * count, range(0, 2 * count, 2)),
+    "summaries": lambda count: ([user("q"), *[summary_of(Counts(1, 1), "en")] * count], ()),
+}
+
+
+@pytest.mark.parametrize("kind", MANY)
+def test_reading_many_pins_and_summaries_takes_linear_time(kind: str) -> None:
+    def work_of(count: int) -> Callable[[], object]:
+        messages, pinned = MANY[kind](count)
+        return lambda: read_history([*messages, user("tea?")], pinned=pinned)
+
+    assert_linear(work_of, small=2_000, large=16_000)
+
+
+kinds = st.sampled_from([user("q"), assistant("a"), system("s"), summary_of(Counts(1, 1), "en"), result("c")])
+
+
+@given(messages=st.lists(kinds, max_size=10).map(tuple), data=st.data())
+def test_what_is_no_question_opens_a_turn_only_where_an_answer_would_be_lost(
+    messages: tuple[Message, ...], data: st.DataObject
+) -> None:
+    summaries = summaries_in(messages)
+    users = [at for at, one in enumerate(messages) if one.role in ("user", "system") and at not in summaries]
+    pinned = data.draw(st.sets(st.sampled_from(users))) if users else set()
+    seen = as_said(messages, pinned=pinned, summaries=summaries)
+    asked = next((at for at in users if messages[at].role == "user" and at not in pinned), len(messages))
+    for at in (*pinned, *summaries):
+        follows = [one.role for one in messages[at + 1 : asked] if one.role != "system"][:1]
+        opens = messages[at].role == "user" and follows not in ([], ["user"])
+        assert seen[at].role == ("user" if opens else "system")
+        assert seen[at].text == ("" if at in pinned else messages[at].text)
+    assert all(seen[at] is messages[at] for at in range(len(messages)) if at not in {*pinned, *summaries})

@@ -59,9 +59,8 @@ def sent_for(sizes: PromptSizes, plan: Plan) -> SentRequest:
         same_tokens=tokens,
         everything_tokens=everything,
         everything_stable_tokens=everything,
-        turn_count=len(sizes.turns),
-        digest="",
-        is_as_before=sizes.is_as_before,
+        everything_same_tokens=sizes.everything_same_tokens,
+        goes_on=sizes.goes_on,
         is_last=bool(plan.recalled) and not sizes.is_run,
     )
 
@@ -69,7 +68,7 @@ def sent_for(sizes: PromptSizes, plan: Plan) -> SentRequest:
 def called(policy: PromptPolicy, sizes: PromptSizes) -> Call:
     plan, state = policy.choose(sizes)
     bill, after = policy.charge(state, sent_for(sizes, plan), plan)
-    return Call(sizes, plan, bill, policy.state, after)
+    return Call(sizes, plan, bill, policy.state, after._replace(turn_count=len(sizes.turns)))
 
 
 def thread(
@@ -110,6 +109,7 @@ def thread(
         now += prices.lifetime_seconds + 1 if chance.random() < cold else 1
         if is_stored:
             state = PolicyState.from_dict(json.loads(json.dumps(state.to_dict())))
+        same = chance.randint(0, state.turn_count) if edits and chance.random() < 0.2 else state.turn_count
         sizes = PromptSizes(
             fixed=fixed,
             question=question,
@@ -117,7 +117,9 @@ def thread(
             selected=selected,
             room=10**9,
             recall=(lambda told, known=selected: HEADING + sum(known[at] for at in told)) if recalls else None,
-            is_as_before=not edits or chance.random() < 0.8,
+            same_turns=same,
+            everything_same_tokens=fixed + sum(turns[:same]),
+            goes_on=same == state.turn_count,
             question_name=str(name),
             is_run=bool(steps) and bool(turns),
         )
@@ -146,10 +148,16 @@ def thread(
 @pytest.mark.parametrize("steps", [0, 3])
 @example(seed=82063)
 @given(seed=seeds)
-def test_no_bill_passes_its_share_of_that_of_sending_everything(prices: ModelPrices, steps: int, seed: int) -> None:
-    for number, call in enumerate(thread(seed, prices=prices, steps=steps), 1):
-        if number >= 4:
-            assert call.bill.paid <= MOST * call.bill.everything_paid * (1 + 1e-9)
+def test_no_new_body_takes_the_bill_over_its_share_of_that_of_sending_everything(
+    prices: ModelPrices, steps: int, seed: int
+) -> None:
+    """What a question needs is recalled all the same; ``benchmarks.cost --agents`` holds whole bills to the share."""
+    for call in thread(seed, prices=prices, steps=steps):
+        bill = call.bill
+        if call.plan.reason == "paid_off" and not steps:
+            assert bill.paid <= MOST * bill.everything_paid * (1 + 1e-9)
+        if call.plan.reason == "cheaper_now":
+            assert call.plan.dollars <= call.plan.kept_dollars
 
 
 def test_the_threads_of_these_tests_have_every_action_and_reason() -> None:
@@ -161,17 +169,10 @@ def test_the_threads_of_these_tests_have_every_action_and_reason() -> None:
 
 
 @each_price
-@given(seed=seeds)
-def test_every_selected_turn_is_sent_unless_the_promise_would_be_broken(prices: ModelPrices, seed: int) -> None:
-    for call in thread(seed, prices=prices):
-        wanted = [turn for turn in call.sizes.selected if turn not in call.before.turns(len(call.sizes.turns))]
-        missing = set(call.sizes.selected) - set(call.plan.body) - set(call.plan.recalled)
-        if missing:
-            assert wanted[: len(call.plan.recalled)] == list(call.plan.recalled), "the least valuable go first"
-            read_again = (prices.cache_write - prices.cache_read) / 1e6 * call.sizes.question
-            left = MOST * call.bill.everything_paid - call.before.paid
-            assert call.plan.action == "kept"
-            assert call.plan.kept_dollars + read_again > left
+@given(seed=seeds, edits=st.booleans())
+def test_every_selected_turn_is_sent(prices: ModelPrices, seed: int, edits: bool) -> None:
+    for call in thread(seed, prices=prices, edits=edits):
+        assert set(call.sizes.selected) <= {*call.plan.body, *call.plan.recalled}
 
 
 @each_price
@@ -199,7 +200,8 @@ def test_two_processes_in_turn_choose_what_one_chooses(prices: ModelPrices, seed
 @given(seed=seeds)
 def test_the_same_question_again_gets_the_same_plan_and_no_rent(prices: ModelPrices, seed: int) -> None:
     for call in thread(seed, prices=prices):
-        again = called(PromptPolicy(prices=prices, state=call.after, now=call.after.called_at), call.sizes)
+        sizes = call.sizes._replace(same_turns=len(call.sizes.turns))
+        again = called(PromptPolicy(prices=prices, state=call.after, now=call.after.called_at), sizes)
         assert (again.plan.body, again.plan.recalled) == (call.plan.body, call.plan.recalled)
         assert again.plan.reason == "same_run"
         kept = ("body", "since", "rent", "recalled_tokens", "selected", "questions")
@@ -208,14 +210,20 @@ def test_the_same_question_again_gets_the_same_plan_and_no_rent(prices: ModelPri
 
 @each_price
 @given(seed=seeds)
-def test_an_edit_costs_what_the_cache_had_behind_the_fixed_part_and_nothing_else(
+def test_a_cache_holds_nothing_behind_an_edit(prices: ModelPrices, seed: int) -> None:
+    for call in thread(seed, prices=prices, edits=True):
+        if not call.sizes.goes_on:
+            assert call.plan.cached_tokens <= call.sizes.fixed + sum(call.sizes.turns[: call.sizes.same_turns])
+
+
+@each_price
+@given(seed=seeds)
+def test_a_body_is_used_only_where_the_turns_that_it_was_chosen_from_are_still_there(
     prices: ModelPrices, seed: int
 ) -> None:
-    for number, call in enumerate(thread(seed, prices=prices, edits=True), 1):
-        if not call.sizes.is_as_before:
-            assert call.plan.cached_tokens <= call.sizes.fixed
-        if number >= 4:
-            assert call.bill.paid <= MOST * call.bill.everything_paid * (1 + 1e-9)
+    for call in thread(seed, prices=prices, edits=True):
+        if call.sizes.same_turns < call.before.since and call.plan.action != "rebuilt":
+            assert call.plan.body == tuple(range(len(call.sizes.turns)))
 
 
 @each_price
@@ -247,7 +255,13 @@ def test_without_a_body_the_selection_alone_is_sent(prices: ModelPrices, seed: i
 def sizes_of(**changed: Any) -> PromptSizes:
     """Return 40 turns of 200 tokens, of which the question needs one; a label costs nothing."""
     sizes = PromptSizes(
-        fixed=100, question=20, turns=[200] * 40, selected={7: 200}, room=10**9, recall=lambda told: 200 * len(told)
+        fixed=100,
+        question=20,
+        turns=[200] * 40,
+        selected={7: 200},
+        room=10**9,
+        recall=lambda told: 200 * len(told),
+        same_turns=39,
     )
     return sizes._replace(**changed)
 
@@ -291,10 +305,11 @@ def test_a_body_that_no_cache_takes_is_filled_up_with_the_newest_turns() -> None
     assert PromptPolicy(prices=uncached, state=PolicyState()).choose(sizes_of())[0].body == (7,)
 
 
-def test_a_selected_turn_that_is_longer_than_the_room_is_told_in_part() -> None:
+def test_where_a_selected_turn_has_room_as_an_excerpt_alone_the_selection_is_sent_as_it_is() -> None:
     sizes = sizes_of(turns=[200, 9000, 200], selected={1: 90, 0: 200}, room=1000)
     plan, state = PromptPolicy(prices=MARKED, state=PolicyState()).choose(sizes)
-    assert (plan.reason, plan.body[0], plan.recalled, state.recalled) == ("no_room", 0, (1,), (1,))
+    assert (plan.action, plan.reason, plan.tokens, plan.recalled) == ("fresh", "no_room", 290, ())
+    assert state.turns(4) == (3,)
 
 
 # --- what the provider reports
@@ -360,7 +375,7 @@ def test_a_report_without_tokens_changes_nothing(state: PolicyState) -> None:
         ("selected", [3, 2]),
         ("recalled", [None]),
         ("question", 5),
-        *[("version", bad) for bad in (0, 2, "1", None, [])],
+        *[("version", bad) for bad in (0, 1, "1", None, [])],
         ("another", 1),
     ],
 )
@@ -381,7 +396,7 @@ amounts = st.floats(0, 2**53, exclude_max=True) | st.integers(0, 2**53 - 1)
 whole = st.integers(0, 2**53 - 1) | st.integers(0, 50)
 FORGED = st.fixed_dictionaries(
     {
-        "version": st.just(1),
+        "version": st.just(2),
         **{
             name: whole if isinstance(value, int) else st.text(max_size=3) if isinstance(value, str) else amounts
             for name, value in PolicyState()._asdict().items()
@@ -389,6 +404,11 @@ FORGED = st.fixed_dictionaries(
         "body": ids.map(sorted),
         "selected": ids.map(sorted),
         "recalled": ids,
+        "prefixes": st.lists(st.text(max_size=3), max_size=3),
+        "branch": st.lists(st.text(max_size=3), max_size=3),
+        "texts": st.lists(
+            st.tuples(st.integers(0, 50), st.text(max_size=3)), max_size=3, unique_by=lambda each: each[0]
+        ).map(sorted),
         "called_at": st.none() | amounts,
     }
 )

@@ -1007,9 +1007,21 @@ def test_a_paste_that_was_refused_does_not_stay_in_each_later_request(
 
 @THREE_TALKS
 def test_a_question_that_is_asked_again_is_sent_once(paste: str, question: str, answer: str, now: str) -> None:
-    failed = [user(question), user(question), user(question)]
-    assert view_of(failed, passthrough_below=10_000).kept == (2,)
-    assert view_of([*failed, assistant(answer), user(now)], passthrough_below=10_000).kept == (2, 3, 4)
+    earlier = None
+    for failed in (1, 2, 3):
+        earlier = view_of([user(question)] * failed, earlier=earlier, passthrough_below=10_000)
+        assert earlier.kept == (failed - 1,)
+    talk = [*[user(question)] * 3, assistant(answer), user(now)]
+    assert view_of(talk, earlier=earlier, passthrough_below=10_000).kept == (2, 3, 4)
+
+
+@THREE_TALKS
+def test_a_message_that_no_call_was_made_for_is_sent_as_often_as_the_conversation_has_it(
+    paste: str, question: str, answer: str, now: str
+) -> None:
+    assert view_of([user(question)] * 2, passthrough_below=10_000).kept == (0, 1)
+    talk = [*[user(question)] * 2, assistant(answer), user(now)]
+    assert view_of(talk, passthrough_below=10_000).kept == (0, 1, 2, 3)
 
 
 @given(st.lists(st.sampled_from("uuuat"), min_size=1, max_size=12), st.integers(0, 60), st.integers(0, 4))
@@ -1181,8 +1193,8 @@ def test_ids_beyond_the_conversation_are_left_out(name: str) -> None:
     first = select_history(talk, gatekeeper=ContextGatekeeper(), config=config, state=PolicyState())
     assert first.state is not None
     forged = {**first.state.to_dict(), name: [2, 99, 2**52], "since": 2**52, "turn_count": 2**52}
-    for digest in ("", first.state.digest):
-        state = PolicyState.from_dict({**forged, "digest": digest})
+    for prefixes in ([], list(first.state.prefixes)):
+        state = PolicyState.from_dict({**forged, "prefixes": prefixes})
         view = select_history(talk, gatekeeper=ContextGatekeeper(), config=config, state=state)
         assert set(view.turns) <= set(range(9))
         assert view.bill

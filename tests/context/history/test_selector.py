@@ -28,7 +28,7 @@ from gatekeeper_core.context.history.selector import ThreadSelector
 from gatekeeper_core.context.history.view import HistoryView
 from gatekeeper_core.context.tool_results.context import ResultContext
 from gatekeeper_core.encoder import TextEncoder
-from gatekeeper_core.errors import ConfigError, ConflictError, StorageError
+from gatekeeper_core.errors import ConfigError, ConflictError, MessageFormatError, StorageError
 from gatekeeper_core.messages import Message, ToolCall
 from gatekeeper_core.selection.topics import GateConfig
 from gatekeeper_core.storage.base import RecordStore
@@ -549,12 +549,40 @@ def test_each_call_leaves_one_record_with_counts_and_without_text(
     caplog.set_level(logging.INFO, logger="gatekeeper")
     view = selector_of(token_budget=4000, shadow=True).view([*past, user(question)], thread="a name of a thread")
     (record,) = records_of(caplog)
-    assert (record.levelno, record.getMessage()) == (logging.INFO, "history selected")
+    sent = f"{len(view.kept)} of {len(past) + 1} messages, {view.tokens:,} of 4,000 tokens"
+    assert (record.levelno, record.getMessage()) == (logging.INFO, f"history selected: {sent} ({view.cause})")
     facts = {f"gatekeeper_{name}": value for name, value in view.facts().items()}
     assert facts_of(record) == {**facts, "gatekeeper_shadow": True, "gatekeeper_outcome": "ok"}
     written = json.dumps(facts_of(record), ensure_ascii=False)
     texts = [item["content"] for item in past] + [question, "a name of a thread"]
     assert not any(text in written for text in texts)
+
+
+@three_scripts
+def test_the_first_time_that_turns_are_left_out_of_a_thread_a_line_says_which_and_why(
+    past: list[Item], question: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, logger="gatekeeper")
+    selector = selector_of(token_budget=1000)
+    first = selector.view([*past[:2], user(past[0]["content"])], thread="a")
+    assert first.left_out == ()
+    view = selector.view([*past, user(question)], thread="a")
+    selector.view([*past, user(question), *past, user(question)], thread="a")
+    selector.view([*past, user(question)], thread="b")
+    assert (view.turns, view.left_out) == ((0,), (1, 2))
+    said = [record for record in records_of(caplog) if "first time" in record.getMessage()]
+    line = f"turns left out for the first time: 2 of 3, ids 1-2 ({view.cause})"
+    assert [record.getMessage() for record in said] == [line] * 2
+    assert facts_of(said[0])["gatekeeper_left_out"] == "1-2"
+
+
+def test_a_call_that_fails_has_a_line_without_numbers(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, logger="gatekeeper")
+    with pytest.raises(MessageFormatError):
+        selector_of().view([{"role": "nobody", "content": "hi"}], thread="t")
+    (record,) = records_of(caplog)
+    assert record.getMessage() == "history selected: ? of ? messages, ? of ? tokens (?)"
+    assert facts_of(record) == {"gatekeeper_outcome": "MessageFormatError"}
 
 
 def test_a_current_turn_over_the_budget_is_warned_of(caplog: pytest.LogCaptureFixture) -> None:
@@ -586,7 +614,7 @@ def test_an_unknown_window_is_said_once(caplog: pytest.LogCaptureFixture) -> Non
     assert warnings_of(caplog) == []
     for text in ("hello", "again"):
         selector.view([user(text)])
-    said = "the model's window is unknown: the budget is 16000 tokens; set HistoryConfig.token_budget"
+    said = "the model's window is unknown: the budget is 16,000 tokens; set HistoryConfig.token_budget"
     assert warnings_of(caplog) == [said]
 
 

@@ -1,6 +1,12 @@
-from gatekeeper_core import ContextGatekeeper, HistoryConfig, keep, select_history
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from gatekeeper_core import ConfigError, ContextGatekeeper, HistoryConfig, Message, keep, select_history
 from gatekeeper_core.tokens import estimate_text_tokens
 from tests.loops import assistant, user
+from tests.talks import TALKS
 
 
 def test_what_is_sent_are_the_callers_objects_and_the_copies_of_the_view() -> None:
@@ -20,3 +26,47 @@ def test_what_is_sent_are_the_callers_objects_and_the_copies_of_the_view() -> No
     assert sent[view.kept.index(1)] is copy
     assert all(one is talk[at] for one, at in zip(sent, view.kept, strict=True) if at != 1)
     assert view.facts()["messages_replaced"] == 1
+
+
+@pytest.mark.parametrize("change", [lambda talk: talk[:-1], lambda talk: [*talk, assistant("6380")], lambda talk: []])
+def test_another_list_than_that_of_the_view_is_refused(change: Callable[[list[Message]], list[Message]]) -> None:
+    talk = [user("Which port, 端口?"), assistant("6380."), user("And who bakes?")]
+    view = select_history(talk, gatekeeper=ContextGatekeeper())
+    assert keep(talk, view) == talk
+    other = change(talk)
+    with pytest.raises(ConfigError, match=f"made from 3 messages, got {len(other)}: pass the list that select_history"):
+        keep(other, view)
+
+
+def test_a_list_of_a_provider_is_counted_in_its_items() -> None:
+    talk: list[dict[str, Any]] = [
+        {"role": "user", "content": "端口?"},
+        {"type": "reasoning", "id": "r", "summary": []},
+        {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "6380."}]},
+        {"role": "user", "content": "Redis port?"},
+    ]
+    view = select_history(talk, gatekeeper=ContextGatekeeper())
+    assert view.message_count == 4
+    assert keep(talk, view) == talk
+
+
+def test_what_is_no_list_or_no_view_is_refused_with_what_to_pass() -> None:
+    for messages in (None, {"role": "user", "content": "hi"}, "hi", iter([user("hi")]), 3):
+        with pytest.raises(
+            TypeError, match=r"messages must be a list of messages or dicts, \[\] for a new conversation"
+        ):
+            select_history(messages, gatekeeper=ContextGatekeeper())  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="view must be the HistoryView of these messages, got list"):
+        keep([user("hi")], [0])  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("script", TALKS)
+def test_without_a_state_careful_means_thrifty(script: str) -> None:
+    turns, question = TALKS[script]
+    talk = [message for asked, said in turns for message in (user(asked), assistant(said))] + [user(question)]
+    careful, thrifty = (
+        select_history(talk, gatekeeper=ContextGatekeeper(), config=HistoryConfig(posture=posture, passthrough_below=0))
+        for posture in ("careful", "thrifty")
+    )
+    assert careful == thrifty._replace(selection=careful.selection)
+    assert (careful.bill, careful.turns) == (None, (0,))

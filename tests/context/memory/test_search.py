@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from array import array
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -62,7 +63,7 @@ def test_what_a_question_is_about_is_found_and_the_rest_is_not(liked: str, other
 
 
 def test_at_most_three_hits_the_best_first_and_above_a_measured_threshold() -> None:
-    """001-26, 001-69: three hits by default, each at or above the threshold of its kind."""
+    """001-26, 001-69: three hits by default, each at or above the threshold."""
     drinks = ("green tea", "tea with milk", "tea in the garden", "iced tea at noon", "tea for two")
     memory = filled(LongTermMemory(InMemoryMemoryStore()), *drinks, "a grey cat")
     hits = memory.search(ANN, "tea in a garden")
@@ -71,8 +72,7 @@ def test_at_most_three_hits_the_best_first_and_above_a_measured_threshold() -> N
     assert [hit.similarity for hit in hits] == sorted((hit.similarity for hit in hits), reverse=True)
     assert len(memory.search(ANN, "tea in a garden", min_similarity=0.99)) == 1
     assert len(memory.search(ANN, "tea in a garden", limit=9, min_similarity=0)) == 5
-    config = MemoryConfig()
-    assert (config.min_similarity_dense, config.min_similarity_sparse) == (0.6, 0.08)
+    assert MemoryConfig().min_similarity == 0.6
 
 
 def test_one_category_or_all() -> None:
@@ -151,14 +151,50 @@ def test_vectors_of_another_model_are_not_compared() -> None:
     assert (hits.status, hits.reason, hits[0].kind) == ("fallback", "stale_vectors", "sparse")
 
 
-def test_memories_without_a_vector_stand_behind_those_with_one() -> None:
+def test_words_and_vectors_are_compared_on_one_scale() -> None:
     store = InMemoryMemoryStore()
     filled(LongTermMemory(store), "tea, tea and again tea")
     memory = filled(LongTermMemory(store, embedder=by_word), "coffee with milk")
     assert [(hit.memory.text, hit.kind) for hit in memory.search(ANN, "tea")] == [
-        ("coffee with milk", "dense"),
         ("tea, tea and again tea", "sparse"),
+        ("coffee with milk", "dense"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("related", "similarity"), [(None, 0.4), (0.4, 0.6), (0.2, 0.7), (0.8, 0.3)], ids=["unknown", "at", "over", "under"]
+)
+def test_an_embedder_says_which_cosine_counts_as_related(related: float | None, similarity: float) -> None:
+    """001-24, 001-26: 0.6 is a point of the scale, and an embedder without a calibration is taken as it is."""
+
+    def embedder(texts: Sequence[str]) -> list[list[float]]:
+        return [[1.0, 0.0] if "茶" in text else [0.4, math.sqrt(0.84)] for text in texts]
+
+    if related is not None:
+        embedder.related_cosine = related  # type: ignore[attr-defined]
+    memory = filled(LongTermMemory(InMemoryMemoryStore(), embedder=embedder), "likes coffee")
+    (hit,) = memory.search(ANN, "喝茶吗？", min_similarity=0)
+    assert (hit.similarity, hit.kind) == (pytest.approx(similarity), "dense")
+    assert bool(memory.search(ANN, "喝茶吗？")) == (similarity >= 0.6)
+
+
+@pytest.mark.parametrize(("related", "error"), [(0, ConfigError), (1.0, ConfigError), ("0.3", TypeError)])
+def test_an_impossible_calibration_is_refused(related: Any, error: type[Exception]) -> None:
+    def embedder(texts: Sequence[str]) -> list[list[float]]:
+        return [[1.0] for _ in texts]
+
+    embedder.related_cosine = related  # type: ignore[attr-defined]
+    with pytest.raises(error, match="related_cosine"):
+        LongTermMemory(InMemoryMemoryStore(), embedder=embedder)
+
+
+def test_a_name_is_found_by_its_words_whatever_the_vectors_say() -> None:
+    memory = filled(LongTermMemory(InMemoryMemoryStore(), embedder=by_word), "the cat of project kestrel")
+    (hit,) = memory.search(ANN, "kestrel 是什么？")
+    assert (hit.kind, hit.similarity > 0.6) == ("sparse", True)
+
+
+def test_a_search_says_where_no_memory_has_a_vector() -> None:
     without = filled(LongTermMemory(InMemoryMemoryStore()), "tea")
     found = LongTermMemory(without._store, embedder=by_word).search(ANN, "tea")
     assert (found.status, found.reason) == ("fallback", "no_stored_vectors")
@@ -201,8 +237,8 @@ def test_a_store_that_gives_a_million_hits_costs_no_more_than_it_was_asked_for()
 
 def test_what_is_no_memory_and_what_is_no_number_is_no_hit() -> None:
     def damaged(memory_id: str, *numbers: float) -> MemoryRecord:
-        memory = Memory(memory_id, "tea", "fact")
-        return MemoryRecord(memory, (), array("f", numbers), embedding_mark("tea", ""))
+        memory = Memory(memory_id, "coffee", "fact")
+        return MemoryRecord(memory, (), array("f", numbers), embedding_mark("coffee", ""))
 
     store = Flood([None, "tea", damaged("nan", math.nan, 0, 0), damaged("inf", math.inf, 0, 0), damaged("ok", 1, 0, 0)])
     hits = LongTermMemory(store, embedder=by_word).search(ANN, "tea")
@@ -247,8 +283,8 @@ def test_hits_are_a_sequence() -> None:
 @pytest.mark.parametrize(
     ("name", "value", "error"),
     [
-        ("min_similarity_sparse", 1.1, ConfigError),
-        ("min_similarity_dense", -0.1, ConfigError),
+        ("min_similarity", 1.1, ConfigError),
+        ("min_similarity", -0.1, ConfigError),
         ("merge_similarity", math.nan, ConfigError),
         ("merge_similarity", "1", TypeError),
         ("embedder_name", None, TypeError),

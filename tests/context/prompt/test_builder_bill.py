@@ -94,7 +94,7 @@ def test_a_question_in_the_thread_is_sent_whole_whatever_is_told_in_it() -> None
     talk = [*TALK, user("What number has the Redis of district 20?"), assistant("6020."), user(question)]
     context = builder.build(Thread("t1", tuple(talk)), question, "Be brief.")
     assert context.trace.fates[-1].fate == "sent"
-    assert context.messages[-1].text.endswith(f"\n\n{question}")
+    assert context.messages[-2].text.endswith(f"\n\n{question}")
     assert talk[-1].text == question
 
 
@@ -130,7 +130,7 @@ def test_nothing_is_told_inside_a_question_that_the_caller_sends_itself() -> Non
     assert context.trace.view is not None
     assert context.trace.view.told == ""
     assert 35 in context.trace.view.turns
-    assert context.messages[-1].text == questions[1]
+    assert context.messages[-2].text == questions[1]
 
 
 def test_a_build_that_begins_anew_without_a_part_is_paid_for_once() -> None:
@@ -187,7 +187,7 @@ def test_a_summary_that_is_written_meanwhile_is_no_reason_to_choose_anew() -> No
 
 
 def test_memories_of_what_the_sent_turns_say_are_left_out() -> None:
-    memory = LongTermMemory(InMemoryMemoryStore(), config=MemoryConfig(min_similarity_sparse=0.0))
+    memory = LongTermMemory(InMemoryMemoryStore(), config=MemoryConfig(min_similarity=0.0))
     said = "I want every port named in full, and always in hex."
     memory.add(MemoryScope("default", "ann"), said, category="user_preference", thread="t1", seq=0)
     builder = ContextBuilder(ContextBuilderConfig(locale="en"), memory=memory)

@@ -208,10 +208,10 @@ def test_of_an_embedder_what_is_less_alike_than_six_tenths_is_no_memory() -> Non
     def embed(texts: Sequence[str]) -> list[list[float]]:
         return [[0.5, 0.75**0.5] if "far" in text else [0.8, 0.6] if "near" in text else [1.0, 0.0] for text in texts]
 
-    memory = remembering("I like near ports", "I like far ports", embedder=embed)
+    memory = remembering("I like them near", "I like them far", embedder=embed)
     context = built(memory=memory, call_timeout_ms=PATIENT)
     assert text_of(context, "retrieved").count("- ") == 1
-    assert "I like near ports (relevance: 0.80)" in text_of(context, "retrieved")
+    assert "I like them near (relevance: 0.80)" in text_of(context, "retrieved")
 
 
 def test_the_least_similar_memories_give_way_to_the_share() -> None:

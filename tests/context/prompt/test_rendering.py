@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, get_args
 
 import pytest
@@ -79,12 +80,26 @@ def test_where_one_system_message_is_taken_the_others_join_it_or_move(provider: 
 
 
 @pytest.mark.parametrize(
-    ("pin_as", "role"), [(None, "system"), ("system", "system"), ("developer", "system"), ("user_suffix", "user")]
+    ("pin_as", "last"),
+    [(None, PIN), ("system", PIN), ("developer", PIN), ("user_suffix", Message("user", "端口是多少？\n\nAnswer now."))],
 )
-def test_the_pin_is_a_system_message_or_the_users(pin_as: PinRole | None, role: str) -> None:
+def test_the_pin_is_a_system_message_or_the_end_of_the_users(pin_as: PinRole | None, last: Message) -> None:
     """001-42."""
     rendered = render_messages([RULES, ASKED, PIN], provider="openai", pin=2, pin_as=pin_as)
-    assert [one.role for one in rendered] == ["system", "user", role]
+    assert rendered[-1] == last
+
+
+@pytest.mark.parametrize("provider", ["anthropic", "gemini", "minimax"])
+def test_behind_results_the_pin_is_the_end_of_the_last_one(provider: Provider) -> None:
+    """001-42, 001-77: a message of the user's would end the run, and with it the thoughts that belong to it."""
+    call = Message("assistant", "", tool_calls=(ToolCall("a", "look", "{}"),))
+    picture = (TextPart("see"), MediaPart("image"))
+    for content, sent in (("6380", "6380\n\nAnswer now."), (picture, (*picture, TextPart("Answer now.")))):
+        result = Message("tool", content, tool_call_id="a")
+        rendered = render_parts([RULES, ASKED, call, result, PIN], provider=provider, pin=4)
+        assert rendered[-1] == (replace(result, content=sent), (3, 4))
+        messages = [one.message for one in rendered]
+        assert validate_messages(messages, provider=provider, open_run=True) == ()
 
 
 def test_gemini_gets_answers_in_a_row_as_one_with_their_media() -> None:

@@ -88,7 +88,7 @@ def test_every_figure_of_the_specification_is_there() -> None:
 def test_the_pin_takes_the_place_that_a_provider_has_for_it(provider: str) -> None:
     """001-42, 001-77: a literal builder puts a system message at the end for everybody."""
     rendered = context_of().render(provider=provider)  # type: ignore[arg-type]
-    assert rendered[-1].text.startswith("[CRITICAL INSTRUCTION]")
+    assert "[CRITICAL INSTRUCTION]\n" in rendered[-1].text
     assert rendered[-1].role == ("system" if provider == "openai" else "user")
     assert sum(message.role == "system" for message in rendered) == (2 if provider == "openai" else 1)
     assert context_of().render(provider="openai", pin_as="user_suffix")[-1].role == "user"

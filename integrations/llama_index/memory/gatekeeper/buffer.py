@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.bridge.pydantic import field_serializer
@@ -161,7 +161,7 @@ class GatekeeperMemoryBuffer(BuilderOptions, ChatMemoryBuffer):
         """
         if chat_store is not None:
             return cls(**{**data, "chat_store": chat_store, "builder": builder, "embedder": embedder})
-        loaded = cast("Self", super().from_dict(dict(data), **kwargs))
+        loaded = super().from_dict(dict(data), **kwargs)
         return loaded if builder is None and embedder is None else cls._with(loaded, builder=builder, embedder=embedder)
 
     @field_serializer("chat_store")

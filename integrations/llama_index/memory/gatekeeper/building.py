@@ -4,14 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from traceback import walk_stack
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+from weakref import WeakValueDictionary
 
 from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.bridge.pydantic import Field, PrivateAttr
 from llama_index.core.memory.types import DEFAULT_CHAT_STORE_KEY
+from llama_index.core.schema import BaseComponent
+from llama_index.core.workflow import Workflow
 
 from gatekeeper_core.context.history.modes import HistoryConfig
 from gatekeeper_core.context.history.view import HistoryView
+from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.messages import Provider
 from gatekeeper_core.pricing.prices import prices_of_model
 from llama_index.memory.gatekeeper.cache_marks import marked_messages
@@ -22,6 +28,7 @@ from llama_index.memory.gatekeeper.writing import write_built
 
 if TYPE_CHECKING:
     from llama_index.core.base.embeddings.base import BaseEmbedding
+    from typing_extensions import Self
 
     from gatekeeper_core.context.prompt.adapter import ThreadRequests
     from gatekeeper_core.context.prompt.result import BuiltContext
@@ -32,8 +39,10 @@ if TYPE_CHECKING:
 
 __all__ = ["BuilderOptions"]
 
+_between_runs: WeakValueDictionary[str, BuilderOptions] = WeakValueDictionary()
 
-class BuilderOptions(SelectionOptions):
+
+class BuilderOptions(SelectionOptions, BaseComponent):
     """The options of a memory that can build prompts; they are fixed when it is made.
 
     Attributes:
@@ -122,6 +131,32 @@ class BuilderOptions(SelectionOptions):
 
     def _budget_tokens(self) -> int:
         return self.token_limit
+
+    def to_dict(self, **kwargs: Any) -> dict[str, Any]:
+        """Return the memory as a dict, or a reference to it while a workflow starts a run.
+
+        There a workflow writes its context and reads it at once. A copy would lose the user's store, builder and
+        embedder.
+        """
+        if all(frame.f_code is not Workflow.run.__code__ for frame, _ in walk_stack(None)):
+            return super().to_dict(**kwargs)
+        reference = uuid4().hex
+        _between_runs[reference] = self
+        return {"between_runs": reference}
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any], **kwargs: Any) -> Self:
+        """Return the memory that ``to_dict`` has written.
+
+        Raises:
+            ConfigError: a reference is read twice, or in another process.
+        """
+        if "between_runs" not in data:
+            return super().from_dict(data, **kwargs)
+        memory = _between_runs.pop(data["between_runs"], None)
+        if not isinstance(memory, cls):
+            raise ConfigError('this refers to a memory of another process: set "memory" in the context\'s store')
+        return memory
 
     def __getstate__(self) -> dict[Any, Any]:
         """Return the state without the builder, whose stores and workers cannot be written."""

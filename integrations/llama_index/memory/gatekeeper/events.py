@@ -30,10 +30,12 @@ class GatekeeperSelectionEvent(BaseEvent):
     memory: str
     thread: str | None
     shadow: bool
+    cause: str
     status: str
     reason: str
     decision: str | None
     messages_kept: int
+    message_count: int
     messages_folded: int
     messages_replaced: int
     turns_kept: int

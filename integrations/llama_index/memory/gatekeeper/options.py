@@ -10,6 +10,7 @@ from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.bridge.pydantic import BaseModel, Field, PlainSerializer, PrivateAttr
 from llama_index.core.constants import DEFAULT_CONTEXT_WINDOW
 from pydantic import PlainValidator, TypeAdapter
+from workflows.context.state_store import DictState
 
 from gatekeeper_core.context.compaction.run import RunConfig
 from gatekeeper_core.context.history.model_windows import window_of_model
@@ -194,6 +195,12 @@ class SelectionOptions(BaseModel):
     def _with(cls, stock: BaseModel, **options: Any) -> Self:
         """Return the object that stock's own constructor has made, with our options."""
         return cls(**{**dict(stock), **options})
+
+    def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Self:
+        """Return a copy, or in the state of a workflow this object: LlamaIndex copies the state for each edit."""
+        if any(isinstance(copied, DictState) for copied in (memo or {}).values()):
+            return self
+        return super().__deepcopy__(memo)
 
     def __getstate__(self) -> dict[Any, Any]:
         """Return the state without the selector, which is worked out again.

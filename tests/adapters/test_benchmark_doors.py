@@ -1,0 +1,86 @@
+"""The benchmark of the doors counts the needed turns of a prompt, in whatever form they are in it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from benchmarks.cost_talks import Call, Talk, sessions
+from benchmarks.doors import DOORS, FILES, measured, signs, through_window
+from benchmarks.everyday import OWN, read_everyday
+from gatekeeper_core import HistoryConfig, Message
+from gatekeeper_core.tokens import estimate_text_tokens
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+TEXTS = (
+    "Which port?",
+    "The port is 6380. That is all.",
+    "Wie alt?",
+    "Sie ist 41 Jahre alt. That is all.",
+    "端口？",
+    "",
+)
+TALK = Talk(
+    "t",
+    "session",
+    "mixed",
+    0,
+    "3",
+    tuple(Message("assistant" if at % 2 else "user", text) for at, text in enumerate(TEXTS)),
+    (Call(1), Call(3), Call(5, needed=((0,), (1,)))),
+)
+
+
+def test_a_turn_is_told_by_its_long_sentences_that_no_other_turn_has() -> None:
+    assert signs(TALK) == [{"Which port?", "The port is 6380."}, {"Wie alt?", "Sie ist 41 Jahre alt."}, set()]
+
+
+@pytest.mark.parametrize(
+    ("prompt", "needed"),
+    [
+        (["Which port?", TEXTS[1], "端口？"], 50.0),
+        (["[turn 1]\nassistant: Sie ist 41 Jahre alt. …\n\n[turn 0]\nThe port is 6380. …\n\n端口？"], 100.0),
+        (["That is all.", "端口？"], 0.0),
+    ],
+)
+def test_a_needed_turn_is_there_whole_cut_or_inside_the_question(prompt: list[str], needed: float) -> None:
+    def door(*_: object) -> Iterator[list[str]]:
+        yield from (["never counted"], ["never counted"], prompt)
+
+    before = sum(map(estimate_text_tokens, TEXTS[:4]))
+    config = HistoryConfig(token_budget=before - 1)
+    tokens = sum(map(estimate_text_tokens, prompt)) - estimate_text_tokens("端口？")
+    assert measured([TALK], door, config, count=estimate_text_tokens) == (needed, tokens)
+    assert measured([TALK], door, HistoryConfig(token_budget=before), count=estimate_text_tokens) == (0.0, 0.0)
+
+
+@pytest.mark.parametrize("door", [*DOORS.values(), through_window], ids=[*DOORS, "trim_messages"])
+def test_every_door_answers_every_question_within_the_budget(door: object) -> None:
+    talk = sessions(read_everyday(OWN), turns=12, tokens=200, language="mixed", seed=1, count=estimate_text_tokens)
+    config = HistoryConfig(token_budget=900, on_error="raise")
+    sent = list(door(talk, estimate_text_tokens, config))  # type: ignore[operator]
+    assert all(
+        texts[-1].endswith(talk.messages[call.stop - 1].text) for texts, call in zip(sent, talk.calls, strict=True)
+    )
+    assert all(sum(map(estimate_text_tokens, texts)) <= 900 for texts in sent)
+
+
+def test_the_command_prints_a_row_for_each_door_and_writes_the_figures(tmp_path: Path) -> None:
+    (tmp_path / "everyday").mkdir()
+    for file in FILES:
+        shutil.copy(OWN, tmp_path / "everyday" / file)
+    shape = ["--turns", "12", "--size", "200", "--budgets", "900", "--quick", "--json", str(tmp_path / "doors.json")]
+    command = [sys.executable, "-m", "benchmarks.doors", "--data", str(tmp_path), *shape]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    rows = json.loads((tmp_path / "doors.json").read_text(encoding="utf-8"))["tables"][FILES[0]]
+    assert done.returncode == any(row["below thrifty"] for row in rows), done.stderr
+    assert [row["door"] for row in rows] == [door for door in DOORS for _ in range(4)] + ["trim_messages"]
+    assert all(row["tokens 900"] > 0 for row in rows)

@@ -1,0 +1,120 @@
+"""The properties of ``tests/context/history/test_state_properties.py`` through the adapters themselves."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from langchain.agents import create_agent
+from langchain_core.chat_history import InMemoryChatMessageHistory
+from llama_index.core.storage.chat_store import SimpleChatStore
+
+from gatekeeper_core import HistoryConfig
+from langchain_gatekeeper import GatekeeperChatMemory, GatekeeperMiddleware
+from llama_index.memory.gatekeeper import GatekeeperMemoryBuffer
+from tests.adapters.histories import to_langchain, to_llama_index
+from tests.adapters.scripted import Scripted
+from tests.thread_scripts import CHANGES, LANGUAGES, PRICES, Way, chosen, is_dear, played, steps, tokens_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gatekeeper_core import HistoryView, InMemoryStore, Message
+
+
+class Middleware(Way):
+    """An agent, which gets the whole conversation at each call."""
+
+    def __init__(self, config: HistoryConfig, store: InMemoryStore) -> None:
+        super().__init__(config, store)
+        self._model = Scripted()
+        self._middleware = GatekeeperMiddleware(config, token_counter=tokens_of, states=store)
+        self._agent: Any = create_agent(self._model, middleware=[self._middleware])
+
+    def view(self, thread: str | None, messages: Sequence[Message]) -> tuple[list[str], HistoryView]:
+        named = {"configurable": {"thread_id": thread}} if thread else {}
+        self._agent.invoke({"messages": to_langchain(messages)}, named)
+        view = self._middleware.last_selection
+        assert view is not None
+        return [message.text for message in self._model.seen[-1]], view
+
+
+class Stored(InMemoryChatMessageHistory):
+    """A history with the name that the database's own have."""
+
+    session_id: str | None = None
+
+
+class ChatMemory(Way):
+    """One memory, which is given the history of each conversation in turn; the question is elsewhere."""
+
+    def __init__(self, config: HistoryConfig, store: InMemoryStore) -> None:
+        super().__init__(config, store)
+        self._memory = GatekeeperChatMemory(config=config, token_counter=tokens_of, return_messages=True)
+
+    def view(self, thread: str | None, messages: Sequence[Message]) -> tuple[list[str], HistoryView]:
+        self._memory.chat_memory = Stored(messages=to_langchain(messages[:-1]), session_id=thread)
+        loaded = self._memory.load_memory_variables({"input": messages[-1].text})["history"]
+        view = self._memory.last_selection
+        assert view is not None
+        return [*(message.text for message in loaded), messages[-1].text], view
+
+
+class Buffer(Way):
+    """A buffer on a store of many conversations; each has a key."""
+
+    def __init__(self, config: HistoryConfig, store: InMemoryStore) -> None:
+        super().__init__(config, store)
+        self._memory = GatekeeperMemoryBuffer.from_defaults(
+            chat_store=SimpleChatStore(), tokenizer_fn=lambda text: [0] * tokens_of(text), config=config
+        )
+
+    def view(self, thread: str | None, messages: Sequence[Message]) -> tuple[list[str], HistoryView]:
+        self._memory.chat_store_key = thread or "chat_history"
+        self._memory.set(to_llama_index(messages))
+        texts = [message.content or "" for message in self._memory.get()]
+        view = self._memory.last_selection
+        assert view is not None
+        return texts, view
+
+
+each_adapter = pytest.mark.parametrize("way", [Middleware, ChatMemory, Buffer])
+settings = st.fixed_dictionaries(
+    {
+        "prices": st.sampled_from([*PRICES.values()]),
+        "posture": st.sampled_from(("careful", "thrifty")),
+        "token_budget": st.sampled_from((300, 800, 1500, 4000, 1_000_000)),
+    }
+)
+changing = given(
+    script=steps(*CHANGES, threads=2, most=8),
+    begun=st.sampled_from((0, 12)),
+    settings=settings,
+    language=st.sampled_from(LANGUAGES),
+)
+
+
+@each_adapter
+@changing
+def test_every_turn_that_is_chosen_is_sent_and_no_other_takes_its_place(
+    way: Any, script: Any, settings: Any, **rest: Any
+) -> None:
+    for asked in played(script, way, HistoryConfig(on_error="raise", **settings), **rest):
+        selection = asked.sent.view.selection
+        assert chosen(selection) <= asked.sent.entries
+        used = sum(
+            map(tokens_of, asked.sent.texts[:-1]), tokens_of(asked.sent.texts[-1][: -len(asked.messages[-1].text)])
+        )
+        assert used >= (selection.tokens if selection else 0)
+
+
+@each_adapter
+@changing
+def test_a_history_that_does_not_go_on_is_sent_as_by_a_new_instance(
+    way: Any, script: Any, settings: Any, **rest: Any
+) -> None:
+    for asked in played(script, way, HistoryConfig(on_error="raise", **settings), **rest):
+        if not asked.is_continued and not is_dear(asked.sent.view.bill):
+            assert asked.fresh().entries <= asked.sent.entries
