@@ -657,12 +657,13 @@ class PromptPolicy:
         return self._cost(tokens, min(hit, tokens), tokens)
 
     def _fresh(self, sizes: PromptSizes) -> tuple[Plan, PolicyState]:
-        """Return the plan without a body."""
+        """Return the plan without a body; the same question, asked again, is chosen for again."""
         told = sum(sizes.selected.values())
         cached = min(self._cached(sizes, ()), sizes.fixed)
         dollars = self._cost(sizes.fixed + told + sizes.question + sizes.stand_in, cached, sizes.fixed)
         plan = Plan((), (), 0, told, cached, dollars, "fresh", "thrifty", dollars, dollars)
-        return plan, self._asked(sizes, self.state)._replace(body=(), since=len(sizes.turns), texts=())
+        state = self._asked(sizes, self.state)
+        return plan, state._replace(body=(), since=len(sizes.turns), texts=(), recalled=(), question="")
 
     def _cost(self, tokens: int, cached: int, written_to: int) -> float:
         return input_cost(tokens, cached=cached, written_to=written_to, prices=self.prices)
