@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gatekeeper_core import ContextGatekeeper, HistoryConfig, InMemoryStore, Message, PolicyState, keep, select_history
@@ -107,15 +108,14 @@ def changed(messages: Sequence[Message], step: Step) -> list[Message]:
     if not asked or step.change in ("append", "restart"):
         return list(messages)
     place = asked[step.at % len(asked)]
-    if step.change == "edit last":
-        return list(messages[: asked[-1]])
-    if step.change == "fork back":
-        return list(messages[:place])
-    if step.change == "summarise":
-        return [Message("user", "Here is a summary: pumps."), Message("assistant", "Noted."), *messages[place:]]
-    if step.change == "drop oldest":
-        return list(messages[place:])
-    return list(messages[asked[-min(len(asked), 1 + step.at)] :])
+    parts = {
+        "edit last": messages[: asked[-1]],
+        "fork back": messages[:place],
+        "summarise": [Message("user", "Here is a summary: pumps."), Message("assistant", "Noted."), *messages[place:]],
+        "drop oldest": messages[place:],
+        "keep last": messages[asked[-min(len(asked), 1 + step.at)] :],
+    }
+    return list(parts[step.change])
 
 
 class Sent(NamedTuple):
@@ -161,8 +161,7 @@ class ByHand(Way):
     ) -> None:
         super().__init__(config, store)
         self._states = states if states is not None else {}
-        self._views: dict[str | None, HistoryView] = {}
-        self._gatekeepers: dict[str | None, ContextGatekeeper] = {}
+        self._views, self._gatekeepers = dict[str | None, "HistoryView"](), dict[str | None, ContextGatekeeper]()
 
     def view(self, thread: str | None, messages: Sequence[Message]) -> tuple[list[str], HistoryView]:
         """Return what ``select_history`` keeps with the state of the thread's call before."""
@@ -265,8 +264,7 @@ def played(
         named: whether the way learns which conversation it is.
     """
     way = make(config, InMemoryStore())
-    talks: dict[int, list[Message]] = {}
-    before: dict[int, list[Message]] = {}
+    talks, before = dict[int, list[Message]](), dict[int, list[Message]]()
     for entry, step in enumerate(script, 1000):
         if step.change == "restart":
             way = way.restarted()
@@ -279,17 +277,11 @@ def played(
         past = changed(talks[step.thread], step)
         messages = [*past, Message("user", _question(past, step, entry, language))]
         sent = way.send(f"thread {step.thread}" if named else None, messages)
-        fresh = partial(_sent_afresh, make, config, messages)
         known = before.get(step.thread)
+        fresh = partial(make(config, InMemoryStore()).send, "fresh", messages)
         yield Asked(step, messages, sent, fresh, known is not None and past[: len(known)] == known)
-        answer = Message("assistant", _answer(entry, step.sentences, language))
-        talks[step.thread], before[step.thread] = [*messages, answer], past
-
-
-def _sent_afresh(
-    make: Callable[[HistoryConfig, InMemoryStore], Way], config: HistoryConfig, messages: Sequence[Message]
-) -> Sent:
-    return make(config, InMemoryStore()).send("fresh", messages)
+        talks[step.thread] = [*messages, Message("assistant", _answer(entry, step.sentences, language))]
+        before[step.thread] = past
 
 
 def _subject(entry: int) -> str:
@@ -323,3 +315,17 @@ def entries_in(text: str) -> frozenset[int]:
 def tokens_of(text: str) -> int:
     """Count characters by four, rounded up."""
     return (len(text) + 3) // 4
+
+
+ANY: dict[str, Any] = {
+    "begun": st.sampled_from((0, 12)),
+    "settings": st.fixed_dictionaries(
+        {
+            "prices": st.sampled_from([*PRICES.values()]),
+            "posture": st.sampled_from(("careful", "thrifty")),
+            "token_budget": st.sampled_from((300, 800, 1500, 4000, 1_000_000)),
+        }
+    ),
+    "language": st.sampled_from(LANGUAGES),
+}
+CHANGING = given(script=steps(*CHANGES, threads=2, most=8), **ANY)

@@ -5,8 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from langchain.agents import create_agent
 from langchain_core.chat_history import InMemoryChatMessageHistory
 from llama_index.core.storage.chat_store import SimpleChatStore
@@ -16,7 +14,7 @@ from langchain_gatekeeper import GatekeeperChatMemory, GatekeeperMiddleware
 from llama_index.memory.gatekeeper import GatekeeperMemoryBuffer
 from tests.adapters.histories import to_langchain, to_llama_index
 from tests.adapters.scripted import Scripted
-from tests.thread_scripts import CHANGES, LANGUAGES, PRICES, Way, chosen, is_dear, played, steps, tokens_of
+from tests.thread_scripts import CHANGING, Way, chosen, is_dear, played, tokens_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -81,23 +79,10 @@ class Buffer(Way):
 
 
 each_adapter = pytest.mark.parametrize("way", [Middleware, ChatMemory, Buffer])
-settings = st.fixed_dictionaries(
-    {
-        "prices": st.sampled_from([*PRICES.values()]),
-        "posture": st.sampled_from(("careful", "thrifty")),
-        "token_budget": st.sampled_from((300, 800, 1500, 4000, 1_000_000)),
-    }
-)
-changing = given(
-    script=steps(*CHANGES, threads=2, most=8),
-    begun=st.sampled_from((0, 12)),
-    settings=settings,
-    language=st.sampled_from(LANGUAGES),
-)
 
 
 @each_adapter
-@changing
+@CHANGING
 def test_every_turn_that_is_chosen_is_sent_and_no_other_takes_its_place(
     way: Any, script: Any, settings: Any, **rest: Any
 ) -> None:
@@ -111,7 +96,7 @@ def test_every_turn_that_is_chosen_is_sent_and_no_other_takes_its_place(
 
 
 @each_adapter
-@changing
+@CHANGING
 def test_a_history_that_does_not_go_on_is_sent_as_by_a_new_instance(
     way: Any, script: Any, settings: Any, **rest: Any
 ) -> None:

@@ -7,9 +7,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from gatekeeper_core.context.history.earlier import question_at, told_inside, told_question
 from gatekeeper_core.context.history.modes import Choice, History
@@ -22,11 +22,9 @@ from gatekeeper_core.context.history.policy import (
     SentRequest,
 )
 from gatekeeper_core.messages import Message, is_answered
-from gatekeeper_core.tokens import count_messages
 
 if TYPE_CHECKING:
     from gatekeeper_core.context.history.view import HistoryView
-    from gatekeeper_core.tokens import TokenCounter
 
 __all__ = ["NOTHING_AROUND", "Around", "Sizes", "ThreadAccount"]
 
@@ -77,18 +75,27 @@ class ThreadAccount:
         policy: prices, time and state.
         history: the conversation.
         sizes: of the request.
-        counter: counts a text.
+        tokens_at: gives what the message at a position costs.
+        more_than: gives how much more a message costs than the one at a position that it replaces.
         can_recall: whether the question can be sent in another form.
     """
 
     def __init__(
-        self, policy: PromptPolicy, history: History, sizes: Sizes, *, counter: TokenCounter, can_recall: bool
+        self,
+        policy: PromptPolicy,
+        history: History,
+        sizes: Sizes,
+        *,
+        tokens_at: Callable[[int], int],
+        more_than: Callable[[int, Message], int],
+        can_recall: bool,
     ) -> None:
         self._policy = policy
         self._state = policy.state
         self._history = history
         self._sizes = sizes
-        self._counter = counter
+        self._tokens_at = tokens_at
+        self._more_than = more_than
         self._question = question_at(history, history.current) if can_recall else None
         self._plan: Plan | None = None
 
@@ -104,12 +111,10 @@ class ThreadAccount:
     @cached_property
     def _prefixes(self) -> list[str]:
         """Digests of the beginnings of the history up to each past turn, the first of what stands before them."""
-        history, made = self._history, _digest()
-        _update(made, (history.messages[at] for at in history.head), self._sizes.around.ahead)
-        digests = [made.hexdigest()]
+        history = self._history
+        digests = [_digest_of((history.messages[at] for at in history.head), self._sizes.around.ahead)]
         for turn in history.past:
-            _update(made, turn.messages)
-            digests.append(made.hexdigest())
+            digests.append(_digest_of(turn.messages, digests[-1]))
         return digests
 
     @cached_property
@@ -122,12 +127,14 @@ class ThreadAccount:
         turns = max(self._same_turns, self._common_turns(self._policy.state.branch))
         tokens = self._sizes.fixed + sum(whole[:turns])
         if turns and self._policy.prices.marked:  # what was marked ended with the question of the last of them
-            tokens -= count_messages(self._history.past[turns - 1].messages[1:], token_counter=self._counter)
+            last = self._history.past[turns - 1]
+            tokens -= sum(map(self._tokens_at, range(last.start + 1, last.stop)))
         return tokens
 
-    def _common_turns(self, prefixes: Collection[str]) -> int:
+    def _common_turns(self, prefixes: Sequence[str]) -> int:
         """Return how many leading past turns have a digest among these."""
-        return next((at for at in range(len(self._prefixes))[::-1] if self._prefixes[at] in prefixes), 0)
+        known = frozenset(prefixes)
+        return next((at for at in range(len(self._prefixes))[::-1] if self._prefixes[at] in known), 0) if known else 0
 
     @cached_property
     def _goes_on(self) -> bool:
@@ -141,9 +148,7 @@ class ThreadAccount:
         return state.tail == self._tail(state.turn_count, turn[: state.tail_messages])
 
     def _tail(self, turns: int, messages: Sequence[Message]) -> str:
-        made = _digest()
-        _update(made, messages, self._prefixes[turns])
-        return str(made.hexdigest())
+        return _digest_of(messages, self._prefixes[turns])
 
     def choose(self, choice: Choice, *, sent: Sequence[int], whole: Sequence[int]) -> Choice:
         """Return what is sent of the past for a new question, from what the selection gives.
@@ -170,7 +175,7 @@ class ThreadAccount:
             goes_on=self._goes_on,
             is_stand_in_same=self._policy.state.stand_in == around.stand_in,
             texts={turn: self._more_than(*replaced) for turn, replaced in self._with_texts(self._state).items()},
-            question_name=self._question_name,
+            question_name=_digest_of((), self._history.query, self._prefixes[-1]),
             is_run=self._is_run,
             may_run=self._history.first_result is not None,
             stand_in=around.stand_in_tokens,
@@ -203,12 +208,6 @@ class ThreadAccount:
         past = self._history.past
         found = {turn: told_question(self._history, past[turn], text) for turn, text in state.texts if turn < len(past)}
         return {turn: replaced for turn, replaced in found.items() if replaced}
-
-    def _more_than(self, at: int, message: Message) -> int:
-        """Return how much more a message costs than the one that it replaces."""
-        before = self._history.messages[at]
-        counts = (count_messages([each], token_counter=self._counter) for each in (message, before))
-        return next(counts) - next(counts)
 
     def billed(
         self, view: HistoryView, *, whole: Sequence[int], previous: HistoryView | None, run_stable: int | None
@@ -309,20 +308,10 @@ class ThreadAccount:
         """Whether the model has called tools in the current turn."""
         return any(message.role == "tool" for message in self._current)
 
-    @property
-    def _question_name(self) -> str:
-        made = _digest()
-        made.update(repr((self._history.query, self._prefixes[-1])).encode("utf-8", "surrogatepass"))
-        return str(made.hexdigest())
 
-
-def _digest() -> Any:
+def _digest_of(messages: Iterable[Message], *more: str) -> str:
+    """Return a digest of messages and more: equal, on every machine, only where they are sent the same."""
     from hashlib import blake2b  # here, because it is a tenth of the import of the library
 
-    return blake2b(digest_size=8)
-
-
-def _update(digest: Any, messages: Iterable[Message], *more: str) -> None:
-    """Add messages to a digest: equal, on every machine, only where they are sent the same."""
     said = [(one.role, one.content, one.tool_calls, one.tool_call_id, one.name) for one in messages]
-    digest.update(repr((more, said)).encode("utf-8", "surrogatepass"))
+    return blake2b(repr((more, said)).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()

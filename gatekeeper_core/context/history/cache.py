@@ -102,13 +102,11 @@ class RememberedThread(Generic[Item]):
     def forget(self) -> None:
         """Forget what was decided for the conversation; the index is made equal to another one at the next look."""
         self.policy, self.history, self.view, self.made_for = PolicyState(), None, None, ()
+        self.opening, self.has_left_out = None, False
 
-    def is_beginning_of(self, items: Sequence[Item], *, read: Read[Item], signs: Signs[Item] | None) -> bool:
-        """Return whether the messages of the last call are the first of these."""
-        count = len(self._signs)
-        return 0 < count <= len(items) and self._signs == (
-            signs(items[:count]) if signs else list(map(read, items[:count]))
-        )
+    def is_beginning_of(self, signs: list[object]) -> bool:
+        """Return whether the messages of the last call are the first of those with these signs."""
+        return bool(self._signs) and signs[: len(self._signs)] == self._signs
 
     def catch_up(self, items: Sequence[Item], *, read: Read[Item], signs: Signs[Item] | None) -> None:
         """Make ``messages`` what the items read as now: the same tuple where nothing changed.

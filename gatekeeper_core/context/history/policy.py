@@ -63,7 +63,7 @@ REMEMBERED_PREFIXES = 64
 _VERSION = 2
 _LARGEST = 2**53
 """No stored number is as large: up to here a float holds every whole number."""
-_LISTS = ("body", "selected", "recalled", "prefixes", "branch", "texts")
+_LISTS = ("body", "recalled", "prefixes", "branch", "texts")
 
 
 class PolicyState(NamedTuple):
@@ -93,7 +93,6 @@ class PolicyState(NamedTuple):
         rent: what a smaller body would have saved since the last choice.
         recalled_tokens: what a small body would have had to recall, on average.
         most_recalled_tokens: the most that it would have had to recall at once; older questions count less.
-        selected: ids of the turns that the last question selected, ascending.
         recalled: ids of those that were told inside it, the most valuable first.
         question: names the last question, "" before the first.
         questions: how many there were.
@@ -123,7 +122,6 @@ class PolicyState(NamedTuple):
     rent: float = 0.0
     recalled_tokens: float = 0.0
     most_recalled_tokens: float = 0.0
-    selected: tuple[int, ...] = ()
     recalled: tuple[int, ...] = ()
     question: str = ""
     questions: int = 0
@@ -165,7 +163,7 @@ class PolicyState(NamedTuple):
             if not _fits(value, names[name], name):
                 raise ConfigError(f"the stored policy state has no usable {name}: begin with PolicyState()")
         lists = {name: tuple(values[name]) for name in _LISTS} | {"texts": tuple(map(tuple, values["texts"]))}
-        if any(list(lists[name]) != sorted(set(lists[name])) for name in ("body", "selected", "texts")):
+        if any(list(lists[name]) != sorted(set(lists[name])) for name in ("body", "texts")):
             raise ConfigError("the turns of the stored policy state are in no order: begin with PolicyState()")
         return cls(**{**values, **lists})
 
@@ -373,21 +371,16 @@ class PromptPolicy:
         kept = self._plan(sizes, old, tuple(turn for turn in sizes.selected if turn not in old))
         body, too_long = self._chosen_anew(sizes)
         rebuilt = self._plan(sizes._replace(texts={}), body, too_long)
-        prior = sum(sizes.turns) / max(1, count)
-        asked = state.questions
-        to_recall = (asked * state.recalled_tokens + _PRIOR_QUESTIONS * prior) / (asked + _PRIOR_QUESTIONS)
-        to_recall *= self.prices.input / 1_000_000
+        to_recall = self._to_recall(sizes, state)
         gain = self._rate * (kept.body_tokens - rebuilt.body_tokens) - to_recall
         state = state._replace(rent=max(0.0, state.rent + gain))
         whole = sizes.fixed + sum(sizes.turns) + sizes.question
         everything = self._everything(whole, sizes.fixed, sizes.everything_same_tokens, goes_on=sizes.goes_on)
         left = MOST * (state.everything_paid + everything) - state.paid
-        lost = to_recall - self.prices.cache_read / 1_000_000 * (sum(sizes.turns) - rebuilt.body_tokens)
-        largest = max(state.most_recalled_tokens, *sizes.turns, 0)
-        reserve = 2 * self.prices.input / 1_000_000 * largest + self._later(
-            sizes, largest
-        )  # two large recalls in a row
-        reserve += _REMEMBERED_QUESTIONS * max(0.0, lost)
+        saved = self.prices.cache_read / 1_000_000 * (sum(sizes.turns) - rebuilt.body_tokens)
+        largest = max(state.most_recalled_tokens, *sizes.turns, 0)  # two such recalls in a row can be paid
+        reserve = 2 * self.prices.input / 1_000_000 * largest + self._later(sizes, largest)
+        reserve += _REMEMBERED_QUESTIONS * max(0.0, to_recall - saved)
         reason = self._reason(sizes, state, kept, rebuilt, gain=gain, reserve=reserve, left=left)
         if reason == "no_room" and too_long:  # a selected turn has room as an excerpt alone
             plan, state = self._fresh(sizes)
@@ -421,7 +414,7 @@ class PromptPolicy:
             kept: the plan with the body of before.
             rebuilt: the plan with a body chosen anew.
             gain: dollars that each later call saves by it.
-            reserve: dollars that each later call may have to spend on recalls.
+            reserve: dollars that later calls may have to spend on recalls.
             left: dollars that the promise leaves for this call.
         """
         extra = rebuilt.dollars - kept.dollars
@@ -546,7 +539,7 @@ class PromptPolicy:
             return state
         if same >= state.since:
             return state._replace(texts=tuple(each for each in state.texts if each[0] < same), question="")
-        return state._replace(body=(), since=0, texts=(), rent=0.0, selected=(), recalled=(), question="")
+        return state._replace(body=(), since=0, texts=(), rent=0.0, recalled=(), question="")
 
     def _asked(self, sizes: PromptSizes, state: PolicyState) -> PolicyState:
         """Return a state with one more question: what a small body would have had to recall for it."""
@@ -554,12 +547,10 @@ class PromptPolicy:
         away = sum(tokens for turn, tokens in sizes.selected.items() if turn not in there)
         questions = state.questions + 1
         mean = state.recalled_tokens + (away - state.recalled_tokens) / min(_REMEMBERED_QUESTIONS, questions)
-        selected = tuple(sorted(sizes.selected))
         return state._replace(
             recalled_tokens=mean,
             most_recalled_tokens=max(away, state.most_recalled_tokens * (1 - 1 / _REMEMBERED_QUESTIONS)),
             questions=questions,
-            selected=selected,
             question=sizes.question_name,
         )
 
@@ -613,6 +604,12 @@ class PromptPolicy:
             cached,
             self._cost(tokens, cached, stable if recalled and not sizes.is_run and self.prices.marked else tokens),
         )
+
+    def _to_recall(self, sizes: PromptSizes, state: PolicyState) -> float:
+        """Return what a question is expected to recall, in dollars: the mean so far, in a young thread a mean turn."""
+        prior, questions = sum(sizes.turns) / max(1, len(sizes.turns)), state.questions
+        tokens = (questions * state.recalled_tokens + _PRIOR_QUESTIONS * prior) / (questions + _PRIOR_QUESTIONS)
+        return self.prices.input / 1_000_000 * tokens
 
     def _later(self, sizes: PromptSizes, recalled_tokens: float) -> float:
         """Return what later calls may pay because turns are recalled inside the question, in dollars.

@@ -214,7 +214,9 @@ def select_past(
         account = None
         if policy is not None and config.mode != "window":
             costs.prices, sizes = policy.prices, costs.sizes(around)
-            account = ThreadAccount(policy, history, sizes, counter=costs.counter, can_recall=can_recall)
+            account = ThreadAccount(
+                policy, history, sizes, tokens_at=costs.tokens_at, more_than=costs.more_than, can_recall=can_recall
+            )
         chosen = _chosen_before(previous, history) if previous else None
         is_careful = account is not None and config.posture == "careful"
         try:
@@ -240,8 +242,8 @@ def select_past(
             costs.past = [max(1, count_messages(t.messages, token_counter=costs.counter)) for t in history.past]
             newest = Choice(newest_turns(costs.past, budget_tokens=costs.room_at_start)[::-1], "fallback", "")
             chosen = (chosen or newest)._replace(status="fallback", reason=_where(error), selection=None)
-        asked = {*range(earlier.turn_count + 1)}.difference(earlier.turns) if earlier else ()
-        view = costs.view(chosen._replace(turns=without_loose_questions(chosen.turns, history, failed=asked)))
+        failed = {*range(earlier.turn_count + 1)}.difference(earlier.turns) if earlier else ()
+        view = costs.view(chosen._replace(turns=without_loose_questions(chosen.turns, history, failed=failed)))
         if account:
             view = account.billed(view, whole=costs.past, previous=previous, run_stable=costs.run_stable)
         seen.tell(view.facts)
@@ -318,7 +320,7 @@ class _Costs:
         before, costs = choice.tokens_before, self.as_sent(choice)
         chosen_tokens = sum(costs[turn] for turn in choice.turns) if before is None else before
         told = told_question(history, history.current, choice.told)
-        told_tokens = self._more_than(told) if told else 0
+        told_tokens = self.more_than(*told) if told else 0
         run = self._shrunk(told_tokens + chosen_tokens)
         self.run_stable = run.stable
         wanted = choice.turns
@@ -369,13 +371,12 @@ class _Costs:
         for turn in choice.turns if cuts else ():
             for at in range(self._history.past[turn].start, self._history.past[turn].stop):
                 if at in cuts:
-                    costs[turn] += self._more_than((at, cuts[at]))
+                    costs[turn] += self.more_than(at, cuts[at])
         return costs
 
-    def _more_than(self, replaced: tuple[int, Message]) -> int:
-        """Return how much more a message costs in another form; negative where it costs less."""
-        at, message = replaced
-        return count_message(message, token_counter=self.counter) - self._tokens_at(at)
+    def more_than(self, at: int, message: Message) -> int:
+        """Return how much more a message costs than the one that it replaces; negative where it costs less."""
+        return count_message(message, token_counter=self.counter) - self.tokens_at(at)
 
     def sizes(self, around: Around) -> Sizes:
         """Return what the request is made of."""
@@ -391,7 +392,7 @@ class _Costs:
             history.messages,
             self._run,
             room=self.room_at_start - past_tokens,
-            tokens_at=self._tokens_at,
+            tokens_at=self.tokens_at,
             token_counter=self.counter,
             config=self._run_config,
             question=history.query,
@@ -408,11 +409,12 @@ class _Costs:
             return "selected"  # the current turn has outgrown what was sent whole when it began
         return choice.status
 
-    def _tokens_at(self, position: int) -> int:
+    def tokens_at(self, position: int) -> int:
+        """Return what the message at a position costs; what the provider keeps costs nothing."""
         return 0 if position < self._history.left.free else self._message_tokens(position)
 
     def _sum(self, positions: Iterable[int]) -> int:
-        return sum(map(self._tokens_at, positions))
+        return sum(map(self.tokens_at, positions))
 
 
 def _check_arguments(

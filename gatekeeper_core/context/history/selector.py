@@ -262,39 +262,41 @@ class ThreadSelector(Generic[Item]):
             ConfigError: a number is out of range.
             Exception: whatever reading a message raises; and a failed selection, where ``on_error`` is ``raise``.
         """
-        key = (tenant, thread if thread is not None else self._name_of(items, tenant))
-        state = self._threads.get_or_put(key, lambda: RememberedThread(self._config_of(thread)))
-        with stage(HISTORY, thread=thread_name(thread)) as seen, state.lock:
-            try:
-                question = _Question(
-                    query,
-                    all_past,
-                    tuple(pinned),
-                    fixed_tokens,
-                    window_tokens,
-                    window_from,
-                    around,
-                    can_recall and self._write is not None,
-                    held,
-                )
-                state.prices = (config or state.config).prices or prices or UNKNOWN
-                if thread is None and not state.is_beginning_of(items, read=self._read, signs=self._signs):
-                    state.forget()  # another conversation had the place
-                with self._shared(thread, tenant, state):
-                    if again:
-                        state.take_back()
-                    if stored is not None and stored.is_after(state.policy):
-                        state.policy = stored
-                    view = self._view(state, items, question, config or state.config, restore)
-            except BaseException:
-                self._threads.discard(key, state)  # half a step would be remembered: the next call starts anew
-                raise
-            self._warn(view, state, is_guess=not ((config or state.config).token_budget or window_tokens))
-            if not (state.has_left_out or self._config.shadow) and view.left_out:
-                state.has_left_out = True
-                tell(LEFT_OUT, **_left_out(view))
-            level: Level = "WARNING" if view.status in _ALARMING else "INFO"
-            seen.tell(lambda: {**view.facts(), "shadow": self._config.shadow}, level=level)
+        with stage(HISTORY, thread=thread_name(thread)) as seen:
+            signs = self._signs_of(items) if thread is None else []
+            key = (tenant, self._name_of(items, signs, tenant) if thread is None else thread)
+            state = self._threads.get_or_put(key, lambda: RememberedThread(self._config_of(thread)))
+            with state.lock:
+                try:
+                    question = _Question(
+                        query,
+                        all_past,
+                        tuple(pinned),
+                        fixed_tokens,
+                        window_tokens,
+                        window_from,
+                        around,
+                        can_recall and self._write is not None,
+                        held,
+                    )
+                    state.prices = (config or state.config).prices or prices or UNKNOWN
+                    if thread is None and not state.is_beginning_of(signs):
+                        state.forget()  # another conversation had the place
+                    with self._shared(thread, tenant, state):
+                        if again:
+                            state.take_back()
+                        if stored is not None and stored.is_after(state.policy):
+                            state.policy = stored
+                        view = self._view(state, items, question, config or state.config, restore)
+                except BaseException:
+                    self._threads.discard(key, state)  # half a step would be remembered: the next call starts anew
+                    raise
+                self._warn(view, state, is_guess=not ((config or state.config).token_budget or window_tokens))
+                if not (state.has_left_out or self._config.shadow) and view.left_out:
+                    state.has_left_out = True
+                    tell(LEFT_OUT, **_left_out(view))
+                level: Level = "WARNING" if view.status in _ALARMING else "INFO"
+                seen.tell(lambda: {**view.facts(), "shadow": self._config.shadow}, level=level)
         self._threads.settle(key, state, state.estimated_bytes)
         self._last_view = view
         return view
@@ -306,7 +308,8 @@ class ThreadSelector(Generic[Item]):
 
         ``items`` name a thread that has no name, as in :meth:`view`.
         """
-        state = self._threads.peek((tenant, thread if thread is not None else self._name_of(items, tenant)))
+        name = self._name_of(items, self._signs_of(items), tenant) if thread is None else thread
+        state = self._threads.peek((tenant, name))
         if state is None or self._config.shadow:
             return
         with state.lock, self._shared(thread, tenant, state):
@@ -432,7 +435,10 @@ class ThreadSelector(Generic[Item]):
         """Return the settings, with the name of the thread where a compressor wants to know it."""
         return replace(self._config, run=self._config.run and replace(self._config.run, thread_id=thread_name(thread)))
 
-    def _name_of(self, items: Sequence[Item], tenant: str) -> Hashable:
+    def _signs_of(self, items: Sequence[Item]) -> list[object]:
+        return self._signs(items) if self._signs else list(map(self._read, items))
+
+    def _name_of(self, items: Sequence[Item], signs: list[object], tenant: str) -> Hashable:
         """Return a name for a conversation without one: that of the last call whose messages these begin with.
 
         So conversations share nothing, though they open alike. One whose last question was edited starts from nothing.
@@ -444,7 +450,7 @@ class ThreadSelector(Generic[Item]):
             state = self._threads.peek((tenant, name))
             if state is None:
                 free = free or name
-            elif state.is_beginning_of(items, read=self._read, signs=self._signs):
+            elif state.is_beginning_of(signs):
                 return name
         if free is None:
             self._nameless = (self._nameless + 1) % _NAMELESS

@@ -200,11 +200,11 @@ def test_two_processes_in_turn_choose_what_one_chooses(prices: ModelPrices, seed
 @given(seed=seeds)
 def test_the_same_question_again_gets_the_same_plan_and_no_rent(prices: ModelPrices, seed: int) -> None:
     for call in thread(seed, prices=prices):
-        sizes = call.sizes._replace(same_turns=len(call.sizes.turns))
-        again = called(PromptPolicy(prices=prices, state=call.after, now=call.after.called_at), sizes)
+        policy = PromptPolicy(prices=prices, state=call.after, now=call.after.called_at)
+        again = called(policy, call.sizes._replace(same_turns=len(call.sizes.turns)))
         assert (again.plan.body, again.plan.recalled) == (call.plan.body, call.plan.recalled)
         assert again.plan.reason == "same_run"
-        kept = ("body", "since", "rent", "recalled_tokens", "selected", "questions")
+        kept = ("body", "since", "rent", "recalled_tokens", "questions")
         assert all(getattr(again.after, name) == getattr(call.after, name) for name in kept)
 
 
@@ -372,7 +372,7 @@ def test_a_report_without_tokens_changes_nothing(state: PolicyState) -> None:
         *[("body", bad) for bad in ([-1], [1.0], ["1"], [True], [2, 1], [1, 1], {"1": 2}, "12", [10**400])],
         ("body", [2**53]),
         ("since", 2**53),
-        ("selected", [3, 2]),
+        ("texts", [[3, "a"], [2, "b"]]),
         ("recalled", [None]),
         ("question", 5),
         *[("version", bad) for bad in (0, 1, "1", None, [])],
@@ -402,7 +402,6 @@ FORGED = st.fixed_dictionaries(
             for name, value in PolicyState()._asdict().items()
         },
         "body": ids.map(sorted),
-        "selected": ids.map(sorted),
         "recalled": ids,
         "prefixes": st.lists(st.text(max_size=3), max_size=3),
         "branch": st.lists(st.text(max_size=3), max_size=3),

@@ -1186,30 +1186,26 @@ def test_the_same_question_again_is_sent_the_same() -> None:
     assert again.bill.reason == "same_run"
 
 
-LONG = {
-    "english": ("What about the pump on kestrel?", "Step {0}: loosen the seal of kestrel, part {0}. "),
-    "chinese": ("红隼上的水泵怎么样？", "第{0}步：松开红隼的密封圈，零件{0}。"),
-    "mixed": ("kestrel 上的 pump 怎么样？", "第{0}步：松开 kestrel 的 seal，part {0}。"),
-}
-
-
-@pytest.mark.parametrize("language", LONG)
-def test_a_question_asked_again_gets_the_selected_turn_that_has_room_as_an_excerpt_alone(language: str) -> None:
-    question, step = LONG[language]
-    talk = [Message("user", question), Message("assistant", "".join(step.format(at) for at in range(60)))]
+@pytest.mark.parametrize(
+    ("question", "step"),
+    [
+        ("What about the pump on kestrel?", "Step {0}: loosen the seal of kestrel, part {0}. "),
+        ("红隼上的水泵怎么样？", "第{0}步：松开红隼的密封圈，零件{0}。"),
+        ("kestrel 上的 pump 怎么样？", "第{0}步：松开 kestrel 的 seal，part {0}。"),
+    ],
+)
+def test_a_question_asked_again_gets_a_selected_turn_that_has_room_as_an_excerpt_alone(
+    question: str, step: str
+) -> None:
+    talk = [Message("user", question), Message("assistant", "".join(map(step.format, range(60))))]
     talk += [Message("user", "New topic: bread?"), Message("assistant", "Bake it."), Message("user", question)]
-    gatekeeper, state = ContextGatekeeper(), PolicyState()
-    for _ in range(3):
-        config = HistoryConfig(token_budget=300, on_error="raise")
-        view = select_history(talk, gatekeeper=gatekeeper, config=config, state=state, now=0.0)
-        assert view.state is not None
-        assert view.bill is not None
-        assert view.selection is not None
+    for view in asked_in_turn([talk] * 3, token_budget=300, prices=None):
+        assert view.selection
+        assert view.bill
         assert {turn.turn_id for turn in view.selection.turns} <= {*view.turns, *view.bill.recalled}
-        state = view.state
 
 
-@pytest.mark.parametrize("name", ["body", "selected", "recalled"])
+@pytest.mark.parametrize("name", ["body", "recalled"])
 def test_ids_beyond_the_conversation_are_left_out(name: str) -> None:
     talk = shops(9)
     config = HistoryConfig(prices=CACHED, on_error="raise")

@@ -576,10 +576,20 @@ def test_the_first_time_that_turns_are_left_out_of_a_thread_a_line_says_which_an
     assert facts_of(said[0])["gatekeeper_left_out"] == "1-2"
 
 
-def test_a_call_that_fails_has_a_line_without_numbers(caplog: pytest.LogCaptureFixture) -> None:
+def test_each_conversation_without_a_name_has_that_line(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, logger="gatekeeper")
+    selector = selector_of()
+    for number in range(40):
+        past = [user("hi"), assistant("hello"), user(f"New topic: bread {number}?"), assistant("Bake it.")]
+        selector.view([*past, user("New topic: when does the choir sing?")])
+    assert sum("first time" in record.getMessage() for record in records_of(caplog)) == 40
+
+
+@pytest.mark.parametrize("thread", ["t", None])
+def test_a_call_that_fails_has_a_line_without_numbers(thread: str | None, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO, logger="gatekeeper")
     with pytest.raises(MessageFormatError):
-        selector_of().view([{"role": "nobody", "content": "hi"}], thread="t")
+        selector_of().view([{"role": "nobody", "content": "hi"}], thread=thread)
     (record,) = records_of(caplog)
     assert record.getMessage() == "history selected: ? of ? messages, ? of ? tokens (?)"
     assert facts_of(record) == {"gatekeeper_outcome": "MessageFormatError"}
