@@ -11,7 +11,6 @@ import pytest
 from benchmarks.agent_loop import (
     FACT,
     Loop,
-    both_ends,
     found_by_pointer,
     main,
     memory_of,
@@ -65,17 +64,6 @@ def test_a_fact_is_found_through_a_pointer_of_the_memory_only() -> None:
     assert found_by_pointer(memory, prompt)
     assert not found_by_pointer(memory, [Message("tool", "nothing")])
     assert not any(found_by_pointer(other, prompt) for other in (None, memory_of(len)))
-
-
-def test_a_plain_agent_shows_both_ends_of_large_results() -> None:
-    assert both_ends("short") == "short"
-    shown = both_ends("长" * 9_000)
-    assert 7_900 < len(shown.encode()) <= 8_000
-    assert "bytes omitted" in shown
-
-
-def test_pieces_go_through_the_outputs_again_and_again() -> None:
-    assert pieces(["abcdef", "xy"], 5, size=4) == ["abcd", "xy", "ef", "xy", "cdef"]
 
 
 def test_a_row_leaves_the_first_step_out_of_the_shares() -> None:

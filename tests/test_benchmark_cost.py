@@ -71,11 +71,6 @@ def prompts(talk: Talk, way: str, *, limit: int = 16_000) -> list[Prompt]:
 # --- the conversations ------------------------------------------------------------------------------------------------
 
 
-def test_a_session_is_the_same_for_the_same_seed_and_another_for_another() -> None:
-    assert session().messages == session().messages
-    assert session().messages != session(seed=2).messages
-
-
 def test_a_session_has_the_turns_asked_for_and_a_call_for_each() -> None:
     talk = session(turns=30)
     assert [message.role for message in talk.messages] == ["user", "assistant"] * 30
@@ -101,20 +96,6 @@ def test_a_needed_turn_of_a_session_is_the_turn_that_the_label_names() -> None:
     assert all(turn < at for at, call in enumerate(talk.calls) for group in call.needed for turn in group)
 
 
-def test_nothing_comes_between_a_question_and_the_turn_that_it_leans_on() -> None:
-    followed = {
-        (before.user, after.user)
-        for talk in read_everyday(OWN)
-        for before, after in zip(talk.blocks, talk.blocks[1:], strict=False)
-    }
-    for seed in range(5):
-        talk = session(turns=100, seed=seed)
-        said = [message.text for message in talk.messages[::2]]
-        leaning = [at for at, call in enumerate(talk.calls) if call.kind in ("elliptical", "refers", "follow_up")]
-        assert leaning
-        assert all((said[at - 1], said[at]) in followed for at in leaning)
-
-
 @pytest.mark.parametrize("tokens", [70, 210, 800])
 @pytest.mark.parametrize("language", ["en", "zh", "mixed"])
 def test_turns_have_about_the_tokens_asked_for(tokens: int, language: str) -> None:
@@ -136,13 +117,6 @@ def test_cutting_an_answer_keeps_a_sentence_for_each_wanted_word() -> None:
     assert cut == "The port is 6380. The host is kestrel."
 
 
-def test_stretching_an_answer_keeps_all_of_it() -> None:
-    answer = "First part.\n\nSecond part."
-    longer = stretched(answer, 80, language="en", wanted=frozenset(), count=words, draw=random.Random(1))
-    assert 70 <= words(longer) <= 100
-    assert all(part in longer for part in answer.split("\n\n"))
-
-
 def test_questions_of_locomo_come_behind_their_evidence() -> None:
     talk = cost.locomo(LOCOMO, turns=50, seed=1)
     asked = [(at, call) for at, call in enumerate(talk.calls) if call.needed]
@@ -151,14 +125,6 @@ def test_questions_of_locomo_come_behind_their_evidence() -> None:
         number = talk.messages[call.stop - 1].text.removeprefix("what is fact ").rstrip("?")
         assert [talk.messages[2 * group[0]].text for group in call.needed] == [f"Ann: fact {number}"]
         assert all(group[0] < at for group in call.needed)
-
-
-def test_the_results_of_a_run_are_one_piece_of_the_output_after_the_other() -> None:
-    lines = [{**OUTPUTS[0], "text": "".join(f"line {at}\n" for at in range(2000))}]
-    talk = cost.agent_runs(lines, requests=1, rounds=3, kilobytes=1, seed=1)
-    results = "".join(message.text for message in talk.messages if message.role == "tool")
-    assert results in lines[0]["text"] * 2
-    assert len(results) == 3000
 
 
 def test_a_run_of_an_agent_is_a_list_that_every_provider_takes() -> None:
@@ -180,11 +146,6 @@ def test_everything_pays_the_price_of_the_cache_for_all_but_what_is_new() -> Non
     expected = [2010 * 3.75, 2010 * 0.3 + 110 * 3.75, 2120 * 0.3 + 110 * 3.75]
     paid = dollars(talk, "everything", Setting(2000, "warm", ANTHROPIC))
     assert paid == pytest.approx([each / 1e6 for each in expected])
-
-
-def test_without_a_cache_every_token_is_paid_in_full() -> None:
-    paid = dollars(chat((10, 90), (20, 80)), "everything", Setting(2000, "none", ANTHROPIC))
-    assert paid == pytest.approx([2010 * 3 / 1e6, 2120 * 3 / 1e6])
 
 
 def test_a_cold_call_writes_all_of_its_prompt_again() -> None:
@@ -219,12 +180,6 @@ def test_the_kept_share_counts_the_common_beginning() -> None:
 # --- the ways ---------------------------------------------------------------------------------------------------------
 
 
-def test_a_sliding_window_has_ten_turns_and_the_question() -> None:
-    last = prompts(chat(*[(1, 1)] * 30), "sliding window")[-1]
-    assert sorted(last.turns) == list(range(19, 30))
-    assert len(last.pieces) == 21
-
-
 def test_a_window_over_its_limit_is_cut_to_half_of_it_and_then_only_grows() -> None:
     sent = prompts(chat(*[(10, 90)] * 30), "window cut to half", limit=1000)
     assert max(each.tokens for each in sent) <= 1000
@@ -244,20 +199,6 @@ def test_a_summary_takes_the_place_of_old_turns_and_its_call_is_paid() -> None:
     assert sent[first].pieces[0] == (b"summary 1", 400)
     assert sorted(sent[first].turns) == list(range(first - 10, first + 1))
     assert sent[first].side == (100 * (first - 10) + 200, 400)
-
-
-def test_trim_messages_keeps_the_newest_messages_from_a_human_one_on() -> None:
-    pytest.importorskip("langchain_core")
-    sent = prompts(chat(*[(10, 90)] * 30), "trim_messages", limit=1000)
-    assert max(each.tokens for each in sent) <= 1000
-    assert sorted(sent[-1].turns) == list(range(20, 30))
-
-
-def test_only_the_end_of_a_selected_prompt_is_a_mark_more_than_the_fixed_part() -> None:
-    talk = session(turns=20)
-    marked, bare = (prompts(talk, f"selection, {name}") for name in ("as sent", "fixed part marked"))
-    assert [each._replace(marks=()) for each in marked] == list(bare)
-    assert all(each.marks == (len(each.pieces) - 1,) for each in marked)
 
 
 def test_a_remembered_selection_is_the_selection() -> None:
@@ -315,13 +256,6 @@ def test_cells_over_the_promise_are_those_of_the_way_that_is_to_keep_it() -> Non
     rows = [row("careful", 0.9, 1.02), row("careful", 0.9, 1.03, fixed=4000), row("thrifty", 0.9, 2.0)]
     assert [(each["fixed"], each["worst"]) for each in cost.over_promise(rows)] == [(4000, "1.030")]
     assert [each[f"cells over {cost.PROMISE}"] for each in cost.by_way(rows)] == [1, 1]
-
-
-def test_a_cell_is_held_against_hindsight_at_the_same_setting() -> None:
-    rows = [row("careful", 0.9, 1.0), row("hindsight", 0.6, 1.0), row("careful", 0.8, 1.0, fixed=4000)]
-    assert [each["to hindsight"] for each in cost.against_hindsight(rows)] == [pytest.approx(1.5), 1.0, None]
-    table = cost.by_cell(cost.against_hindsight(rows))
-    assert [(each["way"], each.get("to hindsight")) for each in table] == [("careful", "1.50"), ("hindsight", "1.00")]
 
 
 # --- the whole --------------------------------------------------------------------------------------------------------

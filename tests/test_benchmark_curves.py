@@ -40,10 +40,6 @@ def test_the_worst_place_and_the_mean_of_two_crossing_curves_are_found() -> None
     assert (result.low, result.high) == (100, 10_000)
 
 
-def test_curves_that_share_no_range_are_not_compared() -> None:
-    assert compare([(10, 1.0), (20, 2.0)], CURVE, low=5, high=1000) is None
-
-
 def test_a_plot_is_well_formed_holds_every_curve_and_is_the_same_each_time() -> None:
     curves = {"ours <default>": CURVE, "peer": [(0.0, 0.0), (250.0, 30.0)]}
     svg = draw_curves("Recall & tokens", curves)
@@ -51,16 +47,6 @@ def test_a_plot_is_well_formed_holds_every_curve_and_is_the_same_each_time() -> 
     lines = root.findall("{http://www.w3.org/2000/svg}polyline")
     assert [len(line.attrib["points"].split()) for line in lines] == [3, 1]
     assert svg == draw_curves("Recall & tokens", curves)
-
-
-def test_no_two_of_many_curves_look_the_same_and_all_their_names_are_told() -> None:
-    names = [f"LangChain SummarizationMiddleware, way {number}" for number in range(20)]
-    root = ET.fromstring(draw_curves("Growth", dict.fromkeys(names, CURVE)))  # noqa: S314 - our own file
-    lines = root.findall("{http://www.w3.org/2000/svg}polyline")
-    assert len({(line.attrib["stroke"], line.attrib["stroke-dasharray"]) for line in lines}) == len(names)
-    texts = [each for each in root.findall("{http://www.w3.org/2000/svg}text") if each.text in names]
-    assert [each.text for each in texts] == names
-    assert all(float(each.attrib["y"]) < int(root.attrib["height"]) for each in texts)
 
 
 def test_a_plot_of_times_is_logarithmic_both_ways_and_what_lies_beyond_is_drawn_at_its_edge() -> None:

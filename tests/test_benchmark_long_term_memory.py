@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import math
 from typing import TYPE_CHECKING
 
 import pytest
 
 from benchmarks.data import Block, MemoryQuery
-from benchmarks.long_term_memory import OURS, THRESHOLDS, related_cosine, run, threshold_rows, unrelated
+from benchmarks.long_term_memory import OURS, THRESHOLDS, related_cosine, run, threshold_rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
 MEMORIES = {
     "1": [Block(("a",), "在海边放风筝", ""), Block(("b",), "参加钢琴比赛", ""), Block(("c",), "养了一只乌龟", "")],
@@ -48,22 +46,3 @@ def test_what_counts_as_related_is_what_one_of_ten_others_reaches() -> None:
     cosines = sorted(at / 4 / math.hypot(1, at / 4) for at in range(20))
     assert related_cosine(MEMORIES, others, embedder) == pytest.approx(cosines[-2], abs=1e-6)
     assert related_cosine(MEMORIES, [], embedder) is None
-
-
-def test_without_other_dialogues_nothing_is_said_of_them(tmp_path: Path) -> None:
-    assert unrelated(tmp_path) == []
-    assert threshold_rows(MEMORIES, QUERIES, [])[0]["unrelated with a hit"] is None
-
-
-def test_the_users_part_of_chinese_dialogues_is_what_is_unrelated(tmp_path: Path) -> None:
-    folder = tmp_path / "topics"
-    folder.mkdir()
-    said = [{"role": role, "text": f"{role} 说", "shift": 0} for role in ("user", "assistant")]
-    for name in ("crosswoz_dev", "tiage_dev"):
-        (folder / f"{name}.jsonl").write_text(json.dumps({"id": 1, "utts": said}), encoding="utf-8")
-    assert unrelated(tmp_path) == ["user 说"]
-
-
-@pytest.mark.parametrize("name", ["bm25s + stop words + stemming", "MiniLM"])
-def test_a_peer_has_a_row_installed_or_not(name: str) -> None:
-    assert name in {row["method"] for row in run(MEMORIES, QUERIES[:0], peers=True)}

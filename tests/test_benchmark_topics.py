@@ -57,10 +57,6 @@ def test_precision_recall_f1_and_false_switches_are_those_worked_out_by_hand() -
     assert (row["judged"], row["shifts"]) == (15, 5)
 
 
-def test_nothing_called_and_nothing_there_is_zero_and_no_error() -> None:
-    assert set(tallied([]).row().values()) == {0}
-
-
 def test_a_threshold_is_chosen_on_the_other_sets_only() -> None:
     # The best threshold for "one" lies above 0.6, for "two" above 0.2; each is judged at the other's.
     scored = {
@@ -70,19 +66,6 @@ def test_a_threshold_is_chosen_on_the_other_sets_only() -> None:
     counts = by_threshold(scored)
     assert counts[ENGLISH] == Counts(hits=0, false=0, missed=1, quiet=1)
     assert counts[CHINESE] == Counts(hits=1, false=2, missed=0, quiet=0)
-
-
-def test_a_threshold_is_chosen_on_sets_of_the_same_language_where_there_are_some() -> None:
-    english = TopicSet("three", "three.jsonl", "en")
-    calm = [(0.9, False)] * 3
-    scored = {ENGLISH: [(0.62, True), *calm], CHINESE: [(0.12, True), *calm], english: [(0.67, True), *calm]}
-    counts = by_threshold(scored)
-    assert counts[ENGLISH] == Counts(hits=1, false=0, missed=0, quiet=3)
-    assert counts[english] == Counts(hits=0, false=0, missed=1, quiet=3)
-
-
-def test_a_single_set_is_judged_at_the_threshold_of_the_specification() -> None:
-    assert by_threshold({ENGLISH: [(0.19, True), (0.21, False)]})[ENGLISH] == Counts(1, 0, 0, 1)
 
 
 def test_the_overlap_of_words_is_that_with_the_two_turns_before() -> None:
@@ -117,23 +100,6 @@ def test_a_method_has_a_row_for_each_set_and_the_means() -> None:
     assert [row["set"] for row in rows] == ["one", "two", "mean of sets", "mean of Chinese sets"]
     assert rows[0]["R"] == rows[2]["R"]
     assert set(JUDGES) <= {row["method"] for row in run(dialogues, peers=True)["utterance"]}
-
-
-def test_messages_of_one_role_in_a_row_are_one_side_of_a_turn() -> None:
-    blocks = as_blocks(
-        [
-            Utterance("assistant", "hello", shift=False),
-            Utterance("user", "a", shift=False),
-            Utterance("user", "b", shift=False),
-            Utterance("assistant", "c", shift=False),
-            Utterance("user", "d", shift=False),
-        ]
-    )
-    assert [(block.ids, block.user, block.assistant) for block in blocks] == [
-        (("0",), "", "hello"),
-        (("1", "2", "3"), "a\nb", "c"),
-        (("4",), "d", ""),
-    ]
 
 
 def test_the_sets_that_are_there_are_read(tmp_path: Path) -> None:
