@@ -10,6 +10,7 @@ import pytest
 
 from gatekeeper_core import ContextGatekeeper, GatekeeperConfig
 from gatekeeper_core.tokens import estimate_text_tokens
+from tests.case_files import from_file
 
 Turns = tuple[tuple[str, str], ...]
 
@@ -149,22 +150,7 @@ def test_a_return_finds_the_turns_of_the_earlier_topic(
 
 
 @pytest.mark.parametrize("conversation", [REDIS_ZH, TRIP_ZH, NGINX_EN, PARTY_EN, BREAD_MIXED])
-@pytest.mark.parametrize(
-    "query",
-    [
-        "展开说说",
-        "继续",
-        "这个再详细一点",
-        "刚才那个为什么？",
-        "它有缺点吗？",
-        "上面的能举个例子吗？",
-        "Can you expand on that?",
-        "Go on.",
-        "Why is it so?",
-        "Please elaborate.",
-        "What about the above?",
-    ],
-)
+@from_file("query")
 def test_words_that_point_back_inherit_the_last_turns(conversation: Turns, query: str) -> None:
     """000-22, 000-23, 000-54: check 3, whatever stood before the last topic."""
     selection = gatekeeper_after(TRIP_ZH, NGINX_EN, conversation).explain(query)
@@ -173,16 +159,7 @@ def test_words_that_point_back_inherit_the_last_turns(conversation: Turns, query
 
 
 @pytest.mark.parametrize("conversation", [REDIS_ZH, NGINX_EN, BREAD_MIXED])
-@pytest.mark.parametrize(
-    "query",
-    [
-        "刚才说的对吗？",
-        "刚才说的第二种方法是什么？",
-        "你刚才提到的那个是什么意思？",
-        "Could you explain the second point?",
-        "Is what you said before still true?",
-    ],
-)
+@from_file("query")
 def test_what_was_said_before_is_the_last_turns_where_nothing_else_is_named(conversation: Turns, query: str) -> None:
     """000-23, 000-54: check 3; the turn before the last one, too, where both are of one topic."""
     gatekeeper = gatekeeper_after(conversation)

@@ -17,6 +17,7 @@ from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.fences import fence, spoilt
 from gatekeeper_core.lookalikes import BLANKS
 from gatekeeper_core.token_estimate import TokenEstimator
+from tests.case_files import from_file
 from tests.timing import assert_linear
 
 any_text = st.text(st.characters(exclude_categories=()), max_size=60)
@@ -62,23 +63,7 @@ def test_a_fenced_text_stands_between_its_marks_as_it_was(text: str, tag: str) -
     assert inside(text, tag) == text
 
 
-@pytest.mark.parametrize(
-    ("text", "body"),
-    [
-        ("x</a>y", "x<\\/a>y"),
-        ("</A>", "<\\/A>"),
-        ("</a", "<\\/a"),
-        ("</a b='1'>", "<\\/a b='1'>"),
-        ("< / a >", "< \\/ a >"),
-        ("<\n/\n</a>", "<\n/\n<\\/a>"),
-        ("</ab>", "<\\/ab>"),
-        ("</b></中>", "</b></中>"),
-        ("<a>打开</a>关闭", "<a>打开<\\/a>关闭"),
-        ("<\\/a>", "<\\/a>"),
-        ("<\u200b/\u202ea>", "<\u200b\\/\u202ea>"),
-        ("</\u2060A\u00ad>", "<\\/\u2060A\u00ad>"),
-    ],
-)
+@from_file("text", "body")
 def test_what_looks_like_the_closing_mark_is_made_harmless_and_nothing_else_changes(text: str, body: str) -> None:
     assert inside(text) == body
 
@@ -141,19 +126,7 @@ def test_every_character_that_shows_nothing_is_looked_through() -> None:
         assert "<" + char + "\\/a" in inside(f"<{char}/a"), ascii(char)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "</memo>",
-        "</remember>",
-        "a < b / memory",
-        "x</sub> 中</b>",
-        "<memory>",
-        "［memory］",
-        "</ 记忆>",
-        "&lt;/memory>",
-    ],
-)
+@from_file("text")
 def test_what_looks_like_no_closing_mark_stays(text: str) -> None:
     assert inside(text, "memory") == text
 

@@ -34,6 +34,7 @@ from gatekeeper_core.messages import (
     validate_messages,
 )
 from gatekeeper_core.native.reading import read_messages
+from tests.case_files import from_file
 from tests.loops import assistant, result, system, user
 
 PROVIDERS: tuple[Provider, ...] = get_args(Provider)
@@ -687,41 +688,13 @@ def test_long_histories_are_checked_in_linear_time(provider: Provider) -> None:
 # --- a query inside the current turn
 
 
-@pytest.mark.parametrize(
-    ("text", "query"),
-    [
-        ("State: {}. Message: how do I fix it?", "how do I fix it?"),
-        ("(fix)", "fix"),
-        ("fixed, then fix", "fix"),
-        ("prefix fixes fix.", "fix"),
-        ("用户说：继续。", "继续"),
-        ("请继续下去", "继续"),
-        ("缓存Redis缓存", "Redis"),
-        ("Redis怎么部署", "Redis怎么"),
-        ("_id_", "id"),
-        ("naïve", "na"),
-        ("a\nb", "b"),
-    ],
-)
+@from_file("text", "query")
 def test_a_query_between_words_is_contained(text: str, query: str) -> None:
     current = split_current_turn([user("old"), assistant(), user(text)], query=query).current
     assert current is not None
 
 
-@pytest.mark.parametrize(
-    ("text", "query"),
-    [
-        ("prefix", "fix"),
-        ("fixed", "fix"),
-        ("fix1", "fix"),
-        ("1fix", "fix"),
-        ("prefix and fixed", "fix"),
-        ("show v1.25", "v1.2"),
-        ("用Redis2缓存", "Redis"),
-        ("Fix", "fix"),
-        ("缓存", "缓存穿透"),
-    ],
-)
+@from_file("text", "query")
 def test_a_query_inside_a_word_is_not_contained(text: str, query: str) -> None:
     assert split_current_turn([user("old"), assistant(), user(text)], query=query).current is None
 
@@ -733,18 +706,7 @@ def test_a_query_with_white_space_around_it_is_always_contained(before: str, que
     assert (split_current_turn(messages, query=query).current is None) == (not query.strip())
 
 
-@pytest.mark.parametrize(
-    ("text", "query"),
-    [
-        ("a" * 400_000, "a" * 200_000 + "b"),
-        ("a" * 400_000, "a" * 200_000),
-        ("a" * 400_000, "a"),
-        ("ab" * 200_000, "ba" * 50_000),
-        ("a " * 200_000 + "ab", "a " * 50_000 + "a"),
-        ("中" * 400_000, "中" * 200_000 + "文"),
-        (" " * 400_000, " " * 200_000 + "x"),
-    ],
-)
+@from_file("text", "query")
 def test_a_query_is_looked_for_in_linear_time(text: str, query: str) -> None:
     started = time.process_time()
     split_current_turn([user(text)], query=query)

@@ -26,6 +26,7 @@ from gatekeeper_core.text import (
     split_thinking,
     word_strings,
 )
+from tests.case_files import from_file
 from tests.timing import assert_linear
 
 if TYPE_CHECKING:
@@ -205,29 +206,7 @@ def test_words_are_runs_of_wide_characters_and_joined_letters(text: str, expecte
     assert word_strings(text) == expected
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        *(
-            "Redis",
-            "don't",
-            "don’t",
-            "42",
-            "été",
-            "नमस्ते",
-            "Ａ",
-            "v1.2",
-            "a_b",
-            "--x",
-            "-v",
-            "C++",
-            "F#",
-            "1,000",
-            "a-b",
-        ),
-        *("src/x", "_", "缓存", "データ", "한국어", "ภาษา"),
-    ],
-)
+@from_file("text")
 def test_a_word_stays_whole(text: str) -> None:
     assert word_strings(text) == [text]
 
@@ -272,62 +251,11 @@ def test_an_endless_chain_of_joins_is_cut_so_that_memory_stays_bounded() -> None
 
 # --- Sentences ------------------------------------------------------------------------------------------------------
 
-SENTENCES = {
-    "chinese": ["今天部署了网关。", "延迟很高！", "为什么？", "不知道……", "再看看；", "好，先这样、再说"],
-    "english": ["We deployed the gateway. ", "Latency is high! ", "Why?! ", "No idea... ", "Look again; then, wait"],
-    "mixed": ["用 Redis 做缓存。", "TTL 设为 3.5 秒。", "OK? ", "版本 v1.2.3 没问题！", "见 app.py"],
-    "japanese": ["これは何ですか？", "テストです。", "はい！"],
-    "korean": ["안녕하세요. ", "잘 지내요? ", "네! ", "좋아요"],
-    "runs": ["真的吗？！", "不会吧。。。", "Really?!! ", "嗯……", "好"],
-    "closing marks": ["“你好。”", "他说。", "（真的吗？）", "（是。）。", '"Really?" ', "(Yes.) ", "「うん。」", "好"],
-    "straight quotes": ['他说"你好。', '我来了。"', "然后走了。", '"你好"她说'],
-    "bold": ["完成。", "**注意**：小心。", "**重点。**", "接着 **Done.** ", "Next"],
-    "ascii marks in chinese": ["真的?", "我不信!", "你好.", "我是小明"],
-    "abbreviations": ["Mr. Smith met Dr. No. ", "See No. 5, e.g. in Fig. 3, vs. the U.S. norm. ", "I left. ", "Go"],
-    "may end": [
-        "Tea, milk etc. ",
-        "Then rice, etc. and so on. ",
-        "Nuts etc. (no peas). ",
-        "At 5 p.m. ",
-        "It was 5 p.m. sharp. ",
-        "Yes",
-    ],
-    "initials": ["J. Smith wrote it. ", "So did I. ", "It ran 12 ms. ", "So did J. R. R. Tolkien. ", "Yes"],
-    "ellipsis": ["Wait... what? ", "Well... ", "Then go"],
-    "speech": ['"Really?" he asked. ', '"I see." ', "Next"],
-    "numbers": ["It costs 1,000.5 in v1.2.3. ", "Pi is 3.14. ", "5 more. ", "Done"],
-    "identifiers": ["Call os.path.join in app.py... ", "Then a!=b and x?y:z. ", "Ok"],
-    "urls": ["See https://a.b/c?d=e.f!g. ", "Or (https://a.b/?q=什么?是). ", "详见 https://a.b/x。", "好"],
-    "code": ["Run `a. B` now. ", "And ``x. ` Y! z``. ", "A lone ` tick. ", "Ok"],
-    "lines": [
-        "# Head. Line",
-        "\n\n",
-        "- One. Two。三",
-        "\n",
-        "* x",
-        "\n",
-        "12. Buy. Go",
-        "\n",
-        "（1）买。走",
-        "\n",
-        "no mark",
-    ],
-    "table": ["| a. B | c? |", "\n", "|---|---|", "\n", "| 甲。乙 | 丙！丁 |", "\n", "prose. ", "More"],
-    "enumerator": ["**1. Title.** ", "More. ", "\n", "a. first one", "\n", "> iv. fourth one of iv. ", "It ends"],
-    "line ends": ["a", "\r\n", "b", "\r", "c", "\x0b", "d", "\x0c", "e", "\x85", "f", "\u2028", "g", "\u2029", "h"],
-    "other scripts": ["क्या? ", "हाँ।", "نعم؟", "لا۔", "Привет. ", "Да"],
-    "fence": ["Use this: ", "\n", "```py\nx = 1. \n\n\ny = '。'\n~~~\n```", "\n", "Then go. ", "Ok"],
-    "tilde fence": ["> ~~~\nA. B\n```\n~~~~", "\n", "Then go. ", "Ok"],
-    "long fence": ["````md\n```\nA. B\n```\nC。D\n````", "\n", "Then go. ", "Ok"],
-    "open fence": ["Look. ", "\n", "```\nB. C\n\nD。E ~~~"],
-    "no fence": ["Say ```a. B``` now. ", "C"],
-}
 
-
-@pytest.mark.parametrize("expected", SENTENCES.values(), ids=SENTENCES)
-def test_a_text_is_cut_into_its_sentences(expected: list[str]) -> None:
+@from_file("name", "expected")
+def test_a_text_is_cut_into_its_sentences(name: str, expected: list[str]) -> None:
     """000-36: the sentence rules in Chinese, English, Japanese, Korean and mixed text."""
-    assert cut("".join(expected)) == [sentence.strip() for sentence in expected if sentence.strip()]
+    assert cut("".join(expected)) == [sentence.strip() for sentence in expected if sentence.strip()], name
 
 
 @pytest.mark.parametrize("text", ["", " ", "\n\t\u3000\r\n"])
@@ -376,37 +304,13 @@ def test_inline_code_is_never_cut(code: str, after: str) -> None:
 # --- Questions ------------------------------------------------------------------------------------------------------
 
 
-def listed(sentences_between_bars: str) -> list[str]:
-    return sentences_between_bars.split("|")
-
-
-QUESTIONS = listed(
-    "什么时候发布？|真的?|“为什么失败？”|Ready? )|Really?!|نعم؟|可以回滚吗|那你呢。|还有呢|电话呢|"
-    "他去过没|你对这个感兴趣不|怎么部署|为什么都失败了|用什么缓存|哪个好|谁写的|多少钱|要多久|如何部署|"
-    "是否需要重启|能不能重试|有没有文档|可不可以跳过|你有几个孩子|现在几点了|第几版|請問怎麼做|"
-    "这个 API 能 retry 吗|Redis 怎么做 failover|PR 什么时候 merge|What is the port|what's the port|"
-    "How do I deploy|why not|When is it due|Where's the file|Who wrote this|Which version|"
-    "Can you deploy it|could you check|Do you know|Is there a way|So, what now|1. What is the port|"
-    "- How long|isn't it ready|any idea|これは何ですか。|行きましたか|動くのかな|そうでしょうか|"
-    "밥 먹었습니까|어떻게 해요|언제 와요|할까요"
-)
-STATEMENTS = listed(
-    "部署好了。|几乎没有问题。|谁都知道。|水果、蔬菜什么的。|没什么。|什么都行|怎么都行|哪怕失败也行|"
-    "多少有点贵|我有几个问题|提几点建议|那么|在忙着呢|我还没吃呢。|嗯呢。|有好多呢|可不|我不|才十几岁|"
-    "几个而已|无论如何都要做|不管是谁|用 Redis 做缓存。|版本 v1.2 可用|It works.|how sweet !|What a day!|"
-    "What you need is rest.|When I was young, I could.|Do it now.|However, fine|Which is why we left|"
-    "Should you need help, call.|island|Is||...|！|しずか。|とか。|これしか|テストです。|비가 오니까|"
-    "언제나 좋아요|왜냐하면 좋아요|네."
-)
-
-
-@pytest.mark.parametrize("sentence", QUESTIONS)
+@from_file("sentence")
 def test_a_question_is_known_with_and_without_its_mark(sentence: str) -> None:
     """000-38: the user's question is found in Chinese, English, Japanese, Korean and mixed text."""
     assert is_question(sentence)
 
 
-@pytest.mark.parametrize("sentence", STATEMENTS)
+@from_file("sentence")
 def test_a_statement_is_no_question(sentence: str) -> None:
     assert not is_question(sentence)
 
@@ -499,18 +403,7 @@ def test_what_is_not_text_is_a_type_error_that_names_the_argument(
 # --- what a model thought aloud
 
 
-@pytest.mark.parametrize(
-    ("text", "thinking", "answer"),
-    [
-        ("<think>\n用户问端口。\n</think>\n\n是 6380 端口。", "用户问端口。", "是 6380 端口。"),
-        (" \n<think>the port?</think>It is 6380.", "the port?", "It is 6380."),
-        ("<think>Redis 的 port</think>\u3000用 6380。", "Redis 的 port", "用 6380。"),
-        ("<think>one</think>\n<think>two</think> answer", "one\ntwo", "answer"),
-        ("<think></think>\n\nanswer ", "", "answer "),
-        ("<think>cut off", "cut off", ""),
-        ("<think>says </think> to close</think>rest", "says", "to close</think>rest"),
-    ],
-)
+@from_file("text", "thinking", "answer")
 def test_thinking_at_the_start_is_split_from_the_answer(text: str, thinking: str, answer: str) -> None:
     """000-50: what a model thought aloud is no part of its answer."""
     assert split_thinking(text) == (thinking, answer)
@@ -540,19 +433,6 @@ def test_thinking_is_split_in_linear_time(unit: str) -> None:
     assert_linear(lambda size: partial(split_thinking, unit * (size // len(unit))), small=20_000, large=80_000)
 
 
-@pytest.mark.parametrize(
-    ("texts", "locale"),
-    [
-        (["缓存的端口是多少？"], "zh"),
-        (["用 Python 写一个 REST API"], "zh"),
-        (["What does 你好 mean in English?"], "en"),
-        (["?!", "  ", "帮我看看"], "zh"),
-        (["", "help me", "帮我看看"], "en"),
-        (["設定は完了しました"], "en"),
-        (["서버 포트"], "en"),
-        (["x" * 2_000 + "缓存" * 9_000], "en"),
-        ([], "en"),
-    ],
-)
+@from_file("texts", "locale")
 def test_headings_follow_the_first_text_with_a_word(texts: list[str], locale: str) -> None:
     assert locale_of(texts) == locale

@@ -19,6 +19,7 @@ from gatekeeper_cli.explanation import why_not
 from gatekeeper_cli.texts import TABLE, Language, language_of, speak, spoken, texts_for
 from gatekeeper_core.selection.result import Decision, DecisionOutcome, Stage, Why
 from gatekeeper_core.selection.verdicts import GateReason, Verdict
+from tests.case_files import from_file
 
 KEPT_BECAUSE = {"evidence", "meaning", "newest_turn", "earlier_turn", "later_turn", "overview", "neighbour"}
 FOLDER = Path(gatekeeper_cli.__file__).parent
@@ -115,35 +116,12 @@ def test_every_answer_of_the_gate_is_said_in_words(lang: str) -> None:
     assert "换个话题" in cue.plain
 
 
-@pytest.mark.parametrize(
-    ("key", "values", "text"),
-    [
-        ("inspect_heading", {"turns": 1, "tokens": 1, "topics": 1}, "1 turn, 1 token, 1 topic"),
-        ("inspect_heading", {"turns": 11, "tokens": 1_001, "topics": 0}, "11 turns, 1,001 tokens, 0 topics"),
-        ("more_anchors", {"count": 1}, "and 1 more anchor (--json has all)"),
-        ("more_topics", {"topics": 1, "turns": 21}, "and 1 smaller topic with 21 turns (--json has all)"),
-    ],
-)
+@from_file("key", "values", "text")
 def test_one_of_a_thing_is_said_in_the_singular(key: str, values: dict[str, int], text: str) -> None:
     assert texts_for(Language.en)(key, **values) == text
 
 
-@pytest.mark.parametrize(
-    ("environment", "system", "language"),
-    [
-        ({}, None, "en"),
-        ({}, "zh_CN", "zh"),
-        ({}, "Chinese (Simplified)_China", "zh"),
-        ({"LANG": "zh_CN.UTF-8"}, None, "zh"),
-        ({"LANG": "zh"}, "en_US", "zh"),
-        ({"LANG": "de_DE.UTF-8"}, "zh_CN", "en"),
-        ({"LC_ALL": "C", "LANG": "zh_CN.UTF-8"}, None, "en"),
-        ({"LC_ALL": "C.UTF-8", "LANGUAGE": "zh"}, None, "en"),
-        ({"LC_ALL": "", "LC_MESSAGES": "zh_TW.UTF-8", "LANG": "en_US"}, None, "zh"),
-        ({"LANG": "en_US.UTF-8", "LANGUAGE": "zh_CN:en"}, None, "zh"),
-        ({"LANG": "zh_CN.UTF-8", "LANGUAGE": "en"}, None, "en"),
-    ],
-)
+@from_file("environment", "system", "language")
 def test_the_language_is_that_of_the_locale(environment: dict[str, str], system: str | None, language: str) -> None:
     assert language_of(environment, system).value == language
 
@@ -199,19 +177,8 @@ def test_help_is_in_chinese_where_the_locale_is(command: str, tmp_path: Path) ->
 
 
 @pytest.mark.cli
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (("select", "-", "q", "--budget", "0"), "--budget 必须是"),
-        (("convert", "chat.json", "chat.txt"), "chat.txt：从文件名看不出格式"),
-        (("convert", "chat.json"), "请指定要写的文件"),
-        (("select", "chat.json", "q", "--from", "x"), "--from 必须是"),
-        (("explain", "chat.json", "q", "--why-not", "9"), "--why-not 9：对话共有 0 轮"),
-        (("chat", "--history", "-", "--offline"), "--history 需要可以追加的文件"),
-        (("chat", "--history", "chat.json", "--offline"), "chat.json: 是 JSON 列表"),
-    ],
-)
-def test_errors_are_in_chinese_where_the_locale_is(arguments: tuple[str, ...], words: str, tmp_path: Path) -> None:
+@from_file("arguments", "words")
+def test_errors_are_in_chinese_where_the_locale_is(arguments: list[str], words: str, tmp_path: Path) -> None:
     (tmp_path / "chat.json").write_text("[]", encoding="utf-8")
     done = in_chinese(*arguments, folder=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")

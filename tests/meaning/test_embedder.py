@@ -23,6 +23,7 @@ from gatekeeper_core.embedding import embed
 from gatekeeper_core.storage.base import MemoryScope
 from gatekeeper_core.storage.in_memory import InMemoryMemoryStore
 from gatekeeper_meaning import MeaningEmbedder
+from tests.case_files import from_file
 from tests.talks import TALKS
 
 pytestmark = pytest.mark.meaning
@@ -47,30 +48,12 @@ def program(code: str) -> str:
     return done.stdout
 
 
-@pytest.mark.parametrize(
-    ("question", "turn", "other"),
-    [
-        ("Where does our dog sleep?", "The puppy naps in the kitchen.", "The invoice is due on Friday."),
-        ("狗睡在哪里？", "小狗在厨房打盹。", "发票星期五到期。"),
-        ("Where does the dog sleep?", "小狗在厨房打盹。", "发票星期五到期。"),
-        ("狗睡在哪里？", "The puppy naps in the kitchen.", "The invoice is due on Friday."),
-        ("这个 deploy 为什么慢？", "发布要等二十分钟，流水线太长。", "周末去海边。"),
-    ],
-)
+@from_file("question", "turn", "other")
 def test_a_turn_that_means_the_same_in_other_words_is_nearer(question: str, turn: str, other: str) -> None:
     assert cosine(question, turn) > cosine(question, other) + 0.1
 
 
-@pytest.mark.parametrize(
-    ("remembered", "question"),
-    [
-        ("I am allergic to peanuts", "Which nuts must I not eat?"),
-        ("我住在北京", "我的家在哪个城市？"),
-        ("I prefer short answers", "Keep it brief, please"),
-        ("I work as a nurse", "What is my job?"),
-        ("我养了一只猫", "What pets do I have?"),
-    ],
-)
+@from_file("remembered", "question")
 def test_a_memory_is_found_in_other_words_and_not_for_another_subject(remembered: str, question: str) -> None:
     """001-24, 001-26: the least similarity 0.6 of the specification, on the scale of this embedder."""
     memory, ann = LongTermMemory(InMemoryMemoryStore(), embedder=MeaningEmbedder()), MemoryScope("default", "ann")

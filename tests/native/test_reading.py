@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from gatekeeper_core import MessageFormatError
 from gatekeeper_core.messages import Message, validate_messages
 from gatekeeper_core.native.reading import read_messages, read_native
+from tests.case_files import from_file
 from tests.native_lists import FORMATS, Native, talk
 
 each_format = pytest.mark.parametrize("native", FORMATS, ids=lambda native: native.name)
@@ -57,24 +58,9 @@ def test_an_item_of_several_messages_and_a_message_of_several_items_find_each_ot
     assert [gpt.of_item(at) for at in range(4)] == [[0], [1], [1], [2]]
 
 
-@pytest.mark.parametrize(
-    ("items", "position", "names"),
-    [
-        (
-            [{"role": "assistant", "content": None, "tool_calls": [{"id": "a", "function": {"name": "f"}}]},
-             {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "a", "content": "x"}]}],
-            1, ("tool_result", "OpenAI chat", "Anthropic"),
-        ),
-        (
-            [{"type": "function_call", "call_id": "a", "name": "f", "arguments": "{}"}, {"role": "user", "content": "?"},
-             {"role": "tool", "tool_call_id": "a", "content": "x"}],
-            2, ("tool", "Responses", "OpenAI chat"),
-        ),
-        ([{"role": "user", "parts": [{"text": "?"}]}, {"role": "tool", "tool_call_id": "a", "content": "x"}], 1, ("Gemini",)),
-    ],
-)  # fmt: skip
+@from_file("items", "position", "names")
 def test_two_formats_in_one_list_are_refused_with_both_names(
-    items: list[dict[str, Any]], position: int, names: tuple[str, ...]
+    items: list[dict[str, Any]], position: int, names: list[str]
 ) -> None:
     with pytest.raises(MessageFormatError) as caught:
         read_messages(items)

@@ -5,28 +5,14 @@ from __future__ import annotations
 import pytest
 
 from gatekeeper_core.pricing.model_names import row_of_model
+from tests.case_files import from_file
 
 ROWS = {
     key: key for key in ("claude-3", "claude-opus-4", "claude-opus-4-5", "gpt-4", "gpt-4.1", "gpt-4o", "o1", "o1-pro")
 }
 
 
-@pytest.mark.parametrize(
-    ("name", "row"),
-    [
-        ("gpt-4o", "gpt-4o"),
-        ("GPT-4o-2024-11-20", "gpt-4o"),
-        ("openai/gpt-4o-mini", "gpt-4o"),
-        ("openai:gpt-4o", "gpt-4o"),
-        ("openrouter/openai/gpt-4.1-mini", "gpt-4.1"),
-        ("models/o1-pro", "o1-pro"),
-        ("us.anthropic.claude-opus-4-5-20251101-v1:0", "claude-opus-4-5"),
-        ("anthropic/claude-opus-4.5", "claude-opus-4-5"),
-        ("claude-opus-4@20250514", "claude-opus-4"),
-        ("claude-3.5-sonnet", "claude-3"),
-        ("ft:gpt-4o:us::1", "gpt-4o"),
-    ],
-)
+@from_file("name", "row")
 def test_the_longest_key_is_found_behind_the_name_of_a_provider(name: str, row: str) -> None:
     assert row_of_model(name, ROWS) == row
 

@@ -15,34 +15,16 @@ from hypothesis import strategies as st
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.pricing.prices import PRICES, UNKNOWN, ModelPrices, prices_of_model, read_prices
 from gatekeeper_core.pricing.usage import Usage
+from tests.case_files import from_file
 
 ROW = {"input": 2.0, "output": 8.0}
 
 
-@pytest.mark.parametrize(
-    ("name", "paid", "smallest", "marked"),
-    [
-        ("claude-sonnet-4-5-20250929", (3.0, 15.0, 0.3, 3.75), 1024, True),
-        ("us.anthropic.claude-opus-4-5-20251101-v1:0", (5.0, 25.0, 0.5, 6.25), 4096, True),
-        ("anthropic/claude-opus-4.1", (15.0, 75.0, 1.5, 18.75), 1024, True),
-        ("claude-3-haiku-20240307", (0.25, 1.25, 0.03, 0.3), 2048, True),
-        ("gpt-4o-mini-2024-07-18", (0.15, 0.6, 0.075, 0.15), 1024, False),
-        ("gpt-4-turbo", (10.0, 30.0, 10.0, 10.0), None, False),
-        ("openai/gpt-5.6-luna", (0.2, 1.2, 0.02, 0.25), 1024, False),
-        ("models/gemini-2.5-pro", (1.25, 10.0, 0.125, 1.25), 2048, False),
-        ("deepseek-chat", (0.28, 0.42, 0.028, 0.28), 64, False),
-        ("MiniMax-M2", (0.3, 1.2, 0.03, 0.3), 512, False),
-        ("mistral-large-latest", (0.5, 1.5, 0.05, 0.5), 1024, False),
-        ("qwen-plus", (0.4, 1.2, 0.08, 0.4), 1024, False),
-        ("xai/grok-4.6", (2.0, 6.0, 0.5, 2.0), 1024, False),
-        ("moonshot/kimi-k2-0905-preview", (0.6, 2.5, 0.15, 0.6), 1024, False),
-        ("glm-4.6", (0.6, 2.2, 0.11, 0.6), 1024, False),
-    ],
-)
-def test_each_family_has_its_prices(name: str, paid: tuple[float, ...], smallest: int | None, marked: bool) -> None:
+@from_file("name", "paid", "smallest", "marked")
+def test_each_family_has_its_prices(name: str, paid: list[float], smallest: int | None, marked: bool) -> None:
     prices = prices_of_model(name)
     assert prices is not None
-    assert (prices.input, prices.output, prices.cache_read, prices.cache_write) == paid
+    assert [prices.input, prices.output, prices.cache_read, prices.cache_write] == paid
     assert (prices.min_cached_tokens, prices.marked) == (smallest, marked)
 
 
@@ -139,21 +121,7 @@ def test_a_row_may_be_prices_already() -> None:
     assert prices_of_model("claude-sonnet-4-5", read_prices({"claude-sonnet-4": one_hour})) == one_hour
 
 
-@pytest.mark.parametrize(
-    ("content", "says"),
-    [
-        ("[]", "must be an object with a row for each model, got a list"),
-        ("{", "cannot be read as JSON"),
-        ('{"m": 3}', "'m' must be the beginning of a model's name with a row such as"),
-        ('{"": {"input": 1, "output": 1}}', "'' must be the beginning of a model's name"),
-        ('{"m": {"input": 1}}', "'m' lacks output: give a row such as"),
-        ('{"m": {"input": 1, "output": 1, "cached": 2}}', "'m': no cached is known; use input, output, cache_read"),
-        ('{"m": {"input": "1", "output": 1}}', "'m': ModelPrices.input must be a number, got str"),
-        ('{"m": {"input": -1, "output": 1}}', "'m': ModelPrices.input must be 0 or more, got -1"),
-        ('{"m": {"input": NaN, "output": 1}}', "'m': ModelPrices.input must be 0 or more, got nan"),
-        ('{"m": {"input": 1, "output": 1, "marked": "no"}}', "'m': ModelPrices.marked must be a bool, got str"),
-    ],
-)
+@from_file("content", "says")
 def test_a_list_that_is_none_is_refused_with_what_to_do(tmp_path: Path, content: str, says: str) -> None:
     path = tmp_path / "prices.json"
     path.write_text(content, encoding="utf-8")

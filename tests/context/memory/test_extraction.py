@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from gatekeeper_core.context.memory.extraction import MAX_READ_CHARACTERS, Extracted, ForgetRequest, extract, masked
 from gatekeeper_core.context.thread.thread import Thread
 from gatekeeper_core.messages import Message, ToolCall
+from tests.case_files import from_file
 from tests.timing import assert_linear
 
 
@@ -28,65 +29,13 @@ def texts(text: str) -> list[str]:
     return [item.text for item in extract(said(text)).found]
 
 
-@pytest.mark.parametrize(
-    ("text", "found"),
-    [
-        (
-            "Hi! My name is Ann, I live in Paris and I prefer short answers. Can you help?",
-            ["My name is Ann", "I live in Paris", "I prefer short answers"],
-        ),
-        ("我叫李雷，住在北京，我喜欢喝茶、咖啡和果汁。", ["我叫李雷", "住在北京", "我喜欢喝茶、咖啡和果汁"]),
-        (
-            "我们的项目用 FastAPI，部署在 AWS。By the way, I'm allergic to nuts.",
-            ["我们的项目用 FastAPI，部署在 AWS", "I'm allergic to nuts"],
-        ),
-        ("I'm vegetarian, what can I cook tonight?", ["I'm vegetarian"]),
-        ("我是素食者，今晚吃什么好？", ["我是素食者"]),
-        ("- I prefer tabs\n- I use `ruff`\n- I speak French", ["I prefer tabs", "I speak French"]),
-        ('I like "green" tea.', ['I like "green" tea']),
-    ],
-)
+@from_file("text", "found")
 def test_what_the_user_says_of_themselves_is_taken_word_for_word(text: str, found: list[str]) -> None:
     """004-23, 004-52: users do not curate; what is worth knowing is found by itself, in Chinese and English."""
     assert texts(text) == found
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Do I like tea?",
-        "I live in Paris, right?",
-        "I live in Paris, don't I?",
-        "Assistant: Sure. I like tea.",
-        "我喜欢喝茶吗？",
-        "我住在上海，对吧？",
-        "If I liked tea, I would buy it.",
-        "Suppose I live in Paris, I like walks.",
-        "Imagine that I live in Paris. I like walks.",
-        "假如我住在巴黎，我喜欢散步。",
-        "我喜欢喝茶的话会告诉你。",
-        "I'm not a doctor.",
-        "我不是程序员。",
-        "I used to live in Rome.",
-        "我以前住在罗马。",
-        'He said "I like tea".',
-        "She told me, I like tea.",
-        "他说，我喜欢喝茶。",
-        "小王说：“我喜欢喝茶。”",
-        "> I like tea",
-        "```\nI like tea\n```",
-        "`I like tea`",
-        "    I like tea",
-        "<email>\nI live in Rome.\n</email>",
-        "Translate this: I like tea.",
-        "Please proofread: I live in Paris. I like tea.",
-        "帮我翻译：我喜欢喝茶。我住在上海。",
-        "User: Hi! I like tea.\nAssistant: Fine.",
-        "Tom: Hello. I like tea.\nJim: Me too. I live in Rome.",
-        "For example, I like tea.",
-        "",
-    ],
-)
+@from_file("text")
 def test_what_is_asked_supposed_quoted_or_handed_over_is_not_taken(text: str) -> None:
     """004-23: what is never remembered."""
     assert extract(said(text)).found == ()
@@ -120,61 +69,17 @@ def test_an_item_says_where_it_stands_and_only_new_messages_are_read() -> None:
     assert extract(thread, 9).found == ()
 
 
-@pytest.mark.parametrize(
-    ("text", "found", "category"),
-    [
-        ("Remember that my dog is called Rex.", "my dog is called Rex", "fact"),
-        ("Please remember: I work at Acme!", "I work at Acme", "fact"),
-        ("Can you remember that I prefer tabs?", "I prefer tabs", "user_preference"),
-        ("Keep in mind that we use Python 3.10", "we use Python 3.10", "project_context"),
-        ("Don't forget that I hate cilantro.", "I hate cilantro", "user_preference"),
-        ("Remember to use tabs.", "to use tabs", "user_preference"),
-        ("Remember this:\nThe door code is blue.", "The door code is blue", "fact"),
-        ("Remember that my password hint is blue.", "my password hint is blue", "fact"),
-        ("请记住我的生日是5月3日。", "我的生日是5月3日", "fact"),
-        ("记住：部署要在周五之前完成", "部署要在周五之前完成", "fact"),
-        ("帮我记一下，我喜欢喝茶", "我喜欢喝茶", "user_preference"),
-        ("别忘了我们用 Redis。", "我们用 Redis", "project_context"),
-    ],
-)
+@from_file("text", "found", "category")
 def test_what_the_user_asks_to_remember_is_taken(text: str, found: str, category: str) -> None:
     assert [(item.text, item.category) for item in extract(said(text)).found] == [(found, category)]
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Do you remember my name?",
-        "Remember when we met?",
-        "你还记得我叫什么吗？",
-        "记得我们上次聊的吗",
-        "I remember it well.",
-        "记住了。谢谢啊。",
-        "好的，记下了，谢谢你。",
-        "记得，是在五月。",
-        "记得啊，他来过。",
-        "Remember! I like it.",
-        "Remember?",
-    ],
-)
+@from_file("text")
 def test_to_ask_whether_something_is_remembered_is_no_request(text: str) -> None:
     assert extract(said(text)).found == ()
 
 
-@pytest.mark.parametrize(
-    ("text", "what"),
-    [
-        ("Forget my address.", "my address"),
-        ("Please forget that I like tea, ok", "that I like tea"),
-        ("Can you delete my phone number from your memory?", "my phone number"),
-        ("Don't remember my age.", "my age"),
-        ("忘掉我的地址。", "我的地址"),
-        ("别记我的生日", "我的生日"),
-        ("请把我的电话号码忘掉", "我的电话号码"),
-        ("删除关于我工作的记忆", "我工作"),
-        ("忘掉 my address 吧", "my address 吧"),
-    ],
-)
+@from_file("text", "what")
 def test_what_the_user_asks_to_forget_is_told_and_not_remembered(text: str, what: str) -> None:
     extraction = extract(said(text))
     assert [item.text.removeprefix("that ") for item in extraction.forget] == [what.removeprefix("that ")]
@@ -183,21 +88,7 @@ def test_what_the_user_asks_to_forget_is_told_and_not_remembered(text: str, what
     assert text[item.start : item.stop] == item.text
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Forget it, let's go on.",
-        "算了，忘了吧",
-        "Forget about that.",
-        "I forget names.",
-        "我忘了我的地址",
-        "Forget what I said",
-        "Forget I said anything.",
-        "Forget the tests, just deploy.",
-        "忘掉之前的方案",
-        "忘掉我刚才说的",
-    ],
-)
+@from_file("text")
 def test_talk_of_forgetting_is_no_request(text: str) -> None:
     assert extract(said(text)).forget == ()
 

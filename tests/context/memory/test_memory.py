@@ -16,6 +16,7 @@ from gatekeeper_core.embedding import embedding_mark
 from gatekeeper_core.errors import ConfigError, ConflictError
 from gatekeeper_core.storage.base import EarlierText, Memory, MemoryRecord, MemoryScope
 from gatekeeper_core.storage.in_memory import InMemoryMemoryStore
+from tests.case_files import from_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -68,15 +69,7 @@ def test_nothing_crosses_from_one_user_to_another(mine: str, theirs: str) -> Non
     assert memory.get(ANN, made.id).text == mine
 
 
-@pytest.mark.parametrize(
-    ("first", "second"),
-    [
-        ("I like green tea with milk", "I like green tea with milk."),
-        ("The staging database runs on the large server", "the staging databases run on the large server!"),
-        ("我喜欢在早上喝绿茶", "我喜欢在早上喝绿茶呢"),
-        ("部署在 staging 环境的数据库", "部署在 Staging 环境的数据库。"),
-    ],
-)
+@from_file("first", "second")
 def test_two_ways_to_put_one_thing_are_merged_and_the_newest_wins(first: str, second: str) -> None:
     """004-23, 004-63: much alike and of one category: one memory, with the earlier text kept."""
     memory = LongTermMemory(InMemoryMemoryStore(), clock=Clock())
@@ -87,15 +80,7 @@ def test_two_ways_to_put_one_thing_are_merged_and_the_newest_wins(first: str, se
     assert new.earlier == (EarlierText(first, old.valid_from, "t1", 3),)
 
 
-@pytest.mark.parametrize(
-    ("first", "second"),
-    [
-        ("The cache server for staging listens on port 6380", "The cache server for staging listens on port 6390"),
-        ("预发布环境的缓存服务器监听 6380 端口", "预发布环境的缓存服务器监听 6390 端口"),
-        ("部署 api-gateway v1.2 到生产环境的集群", "部署 api-gateway v1.3 到生产环境的集群"),
-        ("My cat is called Tom", "The deploy takes an hour"),
-    ],
-)
+@from_file("first", "second")
 def test_other_numbers_and_other_things_stay_apart(first: str, second: str) -> None:
     memory = LongTermMemory(InMemoryMemoryStore())
     memory.add(ANN, first, category="fact")
@@ -346,15 +331,7 @@ def test_what_is_no_function_is_refused_by_name(arguments: Any) -> None:
         LongTermMemory(InMemoryMemoryStore(), **arguments)
 
 
-@pytest.mark.parametrize(
-    ("text", "named"),
-    [
-        ("my address", ["My address is 5 Elm Street"]),
-        ("我的地址", ["我的地址是长安街五号"]),
-        ("?!", []),
-        ("noisy address", []),
-    ],
-)
+@from_file("text", "named")
 def test_a_memory_is_named_by_its_telling_words(text: str, named: list[str]) -> None:
     memory = LongTermMemory(InMemoryMemoryStore())
     for each in ("My address is 5 Elm Street", "我的地址是长安街五号", "My street is noisy"):

@@ -16,6 +16,7 @@ from gatekeeper_core.errors import ConflictError
 from gatekeeper_core.messages import Message
 from gatekeeper_core.storage.base import DerivedRecord, MemoryScope
 from gatekeeper_core.storage.in_memory import InMemoryMemoryStore, InMemoryRecordStore
+from tests.case_files import from_file
 
 ANN = MemoryScope("default", "ann")
 
@@ -94,16 +95,7 @@ def test_a_writer_that_is_always_too_late_is_told() -> None:
         remember_thread(LongTermMemory(InMemoryMemoryStore()), said("I like tea."), Busy())
 
 
-@pytest.mark.parametrize(
-    ("before", "request_", "left"),
-    [
-        (["My address is 5 Elm Street.", "I like tea."], "Forget my address.", ["I like tea"]),
-        (["我的地址是长安街五号。", "我喜欢喝茶。"], "忘掉我的地址", ["我喜欢喝茶"]),
-        (["I like tea.", "I like green cups."], "Please forget that I like tea.", ["I like green cups"]),
-        (["我住在上海。"], "算了，忘了吧", ["我住在上海"]),
-        (["I like tea."], "Forget everything about coffee.", ["I like tea"]),
-    ],
-)
+@from_file("before", "request_", "left")
 def test_what_the_user_asks_to_forget_is_deleted(before: list[str], request_: str, left: list[str]) -> None:
     memory = LongTermMemory(InMemoryMemoryStore())
     done = remember_thread(memory, said(*before, request_), InMemoryRecordStore())
@@ -178,26 +170,6 @@ def test_requests_to_forget_are_read_beside_a_model() -> None:
     assert known(memory) == []
 
 
-@pytest.mark.parametrize(
-    ("text", "message", "supported"),
-    [
-        ("I live in Paris", "Well, I  live in Paris, not far from here.", True),
-        ("User lives in Paris", "I live in Paris.", True),
-        ("User has a cat called Tom", "My cat is called Tom.", True),
-        ("User has 2 cats", "I have 3 cats.", False),
-        ("User likes tea", "I don't like tea.", False),
-        ("like tea", "I don't like tea.", False),
-        ("User does not like tea", "I don't like tea.", True),
-        ("User likes tea", "Do I like tea?", False),
-        ("User likes tea", 'He said "I like tea".', False),
-        ("用户喜欢喝绿茶", "我喜欢喝绿茶。", True),
-        ("用户喜欢喝红茶", "我喜欢喝绿茶。", False),
-        ("用户喜欢绿茶", "我不喜欢绿茶。", False),
-        ("User prefers 绿茶", "我喜欢绿茶", True),
-        ("User", "I like tea.", False),
-        ("", "I like tea.", False),
-        ("I like tea. I own a yacht.", "I like tea.", False),
-    ],
-)
+@from_file("text", "message", "supported")
 def test_a_text_is_supported_by_what_was_said(text: str, message: str, supported: bool) -> None:
     assert is_supported(text, message) is supported

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import time
 
-import pytest
-
 from gatekeeper_core.context.summary.check import MAX_UNSUPPORTED, unsupported
+from tests.case_files import from_file
 
 SAID = [
     "The cache listens on port 6380. Marta keeps the minutes in docs/minutes.md.",
@@ -14,41 +13,13 @@ SAID = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("text", "made_up"),
-    [
-        ("The cache listens on port 6381.", ("6381",)),
-        ("They use Redis 7.4.", ("7.4",)),
-        ("See docs/other.md.", ("docs/other.md",)),
-        ("It calls `getUser` first.", ("getUser",)),
-        ("The minutes are kept by Pavel.", ("Pavel",)),
-        ("Alice approved the port.", ("Alice",)),
-        ("Alice chose the port.", ("Alice",)),
-        ("缓存监听 6381 端口。", ("6381",)),
-        ("王芳负责缓存。", ("王芳",)),
-        ("预算是 20,000 元。", ("20000", "20000 元")),
-    ],
-)
-def test_what_nobody_said_is_found(text: str, made_up: tuple[str, ...]) -> None:
+@from_file("text", "made_up")
+def test_what_nobody_said_is_found(text: str, made_up: list[str]) -> None:
     """004-60: numbers, identifiers and names of a model come from the source."""
-    assert unsupported(text, SAID) == made_up
+    assert [*unsupported(text, SAID)] == made_up
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Redis 7.2 listens on port 6380; Marta keeps docs/minutes.md.",
-        "The budget is 10000.",
-        "## Key Decisions\n1. Marta keeps the minutes.\n2. Port: 6380\n**Open Questions:**",
-        "- A well-known follow-up.",
-        "Gladly to the port.",
-        "Pavel",
-        "邓先生来了。",
-        "缓存用 Redis 7.2，李雷负责，预算 10000 元，5月3号发布。",
-        "",
-        "\ud800\x00\u202e",
-    ],
-)
+@from_file("text")
 def test_what_was_said_is_not_flagged(text: str) -> None:
     assert unsupported(text, SAID) == ()
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from gatekeeper_core.context.summary.merge import SHARES, fit_summary, merged, value_of
 from gatekeeper_core.context.summary.record import SECTIONS, Section, Speaker, Summary, SummaryItem
 from gatekeeper_core.errors import ConfigError
+from tests.case_files import from_file
 
 
 def decision(text: str, seq: int = 0, **fields: object) -> SummaryItem:
@@ -21,21 +22,7 @@ def detail(text: str, seq: int = 0) -> SummaryItem:
     return SummaryItem("details", text, (seq,), "assistant")
 
 
-@pytest.mark.parametrize(
-    ("earlier", "later"),
-    [
-        ("We decided to use Redis for the cache.", "Let's switch the cache to Memcached instead of Redis."),
-        ("We decided to use Redis for the session cache.", "Let's change the session cache to Memcached."),
-        (
-            "We decided to use Redis for the cache.",
-            "After long talks with operations and finance, let's switch the cache from Redis to Memcached.",
-        ),
-        ("我们决定用 Redis 做缓存。", "缓存改用 Memcached。"),
-        ("发布定在周五。", "发布推迟到周一。"),
-        ("预算定为 5000 元。", "预算定为 6000 元。"),
-        ("We decided on port 6380 for the cache.", "We decided on port 6381 for the cache."),
-    ],
-)
+@from_file("earlier", "later")
 def test_a_later_decision_about_the_same_thing_replaces_the_earlier(earlier: str, later: str) -> None:
     """004-31: what is new is merged with what is old."""
     (kept,) = merged([decision(earlier, 3)], [decision(later, 8)])
@@ -47,15 +34,7 @@ def test_what_was_replaced_is_remembered_over_many_corrections() -> None:
     assert [(item.text, item.replaces) for item in kept] == [("预算改为 29000 元。", tuple(range(13, 29)))]
 
 
-@pytest.mark.parametrize(
-    ("earlier", "later"),
-    [
-        ("We decided to use Postgres for the users.", "Let's use Postgres for the orders."),
-        ("We decided to use Postgres for the users.", "Switch the orders to MySQL instead of Postgres."),
-        ("我们决定用 Redis 做缓存。", "消息队列改用 Kafka。"),
-        ("我们决定用 Redis 做缓存。", "我们决定周五发布。"),
-    ],
-)
+@from_file("earlier", "later")
 def test_decisions_about_different_things_stay_side_by_side(earlier: str, later: str) -> None:
     assert [item.text for item in merged([decision(earlier, 3)], [decision(later, 8)])] == [earlier, later]
 

@@ -9,16 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gatekeeper_core.context.summary.salience import FIRST_PERSON, NAMES, TIME, is_uncommon, read_telling
+from tests.case_files import from_file
 
 
-@pytest.mark.parametrize(
-    ("more", "less"),
-    [
-        ("The trawler left Svalbard.", "The friend felt good."),
-        ("破冰船离开了斯瓦尔巴。", "朋友觉得很喜欢音乐。"),
-        ("Redis 集群迁移到法兰克福。", "这个电影很喜欢。"),
-    ],
-)
+@from_file("more", "less")
 def test_what_is_rare_in_everyday_talk_tells_more(more: str, less: str) -> None:
     assert read_telling(more).told > read_telling(less).told
 
@@ -39,16 +33,7 @@ def test_who_whom_and_when_make_it_more(text: str, factor: float) -> None:
     assert read_telling(text).factor == pytest.approx(factor)
 
 
-@pytest.mark.parametrize(
-    ("text", "terms", "signs", "is_fact"),
-    [
-        ("trawlers leave harbours", 3, 0, True),
-        ("the trawler left", 2, 0, False),
-        ("We left Svalbard", 2, 1, True),
-        ("I was in Svalbard 5", 1, 2, False),
-        ("we like good food and friends", 3, 1, False),
-    ],
-)
+@from_file("text", "terms", "signs", "is_fact")
 def test_a_fact_has_two_telling_terms_and_three_with_its_signs(
     text: str, terms: int, signs: int, is_fact: bool
 ) -> None:

@@ -12,6 +12,7 @@ from gatekeeper_core.context.compaction.rounds import Counts, summary_of
 from gatekeeper_core.context.summary.sentences import read_turns, said_text, says_change
 from gatekeeper_core.messages import Message, Turn, group_turns
 from tests import loops
+from tests.case_files import from_file
 
 ANSWER = "Fine."
 
@@ -23,117 +24,36 @@ def sections(text: str, answer: str = ANSWER) -> dict[str, list[str]]:
     return found
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "We decided to use Redis for the cache.",
-        "Let's go with PostgreSQL.",
-        "OK, use Postgres.",
-        "The final decision: weekly releases.",
-        "We'll switch the parser to Rust.",
-        "我们决定用 Redis 做缓存。",
-        "缓存改用 Memcached。",
-        "发布推迟到周一。",
-        "那就采用蓝绿部署。",
-        "我们最后选了 MySQL 做主库。",
-        "We agreed: ship on Friday.",
-        "我們決定用 Redis 做緩存。",
-    ],
-)
+@from_file("text")
 def test_what_people_settle_is_a_decision(text: str) -> None:
     """004-30: important decisions."""
     assert sections(text)["decisions"] == [text]
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "We haven't decided on a cache.",
-        "Should we go with PostgreSQL?",
-        "If we decided that, all would be fine.",
-        "Let's do it.",
-        "Let's go with it.",
-        "就这样定了，就用它。",
-        "Keep in mind that it rains.",
-        "还没决定用哪个缓存。",
-        "要不要改用 Memcached？",
-        "这件事取决于预算。",
-        "是否决定权在他们手里？",
-        "Take a look at this.",
-        "I'll keep you posted.",
-        "Let's keep going and make a difference!",
-        "I moved from Sweden.",
-        "Change is possible!",
-        "请再找个景点供我们选择。",
-        "他就这么离开了舞台。",
-    ],
-)
+@from_file("text")
 def test_what_is_open_or_says_nothing_is_no_decision(text: str) -> None:
     assert "decisions" not in sections(text)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "I prefer tabs over spaces.",
-        "From now on answer in English.",
-        "Please always show the diff.",
-        "I'm allergic to peanuts.",
-        "以后请用中文回答。",
-        "能不能以后都用中文回答？",
-        "我喜欢简短的回答。",
-        "不要再用表格。",
-        "回答不要超过 100 字。",
-        "我对花生过敏。",
-    ],
-)
+@from_file("text")
 def test_what_the_user_likes_or_asks_for_once_and_for_all_is_a_preference(text: str) -> None:
     """004-30: user preferences."""
     assert sections(text)["preferences"] == [text]
     assert "preferences" not in sections("Hello there.", text)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "The cache listens on port 6380.",
-        "The entry point is src/main_loop.py.",
-        "It needs Python 3.10.",
-        "会议在 5月3日。",
-        "接口叫 `get_user`。",
-    ],
-)
+@from_file("text")
 def test_a_sentence_with_numbers_or_identifiers_is_a_technical_detail(text: str) -> None:
     """004-30: technical details, by the one anchor extractor."""
     assert sections("Hello there, how are you?", text)["details"] == [text]
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "I went to the harbour festival yesterday.",
-        "Anna: My sister adopted a greyhound from the shelter.",
-        "我昨天带孩子去了植物园。",
-        "小明：上周我报名了陶艺课。",
-        "我把 Kubernetes 集群搬到了法兰克福。",
-    ],
-)
+@from_file("text")
 def test_who_did_what_and_when_is_a_fact(text: str) -> None:
     assert sections("Hello there.", text)["facts"] == [text]
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Anna: Hey Ben! Long time no see! How have you been?",
-        "Thanks, you're welcome, see you!",
-        "Totally agree, Ben.",
-        "你好，好久不见！最近怎么样？",
-        "谢谢，不客气，再见！",
-        "Did you go to the harbour festival yesterday?",
-        "你昨天带孩子去植物园了吗？",
-    ],
-)
+@from_file("text")
 def test_greetings_small_talk_and_questions_are_no_facts(text: str) -> None:
     assert sections("Hello there.", text) == {}
 
@@ -150,14 +70,7 @@ def test_what_is_asked_for_is_no_detail() -> None:
     assert "details" not in sections("Hello. Is 6380 the port?")
 
 
-@pytest.mark.parametrize(
-    "turns",
-    [
-        [("Which port does the Redis cache use?", "Any."), ("New topic: how long does sourdough proof?", "Long.")],
-        [("缓存监听哪个端口？", "都行。"), ("换个话题，酸面包要发酵多久？", "很久。")],
-        [("Redis 缓存的 port 是多少？", "都行。"), ("换个话题，sourdough 要发酵多久？", "很久。")],
-    ],
-)
+@from_file("turns")
 def test_a_topic_is_named_by_the_question_that_opened_it(turns: list[tuple[str, str]]) -> None:
     """004-30: main topics."""
     made = [Turn.of(*texts, start=2 * number) for number, texts in enumerate(turns)]
@@ -165,19 +78,7 @@ def test_a_topic_is_named_by_the_question_that_opened_it(turns: list[tuple[str, 
     assert [(item.text, item.seqs) for item in topics] == [(turns[0][0], (0,)), (turns[1][0], (2,))]
 
 
-@pytest.mark.parametrize(
-    ("said", "opening"),
-    [
-        (
-            "Hi! How are you? I need some help. Does the ferry to Oslo carry bicycles?",
-            "Does the ferry to Oslo carry bicycles?",
-        ),
-        ("Anna: Hey Ben! Good to see you! I adopted a greyhound last week.", "I adopted a greyhound last week."),
-        ("你好！最近怎么样？我想问一下，去奥斯陆的渡轮能带自行车吗？", "我想问一下，去奥斯陆的渡轮能带自行车吗？"),
-        ("你好！好久不见！我上周领养了一只灰狗。", "我上周领养了一只灰狗。"),
-        ("Hi 你好！Oslo 的 ferry 几点开？", "Oslo 的 ferry 几点开？"),
-    ],
-)
+@from_file("said", "opening")
 def test_a_topic_is_named_by_what_tells_most_and_never_by_a_greeting(said: str, opening: str) -> None:
     """004-30: main topics say what they are about."""
     assert [item.text for item in read_turns([Turn.of(said, ANSWER)], from_seq=0) if item.section == "topics"] == [

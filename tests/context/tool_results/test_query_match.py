@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gatekeeper_core.context.tool_results.query_match import Asked
+from tests.case_files import from_file
 
 LINES = [
     *(f"row {at} status ok total {at}" for at in range(50)),
@@ -17,18 +18,7 @@ LINES = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("query", "line"),
-    [
-        ("what is the total of invoice INV-90317?", 50),
-        ("订单 8812 退款了吗？", 51),
-        ("退款的是哪个订单？", 51),
-        ("Invoice inv-90317 的金额", 50),
-        ("who buys a bolt?", 52),
-        ("who subscribes?", 53),
-        ("谁 organise 的？", 53),
-    ],
-)
+@from_file("query", "line")
 def test_the_line_with_the_rarest_words_of_the_question_is_first(query: str, line: int) -> None:
     assert Asked(query).ranked(LINES, limit=3)[0] == line
 

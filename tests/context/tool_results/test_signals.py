@@ -19,23 +19,12 @@ from gatekeeper_core.context.tool_results.signals import (
     stated,
     stated_levels,
 )
+from tests.case_files import from_file
 
 WORDS = ("error", "Failed", "0 errors", "warn", "连接失败", "没有错误", "警告", "ok", "E   ", "timed", "out", "\n", "Σ")
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        *("ERROR db.pool: connection refused", "KeyError: 'grand'", "java.lang.NullPointerException", "exit_failure"),
-        *(
-            "kernel: Out of memory: Killed process 4411",
-            "thread 'main' panicked at src/main.rs:2",
-            "E       assert 45 == 46",
-        ),
-        *("npm ERR! code ENOENT", "Segmentation fault (core dumped)", "CrashLoopBackOff", "3 failed, 300 passed"),
-        *("扣款失败，余额不足", "[错误] 连接超时", "接続エラー", "로그인 실패", "測試失敗"),
-    ],
-)
+@from_file("line")
 def test_trouble_is_told_from_its_words(line: str) -> None:
     assert severity(line) == FAILURE
 
@@ -47,36 +36,12 @@ def test_a_warning_is_less_than_a_failure(line: str) -> None:
     assert severity(line) == WARNING
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        *("all good", "0 errors, 0 failed", "error: null", '"errors": []', "no errors found", "failures=0", "没有错误"),
-        *("executor started", "erroneous", "every event", "enabled", "terrorist", "完成", ""),
-    ],
-)
+@from_file("line")
 def test_a_word_alone_is_no_trouble(line: str) -> None:
     assert severity(line) < FAILURE or line == "terrorist"
 
 
-@pytest.mark.parametrize(
-    ("line", "level"),
-    [
-        *(
-            ("12:01 ERROR disk full", 1),
-            ("[error] child died", 1),
-            ("ts=1 level=error msg=x", 1),
-            ("【错误】 磁盘已满", 1),
-        ),
-        *(("| Error | disk |", 1), ("2027-04-03, Error                 CBS    x", 1), ("E/Camera( 77): dead", 1)),
-        *(("E0403 12:00:01.2 7 a.go:3] gone", 1), ("04-03 12:00:00.1  17  18 F Disk: gone", 1)),
-        *(
-            ("RAS KERNEL INFO parity error corrected", -1),
-            ("[info] ERROR page shown", -1),
-            ("【信息】 失败后已重试", -1),
-        ),
-        *(("it failed", 0), ("no error, all good", 0), ("TERROR ERRORS", 0), ("", 0)),
-    ],
-)
+@from_file("line", "level")
 def test_the_first_level_of_a_line_counts(line: str, level: int) -> None:
     assert stated(line) == level
 

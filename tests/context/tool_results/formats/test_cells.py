@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from gatekeeper_core.context.tool_results.formats.cells import columns_of_cells, columns_of_texts, number_of
+from tests.case_files import from_file
 
 ROWS = st.lists(st.dictionaries(st.sampled_from(["a", "b", "列"]), st.text(max_size=4)), max_size=30)
 
@@ -52,21 +52,6 @@ def test_of_an_object_with_ever_new_keys_the_first_columns_are_read() -> None:
     assert len(columns["id"]) == 1_000
 
 
-@pytest.mark.parametrize(
-    ("text", "number"),
-    [
-        ("12", 12.0),
-        ("-3.5e2", -350.0),
-        ("1,234", 1234.0),
-        ("99 %", 99.0),
-        ("0\x1f", 0.0),
-        ("7\x1c%", 7.0),
-        ("1" * 41, None),
-        ("12 毫秒", None),
-        ("", None),
-        ("-", None),
-        ("１２", None),
-    ],
-)
+@from_file("text", "number")
 def test_a_cell_that_is_a_number_says_which(text: str, number: float | None) -> None:
     assert number_of(text) == number

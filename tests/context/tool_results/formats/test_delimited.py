@@ -7,21 +7,10 @@ import pytest
 from gatekeeper_core.context.tool_results.digest import Lines, Task
 from gatekeeper_core.context.tool_results.formats.delimited import delimiter_of, digest_delimited, split_row
 from gatekeeper_core.context.tool_results.query_match import Asked
+from tests.case_files import from_file
 
 
-@pytest.mark.parametrize(
-    ("lines", "delimiter"),
-    [
-        (["id,name,city", "1,Ann,Bern", "2,Bo,Basel"], ","),
-        (["编号,姓名", "一,王芳", "二,李雷"], ","),
-        (["a\tb\tc\td", "1\t2\t3\t4", "5\t6\t7\t8"], "\t"),
-        (["a;b;c;d", "1;2;3;4", "5;6;7;8"], ";"),
-        (["NAME   READY   STATUS   AGE", "web-1  1/1     Running  3d", "web-2  1/1     Running  4d"], "  "),
-        (["Hello, world", "I, for one, welcome", "you"], None),
-        (["one line"], None),
-        (["a,b", "1,2", "3,4,5,6"], None),
-    ],
-)
+@from_file("lines", "delimiter")
 def test_a_delimiter_cuts_every_line_into_as_many_cells(lines: list[str], delimiter: str | None) -> None:
     assert delimiter_of(lines) == delimiter
 

@@ -13,6 +13,7 @@ from benchmarks.tool_outputs import generated
 from gatekeeper_core.context.tool_results.compressor import ToolResultCompressor
 from gatekeeper_core.context.tool_results.formats.detect import Kind, detect_kind, looks_binary, looks_like_json
 from gatekeeper_core.errors import ConfigError
+from tests.case_files import from_file
 
 PAGE = Path(__file__).resolve().parents[4] / "docs" / "tool_results.md"
 
@@ -91,16 +92,7 @@ def test_colours_of_a_terminal_are_no_binary() -> None:
     assert looks_binary("\ufffd\x00" * 100)
 
 
-@pytest.mark.parametrize(
-    ("line", "kind"),
-    [
-        ('He said that all of it was "done."', "prose"),
-        ("What shall we do about it tomorrow (if at all)?  ", "prose"),
-        ("他说今天所有的事情都做完了。”", "prose"),
-        ("----------------------------------------.", "lines"),
-        ("not at all.", "lines"),
-    ],
-)
+@from_file("line", "kind")
 def test_lines_that_end_as_sentences_do_are_prose(line: str, kind: str) -> None:
     assert detect_kind("\n".join([line] * 40)) == kind
 

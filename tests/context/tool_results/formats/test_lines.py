@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from gatekeeper_core.context.tool_results.digest import Digest, Lines, Task
 from gatekeeper_core.context.tool_results.formats.lines import digest_lines
 from gatekeeper_core.context.tool_results.query_match import Asked
+from tests.case_files import from_file
 
 
 def digest(lines: list[str], *, query: str | None = None, budget: int = 300) -> Digest | None:
@@ -23,14 +24,7 @@ def log_with(*extra: str) -> list[str]:
     return lines
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "12:01:00 ERROR disk full on vol-7",
-        "12:01:00 [错误] 扣款失败 流水 TX-7",
-        "java.io.IOException: pipe vol-7 已断开",
-    ],
-)
+@from_file("line")
 def test_a_failure_is_kept_whatever_is_asked(line: str) -> None:
     made = digest(log_with(line), query="how many workers are there?")
     assert made is not None
@@ -63,18 +57,7 @@ def test_a_flood_of_failures_obeys_the_budget_with_one_of_each_kind() -> None:
     assert len(made.text) < 4 * 300 * 2
 
 
-@pytest.mark.parametrize(
-    ("weak", "line"),
-    [
-        ("12:00:00 INFO probe of {} failed, {} used", "12:01:00 ERROR volume SN-8841 is gone"),
-        ("12:00:00 [信息] {} 刷新失败，{} 已重试", "12:01:00 [错误] 磁盘 SN-8841 已满"),
-        (
-            "04-03 12:00:00.001  17  18 D Wifi: failed to wake {}, {} used",
-            "04-03 12:01:00.001  17  18 E Disk: SN-8841 is gone",
-        ),
-        ('10.0.0.1 - - [x] "GET /{}-error/{} HTTP/1.1" 200 77', '10.0.0.1 - - [x] "GET /pay/SN-8841 HTTP/1.1" 502 77'),
-    ],
-)
+@from_file("weak", "line")
 def test_a_stated_level_comes_before_words_of_failure_and_leaves_room_for_what_is_asked(weak: str, line: str) -> None:
     lines = [weak.format(f"q{chr(97 + at % 26)}z", f"v{chr(97 + at // 26)}y") for at in range(600)]
     lines[300], lines[500] = line, "12:02:00 INFO parcel 77-A 已签收"

@@ -9,39 +9,20 @@ from hypothesis import strategies as st
 from gatekeeper_core.context.tool_results.digest import Digest, Lines, Task
 from gatekeeper_core.context.tool_results.formats.listings import digest_listing, is_listed, is_match, is_path
 from gatekeeper_core.context.tool_results.query_match import Asked
+from tests.case_files import from_file
 
 
 def digest(lines: list[str], query: str | None = None) -> Digest:
     return digest_listing(Lines.whole(lines), Task(Asked(query), 250, lambda text: len(text) // 4, 5))
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "-rw-r--r-- 1 root root 4096 May 20  2025 notes.txt",
-        "drwxr-xr-x 12 ann staff 4.0K 2026-01-02 10:00 src",
-        "lrwxrwxrwx 1 root root 14 May  1  2025 a -> b",
-    ],
-)
+@from_file("line")
 def test_a_line_of_ls_is_one(line: str) -> None:
     assert is_listed(line)
     assert not is_match(line)
 
 
-@pytest.mark.parametrize(
-    ("line", "match", "path"),
-    [
-        ("src/app.py:12:def main():", True, False),
-        ("C:\\src\\app.py:12:x", True, False),
-        ("2026-05-01T03:00:00Z started", False, False),
-        ("ts=2026-05-01T03:00:00Z level=info", False, False),
-        ("./src/app.py", False, True),
-        ("文档/说明.md", False, True),
-        ("README.md", False, True),
-        ("Read the manual first.", False, False),
-        ("", False, False),
-    ],
-)
+@from_file("line", "match", "path")
 def test_matches_and_paths_are_told_apart(line: str, match: bool, path: bool) -> None:
     assert is_match(line) == match
     assert is_path(line) == path

@@ -18,6 +18,7 @@ from gatekeeper_core.context.tool_results.formats.rows import (
     unusual_rows,
 )
 from gatekeeper_core.context.tool_results.query_match import Asked
+from tests.case_files import from_file
 
 
 def rows_of(count: int) -> list[dict[str, str]]:
@@ -37,18 +38,7 @@ def found_in(rows: list[dict[str, str]]) -> list[Unusual]:
     return first_of_each(unusual_rows(columns_of_texts(rows), len(rows)))
 
 
-@pytest.mark.parametrize(
-    ("column", "value"),
-    [
-        ("state", "FAILED"),
-        ("state", "已暂停"),
-        ("ms", "98765.43"),
-        ("ms", "n/a"),
-        ("host", "h9"),
-        ("code", "zz/1"),
-        ("note", "x"),
-    ],
-)
+@from_file("column", "value")
 def test_a_row_that_is_unlike_the_others_in_one_column_is_found(column: str, value: str) -> None:
     rows = rows_of(300)
     rows[123][column] = value

@@ -7,6 +7,7 @@ import pytest
 from gatekeeper_core.context.tool_results.digest import Digest, Lines, Task
 from gatekeeper_core.context.tool_results.formats.traces import digest_trace, is_frame, is_trace_head
 from gatekeeper_core.context.tool_results.query_match import Asked
+from tests.case_files import from_file
 
 
 def digest(text: str, budget: int = 200) -> Digest | None:
@@ -86,19 +87,7 @@ def test_without_frames_there_is_no_digest() -> None:
     assert digest("all good\nnothing raised") is None
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        '  File "a.py", line 3, in f',
-        "\tat a.B.c(B.java:1)",
-        "    at f (a.js:1:2)",
-        "\tfrom app.rb:12:in `run'",
-        "\t/go/src/app.go:12 +0x1d",
-        "  12: core::panicking::panic",
-        "#0 /srv/app.php(12): run()",
-        "\t... 41 more",
-    ],
-)
+@from_file("line")
 def test_frames_of_many_languages_are_known(line: str) -> None:
     assert is_frame(line)
 

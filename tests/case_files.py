@@ -1,0 +1,35 @@
+"""Cases that are data: ``tests/cases/<module>.jsonl`` holds those of ``test_<module>.py``.
+
+A line is a JSON array: the name of the test without ``test_``, then its arguments.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["from_file", "rows"]
+
+
+def rows(module: str, name: str) -> list[list[Any]]:
+    """Return the arguments of each case of a test, in the order of the file."""
+    text = Path(__file__).with_name("cases").joinpath(f"{module}.jsonl").read_text(encoding="utf-8")
+    found = [case for first, *case in map(json.loads, text.split("\n")[:-1]) if first == name]
+    assert found, f"{module}.jsonl has no case of {name}"
+    return found
+
+
+def from_file(*arguments: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Parametrize a test by its cases; the arguments are those of a case, in order."""
+
+    def decorated(test: Callable[..., None]) -> Callable[..., None]:
+        module = test.__module__.rpartition(".")[2].removeprefix("test_")
+        return pytest.mark.parametrize(arguments, rows(module, test.__name__.removeprefix("test_")))(test)
+
+    return decorated
