@@ -439,23 +439,7 @@ def test_a_long_tool_result_is_searched_at_both_ends(length: int, searched: int)
     assert "x" not in found
 
 
-@pytest.mark.parametrize(
-    ("arguments", "searched"),
-    [
-        ("rm -rf 临时", "rm -rf 临时"),
-        ("", ""),
-        ('"just text"', "just text"),
-        ('{"id": 1, "id": 2}', "1\n2"),
-        ('{"n": ' + "9" * 6_000 + ', "e": 1e99999, "f": 0.10}', "9" * 6_000 + "\n1e99999\n0.10"),
-        ("[NaN, -Infinity, false]", "NaN\n-Infinity\nfalse"),
-        ("[" * 64 + '"x"' + "]" * 64, "x"),
-        ("[" * 65 + '"x"' + "]" * 65, "[" * 65 + '"x"' + "]" * 65),
-        ("[" * 100_000 + "]" * 100_000, "[" * 1_000 + "\n" + "]" * 1_000),
-        ('{"a":' * 50_000 + "1" + "}" * 50_000, '{"a":' * 200 + "\n" + "}" * 1_000),
-        ('{"a": "' + "x" * 5_000, '{"a": "' + "x" * 993 + "\n" + "x" * 1_000),
-        ('"\\ud800"', "\ud800"),
-    ],
-)
+@from_file("arguments", "searched")
 def test_hostile_arguments_are_searched_by_value_or_as_raw_text(arguments: str, searched: str) -> None:
     assert Turn((user(), calls("c", name="", arguments=arguments)), 0, 2).assistant_text == searched
 

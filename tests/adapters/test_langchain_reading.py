@@ -28,6 +28,7 @@ from gatekeeper_core.messages import MediaPart, Message, TextPart, ToolCall, val
 from gatekeeper_core.tokens import count_message
 from langchain_gatekeeper.content import compact_json, read_blocks, read_call
 from langchain_gatekeeper.reading import as_messages, read_message, text_of
+from tests.case_files import from_file
 
 pytestmark = pytest.mark.adapters
 
@@ -212,25 +213,7 @@ def test_text_and_thinking_are_text_in_whatever_form(wrap: Any, text: str) -> No
     assert parts_of(wrap(text)) == (TextPart(text),)
 
 
-@pytest.mark.parametrize(
-    ("block", "kind"),
-    [
-        ({"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}, "image"),
-        ({"type": "image", "base64": "AAAA", "mime_type": "image/png"}, "image"),
-        ({"type": "image", "source": {"type": "base64", "data": "AAAA"}}, "image"),
-        ({"type": "input_audio", "input_audio": {"data": "AAAA", "format": "wav"}}, "audio"),
-        ({"type": "audio", "base64": "AAAA", "mime_type": "audio/wav"}, "audio"),
-        ({"type": "video", "url": "https://example.org/v.mp4"}, "video"),
-        ({"type": "media", "mime_type": "video/mp4", "data": "AAAA"}, "video"),
-        ({"type": "media", "mime_type": "application/pdf", "data": "AAAA"}, "document"),
-        ({"type": "file", "file": {"file_id": "f1"}}, "document"),
-        ({"type": "document", "source": {"type": "url", "url": "https://example.org/a.pdf"}}, "document"),
-        ({"type": "text-plain", "url": "https://example.org/a.txt", "mime_type": "text/plain"}, "document"),
-        ({"type": "hologram", "data": "AAAA"}, "other"),
-        ({"type": 7}, "other"),
-        ({"cachePoint": {"type": "default"}}, "other"),
-    ],
-)
+@from_file("block", "kind")
 def test_media_are_media_and_their_data_costs_nothing_as_text(block: dict[str, Any], kind: Any) -> None:
     assert parts_of("see:", block) == (TextPart("see:"), MediaPart(kind))
 

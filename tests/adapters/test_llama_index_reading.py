@@ -29,6 +29,7 @@ from llama_index.core.llms.llm import ToolSelection
 from gatekeeper_core.messages import MediaPart, Message, TextPart, ToolCall
 from gatekeeper_core.tokens import MEDIA_TOKENS, count_message
 from llama_index.memory.gatekeeper.reading import read_message, text_of, write_message
+from tests.case_files import from_file
 
 pytestmark = pytest.mark.adapters
 
@@ -39,19 +40,7 @@ def assistant(*blocks: Any, **extra: Any) -> ChatMessage:
     return ChatMessage(role="assistant", blocks=list(blocks), additional_kwargs=extra)
 
 
-@pytest.mark.parametrize(
-    ("role", "read"),
-    [
-        ("user", "user"),
-        ("assistant", "assistant"),
-        ("model", "assistant"),
-        ("chatbot", "assistant"),
-        ("system", "system"),
-        ("developer", "system"),
-        ("tool", "tool"),
-        ("function", "tool"),
-    ],
-)
+@from_file("role", "read")
 def test_every_role_of_llama_index_has_a_role_in_the_core(role: str, read: str) -> None:
     assert read_message(ChatMessage("hi", role=role)).role == read
 

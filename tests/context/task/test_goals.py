@@ -19,19 +19,7 @@ def test_an_imperative_or_a_question_is_a_request_in_the_users_words(text: str, 
     assert extract_goal(text) == goal
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        *("", "   ", "?", "\ud800", "\x00", "👍", "..."),
-        *("ok", "OK!", "yes", "sure, great", "thanks", "Thank you very much!", "hello", "Hi there", "bye"),
-        *("好的", "好", "嗯，可以", "谢谢", "谢谢你！", "你好", "早上好。", "明白了", "对的"),
-        *("why?", "really?", "is that ok?", "how are you?", "为什么？", "好吗？", "你好吗？", "行吗"),
-        *("continue", "go on", "继续", "never mind"),
-        *("Build failed on CI.", "Test results are in.", "Update: it works now", "The logs suggest a leak."),
-        *("部署失败了。", "测试通过了", "我写了一个函数", "用户反馈很好", "看来没问题", "建议是好的"),
-        *("no, I meant the other file", "不对，我说的是另一个文件"),
-    ],
-)
+@from_file("text")
 def test_greetings_answers_and_statements_ask_for_nothing(text: str) -> None:
     """004-64."""
     assert extract_goal(text) is None

@@ -12,21 +12,14 @@ from hypothesis import strategies as st
 from gatekeeper_core.context.tool_results.formats.json_text import read_json, write_json
 from gatekeeper_core.context.tool_results.query_match import Asked
 from gatekeeper_core.context.tool_results.sampling import sample_lines, sample_rows, values_around_rows
+from tests.case_files import from_file
 
 
 def long_log(count: int = 40_000) -> list[str]:
     return [f"12:00:00 INFO worker {at} finished" for at in range(count)]
 
 
-@pytest.mark.parametrize(
-    ("query", "line"),
-    [
-        (None, "ERROR disk full SN-8841"),
-        ("what is K-77?", "note K-77"),
-        (None, "磁盘错误 SN-1"),
-        ("暗号 K-77", "暗号是 K-77"),
-    ],
-)
+@from_file("query", "line")
 def test_a_line_of_failure_and_one_that_is_asked_for_are_read_wherever_they_stand(query: str | None, line: str) -> None:
     lines = long_log()
     lines[23_457] = line

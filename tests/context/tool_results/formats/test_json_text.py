@@ -16,6 +16,7 @@ from gatekeeper_core.context.tool_results.formats.json_text import (
     read_json_lines,
     write_json,
 )
+from tests.case_files import from_file
 
 values: st.SearchStrategy[Any] = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=8),
@@ -41,19 +42,7 @@ def test_a_number_is_never_written_differently(number: str) -> None:
     assert write_json(read) == f'{{"n":{number}}}'
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        '{"id":1,"id":2}',
-        '[{"a":{"x":1,"x":2}}]',
-        "[" * 100_000 + "]" * 100_000,
-        '{"a":' * 50_000 + "1" + "}" * 50_000,
-        "[" * 80 + "]" * 80,
-        '[{"id": 1}, {"id"',
-        "plain",
-        "",
-    ],
-)
+@from_file("text")
 def test_what_would_lose_a_key_is_too_deep_or_broken_is_not_read(text: str) -> None:
     assert read_json(text) is UNREAD
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from gatekeeper_core.context.tool_results.formats.json_text import read_json
 from gatekeeper_core.context.tool_results.formats.tables import read_table, write_table
+from tests.case_files import from_file
 from tests.timing import assert_linear
 
 cells: st.SearchStrategy[Any] = (
@@ -55,16 +56,7 @@ def test_the_documented_form() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "no table",
-        "[table: 2 rows]\nid\n1",
-        "[table: 1 row]\n[\n1",
-        f"[table: 1 row]\nid\n{'[' * 9_999}1{']' * 9_999}",
-    ],
-)
+@from_file("text")
 def test_what_is_no_table_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="no"):
         read_table(text)
