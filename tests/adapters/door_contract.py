@@ -144,6 +144,27 @@ class DoorContract:
         at_door.fill(messages)
         assert at_door.ask(question) == list(range(len(messages)))
 
+    @pytest.mark.parametrize("on_error", ["fallback", "raise"])
+    def test_a_selection_that_fails_gives_the_newest_turns_or_is_raised(
+        self, door: type[Door], on_error: str, opened: Open, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        pairs, question = TOPICS["english"]
+        messages = asked(door, pairs, question)
+        at_door = opened(door, budget=90, on_error=on_error, **ALL_OF_IT)
+        at_door.fill(messages)
+        with monkeypatch.context() as patch:
+            patch.setattr(ContextGatekeeper, "explain", lambda *_, **__: 1 / 0)
+            if on_error == "raise":
+                with pytest.raises(ZeroDivisionError):
+                    at_door.ask(question)
+            else:
+                kept = at_door.ask(question)
+                assert kept == list(range(kept[0], len(messages)))
+                assert 2 < len(kept) < len(messages)
+                assert at_door.view() is None or at_door.view().status == "fallback"
+        at_door.fill(messages)
+        assert at_door.ask(question) == chosen_by_core(messages, question, 90, inside=door.asks_inside)
+
     def test_shadow_leaves_everything_as_it_is_and_reports(self, door: type[Door], opened: Open) -> None:
         pairs, question = TOPICS["english"]
         messages = asked(door, pairs, question)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import copy
-import logging
 import threading
 import warnings
 from concurrent.futures import ThreadPoolExecutor
@@ -37,9 +36,8 @@ from gatekeeper_core.context.history.modes import HistoryConfig
 from gatekeeper_core.context.thread.constraints import ThreadConstraints
 from gatekeeper_core.context.thread.thread import Thread
 from gatekeeper_core.errors import ConfigError
-from gatekeeper_core.messages import Turn, validate_messages
+from gatekeeper_core.messages import validate_messages
 from gatekeeper_core.selection.constraints import render_constraints
-from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.selection.planner import GatekeeperConfig
 from gatekeeper_core.storage.in_memory import InMemoryRecordStore
 from gatekeeper_core.tokens import estimate_text_tokens
@@ -223,21 +221,6 @@ def test_a_combined_and_a_shared_memory_take_it() -> None:
 
 
 # --- what is loaded -------------------------------------------------------------------------------------------------
-
-
-@each_script
-@pytest.mark.parametrize("budget", [25, 60, 4000])
-def test_the_same_turns_as_the_core_chooses(script: str, budget: int) -> None:
-    pairs, question = TOPICS[script]
-    memory = memory_of(pairs, token_budget=budget, floor_turns=0, trim=False, return_messages=True)
-    gatekeeper = ContextGatekeeper(budget)
-    gatekeeper.sync([Turn.of(*pair) for pair in pairs])
-    expected = [turn.turn_id for turn in gatekeeper.explain(question, trim=False).turns]
-    assert [message.content for message in loaded(memory, question)] == [
-        text for turn in expected for text in pairs[turn]
-    ]
-    assert memory.last_selection is not None
-    assert sorted(memory.last_selection.turns) == expected
 
 
 def test_the_history_s_own_objects_come_back_in_a_new_list() -> None:
@@ -560,20 +543,6 @@ def test_a_history_with_a_session_id_is_known_by_it() -> None:
     assert memory.selection_for("s2") is None
 
 
-def test_edits_and_deletions_in_the_store_are_noticed() -> None:
-    pairs, question = TOPICS["english"]
-    store = Store()
-    memory = GatekeeperChatMemory(**configured(chat_memory=store, **OPTIONS))
-    store.add_messages([message for a, b in pairs for message in (HumanMessage(a), AIMessage(b))])
-    assert "6380" in loaded(memory, question)
-    store.kept[1] = AIMessage("The Redis cache listens on port 7001 now.")
-    assert "7001" in loaded(memory, question)
-    del store.kept[:4]
-    assert "7001" not in loaded(memory, question)
-    memory.clear()
-    assert loaded(memory, question) == ""
-
-
 # --- async, threads, errors -----------------------------------------------------------------------------------------
 
 
@@ -613,32 +582,6 @@ def test_errors_of_the_store_pass_through_unchanged() -> None:
 
 def broken(*_: Any, **__: Any) -> Any:
     raise ZeroDivisionError("a fault in the selection, with secret text")
-
-
-def test_when_the_selection_fails_the_newest_turns_are_loaded(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    pairs, question = TOPICS["english"]
-    memory = memory_of(pairs, on_error="fallback", token_budget=45, return_messages=True)
-    with monkeypatch.context() as patch, caplog.at_level(logging.INFO, logger="gatekeeper"):
-        patch.setattr(ContextGatekeeper, "explain", broken)
-        messages = loaded(memory, question)
-    assert [message.content for message in messages] == texts_of(pairs[-2:])
-    assert memory.last_selection is not None
-    assert memory.last_selection.status == "fallback"
-    assert memory.last_selection.reason.startswith("ZeroDivisionError at test_langchain_memory.py:")
-    assert [record.levelname for record in caplog.records] == ["INFO", "WARNING"]  # what is left out, and the failure
-    assert loaded(memory, question)[0].content == pairs[0][0]
-
-
-def test_a_failed_selection_is_raised_where_that_is_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
-    pairs, question = TOPICS["english"]
-    memory = memory_of(pairs)
-    with monkeypatch.context() as patch:
-        patch.setattr(ContextGatekeeper, "explain", broken)
-        with pytest.raises(ZeroDivisionError):
-            loaded(memory, question)
-    assert pairs[0][1] in loaded(memory, question)
 
 
 def test_several_threads_may_load_and_save_at_once() -> None:

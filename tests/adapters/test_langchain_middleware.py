@@ -37,8 +37,7 @@ from gatekeeper_core.caching import estimated_bytes
 from gatekeeper_core.context.compaction.run import RunConfig
 from gatekeeper_core.context.history.cache import THREAD_BYTES
 from gatekeeper_core.context.history.modes import HistoryConfig
-from gatekeeper_core.messages import Message, Turn, validate_messages
-from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
+from gatekeeper_core.messages import Message, validate_messages
 from gatekeeper_core.selection.planner import GatekeeperConfig
 from gatekeeper_core.tokens import count_messages, estimate_text_tokens
 from langchain_gatekeeper import GatekeeperMiddleware
@@ -299,21 +298,6 @@ def test_an_agent_with_a_response_format_works_and_pays_for_it() -> None:
 
 
 # --- the request ----------------------------------------------------------------------------------------------------
-
-
-@each_script
-@pytest.mark.parametrize("budget", [60, 120, 4000])
-def test_the_same_turns_as_the_core_chooses(script: str, budget: int) -> None:
-    pairs, question = TOPICS[script]
-    gate = GatekeeperMiddleware(replace(CONFIG, token_budget=budget))
-    request = request_of([*talk(pairs), HumanMessage(question)], system_message=SystemMessage("be brief"), tools=[port])
-    messages = sent(gate, request).messages
-    gatekeeper = ContextGatekeeper(budget)
-    gatekeeper.sync([Turn.of(*pair) for pair in pairs])
-    assert gate.last_selection is not None
-    room = budget - gate.last_selection.fixed_tokens - estimate_text_tokens(question)
-    chosen = gatekeeper.explain(question, trim=False, token_budget=room).turns if room > 0 else ()
-    assert contents(messages) == [*texts_of([pairs[turn.turn_id] for turn in chosen]), question]
 
 
 def test_on_a_switch_of_topic_the_newest_turn_comes_along() -> None:
@@ -658,34 +642,6 @@ def test_the_error_of_a_model_passes_and_the_next_call_works(way: str) -> None:
 
 def broken(*_: Any, **__: Any) -> Any:
     raise ZeroDivisionError("a fault in the selection, with secret text")
-
-
-@pytest.mark.parametrize("way", ["invoke", "ainvoke"])
-def test_when_the_selection_fails_the_newest_turns_are_sent(
-    way: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    pairs, question = TOPICS["english"]
-    model, gate = (
-        Scripted(),
-        GatekeeperMiddleware(replace(CONFIG, on_error="fallback", token_budget=55)),
-    )
-    agent = create_agent(model, [], middleware=[gate])
-    with monkeypatch.context() as patch, caplog.at_level(logging.INFO, logger="gatekeeper"):
-        patch.setattr(ContextGatekeeper, "explain", broken)
-        asked(agent, way, [*talk(pairs), HumanMessage(question)], on("t1"))
-    assert contents(model.seen[0]) == [*texts_of(pairs[-2:]), question]
-    assert gate.last_selection is not None
-    assert gate.last_selection.status == "fallback"
-    assert [record.levelname for record in caplog.records] == ["INFO", "WARNING"]
-    asked(agent, way, [*talk(pairs), HumanMessage(question)], on("t1"))
-    assert pairs[0][1] in contents(model.seen[1])
-
-
-def test_a_failed_selection_is_raised_where_that_is_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
-    pairs, question = TOPICS["english"]
-    monkeypatch.setattr(ContextGatekeeper, "explain", broken)
-    with pytest.raises(ZeroDivisionError):
-        sent(GatekeeperMiddleware(CONFIG), request_of([*talk(pairs), HumanMessage(question)]))
 
 
 # LangChain silences its own warning while it makes a request, for all threads or for none.

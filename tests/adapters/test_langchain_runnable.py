@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import copy
-import logging
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -16,7 +15,7 @@ from langchain_core.callbacks import AsyncCallbackHandler, BaseCallbackHandler
 from langchain_core.chat_history import InMemoryChatMessageHistory
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
 from langchain_core.prompts import ChatPromptTemplate, MessagesPlaceholder
-from langchain_core.runnables import RunnableLambda, RunnableParallel, RunnablePassthrough
+from langchain_core.runnables import RunnableParallel, RunnablePassthrough
 from langchain_core.runnables.history import RunnableWithMessageHistory
 from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
@@ -24,9 +23,6 @@ from langgraph.graph import START, MessagesState, StateGraph
 
 from gatekeeper_core.context.history.modes import HistoryConfig
 from gatekeeper_core.errors import ConfigError
-from gatekeeper_core.messages import Turn
-from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
-from gatekeeper_core.selection.planner import GatekeeperConfig
 from gatekeeper_core.tokens import estimate_text_tokens
 from langchain_gatekeeper import GatekeeperSelector, select_messages
 from langchain_gatekeeper.events import aannounce, announce
@@ -160,31 +156,6 @@ def test_a_prompt_is_selected_from_as_its_messages() -> None:
     chain = prompt | GatekeeperSelector(CONFIG)
     kept = chain.invoke({"history": talk(pairs), "input": question})
     assert contents(kept) == ["be brief", *texts_of(pairs[:2]), question]
-
-
-def test_shadow_lets_everything_through_and_reports() -> None:
-    pairs, question = TOPICS["english"]
-    gate = GatekeeperSelector(replace(CONFIG, shadow=True))
-    messages = [*talk(pairs), HumanMessage(question)]
-    assert gate.invoke(messages) == messages
-    assert gate.last_selection is not None
-    assert sorted(gate.last_selection.turns) == [0, 1]
-    given = {"input": question, "history": talk(pairs)}
-    assert gate.invoke(given) == given
-    assert select_messages(messages, replace(CONFIG, shadow=True)) == messages
-
-
-@each_script
-@pytest.mark.parametrize("budget", [25, 60, 4000])
-def test_the_same_turns_as_the_core_chooses(script: str, budget: int) -> None:
-    pairs, question = TOPICS[script]
-    gatekeeper = ContextGatekeeper(budget)
-    gatekeeper.sync([Turn.of(*pair) for pair in pairs])
-    chosen = [pairs[turn.turn_id] for turn in gatekeeper.explain(question, trim=False).turns]
-    config = replace(CONFIG, token_budget=budget, gatekeeper=GatekeeperConfig(trim=False))
-    passed = GatekeeperSelector(config).invoke({"input": question, "history": talk(pairs)})
-    assert contents(passed["history"]) == texts_of(chosen)
-    assert contents(select_messages(talk(pairs), config, query=question)) == texts_of(chosen)
 
 
 # --- select_messages ------------------------------------------------------------------------------------------------
@@ -428,46 +399,6 @@ def test_the_error_of_a_handler_is_not_swallowed(asynchronous: bool) -> None:
 
 def broken(*_: Any, **__: Any) -> Any:
     raise ZeroDivisionError("a fault in the selection, with secret text")
-
-
-@both_ways
-def test_when_the_selection_fails_the_newest_turns_come(
-    asynchronous: bool, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    pairs, question = TOPICS["english"]
-    gate = GatekeeperSelector(replace(CONFIG, on_error="fallback", token_budget=55))
-    messages = [*talk(pairs), HumanMessage(question)]
-    with monkeypatch.context() as patch, caplog.at_level(logging.INFO, logger="gatekeeper"):
-        patch.setattr(ContextGatekeeper, "explain", broken)
-        kept = called(gate, messages, asynchronous=asynchronous)
-    assert contents(kept) == [*texts_of(pairs[-2:]), question]
-    assert gate.last_selection is not None
-    assert gate.last_selection.status == "fallback"
-    assert [record.levelname for record in caplog.records] == ["INFO", "WARNING"]
-    assert contents(called(gate, messages, asynchronous=asynchronous))[0] == pairs[0][0]
-
-
-@both_ways
-def test_a_failed_selection_is_raised_where_that_is_wanted(asynchronous: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    pairs, question = TOPICS["english"]
-    monkeypatch.setattr(ContextGatekeeper, "explain", broken)
-    messages = [*talk(pairs), HumanMessage(question)]
-    with pytest.raises(ZeroDivisionError):
-        called(GatekeeperSelector(CONFIG), messages, asynchronous=asynchronous)
-    with pytest.raises(ZeroDivisionError):
-        select_messages(messages, CONFIG)
-
-
-def test_the_error_of_a_store_passes_through_unchanged() -> None:
-    error = ConnectionError("the database is away")
-
-    def away(_: Any) -> Any:
-        raise error
-
-    chain = RunnablePassthrough.assign(history=RunnableLambda(away)) | GatekeeperSelector(CONFIG)
-    with pytest.raises(ConnectionError) as caught:
-        chain.invoke({"input": "hi"})
-    assert caught.value is error
 
 
 def test_many_threads_of_the_process_may_share_one_selector() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import copy
 import json
-import logging
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -46,8 +45,7 @@ from pydantic import Field
 from gatekeeper_core.context.compaction.run import RunConfig
 from gatekeeper_core.context.history.modes import HistoryConfig
 from gatekeeper_core.errors import BudgetError, ConfigError
-from gatekeeper_core.messages import group_turns, validate_messages
-from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
+from gatekeeper_core.messages import validate_messages
 from gatekeeper_core.selection.planner import GatekeeperConfig
 from gatekeeper_core.selection.topics import GateConfig
 from gatekeeper_core.tokens import count_messages
@@ -79,23 +77,6 @@ def texts(messages: Sequence[ChatMessage]) -> list[str]:
 
 
 # --- what is chosen -------------------------------------------------------------------------------------------------
-
-
-@each_talk
-@pytest.mark.parametrize("inside", [True, False])
-def test_the_turns_are_those_of_the_core(talk: str, inside: bool) -> None:
-    pairs, question, planted = TALKS[talk]
-    past = history_of(pairs)
-    memory = buffer([*past, user(question)] if inside else past)
-    got = memory.get() if inside else memory.get(question)
-    core = ContextGatekeeper(token_counter=lambda text: len(memory.tokenizer_fn(text)))
-    core.sync(group_turns([read_message(message) for message in past]))
-    room = 1000 - (len(memory.tokenizer_fn(question)) if inside else 0)
-    chosen = core.explain(question, token_budget=room, trim=False)
-    turns = sorted(turn.turn_id for turn in chosen.turns)
-    assert turns == [0]
-    assert texts(got) == [*texts(past[:2]), *([question] if inside else [])]
-    assert planted in "".join(texts(got))
 
 
 @each_talk
@@ -247,23 +228,6 @@ def test_the_callers_list_stays_the_callers() -> None:
     assert len(memory.get_all()) == 2
 
 
-def test_set_reset_delete_and_another_writer_are_noticed() -> None:
-    pairs, question, planted = TALKS["english"]
-    store = SimpleChatStore()
-    memory = buffer(history_of(pairs), chat_store=store, chat_store_key="t")
-    assert planted in "".join(texts(memory.get(question)))
-    store.delete_message("t", 0)
-    store.delete_message("t", 0)
-    assert planted not in "".join(texts(memory.get(question)))
-    store.add_message("t", user("The Redis port is 7001."))
-    store.add_message("t", assistant("Redis port 7001, noted."))
-    assert "7001" in "".join(texts(memory.get(question)))
-    memory.set(history_of(pairs[:1]))
-    assert len(memory.get(question)) == 2
-    memory.reset()
-    assert memory.get(question) == []
-
-
 def test_an_edited_message_is_noticed() -> None:
     pairs, question, _ = TALKS["english"]
     memory = buffer(history_of(pairs))
@@ -319,24 +283,6 @@ def test_errors_of_the_store_pass_unchanged(shadow: bool) -> None:
 
 def broken(*args: Any, **options: Any) -> Any:
     raise RuntimeError("broken")
-
-
-def test_a_failing_selection_falls_back_to_the_newest_turns(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    monkeypatch.setattr(ContextGatekeeper, "explain", broken)
-    pairs, question, _ = TALKS["english"]
-    memory = buffer(history_of(pairs), on_error="fallback", token_limit=40)
-    with caplog.at_level(logging.WARNING, "gatekeeper.history"):
-        got = memory.get(question)
-    assert texts(got) == [*pairs[1], *pairs[2]]
-    assert memory.last_selection is not None
-    assert memory.last_selection.status == "fallback"
-    assert memory.last_selection.reason.startswith("RuntimeError")
-    assert len(caplog.records) == 1
-    memory.config = HistoryConfig(token_budget=None, on_error="raise")
-    with pytest.raises(RuntimeError, match="broken"):
-        memory.get(question)
 
 
 def test_shadow_mode_gives_what_llama_index_gives_and_reports_ours(events: list[GatekeeperSelectionEvent]) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import threading
 from collections.abc import Coroutine, Iterator, Sequence
 from dataclasses import replace
@@ -27,8 +26,6 @@ from pydantic import Field
 
 from gatekeeper_core.context.history.modes import HistoryConfig
 from gatekeeper_core.errors import ConfigError
-from gatekeeper_core.messages import group_turns
-from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.selection.planner import GatekeeperConfig
 from gatekeeper_core.tokens import count_messages
 from llama_index.memory.gatekeeper import GatekeeperMemory, GatekeeperSelectionEvent
@@ -76,19 +73,6 @@ def run(coroutine: Coroutine[Any, Any, Any]) -> Any:
 
 
 # --- what is chosen -------------------------------------------------------------------------------------------------
-
-
-@each_talk
-@pytest.mark.parametrize("inside", [True, False])
-def test_the_turns_are_those_of_the_core(talk: str, inside: bool) -> None:
-    pairs, question = TALKS[talk]
-    past = history_of(pairs)
-    mine = memory([*past, user(question)] if inside else past)
-    got = mine.get() if inside else mine.get(question)
-    core = ContextGatekeeper(token_counter=lambda text: len(mine.tokenizer_fn(text)))
-    core.sync(group_turns([read_message(message) for message in past]))
-    assert [turn.turn_id for turn in core.explain(question, trim=False).turns] == [0]
-    assert texts(got) == [*pairs[0], *([question] if inside else [])]
 
 
 @each_talk
@@ -303,25 +287,6 @@ def test_shadow_mode_gives_what_llama_index_gives_and_reports_ours(
     assert event.fixed_tokens == live.last_selection.fixed_tokens
 
 
-def test_a_failing_selection_falls_back_to_the_newest_turns(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    def broken(*args: Any, **options: Any) -> Any:
-        raise LookupError("broken")
-
-    monkeypatch.setattr(ContextGatekeeper, "explain", broken)
-    pairs, question = TALKS["english"]
-    mine = memory(history_of(pairs), on_error="fallback", token_limit=40)
-    with caplog.at_level(logging.WARNING, "gatekeeper.history"):
-        assert texts(mine.get(question)) == [*pairs[1], *pairs[2]]
-    assert [record.name for record in caplog.records] == ["gatekeeper.history"]
-    assert mine.last_selection is not None
-    assert mine.last_selection.status == "fallback"
-    mine.config = HistoryConfig(token_budget=None, on_error="raise")
-    with pytest.raises(LookupError, match="broken"):
-        mine.get(question)
-
-
 class BrokenStore(SQLAlchemyChatStore):
     async def get_messages(self, *args: Any, **options: Any) -> list[ChatMessage]:
         raise OSError("no route to the store")
@@ -346,26 +311,6 @@ def test_the_last_selection_is_known_by_session() -> None:
 
 def sql(path: Path) -> SQLAlchemyChatStore:
     return SQLAlchemyChatStore(table_name="m", async_database_uri=f"sqlite+aiosqlite:///{path / 'chat.db'}")
-
-
-def test_another_writer_an_edit_a_deletion_and_a_reset_are_noticed(tmp_path: Path) -> None:
-    pairs, question = TALKS["english"]
-
-    async def talk_it_over() -> None:
-        mine, other = memory(chat_store=sql(tmp_path)), memory(chat_store=sql(tmp_path))
-        assert await mine.aget(question) == []
-        await other.aput_messages(history_of(pairs))
-        assert texts(await mine.aget(question)) == list(pairs[0])
-        await other.aset(history_of([("The staging Redis port is 7001 now.", "Port 7001, noted."), *pairs[1:]]))
-        assert "7001" in "".join(texts(await mine.aget(question)))
-        store = other.sql_store
-        assert isinstance(store, SQLAlchemyChatStore)
-        await store.delete_oldest_messages("s", 2)
-        assert "7001" not in "".join(texts(await mine.aget(question)))
-        await other.areset()
-        assert await mine.aget(question) == []
-
-    run(talk_it_over())
 
 
 def test_two_sessions_of_one_store_are_kept_apart(tmp_path: Path) -> None:
