@@ -88,29 +88,11 @@ def test_the_question_may_be_a_message_and_blank_counts_as_none(talk: str) -> No
     assert memory.get()[-1].content == pairs[-1][1]
 
 
-def test_the_messages_are_the_stores_own_in_a_new_list() -> None:
-    past = history_of(TALKS["english"][0])
-    memory = buffer([*past, user("Which port does Redis use?")])
-    got = memory.get()
-    kept = memory.get_all()
-    assert got is not kept
-    assert all(any(message is stored for stored in kept) for message in got)
-    assert got[-1] is kept[-1]
-
-
 def test_asynchronous_and_synchronous_get_choose_the_same() -> None:
     pairs, question, _ = TALKS["english"]
     memory = buffer([*history_of(pairs), user(question)])
     assert asyncio.run(memory.aget()) == memory.get()
     assert asyncio.run(memory.aget(question, 5)) == memory.get(question, 5)
-
-
-def test_a_prefix_counts_towards_the_limit() -> None:
-    memory = buffer(
-        [user("a " * 30), assistant("b " * 30), user("c " * 30)], token_limit=100, tokenizer_fn=words, trim=False
-    )
-    assert len(memory.get("a " * 30, initial_token_count=0)) > 0
-    assert texts(memory.get(initial_token_count=60)) == ["c " * 30]
 
 
 def test_a_prefix_over_the_limit_is_refused_in_the_words_of_the_stock_class() -> None:
@@ -214,18 +196,6 @@ def test_nothing_is_changed_and_a_second_call_gives_the_same(drawn: Any) -> None
 
 
 # --- what is stored -------------------------------------------------------------------------------------------------
-
-
-def test_the_callers_list_stays_the_callers() -> None:
-    mine = [user("hello")]
-    memory = GatekeeperMemoryBuffer.from_defaults(chat_history=mine)
-    memory.put(assistant("hi"))
-    memory.set(mine)
-    memory.put(assistant("hi"))
-    asyncio.run(memory.aset(mine))
-    memory.put(assistant("hi"))
-    assert texts(mine) == ["hello"]
-    assert len(memory.get_all()) == 2
 
 
 def test_an_edited_message_is_noticed() -> None:
@@ -413,13 +383,6 @@ def test_a_memory_goes_through_text_and_back_with_its_options() -> None:
     ]
 
 
-def test_a_dict_is_json_and_reading_it_does_not_change_it() -> None:
-    data = GatekeeperMemoryBuffer.from_defaults(rich_history(), config=CONFIG).to_dict()
-    before = json.dumps(data)
-    GatekeeperMemoryBuffer.from_dict(data)
-    assert json.dumps(data) == before
-
-
 def test_llama_index_reads_ours_and_ours_reads_llama_indexs() -> None:
     ours = buffer([user("hello"), assistant("hi")], chat_store_key="t")
     stock = ChatMemoryBuffer.from_string(ours.to_string())
@@ -436,11 +399,6 @@ def test_llama_index_reads_ours_and_ours_reads_llama_indexs() -> None:
     }  # fmt: skip
     again = GatekeeperMemoryBuffer.from_dict(written)
     assert (texts(again.get()), again.config) == (["hello"], None)
-
-
-def test_the_old_form_with_a_chat_history_is_read() -> None:
-    data = {"token_limit": 50, "chat_history": [user("hello").model_dump(mode="json")]}
-    assert texts(GatekeeperMemoryBuffer.from_dict(data).get()) == ["hello"]
 
 
 class ServerStore(SimpleChatStore):
@@ -493,17 +451,6 @@ def test_a_pickled_memory_works_and_the_original_stays_whole(caplog: pytest.LogC
     by_pickle(memory)
     assert memory.tokenizer_fn("ab") == ["a", "b"]
     assert [record.message for record in caplog.records] == ["Removing unpickleable attribute tokenizer_fn"]
-
-
-def test_a_deep_copy_lives_by_itself() -> None:
-    pairs, question, _ = TALKS["english"]
-    memory = buffer(history_of(pairs), tokenizer_fn=words)
-    before = memory.get(question)
-    twin = copy.deepcopy(memory)
-    twin.put(user("something else"))
-    assert memory.get(question) == before
-    assert len(twin.get_all()) == len(memory.get_all()) + 1
-    assert twin.get(question)[0] is not before[0]
 
 
 # --- chat engines ---------------------------------------------------------------------------------------------------
