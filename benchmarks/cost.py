@@ -28,7 +28,8 @@ from benchmarks.budget import counter
 from benchmarks.cost_account import CACHES, FIXED_TOKENS, PRICE_SETS, Accountant, Prompt, Setting, kept_share
 from benchmarks.cost_agents import print_agents
 from benchmarks.cost_talks import Talk, agent_runs, locomo, sessions
-from benchmarks.cost_ways import HINDSIGHT, LIMIT, OURS, WAYS, Way, Workbench
+from benchmarks.cost_ways import HINDSIGHT, OURS, WAYS
+from benchmarks.cost_workbench import LIMIT, Way, Workbench
 from benchmarks.data import read_jsonl, read_locomo
 from benchmarks.everyday import OWN, read_everyday
 from benchmarks.peers import NOT_INSTALLED

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from benchmarks.cost_account import Setting
-    from benchmarks.cost_ways import Workbench
+    from benchmarks.cost_workbench import Workbench
 
 __all__ = ["hindsight"]
 

@@ -1,56 +1,22 @@
-"""The policy as a way: its state goes from call to call, its selections are worked out once for all prices."""
+"""The policy as a way: its state goes from call to call."""
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from benchmarks.agent_loop import memory_of
 from benchmarks.cost_account import Prompt
-from gatekeeper_core import ContextGatekeeper, HistoryConfig, RunConfig, ToolResultCompressor, select_history
+from gatekeeper_core import HistoryConfig, RunConfig, ToolResultCompressor, select_history
 from gatekeeper_core.context.history.policy import PolicyState
 from gatekeeper_core.context.history.view import keep
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from benchmarks.cost_account import Setting
-    from benchmarks.cost_ways import Workbench
+    from benchmarks.cost_workbench import Workbench
     from gatekeeper_core.context.history.modes import Posture
-    from gatekeeper_core.messages import Turn
-    from gatekeeper_core.selection.result import Selection
 
-__all__ = ["RememberingGatekeeper", "policy"]
-
-
-class RememberingGatekeeper(ContextGatekeeper):
-    """Answers a question again that was asked at the same turn: what a selection is does not depend on prices.
-
-    It serves one conversation, whose turns never change, over and over from its beginning.
-    """
-
-    def __init__(self, **arguments: Any) -> None:
-        super().__init__(**arguments)
-        self._wanted: tuple[Turn | tuple[str, str], ...] = ()
-        self._costs: tuple[int, ...] = ()
-        self._answers: dict[tuple[object, ...], Selection] = {}
-
-    def sync(self, turns: Iterable[Turn | tuple[str, str]]) -> None:
-        self._wanted = tuple(turns)
-        if len(self._wanted) > len(self._costs):
-            super().sync(self._wanted)
-            self._costs = super().turn_tokens
-
-    @property
-    def turn_tokens(self) -> tuple[int, ...]:
-        return self._costs[: len(self._wanted)]
-
-    def explain(self, query: str, **arguments: Any) -> Selection:
-        key = (len(self._wanted), query, *arguments.values())
-        if key not in self._answers:
-            super().sync(self._wanted)
-            self._answers[key] = super().explain(query, **arguments)
-        return self._answers[key]
+__all__ = ["policy"]
 
 
 def policy(bench: Workbench, setting: Setting, *, posture: Posture, puts_aside: bool = False) -> list[Prompt]:

@@ -15,9 +15,9 @@ import pytest
 from benchmarks import cost, cost_hindsight
 from benchmarks.cost_account import PRICE_SETS, Accountant, Prompt, Setting, kept_share
 from benchmarks.cost_agents import EDITS, MODELS, PrefixCache, paid_calls, script
-from benchmarks.cost_policy import RememberingGatekeeper
 from benchmarks.cost_talks import Call, Talk, stretched
-from benchmarks.cost_ways import HINDSIGHT, WAYS, Workbench
+from benchmarks.cost_ways import HINDSIGHT, WAYS
+from benchmarks.cost_workbench import RememberingGatekeeper, Workbench
 from benchmarks.data import Block, Conversation, Question
 from benchmarks.everyday import OWN, read_everyday
 from gatekeeper_core import ContextGatekeeper

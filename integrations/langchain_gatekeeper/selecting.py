@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from langchain_core.messages import BaseMessage, SystemMessage
 
-from gatekeeper_core.context.history.recall import recall_hint
+from gatekeeper_core.context.history.recall import RECALL_TOOL_NAME, recall_hint
 from langchain_gatekeeper.cache_marks import marked_request
 from langchain_gatekeeper.owners import Owner, prices_of, tenant_of, thread_of, window_of
 from langchain_gatekeeper.provider_side import clears_tool_results, held_by_provider
 from langchain_gatekeeper.reading import is_summary, read_message, same_objects, usage_of
 from langchain_gatekeeper.schemas import SchemaTexts
 from langchain_gatekeeper.selectors import selector_of_threads
-from langchain_gatekeeper.tools import is_recall_tool
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -89,7 +88,7 @@ class SelectedRequests:
 
     def _hint_for(self, request: ModelRequest[Any]) -> str:
         """Return the line that there is more, in the conversation's language; "" where it cannot be recalled."""
-        if not self._recall_hint or not any(map(is_recall_tool, request.tools)):
+        if not self._recall_hint or RECALL_TOOL_NAME not in (getattr(tool, "name", None) for tool in request.tools):
             return ""
         opening = next((message for message in request.messages if message.type == "human"), None)
         return recall_hint(read_message(opening).text if opening else "")

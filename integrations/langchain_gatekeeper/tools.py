@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import BaseTool, StructuredTool
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from langchain_gatekeeper.middleware import GatekeeperMiddleware
     from langchain_gatekeeper.runnable import GatekeeperSelector
 
-__all__ = ["is_recall_tool", "recall_tool", "working_memory_tool"]
+__all__ = ["recall_tool", "working_memory_tool"]
 
 
 def recall_tool(
@@ -52,11 +52,6 @@ def recall_tool(
         return gatekeeper.recall_earlier(query, thread, tenant=tenant, max_tokens=max_tokens)
 
     return StructuredTool.from_function(recall, name=RECALL_TOOL_NAME, description=RECALL_TOOL_DESCRIPTION)
-
-
-def is_recall_tool(tool: Any) -> bool:
-    """Return whether a tool of a request, an object or a dict, is the one to recall with."""
-    return getattr(tool, "name", None) == RECALL_TOOL_NAME
 
 
 def working_memory_tool(memory: WorkingMemory | ThreadMemories, *, budget_tokens: int = READ_BUDGET_TOKENS) -> BaseTool:
