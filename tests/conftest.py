@@ -3,6 +3,7 @@
 Environment:
     GATEKEEPER_HYPOTHESIS_PROFILE: ``ci`` (default: 15 examples, the same in each run), ``wheel`` (5, for what is tested
         again on the built wheel), ``thorough`` (500) or ``campaign`` (100), both by ``--hypothesis-seed``.
+    GATEKEEPER_HYPOTHESIS_EXAMPLES: another number of examples for the profile.
     GATEKEEPER_WIRE_HISTORIES: how many random histories of each client go over HTTP (12; see ``tests/strict_server.py``).
     GATEKEEPER_FORBID_SKIPS: ``1`` turns each skipped test or module into a failure.
     GATEKEEPER_REQUIRE_SERVERS: ``1`` turns a missing server or browser into an error; without it its tests are skipped.
@@ -48,6 +49,9 @@ settings.register_profile(
 )
 settings.register_profile("campaign", settings.get_profile("thorough"), max_examples=100, database=None)
 settings.load_profile(os.environ.get("GATEKEEPER_HYPOTHESIS_PROFILE", "ci"))
+if examples := int(os.environ.get("GATEKEEPER_HYPOTHESIS_EXAMPLES", "0")):
+    settings.register_profile("so many", max_examples=examples)
+    settings.load_profile("so many")
 
 
 def _without_skips(report: Report) -> Report:

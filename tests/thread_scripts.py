@@ -238,10 +238,16 @@ class Asked(NamedTuple):
     fresh: Callable[[], Sent]
     is_continued: bool
 
+    def check(self) -> None:
+        """Check that what a new instance would choose is sent, in a history that does not go on all that it sends.
 
-def is_dear(bill: Any) -> bool:
-    """Return whether the promise of the bill forbids to send everything again at this call."""
-    return bill is not None and bill.kept_dollars > MOST * bill.everything_paid - (bill.paid - bill.dollars)
+        Then less is sent only by a new choice, or where the promise of the bill forbids to send everything again.
+        """
+        fresh, bill = self.fresh(), self.sent.view.bill
+        assert chosen(fresh.view.selection) <= self.sent.entries
+        is_dear = bill is not None and bill.kept_dollars > MOST * bill.everything_paid - (bill.paid - bill.dollars)
+        is_new_choice = bill is not None and bill.action == "rebuilt"
+        assert self.is_continued or is_dear or is_new_choice or fresh.entries <= self.sent.entries
 
 
 def played(

@@ -14,7 +14,7 @@ from langchain_gatekeeper import GatekeeperChatMemory, GatekeeperMiddleware
 from llama_index.memory.gatekeeper import GatekeeperMemoryBuffer
 from tests.adapters.histories import to_langchain, to_llama_index
 from tests.adapters.scripted import Scripted
-from tests.thread_scripts import CHANGING, Way, chosen, is_dear, played, tokens_of
+from tests.thread_scripts import CHANGING, Way, played, tokens_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -87,19 +87,7 @@ def test_every_turn_that_is_chosen_is_sent_and_no_other_takes_its_place(
     way: Any, script: Any, settings: Any, **rest: Any
 ) -> None:
     for asked in played(script, way, HistoryConfig(on_error="raise", **settings), **rest):
-        selection = asked.sent.view.selection
-        assert chosen(selection) <= asked.sent.entries
-        used = sum(
-            map(tokens_of, asked.sent.texts[:-1]), tokens_of(asked.sent.texts[-1][: -len(asked.messages[-1].text)])
-        )
+        asked.check()
+        selection, (*texts, last) = asked.sent.view.selection, asked.sent.texts
+        used = sum(map(tokens_of, [*texts, last[: -len(asked.messages[-1].text)]]))
         assert used >= (selection.tokens if selection else 0)
-
-
-@each_adapter
-@CHANGING
-def test_a_history_that_does_not_go_on_is_sent_as_by_a_new_instance(
-    way: Any, script: Any, settings: Any, **rest: Any
-) -> None:
-    for asked in played(script, way, HistoryConfig(on_error="raise", **settings), **rest):
-        if not asked.is_continued and not is_dear(asked.sent.view.bill):
-            assert asked.fresh().entries <= asked.sent.entries
