@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from langchain_core.messages import BaseMessage, SystemMessage
 
-from gatekeeper_core.context.compaction.rounds import as_summary
 from gatekeeper_core.context.history.modes import check_reserve
 from gatekeeper_core.context.prompt.adapter import Asked, ThreadRequest, ThreadRequests, check_beside_builder
 from gatekeeper_core.errors import ConfigError
 from langchain_gatekeeper.owners import Owner, owner_of, prices_of, provider_of, tenant_of, thread_of
-from langchain_gatekeeper.reading import is_summary, read_message, same_objects, usage_of
+from langchain_gatekeeper.reading import opens_with_summary, read_message, same_objects, usage_of
 from langchain_gatekeeper.schemas import SchemaTexts
 from langchain_gatekeeper.writing import write_built
 
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
 
     from gatekeeper_core.context.history.modes import HistoryConfig
     from gatekeeper_core.context.prompt.builder import ContextBuilder
-    from gatekeeper_core.messages import Message, Provider
+    from gatekeeper_core.messages import Provider
     from gatekeeper_core.tokens import TokenCounter
 
 __all__ = ["BuiltRequests", "check_beside"]
@@ -40,7 +39,9 @@ class BuiltRequests:
         tenant: Owner,
         provider: Provider | None,
     ) -> None:
-        self.requests = ThreadRequests[BaseMessage](builder, read=_read, write=write_built, on_error=config.on_error)
+        self.requests = ThreadRequests[BaseMessage](
+            builder, read=read_message, write=write_built, on_error=config.on_error
+        )
         self._user = user
         self._tenant = tenant
         self._provider = provider
@@ -57,6 +58,7 @@ class BuiltRequests:
             reserve_tokens=self._reserve_tokens,
             provider=self._provider or provider_of(request.model),
             prices=prices_of(request.model),
+            opens_with_summary=opens_with_summary(request.messages),
         )
         if not hasattr(request, "system_message"):  # LangChain 1.0
             system = SystemMessage(request.system_prompt) if request.system_prompt else None
@@ -74,7 +76,11 @@ class BuiltRequests:
 
     def report(self, request: ModelRequest[Any], answers: Iterable[BaseMessage]) -> None:
         """Hand on what the provider reports for a request, as far as its answers tell it."""
-        asked = Asked(thread=thread_of(request), tenant=tenant_of(request.runtime, self._tenant))
+        asked = Asked(
+            thread=thread_of(request),
+            tenant=tenant_of(request.runtime, self._tenant),
+            opens_with_summary=opens_with_summary(request.messages),
+        )
         for usage in filter(None, map(usage_of, answers)):
             self.requests.report(usage, request.messages, asked)
 
@@ -87,9 +93,3 @@ def check_beside(
         raise ConfigError("token_budget: the builder has one (total_budget); leave HistoryConfig.token_budget out")
     check_beside_builder(config, token_budget=None, token_counter=token_counter, embedder=embedder)
     check_reserve(config.reserve_tokens, builder.config.total_budget, named="the builder's total_budget")
-
-
-def _read(message: BaseMessage) -> Message:
-    """Return a message as the builder is to see it: a summary by other middleware is no question and always sent."""
-    read = read_message(message)
-    return as_summary(read) if message.additional_kwargs and is_summary(message) else read

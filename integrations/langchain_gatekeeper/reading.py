@@ -27,7 +27,7 @@ from gatekeeper_core.native.items import rewritten_texts
 from gatekeeper_core.pricing.usage import Usage, read_usage
 from langchain_gatekeeper.content import compaction_in, is_media, read_blocks, read_call
 
-__all__ = ["as_messages", "is_summary", "read_message", "same_objects", "text_of", "usage_of", "write_message"]
+__all__ = ["as_messages", "opens_with_summary", "read_message", "same_objects", "text_of", "usage_of", "write_message"]
 
 _ROLE_OF_CLASS: dict[type[BaseMessage], Role] = {
     HumanMessage: "user",
@@ -74,13 +74,13 @@ def read_message(message: BaseMessage) -> Message:
     return replace(read, metadata=_SIGNED) if is_signed(message.additional_kwargs or {}) else read
 
 
-def is_summary(message: BaseMessage) -> bool:
-    """Return whether another middleware has written a message in the place of earlier ones.
+def opens_with_summary(messages: Sequence[BaseMessage]) -> bool:
+    """Return whether ``SummarizationMiddleware`` has written the first message, in the place of those before the rest.
 
-    A client can write the same into a message: believe it of a conversation's first message only.
+    It writes no other one: the same mark further on is a client's.
     """
-    written = message.additional_kwargs.get("lc_source") == "summarization"
-    return written and isinstance(message, (HumanMessage, SystemMessage))
+    written = bool(messages) and messages[0].additional_kwargs.get("lc_source") == "summarization"
+    return written and isinstance(messages[0], (HumanMessage, SystemMessage))
 
 
 def write_message(original: BaseMessage, instead: Message) -> BaseMessage:

@@ -11,7 +11,7 @@ from gatekeeper_core.context.history.recall import RECALL_TOOL_NAME, recall_hint
 from langchain_gatekeeper.cache_marks import marked_request
 from langchain_gatekeeper.owners import Owner, prices_of, tenant_of, thread_of, window_of
 from langchain_gatekeeper.provider_side import clears_tool_results, held_by_provider
-from langchain_gatekeeper.reading import is_summary, read_message, same_objects, usage_of
+from langchain_gatekeeper.reading import opens_with_summary, read_message, same_objects, usage_of
 from langchain_gatekeeper.schemas import SchemaTexts
 from langchain_gatekeeper.selectors import selector_of_threads
 
@@ -63,7 +63,7 @@ class SelectedRequests:
             tenant=tenant_of(request.runtime, self._tenant),
             fixed_tokens=said + count(hint, *self.schemas.of_request(request)),
             window_tokens=window_of(request.model),
-            pinned=[0] if request.messages and is_summary(request.messages[0]) else [],
+            pinned=[0] if opens_with_summary(request.messages) else [],
             held=held_by_provider(request),
             prices=prices_of(request.model),
             config=replace(self.selector.config, run=None) if clears_tool_results(request) else None,

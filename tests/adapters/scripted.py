@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 from pydantic import Field
 
@@ -42,10 +43,11 @@ class Scripted(BaseChatModel):
         return ChatResult(generations=[ChatGeneration(message=answer)])
 
 
-def run_again(agent: Any, config: Any) -> None:
-    """Run an agent twice more on the thread of a test; its state keeps everything."""
+def run_again(agent: Any, config: Any, messages: Sequence[BaseMessage] = ()) -> None:
+    """Run an agent twice more on the thread of a test, without a checkpointer on messages; its state keeps everything."""
     for question in ("And now?", "还有呢？"):
-        before = agent.get_state(config).values["messages"]
-        after = agent.invoke({"messages": question}, config)["messages"]
-        assert after[: len(before)] == before
-        assert [message.type for message in after[len(before) :]] == ["human", "ai"]
+        before = agent.get_state(config).values["messages"] if agent.checkpointer else [*messages]
+        given = [*([] if agent.checkpointer else before), HumanMessage(question)]
+        messages = agent.invoke({"messages": given}, config)["messages"]
+        assert messages[: len(before)] == before
+        assert [message.type for message in messages[len(before) :]] == ["human", "ai"]

@@ -114,7 +114,8 @@ def test_a_request_is_said_again_only_where_that_is_switched_on(script: str, pin
     model = Scripted(script=[calling(1), calling(2), AIMessage("6380")])
     gate = GatekeeperMiddleware(builder=builder(enable_instruction_pinning=pinning))
     agent = create_agent(model, [port], middleware=[gate])
-    agent.invoke({"messages": [*talk(pairs), HumanMessage(question)]}, on("t1"))
+    given: Any = [*talk(pairs), HumanMessage(question)]
+    agent.invoke({"messages": given}, on("t1"))
     seen = [contents(messages) for messages in model.seen]
     assert [[PIN in text for text in texts].count(True) for texts in seen] == [1 if pinning else 0] * 3
     for texts in seen:
@@ -123,6 +124,7 @@ def test_a_request_is_said_again_only_where_that_is_switched_on(script: str, pin
     for before, after in pairwise(seen):
         assert after[: len(before)] == before
         assert len(after) == len(before) + 2
+    run_again(agent, on("t1"), given)
 
 
 def test_what_is_sent_of_the_state_are_its_own_objects() -> None:
@@ -237,6 +239,8 @@ def test_a_summary_by_another_middleware_is_always_sent_and_never_the_question()
     passed = sent(gate, request_of([summary, *talk(pairs), HumanMessage(question)])).messages
     assert any(message is summary for message in passed)
     assert question in passed[-1].text
+    later = [*talk(pairs), summary, AIMessage("I see."), *talk(pairs[:1]), HumanMessage(question)]
+    assert summary not in sent(gate, request_of(later)).messages, "a client may have written the mark"
     alone = sent(gate, request_of([summary, calling(), ToolMessage("6380", tool_call_id="c1")])).messages
     assert [message.text for message in alone] == [summary.text, "", "6380"]
 
@@ -291,6 +295,7 @@ def test_system_blocks_and_their_cache_marks_stay() -> None:
     first = model.seen[0][0]
     assert first.content[0] == blocks[0]
     assert "中文" in read([first])
+    run_again(agent, on("t1"))
     assert system.content == blocks
 
 
@@ -303,7 +308,8 @@ def test_a_request_over_its_budget_is_sent_whole_and_alone_and_the_event_says_so
     model, heard = Scripted(script=[calling(), AIMessage("6380")]), Heard()
     gate = GatekeeperMiddleware(builder=builder(total_budget=20))
     agent = create_agent(model, [port], middleware=[gate], system_prompt="be brief, and kind " * 10)
-    agent.invoke({"messages": [*talk(pairs), HumanMessage(question)]}, on("t1", heard))
+    given: Any = [*talk(pairs), HumanMessage(question)]
+    agent.invoke({"messages": given}, on("t1", heard))
     assert contents(model.seen[0])[1:] == [question]
     assert contents(model.seen[1])[1:] == [question, "", "redis listens on 6380"]
     assert [name for name, _ in heard.events] == ["gatekeeper_context"] * 2
@@ -311,6 +317,7 @@ def test_a_request_over_its_budget_is_sent_whole_and_alone_and_the_event_says_so
     assert heard.events[0][1]["available_tokens"] == 20
     assert gate.last_context is None
     assert gate.last_selection is None
+    run_again(agent, on("t1"), given)
     strict = GatekeeperMiddleware(
         HistoryConfig(token_budget=None, on_error="raise", reserve_tokens=3999), builder=builder()
     )
@@ -323,11 +330,13 @@ def test_each_build_is_announced_without_a_word_of_the_talk(way: str) -> None:
     pairs, question = TOPICS["english"]
     heard = Heard()
     agent = create_agent(Scripted(), [], middleware=[GatekeeperMiddleware(builder=builder())])
-    asked(agent, way, [*talk(pairs), HumanMessage(question)], on("t1", heard))
+    given = [*talk(pairs), HumanMessage(question)]
+    asked(agent, way, given, on("t1", heard))
     ((name, facts),) = heard.events
     assert (name, facts["status"], facts["messages_sent"]) == ("gatekeeper_context", "built", 11)
     assert facts["total_tokens"] > 0
-    assert "Redis" not in repr(facts)
+    run_again(agent, on("t1", heard), given)
+    assert "Redis" not in repr(heard.events)
 
 
 def test_in_shadow_mode_the_request_is_sent_as_it_is() -> None:
@@ -369,6 +378,7 @@ def test_a_context_of_a_thread_is_found_by_its_tenant() -> None:
     for tenant in ("acme", "other"):
         given: Any = {"messages": [HumanMessage(f"We are {tenant}.")]}
         agent.invoke(given, {"configurable": {"thread_id": "t1", "tenant_id": tenant}})
+        run_again(agent, {"configurable": {"thread_id": "t1", "tenant_id": tenant}}, given["messages"])
     ours, others = gate.context_for("t1", tenant="acme"), gate.context_for("t1", tenant="other")
     assert ours is not None
     assert others is gate.last_context is not None

@@ -200,10 +200,10 @@ def test_the_users_own_marks_stay_and_count(server: StrictServer) -> None:
     messages = [HumanMessage(own[0]), AIMessage("a"), HumanMessage(own[1]), AIMessage("b"), HumanMessage(own[2])]
     before = copy.deepcopy(messages)
     agent = create_agent(anthropic(server), [], middleware=[GatekeeperMiddleware()], system_prompt=SYSTEM)
-    agent.invoke({"messages": messages}, THREAD)
-    assert places_of(server.last_request) == ["0", "2", "4", "end"], "there is room for one"
-    agent.invoke({"messages": [*messages, AIMessage("c"), HumanMessage(marked("Part 3."))]}, THREAD)
-    assert places_of(server.last_request) == ["0", "2", "4", "6"]
+    last: list[Any] = [AIMessage("c"), HumanMessage(marked("Part 3."))]
+    for more, places in (([], ["0", "2", "4", "end"]), (last, ["0", "2", "4", "6"]), (last, ["0", "2", "4", "6"])):
+        agent.invoke({"messages": [*messages, *more]}, THREAD)
+        assert places_of(server.last_request) == places, "the fourth is the last"
     assert server.refused == []
     assert [message.content for message in messages] == [message.content for message in before]
 
@@ -211,7 +211,8 @@ def test_the_users_own_marks_stay_and_count(server: StrictServer) -> None:
 def test_before_a_mark_that_lasts_an_hour_ours_last_an_hour(server: StrictServer) -> None:
     messages = [HumanMessage(marked("The manual.", HOUR)), AIMessage("Noted."), HumanMessage("Which port?")]
     agent = create_agent(anthropic(server), [], middleware=[GatekeeperMiddleware()], system_prompt=SYSTEM)
-    agent.invoke({"messages": messages}, THREAD)
+    for _ in range(3):
+        agent.invoke({"messages": messages}, THREAD)
     assert server.refused == []
     assert server.last_request["system"][0]["cache_control"] == HOUR
 

@@ -130,10 +130,7 @@ def sent(middleware: GatekeeperMiddleware, request: ModelRequest[Any]) -> ModelR
 @each_script
 def test_each_step_reads_the_topic_and_the_checkpoint_keeps_everything(script: str, way: str) -> None:
     pairs, question = TOPICS[script]
-    model, gate = (
-        Scripted(script=[calling(1), calling(2), AIMessage("6380")]),
-        GatekeeperMiddleware(CONFIG),
-    )
+    model, gate = Scripted(script=[calling(1), calling(2), AIMessage("6380")]), GatekeeperMiddleware(CONFIG)
     agent = create_agent(model, [port], middleware=[gate], checkpointer=InMemorySaver(), system_prompt="be brief")
     asked(agent, way, [*talk(pairs), HumanMessage(question)], on("t1"))
     past = texts_of(pairs[:2])
@@ -183,17 +180,18 @@ def test_the_thread_is_found_without_a_checkpointer_as_well() -> None:
     agent = create_agent(Scripted(), [], middleware=[gate])
     agent.invoke({"messages": "hi"}, on("t1"))
     assert gate.selection_for("t1") is not None
+    run_again(agent, on("t1"))
     agent.invoke({"messages": "hello"})
     assert gate.last_selection is not gate.selection_for("t1")
 
 
 def test_no_more_threads_are_remembered_than_there_is_memory_for() -> None:
-    gate = GatekeeperMiddleware(
-        replace(CONFIG, max_bytes=2 * (THREAD_BYTES + estimated_bytes(Message("user", "hi"), indexed=True)))
-    )
+    one_thread = THREAD_BYTES + estimated_bytes(Message("user", "hi"), indexed=True)
+    gate = GatekeeperMiddleware(replace(CONFIG, max_bytes=2 * one_thread))
     agent = create_agent(Scripted(), [], middleware=[gate])
     for thread in ("t1", "t2", "t3"):
-        agent.invoke({"messages": "hi"}, on(thread))
+        for _ in range(3):
+            agent.invoke({"messages": "hi"}, on(thread))
     assert [gate.selection_for(thread) is None for thread in ("t1", "t2", "t3")] == [True, False, False]
 
 
@@ -291,8 +289,11 @@ def test_an_agent_with_a_response_format_works_and_pays_for_it() -> None:
 
     answer = AIMessage("", tool_calls=[{"name": "Port", "args": {"number": 6380}, "id": "p1"}])
     gate = GatekeeperMiddleware(CONFIG)
-    agent = create_agent(Scripted(script=[answer]), [], middleware=[gate], response_format=ToolStrategy(Port))
-    assert agent.invoke({"messages": "which port?"})["structured_response"] == Port(number=6380)
+    agent = create_agent(Scripted(script=[answer] * 3), [], middleware=[gate], response_format=ToolStrategy(Port))
+    state: Any = {"messages": []}
+    for _ in range(3):
+        state = agent.invoke({"messages": [*state["messages"], HumanMessage("which port?")]})
+        assert state["structured_response"] == Port(number=6380)
     assert gate.last_selection is not None
     assert gate.last_selection.fixed_tokens > estimate_text_tokens("The port of a service.")
 
@@ -439,10 +440,10 @@ def test_a_model_that_other_middleware_puts_in_has_its_own_budget() -> None:
         return handler(request.override(model=other))
 
     gate = GatekeeperMiddleware()
-    create_agent(Scripted(), [], middleware=[with_other, gate]).invoke({"messages": "hi"})
+    run_again(create_agent(Scripted(), [], middleware=[with_other, gate]), on("t1"), [HumanMessage("hi")])
     assert gate.last_selection is not None
     assert gate.last_selection.budget_tokens == 300
-    assert len(other.seen) == 1
+    assert len(other.seen) == 2
 
 
 def test_the_whole_request_stays_within_the_budget_at_every_step() -> None:
@@ -595,10 +596,12 @@ def test_each_step_is_announced_without_text(way: str) -> None:
     pairs, question = TOPICS["english"]
     gate, heard = GatekeeperMiddleware(CONFIG), Heard()
     agent = create_agent(Scripted(script=[calling()]), [port], middleware=[gate])
-    asked(agent, way, [*talk(pairs), HumanMessage(question)], on("t1", heard))
+    given = [*talk(pairs), HumanMessage(question)]
+    asked(agent, way, given, on("t1", heard))
     assert gate.last_selection is not None
     assert [name for name, _ in heard.events] == ["gatekeeper_selection"] * 2
     assert heard.events[-1][1] == {**gate.last_selection.facts(), "shadow": False}
+    run_again(agent, on("t1", heard), given)
     assert not any(text in json.dumps(heard.events) for text in texts_of(pairs))
 
 
@@ -610,16 +613,17 @@ def test_events_come_with_the_stream_of_events() -> None:
         stream = agent.astream_events({"messages": "hi"}, version="v2")
         return [event["data"] async for event in stream if event["event"] == "on_custom_event"]
 
-    assert [data["status"] for data in asyncio.run(run())] == ["passthrough"]
+    assert [data["status"] for _ in range(3) for data in asyncio.run(run())] == ["passthrough"] * 3
 
 
 @pytest.mark.parametrize("way", ["invoke", pytest.param("ainvoke", marks=carries_its_run)])
 def test_the_error_of_a_handler_is_not_swallowed(way: str) -> None:
     error = RuntimeError("the handler's own")
     agent = create_agent(Scripted(), [], middleware=[GatekeeperMiddleware(CONFIG)])
-    with pytest.raises(RuntimeError) as caught:
-        asked(agent, way, "hi", on("t1", Heard(error)))
-    assert caught.value is error
+    for _ in range(3):
+        with pytest.raises(RuntimeError) as caught:
+            asked(agent, way, "hi", on("t1", Heard(error)))
+        assert caught.value is error
 
 
 @pytest.mark.parametrize("way", ["invoke", "ainvoke"])
@@ -687,6 +691,7 @@ def test_the_selection_does_not_block_the_event_loop_and_may_be_cancelled() -> N
     asyncio.run(run())
     assert threading.main_thread() not in threads
     assert contents(model.seen[0]) == [*texts_of(pairs[:2]), question]
+    run_again(agent, on("t1"), given["messages"])
 
 
 class Noting(AgentMiddleware):  # type: ignore[type-arg]
@@ -714,6 +719,9 @@ def test_what_other_middleware_appends_reaches_the_model_and_the_state(way: str,
     assert contents(model.seen[0])[-1] == "a note"
     assert (len(model.seen[0]) < len(given)) == leaves_out
     assert contents(agent.get_state(on("t1")).values["messages"]) == [*contents(given), "a note", "ok"]
+    asked(agent, way, "And now?", on("t1"))
+    asked(agent, way, "还有呢？", on("t1"))
+    assert len(model.seen) == 3
 
 
 def test_a_request_of_which_nothing_is_left_out_goes_on_as_it_is() -> None:
@@ -724,7 +732,7 @@ def test_a_request_of_which_nothing_is_left_out_goes_on_as_it_is() -> None:
 def test_a_selection_of_a_thread_is_found_by_its_tenant() -> None:
     model, gate = Scripted(), GatekeeperMiddleware(CONFIG)
     agent = create_agent(model, [], middleware=[gate])
-    agent.invoke({"messages": [HumanMessage("hi")]}, {"configurable": {"thread_id": "t1", "tenant_id": "acme"}})
+    run_again(agent, {"configurable": {"thread_id": "t1", "tenant_id": "acme"}}, [HumanMessage("hi")])
     assert gate.selection_for("t1", tenant="acme") is gate.last_selection is not None
     assert gate.selection_for("t1") is None
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from gatekeeper_core.caching import LruCache, estimated_bytes
+from gatekeeper_core.context.compaction.rounds import as_summary
 from gatekeeper_core.context.history.cache import THREAD_BYTES
 from gatekeeper_core.context.history.modes import HistoryConfig, OnError
 from gatekeeper_core.context.history.select import read_history
@@ -56,6 +57,7 @@ class Asked(NamedTuple):
         reserve_tokens: what else the budget has to carry, >= 0.
         provider: who reads the messages.
         prices: of the model that does; None: see ``ContextBuilder.build``.
+        opens_with_summary: whether other code wrote the first message in the place of earlier ones: it is always sent.
     """
 
     thread: Hashable = None
@@ -66,6 +68,7 @@ class Asked(NamedTuple):
     reserve_tokens: int = 0
     provider: Provider = "openai"
     prices: ModelPrices | None = None
+    opens_with_summary: bool = False
 
 
 _NOBODY = Asked()
@@ -185,6 +188,8 @@ class ThreadRequests(Generic[Item]):
 
     def _thread(self, items: Sequence[Item], asked: Asked) -> Thread:
         messages, name = tuple(map(self._read, items)), thread_name(asked.thread)
+        if asked.opens_with_summary:
+            messages = (as_summary(messages[0]), *messages[1:])
         if not name:  # what its first user message says makes one
             first = next((message for message in messages if message.role == "user"), Message("user", ""))
             name = f"first message {Thread('-', (first,)).digests([0])[0]}"
@@ -214,14 +219,6 @@ class ThreadRequests(Generic[Item]):
             kept = [given.items[at] for at in sorted({*history.head, *history.pinned, *current})]
             return ThreadRequest(tuple(kept if given.system is None else [given.system, *kept]), refused=error)
         return ThreadRequest(tuple(self._sent(given, context, asked.provider)), context)
-
-    async def arequest(
-        self, items: Sequence[Item], asked: Asked = _NOBODY, *, system: Item | None = None
-    ) -> ThreadRequest[Item]:
-        """Do the same as :meth:`request`, from a worker thread."""
-        import asyncio  # here, as in ``ContextBuilder.abuild``
-
-        return await asyncio.to_thread(self.request, items, asked, system=system)
 
     def _sent(self, given: _Given[Item], context: BuiltContext, provider: Provider) -> Iterator[Item]:
         """Yield the messages of a context in the framework's class."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import copy
 import logging
 from dataclasses import dataclass
@@ -256,12 +255,6 @@ def test_threads_and_users_do_not_mix() -> None:
 
 
 _ASKED = {"thread": Asked("t1"), "other": Asked("t2"), "tenant": Asked("t1", tenant="acme"), "nobody": Asked()}
-
-
-def test_an_asynchronous_request_gives_the_same() -> None:
-    items = items_of([*TALK, user("Which port?")])
-    made = asyncio.run(requests().arequest(items, Asked("t1")))
-    assert said(made.messages) == said(requests().request(items, Asked("t1")).messages)
 
 
 def test_a_copy_works_with_the_same_builder_and_remembers_nothing() -> None:
