@@ -1,10 +1,10 @@
 """Faults: how long does a build of a prompt take while something around it sleeps, hangs, raises or talks nonsense?
 
-A store of records, a search of memories, an embedder, a model that summarises, one that extracts, and a compressor of
-tool results fail in turn, each behind its protocol as a network service would be. Each fault gets a builder of its own,
-and so many builds of one thread in a row. Beside it stands a builder that awaits: it asks for the same things one after
-the other, as long as each takes, and then builds the same prompt; where something never returns it has no time, and
-where something raises it has no prompt.
+A search of memories, an embedder, a model that summarises, one that extracts, and a compressor of tool results fail in
+turn, each behind its protocol as a network service would be; a store of records, called directly, raises or lies. Each
+fault gets a builder of its own, and so many builds of one thread in a row. Beside it stands a builder that awaits: it
+asks for the same things one after the other, as long as each takes, and then builds the same prompt; where something
+never returns it has no time, and where something raises it has no prompt.
 
 Times are of the wall clock: a build waits, it does not work.
 """
@@ -142,8 +142,6 @@ def faults(sleep: Callable[..., Any], hang: Callable[..., Any]) -> dict[str, Fau
         "embedder raises": Fault(embedder=_raises),
         "embedder gives NaN": Fault(embedder=lambda texts: [[float("nan")] * 3 for _ in texts]),
         "embedder gives other dimensions": Fault(embedder=lambda texts: [[1.0] * 3 for _ in texts]),
-        "store sleeps": Fault(store=sleep),
-        "store never returns": Fault(store=hang, ends=False),
         "store raises": Fault(store=_raises),
         "store gives damaged records": Fault(records=damaged),
         "store conflicts for ever": Fault(records={"save_record": _conflicts}),
@@ -156,9 +154,7 @@ def faults(sleep: Callable[..., Any], hang: Callable[..., Any]) -> dict[str, Fau
         "compressor sleeps": Fault(compressor=compresses),
         "compressor never returns": Fault(compressor=hang, ends=False),
         "compressor raises": Fault(compressor=_raises),
-        "everything never returns": Fault(
-            store=hang, search=hang, summarizer=hang, extractor=hang, compressor=hang, ends=False
-        ),
+        "everything never returns": Fault(search=hang, summarizer=hang, extractor=hang, compressor=hang, ends=False),
     }
 
 

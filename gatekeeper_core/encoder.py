@@ -3,7 +3,7 @@
 ::
 
     texts ── known by their digest ──> cache
-          └─ the others, 64 at a time ──> a worker: embed ── check ── pack ──> cache
+          └─ the others, 64 at a time ──> a thread: embed ── check ── pack ──> cache
 
 What comes too late is no part of the answer, and is in the cache for the next one: an embedder that is slow at first
 costs its opinion until it has read everything once.
@@ -26,15 +26,13 @@ from gatekeeper_core.embedding import Embedder, ModelEmbedder, embed_each, embed
 from gatekeeper_core.errors import check_number
 from gatekeeper_core.events import ENCODER_FAILED
 from gatekeeper_core.observation import tell
+from gatekeeper_core.plugins import run_plugin
 from gatekeeper_core.vectors import PackedVector, dot, packed
-from gatekeeper_core.workers import BoundedCalls
 
 __all__ = ["Encoded", "TextEncoder", "Waits", "encoder_of", "waiting_within"]
 
 _BATCH = 64
 """Texts of one call to an embedder. Source: ours; models give nothing for larger batches on a CPU."""
-
-_MAX_WORKERS = 2
 
 _TEXTS_SHARE = 0.25
 """Share of a common limit that texts may take: what is late of them is there at the next question, and the question is
@@ -121,7 +119,7 @@ class TextEncoder:
 
     Args:
         embedder: gives the vectors of texts; where it has a method ``queries``, that gives those of questions. It is
-            called from two threads at most at the same time, neither of them the caller's.
+            called from four threads at most at the same time, none of them the caller's.
         timeout_seconds: how long a call of this object waits for the embedder, 0.001 to 3600.
         max_bytes: what the cache of vectors may take, at least 0; 0: nothing is kept.
 
@@ -155,7 +153,6 @@ class TextEncoder:
         self._timeout_seconds = timeout_seconds
         self._max_bytes = max_bytes
         self._cache = LruCache[tuple[bool, bytes], PackedVector](max_bytes=max_bytes)
-        self._calls = BoundedCalls(max_workers=_MAX_WORKERS)
         self._calibration: tuple[float, float] | None = None
         self._dimensions = 0
         self._lock = Lock()
@@ -164,7 +161,7 @@ class TextEncoder:
         """Return the vectors of texts that are searched.
 
         The reasons are those of ``embed``, and ``"other_dimensions"`` (than before), ``"late"`` (no answer in time) and
-        ``"busy"`` (two earlier calls still hang). The embedder gets 64 texts at a time, in their order; after a batch
+        ``"busy"`` (four earlier calls still hang). The embedder gets 64 texts at a time, in their order; after a batch
         without any vector, or when the time is up, no further one is begun. Of a text that is empty or blank no vector
         is made, and nothing is missing.
         """
@@ -207,11 +204,8 @@ class TextEncoder:
                 reason = "late"
                 break
             batch = wanted[start : start + _BATCH]
-            call = self._calls.start(partial(self._embed, embedder, batch, [missing[key] for key in batch]))
-            if call is None:
-                reason = "busy"
-                break
-            outcome = call.outcome(timeout_seconds=deadline - monotonic())
+            embed_batch = partial(self._embed, embedder, batch, [missing[key] for key in batch])
+            outcome = run_plugin(self, embed_batch, timeout_seconds=deadline - monotonic())
             if outcome.status != "done":  # failed: with an error that ends a thread, the others are told by `embed`
                 reason = f"error: {outcome.reason}" if outcome.status == "failed" else outcome.status
                 break
@@ -227,7 +221,7 @@ class TextEncoder:
         return Encoded(tuple(vectors[key] for key in keys), reason)
 
     def _embed(self, embedder: Embedder, keys: Sequence[tuple[bool, bytes]], texts: Sequence[str]) -> Encoded:
-        """Return the vectors of a batch, and put them in the cache: this runs on a worker, and may end too late."""
+        """Return the vectors of a batch, and put them in the cache: it may end too late, on its own thread."""
         none = (None,) * len(texts)
         given, reason = embed_each(embedder, texts)
         dimensions = {len(vector) for vector in given if vector}

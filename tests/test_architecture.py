@@ -30,6 +30,7 @@ HALL = frozenset(
         "messages",
         "notebook",
         "observation",
+        "plugins",
         "text",
         "token_budget",
         "token_estimate",
@@ -37,7 +38,6 @@ HALL = frozenset(
         "tokens",
         "truncation",
         "vectors",
-        "workers",
     }
 )
 ROOMS = {

@@ -16,7 +16,7 @@ from gatekeeper_core import ContextBuilder, ContextBuilderConfig, ContextGatekee
 from gatekeeper_core.context.history.modes import HistoryConfig
 from gatekeeper_core.events import BUILD, GATE, HISTORY, MISS, STORE_CALL, Event
 from gatekeeper_core.observation import Ended, Stage, add_observer, remove_observer, stage, tell
-from gatekeeper_core.storage.in_memory import InMemoryRecordStore
+from tests.faults import Remote, with_tea
 from tests.observed import event_of, everything_told, facts_of
 from tests.talks import TALKS
 
@@ -154,12 +154,10 @@ def test_a_build_is_look_ups_and_assembly_with_the_selection_inside(script: str,
 
 
 def test_work_on_another_thread_has_a_stack_of_its_own(watching: Watching) -> None:
-    class Apart(InMemoryRecordStore):
-        is_in_process = False
-
-    ContextBuilder(store=Apart()).build(Thread("t1", [Message("user", "hi")]), "hi", "Be brief.")
-    assert "summary" in watching.paths
-    assert "build > build.look_ups" in watching.paths
+    builder = ContextBuilder(memory=with_tea(Remote))
+    builder.build(Thread("t1", [Message("user", "hi")], user="ann"), "hi", "Be brief.")
+    assert "memory.search" in watching.paths
+    assert "build > build.look_ups > summary" in watching.paths
 
 
 @pytest.mark.parametrize("at_end", [False, True])

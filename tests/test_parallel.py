@@ -23,6 +23,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
+from gatekeeper_core import plugins
 from gatekeeper_core.context.history.modes import HistoryConfig
 from gatekeeper_core.context.history.selector import ThreadSelector
 from gatekeeper_core.context.memory.memory import LongTermMemory
@@ -122,8 +123,7 @@ class World:
     def settle(self) -> None:
         """Wait for what builds have left to be done behind them."""
         deadline = time.monotonic() + 60
-        workers = [lane._workers for lane in self.builder._lanes]
-        while any(one._waiting or one._at_work for one in workers):
+        while plugins._plugins:
             assert time.monotonic() < deadline
             time.sleep(0.001)
 

@@ -71,7 +71,7 @@ SUITES = {
         ("-k", "forg", "tests/storage", "tests/postgres"),
     ),
     "hung_parts": Suite(
-        "A store, search or model that hangs, raises or answers nonsense costs a build half a second at most.",
+        "A search or model that hangs costs a build half a second at most.",
         ("tests/context/prompt/test_builder_faults.py",),
     ),
     "clock_and_fork": Suite(

@@ -107,7 +107,7 @@ class ContextBuilderConfig:
             current run is compressed. None: a quarter of the share of the turns. Source: requirement 004-48.
         memory_limit: memories asked for, >= 1. Source: specification 001-24, as the next two.
         memory_categories: categories that are searched; empty: all.
-        call_timeout_ms: how long a build waits for stores and models in all, >= 0.
+        call_timeout_ms: how long a build waits for plug-ins in all, >= 0; a store has the timeouts of its driver.
     """
 
     total_budget: int = 48_000

@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from gatekeeper_core.pricing.prices import ModelPrices
     from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
     from gatekeeper_core.text import Locale
-    from gatekeeper_core.workers import BoundedCalls
 
 __all__ = ["NO_THREAD", "Build", "Setup"]
 
@@ -63,7 +62,6 @@ class Setup(NamedTuple):
         records: what is kept of threads beside their messages.
         selector: chooses among their turns.
         snapshots: the indexes of long threads, None where the store keeps none.
-        lane: the workers for compressors and indexes that may hang.
         count: counts the tokens of a text.
         session_key: names the fences, None where they are named by what they hold.
         requests: the newest value and request of each thread, by tenant and id: the next build goes on from there.
@@ -74,7 +72,6 @@ class Setup(NamedTuple):
     records: DerivedRecords
     selector: ThreadSelector[Message]
     snapshots: IndexSnapshots | None
-    lane: BoundedCalls
     count: TokenCounter
     session_key: bytes | None
     requests: LruCache[tuple[str, str], tuple[Thread, Request]]
@@ -88,7 +85,7 @@ class Build:
         setup: what it shares with others.
         thread: the conversation, or ``NO_THREAD``.
         prompt: what the user asks now.
-        look: the calls to stores and models, and their limit of time.
+        look: the calls to stores and plug-ins, and their limit of time.
         run: how the current run gives way.
         locale: the language of headings and placeholders.
         reserve_tokens: part of the budget kept free.
@@ -208,10 +205,9 @@ class Build:
         known = self._setup.selector.view_of(thread.id, tenant=thread.tenant) is not None
         if snapshots is None or known or len(thread.messages) < MIN_TURNS:
             return None
-        call = self._look.start(self._setup.lane, partial(snapshots.fetch, thread))
+        fetched: Fetched | None = self._look.ask("index", partial(snapshots.fetch, thread))
 
         def restore(past: tuple[Turn, ...]) -> ContextGatekeeper | None:
-            fetched: Fetched | None = self._look.result("index", call)
             gatekeeper, self._index_origin = snapshots.restored(thread, fetched or Fetched("unavailable"), past)
             return gatekeeper
 

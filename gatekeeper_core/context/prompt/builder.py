@@ -6,8 +6,8 @@
            ──> request: exchanges whole, question at the end, past results compressed
            ──> assembly: what must be sent, what is optional, the turns beside it ──> BuiltContext
 
-Everything works without a model. A store, a model or an embedder of the user's own is asked off the caller's thread and
-may be slow, down, or talk nonsense: the build goes on without it, and the trace says so.
+Everything works without a model. A memory search, a model or an embedder of the user's own runs off the caller's thread
+and may be slow, down, or talk nonsense; a store may fail: the build goes on without it, and the trace says so.
 """
 
 from __future__ import annotations
@@ -46,7 +46,6 @@ from gatekeeper_core.pricing.usage import Usage
 from gatekeeper_core.storage.in_memory import InMemoryBlobStore, InMemoryMemoryStore, InMemoryRecordStore
 from gatekeeper_core.text import Locale
 from gatekeeper_core.tokens import TokenCounter, cached_counter, check_tokens
-from gatekeeper_core.workers import call_lanes
 
 if TYPE_CHECKING:
     from gatekeeper_core.context.compaction.summarizer import PlainSummarizer, Summarizer
@@ -94,9 +93,6 @@ class ContextBuilder:
         session_key: names the fences around what others wrote and, without ``tool_results``, the pointers to what was
             put aside, 16 bytes or more. None: the fences' names tell what they hold, and the pointers have a random key
             of their own: they differ from process to process.
-        max_workers: calls to stores and models at once, at least 1: a quarter each for records, searches, tool results
-            and what runs for the next build, so that what hangs in one does not keep the others waiting; below 4 they
-            share all of them.
         embedder: gives vectors of texts, so that turns are found that share no word with the question; several
             builders may share a ``TextEncoder``. A build waits for it within ``call_timeout_ms``; where it fails or is
             late, words alone decide, and ``trace.misses`` names ``meaning``. The vectors are saved with the indexes of
@@ -124,7 +120,6 @@ class ContextBuilder:
         extractor: MemoryExtractor | None = None,
         token_counter: TokenCounter | None = None,
         session_key: bytes | None = None,
-        max_workers: int = 8,
         embedder: Embedder | TextEncoder | None = None,
     ) -> None:
         if config is not None and not isinstance(config, ContextBuilderConfig):
@@ -137,7 +132,6 @@ class ContextBuilder:
             tool_results = ToolResultCompressor(working_memory=aside, token_counter=self._count)
         self._tool_results = tool_results
         self._before: LruCache[tuple[str, str], array[int]] = LruCache(max_bytes=_PROMPTS_BYTES, keeps_newest=True)
-        self._lanes = call_lanes(max_workers)
         if memory is None and (store is None or keeps_memories(store)):
             memory = LongTermMemory(cast("MemoryStore", store) if store else InMemoryMemoryStore())
         self._store, self._memory = store or InMemoryRecordStore(), memory
@@ -156,8 +150,7 @@ class ContextBuilder:
             constraints=ThreadConstraints(self._store, token_counter=count),
             memory=self._memory,
             extractor=self._extractor,
-            has_summarizer=self._summarizer is not None,
-            lanes=self._lanes,
+            summarizer=self._summarizer,
         )
         history = replace(config.history, token_budget=config.total_budget)
         if history.mode == "window":
@@ -176,7 +169,7 @@ class ContextBuilder:
             settings = history.gatekeeper
             snapshots = IndexSnapshots(whole, config=settings, token_counter=count, encoder=self._encoder)
         self._setup = Setup(
-            *(config, records, selector, snapshots, self._lanes.results, count, self._session_key),
+            *(config, records, selector, snapshots, count, self._session_key),
             requests=LruCache(max_bytes=history.max_bytes // _REQUEST_SHARE, keeps_newest=True),
             summaries=LruCache(max_bytes=_PROMPTS_BYTES),
         )
@@ -268,7 +261,7 @@ class ContextBuilder:
         setup, said = self._setup, thread or NO_THREAD
         locale = setup.config.locale or conversation_locale(said.messages, prompt)
         look = LookUp(timeout_seconds=setup.config.call_timeout_ms / 1000)
-        run = bounded_run(self._run_of(thread, setup.config, locale), look, setup.lane)
+        run = bounded_run(self._run_of(thread, setup.config, locale), look)
         build = Build(
             setup,
             said,

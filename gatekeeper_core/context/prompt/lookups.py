@@ -2,11 +2,11 @@
 
 ::
 
-    in this process, model-free ──> at once, on the caller's thread
-    a store or a model behind it ──> on a worker; what is not there at the deadline is a miss
+    a store ──> directly, with the timeouts of its driver
+    a plug-in ──> on a thread of its own; without an answer in time it is a miss
 
-A look-up never raises and never waits beyond the limit: what could not be had is named in the misses, and the build
-goes on without it. What fails behind a build, where a model works for the next one, is a miss of that one.
+A look-up never raises: what failed is named in the misses, and the build goes on without it. What fails behind a build,
+where a model works for the next one, is a miss of that one.
 """
 
 from __future__ import annotations
@@ -35,13 +35,14 @@ from gatekeeper_core.encoder import Waits, waiting_within
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.events import MISS
 from gatekeeper_core.observation import tell
-from gatekeeper_core.storage.base import Memory, MemoryScope, is_in_process
-from gatekeeper_core.workers import BoundedCalls, Call, CallLanes, Outcome
+from gatekeeper_core.plugins import run_plugin, start_plugin
+from gatekeeper_core.storage.base import Memory, MemoryScope
 
 if TYPE_CHECKING:
     from gatekeeper_core.context.memory.memory import LongTermMemory
     from gatekeeper_core.context.memory.update import MemoryExtractor
     from gatekeeper_core.context.summary.record import Summary
+    from gatekeeper_core.context.summary.summary import SummaryUpdate
     from gatekeeper_core.context.task.task import ActiveTask
     from gatekeeper_core.context.thread.thread import Thread
     from gatekeeper_core.selection.verdicts import Verdict
@@ -51,10 +52,6 @@ __all__ = ["Derived", "DerivedRecords", "LookUp", "MemorySearch"]
 
 _MAX_HITS = 100
 """Memories that are looked at, however many a search gives back. Source: ours; thirty times what is asked for."""
-
-_LAST_SHARE = 0.1
-"""Share of the limit that is kept for what is asked last, so that one slow search does not take the task with it, which
-is brought up to date when the turns are chosen. Source: ours; 50 ms of 500."""
 
 _MAX_NOTED = 1024
 """Threads of which it is remembered what failed behind their last build, and which summary their run was told."""
@@ -87,54 +84,48 @@ class Derived(NamedTuple):
 
 
 class LookUp:
-    """The calls of one build, and what could not be had.
+    """The calls of one build, and what failed.
 
     Args:
-        timeout_seconds: how long the build may wait in all; what it works meanwhile does not count.
+        timeout_seconds: how long the build may wait for plug-ins in all; its own work meanwhile does not count.
     """
 
-    __slots__ = ("_last_seconds", "_misses", "_waits")
+    __slots__ = ("_misses", "_waits")
 
     def __init__(self, *, timeout_seconds: float) -> None:
-        self._last_seconds = timeout_seconds * _LAST_SHARE
-        self._waits = Waits(timeout_seconds - self._last_seconds)
+        self._waits = Waits(timeout_seconds)
         self._misses: dict[str, Miss] = {}
 
     @property
     def misses(self) -> tuple[Miss, ...]:
-        """What could not be had, each part once, in the order in which that was found out."""
+        """The parts that failed, each once, in the order in which they did."""
         return tuple(self._misses.values())
 
     @property
     def left_seconds(self) -> float:
-        """How long the calls but the last may still be waited for; below 0 not at all."""
+        """How long the build may still wait; below 0 not at all."""
         return self._waits.left_seconds
 
-    def start(self, lane: BoundedCalls | None, function: Callable[[], object]) -> Call | None:
-        """Start a call on a worker, or without a lane make it at once; None where it was refused."""
-        if lane is not None:
-            return lane.start(function)
-        call = Call(function)
-        call.run()
-        return call
+    def ask(self, part: str, function: Callable[[], object], *, plugin: object | None = None) -> Any:
+        """Return what a call gives, or None and note the miss.
 
-    def result(self, part: str, call: Call | None, *, last: bool = False) -> Any:
-        """Return what a call gave, or None and note the miss; the last call of a build may take all that is left."""
-        start = monotonic()
-        left = self.left_seconds + (self._last_seconds if last else 0)
-        outcome = call.outcome(timeout_seconds=left) if call else Outcome("busy")
-        self._waits.left_seconds -= monotonic() - start
-        if outcome.status == "done":
-            return outcome.value
-        self.miss(part, outcome.status, outcome.reason)
-        return None
-
-    def ask(self, part: str, lane: BoundedCalls | None, function: Callable[[], object], *, last: bool = False) -> Any:
-        """Return what a call gives, or None: also where the part was late before, which is not waited for twice."""
-        known = self._misses.get(part)
-        if known and known.status in ("late", "busy"):
+        The call is made directly; that of a plug-in within the time that is left, and not at all if the part was late
+        before: nothing is waited for twice.
+        """
+        if plugin is None:
+            try:
+                return function()
+            except Exception as error:  # noqa: BLE001 - a store of the caller's: it may raise anything, and a chat goes on
+                self.miss(part, "failed", type(error).__name__)
+                return None
+        if part in self._misses and self._misses[part].status in ("late", "busy"):
             return None
-        return self.result(part, self.start(lane, function), last=last)
+        begun = monotonic()
+        outcome = run_plugin(plugin, function, timeout_seconds=self.left_seconds)
+        self._waits.left_seconds -= monotonic() - begun
+        if outcome.status != "done":
+            self.miss(part, outcome.status, outcome.reason)
+        return outcome.value
 
     def waiting(self) -> AbstractContextManager[None]:
         """Let encoders that are asked inside be waited for no longer than the other calls of the build."""
@@ -158,8 +149,7 @@ class DerivedRecords:
         constraints: the constraints of threads in it.
         memory: long-term memories; None: there are none.
         extractor: finds what is worth remembering with a model; None: the rules alone.
-        has_summarizer: whether a model writes summaries.
-        lanes: the workers for what may hang.
+        summarizer: the model that writes summaries, if there is one.
     """
 
     def __init__(
@@ -171,8 +161,7 @@ class DerivedRecords:
         constraints: ThreadConstraints,
         memory: LongTermMemory | None,
         extractor: MemoryExtractor | None,
-        has_summarizer: bool,
-        lanes: CallLanes,
+        summarizer: object | None,
     ) -> None:
         self.summaries = summaries
         self.tasks = tasks
@@ -180,10 +169,8 @@ class DerivedRecords:
         self.memory = memory
         self._store = store
         self._extractor = extractor
-        self._has_summarizer = has_summarizer
-        self._lanes = lanes
-        self._store_lane = None if is_in_process(store) else lanes.store
-        self._memory_lane = None if getattr(memory, "is_inline", False) is True else lanes.memory
+        self._summarizer = summarizer
+        self._slow_memory = None if getattr(memory, "is_inline", False) is True else memory
         self._lock = Lock()
         self._noted: LruCache[tuple[str, str], dict[str, Miss]] = LruCache(max_entries=_MAX_NOTED)
         self._summaries: LruCache[tuple[str, str], tuple[str, Summary]] = LruCache(max_entries=_MAX_NOTED)
@@ -216,39 +203,44 @@ class DerivedRecords:
             noted = self._noted.pop((thread.tenant, thread.id)) or {}
         for miss in noted.values():  # what failed behind the last build
             look.miss(*miss)
-        lane = self._store_lane
-        calls = {"constraints": look.start(lane, lambda: self.constraints.of(thread))}
-        if summary_before is not None:
-            brought_up = partial(
-                self.summaries.update_if_needed, thread, before_seq=summary_before, wait_seconds=look.left_seconds
-            )
-            calls["summary"] = look.start(lane, brought_up)
-        if task:
-            calls["task"] = look.start(lane, lambda: self.tasks.get(thread))
-        if policy:
-            calls["policy"] = look.start(lane, lambda: self._state_in(load_record(self._store, thread, POLICY_KIND)))
+        constraints = look.ask("constraints", lambda: self.constraints.of(thread))
+        summary = None if summary_before is None else self._summary(look, thread, summary_before)
+        known_task = look.ask("task", lambda: self.tasks.get(thread)) if task else None
+        stored = partial(load_record, self._store, thread, POLICY_KIND)
+        state = look.ask("policy", lambda: self._state_in(stored())) if policy else None
+        memories: tuple[MemoryHit, ...] = ()
         if self.memory and thread.user and search and prompt.strip():
             self._remember(look, self.memory, thread)
-            scope = MemoryScope(thread.tenant, thread.user)
-            calls["retrieved"] = look.start(self._memory_lane, partial(_found, self.memory, scope, prompt, search))
-        results = {part: look.result(part, call) for part, call in calls.items()}
-        update, found = results.get("summary"), results.get("retrieved") or _Found()
+            memories = self._search(look, self.memory, MemoryScope(thread.tenant, thread.user), prompt, search)
+        return Derived(summary, constraints or {}, known_task, memories, state)
+
+    def _summary(self, look: LookUp, thread: Thread, before_seq: int) -> Summary | None:
+        wait_seconds = look.left_seconds  # for another build at this summary
+        bring_up = partial(self.summaries.update_if_needed, thread, before_seq=before_seq, wait_seconds=wait_seconds)
+        update: SummaryUpdate | None = look.ask("summary", bring_up)
         if update and update.status == "busy":
             look.miss("summary", "busy")
         elif update and update.status in ("failed", "unsaved"):
             look.miss("summary", "degraded" if update.summary else "failed", update.reason)
+        return self._told(thread, update.summary) if update and update.summary else None
+
+    def _search(
+        self, look: LookUp, memory: LongTermMemory, scope: MemoryScope, prompt: str, search: MemorySearch
+    ) -> tuple[MemoryHit, ...]:
+        found = look.ask("retrieved", partial(_found, memory, scope, prompt, search), plugin=self._slow_memory)
+        if found is None:
+            return ()
         if found.reason:
             look.miss("retrieved", "degraded" if found.hits or found.reason != _NONSENSE else "failed", found.reason)
-        summary = self._told(thread, update.summary) if update and update.summary else None
-        constraints = results["constraints"] or {}
-        return Derived(summary, constraints, results.get("task"), found.hits, results.get("policy"))
+        hits: tuple[MemoryHit, ...] = found.hits
+        return hits
 
     def _told(self, thread: Thread, summary: Summary) -> Summary:
         """Return the summary that a run was told when it began, unless the new one covers more.
 
         What a model wrote in the meantime waits for the next question: it would change the prompt before the turns.
         """
-        if not self._has_summarizer:
+        if self._summarizer is None:
             return summary
         key, start = (thread.tenant, thread.id), run_start(thread.messages)
         run = thread.digests([start - 1])[start - 1]
@@ -262,11 +254,11 @@ class DerivedRecords:
     def update_task(self, look: LookUp, thread: Thread, verdict: Verdict | None) -> ActiveTask | None:
         """Return the task of a thread with the newest request read, None where that cannot be had."""
         update = partial(self.tasks.update, thread, verdict=verdict)
-        task: ActiveTask | None = look.ask("task", self._store_lane, update, last=True)
+        task: ActiveTask | None = look.ask("task", update)
         return task
 
     def save_policy(self, thread: Thread, state: PolicyState) -> None:
-        """Save what the policy remembers, unless a later call is saved already; nobody waits for a store that may hang.
+        """Save what the policy remembers, unless a later call is saved already.
 
         Of two workers that write at once one loses: what it sent is as right, and the next call pays for it.
         """
@@ -277,11 +269,7 @@ class DerivedRecords:
                 return None
             return NewRecord(json.dumps(state.to_dict()), -1)
 
-        save = partial(update_record, self._store, thread, POLICY_KIND, newer)
-        if self._store_lane is None:
-            self._worked("policy", thread, save)
-        else:
-            self._behind("policy", thread, save)
+        self._worked("policy", thread, partial(update_record, self._store, thread, POLICY_KIND, newer))
 
     def _state_in(self, record: DerivedRecord | None) -> PolicyState | None:
         """Return what the policy remembers by a record, None where there is none of use."""
@@ -296,21 +284,21 @@ class DerivedRecords:
         Nobody waits for any of it.
         """
         if save_index:
-            self._behind("index", thread, save_index)
-        if self._has_summarizer:
-            self._behind("summary_model", thread, partial(_modelled, self.summaries, thread))
+            self._behind("index", thread, self._store, save_index)
+        if self._summarizer is not None:
+            self._behind("summary_model", thread, self._summarizer, partial(_modelled, self.summaries, thread))
         if self._extractor and self.memory and thread.user:
-            self._behind("extraction", thread, partial(self._extract, self.memory, thread))
+            self._behind("extraction", thread, self._extractor, partial(self._extract, self.memory, thread))
 
     def _remember(self, look: LookUp, memory: LongTermMemory, thread: Thread) -> None:
-        """Bring memories up to date with what the user said: before the search where nothing can hang."""
+        """Bring memories up to date with what the user said: before the search where no embedder can hang."""
         if self._extractor:
             return  # a model reads the thread after the build
         extract = partial(self._extract, memory, thread)
-        if self._store_lane or self._memory_lane:
-            self._behind("extraction", thread, extract)
+        if self._slow_memory:
+            self._behind("extraction", thread, memory, extract)
         else:
-            look.ask("extraction", None, extract)
+            look.ask("extraction", extract)
 
     def _extract(self, memory: LongTermMemory, thread: Thread) -> str:
         """Read a thread into memory, and return why rules did what a model should have done, "" where all is well."""
@@ -318,19 +306,19 @@ class DerivedRecords:
 
     # --- what nobody waits for --------------------------------------------------------------------------------------
 
-    def _behind(self, part: str, thread: Thread, work: Callable[[], object]) -> None:
-        """Start work for the next build; what becomes of it, or the reason that it returns, is noted for that one."""
-        if self._lanes.models.start(partial(self._worked, part, thread, work)) is None:
+    def _behind(self, part: str, thread: Thread, plugin: object, work: Callable[[], object]) -> None:
+        """Let a plug-in work for the next build; its failure, or the reason that it returns, is noted for that one."""
+        if not start_plugin(plugin, partial(self._worked, part, thread, work)):
             self._note(thread, Miss(part, "busy"))
 
     def _worked(self, part: str, thread: Thread, work: Callable[[], object]) -> None:
-        call = Call(work)
-        call.run()
-        outcome = call.outcome(timeout_seconds=0)
-        if outcome.status != "done":
-            self._note(thread, Miss(part, outcome.status, outcome.reason))
-        elif isinstance(outcome.value, str) and outcome.value:
-            self._note(thread, Miss(part, "degraded", outcome.value))
+        try:
+            reason = work()
+        except Exception as error:  # noqa: BLE001 - a store or a model of the caller's: the next build says so
+            self._note(thread, Miss(part, "failed", type(error).__name__))
+        else:
+            if reason and isinstance(reason, str):
+                self._note(thread, Miss(part, "degraded", reason))
 
     def _note(self, thread: Thread, miss: Miss) -> None:
         with self._lock:

@@ -235,11 +235,6 @@ class ToolResultCompressor:
         return self._memory
 
     @property
-    def is_inline(self) -> bool:
-        """Whether it waits for nobody: see ``WorkingMemory.is_inline``."""
-        return self._memory is None or self._memory.is_inline
-
-    @property
     def is_steady(self) -> bool:
         """Whether a result always gets the same text and nothing else happens: so it need not be asked twice."""
         return self._memory is None and all(isinstance(strategy, str) for strategy in self._strategies.values())

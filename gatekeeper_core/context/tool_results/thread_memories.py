@@ -22,7 +22,7 @@ from gatekeeper_core.caching import LruCache
 from gatekeeper_core.context.tool_results.pointers import check_key
 from gatekeeper_core.context.tool_results.working_memory import QUOTA_BYTES, WorkingMemory, check_limits
 from gatekeeper_core.errors import ConfigError
-from gatekeeper_core.storage.base import BlobStore, Store, is_in_process, thread_blobs
+from gatekeeper_core.storage.base import BlobStore, Store, thread_blobs
 from gatekeeper_core.tokens import TokenCounter, check_tokens, checked_counter
 
 __all__ = ["ThreadMemories", "memory_in", "session_key", "thread_name"]
@@ -86,11 +86,6 @@ class ThreadMemories:
         self._lock = threading.Lock()
         self._ready: LruCache[tuple[str, str, int], WorkingMemory] = LruCache(max_entries=max_ready)
         self._alive: WeakValueDictionary[tuple[str, str, int], WorkingMemory] = WeakValueDictionary()
-
-    @property
-    def is_inline(self) -> bool:
-        """Whether the memories wait for nobody: a store in this process that says so (``is_in_process``)."""
-        return is_in_process(self._blobs)
 
     def __len__(self) -> int:
         """Return how many memories are kept ready."""

@@ -27,7 +27,7 @@ from gatekeeper_core.context.tool_results.omissions import (
 from gatekeeper_core.context.tool_results.pointers import Pointer, check_key, defused, keyed_id, one_line, pointer_id
 from gatekeeper_core.context.tool_results.query_match import Asked
 from gatekeeper_core.errors import ConfigError
-from gatekeeper_core.storage.base import BlobStore, is_in_process
+from gatekeeper_core.storage.base import BlobStore
 from gatekeeper_core.tokens import TokenCounter, check_tokens, checked_counter
 from gatekeeper_core.truncation import truncate_to_tokens
 
@@ -145,11 +145,6 @@ class WorkingMemory:
         """Return whether something is kept under this id now; asking is no use of it."""
         with self._lock:
             return pointer in self._entries
-
-    @property
-    def is_inline(self) -> bool:
-        """Whether it waits for nobody: a store in this process that says so (``is_in_process``)."""
-        return is_in_process(self._blobs)
 
     @property
     def ids(self) -> frozenset[str]:

@@ -8,10 +8,13 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 import pytest
 
+from gatekeeper_core import plugins
 from gatekeeper_core.context.history.modes import HistoryConfig
 from gatekeeper_core.context.memory.extraction import Extracted
 from gatekeeper_core.context.memory.memory import LongTermMemory
@@ -23,6 +26,7 @@ from gatekeeper_core.context.thread.thread import Thread
 from gatekeeper_core.context.tool_results.compressor import ToolResultCompressor
 from gatekeeper_core.context.tool_results.context import ResultCompressor
 from gatekeeper_core.context.tool_results.thread_memories import ThreadMemories
+from gatekeeper_core.encoder import TextEncoder
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.messages import Message, ToolCall
 from gatekeeper_core.storage.base import Memory, MemoryRecord, MemoryScope
@@ -256,26 +260,43 @@ def test_a_summary_that_another_writer_keeps_from_being_saved_is_sent() -> None:
     assert Miss("summary", "degraded", "conflict") in context.trace.misses
 
 
-def test_a_store_that_hangs_is_not_waited_for(hang: Hang, logged: Logged) -> None:
-    """001-67: nothing is left of its parts, and nothing that the summary covered is missing from the window."""
-    context = build(builder_of(SHORT_MS, store=Remote(InMemoryRecordStore(), hang)))
-    assert hang.returned == 0
-    assert {miss.status for miss in context.trace.misses} == {"late"}
-    assert {miss.part for miss in context.trace.misses} == {"constraints", "summary", "task", "policy"}
-    assert_told_once(context, logged)
+def test_stores_are_called_on_the_callers_thread() -> None:
+    """A store has the timeouts of its driver: none of ours, whatever the limit of the build is."""
+    seen = set[str]()
+    store = Remote(InMemoryRecordStore(), lambda: seen.add(threading.current_thread().name))
+    blobs: Any = Remote(InMemoryBlobStore(), lambda: seen.add(threading.current_thread().name))
+    results = ToolResultCompressor(working_memory=ThreadMemories(blobs, b"0123456789abcdef"))
+    builder = builder_of(0, store=store, tool_results=results, config={"total_budget": 5_000})
+    builder.constraints.set(thread_of(RUN), "language", "Chinese")
+    context = builder.build(thread_of(RUN), QUESTION, "Be brief.")
+    assert context.trace.misses == ()
+    assert context.token_stats.constraints > 0
+    assert seen == {threading.current_thread().name}
 
 
-def test_a_slow_store_that_is_in_time_loses_nothing() -> None:
-    """001-16, 001-66: more is asked at once than there are workers, and each call gets its turn."""
-    slow = [Remote(inner, lambda: time.sleep(0.002)) for inner in (InMemoryRecordStore(), InMemoryMemoryStore())]
-    LongTermMemory(slow[1]).add(ANN, "I prefer green tea", category="user_preference")
-    for max_workers in (1, 4, 8):
-        memory = LongTermMemory(slow[1])
-        builder = builder_of(store=slow[0], memory=memory, max_workers=max_workers)
-        for number in range(6):
-            context = build(builder, thread_of(name=f"t{number}"))
-            assert context.trace.misses == ()
-            assert context.metadata.retrieved_memory_count == 1
+def test_a_slow_search_that_is_in_time_loses_nothing() -> None:
+    """001-16, 001-66: more builds at once than a search has threads, and each gets its turn."""
+    builder = builder_of(memory=with_tea(lambda inner: Remote(inner, lambda: time.sleep(0.002))))
+    with ThreadPoolExecutor(12) as pool:
+        contexts = [*pool.map(lambda number: build(builder, thread_of(name=f"t{number}")), range(24))]
+    assert {context.trace.misses for context in contexts} == {()}
+    assert {context.metadata.retrieved_memory_count for context in contexts} == {1}
+
+
+def test_only_what_is_wanted_is_looked_up() -> None:
+    """001-73, 001-74: without a question or a user no memory is searched; without a setting no record is read."""
+    kinds, inner = list[str](), InMemoryRecordStore()
+
+    def load(tenant: str, thread: str, kind: str) -> Any:
+        kinds.append(kind)
+        return inner.load_record(tenant, thread, kind)
+
+    nothing = {"enable_summary": False, "enable_memory_retrieval": False, "enable_instruction_pinning": False}
+    store, memory = Remote(inner, load_record=load), FaultyMemory(raising, inline=True)
+    assert builder_of(store=store, memory=memory, config=nothing).build(thread_of(), "Hi", "").trace.misses == ()
+    assert kinds == ["constraints", "prompt_policy", "prompt_policy"]
+    for thread, prompt in ((thread_of(), " \n"), (Thread("t1", tuple(TALK)), QUESTION)):
+        assert builder_of(memory=memory).build(thread, prompt, "").trace.misses == ()
 
 
 # --- models behind a build --------------------------------------------------------------------------------------------
@@ -310,26 +331,75 @@ def test_a_summarizer_that_fails_leaves_the_sentences(name: str, logged: Logged)
 
 
 def test_a_model_that_hangs_keeps_nothing_else_waiting(hang: Hang) -> None:
-    """001-54, 004-54, 004-55: stores and searches have workers of their own."""
-    remote = Remote(InMemoryRecordStore())
-    memory = with_tea(Remote)
-    builder = builder_of(store=remote, memory=memory, summarizer=hang, extractor=hang, max_workers=4)
-    for number in range(8):
+    """001-54, 004-54, 004-55: once four of its calls hang and 64 wait, it is refused, and the trace says so."""
+    builder = builder_of(memory=with_tea(Remote), summarizer=hang, extractor=hang, config={"total_budget": 2_000})
+    for number in range(40):
         context = build(builder, thread_of(name=f"t{number}"))
-        assert {miss.part for miss in context.trace.misses} <= {"summary_model", "extraction"}
         assert context.metadata.retrieved_memory_count == 1
         assert context.metadata.used_summary
+    assert build(builder, thread_of(name="t39")).trace.misses == (
+        Miss("summary_model", "busy"),
+        Miss("extraction", "busy"),
+    )
     assert hang.returned == 0
 
 
 def test_a_search_that_hangs_keeps_no_store_waiting(hang: Hang) -> None:
-    """001-66: after many builds the constraints are still read, and the task is brought up to date."""
-    builder = builder_of(1_000, store=Remote(InMemoryRecordStore()), memory=FaultyMemory(hang), max_workers=4)
+    """001-66: the constraints are still read, and the task is brought up to date; the fifth search is refused."""
+    builder = builder_of(SHORT_MS, memory=FaultyMemory(hang))
     builder.constraints.set(thread_of(), "language", "Chinese")
-    for _ in range(5):
+    for status in ("late",) * 4 + ("busy",) * 2:
         context = build(builder)
-        assert [miss.part for miss in context.trace.misses] == ["retrieved"]
+        assert {miss.status for miss in context.trace.misses if miss.part == "retrieved"} == {status}
+        assert {miss.part for miss in context.trace.misses} <= {"retrieved", "extraction"}
         assert context.token_stats.constraints > 0
+
+
+def test_a_summary_by_a_model_waits_for_the_next_question() -> None:
+    """001-51, 003-90, 004-60: within a run the summary stays as it was when the run began."""
+    builder = builder_of(summarizer=lambda messages, previous, limit: "部署 Redis, port 6380")
+    asked = thread_of([*TALK, user(QUESTION)])
+
+    def summary_of(thread: Thread) -> str:
+        context = builder.build(thread, QUESTION, "Be brief.")
+        assert context.trace.misses == ()
+        return next(
+            message.text
+            for message, part in zip(context.messages, context.trace.parts, strict=True)
+            if part.part == "summary"
+        )
+
+    first = summary_of(asked)
+    until(lambda: not builder.summaries.model_due(asked))
+    assert "部署" not in first
+    assert summary_of(asked.continued([calls("a"), result("a")])) == first
+    assert "部署" in summary_of(thread_of([*asked.messages, assistant("ok"), user(QUESTION)]))
+
+
+def test_what_fails_behind_a_build_is_told_by_the_next_one_of_that_thread_alone() -> None:
+    """004-55."""
+    memory = with_tea(lambda inner: Remote(inner, put_memories=raising))
+    builder = builder_of(memory=memory)
+    thread = thread_of([user("I prefer black coffee."), assistant("ok")])
+    assert build(builder, thread).trace.misses == ()
+    until(lambda: not plugins._plugins)
+    other = build(builder, thread_of([user("你好"), assistant("ok")], name="t2"))
+    assert other.trace.misses == ()
+    assert build(builder, thread).trace.misses == (Miss("extraction", "failed", "RuntimeError"),)
+
+
+@pytest.mark.parametrize("remote", [None, Remote], ids=["in this process", "behind a protocol"])
+def test_what_the_user_said_is_remembered_in_the_same_build_where_nothing_can_hang(remote: Any) -> None:
+    """004-35, 004-55: else for the next one."""
+    memory = with_tea(remote)
+    builder = builder_of(memory=memory, config={"memory_categories": ("user_preference",)})
+    thread = thread_of([user("I prefer black coffee."), assistant("ok")], name="t2")
+    builder.build(thread, "Which coffee? 哪种咖啡？", "")
+    if remote:
+        until(lambda: not plugins._plugins)
+    assert len(memory.newest(ANN)) == 2
+    context = builder.build(thread_of([], name="t3"), "Which coffee? 哪种咖啡？", "")
+    assert any("I prefer black coffee" in message.text for message in context.messages)
 
 
 EXTRACTORS: dict[str, Callable[..., Any]] = {
@@ -396,16 +466,14 @@ def test_a_compressor_that_hangs_is_not_waited_for(hang: Hang, logged: Logged) -
 
 
 @pytest.mark.parametrize("faulty", ["records", "put", "get"])
-def test_a_store_of_results_that_hangs_or_raises_is_not_waited_for(hang: Hang, faulty: str) -> None:
+def test_a_store_of_results_that_fails_leaves_them_as_they_are(faulty: str) -> None:
     """004-37: what cannot be put aside is sent as it is, or folded."""
-    for fault, status, timeout_ms in ((hang, "late", SHORT_MS), (raising, "failed", LONG_MS)):
-        remote = Remote(InMemoryBlobStore(), **{faulty: fault})
-        compressor = ToolResultCompressor(working_memory=ThreadMemories(remote, b"0123456789abcdef"))
-        builder = builder_of(timeout_ms, tool_results=compressor, config={"total_budget": 5_000})
-        context = builder.build(thread_of(RUN), QUESTION, "Be brief.")
-        assert {(miss.part, miss.status) for miss in context.trace.misses} <= {("tool_results", status)}
-        assert faulty == "get" or context.trace.misses
-        assert context.token_stats.total <= 5_000
+    remote: Any = Remote(InMemoryBlobStore(), **{faulty: raising})
+    compressor = ToolResultCompressor(working_memory=ThreadMemories(remote, b"0123456789abcdef"))
+    builder = builder_of(tool_results=compressor, config={"total_budget": 5_000})
+    context = builder.build(thread_of(RUN), QUESTION, "Be brief.")
+    assert [(miss.part, miss.status) for miss in context.trace.misses] == [("tool_results", "failed")]
+    assert context.token_stats.total <= 5_000
 
 
 def test_a_compressor_of_the_users_own_is_used() -> None:
@@ -419,32 +487,30 @@ def test_a_compressor_of_the_users_own_is_used() -> None:
 # --- everything at once -----------------------------------------------------------------------------------------------
 
 
-def test_where_everything_hangs_threads_are_bounded_and_builds_are_refused_nothing_but_the_hung(hang: Hang) -> None:
-    """001-66, 001-80: many builds in a row."""
+def test_where_every_plugin_hangs_threads_are_bounded_and_builds_go_on(hang: Hang) -> None:
+    """001-66, 001-80: four threads for each, however many builds and builders there are."""
     before = set(threading.enumerate())
-    builder = builder_of(
-        5,
-        store=Remote(InMemoryRecordStore(), hang),
-        memory=FaultyMemory(hang),
-        summarizer=hang,
-        extractor=hang,
-        tool_results=hang,
-        max_workers=5,
-    )
+    plugged: dict[str, Any] = {"summarizer": hang, "extractor": partial(hang), "tool_results": partial(hang)}
+    memory, embedder = FaultyMemory(hang), TextEncoder(partial(hang))
     for number in range(30):
+        builder = builder_of(5, memory=memory, embedder=embedder, **plugged)
         context = build(builder, thread_of(RUN, name=f"t{number}"))
         started = [one for one in set(threading.enumerate()) - before if one.name == "gatekeeper-call"]
-        assert len(started) <= 5
+        assert len(started) <= 4 * (len(plugged) + 2)
     assert {miss.status for miss in context.trace.misses} == {"busy"}
-    assert {miss.part for miss in context.trace.misses} >= {"constraints", "summary", "task", "retrieved"}
+    assert {miss.part for miss in context.trace.misses} >= {"retrieved", "tool_results", "meaning"}
     assert hang.returned == 0
 
 
 def test_after_everything_has_come_back_builds_are_whole_again(hang: Hang) -> None:
     """001-66."""
-    store, memory = Remote(InMemoryRecordStore(), hang), with_tea(lambda inner: Remote(inner, hang))
-    builder = builder_of(5, store=store, memory=memory, max_workers=4)
-    for _ in range(4):
+
+    def embedder(texts: Sequence[str]) -> list[list[float]]:
+        hang()
+        return [[1.0]] * len(texts)
+
+    builder = builder_of(5, memory=with_tea(lambda inner: Remote(inner, hang)), embedder=embedder)
+    for _ in range(6):
         assert build(builder).trace.misses
     hang.let_go()
     builder.set_config(call_timeout_ms=LONG_MS)
@@ -463,7 +529,7 @@ def test_a_late_answer_is_never_seen_by_a_later_build(hang: Hang) -> None:
         answered.set()
         return [hit("Ann's secret tea")]
 
-    builder = builder_of(SHORT_MS, memory=FaultyMemory(search), max_workers=8)
+    builder = builder_of(SHORT_MS, memory=FaultyMemory(search))
     assert build(builder).trace.misses == (Miss("retrieved", "late"),)
     hang.let_go()
     assert answered.wait(PATIENCE)
@@ -477,7 +543,7 @@ def test_a_cancelled_build_leaves_the_builder_as_it_was(hang: Hang) -> None:
     """001-16: cancelled while a search hangs."""
     searches = iter([hang])
     memory = FaultyMemory(lambda *_, **__: (next(searches, None) or (lambda: [hit()]))())
-    builder = builder_of(200, memory=memory, max_workers=8)
+    builder = builder_of(200, memory=memory)
 
     async def cancelled() -> None:
         task = asyncio.create_task(builder.abuild(thread_of(), QUESTION, "Be brief."))

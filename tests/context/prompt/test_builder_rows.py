@@ -302,7 +302,7 @@ def test_a_model_writes_the_summary_for_the_next_build(released: threading.Event
     assert "- 问题 0" in text_of(builder.build(thread, "Which port has service-3?", "Be brief."), "summary")
     released.set()
     until = time.monotonic() + PATIENT / 1000
-    while builder.summaries.run_model(thread).status == "busy" and time.monotonic() < until:
+    while builder.summaries.model_due(thread) and time.monotonic() < until:
         time.sleep(0.01)  # the model of the build before is at work
     context = builder.build(thread, "Which port has service-3?", "Be brief.")
     assert "The user asks how to configure services." in text_of(context, "summary")

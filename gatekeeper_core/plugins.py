@@ -1,0 +1,175 @@
+"""Calls of plug-ins that may hang: a memory search, an embedder, a summarizer, an extractor, a compressor of your own.
+
+Nothing can stop a thread that hangs in foreign code. So each call runs on a daemon thread, which never holds up the end
+of the process, and one plug-in has four calls under way at most, whoever makes them::
+
+    fewer than four are under way         ──> the call begins at once
+    four are under way                    ──> it waits for its turn, as long as its caller waits
+    four are late, or 64 more calls wait  ──> it is refused at once
+
+A plug-in that hangs never delays another one. A forked child starts with fresh threads.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable
+from contextvars import copy_context
+from functools import partial
+from threading import Condition, Event, Thread
+from typing import Any, Literal, NamedTuple
+
+__all__ = ["Outcome", "run_plugin", "start_plugin"]
+
+_MAX_CALLS = 4
+"""Calls of one plug-in that are under way. Source: ours; a search of 50 ms serves 40 builds at once within 500 ms."""
+
+_MAX_WAITING = 64
+"""Calls of one plug-in that wait for their turn. Source: ours; what waits keeps its arguments in memory."""
+
+_IDLE_SECONDS = 30.0
+"""How long a thread waits for the next call. Source: ours; a new thread opens a new connection to its store."""
+
+
+class Outcome(NamedTuple):
+    """The outcome of a call.
+
+    Attributes:
+        status: ``done``; ``late`` (no answer in time); ``failed`` (it raised); ``busy`` (refused).
+        value: the result of a call that is done.
+        reason: the type of the error of a call that failed; no message, which may hold text of the conversation.
+    """
+
+    status: Literal["done", "late", "failed", "busy"]
+    value: Any = None
+    reason: str = ""
+
+
+def run_plugin(plugin: object, function: Callable[[], object], *, timeout_seconds: float) -> Outcome:
+    """Call a function of a plug-in, and return its outcome after waiting no longer than this.
+
+    A late answer is dropped; a call that is late before its turn comes is never made.
+
+    Args:
+        plugin: whose call it is, by identity.
+        function: called in the context of the caller.
+        timeout_seconds: 0 and less do not wait.
+
+    >>> run_plugin(abs, lambda: abs(-7), timeout_seconds=5.0)
+    Outcome(status='done', value=7, reason='')
+    """
+    call = _started(plugin, function)
+    if call is None:
+        return Outcome("busy")
+    if not call.done.wait(max(0.0, timeout_seconds)):
+        with _wake:
+            if call in call.calls.waiting:
+                call.calls.waiting.remove(call)
+            elif not call.done.is_set():
+                call.calls.late.add(call)
+    return call.outcome
+
+
+def start_plugin(plugin: object, function: Callable[[], object]) -> bool:
+    """Start a call that nobody waits for, and return False where it is refused; arguments as for :func:`run_plugin`."""
+    return _started(plugin, function) is not None
+
+
+class _Calls:
+    """The calls of one plug-in: the number under way, those of them that are late, and those that wait."""
+
+    __slots__ = ("late", "under_way", "waiting")
+
+    def __init__(self) -> None:
+        self.under_way = 0
+        self.late: set[_Call] = set()
+        self.waiting: deque[_Call] = deque()
+
+
+class _Call:
+    """One call, begun or not."""
+
+    __slots__ = ("calls", "done", "function", "key", "outcome")
+
+    def __init__(self, key: int, calls: _Calls, function: Callable[[], object]) -> None:
+        self.key = key
+        self.calls = calls
+        self.function: Callable[[], object] = partial(copy_context().run, function)
+        self.done = Event()
+        self.outcome = Outcome("late")
+
+
+def _started(plugin: object, function: Callable[[], object]) -> _Call | None:
+    """Return a call that begins, or waits for its turn; None where it is refused."""
+    key = id(plugin)
+    with _wake:
+        calls = _plugins.setdefault(key, _Calls())
+        if len(calls.late) >= _MAX_CALLS or len(calls.waiting) >= _MAX_WAITING:
+            return None
+        call = _Call(key, calls, function)
+        if calls.under_way == _MAX_CALLS:
+            calls.waiting.append(call)
+            return call
+        calls.under_way += 1
+        _ready.append(call)
+        if len(_ready) <= _free:
+            _wake.notify()
+            return call
+    try:
+        Thread(target=_work, name="gatekeeper-call", daemon=True).start()
+    except RuntimeError:  # the system has no thread left
+        with _wake:
+            if call in _ready:  # not begun by another thread meanwhile
+                _ready.remove(call)
+                _end(call)
+                return None
+    return call
+
+
+def _work() -> None:
+    """Make calls until none has come for a while."""
+    global _free
+    while True:
+        with _wake:
+            _free += 1
+            _wake.wait_for(lambda: _ready, _IDLE_SECONDS)
+            _free -= 1
+            if not _ready:
+                return
+            call = _ready.popleft()
+        try:
+            call.outcome = Outcome("done", call.function())
+        except BaseException as error:  # noqa: BLE001 - foreign code may raise anything, SystemExit too: the outcome says so
+            call.outcome = Outcome("failed", None, type(error).__name__)
+        call.done.set()
+        with _wake:
+            _end(call)
+        del call  # an idle thread keeps nothing of a caller alive
+
+
+def _end(call: _Call) -> None:
+    """Give the place of a call to the next one of its plug-in."""
+    calls = call.calls
+    calls.late.discard(call)
+    if calls.waiting:
+        _ready.append(calls.waiting.popleft())
+        return
+    calls.under_way -= 1
+    if not calls.under_way and _plugins.get(call.key) is calls:
+        del _plugins[call.key]
+
+
+def _reset() -> None:
+    """Begin without calls and threads: a forked child has none, and perhaps a lock that nobody releases."""
+    global _wake, _plugins, _ready, _free
+    _wake, _plugins, _ready, _free = Condition(), {}, deque(), 0
+
+
+_wake: Condition
+_plugins: dict[int, _Calls]
+_ready: deque[_Call]
+_free: int
+_reset()
+if hasattr(os, "register_at_fork"):  # not on Windows
+    os.register_at_fork(after_in_child=_reset)
