@@ -275,22 +275,23 @@ PART = _event("build.part", "builder", "[%(number)s] %(part)s: %(tokens)s tokens
 MISS = _event("build.miss", "builder", "context part missing", "part status reason", "WARNING")
 
 _SUMMARY = "status reason covered_messages tokens"
-SUMMARY = _stage("summary", "summary", "summary brought up to date", _SUMMARY)
-SUMMARY_MODEL = _stage("summary.model", "summary", "summary model asked", _SUMMARY)
-SUMMARY_STORE_FAILED = _event("summary.store_failed", "summary", "summary store failed", "reason", "WARNING")
-SUMMARY_MODEL_FAILED = _event("summary.model_failed", "summary", "summary model failed", "reason", "WARNING")
+SUMMARY = _stage("summary", "summary", "summary brought up to date", _SUMMARY, "DEBUG", "WARNING")
+SUMMARY_MODEL = _stage("summary.model", "summary", "summary model asked", _SUMMARY, "DEBUG", "WARNING")
+"""WARNING where the store or the model failed; the same for the extraction."""
 
 MEMORY_SEARCH = _stage("memory.search", "memory", "memories searched", "status reason memories")
 MEMORY_WRITE = _stage("memory.write", "memory", "memory written", "memories")
 MEMORY_FORGET = _stage("memory.forget", "memory", "memories forgotten", "memories")
 EXTRACTION = _stage(
-    "memory.extraction", "memory", "thread read into memory", "status reason memories forgotten dropped"
+    "memory.extraction",
+    "memory",
+    "thread read into memory",
+    "status reason memories forgotten dropped",
+    "DEBUG",
+    "WARNING",
 )
 EMBEDDER_FAILED = _event(
     "memory.embedder_failed", "memory", "an embedder failed; terms are compared instead", "reason", "WARNING"
-)
-EXTRACTOR_FAILED = _event(
-    "memory.extractor_failed", "memory", "an extractor failed; the rules are read instead", "reason", "WARNING"
 )
 
 COMPRESSION = _stage(

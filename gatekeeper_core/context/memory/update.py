@@ -23,8 +23,8 @@ from gatekeeper_core.context.memory.extraction import (
 from gatekeeper_core.context.memory.extraction_rules import CLAUSE_BORDER
 from gatekeeper_core.context.memory.memory import LongTermMemory
 from gatekeeper_core.context.thread.records import NewRecord, update_record
-from gatekeeper_core.events import EXTRACTION, EXTRACTOR_FAILED
-from gatekeeper_core.observation import stage, tell
+from gatekeeper_core.events import EXTRACTION
+from gatekeeper_core.observation import stage
 from gatekeeper_core.selection.anchors import count_terms, folded
 from gatekeeper_core.storage.base import MEMORY_CATEGORIES, Memory, MemoryScope
 from gatekeeper_core.text import LazyPattern, is_question, sentences
@@ -102,7 +102,7 @@ def remember_thread(
     """
     with stage(EXTRACTION, thread=thread.id) as seen:
         done = _remembered(memory, thread, store, extractor)
-        seen.tell(done.facts)
+        seen.tell(done.facts, level="WARNING" if done.status == "fallback" else None)
     return done
 
 
@@ -150,9 +150,7 @@ def _extraction(
     try:
         given = list(islice(iter(extractor(thread, after_seq)), _MAX_FROM_MODEL))
     except Exception as error:  # noqa: BLE001 - a model of the caller's: it may raise anything
-        reason = f"error: {type(error).__name__}"
-        tell(EXTRACTOR_FAILED, reason=reason)
-        return by_rules, "fallback", reason
+        return by_rules, "fallback", f"error: {type(error).__name__}"
     texts = dict(user_texts(thread, after_seq))
     found = tuple(item for item in given if _is_usable(item, texts))
     return Extraction(found, by_rules.forget, len(given) - len(found)), "model", None

@@ -220,7 +220,7 @@ class DerivedRecords:
         update: SummaryUpdate | None = look.ask("summary", bring_up)
         if update and update.status == "busy":
             look.miss("summary", "busy")
-        elif update and update.status in ("failed", "unsaved"):
+        elif update and update.has_failed:
             look.miss("summary", "degraded" if update.summary else "failed", update.reason)
         return self._told(thread, update.summary) if update and update.summary else None
 
@@ -356,4 +356,4 @@ def _is_hit(hit: object) -> bool:
 def _modelled(summaries: ThreadSummary, thread: Thread) -> str:
     """Let a model write the summary of a thread, and return why it did not, "" where all is well."""
     update = summaries.run_model(thread)
-    return update.reason if update.status in ("failed", "unsaved") else ""
+    return update.reason if update.has_failed else ""

@@ -34,9 +34,9 @@ from gatekeeper_core.context.summary.sentences import CONTEXT_TURNS, read_turns,
 from gatekeeper_core.context.thread.records import ReadRecords, written
 from gatekeeper_core.context.thread.thread import Thread
 from gatekeeper_core.errors import ConfigError, ConflictError, SnapshotError, StorageError, check_range
-from gatekeeper_core.events import SUMMARY, SUMMARY_MODEL, SUMMARY_MODEL_FAILED, SUMMARY_STORE_FAILED
+from gatekeeper_core.events import SUMMARY, SUMMARY_MODEL
 from gatekeeper_core.messages import Message, conversation_locale, group_turns, is_answered, turn_role
-from gatekeeper_core.observation import stage, tell
+from gatekeeper_core.observation import stage
 from gatekeeper_core.storage.base import RecordStore
 from gatekeeper_core.text import Locale
 from gatekeeper_core.token_estimate import budget_within
@@ -103,6 +103,11 @@ class SummaryUpdate(NamedTuple):
     status: SummaryStatus
     reason: str = ""
     unsupported: tuple[str, ...] = ()
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether the store or the model failed."""
+        return self.status in ("failed", "unsaved")
 
     def facts(self) -> dict[str, Any]:
         """Return flat JSON-ready facts for logs and events: counts and fixed words, never text."""
@@ -226,7 +231,7 @@ class ThreadSummary:
         with stage(SUMMARY_MODEL, thread=thread.id) as seen:
             with self._alone(thread, "model", wait_seconds=0.0) as alone:
                 update = self._by_model(thread) if alone else SummaryUpdate(self.get(thread), "busy")
-            seen.tell(update.facts)
+            seen.tell(update.facts, level="WARNING" if update.has_failed else None)
         return update
 
     # --- One update ---------------------------------------------------------------------------------------------------
@@ -239,7 +244,7 @@ class ThreadSummary:
                 update = (
                     self._by_sentences(thread, stop, whenever) if alone else SummaryUpdate(self.get(thread), "busy")
                 )
-            seen.tell(update.facts)
+            seen.tell(update.facts, level="WARNING" if update.has_failed else None)
         return update
 
     @contextmanager
@@ -327,7 +332,6 @@ class ThreadSummary:
             counter=self._counter,
         )
         if draft.failure:
-            tell(SUMMARY_MODEL_FAILED, reason=draft.failure)
             return SummaryUpdate(read, "failed", draft.failure, draft.unsupported)
 
         def write() -> SummaryUpdate:
@@ -363,7 +367,7 @@ class ThreadSummary:
             if not isinstance(body, str) or type(upto_seq) is not int or type(version) is not int:
                 raise StorageError("the store gave something else than a record")
         except Exception as error:  # noqa: BLE001 - the caller's own store: it may raise anything, and a chat goes on
-            return _Stored(None, flaw=_store_failure(error), failed=True)
+            return _Stored(None, flaw=f"error: {type(error).__name__}", failed=True)
         try:
             summary = self._records.of(body, version)
         except SnapshotError:
@@ -413,14 +417,8 @@ class ThreadSummary:
         except ConflictError:
             raise
         except Exception as error:  # noqa: BLE001 - as for loading
-            return SummaryUpdate(unsaved, "unsaved", _store_failure(error))
+            return SummaryUpdate(unsaved, "unsaved", f"error: {type(error).__name__}")
         return SummaryUpdate(replace(made, version=version), "rebuilt" if stored.flaw else "updated", stored.flaw)
-
-
-def _store_failure(error: Exception) -> str:
-    reason = f"error: {type(error).__name__}"
-    tell(SUMMARY_STORE_FAILED, reason=reason)
-    return reason
 
 
 def _check_thread(thread: object) -> None:
