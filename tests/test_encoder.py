@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import logging
 import math
-import os
 import pickle
 import threading
 import time
@@ -334,16 +333,6 @@ def test_a_deep_copy_shares_everything_and_a_pickle_has_the_settings() -> None:
     read: TextEncoder = pickle.loads(pickle.dumps(plain))  # noqa: S301 - our own bytes
     assert (read.name, read.encode(TEXTS)) == (f"{__name__}.by_letters", plain.encode(TEXTS))
     assert (read._timeout_seconds, read._max_bytes) == (2.0, 0)
-
-
-def test_an_encoder_works_after_a_fork() -> None:
-    encoder = TextEncoder(by_letters)
-    known = encoder.encode(["tea"])
-    child = os.fork()
-    if child == 0:
-        asked = encoder.encode(["tea", "绿茶"])
-        os._exit(0 if asked.vectors[:1] == known.vectors and all(asked.vectors) else 1)
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
 
 def test_an_embedder_a_model_an_encoder_and_none_become_an_encoder() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -238,58 +238,12 @@ def test_what_is_remembered_cannot_leave_its_fence(text: str) -> None:
     assert "<retrieved-" not in bare
 
 
-# --- what may hang ----------------------------------------------------------------------------------------------------
+# --- models -----------------------------------------------------------------------------------------------------------
 
 
-class Hanging(InMemoryMemoryStore):
-    """A store that is not in this process and answers only when an event is set."""
-
-    is_in_process = False
-
-    def __init__(self, released: threading.Event) -> None:
-        super().__init__()
-        self._released = released
-
-    def count_memories(self, *arguments: Any, **named: Any) -> Any:
-        self._released.wait()
-        return super().count_memories(*arguments, **named)
-
-
-class Failing(InMemoryMemoryStore):
-    """A store that is down."""
-
-    def count_memories(self, *_: Any, **__: Any) -> Any:
-        raise OSError("secret text of the conversation")
-
-
-@pytest.fixture
-def released() -> Iterator[threading.Event]:
-    """Give an event that something hangs on; set at the end, so that no thread is left."""
-    event = threading.Event()
-    yield event
-    event.set()
-
-
-def test_a_memory_search_that_is_late_or_fails_never_stops_a_build(
-    released: threading.Event, caplog: pytest.LogCaptureFixture
-) -> None:
-    """001-50, 001-66, 003-69, 004-53: half a second at most, then the build goes on; a warning says what is missing."""
-    assert ContextBuilderConfig().call_timeout_ms == 500
-    late = built(memory=LongTermMemory(Hanging(released)), call_timeout_ms=20)
-    assert ("retrieved", "late", "") in late.trace.misses
-    assert late.metadata.included_message_count > 0
-    failed = built(memory=LongTermMemory(Failing()))
-    assert ("retrieved", "failed", "OSError") in failed.trace.misses
-    assert failed.metadata.included_message_count > 0
-    assert [record.levelname for record in caplog.records if record.message == "context part missing"][:1] == [
-        "WARNING"
-    ]
-    assert not any("secret" in str(vars(record)) for record in caplog.records)
-
-
-def test_a_model_writes_the_summary_for_the_next_build(released: threading.Event) -> None:
+def test_a_model_writes_the_summary_for_the_next_build() -> None:
     """001-51, 004-54: nobody waits for it."""
-    ran_on: list[threading.Thread] = []
+    ran_on, released = list[threading.Thread](), threading.Event()
 
     def summarizer(messages: Sequence[Message], previous: str | None, max_tokens: int, /) -> str:
         ran_on.append(threading.current_thread())

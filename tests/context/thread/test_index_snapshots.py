@@ -33,7 +33,7 @@ from gatekeeper_core.storage.in_memory_store import InMemoryStore
 from gatekeeper_core.storage.sqlite import SQLiteStore
 from gatekeeper_core.token_estimate import TokenEstimator
 from gatekeeper_core.tokens import TokenCounter, cached_counter
-from tests.faults import PATIENCE, Hang, Remote, conflicting, hanging, raising
+from tests.faults import PATIENCE, Remote, conflicting, raising
 
 SIDES = [
     "Redis 用哪个端口？",
@@ -579,20 +579,6 @@ def test_a_store_that_fails_costs_the_snapshot_and_nothing_else(name: str) -> No
         assert context.messages == whole.messages
     assert context.trace.index_origin in ("loaded", "unavailable", "damaged")
     assert (context.trace.index_origin == "unavailable") == ("index" in [miss.part for miss in context.trace.misses])
-
-
-def test_a_store_of_blobs_that_hangs_is_waited_for_within_the_limit() -> None:
-    inner = InMemoryStore()
-    save(snapshots_in(inner), LONG, LONG_TURNS)
-    with hanging() as hang:
-        store = Remote(inner, blobs_of=lambda *names: Remote(inner.blobs_of(*names), get=hang))
-        builder = builder_of(store, timeout_ms=40)
-        context = build(builder)
-        assert isinstance(hang, Hang)
-        assert hang.returned == 0
-        assert context.trace.index_origin == "unavailable"
-        assert Miss("index", "late") in context.trace.misses
-        assert index_in(builder) == content(built(LONG_TURNS))
 
 
 def test_a_save_that_fails_is_told_by_the_next_build_and_not_repeated_at_each() -> None:
