@@ -109,7 +109,7 @@ def assert_told_once(context: BuiltContext, logged: Logged) -> None:
 
 
 def test_a_search_that_hangs_is_not_waited_for(hang: Hang, logged: Logged) -> None:
-    """001-50, 001-66, 001-80, 003-69, 004-53: the build returns while the search still hangs; what it says later is dropped."""
+    """001-50, 001-66, 001-80, 003-69, 004-53: the build returns while it hangs; what it says later is dropped."""
     context = build(builder_of(SHORT_MS, memory=FaultyMemory(hang)))
     assert hang.entered.is_set()
     assert hang.returned == 0
