@@ -34,16 +34,13 @@ def bounded_run(run: RunConfig, look: LookUp) -> RunConfig:
     compress = run.compress_result
     if compress is None:
         return run
+    bounded = _BoundedCompressor(compress, run, look)
     has_memory = getattr(compress, "working_memory", None) is not None
-    return replace(
-        run,
-        compress_result=_BoundedCompressor(compress, run, look),
-        working_memory=_BoundedIds(run, look) if has_memory else None,
-    )
+    return replace(run, compress_result=bounded, working_memory=bounded if has_memory else None)
 
 
 class _BoundedCompressor:
-    """A compressor of one build: what it cannot make smaller stays as it is."""
+    """A compressor of one build, and the ids of its memory: what fails stays as it is, or is not there."""
 
     __slots__ = ("_compress", "_look", "_plugin", "_run", "is_steady")
 
@@ -59,22 +56,12 @@ class _BoundedCompressor:
         text = self._look.ask(_PART, partial(_text_of, self._compress, message, context), plugin=self._plugin)
         return text if isinstance(text, str) else message.text
 
+    def __contains__(self, pointer: object) -> bool:
+        return self._look.ask(_PART, lambda: pointer in (self._run.memory or ())) is True
+
 
 def _text_of(compress: ResultCompressor, message: Message, context: ResultContext) -> str:
     text: object = compress(message, context)
     if not isinstance(text, str):
         raise TypeError(f"compress_result must return str, got {type(text).__name__}")
     return text
-
-
-class _BoundedIds:
-    """The ids of a working memory: one whose store fails holds nothing."""
-
-    __slots__ = ("_look", "_run")
-
-    def __init__(self, run: RunConfig, look: LookUp) -> None:
-        self._run = run
-        self._look = look
-
-    def __contains__(self, pointer: object) -> bool:
-        return self._look.ask(_PART, lambda: pointer in (self._run.memory or ())) is True
