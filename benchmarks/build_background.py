@@ -1,4 +1,4 @@
-"""Write ``gatekeeper_core/selection/background.py`` from word counts of everyday dialogue.
+"""Write ``gatekeeper_core/data/background.tsv`` from word counts of everyday dialogue.
 
 Run ``python -m benchmarks.build_background --data DIR``, where ``DIR/background`` holds ``en_words.tsv`` and
 ``zh_bigrams.tsv`` (word, tab, count; the first line ``# total N, ...``). The table is in parts per million of all words
@@ -20,46 +20,14 @@ from gatekeeper_core.selection.lexicon import ENGLISH_STOP_WORDS, HAN_PARTICLES
 ENGLISH_ROWS = 1500
 CHINESE_ROWS = 1500
 CAP_RANK = 250
-COLUMNS = 118
 DOMAIN_CHARACTERS = frozenset("酒店馆景京评址票奖铁影演片歌曲专辑餐游导映费宿寺庙园宫烤鸭钟营均荐边玩籍届剧唱")
 
-HEADER = '''"""How common a term is in everyday dialogue, in parts per million: what a young conversation cannot know.
-
-Each number holds for the terms after it. Derived counts, no text; sources and licences are named in the NOTICE file.
-Written by ``python -m benchmarks.build_background``, not by hand.
+HEADER = """\
+# How common a term is in everyday dialogue; English stems, then pairs of Chinese characters.
+# Derived counts, no text; sources and licences are named in the NOTICE file.
+# Written by python -m benchmarks.build_background, not by hand.
+# Columns: parts per million, the terms that have it.
 """
-
-from __future__ import annotations
-
-from functools import cache
-from types import MappingProxyType
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-__all__ = ["background_frequencies"]
-
-
-@cache
-def background_frequencies() -> Mapping[str, float]:
-    """Return the relative frequency (0..1) of the commonest English stems and Chinese character pairs.
-
-    Terms that are not listed are rarer than all that are. The table is read on first use and never changes.
-
-    >>> background_frequencies()["friend"] > background_frequencies()["idea"]
-    True
-    """
-    shares: dict[str, float] = {}
-    share = 0.0
-    for word in (_ENGLISH + _CHINESE).split():
-        if word.isdigit():
-            share = int(word) / 1e6
-        else:
-            shares[word] = share
-    return MappingProxyType(shares)
-
-'''
 
 
 def read_counts(path: Path) -> tuple[int, list[tuple[str, int]]]:
@@ -91,32 +59,21 @@ def chinese_rows(path: Path) -> list[tuple[str, int]]:
     return [(pair, round(1e6 * count / total)) for pair, count in kept.most_common(CHINESE_ROWS)]
 
 
-def literal(name: str, rows: list[tuple[str, int]]) -> str:
-    """Return one Python assignment that holds each number once, before the terms that have it."""
-    words = [
-        word for ppm, group in groupby(rows, key=itemgetter(1)) for word in (str(ppm), *(term for term, _ in group))
-    ]
-    lines = [""]
-    for word in words:
-        columns = sum(1 if char.isascii() else 2 for char in f"{lines[-1]} {word}")
-        if columns > COLUMNS:
-            lines.append(word)
-        else:
-            lines[-1] = f"{lines[-1]} {word}".lstrip()
-    body = "\n".join(lines)
-    return f'{name} = """\n{body}\n"""\n'
+def lines(rows: list[tuple[str, int]]) -> str:
+    """Return a row for each number, with the terms that have it."""
+    groups = groupby(rows, key=itemgetter(1))
+    return "".join(f"{ppm}\t{' '.join(term for term, _ in group)}\n" for ppm, group in groups)
 
 
 def main() -> None:
-    """Write the module next to the code that reads it."""
+    """Write the data file."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path, required=True, help="folder that holds background/*.tsv")
-    parser.add_argument("--out", type=Path, default=Path("gatekeeper_core/selection/background.py"))
+    parser.add_argument("--out", type=Path, default=Path("gatekeeper_core/data/background.tsv"))
     options = parser.parse_args()
     folder = options.data / "background"
-    tables = literal("_ENGLISH", english_rows(folder / "en_words.tsv")) + "\n"
-    tables += literal("_CHINESE", chinese_rows(folder / "zh_bigrams.tsv"))
-    options.out.write_text(HEADER + "\n" + tables, encoding="utf-8")
+    tables = lines(english_rows(folder / "en_words.tsv")) + lines(chinese_rows(folder / "zh_bigrams.tsv"))
+    options.out.write_text(HEADER + tables, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -217,8 +217,10 @@ def test_the_notice_names_each_module_that_holds_data_of_others(wheel_path: Path
     """The docstring of such a module refers to the NOTICE file, which has the licences."""
     notice = dist_info_text(wheel_path, "licenses/NOTICE")
     with zipfile.ZipFile(wheel_path) as wheel:
-        modules = [name for name in wheel.namelist() if name.endswith(".py") and b"NOTICE" in wheel.read(name)[:500]]
-    assert {"gatekeeper_core/lookalikes.py", "gatekeeper_core/selection/background.py"} <= set(modules)
+        modules = [
+            name for name in wheel.namelist() if name.endswith((".py", ".tsv")) and b"NOTICE" in wheel.read(name)[:500]
+        ]
+    assert {"gatekeeper_core/lookalikes.py", "gatekeeper_core/data/background.tsv"} <= set(modules)
     assert [name for name in modules if name not in notice] == []
 
 

@@ -247,7 +247,7 @@ def _referring(text: str, parts: list[str]) -> str | None:
         lead = guarded[: match.start() if match else guarded.rfind(word)]
         if _tells_enough(" ".join([*before, lead])):
             return None  # the text itself holds what the word stands for
-        if word not in lexicon.INNER_POINTERS or match is None:
+        if word not in lexicon.word_set("inner pointers") or match is None:
             return word
         if not _NEW_THING.search(lead) and not any(map(_names_something, before)):
             return word
@@ -287,16 +287,22 @@ def _referring_that(folded: str) -> str | None:
 
 def _points_back(second_before: str, before: str, that: str, after: str) -> bool:
     """Return whether a "that" (or "that's") points back, given two pieces before it and one after it."""
-    opens = not before[:1].isalpha() or before in lexicon.THAT_OPENERS
+    opens = not before[:1].isalpha() or before in lexicon.word_set("clause openers")
     ends = not after[:1].isalpha()
-    asks = not second_before[:1].isalpha() or second_before in lexicon.QUESTION_WORDS | lexicon.THAT_OPENERS
-    if asks and before in lexicon.THAT_AUXILIARIES:
+    asks = not second_before[:1].isalpha() or second_before in lexicon.word_set("question words") | lexicon.word_set(
+        "clause openers"
+    )
+    if asks and before in lexicon.word_set("auxiliaries of that"):
         return True
     if that != "that":
-        return opens or before in lexicon.THAT_BEFORE or before in lexicon.QUESTION_WORDS
+        return opens or before in lexicon.word_set("before that") or before in lexicon.word_set("question words")
     if opens:
-        return ends or after in lexicon.THAT_VERBS
-    return ends or after in _AFTER_OBJECT or (before in lexicon.THAT_BEFORE and after in lexicon.THAT_AFTER)
+        return ends or after in lexicon.word_set("verbs of that")
+    return (
+        ends
+        or after in lexicon.word_set("words after an object")
+        or (before in lexicon.word_set("before that") and after in lexicon.word_set("after that"))
+    )
 
 
 def _about_conversation(folded: str) -> str | None:
@@ -306,20 +312,10 @@ def _about_conversation(folded: str) -> str | None:
         return None
     rest = folded[: match.start()] + " . " + folded[match.end() :]
     anchors = [a for a in extract_anchors(rest) if a.kind not in ("character", "triple") and a.weight == 1.0]
-    return match[0] if all(anchor.term in _NEUTRAL for anchor in anchors) else None
+    return match[0] if all(anchor.term in _neutral() for anchor in anchors) else None
 
 
-_AFTER_OBJECT = frozenset({"again", "already", "instead", "please", "too"})
-"""Words that follow any object ``that`` ("I tried that already"). Source: ours."""
-
-_NEUTRAL = frozenset(
-    map(
-        stem,
-        """
-        briefly bullet chat conversation cover discuss discussion earlier far five four key list main overview point
-        recap remember remind sentence session short sum summarise summarize summary ten three today topic two yesterday
-        主要 今天 内容 列出 回顾 对话 归纳 总结 概括 梳理 简单 聊天 告诉 话题 要点
-        """.split(),  # noqa: SIM905 - a word a line would hide the list
-    )
-)
-"""Anchors that a question about the conversation may hold besides its pattern. Source: ours."""
+@cache
+def _neutral() -> frozenset[str]:
+    """Return the anchors that a question about the conversation may hold besides its pattern."""
+    return frozenset(map(stem, lexicon.word_set("words about a conversation")))

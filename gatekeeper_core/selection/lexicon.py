@@ -5,7 +5,10 @@ Every list is general language, written for this library; none is drawn from a d
 
 from __future__ import annotations
 
+from functools import cache
 from typing import NamedTuple
+
+from gatekeeper_core.data_files import words
 
 
 class Wordings(NamedTuple):
@@ -23,65 +26,29 @@ class Wordings(NamedTuple):
     begins: str
 
 
-def _set_of(words: str) -> frozenset[str]:
-    return frozenset(words.split())
+@cache
+def word_set(name: str) -> frozenset[str]:
+    """Return a list of ``data/words.tsv`` by its name."""
+    return frozenset(words("words.tsv", name))
 
 
-ENGLISH_STOP_WORDS = _set_of(
-    """a about above across actually after again against ago ain all almost along already also although always am among
-    an and another any anybody anyone anything anyway are aren aren't around as aside at away b be became because
-    become becomes been before being below besides between beyond both but by bye c came can can't cannot come could
-    couldn couldn't d did didn didn't do does doesn doesn't doing don don't done down during e each either else
-    enough etc even ever every everybody everyone everything except f few for from further g get gets getting give
-    given go goes going gone gonna got gotten h had hadn hadn't has hasn hasn't have haven haven't having he he'd
-    he'll he's hello hence her here here's hers herself hey hi him himself his hmm how how's however i i'd i'll i'm
-    i've if im in indeed instead into is isn isn't it it'd it'll it's its itself ive j just k keep kind l lately
-    least less let let's like likely ll lol lot lots m made make makes many may maybe me might mine more most much
-    must mustn my myself n near nearly need neither never nevertheless no nobody none nor not nothing now o of off
-    often oh ok okay on once one ones only onto or other others otherwise ought our ours ourselves out over own p
-    per perhaps please pretty probably q quite r rather re really s said same say says see seem seemed seems shall
-    shan she she'd she'll she's should shouldn shouldn't since so some somebody somehow someone something sometimes
-    somewhat soon still such sure t take tell than thank thanks that that's thats the their theirs them themselves
-    then there there's therefore these they they'd they'll they're they've thing things this those though through
-    thus to together too took toward towards u under unless until up upon us use used using usually v ve very via w
-    wanna want wants was wasn wasn't way we we'd we'll we're we've well went were weren weren't what what's whatever
-    when when's whenever where where's whether which whichever while who who's whoever whole whom whose why why's
-    will with within without won't would wouldn wouldn't wow x y ya yeah yep yes yet you you'd you'll you're you've
-    your yours yourself yourselves z"""
-)
-"""English function words: never anchors. Source: ours (closed word classes, contractions, chat fillers)."""
+ENGLISH_STOP_WORDS = word_set("stop words")
+"""English function words: never anchors."""
 
-HAN_PARTICLES = frozenset("的了吗呢吧啊呀嘛么哦噢嗯喔哈啦咯哟呗哎唉呵嘿之兮們么嗎啦著")
-"""Chinese particles: a character pair that holds one is no anchor. Source: ours (aspect, mood and structure particles)."""
+HAN_PARTICLES = frozenset("".join(words("words.tsv", "Han particles")))
+"""Chinese particles: a character pair that holds one is no anchor."""
 
-HAN_LIGHT = frozenset(
-    "我你您他她它们咱这那哪是在有和与及或跟同也都就才又再还很太更最不没别个位些把被给让对向从到去来要会能可以想说为为什怎谁"
-    "多少几吧请问做得地着过因所但而且如果若则并于其此每各该每将已曾正刚先后前里上下中间时候样一这這個還沒說會為麼誰幾讓對從來"
-)
-"""Chinese function characters: a pair that holds one weighs less. Source: ours (pronouns, copulas, adverbs, measure words)."""
+HAN_LIGHT = frozenset("".join(words("words.tsv", "Han light")))
+"""Chinese function characters: a pair that holds one weighs less."""
 
-GENERIC_WORDS = _set_of(
-    """one two three four five six seven eight nine ten eleven twelve twenty thirty fifty hundred thousand million
-    first second third fourth fifth last half quarter double couple dozen twice minute hour day week weekend month
-    year today tomorrow yesterday morning afternoon evening tonight night noon midnight time moment date euro dollar
-    pound cent buck metre meter km kilometre kilometer mile cm mm inch foot feet gram kg kilo litre liter degree
-    percent good better best great nice bad worse worst big small large little tiny long short high low new old
-    young fast slow quick easy hard cheap cheaper expensive early late right wrong left full empty same different
-    normal real main whole next start stop begin end finish keep work help need try find buy cost price pay look
-    check change turn run move bring put set leave call ask tell show send make happen mean matter add people person
-    man woman guy kid part place point bit lot number side line case reason question answer problem idea stuff order
-    amount sure fine worth often usually maybe probably currently recently home hand name word write read"""
-)
-"""English words that hardly tell one topic from another: numbers, units, times, plain verbs and adjectives. Source: ours."""
+GENERIC_WORDS = word_set("generic words")
+"""English words that hardly tell one topic from another: numbers, units, times, plain verbs and adjectives."""
 
-HAN_GENERIC = HAN_LIGHT | frozenset(
-    "一二三四五六七八九十百千万两第次天年月日周点分钟号半只种件份块元钱岁斤克米度候大小好新老高低长短久快慢早晚后左右外内现在开始用"
-    "看吃行成出进完起应该直比较概何人一二三四五六七八九十百千萬兩鐘號塊錢歲長後開進應該較"
-)
-"""Chinese characters of which a pair of two tells hardly any topic: numerals, units, plain verbs. Source: ours."""
+HAN_GENERIC = HAN_LIGHT.union(*words("words.tsv", "Han generic"))
+"""Chinese characters of which a pair of two tells hardly any topic: numerals, units, plain verbs."""
 
-KANA_PARTICLES = frozenset("はがをにでとものへやかねよなさしてたますいるれ")
-"""Hiragana that mostly carry grammar: a pair made of two of them is no anchor. Source: ours (particles, endings)."""
+KANA_PARTICLES = frozenset("".join(words("words.tsv", "kana particles")))
+"""Hiragana that mostly carry grammar: a pair made of two of them is no anchor."""
 
 REFERRING = Wordings(
     "这个 那个 这些 那些 它 上面 上述 前面 刚才 刚刚 继续 接着说 接着讲 展开 详细说 细说 再说说 再讲讲 还有呢 然后呢 为什么呢 "
@@ -126,43 +93,6 @@ NOT_REFERRING = Wordings(
     "it's was got at expanding",
 )
 """Wordings that hold a referring word and do not point back; they are taken out before the search. Source: ours."""
-
-THAT_BEFORE = _set_of(
-    """about after against around at before behind besides by change check compare describe do explain fix for from
-    handle improve inside into like of on over rename repeat rewrite run save send shorten simplify summarise
-    summarize than to translate try use using with without"""
-)
-"""Verbs and prepositions whose object ``that`` points back ("explain that again", "about that"). Source: ours."""
-
-THAT_AFTER = _set_of(
-    """again already also and as better but by can did do does exactly for from happened has if in instead into is more
-    now one or part please so step then thing to too twice using was way when will with without would you"""
-)
-"""Words that may follow such an object; a noun may not ("about that movie"). Source: ours."""
-
-THAT_OPENERS = _set_of(
-    "after and because before but if maybe no oh ok okay once since so then well when where while yeah yes"
-)
-"""Words after which a clause begins: ``that`` and a verb then point back ("if that fails"). Source: ours."""
-
-THAT_VERBS = _set_of(
-    """broke broken can can't changed changes could couldn't did didn't does doesn't explains failed fails fixed fixes
-    happened happens has helped helps is isn't looked looks made makes means meant might must needs one seems should
-    shouldn't solved sounded sounds was wasn't way will won't worked works would wouldn't"""
-)
-"""What follows a ``that`` that opens a clause and points back; a noun may not ("that evening"). Source: ours."""
-
-THAT_AUXILIARIES = _set_of(
-    """can can't could couldn't did didn't do does doesn't don't has hasn't is isn't may might must should shouldn't
-    was wasn't will won't would wouldn't"""
-)
-"""Verbs that stand before ``that`` in a question ("is that safe?"), after an opening or a question word. Source: ours."""
-
-QUESTION_WORDS = _set_of("far how how's long many much often what when where which who why")
-"""What stands before the verb of an English question. Source: ours."""
-
-INNER_POINTERS = _set_of("it its 它 它们")
-"""Words that stand for what the same text has named in a sentence before, where there is one. Source: ours."""
 
 NAMED_THING = r"(?<![a-z'])(?:an?|the|my|our|your|his|her|their)(?: [a-z]+)? [a-z]{3}"
 """How an English sentence names a thing ("the lease ends"), as a pattern. Source: ours."""
