@@ -1,4 +1,4 @@
-"""Fit the weights of ``TokenEstimator`` and write ``gatekeeper_core/token_profiles.py``.
+"""Fit the weights of ``TokenEstimator`` and write ``gatekeeper_core/data/token_profiles.tsv``.
 
 Run ``python -m benchmarks.fit_tokens --data DIR``, where ``DIR/tokens/segments_train.jsonl.gz`` holds ordinary texts of
 many kinds with their true counts under several tokenizers, and ``DIR/tokens/hard.jsonl.gz`` hard ones
@@ -31,7 +31,7 @@ import numpy as np
 
 from benchmarks.report import SEED
 from gatekeeper_core.token_estimate import CLASSES, class_counts
-from gatekeeper_core.token_profiles import COMMON_SIGNS, WEIGHTS
+from gatekeeper_core.token_profiles import WEIGHTS
 
 __all__ = ["Segments", "left_out", "other_sources", "prompts", "read_segments"]
 
@@ -86,28 +86,18 @@ PRIORS = {
 START = {**dict.fromkeys(TWO_BYTES, 0.4), **dict.fromkeys(THREE_BYTES, 0.7)}
 """What the pools of scripts are drawn to themselves."""
 
-HEADER = '''"""What each class of characters costs, in tokens, by family of tokenizers; and the margin of each family.
-
-Written by ``python -m benchmarks.fit_tokens``, not by hand. It was fitted to {segments:,} texts of {kinds} kinds
-(languages, code, markup, data, logs) with the true counts of each tokenizer; no text is kept. Mean
-absolute error of a text, in percent, the kinds counting the same:
-
+HEADER = """\
+# What each class of characters costs, in tokens, by family of tokenizers; and the margin of each family.
+# Written by python -m benchmarks.fit_tokens, not by hand. Source: fitted to {segments:,} texts of {kinds} kinds
+# (languages, code, markup, data, logs) with the true counts of each tokenizer; no text is kept. Mean
+# absolute error of a text, in percent, the kinds counting the same:
 {table}
-
-"left out" means by weights that were fitted without the kind. The margin is the smallest by which at most 1 % of
-prompts of 4,000 to 48,000 tokens of three kinds, each counted without its kind, lie over their estimate.
-
-Random strings (``hump by digit``) and the scripts that ordinary texts hardly hold were fitted after that, to {hard:,}
-texts of {hard_kinds} hard kinds as well. So were the classes of one-sided texts (``fit_tokens.ONE_SIDED``).
+# "left out" means by weights that were fitted without the kind. The margin is the smallest by which at most 1 % of
+# prompts of 4,000 to 48,000 tokens of three kinds, each counted without its kind, lie over their estimate.
+# Random strings (hump by digit) and the scripts that ordinary texts hardly hold were fitted after that, to {hard:,}
+# texts of {hard_kinds} hard kinds as well. So were the classes of one-sided texts (fit_tokens.ONE_SIDED).
+# Columns: the class of token_estimate.CLASSES, or margin: by how much a prompt may be over its estimate; a family each.
 """
-
-from __future__ import annotations
-
-from collections.abc import Mapping
-
-__all__ = ["MARGINS", "PROFILES", "WEIGHTS"]
-
-'''
 
 
 class Segments(NamedTuple):
@@ -295,9 +285,9 @@ def one_sided_weights(segments: Segments, hard: Segments) -> dict[str, tuple[flo
     return {name: tuple(round(float(column[at]), 3) for column in fitted) for at, name in enumerate(CLASSES)}
 
 
-def module(segments: Segments, hard: Segments) -> str:
-    """Return the source of the module with the table."""
-    weights, margins, lines = {}, {}, ["======== ====== ======== ======", "family   fitted left out margin"]
+def table(segments: Segments, hard: Segments) -> str:
+    """Return the data file with the weights."""
+    weights, margins, lines = {}, {}, ["# ======== ====== ======== ======", "# family   fitted left out margin"]
     lines.append(lines[0])
     for profile in PROFILES:
         weights[profile] = np.round(fit(segments, hard, profile), 3)
@@ -306,58 +296,37 @@ def module(segments: Segments, hard: Segments) -> str:
         tokens = segments.tokens[profile]
         inside = mean_error(segments.kinds, segments.counts @ weights[profile] / tokens - 1)
         unseen = mean_error(segments.kinds, outside / tokens - 1)
-        lines.append(f"{profile:8} {inside:6.1f} {unseen:8.1f} {margins[profile]:6.2f}")
+        lines.append(f"# {profile:8} {inside:6.1f} {unseen:8.1f} {margins[profile]:6.2f}")
     lines.append(lines[0])
     numbers = {"segments": len(segments.kinds), "kinds": len(set(segments.kinds))}
     numbers |= {"hard": len(hard.kinds), "hard_kinds": len(set(hard.kinds))}
     head = HEADER.format(**numbers, table="\n".join(lines))
-    names = ", ".join(f'"{profile}"' for profile in PROFILES)
     columns = {name: tuple(float(weights[profile][at]) for profile in PROFILES) for at, name in enumerate(CLASSES)}
-    return "\n".join(
-        [
-            f"{head}PROFILES = ({names})",
-            '"""The families of tokenizers, in the order of the columns."""',
-            "",
-            "MARGINS: Mapping[str, float] = {",
-            *(f'    "{profile}": {margins[profile]},' for profile in PROFILES),
-            "}",
-            '"""By family, how far a prompt may lie over its estimate, as a share of it."""',
-            "",
-            "WEIGHTS: Mapping[str, tuple[float, ...]] = {",
-            rows(columns),
-            "}",
-            '"""By class of ``token_estimate.CLASSES`` the tokens that each of it costs."""',
-            "",
-            "COMMON_SIGNS = (",
-            *(f'    "{COMMON_SIGNS[at : at + 52]}"' for at in range(0, len(COMMON_SIGNS), 52)),
-            ")",
-            '"""Han and Hangul that o200k has a token for, each; the others cost two or three."""',
-            "",
-        ]
-    )
+    first = ["\t".join(["family", *PROFILES]), "\t".join(["margin", *(str(margins[profile]) for profile in PROFILES)])]
+    return head + "\n".join([*first, rows(columns), ""])
 
 
 def rows(weights: Mapping[str, tuple[float, ...]]) -> str:
     """Return the lines of a table of weights."""
-    return "\n".join(f'    "{name}": ({", ".join(map(str, weights[name]))}),' for name in CLASSES)
+    return "\n".join("\t".join([name, *map(str, weights[name])]) for name in CLASSES)
 
 
 def main() -> None:
-    """Write the module next to the code that reads it."""
+    """Write the data file."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--data", type=Path, required=True, help="folder that holds tokens/*.jsonl.gz")
-    parser.add_argument("--out", type=Path, default=Path("gatekeeper_core/token_profiles.py"))
+    parser.add_argument("--out", type=Path, default=Path("gatekeeper_core/data/token_profiles.tsv"))
     parser.add_argument("--one-sided-only", action="store_true", help="fit the classes of ONE_SIDED alone")
     options = parser.parse_args()
     segments = read_segments(options.data / "tokens" / "segments_train.jsonl.gz")
     hard = read_segments(options.data / "tokens" / "hard.jsonl.gz")
     if options.one_sided_only:
-        before, table, after = options.out.read_text(encoding="utf-8").partition(rows(WEIGHTS))
-        if not table:
+        before, found, after = options.out.read_text(encoding="utf-8").partition(rows(WEIGHTS))
+        if not found:
             parser.error(f"{options.out} has another table than the library")
         source = before + rows(one_sided_weights(segments, hard)) + after
     else:
-        source = module(segments, hard)
+        source = table(segments, hard)
     options.out.write_text(source, encoding="utf-8")
 
 

@@ -1,6 +1,6 @@
 """The table of characters that look like those of a mark, from Unicode's own data.
 
-    python -m benchmarks.lookalikes confusables.txt DerivedCoreProperties.txt | ruff format - > lookalikes.py
+    python -m benchmarks.lookalikes confusables.txt DerivedCoreProperties.txt > lookalikes.tsv
 
 Both files are on https://www.unicode.org/Public/, in ``security/`` and ``ucd/``.
 """
@@ -18,20 +18,16 @@ _IN_MARKS = frozenset("</[:-_abcdefghijklmnopqrstuvwxyz0123456789")
 _SAME = {"m": "rn", "i": "l", "1": "l", "|": "l", "0": "o"}
 """ASCII that looks like other ASCII. Source: confusables.txt; ``i`` and ``o`` because case is folded."""
 
-_HEAD = '''"""Characters that look like those of a mark: the targets, and what is read as each.
-
-Written by ``python -m benchmarks.lookalikes``, not by hand, from Unicode's confusables.txt {version}; see NOTICE. A
-letter or digit that compatibility decomposition takes to its target is left out.
-"""
-
-from __future__ import annotations
-
-__all__ = ["BLANKS", "LOOKALIKES"]
-'''
+_HEAD = """\
+# Characters that look like those of a mark. Source: Unicode's confusables.txt {version}; see NOTICE.
+# Written by python -m benchmarks.lookalikes, not by hand. A letter or digit that compatibility decomposition takes to its
+# target is left out.
+# Columns: the target, what is read as it, with escapes as in Python. "blank": characters that show nothing, apart from
+# marks, separators, controls and unassigned ones."""
 
 
 def main() -> None:
-    """Print the module."""
+    """Print the data file."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("confusables", type=Path)
     parser.add_argument("properties", type=Path)
@@ -51,13 +47,9 @@ def main() -> None:
         sorted(char for char in _ignorable(paths.properties) if unicodedata.category(char)[0] not in "CMZ")
     )
     print(_HEAD.format(version=version))
-    print(f"BLANKS = {blanks + chr(0x2800)!a}")
-    print('"""Characters that show nothing, apart from marks, separators, controls and unassigned ones."""\n')
-    print("LOOKALIKES: dict[str, str] = {")
-    for target, sources in sorted(rows.items()):
-        parts = [ascii(sources[start : start + 12]) for start in range(0, len(sources), 12)]
-        print(f"    {target!r}: {' '.join(parts)},")
-    print("}")
+    rows["blank"] = blanks + chr(0x2800)
+    for target, sources in sorted(rows.items(), key=lambda row: (row[0] != "blank", row[0])):
+        print(f"{target}\t{ascii(sources)[1:-1]}")
 
 
 def _rows(text: str) -> Iterator[tuple[str, str]]:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
+from gatekeeper_core.data_files import rows
 from gatekeeper_core.errors import ConfigError, check_range
 from gatekeeper_core.pricing.model_names import row_of_model
 
@@ -83,204 +84,25 @@ Of all rows it has the smallest ratio of ``cache_read`` to ``input``, the larges
 lifetime: these make sending everything cheap and a change of the prompt dear. The smallest prefix is the usual one.
 """
 
-_AS_OF = "2026-11-22"
-_LIST = "litellm 1.109.1, model_prices_and_context_window_backup.json"
-_SECOND_LIST = "genai-prices 0.2.3"  # for models that the first one lacks
 
-# A row: dollars per million tokens of input, output and cache_read (None: nothing is cached), and what differs from the
-# other rows of its provider.
-_Row = tuple[float, float, float | None] | tuple[float, float, float | None, Mapping[str, Any]]
-
-
-def _rows(rows: Mapping[str, _Row], *, write_ratio: float = 1.0, **common: Any) -> dict[str, ModelPrices]:
-    """Return the prices of one provider's models."""
-    made = {}
-    for name, (paid_in, paid_out, read, *own) in rows.items():
-        values: dict[str, Any] = {"cache_write": round(paid_in * write_ratio, 6), "as_of": _AS_OF, "source": _LIST}
-        values |= {**common, **(own[0] if own else {})}
-        if read is None:
-            values |= {"cache_write": paid_in, "min_cached_tokens": None}
-        made[name] = ModelPrices(input=paid_in, output=paid_out, cache_read=paid_in if read is None else read, **values)
-    return made
+def _row(*cells: str) -> ModelPrices:
+    """Return a row of ``prices.tsv``, without the name."""
+    paid_in, paid_out, read, written, smallest, step, lifetime, marked, as_of, source = cells
+    return ModelPrices(
+        input=float(paid_in),
+        output=float(paid_out),
+        cache_read=float(read),
+        cache_write=float(written),
+        min_cached_tokens=None if smallest == "-" else int(smallest),
+        step_tokens=int(step),
+        lifetime_seconds=float(lifetime),
+        marked=marked == "yes",
+        source=source,
+        as_of=as_of,
+    )
 
 
-# "Prompt caching" of Anthropic's documentation: the smallest prefixes, and five minutes. Of one hour (``"ttl": "1h"``)
-# the cache_write is twice the input, the lifetime_seconds are 3,600.
-_ANTHROPIC: Mapping[str, _Row] = {
-    "claude-3-haiku": (0.25, 1.25, 0.03, {"cache_write": 0.3, "min_cached_tokens": 2048, "source": _SECOND_LIST}),
-    "claude-3-opus": (15.0, 75.0, 1.5, {"source": _SECOND_LIST}),
-    "claude-3-5-haiku": (0.8, 4.0, 0.08, {"min_cached_tokens": 2048, "source": _SECOND_LIST}),
-    "claude-3-5-sonnet": (3.0, 15.0, 0.3, {"source": _SECOND_LIST}),
-    "claude-3-7-sonnet": (3.0, 15.0, 0.3, {"source": _SECOND_LIST}),
-    "claude-opus-4": (15.0, 75.0, 1.5, {"source": _SECOND_LIST}),
-    "claude-opus-4-5": (5.0, 25.0, 0.5, {"min_cached_tokens": 4096}),
-    "claude-opus-4-6": (5.0, 25.0, 0.5, {"min_cached_tokens": 4096}),
-    "claude-opus-4-7": (5.0, 25.0, 0.5, {"min_cached_tokens": 2048}),
-    "claude-opus-4-8": (5.0, 25.0, 0.5),
-    "claude-opus-5": (5.0, 25.0, 0.5, {"min_cached_tokens": 512}),
-    "claude-opus-5-5": (4.0, 20.0, 0.2, {"min_cached_tokens": 512}),
-    "claude-sonnet-4": (3.0, 15.0, 0.3),
-    "claude-sonnet-5": (2.0, 10.0, 0.2),
-    "claude-sonnet-5-5": (2.0, 10.0, 0.1, {"min_cached_tokens": 512}),
-    "claude-haiku-4": (1.0, 5.0, 0.1, {"min_cached_tokens": 4096}),
-    "claude-haiku-5": (0.1, 0.5, 0.01, {"min_cached_tokens": 512}),
-    "claude-fable-5": (10.0, 50.0, 1.0, {"min_cached_tokens": 512}),
-    "claude-fable-5-1": (10.0, 50.0, 0.25, {"min_cached_tokens": 512}),
-    "claude-mythos-5": (10.0, 50.0, 1.0, {"min_cached_tokens": 512}),
-    "claude-mythos-5-1": (10.0, 50.0, 0.25, {"min_cached_tokens": 512}),
-}
-# "Prompt caching" of OpenAI's documentation: 1,024 tokens, then steps of 128; 5 to 10 minutes without use.
-_OPENAI: Mapping[str, _Row] = {
-    "gpt-3.5-turbo": (0.5, 1.5, None),
-    "gpt-35-turbo": (0.5, 1.5, None),
-    "gpt-4": (30.0, 60.0, None),
-    "gpt-4-0125": (10.0, 30.0, None),
-    "gpt-4-1106": (10.0, 30.0, None),
-    "gpt-4-turbo": (10.0, 30.0, None),
-    "gpt-4.1": (2.0, 8.0, 0.5),
-    "gpt-4.1-mini": (0.4, 1.6, 0.1),
-    "gpt-4.1-nano": (0.1, 0.4, 0.025),
-    "gpt-4o": (2.5, 10.0, 1.25),
-    "gpt-4o-2024-05-13": (5.0, 15.0, None),
-    "gpt-4o-mini": (0.15, 0.6, 0.075),
-    "gpt-5": (1.25, 10.0, 0.125),
-    "gpt-5-mini": (0.25, 2.0, 0.025),
-    "gpt-5-nano": (0.05, 0.4, 0.005),
-    "gpt-5-pro": (15.0, 120.0, None),
-    "gpt-5.1-codex-mini": (0.25, 2.0, 0.025),
-    "gpt-5.2": (1.75, 14.0, 0.175),
-    "gpt-5.2-pro": (21.0, 168.0, None),
-    "gpt-5.3": (1.75, 14.0, 0.175),
-    "gpt-5.4": (2.5, 15.0, 0.25),
-    "gpt-5.4-mini": (0.75, 4.5, 0.075),
-    "gpt-5.4-nano": (0.2, 1.25, 0.02),
-    "gpt-5.4-pro": (30.0, 180.0, None),
-    "gpt-5.5": (5.0, 30.0, 0.5),
-    "gpt-5.5-pro": (30.0, 180.0, None),
-    "o1": (15.0, 60.0, 7.5),
-    "o1-pro": (150.0, 600.0, None),
-    "o3": (2.0, 8.0, 0.5),
-    "o3-mini": (1.1, 4.4, 0.55),
-    "o3-pro": (20.0, 80.0, None),
-    "o4-mini": (1.1, 4.4, 0.275),
-}
-# The same page: from GPT-5.6 on a write costs 1.25 times the input, and a prefix lives 30 minutes.
-_OPENAI_WITH_FEE: Mapping[str, _Row] = {
-    "gpt-5.6": (4.0, 20.0, 0.4),
-    "gpt-5.6-luna": (0.2, 1.2, 0.02),
-    "gpt-5.6-terra": (2.0, 12.0, 0.2),
-    "gpt-6-astra": (10.0, 50.0, 1.0),
-    "gpt-6-luna": (0.1, 0.5, 0.01),
-    "gpt-6-sol": (2.0, 10.0, 0.2),
-    "gpt-6.1-sol": (2.0, 10.0, 0.1),
-    "gpt-6.1-terra": (1.0, 5.0, 0.05),
-}
-# "Context caching" of the Gemini API: implicit from 2.5 on, 2,048 or 4,096 tokens; no lifetime is promised.
-_GEMINI: Mapping[str, _Row] = {
-    "gemini-2.0-flash": (0.1, 0.4, None, {"source": _SECOND_LIST}),
-    "gemini-2.0-flash-lite": (0.075, 0.3, None, {"source": _SECOND_LIST}),
-    "gemini-2.5-flash": (0.3, 2.5, 0.03, {"min_cached_tokens": 2048}),
-    "gemini-2.5-flash-lite": (0.1, 0.4, 0.01, {"min_cached_tokens": 2048}),
-    "gemini-2.5-pro": (1.25, 10.0, 0.125, {"min_cached_tokens": 2048}),
-    "gemini-3-flash": (0.5, 3.0, 0.05),
-    "gemini-3-pro": (2.0, 12.0, 0.2, {"source": _SECOND_LIST}),
-    "gemini-3.1-flash-lite": (0.25, 1.5, 0.025),
-    "gemini-3.1-pro": (2.0, 12.0, 0.2),
-    "gemini-3.5-flash": (1.5, 9.0, 0.15),
-    "gemini-3.5-flash-lite": (0.3, 2.5, 0.03),
-    "gemini-3.6-flash": (0.75, 3.75, 0.075),
-    "gemini-3.7-flash": (0.75, 3.75, 0.075),
-    "gemini-3.8-flash": (0.75, 3.75, 0.075),
-    "gemini-4-argon": (2.0, 10.0, 0.1),
-}
-# "Context caching" of DeepSeek: units of 64 tokens, kept for hours to days; one hour is the least that is sure.
-_DEEPSEEK: Mapping[str, _Row] = {
-    "deepseek-chat": (0.28, 0.42, 0.028),
-    "deepseek-flash": (0.3, 1.2, 0.006),
-    "deepseek-r1": (0.55, 2.19, 0.14),
-    "deepseek-reasoner": (0.28, 0.42, 0.028),
-    "deepseek-v3": (0.27, 1.1, 0.07),
-    "deepseek-v3.2": (0.28, 0.4, 0.028),
-    "deepseek-v4-flash": (0.3, 1.2, 0.006),
-    "deepseek-v4-pro": (1.32, 3.96, 0.044),
-}
-# "Prompt caching" of MiniMax: automatic from 512 tokens on, without a fee.
-_MINIMAX: Mapping[str, _Row] = {
-    "minimax-m2": (0.3, 1.2, 0.03),
-    "minimax-m2.1-lightning": (0.3, 2.4, 0.03),
-    "minimax-m2.5-lightning": (0.3, 2.4, 0.03),
-    "minimax-m2.7": (0.3, 1.2, 0.06, {"source": _SECOND_LIST}),
-    "minimax-m2.7-highspeed": (0.6, 2.4, 0.06, {"source": _SECOND_LIST}),
-    "minimax-m3": (0.3, 1.2, 0.06),
-    "minimax-m3.1-flash": (0.15, 0.6, 0.015, {"source": _SECOND_LIST}),
-}
-# "Context cache" of Alibaba's Model Studio: implicit from 1,024 tokens on, a hit at 20 % of the input.
-_QWEN: Mapping[str, _Row] = {
-    "qwen-flash": (0.05, 0.4, 0.01),
-    "qwen-max": (1.6, 6.4, 0.32),
-    "qwen-plus": (0.4, 1.2, 0.08),
-    "qwen-turbo": (0.05, 0.2, 0.01),
-    "qwen3-coder-plus": (1.0, 5.0, 0.1),
-    "qwen3-max": (1.2, 6.0, 0.24),
-    "qwen3.7-max": (2.5, 7.5, 0.5),
-    "qwen3.8-flash": (0.15, 0.47, 0.016),
-    "qwen3.8-max": (2.0, 6.0, 0.25),
-}
-# These publish prices of cached tokens, and neither a smallest prefix nor a lifetime: the usual ones are taken.
-_OTHERS: Mapping[str, _Row] = {
-    "codestral": (0.3, 0.9, 0.03),
-    "devstral": (0.4, 2.0, 0.04),
-    "devstral-small": (0.1, 0.3, 0.01),
-    "magistral-medium": (1.5, 7.5, 0.15),
-    "magistral-small": (0.15, 0.6, 0.015),
-    "ministral-3b": (0.1, 0.1, 0.01),
-    "ministral-8b": (0.15, 0.15, 0.015),
-    "ministral-14b": (0.2, 0.2, 0.02),
-    "mistral-large": (0.5, 1.5, 0.05),
-    "mistral-large-4": (1.36, 4.18, 0.14),
-    "mistral-medium": (1.5, 7.5, 0.15),
-    "mistral-small": (0.15, 0.6, 0.015),
-    "grok-3": (3.0, 15.0, 0.75, {"source": _SECOND_LIST}),
-    "grok-3-mini": (0.3, 0.5, 0.075, {"source": _SECOND_LIST}),
-    "grok-4": (3.0, 15.0, 0.75, {"source": _SECOND_LIST}),
-    "grok-4-fast": (0.2, 0.5, 0.05, {"source": _SECOND_LIST}),
-    "grok-4.1-fast": (0.2, 0.5, 0.05, {"source": _SECOND_LIST}),
-    "grok-4.20": (1.25, 2.5, 0.2),
-    "grok-4.3": (1.25, 2.5, 0.2),
-    "grok-4.5": (2.0, 6.0, 0.3),
-    "grok-4.6": (2.0, 6.0, 0.5),
-    "grok-4.7": (2.0, 6.0, 0.5),
-    "grok-code-fast": (1.0, 2.0, 0.2),
-    "kimi-k2": (0.6, 2.5, 0.15, {"source": _SECOND_LIST}),
-    "kimi-k2.5": (0.6, 3.0, 0.1),
-    "kimi-k2.6": (0.95, 4.0, 0.16),
-    "kimi-k2.7-code": (0.95, 4.0, 0.19),
-    "kimi-k3": (3.0, 15.0, 0.3),
-    "kimi-k3.1-pro": (2.0, 10.0, 0.2),
-    "moonshot-v1-8k": (0.2, 2.0, None),
-    "moonshot-v1-32k": (1.0, 3.0, None),
-    "moonshot-v1-128k": (2.0, 5.0, None),
-    "glm-4.5": (0.6, 2.2, None),
-    "glm-4.5-air": (0.2, 1.1, None),
-    "glm-4.6": (0.6, 2.2, 0.11),
-    "glm-4.7": (0.6, 2.2, 0.11),
-    "glm-5": (1.0, 3.2, 0.2),
-    "glm-5.1": (1.4, 4.4, 0.26),
-    "glm-5.2": (1.4, 4.4, 0.26),
-    "glm-5.3": (1.4, 4.4, 0.26),
-    "glm-5.3-flash": (0.15, 0.5, 0.03),
-}
-
-PRICES: Mapping[str, ModelPrices] = {
-    **_rows(_ANTHROPIC, write_ratio=1.25, marked=True),
-    **_rows(_OPENAI, step_tokens=128),
-    **_rows(_OPENAI_WITH_FEE, write_ratio=1.25, step_tokens=128, lifetime_seconds=1800.0),
-    **_rows(_GEMINI, min_cached_tokens=4096),
-    **_rows(_DEEPSEEK, min_cached_tokens=64, step_tokens=64, lifetime_seconds=3600.0),
-    **_rows(_MINIMAX, min_cached_tokens=512),
-    **_rows(_QWEN, source=f"{_LIST}; Alibaba Model Studio, Context cache"),
-    **_rows(_OTHERS),
-}
+PRICES: Mapping[str, ModelPrices] = {name: _row(*cells) for name, *cells in rows("prices.tsv")}
 """Prices by the beginning of a model's name, in lower case: of a prompt within the first tier, without discounts."""
 
 
