@@ -20,8 +20,8 @@ _SAME = {"m": "rn", "i": "l", "1": "l", "|": "l", "0": "o"}
 
 _HEAD = """\
 # Characters that look like those of a mark. Source: Unicode's confusables.txt {version}; see NOTICE.
-# Written by python -m benchmarks.lookalikes, not by hand. A letter or digit that compatibility decomposition takes to its
-# target is left out.
+# Written by python -m benchmarks.lookalikes, not by hand. A letter or digit that compatibility decomposition
+# takes to its target is left out.
 # Columns: the target, what is read as it, with escapes as in Python. "blank": characters that show nothing, apart from
 # marks, separators, controls and unassigned ones."""
 

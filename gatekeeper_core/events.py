@@ -10,9 +10,12 @@ Who tells them, and to whom: :mod:`gatekeeper_core.observation`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal, NamedTuple
+from functools import cache
+from typing import Literal, NamedTuple, cast
 
-__all__ = ["EVENTS", "FACTS", "Event", "Fact", "Kind", "Level"]
+from gatekeeper_core.data_files import rows
+
+__all__ = ["EVENTS", "Event", "Fact", "Kind", "Level", "fact_table"]
 
 Level = Literal["DEBUG", "INFO", "WARNING"]
 Kind = Literal["int", "int | None", "float", "bool", "str", "str | None", "list[int]", "list[str]"]
@@ -35,7 +38,7 @@ class Event(NamedTuple):
         message: the constant message of its records; ``%(name)s`` stands for a fact, "?" where a stage
             failed before it.
         levels: the levels of its records, the usual one first.
-        facts: names of its facts, see ``FACTS``.
+        facts: names of its facts, see :func:`fact_table`.
         optional: those of them that are not always there.
         is_stage: whether it is work that takes time: its record comes at its end and has the fact ``outcome`` as well;
             unless that is "ok", it may have no other.
@@ -50,118 +53,12 @@ class Event(NamedTuple):
     is_stage: bool = False
 
 
-FACTS: Mapping[str, Fact] = {
-    # how it went
-    "outcome": Fact("str", "", "`ok`, or the type of the error that the stage raised"),
-    "status": Fact("str", "", "a fixed word of the stage, see its page"),
-    "reason": Fact("str", "", "a fixed word, or the type (and place) of an error; empty where there is nothing to say"),
-    "cause": Fact(
-        "str", "", "how the past was chosen and why, in fixed words: `kept: same_run`, `fallback: KeyError at a.py:7`"
-    ),
-    "error": Fact("str", "", "the type of an error"),
-    "shadow": Fact("bool", "", "whether the choice is only reported, and something else is sent"),
-    "counter": Fact("str", "", "what counted the tokens: a profile, or the name of another counter"),
-    "margin": Fact("float", "share", "how far a prompt may lie over its estimate: so much of the budget is kept free"),
-    # tokens
-    "tokens": Fact("int", "token", "what is sent, or what a step leaves"),
-    "tokens_before": Fact("int", "token", "before something was made smaller"),
-    "tokens_after": Fact("int", "token", "after it"),
-    "saved": Fact("int", "token", "the one less the other"),
-    "ratio": Fact("float", "share", "the other through the one, to four digits"),
-    "history_tokens": Fact("int", "token", "what all of the history would cost"),
-    "fixed_tokens": Fact("int", "token", "what else the budget has to carry"),
-    "budget_tokens": Fact("int", "token", "the budget"),
-    "setting": Fact("str", "", "the name of the caller's own setting"),
-    "available_tokens": Fact("int", "token", "what of the budget may be used"),
-    "needed_tokens": Fact("int", "token", "what must be sent costs by itself"),
-    "system_prompt_tokens": Fact("int", "token", "the system prompt"),
-    "summary_tokens": Fact("int", "token", "the summary, and what stands for finished steps"),
-    "retrieved_tokens": Fact("int", "token", "long-term memories"),
-    "recent_messages_tokens": Fact("int", "token", "messages of the thread"),
-    "current_input_tokens": Fact("int", "token", "what the user asks now"),
-    "pinned_tokens": Fact("int", "token", "the pin"),
-    "tools_tokens": Fact("int", "token", "schemas of tools"),
-    "constraints_tokens": Fact("int", "token", "constraints"),
-    "total_tokens": Fact("int", "token", "the whole prompt"),
-    "prefix_tokens": Fact("int", "token", "what begins as the prompt of the build before did"),
-    "prefix_share": Fact("float", "share", "the same, as a share of the prompt"),
-    "input_tokens": Fact("int | None", "token", "of a request, as the provider counts; None where it does not say"),
-    "output_tokens": Fact("int | None", "token", "of an answer, as the provider counts; None where it does not say"),
-    # money and caches
-    "policy_action": Fact(
-        "str", "", "what is sent of the past: `everything`, a body that was `kept` or `rebuilt`, or `fresh` turns alone"
-    ),
-    "policy_reason": Fact("str", "", "why, as a fixed word; all of them are in docs/savings.md"),
-    "dollars": Fact("float", "USD", "what a call costs: its input as expected or, once reported, all of it"),
-    "everything_dollars": Fact("float", "USD", "what it would cost to send everything"),
-    "paid_dollars": Fact("float", "USD", "what the calls of the thread have cost so far"),
-    "everything_paid_dollars": Fact("float", "USD", "what they would have cost, had everything been sent"),
-    "cached_tokens": Fact("int", "token", "of a request, read from the provider's cache, as expected or as reported"),
-    "cache_written_tokens": Fact("int", "token", "of a request, written to that cache, as reported"),
-    "turns_recalled": Fact("int", "turn", "past turns sent inside the question"),
-    # turns and messages
-    "turn_count": Fact("int", "turn", "past turns of the conversation"),
-    "turns_kept": Fact("int", "turn", "of them sent"),
-    "turn_ids": Fact("list[int]", "", "their 0-based positions, ascending"),
-    "turns_left_out": Fact("int", "turn", "past turns that the model does not get to read"),
-    "left_out": Fact("str", "", "their 0-based positions, ascending: `0-17, 19`"),
-    "topics": Fact("int", "topic", "topics of the conversation"),
-    "candidates": Fact("int", "turn", "turns that compete"),
-    "messages": Fact("int", "message", "messages of the request, or those that were deleted"),
-    "message_count": Fact("int", "message", "messages of the history; of a compression, those of its result"),
-    "messages_kept": Fact("int", "message", "messages that are sent"),
-    "messages_replaced": Fact("int", "message", "of them in another form"),
-    "messages_folded": Fact("int", "message", "messages that a placeholder stands for"),
-    "messages_sent": Fact("int", "message", "messages of the thread that are sent as they are"),
-    "messages_changed": Fact("int", "message", "sent, compressed or cut"),
-    "messages_recalled": Fact("int", "message", "whose turn is told inside the question"),
-    "messages_summary": Fact("int", "message", "that the summary covers"),
-    "messages_step": Fact("int", "message", "that the summary of a finished step covers"),
-    "messages_left_out": Fact("int", "message", "neither sent nor stood for"),
-    "included_message_count": Fact("int", "message", "of the thread that are sent"),
-    "summarized_message_count": Fact("int", "message", "that the summary covers, where it is sent"),
-    "covered_messages": Fact("int", "message", "that the summary covers"),
-    # the choice
-    "decision": Fact("str | None", "", "the gate's: `continue` or `switch`; None where nothing was asked of it"),
-    "staying": Fact("float", "share", "how likely the question stays with the active topic"),
-    "link": Fact("float", "share", "how firmly the question hangs on the newest turn"),
-    "coverage": Fact("float", "share", "how far the cover came"),
-    "strategy": Fact("str", "", "how something was made smaller"),
-    "history": Fact("str", "", "how past turns are chosen: `hybrid`, `gated` or `window`"),
-    "history_status": Fact("str | None", "", "`status` of the history inside a build; None where there was none"),
-    # the parts of a build
-    "part": Fact("str", "", "a part of the prompt, or of what it is made of"),
-    "number": Fact("int", "", "1-based place of a part"),
-    "misses": Fact("list[str]", "", "parts that could not be had, each with its status"),
-    "given_up": Fact("list[str]", "", "what had to give way"),
-    "squeezed": Fact("str", "", "the strategy that made the current run fit in the end; empty where none was needed"),
-    "safety_net": Fact("bool", "", "whether the question was missing at the end of the thread"),
-    "used_summary": Fact("bool", "", "whether there is a summary"),
-    "has_task": Fact("bool", "", "whether the thread is at work on something"),
-    "constraints": Fact("int", "constraint", "constraints of the thread"),
-    "retrieved_memory_count": Fact("int", "memory", "long-term memories that are sent"),
-    "index_origin": Fact("str", "", "where the index of the thread comes from; empty where it was known"),
-    # memories and stores
-    "memories": Fact("int", "memory", "long-term memories: found, written or deleted"),
-    "forgotten": Fact("int", "memory", "of them deleted, because the user asked for it"),
-    "dropped": Fact("int", "memory", "of them not taken: secrets, and what nobody said"),
-    "backend": Fact("str", "", "the kind of the store"),
-    "access": Fact("str", "", "`read`, `write` or `bare` (outside of a transaction)"),
-    "what": Fact("str", "", "`thread`, `user`, `tenant` or `source`"),
-    "records": Fact("int", "record", "derived records"),
-    "blobs": Fact("int", "blob", "blobs"),
-    "is_purged": Fact("bool", "", "whether the bytes are gone, too"),
-    "problems": Fact("int", "problem", "what is wrong with the store"),
-    "found_version": Fact("int", "", "version of the tables as they were found, 0 for a new store"),
-    "schema_version": Fact("int", "", "version of the tables now"),
-    # a model over the network
-    "finish_reason": Fact("str | None", "", "why the answer ended, as the provider says it"),
-    "attempt": Fact("int", "", "1-based number of the attempt that failed"),
-    "wait_seconds": Fact("float", "s", "how long the next one waits"),
-    "http_status": Fact("int | None", "", "the provider's HTTP status; None where there was none"),
-    "code": Fact("int | None", "", "the provider's own code; None where there was none"),
-}
-"""What each fact means, by its name."""
+@cache
+def fact_table() -> Mapping[str, Fact]:
+    """Return what each fact means, by its name (``data/facts.tsv``)."""
+    table = rows("facts.tsv")
+    return {name: Fact(cast("Kind", kind), unit.strip("-"), meaning) for name, kind, unit, meaning in table}
+
 
 _VIEW = (
     "cause status reason decision messages_kept message_count messages_folded messages_replaced turns_kept turn_count "

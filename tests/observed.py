@@ -27,7 +27,7 @@ from gatekeeper_core.context.prompt.adapter import Asked, ThreadRequests
 from gatekeeper_core.context.summary.summary import SummaryConfig, ThreadSummary
 from gatekeeper_core.encoder import TextEncoder
 from gatekeeper_core.errors import GatekeeperError, StorageError
-from gatekeeper_core.events import EVENTS, FACTS, Event
+from gatekeeper_core.events import EVENTS, Event, fact_table
 from gatekeeper_core.pricing.usage import Usage
 from gatekeeper_core.storage.base import MemoryScope
 from gatekeeper_core.storage.in_memory import InMemoryMemoryStore, InMemoryRecordStore
@@ -50,7 +50,7 @@ def fits(event: Event, facts: Mapping[str, Any]) -> bool:
     needed = set(event.facts) - event.optional if facts.get("outcome", "ok") == "ok" else set()
     if event.is_stage != ("outcome" in facts) or not needed <= names <= set(event.facts):
         return False
-    return all(_is_of(FACTS[name].kind, value) for name, value in facts.items())
+    return all(_is_of(fact_table()[name].kind, value) for name, value in facts.items())
 
 
 def _is_of(kind: str, value: object) -> bool:

@@ -217,7 +217,7 @@ def test_the_notice_names_each_file_that_holds_data_of_others(wheel_path: Path) 
     """The first lines of such a file refer to the NOTICE file, which has the licences."""
     notice = dist_info_text(wheel_path, "licenses/NOTICE")
     with zipfile.ZipFile(wheel_path) as wheel:
-        modules = [
+        files = [
             name for name in wheel.namelist() if name.endswith((".py", ".tsv")) and b"NOTICE" in wheel.read(name)[:500]
         ]
     assert {"gatekeeper_core/data/lookalikes.tsv", "gatekeeper_core/data/background.tsv"} <= set(files)

@@ -25,7 +25,7 @@ import gatekeeper_core
 from gatekeeper_core import BudgetError, ContextBuilder, ContextBuilderConfig, ContextGatekeeper, Message, Thread
 from gatekeeper_core.context.history.modes import HistoryConfig
 from gatekeeper_core.errors import ConflictError
-from gatekeeper_core.events import EVENTS, FACTS, HISTORY, USAGE
+from gatekeeper_core.events import EVENTS, HISTORY, USAGE, fact_table
 from gatekeeper_core.observation import stage, tell
 from gatekeeper_core.storage.in_memory import InMemoryRecordStore
 from gatekeeper_core.storage.sqlite import SQLiteStore
@@ -320,7 +320,9 @@ def test_attributes_are_the_facts_of_the_schema(exported: Exported, tmp_path: Pa
         own = {name: value for name, value in (span.attributes or {}).items() if name.startswith("gatekeeper.")}
         facts = {name.removeprefix("gatekeeper."): list(v) if isinstance(v, tuple) else v for name, v in own.items()}
         absent = {
-            name: None for name in event.facts if FACTS[name].kind.endswith("None") and name not in event.optional
+            name: None
+            for name in event.facts
+            if fact_table()[name].kind.endswith("None") and name not in event.optional
         }
         assert fits(event, {**(absent if facts["outcome"] == "ok" else {}), **facts}), (span.name, facts)
     known = {f"gatekeeper.{event.key}" for event in EVENTS if event.is_stage}
