@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = ["pattern", "rows", "text", "words"]
+__all__ = ["expanded", "pattern", "rows", "text", "words"]
 
 
 def text(name: str) -> str:
@@ -52,8 +52,10 @@ def words(name: str, key: str) -> tuple[str, ...]:
 
 
 def pattern(name: str, key: str) -> str:
-    """Return a regular expression: the rows of the file with its name, end to end.
+    """Return a regular expression: the rows of the file with its name, end to end."""
+    return expanded(name, "".join(_entries(name)[key]))
 
-    ``{NAME}`` in capitals stands for the expression of that name in the same file.
-    """
-    return re.sub(r"\{([A-Z_]+)\}", lambda part: pattern(name, part[1]), "".join(_entries(name)[key]))
+
+def expanded(name: str, source: str) -> str:
+    """Return a regular expression in which ``{NAME}`` stands for the one of that name in a file."""
+    return re.sub(r"\{([A-Z_]+)\}", lambda part: pattern(name, part[1]), source)

@@ -46,7 +46,7 @@ class Span(NamedTuple):
 
 
 class LazyPattern:
-    """A regular expression that is compiled when it is first used; then as fast as any other.
+    """A regular expression that is read and compiled when it is first used; then as fast as any other.
 
     The classes of :data:`WIDE` and the marks are long: compiling every pattern here would be half of what an import of
     the library costs.
@@ -62,7 +62,7 @@ class LazyPattern:
     finditer: Callable[..., Iterator[re.Match[str]]]
     sub: Callable[..., str]
 
-    def __init__(self, source: str, flags: int = 0) -> None:
+    def __init__(self, source: str | Callable[[], str], flags: int = 0) -> None:
         self._source = source
         self._flags = flags
 
@@ -72,7 +72,8 @@ class LazyPattern:
             # Reached only until the first use: from then on the methods are found on the object itself.
             if name not in LazyPattern.__annotations__:
                 raise AttributeError(f"{type(self).__name__} has no attribute {name}")
-            pattern = re.compile(self._source, self._flags)
+            source = self._source() if callable(self._source) else self._source
+            pattern = re.compile(source, self._flags)
             for method in LazyPattern.__annotations__:
                 setattr(self, method, getattr(pattern, method))
             return getattr(pattern, name)

@@ -8,19 +8,19 @@ from __future__ import annotations
 
 import math
 import re
-from functools import cache
+from functools import cache, partial
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
-from gatekeeper_core.selection import lexicon
+from gatekeeper_core.data_files import pattern
 from gatekeeper_core.selection.anchors import count_terms, extract_anchors, stem
 from gatekeeper_core.selection.information import LEAST_INFORMATION, surprise
+from gatekeeper_core.selection.lexicon import word_set, wordings
 from gatekeeper_core.text import LazyPattern, clean, is_question, sentences
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from gatekeeper_core.selection.lexicon import Wordings
 
 __all__ = ["Cues", "ends_with_question", "read_cues", "without_cues"]
 
@@ -90,34 +90,34 @@ def read_cues(text: str) -> Cues:
     ('back to', '换个话题')
     """
     folded = clean(text[:_MAX_READ]).casefold().replace("’", "'").replace("ı", "i").strip()
-    switch, leaving = _Search(folded).first(lexicon.EXPLICIT_SWITCH), _LEAVING.match(folded)
+    switch, leaving = _Search(folded).first("explicit switch"), _LEAVING.match(folded)
     if leaving:
         folded = folded[leaving.end() :].strip()
     search, parts = _Search(folded), _sentences(folded)
     found = search.first
-    request = found(lexicon.REQUEST_OPENERS) or found(lexicon.REQUEST_VERBS)
+    request = found("request openers") or found("request verbs")
     continues = _CONTINUATION.match(folded) or _TRAILING.search(folded)
     return Cues(
-        referring=_referring(folded, parts) if search.may_hold(lexicon.REFERRING) or "that" in folded else None,
+        referring=_referring(folded, parts) if search.may_hold("referring") or "that" in folded else None,
         pronoun=_pronoun(search),
         switch=switch,
         leaving=next(filter(None, leaving.groups())) if leaving else None,
-        said=found(lexicon.SAID_BEFORE),
-        back=found(lexicon.EXPLICIT_RETURN),
-        change=found(lexicon.CHANGE_MARKERS),
-        small_talk=found(lexicon.SMALL_TALK),
-        greeting=_at_start(lexicon.GREETINGS, folded),
-        thanks=found(lexicon.THANKS),
-        acknowledgement=_at_start(lexicon.ACKNOWLEDGEMENTS, folded),
+        said=found("said before"),
+        back=found("explicit return"),
+        change=found("change markers"),
+        small_talk=found("small talk"),
+        greeting=_at_start("greetings", folded),
+        thanks=found("thanks"),
+        acknowledgement=_at_start("acknowledgements", folded),
         request=request,
-        about_you=found(lexicon.QUESTIONS_ABOUT_YOU),
-        correction=found(lexicon.CORRECTIONS),
+        about_you=found("questions about you"),
+        correction=found("corrections"),
         asks=request or ("?" if any(map(is_question, parts[-2:])) else None),
         about_conversation=_about_conversation(folded),
         continues=continues[0] if continues else None,
-        edit=found(lexicon.EDITS),
-        newest_state=found(lexicon.NEWEST_STATE),
-        asked_before=found(lexicon.ASKED_BEFORE),
+        edit=found("edits"),
+        newest_state=found("newest state"),
+        asked_before=found("asked before"),
     )
 
 
@@ -152,12 +152,12 @@ def _blanked(text: str, spans: list[tuple[int, int]]) -> str:
 
 
 _STEERING = (
-    lexicon.CORRECTIONS,
-    lexicon.EXPLICIT_SWITCH,
-    lexicon.EXPLICIT_RETURN,
-    lexicon.SAID_BEFORE,
-    lexicon.REFERRING,
-    lexicon.REQUEST_OPENERS,
+    "corrections",
+    "explicit switch",
+    "explicit return",
+    "said before",
+    "referring",
+    "request openers",
 )
 
 
@@ -179,49 +179,51 @@ class _Search:
         self.text = text
         self._pieces = frozenset(_PIECE.findall(text))
 
-    def may_hold(self, wordings: Wordings) -> bool:
-        """Return whether the text holds what one of the wordings begins with."""
-        return not _begins(wordings).isdisjoint(self._pieces)
+    def may_hold(self, name: str) -> bool:
+        """Return whether the text holds what one of a group of wordings begins with."""
+        return not _begins(name).isdisjoint(self._pieces)
 
-    def matches(self, wordings: Wordings) -> Iterator[re.Match[str]]:
-        """Return the places of the wordings in the text, in order, none inside another."""
-        return _pattern(wordings).finditer(self.text) if self.may_hold(wordings) else iter(())
+    def matches(self, name: str) -> Iterator[re.Match[str]]:
+        """Return the places of a group of wordings in the text, in order, none inside another."""
+        return _pattern(name).finditer(self.text) if self.may_hold(name) else iter(())
 
-    def first(self, wordings: Wordings) -> str | None:
-        """Return the first of the wordings in the text, or None."""
-        match = next(self.matches(wordings), None)
+    def first(self, name: str) -> str | None:
+        """Return the first of a group of wordings in the text, or None."""
+        match = next(self.matches(name), None)
         return match[0] if match else None
 
 
 _PIECE = LazyPattern(r"[0-9a-z_']+|[^\x00-\x7f]")
 _ENGLISH_PIECE = LazyPattern(r"[a-z']+|[^\sa-z']")
-_CONTINUATION = LazyPattern(lexicon.CONTINUATION)
-_TRAILING = LazyPattern(lexicon.TRAILING)
-_REACTION = LazyPattern(lexicon.REACTION)
-_LEAVING = LazyPattern(lexicon.LEAVING)
-_NAMED_THING = LazyPattern(lexicon.NAMED_THING)
-_NEW_THING = LazyPattern(lexicon.NEW_THING)
-_ABOUT_CONVERSATION = LazyPattern(lexicon.ABOUT_CONVERSATION)
+_CONTINUATION = LazyPattern(partial(pattern, "cues.tsv", "CONTINUATION"))
+_TRAILING = LazyPattern(partial(pattern, "cues.tsv", "TRAILING"))
+_REACTION = LazyPattern(partial(pattern, "cues.tsv", "REACTION"))
+_LEAVING = LazyPattern(partial(pattern, "cues.tsv", "LEAVING"))
+_NAMED_THING = LazyPattern(partial(pattern, "cues.tsv", "NAMED_THING"))
+_NEW_THING = LazyPattern(partial(pattern, "cues.tsv", "NEW_THING"))
+_ABOUT_CONVERSATION = LazyPattern(partial(pattern, "cues.tsv", "ABOUT_CONVERSATION"))
 
 
 @cache
-def _begins(wordings: Wordings) -> frozenset[str]:
-    return frozenset([*wordings.begins.split(), *(word[0] for word in wordings.chinese.split())])
+def _begins(name: str) -> frozenset[str]:
+    group = wordings(name)
+    return frozenset([*group.begins, *(word[0] for word in group.chinese)])
 
 
 @cache
-def _pattern(wordings: Wordings) -> re.Pattern[str]:
+def _pattern(name: str) -> re.Pattern[str]:
     """Return one pattern for both languages: Chinese anywhere, longest first, English as whole words.
 
     A Chinese character beside an English word is no part of it: "back to缓存" goes back.
     """
-    chinese = sorted(wordings.chinese.split(), key=lambda word: (-len(word), word))
-    english = rf"(?<![0-9a-z_'])(?:{wordings.english})(?![0-9a-z_'])"
+    group = wordings(name)
+    chinese = sorted(group.chinese, key=lambda word: (-len(word), word))
+    english = rf"(?<![0-9a-z_'])(?:{group.english})(?![0-9a-z_'])"
     return re.compile("|".join(map(re.escape, chinese)) + "|" + english)
 
 
-def _at_start(wordings: Wordings, folded: str) -> str | None:
-    match = _pattern(wordings).match(folded)
+def _at_start(name: str, folded: str) -> str | None:
+    match = _pattern(name).match(folded)
     return match[0] if match else None
 
 
@@ -230,16 +232,16 @@ def _referring(text: str, parts: list[str]) -> str | None:
     reaction = _REACTION.match(text)  # an opening that only comments on what was said, where something follows it
     if reaction and count_terms(rest := text[reaction.end() :]):
         parts = _sentences(rest)
-    asks_about_you = is_question(parts[-1]) and _pattern(lexicon.QUESTIONS_ABOUT_YOU).search(parts[-1])
+    asks_about_you = is_question(parts[-1]) and _pattern("questions about you").search(parts[-1])
     if asks_about_you and count_terms(parts[-1]):  # with words of its own
         parts = parts[-1:]
     before: list[str] = []  # sentences without such a word
     for part in parts:
         search = _Search(part)
-        if spans := [match.span() for match in search.matches(lexicon.NOT_REFERRING)]:
+        if spans := [match.span() for match in search.matches("not referring")]:
             search = _Search(_blanked(part, spans))
         guarded = search.text
-        match = next(search.matches(lexicon.REFERRING), None)
+        match = next(search.matches("referring"), None)
         word = match[0] if match else _referring_that(guarded)
         if word is None:
             before.append(part)
@@ -247,7 +249,7 @@ def _referring(text: str, parts: list[str]) -> str | None:
         lead = guarded[: match.start() if match else guarded.rfind(word)]
         if _tells_enough(" ".join([*before, lead])):
             return None  # the text itself holds what the word stands for
-        if word not in lexicon.word_set("inner pointers") or match is None:
+        if word not in word_set("inner pointers") or match is None:
             return word
         if not _NEW_THING.search(lead) and not any(map(_names_something, before)):
             return word
@@ -261,7 +263,7 @@ def _tells_enough(text: str) -> bool:
 
 def _pronoun(search: _Search) -> str | None:
     """Return the first pronoun, unless the text itself has named before whom or what it stands for ("my daughter")."""
-    match = next(search.matches(lexicon.PRONOUNS), None)
+    match = next(search.matches("pronouns"), None)
     if match is None or _NAMED_THING.search(search.text[: match.start()]):
         return None
     return None if _tells_enough(search.text[: match.start()]) else match[0]
@@ -271,7 +273,7 @@ def _names_something(part: str) -> bool:
     """Return whether a sentence names a thing that a pronoun after it would stand for."""
     if _NAMED_THING.search(part):
         return True
-    for words in (lexicon.THANKS, lexicon.ACKNOWLEDGEMENTS, lexicon.GREETINGS):
+    for words in ("thanks", "acknowledgements", "greetings"):
         part = _pattern(words).sub(" ", part)
     return any(anchor.kind == "pair" and anchor.weight == 1.0 for anchor in extract_anchors(part))
 
@@ -287,21 +289,19 @@ def _referring_that(folded: str) -> str | None:
 
 def _points_back(second_before: str, before: str, that: str, after: str) -> bool:
     """Return whether a "that" (or "that's") points back, given two pieces before it and one after it."""
-    opens = not before[:1].isalpha() or before in lexicon.word_set("clause openers")
+    opens = not before[:1].isalpha() or before in word_set("clause openers")
     ends = not after[:1].isalpha()
-    asks = not second_before[:1].isalpha() or second_before in lexicon.word_set("question words") | lexicon.word_set(
-        "clause openers"
-    )
-    if asks and before in lexicon.word_set("auxiliaries of that"):
+    asks = not second_before[:1].isalpha() or second_before in word_set("question words") | word_set("clause openers")
+    if asks and before in word_set("auxiliaries of that"):
         return True
     if that != "that":
-        return opens or before in lexicon.word_set("before that") or before in lexicon.word_set("question words")
+        return opens or before in word_set("before that") or before in word_set("question words")
     if opens:
-        return ends or after in lexicon.word_set("verbs of that")
+        return ends or after in word_set("verbs of that")
     return (
         ends
-        or after in lexicon.word_set("words after an object")
-        or (before in lexicon.word_set("before that") and after in lexicon.word_set("after that"))
+        or after in word_set("words after an object")
+        or (before in word_set("before that") and after in word_set("after that"))
     )
 
 
@@ -318,4 +318,4 @@ def _about_conversation(folded: str) -> str | None:
 @cache
 def _neutral() -> frozenset[str]:
     """Return the anchors that a question about the conversation may hold besides its pattern."""
-    return frozenset(map(stem, lexicon.word_set("words about a conversation")))
+    return frozenset(map(stem, word_set("words about a conversation")))
