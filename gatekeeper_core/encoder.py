@@ -22,6 +22,7 @@ from time import monotonic
 from typing import Any, NamedTuple
 
 from gatekeeper_core.caching import LruCache
+from gatekeeper_core.data_files import rows
 from gatekeeper_core.embedding import Embedder, ModelEmbedder, embed_each, embedder_name, is_model
 from gatekeeper_core.errors import check_number
 from gatekeeper_core.events import ENCODER_FAILED
@@ -40,30 +41,6 @@ not. Source: ours."""
 
 _ENTRY_BYTES = 450
 """What a vector takes in the cache besides its numbers. Source: ``tracemalloc``, 448 at 256 numbers, 392 at 512."""
-
-_UNRELATED = (
-    "The bus to the harbour was twenty minutes late this morning.",
-    "Add a pinch of salt to the dough before you knead it.",
-    "Interest rates went up by a quarter of a percent.",
-    "She practises the cello every evening after dinner.",
-    "The printer on the third floor is out of toner again.",
-    "Penguins lose their old feathers once a year.",
-    "The jury needed four days to reach a verdict.",
-    "The referee stopped the match because of heavy rain.",
-    "Nobody has lived on that island since the lighthouse closed.",
-    "They planted tomatoes behind the old barn.",
-    "这家理发店周一不开门。",
-    "孩子发烧了，昨晚一夜没睡好。",
-    "公司下个季度的预算还没有批下来。",
-    "那部纪录片讲的是深海里的鱼。",
-    "高铁票要提前两周才能买到。",
-    "他把吉他的琴弦换成了尼龙的。",
-    "冰箱里的牛奶已经过期三天了。",
-    "数学考试最后一道大题我没做出来。",
-    "小区门口新修了一条自行车道。",
-    "外婆教我怎么用毛线织围巾。",
-)
-"""Everyday sentences without a subject in common. Source: ours."""
 
 
 class Waits:
@@ -184,8 +161,9 @@ class TextEncoder:
         0.0.
         """
         if self._calibration is None:
-            vectors = [vector for vector in self.encode(_UNRELATED).vectors if vector]
-            if 2 * len(vectors) >= len(_UNRELATED):  # a model of one language may have none for the other
+            unrelated = [sentence for (sentence,) in rows("unrelated.tsv")]
+            vectors = [vector for vector in self.encode(unrelated).vectors if vector]
+            if 2 * len(vectors) >= len(unrelated):  # a model of one language may have none for the other
                 cosines = [dot(first, second) for first, second in combinations(vectors, 2)]
                 mean = math.fsum(cosines) / len(cosines)
                 variance = math.fsum((cosine - mean) ** 2 for cosine in cosines) / len(cosines)

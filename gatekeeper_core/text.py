@@ -12,8 +12,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
+from gatekeeper_core.data_files import pattern
 from gatekeeper_core.errors import ConfigError
 
 __all__ = [
@@ -25,6 +27,7 @@ __all__ = [
     "Locale",
     "Span",
     "clean",
+    "data_pattern",
     "code_fences",
     "is_han",
     "is_question",
@@ -77,6 +80,11 @@ class LazyPattern:
             for method in LazyPattern.__annotations__:
                 setattr(self, method, getattr(pattern, method))
             return getattr(pattern, name)
+
+
+def data_pattern(name: str, key: str, flags: int = 0) -> LazyPattern:
+    """Return a pattern of a data file, see :func:`gatekeeper_core.data_files.pattern`."""
+    return LazyPattern(partial(pattern, name, key), flags)
 
 
 # --- Scripts --------------------------------------------------------------------------------------------------------

@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import math
 import re
-from functools import cache, partial
+from functools import cache
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
-from gatekeeper_core.data_files import pattern
 from gatekeeper_core.selection.anchors import count_terms, extract_anchors, stem
 from gatekeeper_core.selection.information import LEAST_INFORMATION, surprise
 from gatekeeper_core.selection.lexicon import word_set, wordings
-from gatekeeper_core.text import LazyPattern, clean, is_question, sentences
+from gatekeeper_core.text import LazyPattern, clean, data_pattern, is_question, sentences
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -195,13 +194,13 @@ class _Search:
 
 _PIECE = LazyPattern(r"[0-9a-z_']+|[^\x00-\x7f]")
 _ENGLISH_PIECE = LazyPattern(r"[a-z']+|[^\sa-z']")
-_CONTINUATION = LazyPattern(partial(pattern, "cues.tsv", "CONTINUATION"))
-_TRAILING = LazyPattern(partial(pattern, "cues.tsv", "TRAILING"))
-_REACTION = LazyPattern(partial(pattern, "cues.tsv", "REACTION"))
-_LEAVING = LazyPattern(partial(pattern, "cues.tsv", "LEAVING"))
-_NAMED_THING = LazyPattern(partial(pattern, "cues.tsv", "NAMED_THING"))
-_NEW_THING = LazyPattern(partial(pattern, "cues.tsv", "NEW_THING"))
-_ABOUT_CONVERSATION = LazyPattern(partial(pattern, "cues.tsv", "ABOUT_CONVERSATION"))
+_CONTINUATION = data_pattern("cues.tsv", "CONTINUATION")
+_TRAILING = data_pattern("cues.tsv", "TRAILING")
+_REACTION = data_pattern("cues.tsv", "REACTION")
+_LEAVING = data_pattern("cues.tsv", "LEAVING")
+_NAMED_THING = data_pattern("cues.tsv", "NAMED_THING")
+_NEW_THING = data_pattern("cues.tsv", "NEW_THING")
+_ABOUT_CONVERSATION = data_pattern("cues.tsv", "ABOUT_CONVERSATION")
 
 
 @cache

@@ -8,14 +8,14 @@ Each wording is looked for at the beginning of a clause only, in the first perso
 from __future__ import annotations
 
 import re
-from functools import cache, partial
+from functools import cache
 from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple, cast
 
-from gatekeeper_core.data_files import expanded, pattern, rows
+from gatekeeper_core.data_files import expanded, rows
 from gatekeeper_core.selection.anchors import count_terms, folded
-from gatekeeper_core.text import LazyPattern
+from gatekeeper_core.text import LazyPattern, data_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -73,11 +73,11 @@ def read_clause(clause: str) -> Found | None:
 _MAX_KEY = 60
 
 
-def _pattern(name: str) -> LazyPattern:
-    return LazyPattern(partial(pattern, "memory_patterns.tsv", name), re.IGNORECASE)
+def _pattern(name: str, flags: int = re.IGNORECASE) -> LazyPattern:
+    return data_pattern("memory_patterns.tsv", name, flags)
 
 
-_LEADING, _TRAILING = _pattern("LEADING"), _pattern("TRAILING")
+_LEADING, _TRAILING = _pattern("LEADING", 0), _pattern("TRAILING", 0)
 
 CLAUSE_BORDER = _pattern("CLAUSE_BORDER")
 """Behind it another clause may begin."""

@@ -18,7 +18,7 @@ from typing import NamedTuple
 from gatekeeper_core.selection.anchors import folded, telling_terms
 from gatekeeper_core.selection.index import idf_among
 from gatekeeper_core.selection.speakers import speaker_of
-from gatekeeper_core.text import LazyPattern, clean
+from gatekeeper_core.text import LazyPattern, clean, data_pattern
 
 __all__ = ["Telling", "is_uncommon", "read_telling"]
 
@@ -31,23 +31,9 @@ UNCOMMON_IDF = 3.0
 _PAIR_SHARE = 0.6  # of a pair of characters: every character begins one, also where no word does
 _LEAST_TERMS = 3
 
-_COURTESY = LazyPattern(
-    r"\b(?:hi|hello|hey|hiya|wow|good (?:morning|afternoon|evening|night)|greetings|thank you|thanks|thx|bye|goodbye"
-    r"|see (?:you|ya)|take care|you're welcome|long time no see|(?:good|great|nice|lovely) to (?:see|hear|meet|catch)"
-    r"|(?:good|great|nice) (?:seeing|hearing|meeting|talking)|how (?:are|have|is|was) (?:you|it|everything|life)"
-    r"|how's (?:it|everything|life)|what's (?:up|new|going on)|have a (?:good|great|nice) \w{1,12}|good luck"
-    r"|congrats|congratulations|no (?:problem|worries)|sorry to hear|glad to hear|(?:so |really |very )?proud of you"
-    r"|(?:totally |completely |absolutely |fully )?agree)\b"
-    "|你好|您好|早上好|下午好|晚上好|晚安|哈喽|在吗|早安|谢谢|感谢|多谢|再见|拜拜|不客气|辛苦了|好久不见|最近怎么样|最近好吗"
-    "|很高兴认识|恭喜|祝你|祝您|没关系|不用谢|没问题"
-)
+_COURTESY = data_pattern("summary_patterns.tsv", "COURTESY")
 _FIRST_PERSON = LazyPattern(r"\b(?:i|we|my|our)\b|[我咱俺]")
-_TIME = LazyPattern(
-    r"[0-9]|\b(?:yesterday|today|tonight|tomorrow|ago|since|recently|(?:last|next|this) \w{1,10}|week(?:s|end)?|months?"
-    r"|years?|january|february|march|april|june|july|august|september|october|november|december|(?:mon|tues|wednes|thurs"
-    r"|fri|satur|sun)day)\b"
-    "|昨天|今天|明天|前天|后天|今晚|昨晚|去年|今年|明年|前年|上周|下周|本周|上个?月|下个?月|周[一二三四五六日末]|星期|年前|月前|天前"
-)
+_TIME = data_pattern("summary_patterns.tsv", "TIME")
 _NAME = LazyPattern(r"(?<=[a-z0-9,;:)] )[A-Z]\w|[《「『“·]|(?<=[\u4e00-\u9fff])[A-Za-z]{2}")
 
 

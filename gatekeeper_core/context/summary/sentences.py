@@ -24,7 +24,7 @@ from gatekeeper_core.messages import Message, Turn, is_summary
 from gatekeeper_core.selection.anchors import extract_anchors, folded, telling_terms
 from gatekeeper_core.selection.cues import read_cues, without_cues
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
-from gatekeeper_core.text import LazyPattern, clean, is_question, sentences, split_thinking
+from gatekeeper_core.text import LazyPattern, clean, data_pattern, is_question, sentences, split_thinking
 
 __all__ = ["CONTEXT_TURNS", "detail_weight", "read_turns", "said_text", "says_change", "subject_of"]
 
@@ -45,69 +45,15 @@ _MAY_BE_DETAIL = LazyPattern(r"[0-9０-９A-Z_/`二两三四五六七八九十�
 _LIST_MARK = LazyPattern(r"(?:[-*+•>#]+[ \t]+|[(（]?[0-9]{1,3}[.)、）][ \t]*)")
 
 # --- Wordings, on folded text: lower case, simplified Chinese, ' for ’. Source: ours. ---------------------------------
-_CHOICES = (
-    "(?:use|go with|go for|switch|stick (?:with|to)|stay (?:with|on)|keep|drop|move|pick|choose|take|call it|set|ship"
-    "|deploy|skip|postpone|delay|start with|change|rename|replace|avoid|schedule|target|cancel|adopt|migrate|remove"
-    "|revert)"
-)
-_SETTLED = LazyPattern(
-    r"\b(?:decided|agreed(?: on| that| to|:)|settled on|opted for|finali[sz]ed|signed off|ruled out|committed to)(?!\w)"
-    r"|\bdecision(?: is\b| was\b|:)|\b(?:it's|it is|is|are|was|has been) (?:now )?(?:approved|agreed|settled)\b"
-    "|决定|敲定|定下来|商定|拍板|达成一致|一致同意|确定为|确定用|确定了|确定下来|定为|定在|定于|选定|批准|最[后终](?:选|用|定)"
-)
-_CHOSEN = LazyPattern(
-    rf"\blet's (?:just |all |not |then |please )?{_CHOICES}\b"
-    rf"|\b(?:we|i)(?:'ll| will| shall|'re going to| are going to|'m going to| am going to| should)"
-    rf" (?:not |now |just |probably )?{_CHOICES}\b"
-    rf"|\A(?:ok|okay|yes|fine|alright|right|then|so|good|great|and|actually|please)?[,. ]{{0,2}}"
-    rf"(?:ok|then|so|please|let's)?[, ]{{0,2}}{_CHOICES}\b"
-    r"|\b(?:we|i) (?:chose|picked|went with|switched|moved|changed|cancelled|canceled)\b|\bgoing with\b"
-    r"|\bno longer (?:use|using|need)\b"
-    "|就(?:用|选|按|定|改|采用|这[么样](?:定|办|做|来|干|吧))|改用|改成|改为|改到|换成|换用|采用|采纳|还是用|还是选|选用|不再用|切换到|迁移到|推迟到"
-    "|提前到|取消|(?<![供给让帮为])(?:我们|咱们)(?:用|选|先|就)"
-)
-_IDLE = LazyPattern(
-    r"\bkeep (?:(?:me|you|ya|u|us|him|her|them|it|each other|everyone|that) )?(?:posted|updated|informed|up|on|in touch"
-    r"|safe|calm|well|fit|busy|(?!us)\w{2,20}in[g'])"
-    r"|\btake (?:a |an |another |some |your |my |our )?(?:look|care|break|seat|rest|breath|time|walk|nap|photo|picture"
-    r"|part|turns?|note|it easy|advantage)\b"
-    r"|\b(?:drop (?:by|in|me|you|us)|pick (?:me|you|us|him|her|them|up)|move (?:on|forward|along|past)"
-    r"|moved (?:from|here|out|in|away|back|on|past)|call it a day|never give up)\b"
-    r"|\A[,. ]{0,2}change (?:is|can|takes|comes)\b"
-)
+_SETTLED = data_pattern("summary_patterns.tsv", "SETTLED")
+_CHOSEN = data_pattern("summary_patterns.tsv", "CHOSEN")
+_IDLE = data_pattern("summary_patterns.tsv", "IDLE")
 """Wordings that settle nothing though they look like it. Source: ours."""
 
-_UNDECIDED = LazyPattern(
-    r"(?:\bnot|n't|\bnever|\byet to be|\bbefore we|\buntil we)(?: been| yet| really| finally)? "
-    "(?:decide|agree|settle|approve)"
-    r"|\bkeep in mind\b"
-    r"|\bundecided\b|\b(?:who|how|whether|which) .{0,20}\bdecided\b|\A(?:if|suppose|assuming|unless) "
-    "|(?:没|没有|未|尚未|不|再|待|由谁|谁|如何|怎么|是否|能否|无法|难以)(?:有|能|做|最终|完全|想好|做出)?(?:决定|敲定|确定|定下来)"
-    r"|决定(?:权|性|于|因素|论)|取决于|\A(?:如果|要是|假如|万一)|考虑(?:一下|改用|换成|采用)"
-)
-_STANDING = LazyPattern(
-    r"\bfrom now on\b|\bgoing forward\b|\bin (?:the )?future,? (?:please|always|never|use|do not|don't)\b"
-    r"|\b(?:always|never) (?:use|answer|reply|write|give|show|include|add|send|call|ask|put|keep|make|format|explain"
-    r"|start|end|respond|translate|mention)\b|\bplease (?:always|never|stop|avoid)\b"
-    "|(?:以后|今后|从现在起|从今以后|往后)[^？?。]{0,6}(?:请|都|就|别|不要|用|给|要)|请(?:一直|始终|总是|每次)|每次都(?:请|要|用)"
-    "|下次(?:请|别|不要)|不要再|别再"
-)
-_LIKED = LazyPattern(
-    r"\bi (?:really |always |usually |generally |much |also |still |personally |definitely |strongly |do )?"
-    r"(?:prefer|like|love|enjoy|hate|dislike|favou?r|avoid)\b(?! (?:how|that|it|your|the way)\b)"
-    r"|\bi (?:don't|do not|can't|cannot|never) (?:really )?(?:like|want|eat|drink|use|stand|enjoy|care for)\b"
-    r"|\bi(?:'d| would) (?:rather|prefer)\b|\bmy (?:favou?rite|preferred|preference|usual)\b"
-    r"|\bi(?:'m| am) (?:allergic|(?:a )?vegetarian|(?:a )?vegan|left-handed|colou?r-?blind)"
-    r"|\bcall me (?!at |back|when|if|on |later)"
-    "|我(?:们)?(?:更|还是|比较|最|很|特别|非常|真的|也|都|就|不|不太|不怎么|一直|一向|平时|通常|一般)?"
-    "(?:喜欢|偏好|偏爱|偏向|讨厌|习惯|倾向|不爱|不吃|不喝|受不了|吃素)|我(?:最|很|也)?爱[吃喝看听用玩]|我对(?=[^，,。]{1,8}过敏)"
-    "|我的(?:偏好|习惯|爱好|口味)|希望你(?:以后|都|能|回答|用)|叫我|回答(?:请|要|不要|别|尽量|时请)"
-)
-_CHANGED = LazyPattern(
-    r"\b(?:instead|switch|switched|change|changed|no longer|actually|rather than|replace|replaced|correction|postpone"
-    r"|postponed|reschedule|rescheduled|now|revert|back to|scrap|drop|cancel|cancelled|move the|move it|moved)\b"
-    "|改用|改成|改为|改到|换成|换用|不再|取消|推迟|提前|更正|更新为|变成|切换|迁移|其实|而不是|纠正|刚才说错|还是用|还是选|已经改"
-)
+_UNDECIDED = data_pattern("summary_patterns.tsv", "UNDECIDED")
+_STANDING = data_pattern("summary_patterns.tsv", "STANDING")
+_LIKED = data_pattern("summary_patterns.tsv", "LIKED")
+_CHANGED = data_pattern("summary_patterns.tsv", "CHANGED")
 
 
 def said_text(message: Message) -> str:

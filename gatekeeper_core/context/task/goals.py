@@ -13,7 +13,7 @@ from typing import NamedTuple
 from gatekeeper_core.selection.anchors import count_terms
 from gatekeeper_core.selection.cues import read_cues
 from gatekeeper_core.selection.lexicon import HAN_LIGHT, HAN_PARTICLES
-from gatekeeper_core.text import LazyPattern, code_fences, is_han, is_question, sentences
+from gatekeeper_core.text import LazyPattern, code_fences, data_pattern, is_han, is_question, sentences
 
 __all__ = ["Asked", "extract_goal", "read_request"]
 
@@ -95,17 +95,7 @@ def read_request(text: str) -> Asked | None:
 # --- Openings ---------------------------------------------------------------------------------------------------------
 
 _MARKS = " \t\r\n\u3000,.!?;:\u2014\u2013~-*#\u2026，。！？；：、～（）()\"'“”"
-_OPENING = LazyPattern(
-    r"(?:ok|okay|yes|yeah|yep|sure|right|great|cool|nice|perfect|good|fine|thanks|thank you|thx|hi|hello|hey"
-    r"|good (?:morning|afternoon|evening)|dear all|well|so|and|but|or|then|now|also|first|finally|please|pls"
-    r"|next(?! (?:task|goal|job))|kindly|no|nope|actually|hmm|wait|sorry|instead|again|oh|by the way|btw|bye"
-    r"|goodbye|very much|a lot|so much)(?![\w'\-])"
-    r"|(?:好|对|行|嗯|嗯嗯|可以|不|不是|没问题)(?=[\s,.!，。！、]|\Z)"
-    r"|好的|好吧|好啊|好呀|对了|是的|明白了|知道了|了解了|谢谢(?:你|您)?|多谢|感谢|辛苦了|你好(?=[\s,.!，。！、]|\Z)|您好|早上好|下午好|晚上好"
-    r"|不对|算了|等等|等一下|那么|那(?![个些里边种样是天时次年])|然后|接着(?!之)|接下来|现在|首先|最后|另外|还有|顺便|下面|麻烦(?:你|您)?|劳烦|拜托"
-    r"|请问|请(?![假柬客示求])|先(?![生前后进天])|再(?![见也次说])|继续|[你您](?=帮|来|把|去|给|先|再)",
-    re.IGNORECASE,
-)
+_OPENING = data_pattern("task_patterns.tsv", "OPENING", re.IGNORECASE)
 
 
 def _after_openings(words: str, at: int, stop: int) -> int:
@@ -122,42 +112,10 @@ def _after_openings(words: str, at: int, stop: int) -> int:
 
 # --- Questions and imperatives --------------------------------------------------------------------------------------
 
-_WANTS = LazyPattern(
-    r"(?:(?:i|we)(?:'d like|'m looking for|'re looking for| would like| am looking for| are looking for| want| need)"
-    r"|(?:i'm|i am|we are|we're) trying to|let's|let us|lets|help|make sure|don't|do not|never(?! mind)"
-    r"|you (?:should|must|need to)|(?:the|my|our|your) (?:task|goal|job) is(?: now)? to)\s+\w",
-    re.IGNORECASE,
-)
-_VERBS = """
-add adjust analyse analyze apply arrange ask avoid book build calculate change check choose clean close collect
-combine compare compile compute configure connect convert copy correct count create debug define delete deploy
-describe design disable document download draft drop draw edit enable estimate evaluate examine explain export extend
-extract figure fill find fix format gather generate get give go group guide handle highlight identify implement import
-improve include inspect install integrate investigate keep link list load look make measure merge migrate modify move
-name open optimise optimize order organise organize outline parse pick plan prepare print profile propose prove
-provide publish put read rebuild recommend record redo reduce refactor refine release remember remind remove rename
-reorder replace report reproduce research reset resolve restart restore restructure review revise rewrite run save
-schedule search select send set setup share shorten show simplify sketch skip solve sort split start stop suggest sum
-summarise summarize swap switch tell test trace track train transform translate try turn uninstall update upgrade
-upload use validate verify visualise visualize walk watch wrap write
-"""
-_IMPERATIVE = LazyPattern(
-    rf"(?:{'|'.join(_VERBS.split())})"
-    r"\s+(?!(?:is|are|was|were|has|have|had|fails|failed|passed|passes|works|worked|looks|seems|results?|did|does|will"
-    r"|would|can|could)(?![\w'\-]))[^\s:]",
-    re.IGNORECASE,
-)
+_WANTS = data_pattern("task_patterns.tsv", "WANTS", re.IGNORECASE)
+_IMPERATIVE = data_pattern("task_patterns.tsv", "IMPERATIVE", re.IGNORECASE)
 # Guards: verbs that were done, and nouns that begin with the same characters (用户, 做法, 测试通过).
-_IMPERATIVE_HAN = LazyPattern(
-    r"帮(?![助派])|给(?![力了出])|[我我们]{1,2}(?:想要?|要|需要|希望|打算)(?![说是指强])|(?:我们|咱们)来|让我们|想要|需要|希望|把|将(?![来会近军要])"
-    r"|别(?![的人墅])|不要|务必|(?:目标|任务)是|(?:我们|咱们)?改[成为做用]|换[成做]|转而|告诉我|教(?:我|我们)|(?:讲|说|聊|谈)(?:讲|说|聊|谈|一下|下|一说)"
-    r"|(?:翻译|生成|创建|实现|添加|增加|删除|修复|修改|更新|优化|重构|分析|解释|介绍|总结|概括|整理|比较|对比|检查|测试|运行|执行|部署|安装|配置|设置"
-    r"|设计|编写|起草|撰写|推荐|建议|列出|计算|转换|提取|搜索|查找|查询|查看|调试|排查|说明|描述|评估|规划|制定|准备|安排|完成|处理|解决|合并|拆分"
-    r"|移动|替换|导出|导入|下载|上传|提供|确认|验证|重写|润色|缩短|扩展|展示|显示|找出|列一|写出|改写|统计|画出|做出|打开|关闭|启动|停止|回答)"
-    r"(?!了|过|得|的|是|着|完|已|后|前|时|中|失败|成功|通过|报错|出错|结果|人员|团队|正常|没|有)\s?\w"
-    r"|(?:写(?![作法得了过着完])|画(?![面家展质得了过])|做(?![法工得了过完的])|修(?![养行仙了过])|用(?![户途处法量例的了过来]))\s?\w"
-    r"|[查找看算列加删改建跑译试](?:[一个下出份张条]|(?<=看)看|(?<=查)查|(?<=找)找|(?<=算)算|(?<=试)试)(?![了过])"
-)
+_IMPERATIVE_HAN = data_pattern("task_patterns.tsv", "IMPERATIVE_HAN")
 _IMPERATIVE_ENDING = LazyPattern("(?:ください|下さい|お願いします|주세요|십시오|해줘)[\\s.。!！]*\\Z")
 _LONGEST_ENDING = 12
 _POLITE = LazyPattern(r"(?:please|pls|kindly)(?!\w)|请|麻烦|劳烦|拜托", re.IGNORECASE)
@@ -191,26 +149,9 @@ def _says_something(sentence: str) -> bool:
 # --- Explicit changes of the goal -----------------------------------------------------------------------------------
 
 # What follows such a label is the goal, whatever its form.
-_LABEL = LazyPattern(
-    r"(?:(?:my|your|the|our|a) )?(?:new|next|different|another) (?:task|goal|job|assignment|objective)"
-    r"(?:\s*[:：,，.。;\u2014\u2013-]|\s+is(?: now| to|\s*[:：]))"
-    r"|(?:the|my|our|your) (?:task|goal|objective) (?:is now|has changed to)(?: to)?"
-    r"|新的?(?:任务|目标)(?:是|[\s:：,，。])|(?:任务|目标)(?:改成|改为|变成|变为|换成)了?|(?:换个|换一个|下一个)任务(?=[\s:：,，。])",
-    re.IGNORECASE,
-)
+_LABEL = data_pattern("task_patterns.tsv", "LABEL", re.IGNORECASE)
 # What follows such a wording is a goal if it asks for something.
-_DROP = LazyPattern(
-    r"(?:(?:let's |lets )?(?:forget|scrap|drop|abandon|cancel|skip|leave|stop|pause)(?: about)?"
-    r" (?:that|this|it|the (?:current |old |previous |first )?(?:task|plan|goal))"
-    r"|never ?mind(?: (?:that|this|it))?|change of plans?"
-    r"|(?:don't|do not|stop) (?:do|doing|work on|working on) (?:that|this|it))"
-    r"(?: any ?more)?(?: for now)?(?=\s*(?:[,，.。;；:：!！\u2014\u2013-]|and\b|instead\b|then\b|\Z))"
-    r"|(?:(?:先不|先别|先不要|暂时不|别|不|不用|不要)(?:做|弄|搞|管|写|继续)(?:这个|那个|这件事|这项|它|了)(?:任务|功能)?了?"
-    r"|不(?:做|弄|搞|管|写|用|继续)(?:这个|那个|这件事|这项|它|了)(?:任务|功能)?了?"
-    r"|(?:放弃|取消|暂停|停止)(?:这个|那个|当前|当前的|现在的|目前的)?(?:任务|计划|目标)|计划(?:有变|变了)|改变计划|我?改主意了)"
-    r"(?=\s*(?:[,，.。;；:：!！、]|改|换|转|先|来|去|我们|现在|帮|请|\Z))",
-    re.IGNORECASE,
-)
+_DROP = data_pattern("task_patterns.tsv", "DROP", re.IGNORECASE)
 _TURN_TO = LazyPattern(r"(?:我们|咱们)?(?:改[成为做]|换[成做]|转而|转去|先去?|来|去)(?=\w)")
 
 

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from functools import cache
 from heapq import merge
 from itertools import islice
 
+from gatekeeper_core.data_files import rows
 from gatekeeper_core.text import LazyPattern
 
 __all__ = [
@@ -30,24 +32,6 @@ __all__ = [
 FAILURE = 2
 WARNING = 1
 
-_FAILURE_WORDS = (
-    *("error", "exception", "fatal", "panic", "panicked", "critical", "emerg", "traceback", "fail", "crash", "abort"),
-    *("segfault", "backoff", "segmentation fault", "core dumped", "corrupt", "deadlock", "out of memory", "oom-kill"),
-    *("oomkill", "unhandled", "undefined reference", "errno", "unreachable", "refused", "rejected", "denied"),
-    *("data loss", "rolled back", "timed out", "not ok", "econn", "enoent", "eacces", "eperm", "etimedout", "enospc"),
-    *("enomem", "eaddrinuse", "sigsegv", "sigkill", "sigabrt", "sigbus", "✗", "✘", "✕", "❌"),
-    *("错误", "失败", "异常", "崩溃", "致命", "拒绝", "中断", "宕机", "超时", "损坏"),
-    *("錯誤", "失敗", "異常", "崩潰", "拒絕", "逾時", "損壞", "エラー", "例外", "오류", "실패", "예외"),
-)
-_WARNING_WORDS = (
-    *("warn", "timeout", "unable", "cannot", "can't", "could not", "invalid", "missing", "not found", "lost"),
-    *("expired", "deprecated", "retry", "unauthorized", "forbidden", "killed", "unavailable", "degraded", "mismatch"),
-    *("violation", "unexpected", "illegal", "suspended", "quarantined", "insufficient", "exhausted", "exceeded"),
-    *("stale", "stuck", "leak", "skipped", "dropped", "blocked", "rollback"),
-    *("警告", "告警", "无法", "不能", "缺失", "未找到", "过期", "丢失", "重试", "不足", "超出", "警报", "無法", "경고"),
-)
-_FAILURES = _FAILURE_WORDS, tuple(filter(str.isascii, _FAILURE_WORDS))
-_WARNINGS = _WARNING_WORDS, tuple(filter(str.isascii, _WARNING_WORDS))
 # A word ends where it may be inflected no further: KeyError and exit_failure tell of trouble, "erroneous" does not.
 _ENDS = LazyPattern(r"(?:ed|s|ure|ures|ion|ing|er)?(?![a-z])")
 _NO_LETTER_BEFORE = frozenset(
@@ -121,7 +105,7 @@ def severities(lines: Sequence[str]) -> list[int]:
     """
     found: list[int] = []
     for lows, all_of_them in in_lower_case(lines):
-        failures, warnings = _words_in(all_of_them, _FAILURES), _words_in(all_of_them, _WARNINGS)
+        failures, warnings = _words_in(all_of_them, "failure"), _words_in(all_of_them, "warning")
         marked = _is_marked(all_of_them)
         for low in lows:
             plain = _without_failure(low, failures, marked)
@@ -138,7 +122,7 @@ def failing(lines: Sequence[str]) -> list[int]:
     found: list[int] = []
     start = 0
     for lows, all_of_them in in_lower_case(lines):
-        words, marked = _words_in(all_of_them, _FAILURES), _is_marked(all_of_them)
+        words, marked = _words_in(all_of_them, "failure"), _is_marked(all_of_them)
         if words or marked:
             found += (start + at for at, low in enumerate(lows) if _without_failure(low, words, marked) is None)
         start += len(lows)
@@ -187,9 +171,15 @@ def in_lower_case(lines: Sequence[str]) -> Iterable[tuple[list[str], str]]:
         yield lows if len(lows) == len(some) else [lowered(line) for line in some], together
 
 
-def _words_in(low: str, words: tuple[tuple[str, ...], tuple[str, ...]]) -> list[str]:
-    """Return the words that occur; ``words`` are all of them, and those in ASCII."""
-    return [word for word in words[low.isascii()] if word in low]
+@cache
+def _words(kind: str, *, is_ascii: bool) -> tuple[str, ...]:
+    """Return the words of failures or of warnings, all of them or those in ASCII."""
+    return tuple(word for row, word in rows("signals.tsv") if row == kind and (word.isascii() or not is_ascii))
+
+
+def _words_in(low: str, kind: str) -> list[str]:
+    """Return the words of failures or of warnings that occur in a lower-case text."""
+    return [word for word in _words(kind, is_ascii=low.isascii()) if word in low]
 
 
 def _is_marked(low: str) -> bool:
@@ -214,7 +204,7 @@ def failure_places(text: str, *, limit: int) -> list[int]:
     [3, 15]
     """
     low = lowered(text)
-    found = merge(*(islice(_places(low, word), limit) for word in _FAILURE_WORDS if word in low))
+    found = merge(*(islice(_places(low, word), limit) for word in _words("failure", is_ascii=False) if word in low))
     return [min(at, len(text)) for at in islice(found, limit)]
 
 
