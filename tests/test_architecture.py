@@ -96,8 +96,6 @@ STANDS_ALONE = "constraints"  # imports no stage, and no stage that judges turns
 KNOW_CONSTRAINTS = frozenset({"planner", "result", "gatekeeper"})
 DATA = frozenset(
     {
-        "lookalikes",
-        "token_profiles",
         "selection.background",
         "selection.lexicon",
         "selection.thesaurus",

@@ -84,25 +84,14 @@ Of all rows it has the smallest ratio of ``cache_read`` to ``input``, the larges
 lifetime: these make sending everything cheap and a change of the prompt dear. The smallest prefix is the usual one.
 """
 
+_FIGURES = [field.name for field in fields(ModelPrices)][:8]
 
-def _row(*cells: str) -> ModelPrices:
-    """Return a row of ``prices.tsv``, without the name."""
-    paid_in, paid_out, read, written, smallest, step, lifetime, marked, as_of, source = cells
-    return ModelPrices(
-        input=float(paid_in),
-        output=float(paid_out),
-        cache_read=float(read),
-        cache_write=float(written),
-        min_cached_tokens=None if smallest == "-" else int(smallest),
-        step_tokens=int(step),
-        lifetime_seconds=float(lifetime),
-        marked=marked == "yes",
-        source=source,
-        as_of=as_of,
+PRICES: Mapping[str, ModelPrices] = {
+    name: ModelPrices(
+        **dict(zip(_FIGURES, json.loads(f"[{','.join(figures)}]"), strict=True)), as_of=as_of, source=source
     )
-
-
-PRICES: Mapping[str, ModelPrices] = {name: _row(*cells) for name, *cells in rows("prices.tsv")}
+    for name, *figures, as_of, source in rows("prices.tsv")
+}
 """Prices by the beginning of a model's name, in lower case: of a prompt within the first tier, without discounts."""
 
 

@@ -12,7 +12,7 @@ from functools import cache
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
-from gatekeeper_core.selection.anchors import count_terms, extract_anchors, stem
+from gatekeeper_core.selection.anchors import count_terms, extract_anchors
 from gatekeeper_core.selection.information import LEAST_INFORMATION, surprise
 from gatekeeper_core.selection.lexicon import word_set, wordings
 from gatekeeper_core.text import LazyPattern, clean, data_pattern, is_question, sentences
@@ -311,10 +311,4 @@ def _about_conversation(folded: str) -> str | None:
         return None
     rest = folded[: match.start()] + " . " + folded[match.end() :]
     anchors = [a for a in extract_anchors(rest) if a.kind not in ("character", "triple") and a.weight == 1.0]
-    return match[0] if all(anchor.term in _neutral() for anchor in anchors) else None
-
-
-@cache
-def _neutral() -> frozenset[str]:
-    """Return the anchors that a question about the conversation may hold besides its pattern."""
-    return frozenset(map(stem, word_set("words about a conversation")))
+    return match[0] if all(anchor.term in word_set("words about a conversation") for anchor in anchors) else None

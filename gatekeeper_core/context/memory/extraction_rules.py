@@ -35,6 +35,7 @@ __all__ = [
     "SECRET",
     "TASK",
     "Found",
+    "memory_rules",
     "read_clause",
 ]
 
@@ -58,7 +59,7 @@ def read_clause(clause: str) -> Found | None:
     ('project_context', 'allergy:花生')
     """
     plain = clause.replace("’", "'")
-    for category, template, wording in _rules():
+    for category, template, wording in memory_rules():
         if match := wording.match(plain):
             key = template
             if "*" in template:
@@ -114,7 +115,7 @@ NOTHING_TO_FORGET = _pattern("NOTHING_TO_FORGET")
 
 
 @cache
-def _rules() -> Sequence[tuple[MemoryCategory, str, re.Pattern[str]]]:
+def memory_rules() -> Sequence[tuple[MemoryCategory, str, re.Pattern[str]]]:
     """Return category, key template and wording; the first that matches counts.
 
     ``*`` in a template is what the group ``o`` matched.
