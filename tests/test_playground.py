@@ -350,6 +350,7 @@ def test_the_library_is_packed_whole_with_the_licences_of_the_others(pack: Modul
     names = {name for name, _ in pack.library_files()}
     assert {
         "gatekeeper_core/__init__.py",
+        "gatekeeper_core/data/words.tsv",
         "gatekeeper_cli/texts.json",
         "playground.py",
         "examples/agent.jsonl",
