@@ -20,7 +20,7 @@ from benchmarks.report import SEED
 from gatekeeper_core import ContextGatekeeper
 from gatekeeper_core.encoder import TextEncoder
 from gatekeeper_core.selection.meaning import Asked, Meaning, TurnVectors, excerpt
-from gatekeeper_core.vectors import PackedVector, packed
+from gatekeeper_core.vectors import packed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -132,7 +132,6 @@ def _size_row(without: bytes, with_vectors: bytes, pairs: Pairs) -> Row:
         tracemalloc.start()
         before = tracemalloc.get_traced_memory()[0]
         gatekeeper.sync(pairs)
-        gatekeeper.explain(pairs[0][0])  # makes the signs
         gc.collect()
         held[name] = f"{(tracemalloc.get_traced_memory()[0] - before) / len(pairs):,.0f}"
         tracemalloc.stop()
@@ -146,7 +145,7 @@ def _size_row(without: bytes, with_vectors: bytes, pairs: Pairs) -> Row:
 
 
 def _product_row(size: int, questions: Sequence[str]) -> Row:
-    """Return what nearness takes as it is, all dot products in the library's way, and as one product of matrices."""
+    """Return what nearness takes as it is, and what all its dot products would take as one product of matrices."""
     import numpy as np
 
     vectors = [packed(vector) for vector in drawn_vectors([str(at) for at in range(size)])]
@@ -155,20 +154,14 @@ def _product_row(size: int, questions: Sequence[str]) -> Row:
     for at, vector in enumerate(vectors):
         columns.put(at, vector)
     matrix = np.array([vector.numbers for vector in vectors], dtype="f4")
-    taken: dict[str, list[float]] = {"nearness as it is": [], "every dot product": [], "one product by numpy": []}
-    for question in ["first", *questions]:  # the first makes the signs
+    taken: dict[str, list[float]] = {"nearness as it is": [], "one product by numpy": []}
+    for question in questions:
         (numbers,) = drawn_vectors([question])
         vector = packed(numbers)
-        nearest, every, product = taken.values()
-        nearest.append(_cpu_ms(Meaning, Asked("drawn", vector, *_CALIBRATION), columns))
-        every.append(_cpu_ms(_cosines, columns, vector))
+        nearness, product = taken.values()
+        nearness.append(_cpu_ms(Meaning, Asked("drawn", vector, *_CALIBRATION), columns))
         product.append(_cpu_ms(matrix.dot, np.array(numbers, dtype="f4")))
-    return {"turns": size, **{name: _digits(statistics.median(times[1:])) for name, times in taken.items()}}
-
-
-def _cosines(columns: TurnVectors, vector: PackedVector) -> list[float | None]:
-    numbers = tuple(map(float, vector.numbers))
-    return [columns.cosine(at, numbers, vector.scale) for at in range(len(columns))]
+    return {"turns": size, **{name: _digits(statistics.median(times)) for name, times in taken.items()}}
 
 
 def _model_row(model: Embedder, turns: Sequence[GeneratedTurn], whole: int) -> Row:

@@ -49,9 +49,7 @@ TOP = 20
 BUDGET = 4000
 """Tokens, for everything that has a budget."""
 
-FORMULA = {
-    f"retrieval._{part}_WEIGHT": 0.0 for part in ("NEIGHBOUR", "REACH", "FEEDBACK", "ANSWER", "SPEAKER", "MEANING")
-}
+FORMULA = {f"retrieval._{part}_WEIGHT": 0.0 for part in ("NEIGHBOUR", "REACH", "SPEAKER", "MEANING")}
 """The constants that leave the specification's formula and nothing of ours, of a query that is not expanded."""
 
 WEIGHTS = RetrievalConfig()

@@ -10,9 +10,9 @@ Reported for ``switch``, in per cent: precision, recall, F1, and false switches,
 topic that are called a switch. A peer that needs a threshold gets, for each set, the one with the best mean F1 on the
 other sets of its language (of all languages, where there is no other).
 
-Subjects (``Topic.returns_to``) are measured apart, over the pairs of turns of a conversation: those of the everyday
-conversations, ``DIR/everyday``, and our own, each turn with the label of what it is about. A pair counts as found where
-both turns are on one subject; beside it, the topics alone, without what comes back.
+Subjects (``gatekeeper_cli.topics``) are measured apart, over the pairs of turns of a conversation: those of the
+everyday conversations, ``DIR/everyday``, and our own, each turn with the label of what it is about. A pair counts as
+found where both turns are on one subject; beside it, the topics alone, without what comes back.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from benchmarks.embedding import MINI_LM, kept_vectors
 from benchmarks.literal import LiteralGate
 from benchmarks.peers import NOT_INSTALLED, missing, terms
 from benchmarks.report import mean_of_sets, options, print_table, write_json
+from gatekeeper_cli.topics import topics_of
 from gatekeeper_core import ContextGatekeeper
 
 if TYPE_CHECKING:
@@ -242,7 +243,7 @@ def _labelled(turns: Sequence[Mapping[str, str]]) -> list[tuple[int, int, str]]:
     gatekeeper.sync([(turn["user"], turn["assistant"]) for turn in turns])
     first: list[int] = []
     labelled = []
-    for topic in gatekeeper.topics:
+    for topic in topics_of(gatekeeper):
         first.append(topic.topic_id if topic.returns_to is None else first[topic.returns_to])
         labelled += [(topic.topic_id, first[-1], turn["topic"]) for turn in turns[topic.start : topic.stop]]
     return labelled

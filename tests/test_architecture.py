@@ -61,7 +61,6 @@ CONTEXT: dict[str, tuple[str, ...]] = {
 """Each room of ``context`` with the rooms that it may import."""
 
 STAGES = (
-    "chinese_words",
     "quantities",
     "dates",
     "anchors",
@@ -81,8 +80,6 @@ STAGES = (
     "verdicts",
     "topic_map",
     "topics",
-    "subjects",
-    "titles",
     "prefilter",
     "records",
     "trimming",

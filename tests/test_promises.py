@@ -646,7 +646,7 @@ def test_a_selection_is_stable_json(turns: Pairs, query: str, budget: int, mode:
     selection = gatekeeper_of(turns, token_budget=budget, mode=mode).explain(query)
     text = json.dumps(selection.to_dict(), sort_keys=True, allow_nan=False)
     assert json.loads(text) == json.loads(json.dumps(selection.to_dict(), sort_keys=True))
-    assert selection.to_dict()["schema_version"] == 2
+    assert selection.to_dict()["schema_version"] == 3
 
 
 # --- the knob

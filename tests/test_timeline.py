@@ -8,6 +8,7 @@ import pytest
 
 from gatekeeper_cli.conversation import CONVERSATION
 from gatekeeper_cli.timeline import Timeline, subject_numbers, timeline_of
+from gatekeeper_cli.topics import topics_of
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from tests.conversations import PAIRS, long_talk
 
@@ -23,25 +24,25 @@ def test_every_turn_stands_in_one_topic_and_one_subject_and_costs_are_all_there(
     gatekeeper, shown = timeline(pairs)
     assert sorted(turn for subject in shown.subjects for turn in subject.turn_ids) == list(range(len(pairs)))
     assert sum(subject.tokens for subject in shown.subjects) == sum(gatekeeper.turn_tokens)
-    topics = gatekeeper.topics
+    topics = topics_of(gatekeeper)
     assert all(topics[topic].start <= at < topics[topic].stop for at, topic in enumerate(shown.topic_ids))
     assert len(shown.topic_ids) == len(pairs)
 
 
 def test_a_topic_that_comes_back_is_one_subject_with_the_first() -> None:
     gatekeeper, shown = timeline(list(CONVERSATION))
-    returns = [topic for topic in gatekeeper.topics if topic.returns_to is not None]
+    returns = [topic for topic in topics_of(gatekeeper) if topic.returns_to is not None]
     assert returns
     for topic in returns:
         subject = next(subject for subject in shown.subjects if topic.topic_id in subject.topic_ids)
         assert topic.returns_to in subject.topic_ids
         assert topic.start in subject.turn_ids
-    assert len(shown.subjects) == len(gatekeeper.topics) - len(returns)
+    assert len(shown.subjects) == len(topics_of(gatekeeper)) - len(returns)
 
 
 def test_a_subject_has_the_title_of_its_first_topic_and_its_turns_in_order() -> None:
     gatekeeper, shown = timeline(list(CONVERSATION))
-    topics = gatekeeper.topics
+    topics = topics_of(gatekeeper)
     for subject in shown.subjects:
         assert subject.title == topics[subject.topic_ids[0]].title
         assert list(subject.turn_ids) == sorted(subject.turn_ids)
@@ -58,6 +59,6 @@ def test_the_json_holds_figures_and_titles_and_no_message() -> None:
 @pytest.mark.parametrize("pairs", [*PAIRS.values(), list(CONVERSATION), long_talk(120), []])
 def test_the_numbers_of_subjects_are_the_rows_of_the_timeline(pairs: list[tuple[str, str]]) -> None:
     gatekeeper, shown = timeline(pairs)
-    numbers = subject_numbers(gatekeeper.topics)
+    numbers = subject_numbers(topics_of(gatekeeper))
     for row, subject in enumerate(shown.subjects):
         assert {numbers[topic] for topic in subject.topic_ids} == {row}

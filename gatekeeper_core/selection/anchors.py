@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from functools import cache, lru_cache
-from itertools import chain, islice
+from itertools import chain
 from operator import add
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
 
@@ -80,7 +80,6 @@ _DIGIT = LazyPattern("[0-9二两三四五六七八九十]")
 _QUOTE = LazyPattern("[`\"“‘「『《']")
 _FIRST_WIDE = "\u0e01"  # no character before it is of a script that is searched by pairs
 _PAIR = LazyPattern(f"(?=([^{''.join(sorted(HAN_PARTICLES))}]{{2}}))")
-_TELLING_PAIR = LazyPattern(f"(?=([^{''.join(sorted(HAN_PARTICLES | HAN_LIGHT))}]{{2}}))")
 _CHARACTER = LazyPattern(f"(?![{''.join(sorted(HAN_PARTICLES | HAN_LIGHT))}])[{HAN}]")
 _ENDINGS = (("ing", 3), ("ed", 3), ("ly", 4))  # and how many letters must be left
 _LONGEST_WITH_Z = 5  # resize, capsized: no -ise
@@ -143,18 +142,13 @@ def terms_in(text: str, *, with_quantities: bool = True) -> Set[str]:
 
 
 def telling_terms(text: str) -> set[str]:
-    """Return the terms of :func:`count_terms` that have more than one character and weigh 1, without counting others.
+    """Return the terms of :func:`count_terms` that have more than one character and weigh 1.
 
     >>> sorted(telling_terms("我们 deploy 缓存 7 days"))
     ['day', 'deploy', '缓存']
     """
-    readable = _readable(text)
-    if readable.isascii() or 2 * len(readable) > MAX_TURN_ANCHORS:
-        pieces: Iterator[Iterable[str]] = _by_piece(readable, _terms, _ascii_terms)
-    else:  # no character begins more than two terms: none is one too many
-        pieces = map(_telling_terms, word_strings(_simplified(readable)))
-    found = islice(dict.fromkeys(chain.from_iterable(pieces)), MAX_TURN_ANCHORS)
-    return {term for term in found if len(term) > 2 or (len(term) == 2 and term_weight(term) == 1.0)}
+    terms = terms_in(text, with_quantities=False)
+    return {term for term in terms if len(term) > 2 or (len(term) == 2 and term_weight(term) == 1.0)}
 
 
 def extract_anchors(text: str, *, limit: int = MAX_QUERY_ANCHORS) -> tuple[Anchor, ...]:
@@ -331,16 +325,6 @@ def _ascii_anchors(piece: str) -> tuple[Anchor, ...]:
 
 def _terms(token: str) -> tuple[str, ...]:
     return _wide_terms(token) if token[0] >= _FIRST_WIDE and _starts_wide(token[0]) else _known_terms(token)
-
-
-def _telling_terms(token: str) -> Iterable[str]:
-    """Return the terms of a token; of a run of a script without spaces, simplified, only the pairs of full weight."""
-    if token[0] < _FIRST_WIDE or not _starts_wide(token[0]):
-        return _known_terms(token)
-    pairs = _TELLING_PAIR.findall(token)
-    if KANA_PARTICLES.isdisjoint(token):
-        return pairs
-    return [pair for pair in pairs if not KANA_PARTICLES.issuperset(pair)]
 
 
 def _anchors(token: str) -> Iterable[Anchor]:

@@ -3,7 +3,7 @@
 Each candidate has a worth, the share of the evidence that it is likely to hold, and a value, its gain per length::
 
     worth_i = m_i / sum of m over the pool,   m_i = (score_i / best score) ** sharpness
-    value_i = worth_i * novelty_i * (90 / max(30, tokens_i)) ** alpha
+    value_i = worth_i * novelty_i * (62 / max(30, tokens_i)) ** alpha
     novelty_i = product over the kept turns k of (1 - likeness(i, k) ** 2)
 
 ``likeness`` is the Jaccard index of two turns' terms, so near-equal turns cost one. Candidates are taken by falling
@@ -36,7 +36,7 @@ ALPHA = 0.85
 
 _SHARPNESS = 3.0  # how fast the likely share of the evidence falls with the score; ours
 _POOL = 40  # of how many of the best turns the shares are taken
-_UNIT_TOKENS = 90  # the length at which a turn costs nothing extra: a usual turn of chat
+_UNIT_TOKENS = 62  # the length at which a turn costs nothing extra; it says how many tokens an ``eta`` stands for
 _LEAST_TOKENS = 30  # what the shortest turn counts
 
 
@@ -57,7 +57,7 @@ def worths(scores: Sequence[Score]) -> dict[int, float]:
 def value_of(worth: float, tokens: int) -> float:
     """Return the value of a candidate: its worth per length, rounded to nine digits.
 
-    >>> value_of(0.5, 90), value_of(0.5, 180)
+    >>> value_of(0.5, 62), value_of(0.5, 124)
     (0.5, 0.277392368)
     """
     price: float = (_UNIT_TOKENS / max(_LEAST_TOKENS, tokens)) ** ALPHA

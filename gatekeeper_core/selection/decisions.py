@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from gatekeeper_core.selection.anchors import MAX_TURN_ANCHORS, count_terms, extract_anchors, has_whole
 from gatekeeper_core.selection.background import background_frequencies
-from gatekeeper_core.selection.chinese_words import words_by_pair
 from gatekeeper_core.selection.coverage import coverage_without
 from gatekeeper_core.selection.result import Decision, SelectedTurn, Selection
 from gatekeeper_core.token_estimate import budget_for
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Decisions", "explained"]
 
+_NAMED = 3  # anchors that are named at most
 _SHOWN_KINDS = frozenset({"word", "number", "identifier", "version", "pair", "date", "amount", "quote", "code"})
 
 
@@ -122,7 +122,7 @@ class Decisions:
         return etas
 
     def _no_candidate(self, turn_id: int) -> Decision:
-        """Return the decision on a turn that was no candidate, with up to three words that would make it one."""
+        """Return the decision on a turn that was no candidate, with up to three anchors that would make it one."""
         plan = self._plan
         matched = frozenset(plan.query.idf) & plan.terms_of(turn_id)
         anchors = [
@@ -133,8 +133,11 @@ class Decisions:
         ]
         common = background_frequencies()
         anchors.sort(key=lambda anchor: (anchor.kind in ("word", "pair"), common.get(anchor.term, 0.0)))
-        words = words_by_pair("\n".join(plan.records.text_of(turn_id)))
-        names = [words.get(anchor.text, "") if anchor.kind == "pair" else anchor.text for anchor in anchors]
+        names: dict[str, None] = {}
+        for anchor in anchors:
+            crossing = anchor.kind == "pair" and any(not set(anchor.text).isdisjoint(name) for name in names)
+            if not crossing and len(names) < _NAMED:
+                names[anchor.text] = None
         return Decision(
             turn_id=turn_id,
             outcome="dropped",
@@ -143,7 +146,7 @@ class Decisions:
             topic_id=plan.topic_of(turn_id),
             tokens=plan.records.tokens_of(turn_id),
             shared=self._shared(matched),
-            kept_with=tuple(dict.fromkeys(filter(None, names)))[:3],
+            kept_with=tuple(names),
             meaning=plan.meaning.cosine(turn_id) if plan.meaning else None,
         )
 

@@ -1,8 +1,7 @@
 """Expansion of a query: terms that may stand in a turn in place of the query's own.
 
-A related term is a synonym (journey for trip), a member of a kind that the query names (guitar for instrument), a word
-of the conversation that is one edit away from a word that the conversation does not know, or a translation (航班 for
-flight). It never outweighs what it stands for: its weight is a share of the smaller of both idf.
+A related term is a synonym (journey for trip), a member of a kind that the query names (guitar for instrument), or a
+translation (航班 for flight). It never outweighs what it stands for: its weight is a share of the smaller of both idf.
 """
 
 from __future__ import annotations
@@ -12,17 +11,15 @@ from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from gatekeeper_core.selection.anchors import stem
-from gatekeeper_core.selection.background import background_frequencies
 from gatekeeper_core.selection.thesaurus import kinds, synonyms
 from gatekeeper_core.selection.translating import translated_terms
-from gatekeeper_core.selection.word_filter import MIN_WORD
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from gatekeeper_core.selection.index import TurnIndex
 
-__all__ = ["MAX_RELATED", "Related", "kind_terms", "member_terms", "one_edit_away", "related_terms", "synonym_terms"]
+__all__ = ["MAX_RELATED", "Related", "kind_terms", "member_terms", "related_terms", "synonym_terms"]
 
 MAX_RELATED = 40
 """Related terms of one query at most, the weightiest. Source: ours: a bound on the cost of a query."""
@@ -31,12 +28,6 @@ MAX_RELATED = 40
 # measured as in :mod:`gatekeeper_core.selection.retrieval`.
 _SYNONYM_WEIGHT = 0.3  # gain 0.6
 _KIND_WEIGHT = 0.4  # gain 0.7
-_MISSPELLING_WEIGHT = 0.7  # gain 0.1, where hardly a word is misspelt
-
-_LETTERS = "abcdefghijklmnopqrstuvwxyz"
-_MIN_MISSPELLED = 5
-_MOST_LETTERS = 120  # as long as a term can be, see ``selection.anchors``
-_MAX_SPELLINGS = 3
 
 
 class Related(NamedTuple):
@@ -73,49 +64,13 @@ def related_terms(idf: Mapping[str, float], index: TurnIndex) -> tuple[Related, 
 
 
 def _in_its_language(terms: Iterable[str], index: TurnIndex) -> Iterator[tuple[str, tuple[str], float]]:
-    """Yield the synonyms, members and spellings that stand in the conversation, with their term and their credit."""
+    """Yield the synonyms and members that stand in the conversation, with their term and their credit."""
     for term in terms:
         others = [(other, _SYNONYM_WEIGHT) for other in synonym_terms(term)]
         others += [(other, _KIND_WEIGHT) for other in member_terms(term)]
-        others += [(other, _MISSPELLING_WEIGHT) for other in _spellings(term, index)]
         for other, credit in others:
             if index.document_frequency(other):
                 yield other, (term,), credit
-
-
-def one_edit_away(word: str) -> set[str]:
-    """Return what one insertion, deletion, substitution or swap of neighbours makes of a word, its first letter kept.
-
-    Words of at least ``MIN_WORD`` letters from a to z; of a word of more than 120 letters, which no term has, nothing:
-    the result grows with the square of the length. Source: Damerau 1964, "A technique for computer detection and
-    correction of spelling errors": four in five misspellings are one such edit.
-
-    >>> sorted({"gatway", "gatewya", "getaway", "gateway"} & one_edit_away("gateway"))
-    ['gatewya', 'gatway']
-    """
-    first, rest = word[:1], word[1:]
-    found: set[str] = set()
-    if len(word) > _MOST_LETTERS:
-        return found
-    for at in range(len(rest) + 1):
-        head, tail = rest[:at], rest[at:]
-        found.update([head + letter + tail for letter in _LETTERS])
-        if tail:
-            found.add(head + tail[1:])
-            found.update([head + letter + tail[1:] for letter in _LETTERS])
-        if len(tail) > 1:
-            found.add(head + tail[1] + tail[0] + tail[2:])
-    found.discard(rest)
-    return {first + other for other in found if len(other) + 1 >= MIN_WORD}
-
-
-def _spellings(term: str, index: TurnIndex) -> list[str]:
-    """Return the words of the conversation that an unknown word may be meant for, the commonest first."""
-    known = index.document_frequency(term) or term in background_frequencies()
-    if known or len(term) < _MIN_MISSPELLED or not (term.isascii() and term.isalpha()):
-        return []
-    found = index.known_words(one_edit_away(term))
-    return sorted(found, key=lambda word: (-index.document_frequency(word), word))[:_MAX_SPELLINGS]
 
 
 def synonym_terms(term: str) -> tuple[str, ...]:

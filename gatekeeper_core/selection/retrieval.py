@@ -5,9 +5,9 @@
     score(turn, query) = 1.5 * lex(user text) + 0.7 * lex(assistant text) + 1.0 * exact_match + 0.2 * recency
 
 ``lex`` is BM25 on its raw scale, ``exact_match`` the idf of what the turn holds word for word, ``recency`` runs from 0
-to 1 and only breaks ties. To the lexical part comes what else is known of a conversation: related terms, words that the
-best turns tell (feedback), a share of the evidence on either side (neighbours), how much of the query a turn holds
-together with these (reach), whether it holds the time or number that is asked for (answers), and who speaks (speakers).
+to 1 and only breaks ties. To the lexical part comes what else is known of a conversation: related terms, a share of the
+evidence on either side (neighbours), how much of the query a turn holds together with these (reach), and who speaks
+(speakers).
 
 All turns that share a term are scored by the lexical part; the best of them are scored in full. A turn that shares
 nothing, not even a related term, has no score at all, however new.
@@ -18,7 +18,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cache
-from heapq import heappush, heappushpop, nlargest
 from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -30,15 +29,10 @@ from gatekeeper_core.selection.anchors import (
     extract_anchors,
     folded,
     has_whole,
-    telling_terms,
 )
 from gatekeeper_core.selection.dates import spoken_dates
 from gatekeeper_core.selection.expansion import Related, related_terms
-from gatekeeper_core.selection.index import ROUNDING
 from gatekeeper_core.selection.scan import Bm25, Scan, highest
-from gatekeeper_core.selection.segments import TURN_BITS
-from gatekeeper_core.selection.thesaurus import MANY_ANSWER, TIME_ANSWER
-from gatekeeper_core.text import LazyPattern
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -65,11 +59,8 @@ SCORED_IN_FULL = 40
 
 # Ours, fitted; a weight of 0 switches its part off for a measurement. A gain is what evidence recall loses without the
 # part, in points: the mean over 250 to 4,000 tokens in ``fill`` mode on LoCoMo (benchmarks.selection --ablate).
-_NEIGHBOUR_WEIGHT = 0.2  # share of the weighted ``lex`` of the turns on either side that a turn gets; gain 2.7
-_SECOND_NEIGHBOUR = 0.35  # of that, for the next but one
+_NEIGHBOUR_WEIGHT = 0.3  # share of the weighted ``lex`` of the turns on either side that a turn gets; gain 2.7
 _REACH_WEIGHT = 0.7  # how much depends on what a turn and its neighbours hold together, 0..1; gain 1.0
-_FEEDBACK_WEIGHT = 0.3  # of the query's mean term, for the best word of feedback; gain 0.2; the idea: Rocchio 1971
-_ANSWER_WEIGHT = 0.25  # what a turn gains that holds the time or the number that the query asks for; gain 0.2
 _SPEAKER_WEIGHT = 1.0  # how much more the messages of a speaker count whom the query names; gain 0.7
 _MEANING_WEIGHT = 0.1  # of the best score, or of twice the query's mass, for a nearness that is evidence by itself
 _WORDLESS_MASS = 5.0  # of a query without words: that of a rare one, so that nearness outweighs recency
@@ -87,17 +78,6 @@ _READ = 20  # texts of the best turns that are searched for whole hits, at least
 _UNPAIRED_WEIGHT = 0.35
 _TRIPLE_SHARE = 0.25
 _WORD_SHARE = 0.5
-_FEEDBACK_TURNS = 2
-_FEEDBACK_TERMS = 10
-_FEEDBACK_CHARACTERS = 2_000
-_ASKS_TIME = LazyPattern(
-    r"\b(?:when|what (?:time|date|day|year|month))\b|什么时候|什麼時候|何时|几点|哪天|哪年|哪一天|几月|幾點|いつ|언제"
-)
-_ASKS_MANY = LazyPattern(
-    r"\bhow (?:many|much|old|long|far|often|tall|big)\b|多少|几个|几次|几只|几本|多大|多久|多长|多远|幾個|いくつ|몇"
-)
-_TIME = LazyPattern(TIME_ANSWER)
-_MANY = LazyPattern(MANY_ANSWER)
 _RANK = attrgetter("total", "turn_id")
 
 
@@ -152,8 +132,7 @@ class Score(NamedTuple):
 
     ::
 
-        total = fit * (1.5 * lex_user + 0.7 * lex_assistant + feedback + neighbour) + 1.0 * exact + 0.2 * recency
-                + meaning
+        total = fit * (1.5 * lex_user + 0.7 * lex_assistant + neighbour) + 1.0 * exact + 0.2 * recency + meaning
 
     Attributes:
         turn_id: 0-based position of the turn.
@@ -161,9 +140,8 @@ class Score(NamedTuple):
         lex_assistant: BM25 of the assistant's text, the same.
         exact: idf of the whole hits, unweighted.
         recency: 0.0 (first turn) to 1.0 (last).
-        feedback: what the words of the best turns add, weighted.
         neighbour: what the turn gets of the evidence of the turns before and after it, weighted.
-        fit: factor for what the turn and its neighbours hold together, and for holding what is asked for, > 0.
+        fit: factor for what the turn and its neighbours hold of the query together, > 0 to 1.
         total: the sum above, rounded to six digits.
         share: which part of the query's idf the turn holds, 0..1; a related term counts its credit.
         matched: terms of the query that the turn holds.
@@ -178,7 +156,6 @@ class Score(NamedTuple):
     lex_assistant: float
     exact: float
     recency: float
-    feedback: float
     neighbour: float
     fit: float
     total: float
@@ -314,7 +291,7 @@ def _with_meaning(
         if turn not in known:
             late = recency(turn, len(index))
             total = round(config.recency_weight * late, 6)
-            scores.append(Score(turn, 0.0, 0.0, 0.0, late, 0.0, 0.0, 1.0, total, 0.0, nothing, nothing, nothing))
+            scores.append(Score(turn, 0.0, 0.0, 0.0, late, 0.0, 1.0, total, 0.0, nothing, nothing, nothing))
     raised = []
     for score in scores:
         added = round(unit * meaning.strength(score.turn_id), 6)
@@ -343,8 +320,6 @@ class _Scoring:
             assistant / config.assistant_weight if config.assistant_weight else 1.0,
         )
         self._phrases = _phrases(query)
-        asked = query.text[:_FEEDBACK_CHARACTERS].casefold()
-        self._answer = _TIME if _ASKS_TIME.search(asked) else _MANY if _ASKS_MANY.search(asked) else None
 
     def best(self, depth: int) -> tuple[Score, ...]:
         """Return the best turns with their scores, best first."""
@@ -355,12 +330,12 @@ class _Scoring:
         leading = scan.leading(round(_LEADING * depth * _LEADING_GROWTH**longer) * (2 if self._named else 1))
         hits = scan.hits(leading if self._named else highest(leading, 2 * depth))
         own = leading | self._weighted(hits)
-        fed = self._feedback(own, scan)
-        near = self._neighbours({turn: value + fed.get(turn, 0.0) for turn, value in own.items()} if fed else own, scan)
-        best = highest({turn: value + fed.get(turn, 0.0) + near.get(turn, 0.0) for turn, value in own.items()}, depth)
+        lexical = (own if len(own) == len(scan) else {**scan.sums, **own}).get  # other turns count by what was read
+        near = {turn: _NEIGHBOUR_WEIGHT * (lexical(turn - 1, 0.0) + lexical(turn + 1, 0.0)) for turn in own}
+        best = highest({turn: value + near[turn] for turn, value in own.items()}, depth)
         beside = {turn + step for turn in best for step in (-1, 1)}
         hits |= scan.hits((beside & scan.sums.keys() | {*best}) - hits.keys())
-        scores = sorted(self._parts(best, hits, fed, near), key=_RANK, reverse=True)
+        scores = sorted(self._parts(best, hits, near), key=_RANK, reverse=True)
         read = max(_READ, (len(scores) + 1) // 2)  # the texts of so many tell more
         scores[:read] = map(self._read, scores[:read])
         return tuple(sorted(scores, key=_RANK, reverse=True))
@@ -382,60 +357,7 @@ class _Scoring:
         speakers, more = self._index.speakers.of(turn), 1.0 + _SPEAKER_WEIGHT
         return more if speakers[0] in self._named else 1.0, more if speakers[1] in self._named else 1.0
 
-    def _feedback(self, own: Mapping[int, float], scan: Scan) -> dict[int, float]:
-        """Return what the most telling words of the turns with the most evidence add to the others."""
-        if not _FEEDBACK_WEIGHT or len(own) < 2:
-            return {}
-        least = nlargest(_FEEDBACK_TURNS, own.values())[-1] - ROUNDING
-        best = nlargest(_FEEDBACK_TURNS, [(round(value, 6), turn) for turn, value in own.items() if value >= least])
-        if best[0][0] <= 0:
-            return {}
-        words, turns = self._feedback_words(best), sorted(own)
-        held = [(0, weight, self._index.postings_among(term, turns, own)) for term, weight in words]
-        reached = {posting >> TURN_BITS for _, _, postings in held for posting in postings}
-        return self._weighted(scan.by_field(held, reached))
-
-    def _feedback_words(self, best: Sequence[tuple[float, int]]) -> list[tuple[str, float]]:
-        """Return the words that tell most of the best turns, with their weights; names of speakers tell nothing.
-
-        The idf of a word is looked up only where it might be among the first, and only until it cannot.
-        """
-        known = {*self._query.idf, *(related.term for related in self._query.related)}
-        shares: dict[str, list[float]] = {}
-        for value, turn in best:
-            names = {term for name in self._index.speakers.of(turn) if name for term in count_terms(name)}
-            text = "\n".join(text[:_FEEDBACK_CHARACTERS] for text in self._texts(turn))
-            for term in telling_terms(text) - known - names:
-                shares.setdefault(term, []).append(value / best[0][0])
-        highest_idf = self._index.highest_idf(shares)
-        bounds = [(sum(held) * highest_idf[term] + ROUNDING, term) for term, held in shares.items()]
-        top: list[tuple[float, str]] = []  # the least first
-        for bound, term in sorted(bounds, reverse=True):
-            held, least = shares[term], top[0][0] if len(top) == _FEEDBACK_TERMS else 0.0
-            if bound < least:
-                break
-            mass = sum(held)  # 0 in a turn that is worth nothing
-            idf = self._index.idf(term, least=(least - ROUNDING) / mass) if mass else 0.0
-            entry = (round(sum([share * idf for share in held]), 6), term)
-            heappush(top, entry) if len(top) < _FEEDBACK_TERMS else heappushpop(top, entry)
-        top.sort(reverse=True)
-        if not top or not top[0][0]:
-            return []
-        mean = self._query.mass / len(self._query.idf)
-        return [(term, _FEEDBACK_WEIGHT * mean * value / top[0][0]) for value, term in top]
-
-    def _neighbours(self, own: Mapping[int, float], scan: Scan) -> dict[int, float]:
-        """Return what each turn gets of the two turns on either side; others count by what was read."""
-        near, far = _NEIGHBOUR_WEIGHT, _NEIGHBOUR_WEIGHT * _SECOND_NEIGHBOUR
-        get = (own if len(own) == len(scan) else {**scan.sums, **own}).get
-        return {
-            turn: near * (get(turn - 1, 0.0) + get(turn + 1, 0.0)) + far * (get(turn - 2, 0.0) + get(turn + 2, 0.0))
-            for turn in own
-        }
-
-    def _parts(
-        self, turns: Iterable[int], hits: Mapping[int, Hits], fed: Mapping[int, float], near: Mapping[int, float]
-    ) -> Iterator[Score]:
+    def _parts(self, turns: Iterable[int], hits: Mapping[int, Hits], near: Mapping[int, float]) -> Iterator[Score]:
         """Yield the scores of some turns as far as the index knows them."""
         config, turn_count, whole = self._config, len(self._index), frozenset[str]()
         user_factor, assistant_factor = self._even  # what the weights of both sides were multiplied with
@@ -450,24 +372,16 @@ class _Scoring:
             by_user, by_assistant = self._speaker_factors(turn) if self._named else (1.0, 1.0)
             lex_user, lex_assistant = by_user * user_factor * user, by_assistant * assistant_factor * assistant
             lexical = config.user_weight * lex_user + config.assistant_weight * lex_assistant
-            of_fed, of_near = fed.get(turn, 0.0), near.get(turn, 0.0)
-            total = round(fit * (lexical + of_fed + of_near) + config.recency_weight * late, 6)
+            total = round(fit * (lexical + near[turn]) + config.recency_weight * late, 6)
             share, (matched, related) = self._share(bits), self._terms(bits)
-            parts = lex_user, lex_assistant, 0.0, late, of_fed, of_near, fit, total, share, matched, related, whole
+            parts = lex_user, lex_assistant, 0.0, late, near[turn], fit, total, share, matched, related, whole
             yield Score(turn, *parts)
 
     def _read(self, score: Score) -> Score:
-        """Return a score with its whole hits, and raised where its text holds what is asked for."""
-        texts = self._texts(score.turn_id)
-        exact, whole = _exact_match(self._phrases, score.matched, texts)
-        raised = 0.0
-        if self._answer is not None and any(self._answer.search(t[:_FEEDBACK_CHARACTERS].casefold()) for t in texts):
-            raised = _ANSWER_WEIGHT
-        if not exact and not raised:
-            return score
-        lexical = score.total - self._config.recency_weight * score.recency
-        total = score.total + raised * lexical + self._config.exact_weight * exact
-        return score._replace(exact=exact, whole=whole, fit=score.fit * (1.0 + raised), total=round(total, 6))
+        """Return a score with its whole hits."""
+        exact, whole = _exact_match(self._phrases, score.matched, self._texts(score.turn_id))
+        total = round(score.total + self._config.exact_weight * exact, 6)
+        return score._replace(exact=exact, whole=whole, total=total) if exact else score
 
 
 def _share_by(query: Query) -> Callable[[int], float]:

@@ -29,16 +29,11 @@ class Topic(NamedTuple):
         topic_id: 0-based number.
         start: its first turn.
         stop: the turn after its last.
-        title: up to three anchors as written of all topics on its subject, the most telling first; empty where only
-            the borders were asked.
-        returns_to: the last earlier topic on the same subject, or None.
     """
 
     topic_id: int
     start: int
     stop: int
-    title: tuple[str, ...] = ()
-    returns_to: int | None = None
 
 
 class TopicMap:

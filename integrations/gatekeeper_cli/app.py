@@ -34,6 +34,7 @@ from gatekeeper_cli.session import Session
 from gatekeeper_cli.store import store
 from gatekeeper_cli.terminal import Terminal
 from gatekeeper_cli.texts import Language, speak, spoken, texts_for
+from gatekeeper_cli.topics import topics_of
 from gatekeeper_cli.views import demo_view, selection_view, why_view
 from gatekeeper_core import __version__
 from gatekeeper_core.encoder import TextEncoder
@@ -127,7 +128,7 @@ def select(
         _print_json(selection.to_dict() | left_out)
         return
     say_left_out(reading.left_out, repeated_speakers=reading.repeated_speakers)
-    _show(selection_view(selection, gatekeeper.topics, texts))
+    _show(selection_view(selection, topics_of(gatekeeper), texts))
     if why:
         _show(why_view(selection, texts))
 

@@ -11,6 +11,7 @@ from gatekeeper_cli.models import KEY_NAME, MINIMAX_PIP_LINE
 from gatekeeper_cli.offline import OfflineModel
 from gatekeeper_cli.phrases import meaning_line
 from gatekeeper_cli.texts import spoken
+from gatekeeper_cli.topics import topics_of
 from gatekeeper_cli.views import exchange_line, topics_view, visible, why_view
 from gatekeeper_core.errors import GatekeeperError
 
@@ -130,7 +131,7 @@ class Chat:
 
     def _topics(self, _rest: str) -> None:
         gatekeeper = self._session.gatekeeper
-        self._terminal.show(topics_view(gatekeeper.topics, gatekeeper.turns, self._texts))
+        self._terminal.show(topics_view(topics_of(gatekeeper), gatekeeper.turns, self._texts))
 
     def _pin(self, rest: str) -> None:
         if not rest:

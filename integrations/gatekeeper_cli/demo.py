@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gatekeeper_cli.conversation import CONVERSATION, QUESTIONS, Question
+from gatekeeper_cli.topics import topics_of
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 
 if TYPE_CHECKING:
+    from gatekeeper_cli.topics import Topic
     from gatekeeper_core.selection.result import Selection
-    from gatekeeper_core.selection.topic_map import Topic
 
 __all__ = ["DEMO_BUDGET_TOKENS", "Answer", "Demo", "demo_dict", "run_demo"]
 
@@ -43,7 +44,7 @@ def run_demo(*, token_budget: int = DEMO_BUDGET_TOKENS) -> Demo:
     gatekeeper = ContextGatekeeper(token_budget)
     gatekeeper.sync(CONVERSATION)
     answers = tuple(Answer(question, gatekeeper.explain(question.text)) for question in QUESTIONS)
-    return Demo(answers, gatekeeper.topics)
+    return Demo(answers, topics_of(gatekeeper))
 
 
 def demo_dict(demo: Demo) -> dict[str, Any]:

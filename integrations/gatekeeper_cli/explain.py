@@ -38,6 +38,7 @@ from gatekeeper_cli.output import (
 from gatekeeper_cli.question import without_current
 from gatekeeper_cli.refusal import refuse
 from gatekeeper_cli.texts import Language, speak, texts_for
+from gatekeeper_cli.topics import topics_of
 from gatekeeper_cli.views import decision_table, plain_table, selection_view, visible
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.selection.planner import GatekeeperConfig
@@ -51,8 +52,8 @@ if TYPE_CHECKING:
 
     from gatekeeper_cli.explanation import Grid
     from gatekeeper_cli.texts import Texts
+    from gatekeeper_cli.topics import Topic
     from gatekeeper_core.selection.result import Decision, Selection
-    from gatekeeper_core.selection.topic_map import Topic
 
 __all__ = ["explain", "explain_view", "explanation_dict"]
 
@@ -103,7 +104,7 @@ def explain(
     put_out(
         value=(lambda: explanation_dict(selection, asked, texts)) if as_json else None,
         page=page,
-        view=lambda: explain_view(selection, gatekeeper.topics, asked=asked, texts=texts),
+        view=lambda: explain_view(selection, topics_of(gatekeeper), asked=asked, texts=texts),
         html=html,
         force=force,
         texts=texts,

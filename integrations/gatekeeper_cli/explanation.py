@@ -32,7 +32,7 @@ MAX_NEAR = 12
 
 _NEAR_IN_MEANING = 3
 _NEAREST = 3
-_SCORE_PARTS = ("lex_user", "lex_assistant", "exact", "recency", "feedback", "neighbour", "fit")
+_SCORE_PARTS = ("lex_user", "lex_assistant", "exact", "recency", "neighbour", "fit")
 
 
 class BudgetUse(NamedTuple):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gatekeeper_cli.words import words_by_pair
 from gatekeeper_core.selection.anchors import count_terms, extract_anchors, has_whole
-from gatekeeper_core.selection.chinese_words import words_by_pair
 from gatekeeper_core.text import is_han
 
 if TYPE_CHECKING:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gatekeeper_cli.showable import visible
+from gatekeeper_cli.topics import topics_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from gatekeeper_cli.texts import Texts
+    from gatekeeper_cli.topics import Topic
     from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
-    from gatekeeper_core.selection.topic_map import Topic
 
 __all__ = ["Subject", "Timeline", "subject_name", "subject_numbers", "timeline_of"]
 
@@ -62,7 +63,7 @@ class Timeline(NamedTuple):
 
 def timeline_of(gatekeeper: ContextGatekeeper) -> Timeline:
     """Return the timeline of a gatekeeper's conversation."""
-    topics, tokens = gatekeeper.topics, gatekeeper.turn_tokens
+    topics, tokens = topics_of(gatekeeper), gatekeeper.turn_tokens
     topic_ids = tuple(topic.topic_id for topic in topics for _ in range(topic.start, topic.stop))
     return Timeline(topics, tuple(_subjects(topics, tokens)), tokens, topic_ids)
 

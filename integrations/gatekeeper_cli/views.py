@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from gatekeeper_cli.demo import Demo
     from gatekeeper_cli.session import Exchange
     from gatekeeper_cli.texts import Texts
+    from gatekeeper_cli.topics import Topic
     from gatekeeper_core.selection.gatekeeper import Block
     from gatekeeper_core.selection.result import Decision, Selection
-    from gatekeeper_core.selection.topic_map import Topic
     from gatekeeper_core.selection.verdicts import Verdict
 
 __all__ = [

@@ -25,7 +25,7 @@ term_sets = st.frozensets(st.sampled_from(["redis", "cache", "port", "缓存", "
 
 def score(turn_id: int, total: float) -> Score:
     nothing = frozenset[str]()
-    return Score(turn_id, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, total, 0.0, nothing, nothing, nothing)
+    return Score(turn_id, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, total, 0.0, nothing, nothing, nothing)
 
 
 def ranked(figures: list[int]) -> list[Score]:
@@ -106,7 +106,7 @@ def test_candidates_without_a_score_are_worth_nothing() -> None:
 @given(st.floats(0, 1), tokens, st.floats(0, 1))
 def test_the_value_is_the_documented_formula(worth: float, length: int, alpha: float) -> None:
     """000-32: gain per length; a turn of fewer than thirty tokens counts thirty."""
-    plain = worth * math.exp(alpha * (math.log(90) - math.log(max(30, length))))
+    plain = worth * math.exp(alpha * (math.log(62) - math.log(max(30, length))))
     assert valued(worth, length, alpha) == pytest.approx(plain, abs=2e-9)
 
 
@@ -126,14 +126,14 @@ def test_of_equal_length_more_worth_has_no_less_value(one: float, other: float, 
 
 def test_alpha_zero_makes_length_free_and_alpha_one_counts_it_in_full() -> None:
     """000-32: ``cost ** alpha``."""
-    assert valued(0.4, 90, 0.0) == valued(0.4, 900, 0.0) == 0.4
-    assert valued(0.4, 90, 1.0) == 10 * valued(0.4, 900, 1.0)
+    assert valued(0.4, 62, 0.0) == valued(0.4, 620, 0.0) == 0.4
+    assert valued(0.4, 62, 1.0) == 10 * valued(0.4, 620, 1.0)
 
 
 @pytest.mark.parametrize("length", [1, 10, 29, 30])
 def test_a_very_short_turn_gains_nothing_more(length: int) -> None:
     """000-32: or a bare "ok" would be worth more than any answer."""
-    assert valued(0.5, length, 1.0) == 1.5
+    assert valued(0.5, length, 1.0) == valued(0.5, 30, 1.0) == 1.033333333
 
 
 # --- likeness: near-equal turns

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from gatekeeper_core.selection import expansion
 from gatekeeper_core.selection.anchors import count_terms
-from gatekeeper_core.selection.expansion import MAX_RELATED, one_edit_away, related_terms
+from gatekeeper_core.selection.expansion import MAX_RELATED, related_terms
 from gatekeeper_core.selection.index import TurnIndex
 from gatekeeper_core.selection.thesaurus import kinds
-
-words = st.text("abc", min_size=3, max_size=6)
 
 
 def index_of(*texts: str) -> TurnIndex:
@@ -35,7 +31,6 @@ def related(query: str, *texts: str) -> dict[str, tuple[str, ...]]:
     [
         ("trip", "our holiday", {"holiday": ("trip",)}),
         ("instrument", "a violin", {"violin": ("instrument",)}),
-        ("gatewya", "the gateway", {"gateway": ("gatewya",)}),
         ("酒店", "一家宾馆", {"宾馆": ("酒店",)}),
         ("水果", "一个苹果", {"苹果": ("水果",)}),
         ("酒店 trip", "一家宾馆 holiday", {"宾馆": ("酒店",), "holiday": ("trip",)}),
@@ -55,27 +50,13 @@ def test_a_word_of_the_query_is_never_related_to_another() -> None:
     assert related("trip holiday", "a holiday trip") == {}
 
 
-@pytest.mark.parametrize("weight", ["_SYNONYM_WEIGHT", "_KIND_WEIGHT", "_MISSPELLING_WEIGHT"])
+@pytest.mark.parametrize("weight", ["_SYNONYM_WEIGHT", "_KIND_WEIGHT"])
 def test_each_kind_of_relation_can_be_left_out(weight: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    query, said = "trip instrument gatewya", "holiday violin gateway"
+    query, said = "trip instrument", "holiday violin"
     everything = related(query, said)
-    assert len(everything) == 3
+    assert len(everything) == 2
     monkeypatch.setattr(expansion, weight, 0.0)
-    assert len(related(query, said)) == 2
-
-
-def test_only_a_word_that_the_conversation_does_not_know_is_misspelt() -> None:
-    assert related("gateway", "the gateway", "a gatewey") == {}
-    assert related("gatewax", "the gateway", "a gatewey") == {"gateway": ("gatewax",)}
-
-
-@pytest.mark.parametrize(("query", "said"), [("black", "going back"), ("black 叶子", "翻到 back")])
-def test_a_word_of_everyday_talk_is_no_misspelling(query: str, said: str) -> None:
-    assert related(query, said) == {}
-
-
-def test_a_short_word_is_taken_as_written() -> None:
-    assert related("cart", "a card") == {}
+    assert len(related(query, said)) == 1
 
 
 def test_the_weightiest_are_kept_where_there_are_too_many() -> None:
@@ -85,18 +66,3 @@ def test_the_weightiest_are_kept_where_there_are_too_many() -> None:
     found = related_terms({term: index.idf(term) for term in count_terms(query)}, index)
     assert len(found) == MAX_RELATED
     assert [each.weight for each in found] == sorted((each.weight for each in found), reverse=True)
-
-
-def test_a_word_longer_than_any_term_has_no_edits() -> None:
-    assert one_edit_away("a" * 120)
-    assert one_edit_away("a" * 121) == set()
-
-
-@given(words, words)
-def test_one_edit_is_one_insertion_deletion_substitution_or_swap(one: str, other: str) -> None:
-    cuts = [(one[:at], one[at:]) for at in range(len(one) + 1)]
-    edits = {head + tail[1:] for head, tail in cuts if tail}
-    edits |= {head + char + tail for head, tail in cuts for char in "abc"}
-    edits |= {head + char + tail[1:] for head, tail in cuts if tail for char in "abc"}
-    edits |= {head + tail[1] + tail[0] + tail[2:] for head, tail in cuts if len(tail) > 1}
-    assert (other in one_edit_away(one)) == (other in edits - {one} and other[0] == one[0] and len(other) >= 4)

@@ -93,7 +93,7 @@ def test_the_messages_of_a_real_selection_hold_just_what_was_selected(turns: lis
 def test_the_json_has_a_schema_version_and_every_field() -> None:
     selection = gatekeeper_of(REDIS).explain("Redis password file?")
     values = selection.to_dict()
-    assert SCHEMA_VERSION == values["schema_version"] == 2
+    assert SCHEMA_VERSION == values["schema_version"] == 3
     public = {field.name for field in fields(Selection) if not field.name.startswith("_")}
     assert set(values) == public - OF_AN_EMBEDDER | {"schema_version", "decisions", "covered", "uncovered"}
     assert set(values["turns"][0]) == set(SelectedTurn._fields)
@@ -142,7 +142,7 @@ def test_a_kept_turn_says_what_it_shares_and_how_it_scored() -> None:
     assert {"port", "Redis"} <= set(decision.shared)
     score = decision.score
     assert score is not None
-    lexical = 1.5 * score.lex_user + 0.7 * score.lex_assistant + score.feedback + score.neighbour
+    lexical = 1.5 * score.lex_user + 0.7 * score.lex_assistant + score.neighbour
     assert score.total == pytest.approx(score.fit * lexical + 1.0 * score.exact + 0.2 * score.recency, abs=1e-4)
 
 
@@ -319,7 +319,7 @@ def test_with_an_embedder_the_parts_of_a_score_still_sum_to_its_total(
 ) -> None:
     for decision in gatekeeper_of(turns, embedder=TinyEmbedder()).explain(f"{query} Redis 密码").decisions:
         if score := decision.score:
-            lexical = 1.5 * score.lex_user + 0.7 * score.lex_assistant + score.feedback + score.neighbour
+            lexical = 1.5 * score.lex_user + 0.7 * score.lex_assistant + score.neighbour
             total = score.fit * lexical + 1.0 * score.exact + 0.2 * score.recency + score.meaning
             assert score.total == pytest.approx(total, abs=1e-4)
 

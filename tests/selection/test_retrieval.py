@@ -39,9 +39,6 @@ PLAIN = {
     "reach_weight": 0,
     "synonym_weight": 0,
     "kind_weight": 0,
-    "misspelling_weight": 0,
-    "feedback_weight": 0,
-    "answer_weight": 0,
     "speaker_weight": 0,
 }
 """The formula of the specification alone: everything that is ours switched off."""
@@ -80,7 +77,7 @@ def by_turn(scores: tuple[Score, ...]) -> dict[int, Score]:
 def test_the_total_is_the_weighted_sum_of_the_parts(turns: Turns, query: str) -> None:
     """000-25: 1.5 lex(user) + 0.7 lex(assistant) + 1.0 exact + 0.2 recency, and what is ours in the lexical part."""
     for part in score(turns, query):
-        lexical = 1.5 * part.lex_user + 0.7 * part.lex_assistant + part.feedback + part.neighbour
+        lexical = 1.5 * part.lex_user + 0.7 * part.lex_assistant + part.neighbour
         assert part.total == pytest.approx(part.fit * lexical + 1.0 * part.exact + 0.2 * part.recency, abs=1e-4)
 
 
@@ -90,7 +87,7 @@ def test_with_everything_of_ours_off_the_formula_of_the_specification_is_left(tu
     for part in score(turns, query, **PLAIN):
         weighted = 1.5 * part.lex_user + 0.7 * part.lex_assistant + 1.0 * part.exact + 0.2 * part.recency
         assert part.total == pytest.approx(weighted, abs=1e-5)
-        assert (part.feedback, part.neighbour, part.fit) == (0.0, 0.0, 1.0)
+        assert (part.neighbour, part.fit) == (0.0, 1.0)
 
 
 @pytest.mark.parametrize("text", ["缓存", "quorum", "用Redis做缓存"])
@@ -326,13 +323,13 @@ def test_a_turn_without_evidence_is_no_candidate_however_new(turns: Turns, query
 
 
 def test_a_turn_with_evidence_gets_a_part_of_its_neighbours() -> None:
-    """000-25: 0.2 of the weighted lex of the turns right before and after it, 0.07 of the next but one."""
+    """000-25: 0.3 of the weighted lex of the turns right before and after it."""
     turns = [("quorum raft", ""), ("quorum", "raft"), ("bread", ""), ("quorum", ""), ("bread", "")]
-    found = by_turn(score(turns, "quorum raft", feedback_weight=0))
+    found = by_turn(score(turns, "quorum raft"))
     lexical = {turn: 1.5 * value.lex_user + 0.7 * value.lex_assistant for turn, value in found.items()}
-    assert found[0].neighbour == pytest.approx(0.2 * lexical[1], abs=1e-5)
-    assert found[1].neighbour == pytest.approx(0.2 * lexical[0] + 0.07 * lexical[3], abs=1e-5)
-    assert found[3].neighbour == pytest.approx(0.07 * lexical[1], abs=1e-5)
+    assert found[0].neighbour == pytest.approx(0.3 * lexical[1], abs=1e-5)
+    assert found[1].neighbour == pytest.approx(0.3 * lexical[0], abs=1e-5)
+    assert found[3].neighbour == 0.0
 
 
 # --- What a turn and its neighbours hold together -------------------------------------------------------------------
@@ -340,27 +337,10 @@ def test_a_turn_with_evidence_gets_a_part_of_its_neighbours() -> None:
 
 def test_a_turn_beside_the_rest_of_the_query_fits_it_better() -> None:
     turns = [("quorum", ""), ("raft", ""), ("bread", ""), ("bread", ""), ("quorum", "")]
-    found = by_turn(score(turns, "quorum raft", feedback_weight=0))
+    found = by_turn(score(turns, "quorum raft"))
     assert found[0].fit == 1.0
     assert found[4].fit == pytest.approx(1.0 - 0.7 * (1.0 - found[4].share), abs=1e-5)
     assert by_turn(score(turns, "quorum raft", reach_weight=0))[4].fit == 1.0
-
-
-@pytest.mark.parametrize(
-    ("query", "with_answer", "without"),
-    [
-        ("When did the quorum break?", "the quorum broke last Tuesday", "the quorum broke again twice"),
-        ("quorum 什么时候坏的？", "quorum 昨天坏的", "quorum 又坏了"),
-        ("How many shards has the quorum?", "the quorum has 12 shards", "the quorum has shards"),
-        ("quorum 有多少分片？", "quorum 有 12 分片", "quorum 有分片"),
-        ("quorum はいつですか", "quorum 3月", "quorum です"),
-    ],
-)
-def test_a_time_or_a_number_fits_a_question_for_one(query: str, with_answer: str, without: str) -> None:
-    turns = [(with_answer, ""), ("bread", ""), ("bread", ""), (without, "")]
-    found = by_turn(score(turns, query, reach_weight=0))
-    assert (found[0].fit, found[3].fit) == (1.25, 1.0)
-    assert by_turn(score(turns, query, reach_weight=0, answer_weight=0))[0].fit == 1.0
 
 
 # --- Related terms --------------------------------------------------------------------------------------------------
@@ -371,7 +351,6 @@ def test_a_time_or_a_number_fits_a_question_for_one(query: str, with_answer: str
     [
         ("We booked a holiday in Lisbon", "Which trip?", "holiday", "synonym_weight"),
         ("He plays the violin", "Which instrument?", "violin", "kind_weight"),
-        ("the gateway restarted", "gatewya restart", "gateway", "misspelling_weight"),
         ("我们订了宾馆", "哪家酒店？", "宾馆", "synonym_weight"),
         ("他买了香蕉", "什么水果？", "香蕉", "kind_weight"),
     ],
@@ -389,21 +368,6 @@ def test_a_related_word_counts_less_than_the_word_itself() -> None:
     assert (own.share, related.share) == (1.0, 0.3)
 
 
-# --- Feedback -------------------------------------------------------------------------------------------------------
-
-
-def test_words_of_the_best_turn_raise_other_turns_that_share_something() -> None:
-    turns = [("quorum raft vacuum", ""), ("bread", ""), ("bread", ""), ("quorum vacuum", ""), ("quorum etcd", "")]
-    found = by_turn(score(turns, "quorum raft"))
-    assert found[3].feedback > found[4].feedback >= 0.0
-    assert all(value.feedback == 0.0 for value in score(turns, "quorum raft", feedback_weight=0))
-
-
-def test_feedback_alone_makes_no_candidate() -> None:
-    turns = [("quorum raft vacuum", ""), ("quorum", ""), ("vacuum", "")]
-    assert 2 not in by_turn(score(turns, "quorum raft"))
-
-
 # --- Who speaks -----------------------------------------------------------------------------------------------------
 
 
@@ -411,9 +375,9 @@ def test_feedback_alone_makes_no_candidate() -> None:
 def test_between_two_named_people_both_sides_count_alike(one: str, other: str) -> None:
     named = [(f"{one}quorum", f"{other}raft")] * 4
     query = "raft quorum"
-    first = score(named, query, feedback_weight=0)[0]
+    first = score(named, query)[0]
     assert 1.5 * first.lex_user == pytest.approx(0.7 * first.lex_assistant, abs=1e-4)
-    plain = score([("quorum", "raft")] * 4, query, feedback_weight=0)[0]
+    plain = score([("quorum", "raft")] * 4, query)[0]
     assert plain.lex_user == pytest.approx(plain.lex_assistant, abs=1e-5)
 
 
@@ -422,9 +386,7 @@ def test_between_two_named_people_both_sides_count_alike(one: str, other: str) -
 )
 def test_the_messages_of_a_speaker_who_is_named_count_more(one: str, other: str, query: str) -> None:
     turns = [(f"{one}raft", f"{other}bread"), (f"{one}bread", f"{other}raft")] * 2
-    named, flat = (
-        by_turn(score(turns, query, speaker_weight=w, recency_weight=0, feedback_weight=0)) for w in (1.0, 0)
-    )
+    named, flat = (by_turn(score(turns, query, speaker_weight=w, recency_weight=0)) for w in (1.0, 0))
     assert named[1].total > named[0].total
     assert named[1].lex_assistant == pytest.approx(2 * flat[1].lex_assistant, abs=1e-4)
     assert named[0].lex_assistant == pytest.approx(2 * flat[0].lex_assistant, abs=1e-4)
@@ -433,8 +395,7 @@ def test_the_messages_of_a_speaker_who_is_named_count_more(one: str, other: str,
     weighted = {at: 1.5 * found.lex_user + 0.7 * found.lex_assistant for at, found in named.items()}
     for at, found in named.items():
         beside = sum(weighted.get(at + step, 0.0) for step in (-1, 1))
-        further = sum(weighted.get(at + step, 0.0) for step in (-2, 2))
-        assert found.neighbour == pytest.approx(0.2 * beside + 0.2 * 0.35 * further, abs=1e-4)
+        assert found.neighbour == pytest.approx(0.3 * beside, abs=1e-4)
 
 
 # --- What was said before -------------------------------------------------------------------------------------------

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from itertools import pairwise
 from typing import Literal
 
 from gatekeeper_core.context.summary.record import Section, Speaker, SummaryItem
@@ -96,9 +95,8 @@ def _topic_openings(turns: Sequence[Turn], from_seq: int) -> Iterator[SummaryIte
     """Yield the sentence that opened each topic that began in the new turns, a return to an earlier one aside."""
     gatekeeper = ContextGatekeeper(token_counter=len)  # nobody asks what they cost
     gatekeeper.sync([(_side(turn, "user"), _side(turn, "assistant")) for turn in turns])
-    verdicts = gatekeeper.verdicts  # the topics of a gatekeeper have titles, which take two fifths of the time
-    starts = [at for at, verdict in enumerate(verdicts) if verdict.opens_topic]
-    for topic, (start, stop) in enumerate(pairwise([*starts, len(turns)])):
+    verdicts = gatekeeper.verdicts
+    for topic, start, stop in gatekeeper.topics:
         resumed = verdicts[start].resumed_topic
         if (resumed is None or resumed >= topic) and turns[start].start >= from_seq:
             for turn in turns[start:stop]:

@@ -1137,7 +1137,7 @@ def test_the_bound_of_bytes_holds_with_the_vectors() -> None:
     bare, wide = hearing(None), hearing(lambda texts: [[1.0, *map(float, range(511))] for _ in texts])
     for selector in (bare, wide):
         selector.view(messages, thread="t")
-    assert wide.estimated_bytes - bare.estimated_bytes == 8 * 680
+    assert wide.estimated_bytes - bare.estimated_bytes == 8 * 552
     config = replace(concepts.AT_ONCE, max_bytes=2 * wide.estimated_bytes)
     bounded = ThreadSelector[Message](lambda message: message, config=config, embedder=concepts.concepts)
     for thread in "abcd":

@@ -1,14 +1,20 @@
-"""Subjects: topics about the same thing are told by what all of their turns say, in every script."""
+"""Topics for people to read: which are about the same subject, and their titles, in every script."""
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from gatekeeper_cli.conversation import CONVERSATION
+from gatekeeper_cli.topics import TITLE_WORDS, Topic, topics_of
 from gatekeeper_core import ContextGatekeeper
 from tests.conversations import long_talk
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 CACHE = ("我们的 Redis 缓存用哪个端口？", "Redis 用 6380 端口，缓存过期时间 900 秒。")
 CACHE_AGAIN = ("缓存在 Redis 里的过期时间怎么改？", "改 Redis 的缓存配置，端口 6380 不变。")
@@ -21,10 +27,14 @@ MOVE = ("换个话题，搬家公司怎么选？", "找三家搬家公司报价�
 TAX = ("New topic: when is the tax return due?", "File the return by the end of January.")
 
 
-def returns(turns: list[tuple[str, str]]) -> list[int | None]:
+def topics(turns: Sequence[tuple[str, str]]) -> tuple[Topic, ...]:
     gatekeeper = ContextGatekeeper()
     gatekeeper.sync(turns)
-    return [topic.returns_to for topic in gatekeeper.topics]
+    return topics_of(gatekeeper)
+
+
+def returns(turns: Sequence[tuple[str, str]]) -> list[int | None]:
+    return [topic.returns_to for topic in topics(turns)]
 
 
 @pytest.mark.parametrize(
@@ -51,12 +61,10 @@ def test_after_a_wording_that_opens_a_topic_the_one_before_it_is_not_named() -> 
 
 def test_the_five_topics_of_the_demo_are_told_apart() -> None:
     """A trip, a cache, bread, a bug and a piano: no turn stands with one of another."""
-    gatekeeper = ContextGatekeeper()
-    gatekeeper.sync(CONVERSATION)
     labels = "RRRRRRRLLLLLLLSSSSSRRRIIIIIIILLSSIIPPPPPP"
     first: list[int] = []
     kinds: dict[int, set[str]] = {}
-    for topic in gatekeeper.topics:
+    for topic in topics(CONVERSATION):
         first.append(topic.topic_id if topic.returns_to is None else first[topic.returns_to])
         kinds.setdefault(first[-1], set()).update(labels[topic.start : topic.stop])
     assert all(len(found) == 1 for found in kinds.values())
@@ -72,9 +80,7 @@ def test_a_question_that_shares_a_word_or_two_with_an_old_turn_is_no_return() ->
 
 
 def test_topics_of_one_subject_have_one_title() -> None:
-    gatekeeper = ContextGatekeeper()
-    gatekeeper.sync([CACHE, TAX, CACHE_AGAIN])
-    cache, tax, again = gatekeeper.topics
+    cache, tax, again = topics([CACHE, TAX, CACHE_AGAIN])
     assert cache.title == again.title != tax.title
 
 
@@ -83,15 +89,54 @@ sides = st.sampled_from([text for turn in (CACHE, BREAD, MOVE, TAX, CACHE_AGAIN)
 
 @given(st.lists(st.tuples(sides, sides), max_size=8))
 def test_a_topic_names_an_earlier_one_and_the_same_however_the_turns_came(turns: list[tuple[str, str]]) -> None:
-    found = returns(turns)
-    assert all(back is None or 0 <= back < topic for topic, back in enumerate(found))
+    found = topics(turns)
+    assert all(topic.returns_to is None or 0 <= topic.returns_to < topic.topic_id for topic in found)
     gatekeeper = ContextGatekeeper()
     for turn in turns:
         gatekeeper.add_turn(*turn)
-        assert len(gatekeeper.topics) <= len(gatekeeper.turns)
-    assert [topic.returns_to for topic in gatekeeper.topics] == found
+    assert [topic[:3] for topic in found] == [*gatekeeper.topics]
+    assert topics_of(gatekeeper) == found
 
 
 def test_a_long_talk_does_not_fall_into_one_subject() -> None:
     found = returns(long_talk(120))
     assert sum(back is None for back in found) > 1 or len(found) == 1
+
+
+# --- titles
+
+
+@pytest.mark.parametrize(
+    ("turns", "words"),
+    [
+        (
+            [("Which port does Redis listen on?", "Redis listens on port 6379."), ("A Redis password?", "Set it.")],
+            {"Redis"},
+        ),
+        (
+            [("西湖要门票吗？", "西湖免费，灵隐寺要门票。"), ("西湖边住哪里？", "湖滨路离西湖和断桥近。")],
+            {"西湖"},
+        ),
+        (
+            [("东京 hotel 怎么选？", "新宿的 hotel 方便。"), ("新宿的 hotel 多少钱？", "15000 日元。")],
+            {"hotel"},
+        ),
+        ([("这次博物馆要提前几天预约？", "博物馆提前三天预约。"), ("博物馆的门票？", "六十元。")], {"博物馆", "预约"}),
+        ([("ok", "好的")], set()),
+    ],
+)
+def test_a_title_holds_what_the_turns_of_the_subject_share(turns: list[tuple[str, str]], words: set[str]) -> None:
+    title = topics([TAX, ("New topic. " + turns[0][0], turns[0][1]), *turns[1:]])[-1].title
+    assert words <= set(title)
+    assert len(title) <= TITLE_WORDS
+    assert bool(words) == bool(title)
+
+
+texts = st.text(st.characters(exclude_categories=())) | st.sampled_from(["Redis 缓存", "西湖门票", "\ud800"])
+
+
+@given(st.lists(st.tuples(texts, texts), max_size=4))
+def test_no_two_words_of_a_title_say_the_same(turns: list[tuple[str, str]]) -> None:
+    for topic in topics(turns):
+        folded = [word.casefold() for word in topic.title]
+        assert not any(one in other for one in folded for other in folded if one is not other)
