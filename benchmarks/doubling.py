@@ -218,12 +218,6 @@ def _sync(rng: random.Random, size: int) -> Callable[[], object]:
     return partial(ContextGatekeeper().sync, [(turn.user, turn.assistant) for turn in turns])
 
 
-def _restore(rng: random.Random, size: int) -> Callable[[], object]:
-    made = _gatekeeper(rng, size)
-    turns = [(block.user_text, block.assistant_text) for block in made.turns]
-    return partial(ContextGatekeeper.from_bytes, made.to_bytes(), turns)
-
-
 def _build(rng: random.Random, size: int) -> Callable[[], object]:
     return partial(ContextBuilder().build, Thread("t", _messages(rng, size)), "Which port?", "Be brief.")
 
@@ -266,10 +260,8 @@ def _stream(piece: int, rng: random.Random, size: int) -> Callable[[], object]:
 _KEPT: dict[str, Callable[[random.Random, int], Callable[[], object]]] = {
     "ContextBuilder.build, first": _build,
     "ContextBuilder.build, again": _build_again,
-    "ContextGatekeeper.from_bytes": _restore,
     "ContextGatekeeper.select": _select,
     "ContextGatekeeper.sync": _sync,
-    "ContextGatekeeper.to_bytes": lambda rng, size: _gatekeeper(rng, size).to_bytes,
     "InMemoryStore.append_messages": _append,
     "LongTermMemory.search": _memories,
     "read_conversation": _read_file,

@@ -66,11 +66,9 @@ def cost_tables(*, quick: bool = False, full: bool = False, model: Embedder | No
         pairs = [(turn.user, turn.assistant) for turn in turns[:size]]
         words = ContextGatekeeper()
         words.sync(pairs)
-        snapshot = words.to_bytes()
-        encoder = TextEncoder(drawn_vectors, timeout_seconds=600)
-        meant = ContextGatekeeper.from_bytes(snapshot, pairs, embedder=encoder)
+        meant = ContextGatekeeper(embedder=TextEncoder(drawn_vectors, timeout_seconds=600))
         meant.sync(pairs)
-        bytes_.append(_size_row(snapshot, meant.to_bytes(), pairs))
+        bytes_.append(_size_row(pairs))
         questions = [each.text for each in generate_questions(turns[:size], size, QUESTIONS, seed=SEED)]
         times += _time_rows(size, words, meant, questions, turns[size : size + ADDED])
         products.append(_product_row(size, questions))
@@ -118,16 +116,18 @@ def _time_rows(
     return rows
 
 
-def _size_row(without: bytes, with_vectors: bytes, pairs: Pairs) -> Row:
-    """Return the bytes that vectors take in memory for each turn, the encoder's cache beside it, and of snapshots."""
+def _size_row(pairs: Pairs) -> Row:
+    """Return the bytes that vectors take in memory for each turn, without and with the encoder's cache."""
     held = {}
     first = ContextGatekeeper(embedder=drawn_vectors)  # what is made once for all
     first.sync(pairs[:20])
     first.explain(pairs[0][0])
     for name, max_bytes in (("bytes a turn", 0), ("with the encoder's cache", 16 * 2**20)):
         encoder = TextEncoder(drawn_vectors, timeout_seconds=600, max_bytes=max_bytes)
-        gatekeeper = ContextGatekeeper.from_bytes(without, pairs, embedder=encoder)
+        gatekeeper = ContextGatekeeper()
+        gatekeeper.sync(pairs)
         gatekeeper.explain(pairs[0][0])
+        gatekeeper.set_embedder(encoder)
         gc.collect()
         tracemalloc.start()
         before = tracemalloc.get_traced_memory()[0]
@@ -135,13 +135,7 @@ def _size_row(without: bytes, with_vectors: bytes, pairs: Pairs) -> Row:
         gc.collect()
         held[name] = f"{(tracemalloc.get_traced_memory()[0] - before) / len(pairs):,.0f}"
         tracemalloc.stop()
-    snapshots = {"snapshot": f"{len(without):,}", "snapshot with vectors": f"{len(with_vectors):,}"}
-    return {
-        "turns": len(pairs),
-        **held,
-        **snapshots,
-        "more, a turn": f"{(len(with_vectors) - len(without)) / len(pairs):,.0f}",
-    }
+    return {"turns": len(pairs), **held}
 
 
 def _product_row(size: int, questions: Sequence[str]) -> Row:

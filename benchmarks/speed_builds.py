@@ -8,8 +8,8 @@ tokens) sees the same messages and questions in turn. CPU milliseconds, medians:
 * **same question**: once more, as after a call that failed.
 * **one more turn**: the last question was answered, and the next one comes.
 * **select**: ``ContextGatekeeper.select`` for the new questions over the same turns, to tell what is not the build's.
-* **first build**: the builder has never seen the thread; **with a snapshot**: but its SQLite store holds the index that
-  another builder saved. Once each.
+* **first build**: the builder has never seen the thread, as in a process that has just started; its store is SQLite.
+  Once; **ms a turn** is the same by the turns of the thread.
 """
 
 from __future__ import annotations
@@ -27,7 +27,6 @@ from benchmarks.corpus import generate_questions, generate_turns
 from benchmarks.report import SEED, commit, print_table, write_json
 from benchmarks.speed_methods import METHODS
 from gatekeeper_core import ContextBuilder, ContextBuilderConfig, ContextGatekeeper, Message, SQLiteStore, Thread
-from gatekeeper_core.context.thread.index_snapshots import INDEX_KIND, MIN_TURNS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -47,19 +46,11 @@ def cpu_ms(call: Callable[..., object], *arguments: object) -> float:
     return 1e3 * (time.process_time() - begin)
 
 
-def first_builds(thread: Thread, question: str) -> tuple[float, float | None]:
-    """Return what the first build takes without and with an index that was saved before; None: none is, of so few."""
+def first_build(thread: Thread, question: str) -> float:
+    """Return what the first build takes."""
     with TemporaryDirectory() as folder, SQLiteStore(Path(folder, "store.db")) as store:
-        config = ContextBuilderConfig(call_timeout_ms=60_000)
-        first = ContextBuilder(config, store=store)
-        alone = cpu_ms(first.build, thread, question, SYSTEM)
-        if len(thread.messages) // 2 < MIN_TURNS:
-            return alone, None
-        until = time.monotonic() + 60
-        while store.load_record(thread.tenant, thread.id, INDEX_KIND) is None and time.monotonic() < until:
-            time.sleep(0.05)  # it is saved behind the build
-        again = ContextBuilder(config, store=store)
-        return alone, cpu_ms(again.build, thread, question, SYSTEM)
+        builder = ContextBuilder(ContextBuilderConfig(call_timeout_ms=60_000), store=store)
+        return cpu_ms(builder.build, thread, question, SYSTEM)
 
 
 def measure(size: int, rounds: int) -> dict[str, Any]:
@@ -69,7 +60,7 @@ def measure(size: int, rounds: int) -> dict[str, Any]:
     messages = tuple(each for user, answer in pairs for each in (Message("user", user), Message("assistant", answer)))
     past, thread = pairs[: size // 2], Thread("t1", messages[:size])
     asked = [question.text for question in generate_questions(turns[: size // 2], size // 2, rounds + _WARM, seed=SEED)]
-    first, restored = first_builds(thread, asked[0])
+    first = first_build(thread, asked[0])
     builder, gatekeeper = ContextBuilder(), ContextGatekeeper()
     gatekeeper.sync(past)
     trim = _trim(past)
@@ -93,7 +84,7 @@ def measure(size: int, rounds: int) -> dict[str, Any]:
         **{name: f"{each:.2f}" for name, each in middle.items()},
         "trim / new": f"{middle['trim_messages'] / middle['new question']:.2f}" if trim else "-",
         "first build": f"{first:.0f}",
-        "with a snapshot": "-" if restored is None else f"{restored:.0f}",
+        "ms a turn": f"{2 * first / size:.2f}",
     }
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import gc
 import sys
-import time
 from array import array
 from importlib import import_module
 from importlib.util import find_spec
@@ -25,7 +24,7 @@ from gatekeeper_core.selection.retrieval import RetrievalConfig, read_query, sco
 from gatekeeper_core.tokens import estimate_text_tokens
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
 __all__ = [
     "BUDGET",
@@ -39,7 +38,6 @@ __all__ = [
     "Method",
     "Subject",
     "deep_size",
-    "snapshot_of",
     "timed_methods",
 ]
 
@@ -80,15 +78,6 @@ class Subject:
         """Return what the index takes beside the texts, or None where there is none."""
         return None
 
-    def snapshot(self, turns: Callable[[], Sequence[tuple[str, str]]]) -> dict[str, int] | None:
-        """Return what a snapshot takes, or None where there is none.
-
-        Args:
-            turns: gives all turns, as they are loaded beside a snapshot.
-        """
-        del turns
-        return None
-
 
 class Gatekeeper(Subject):
     """``ContextGatekeeper.select`` with its defaults, in one mode."""
@@ -103,10 +92,6 @@ class Gatekeeper(Subject):
 
     def add(self, user: str, assistant: str) -> None:
         self._gatekeeper.add_turn(user, assistant)
-
-    def snapshot(self, turns: Callable[[], Sequence[tuple[str, str]]]) -> dict[str, int] | None:
-        settings = {"token_budget": BUDGET, "config": self._gatekeeper.config}
-        return snapshot_of(self._gatekeeper, turns=turns, **settings)
 
 
 class IndexAlone(Subject):
@@ -141,10 +126,6 @@ class IndexAlone(Subject):
     def index_bytes(self) -> int:
         return deep_size(self._index) + sys.getsizeof(self._tokens)
 
-    def snapshot(self, turns: Callable[[], Sequence[tuple[str, str]]]) -> dict[str, int] | None:
-        del turns  # the index holds none
-        return snapshot_of(self._index)
-
 
 class TokenEstimate(Subject):
     """The library's token estimate of a text."""
@@ -154,37 +135,6 @@ class TokenEstimate(Subject):
 
     def ask(self, question: str) -> None:
         estimate_text_tokens(question)
-
-
-def snapshot_of(
-    held: Any, *, turns: Callable[[], Sequence[tuple[str, str]]] | None = None, **settings: Any
-) -> dict[str, int] | None:
-    """Return the bytes of a snapshot and the CPU nanoseconds of taking and of loading it, the best of three.
-
-    Args:
-        held: a ``TurnIndex`` or a ``ContextGatekeeper``.
-        turns: gives the turns that ``from_bytes`` takes beside the data; None where it takes none.
-        settings: what it takes by name.
-
-    Returns:
-        None where it has no ``to_bytes``.
-    """
-    if not hasattr(held, "to_bytes"):
-        return None
-    data, saved = _timed(held.to_bytes)
-    beside = [] if turns is None else [turns()]
-    _, loaded = _timed(lambda: type(held).from_bytes(data, *beside, **settings))
-    return {"bytes": len(data), "save_ns": saved, "load_ns": loaded}
-
-
-def _timed(call: Any) -> tuple[Any, int]:
-    results: list[Any] = []
-    times = []
-    for _ in range(3):
-        begin = time.process_time_ns()
-        results[:] = [call()]
-        times.append(time.process_time_ns() - begin)
-    return results[0], min(times)
 
 
 def deep_size(root: object) -> int:

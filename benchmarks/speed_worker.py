@@ -10,7 +10,7 @@ do          with                              answer
 load        path, count, limit (seconds)      cpu, wall (ns), adds (CPU ns a turn, sorted) where the index grows
 ask         question                          wall, cpu (ns), found (positions)
 add         user, assistant                   wall, cpu (ns)
-facts                                         rss, index (bytes), snapshot
+facts                                         rss, index (bytes)
 ==========  ================================  =====================================================================
 
 What a method cannot do is answered with ``error``.
@@ -157,18 +157,12 @@ class _Server:
         return {**_timed(ask), "found": None if found is None else list(found)}
 
     def _add(self, user: str, assistant: str) -> dict[str, Any]:
-        self._added.append((user, assistant))
         return _timed(lambda: self._subject.add(user, assistant))
 
     def _facts(self) -> dict[str, Any]:
         gc.collect()
-        resident = resident_bytes()  # before anything is walked through or written
-        snapshot = self._subject.snapshot(self._turns)
-        return {"rss": resident, "index": self._subject.index_bytes(), "snapshot": snapshot}
-
-    def _turns(self) -> list[tuple[str, str]]:
-        path, count = self._file
-        return [*islice(read_turns(path), count), *self._added]
+        resident = resident_bytes()  # before anything is walked through
+        return {"rss": resident, "index": self._subject.index_bytes()}
 
 
 def _timed(call: Callable[[], None]) -> dict[str, Any]:

@@ -7,7 +7,6 @@ r"""The one error family of the library.
     ├── ConfigError (also a ValueError)            a setting, a budget or a counter that cannot work
     ├── ConstraintLimitError (also a ValueError)   the constraint zone would outgrow its cap
     ├── MessageFormatError (also a ValueError)     a message that cannot be read, with its position
-    ├── SnapshotError (also a ValueError)          a snapshot that is damaged, of another version or conversation
     └── StorageError                               a store could not do what it was asked
         ├── ConflictError                          another writer was faster; load again and repeat
         ├── CorruptionError                        what is stored was damaged; it is never given back as content
@@ -30,7 +29,6 @@ __all__ = [
     "ForgottenError",
     "GatekeeperError",
     "MessageFormatError",
-    "SnapshotError",
     "StaleReadError",
     "StorageError",
     "check_number",
@@ -77,10 +75,6 @@ class MessageFormatError(GatekeeperError, ValueError):
         self.reason = reason
         self.position = position
         super().__init__(reason if position is None else f"message {position}: {reason}")
-
-
-class SnapshotError(GatekeeperError, ValueError):
-    """A snapshot cannot be read here; the way out is always to build anew from the texts."""
 
 
 class StorageError(GatekeeperError):

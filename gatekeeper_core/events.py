@@ -73,7 +73,7 @@ _CONTEXT = (
     "tools_tokens constraints_tokens total_tokens included_message_count summarized_message_count used_summary "
     "retrieved_memory_count messages_sent messages_changed messages_recalled messages_folded messages_summary "
     "messages_step messages_left_out history_status decision given_up misses budget_tokens available_tokens counter "
-    "margin squeezed safety_net prefix_tokens prefix_share index_origin"
+    "margin squeezed safety_net prefix_tokens prefix_share"
 )
 
 

@@ -11,6 +11,7 @@ from gatekeeper_core.context.prompt.builder import ContextBuilder
 from gatekeeper_core.context.thread.thread import Thread
 from gatekeeper_core.messages import Message
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
+from tests.gatekeeper_state import state_of
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
@@ -107,7 +108,7 @@ class Worker:
         return built | {
             "prompt": [(message.role, message.text) for message in self.context.messages],
             "misses": self.context.trace.misses,
-            "is_rebuilt": state.gatekeeper.to_bytes() == fresh.to_bytes(),
+            "is_rebuilt": state_of(state.gatekeeper) == state_of(fresh),
             "constraints": dict(self.builder.constraints.of(self.thread)),
             "summary": summary and summary.text,
         }

@@ -39,7 +39,6 @@ from benchmarks.speed_methods import (
     Method,
     Subject,
     deep_size,
-    snapshot_of,
     timed_methods,
 )
 from benchmarks.speed_tokens import texts_of
@@ -145,11 +144,9 @@ def test_memory_is_given_by_turn_and_beside_ours() -> None:
     assert rows[2]["process MB"] == "5"
 
 
-def test_a_cold_start_compares_a_rebuild_with_the_load_of_a_snapshot() -> None:
-    (row,) = cold_rows(two(facts={"snapshot": {"bytes": 5_000, "save_ns": 1e6, "load_ns": 1e5}})[:1])
-    assert (row["rebuild µs a turn"], row["snapshot bytes a turn"], row["rebuild / load"]) == (1000.0, "500", "100")
-    (row,) = cold_rows(two(facts={"snapshot": None})[:1])
-    assert row["load ms"] == "this version has no snapshot"
+def test_a_cold_start_takes_what_a_rebuild_takes() -> None:
+    (row,) = cold_rows(two()[:1])
+    assert row["rebuild µs a turn"] == 1000.0
 
 
 def test_growth_is_a_row_for_each_method_over_all_sizes() -> None:
@@ -216,34 +213,6 @@ def test_an_index_that_holds_more_is_larger_and_shared_parts_count_once() -> Non
     part = ["x" * 1000]
     assert deep_size([part, part]) < 2 * deep_size(part)
     assert deep_size([part]) > 1000 + sys.getsizeof(part)
-
-
-class _Kept:
-    """Stands for what has a snapshot."""
-
-    def to_bytes(self) -> bytes:
-        return b"12345"
-
-    @classmethod
-    def from_bytes(cls, data: bytes, turns: list[tuple[str, str]], *, limit: int) -> _Kept:
-        assert (data, turns, limit) == (b"12345", TURNS, 7)
-        return cls()
-
-
-def test_a_snapshot_is_weighed_and_timed_where_there_is_one() -> None:
-    found = snapshot_of(_Kept(), turns=lambda: TURNS, limit=7)
-    assert found is not None
-    assert found["bytes"] == 5
-    assert found["load_ns"] >= 0
-    assert snapshot_of(object()) is None
-
-
-@pytest.mark.parametrize("make", [IndexAlone, lambda: Gatekeeper("minimal")])
-def test_the_snapshot_of_ours_holds_all_of_it_where_there_is_one(make: Any) -> None:
-    subject = make()
-    subject.load(TURNS)
-    found = subject.snapshot(lambda: TURNS)
-    assert found is None or found["bytes"] > len(TURNS)
 
 
 # --- the peers ------------------------------------------------------------------------------------------------------
@@ -439,4 +408,4 @@ def test_the_texts_that_tokens_are_counted_in_are_of_one_language() -> None:
 
 
 def test_what_a_subject_cannot_do_is_none() -> None:
-    assert (Subject().index_bytes(), Subject().snapshot(list)) == (None, None)
+    assert Subject().index_bytes() is None

@@ -29,7 +29,6 @@ from gatekeeper_core.context.history.selector import ThreadSelector
 from gatekeeper_core.context.memory.memory import LongTermMemory
 from gatekeeper_core.context.prompt.budget import ContextBuilderConfig
 from gatekeeper_core.context.prompt.builder import ContextBuilder
-from gatekeeper_core.context.thread.index_snapshots import MIN_TURNS
 from gatekeeper_core.context.thread.stored import StoredThreads
 from gatekeeper_core.context.thread.thread import Thread
 from gatekeeper_core.context.tool_results.compressor import ToolResultCompressor
@@ -129,8 +128,8 @@ class World:
 
 
 def messages_and_trace_of(context: BuiltContext) -> str:
-    """Return all that a build tells, but where the index came from and how much of the prompt before it stayed."""
-    trace = context.trace._replace(index_origin="", prefix_tokens=0, prefix_share=0.0)
+    """Return all that a build tells, but how much of the prompt before it stayed."""
+    trace = context.trace._replace(prefix_tokens=0, prefix_share=0.0)
     return repr(context.messages) + json.dumps(trace.to_dict(), sort_keys=True, default=repr)
 
 
@@ -244,9 +243,7 @@ class TwoWorlds(RuleBasedStateMachine):
         for at, (name, _) in enumerate(asked):
             # What was not saved of a forgotten thread, one of the builds behind it tells: which one is a matter of chance.
             told = messages_and_trace_but_misses_of if name in self.refused else messages_and_trace_of
-            # Where the index came from tells the first that chooses turns; it need not be the first that ends.
-            origin, prefix = attrgetter("trace.index_origin"), attrgetter("trace.prefix_tokens", "trace.prefix_share")
-            for each in (told, origin, prefix):
+            for each in (told, attrgetter("trace.prefix_tokens", "trace.prefix_share")):
                 assert set(map(each, found[at:built:2])) <= set(map(each, wanted[at:built:2]))
         self.many.settle()
         self.one.settle()
@@ -334,7 +331,7 @@ def test_calls_at_once_equal_calls_in_turn_over_a_file() -> None:
 def test_builds_at_once_of_a_long_thread_that_this_process_has_not_read() -> None:
     for _ in range(5):
         worlds = InFiles()
-        worlds.append(name="t1", sizes=[MIN_TURNS // 2] * 2, is_repeated=False, way="threads")
+        worlds.append(name="t1", sizes=[32] * 2, is_repeated=False, way="threads")
         worlds.reopen()
         worlds.read(questions=(QUESTIONS[0], QUESTIONS[2]), readers=3, way="threads")
         worlds.teardown()

@@ -37,6 +37,7 @@ from gatekeeper_core.text import sentences
 from gatekeeper_core.token_estimate import TokenEstimator, budget_within
 from gatekeeper_core.tokens import estimate_text_tokens
 from gatekeeper_core.vectors import cosine
+from tests.gatekeeper_state import state_of
 from tests.tiny_embedder import TinyEmbedder
 from tests.verbatim import end_of_stretch
 
@@ -110,19 +111,6 @@ def gatekeeper_of(
     for user, assistant in turns:
         gatekeeper.add_turn(user, assistant)
     return gatekeeper
-
-
-def state(gatekeeper: ContextGatekeeper, queries: list[str]) -> str:
-    """Return all that can be observed of a gatekeeper, as JSON."""
-    observed = {
-        "turns": [block._asdict() for block in gatekeeper.turns],
-        "topics": [topic._asdict() for topic in gatekeeper.topics],
-        "verdicts": [verdict._asdict() for verdict in gatekeeper.verdicts],
-        "selections": [gatekeeper.explain(query).to_dict() for query in queries],
-        "whole": [gatekeeper.explain(query, token_budget=10**6, trim=False).to_dict() for query in queries],
-        "constraints": gatekeeper.get_constraints(),
-    }
-    return json.dumps(observed, sort_keys=True)
 
 
 def assert_sentences_of(part: str, text: str, gap: str) -> None:
@@ -329,7 +317,7 @@ def test_selecting_changes_nothing(turns: Pairs, query: str, other: str) -> None
     first = asked.explain(query).to_dict()
     asked.select(other)
     assert asked.explain(query).to_dict() == first
-    assert state(asked, [query, other]) == state(quiet, [query, other])
+    assert state_of(asked, [query, other]) == state_of(quiet, [query, other])
 
 
 @given(conversations, texts, texts)
@@ -387,7 +375,7 @@ def test_the_answer_does_not_depend_on_the_hash_seed() -> None:
 LONG = "The indexer writes one segment. " * 30
 FACTS = tuple(SummaryItem("facts", f"The indexer wrote 缓存穿透 to ledger {at}.", (at,), "user") for at in range(9))
 SUMMED: dict[str, Callable[[], object]] = {
-    "a selection": lambda: state(
+    "a selection": lambda: state_of(
         gatekeeper_of(
             [
                 (
@@ -492,22 +480,7 @@ def test_a_history_that_grew_and_was_edited_equals_one_that_was_built_anew(
             grown.sync(turns)
     built = ContextGatekeeper(token_counter=estimate_text_tokens)
     built.sync(turns)
-    assert state(grown, queries) == state(built, queries)
-
-
-@given(conversations, edits, texts)
-def test_a_snapshot_of_an_edited_history_comes_back_as_one_that_was_built_anew(
-    turns: Pairs, steps: list[tuple[str, int, tuple[str, str]]], query: str
-) -> None:
-    """000-10, 000-45: put away and brought back between any two edits."""
-    kept = gatekeeper_of(turns)
-    for how, at, turn in steps:
-        kept = ContextGatekeeper.from_bytes(kept.to_bytes(), turns, token_counter=estimate_text_tokens)
-        turns = edited(turns, how, at, turn)
-        kept.sync(turns)
-    built = ContextGatekeeper(token_counter=estimate_text_tokens)
-    built.sync(turns)
-    assert state(kept, [query]) == state(built, [query])
+    assert state_of(grown, queries) == state_of(built, queries)
 
 
 @given(conversations, conversations, texts)
@@ -517,16 +490,16 @@ def test_cutting_back_to_the_beginning_equals_a_conversation_that_never_went_on(
     """000-10: the numbers that a cut frees are given again."""
     gatekeeper = gatekeeper_of(turns + more)
     gatekeeper.sync(turns)
-    assert state(gatekeeper, [query]) == state(gatekeeper_of(turns), [query])
+    assert state_of(gatekeeper, [query]) == state_of(gatekeeper_of(turns), [query])
 
 
 @given(conversations, texts)
 def test_repeating_a_sync_changes_nothing(turns: Pairs, query: str) -> None:
     gatekeeper = ContextGatekeeper(token_counter=estimate_text_tokens)
     gatekeeper.sync(turns)
-    once = state(gatekeeper, [query])
+    once = state_of(gatekeeper, [query])
     gatekeeper.sync(turns)
-    assert state(gatekeeper, [query]) == once
+    assert state_of(gatekeeper, [query]) == once
 
 
 # --- the account is honest

@@ -7,15 +7,12 @@ a choice of excerpts (:mod:`gatekeeper_core.selection.planner`).
 from __future__ import annotations
 
 import threading
-from array import array
 from collections.abc import Sequence
-from dataclasses import astuple
 from datetime import datetime
-from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 from gatekeeper_core.encoder import TextEncoder, encoder_of
-from gatekeeper_core.errors import ConfigError, SnapshotError
+from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.events import GATE, SELECTION
 from gatekeeper_core.messages import Turn, common_beginning
 from gatekeeper_core.observation import stage
@@ -27,18 +24,17 @@ from gatekeeper_core.selection.decisions import explained
 from gatekeeper_core.selection.index import TurnIndex
 from gatekeeper_core.selection.meaning import Asked, Meaning, TurnVectors, excerpt
 from gatekeeper_core.selection.planner import GatekeeperConfig, Planner, chain_of_links
-from gatekeeper_core.selection.records import Record, Records, days_of, ends_open
+from gatekeeper_core.selection.records import Record, Records, ends_open
 from gatekeeper_core.selection.retrieval import expand_query, read_query, with_dates, with_earlier
-from gatekeeper_core.selection.snapshot import read_column, read_sections, write_sections
 from gatekeeper_core.selection.topic_map import Topic, TopicMap
 from gatekeeper_core.selection.topics import judge, mended
 from gatekeeper_core.selection.trimming import Sentences
 from gatekeeper_core.selection.verdicts import Verdict, VerdictLog
 from gatekeeper_core.text import split_thinking
-from gatekeeper_core.tokens import checked_counter, count_messages, describe_counter, is_ours
+from gatekeeper_core.tokens import checked_counter, count_messages
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator
 
     from gatekeeper_core.embedding import Embedder
     from gatekeeper_core.selection.cues import Cues
@@ -47,10 +43,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Block", "ContextGatekeeper"]
 
-_SNAPSHOT = b"history"
 _EARLIER_SHARE = 0.3  # what the words of the question before weigh, where the question hangs on it wholly
 _GATE_FACTS = ("decision", "reason", "staying", "link")
-_DIGESTED = 1024  # texts that are joined at a time
 _DEFAULT_CONFIG = GatekeeperConfig()  # one for all: a hundred thousand gatekeepers may be held at the same time
 
 
@@ -341,71 +335,6 @@ class ContextGatekeeper:
         planner.choose()
         return explained(planner, self._constraints)
 
-    def to_bytes(self) -> bytes:
-        """Return a snapshot of the index, the topic map and the token counts, without any text.
-
-        With it and the same turns, :meth:`from_bytes` has the gatekeeper back some hundred times sooner than
-        :meth:`sync` builds it. The vectors are in it, with the name of their embedder; constraints are no part of it.
-        """
-        with self._lock:
-            tokens_user, tokens_assistant = self._records.token_columns()
-            sections: dict[str, Any] = {
-                "texts": _digest(self._records.texts(), days_of(self._records.sources())),
-                "gate": self._gate_name(),
-                "counter": self._counter_name(),
-                "index": self._index.to_bytes(),
-                "tokens_user": tokens_user,
-                "tokens_assistant": tokens_assistant,
-                **self._verdicts.sections(),
-                **self._topic_map.sections(),
-                **(self._vectors.sections(self._encoder.name) if self._encoder else {}),
-            }
-            return write_sections(_SNAPSHOT, sections)
-
-    @classmethod
-    def from_bytes(
-        cls,
-        data: bytes,
-        turns: Iterable[Turn | tuple[str, str]],
-        *,
-        token_budget: int = 4000,
-        config: GatekeeperConfig | None = None,
-        token_counter: TokenCounter | None = None,
-        recount: bool = False,
-        embedder: Embedder | TextEncoder | None = None,
-    ) -> ContextGatekeeper:
-        """Return the gatekeeper that a snapshot was made of; it gives the same answers as one that was built anew.
-
-        Every column is checked before it is used, so a forged snapshot is refused or gives other answers, and nothing
-        worse. Postings are checked when their term is first looked up: a term whose postings do not fit has none.
-
-        Args:
-            data: what :meth:`to_bytes` returned.
-            turns: the same turns as then, oldest first.
-            token_budget: as for a new one.
-            config: the settings; ``config.gate`` must be what it was.
-            token_counter: what counted the tokens then; its counts are taken from the snapshot. One of our own is told
-                from every other; two counters of yours are not told apart.
-            recount: whether to count all turns anew: then it does not matter what counted them.
-            embedder: as for a new one. Vectors of another embedder are left out; nothing is embedded before the next
-                add.
-
-        Raises:
-            TypeError: an argument has the wrong type.
-            SnapshotError: the snapshot cannot be read, its columns do not fit the turns, or it is of other turns, other
-                settings of the gate or another counter.
-            ConfigError: the budget is not positive.
-        """
-        made = cls(token_budget, config=config, token_counter=token_counter, embedder=embedder)
-        sections = read_sections(_SNAPSHOT, data)
-        listed = [_checked_turn(position, turn) for position, turn in enumerate(turns)]
-        if recount:
-            counted = [made._record(turn) for turn in listed]
-            sections["tokens_user"] = array("Q", [record.tokens_user for record in counted])
-            sections["tokens_assistant"] = array("Q", [record.tokens_assistant for record in counted])
-        made._restore(sections, listed)
-        return made
-
     def set_constraint(self, key: str, value: str) -> None:
         """Set a stable constraint; the same key again replaces its value.
 
@@ -426,45 +355,6 @@ class ContextGatekeeper:
         """Return a copy of all constraints, in the order in which they were first set."""
         with self._lock:
             return dict(self._constraints)
-
-    def _restore(self, sections: Mapping[str, Any], turns: Sequence[Turn | tuple[str, str]]) -> None:
-        """Take over what a snapshot holds, together with the turns that it was made of."""
-        if sections.get("gate") != self._gate_name():
-            raise SnapshotError("this snapshot was made with other settings of the gate: build anew with sync()")
-        if sections.get("counter") != self._counter_name():
-            raise SnapshotError("this snapshot was made with another token counter: build anew with sync()")
-        texts = [_texts_of(turn) for turn in turns]
-        sources = [turn if isinstance(turn, Turn) else None for turn in turns]
-        if sections.get("texts") != _digest(texts, days_of(sources)):
-            raise SnapshotError("this snapshot is of other turns: build anew with sync()")
-        try:
-            self._records = Records.from_columns(
-                texts,
-                tokens_user=read_column(sections, "tokens_user", "Q", length=len(turns)),
-                tokens_assistant=read_column(sections, "tokens_assistant", "Q", length=len(turns)),
-                sources=sources,
-            )
-            self._index = TurnIndex.from_bytes(sections["index"])
-            if len(self._index) != len(turns):
-                raise SnapshotError("the index of this snapshot is of other turns")
-            self._topic_map = TopicMap.from_sections(sections, len(turns), **self._newest())
-            topic_count = self._topic_map.topic_count
-            self._verdicts = VerdictLog.from_sections(sections, turn_count=len(turns), topic_count=topic_count)
-            if self._encoder:
-                self._vectors = TurnVectors.from_sections(sections, embedder=self._encoder.name, turn_count=len(turns))
-        except SnapshotError:
-            raise
-        except (LookupError, AttributeError, TypeError, ValueError) as error:
-            raise SnapshotError("this snapshot does not hold a gatekeeper") from error
-        self._history_tokens = sum(self._records.tokens)
-
-    def _gate_name(self) -> bytes:
-        """Return the settings that verdicts depend on."""
-        return repr(astuple(self._config.gate)).encode("ascii")
-
-    def _counter_name(self) -> bytes:
-        """Return what tells our own counters from each other and from those of others."""
-        return str(describe_counter(self._count)["counter"]).encode("ascii") if is_ours(self._count) else b"another"
 
     def _record(self, turn: Turn | tuple[str, str]) -> Record:
         if isinstance(turn, Turn):
@@ -566,19 +456,6 @@ class ContextGatekeeper:
 def _texts_of(turn: Turn | tuple[str, str]) -> tuple[str, str]:
     """Return both texts of a turn as they are read."""
     return (turn.user_text, turn.assistant_text) if isinstance(turn, Turn) else (turn[0], split_thinking(turn[1])[1])
-
-
-def _digest(texts: Iterable[tuple[str, str]], days: Iterable[tuple[int, str]]) -> bytes:
-    """Return what tells turns from other turns: their texts, and the days of those that have one."""
-    import hashlib  # here, because it is a tenth of the import of the library
-
-    digest, sides = hashlib.blake2b(digest_size=16), chain.from_iterable(texts)
-    while some := list(islice(sides, _DIGESTED)):
-        digest.update("".join(f"{len(text)}:" for text in some).encode("ascii"))
-        digest.update("".join(some).encode("utf-8", "surrogatepass"))
-    for place, day in days:
-        digest.update(f"{place}@{day}".encode("ascii"))
-    return digest.digest()
 
 
 def _date_terms(record: Record) -> dict[str, int]:

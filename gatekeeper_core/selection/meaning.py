@@ -17,27 +17,20 @@ from __future__ import annotations
 import math
 from array import array
 from heapq import nlargest
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import NamedTuple
 
-from gatekeeper_core.errors import SnapshotError
-from gatekeeper_core.selection.snapshot import read_column
-from gatekeeper_core.vectors import MAX_DIMENSIONS, PackedVector, sumprod
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from gatekeeper_core.vectors import PackedVector, sumprod
 
 __all__ = ["Asked", "Meaning", "TurnVectors", "excerpt"]
 
 NEAREST = 40
 """Turns of a conversation that nearness can make candidates. Source: ours, as many as are scored in full."""
 
+_TURN_BYTES = 8
 _PRIOR = 20  # unrelated sentences; each counts as a turn
 _EVIDENCE = 3.0  # deviations from which on it is evidence
 _USER_CHARACTERS = 600
 _CHARACTERS = 1_200
-_EMBEDDER = "meaning.embedder"
-_COLUMNS = {"meaning.numbers": "b", "meaning.squares": "I"}
-_TURN_BYTES = 8
 
 
 def excerpt(user: str, assistant: str = "") -> str:
@@ -143,31 +136,6 @@ class TurnVectors:
             else:
                 found.append(None)
         return found
-
-    def sections(self, embedder: str) -> dict[str, array[int] | bytes]:
-        """Return the sections of a snapshot: copies of the columns, and the name of the embedder."""
-        name = embedder.encode("utf-8", "surrogatepass")
-        return {_EMBEDDER: name, **dict(zip(_COLUMNS, (self._numbers[:], self._squares[:]), strict=True))}
-
-    @classmethod
-    def from_sections(cls, sections: Mapping[str, Any], *, embedder: str, turn_count: int) -> TurnVectors:
-        """Return the vectors whose :meth:`sections` a snapshot holds; none of a snapshot of another embedder.
-
-        Raises:
-            SnapshotError: the columns do not fit together.
-        """
-        made = cls()
-        made.extend(turn_count)
-        if sections.get(_EMBEDDER) != embedder.encode("utf-8", "surrogatepass"):
-            return made
-        numbers, squares = (read_column(sections, name, typecode)[:] for name, typecode in _COLUMNS.items())
-        dimensions = len(numbers) // turn_count if turn_count else 0
-        fits = len(squares) == turn_count and len(numbers) == dimensions * turn_count
-        if not fits or dimensions > MAX_DIMENSIONS or (not dimensions and any(squares)):
-            raise SnapshotError("the columns of the vectors do not fit together")
-        made._dimensions, made._numbers, made._squares = dimensions, numbers, squares
-        made._missing = {turn_id for turn_id, square in enumerate(squares) if not square}
-        return made
 
 
 class Meaning:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from datetime import date
 
-__all__ = ["Record", "Records", "days_of", "ends_open"]
+__all__ = ["Record", "Records", "ends_open"]
 
 
 class Record(NamedTuple):
@@ -128,46 +128,6 @@ class Records(Sequence[Record]):
     def texts(self) -> Iterator[tuple[str, str]]:
         """Yield both texts of each turn."""
         return zip(self._users, self._assistants, strict=True)
-
-    def sources(self) -> Sequence[Turn | None]:
-        """Return the turn that each record came from, if any, up to the last one that came from messages."""
-        return tuple(self._sources)
-
-    def token_columns(self) -> tuple[array[int], array[int]]:
-        """Return copies of what the users' and the assistants' texts cost, for a snapshot."""
-        return self._tokens_user[:], self._tokens_assistant[:]
-
-    @classmethod
-    def from_columns(
-        cls,
-        texts: Sequence[tuple[str, str]],
-        *,
-        tokens_user: array[int],
-        tokens_assistant: array[int],
-        sources: Sequence[Turn | None],
-    ) -> Records:
-        """Return the records of so many texts, token counts and sources.
-
-        Raises:
-            ValueError: there is not one of each for each turn, or the counts are of another type.
-        """
-        lengths = {len(texts), len(tokens_user), len(tokens_assistant), len(sources)}
-        if len(lengths) > 1 or (tokens_user.typecode, tokens_assistant.typecode) != ("Q", "Q"):
-            raise ValueError("the columns of the turns do not fit together")
-        made = cls()
-        made._users = [user for user, _ in texts]
-        made._assistants = [assistant for _, assistant in texts]
-        made._tokens_user, made._tokens_assistant = tokens_user, tokens_assistant
-        if any(sources):
-            made._sources = list(sources)
-        return made
-
-
-def days_of(turns: Iterable[Turn | None]) -> Iterator[tuple[int, str]]:
-    """Yield the position and the day, as ISO 8601, of each turn whose messages tell a time."""
-    for place, turn in enumerate(turns):
-        if turn is not None and turn.created_at is not None:
-            yield place, turn.created_at.date().isoformat()
 
 
 def ends_open(record: Record) -> bool:

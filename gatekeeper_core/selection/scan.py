@@ -16,8 +16,7 @@ from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from gatekeeper_core.selection.index import FEW_PER_TURN
-from gatekeeper_core.selection.segments import FIELD_BITS, MAX_COUNT, TURN_BITS
+from gatekeeper_core.selection.index import FIELD_BITS, MAX_COUNT, TURN_BITS, postings_among
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -57,22 +56,20 @@ class Scan:
     def __init__(self, weighted: Sequence[tuple[str, float]], index: TurnIndex, *, bm25: Bm25, budget: int) -> None:
         self._index = index
         self._bm25 = bm25
-        self._read: list[tuple[int, float, str, list[int]]] = []
-        self._looked_up: list[tuple[int, float, str]] = []
-        self._led: Collection[int] = ()
-        self._among_led: dict[int, list[int]] = {}
+        self._terms: list[tuple[int, float, str]] = []
+        self._unread: list[tuple[float, str]] = []
         self._sums: dict[int, float] = {}
         # The rarest terms first; of the rarest of all at least the newest turns that the budget allows.
         for frequency, place in sorted((index.document_frequency(term), at) for at, (term, _) in enumerate(weighted)):
             term, weight = weighted[place]
+            if frequency:
+                self._terms.append((place, weight, term))
             if 0 < frequency <= budget:
-                postings = index.postings(term)
-                self._add(self._sums, weight, postings)
-                self._read.append((place, weight, term, postings))
+                self._add(self._sums, weight, index.postings(term))
             elif frequency:
                 if not self._sums:
-                    self._sums = {posting >> TURN_BITS: 0.0 for posting in index.newest_postings(term, budget)}
-                self._looked_up.append((place, weight, term))
+                    self._sums = {posting >> TURN_BITS: 0.0 for posting in index.postings(term)[-budget:]}
+                self._unread.append((weight, term))
             budget -= frequency
 
     def __len__(self) -> int:
@@ -85,30 +82,17 @@ class Scan:
         return self._sums
 
     def leading(self, count: int) -> dict[int, float]:
-        """Return the turns with the highest sums, with what the terms that were looked up add to them."""
+        """Return the turns with the highest sums, with what the terms that were not read add to them."""
         leading = {turn: self._sums[turn] for turn in highest(self._sums, count)}
-        rising = sorted(leading) if self._looked_up else []
-        for place, weight, term in self._looked_up:
-            self._among_led[place] = self._index.postings_among(term, rising, leading)
-            self._add(leading, weight, self._among_led[place])
-        self._led = leading.keys()
+        rising = sorted(leading)
+        for weight, term in self._unread:
+            self._add(leading, weight, postings_among(self._index.postings(term), rising, leading))
         return leading
 
     def hits(self, turns: Collection[int]) -> dict[int, Hits]:
         """Return the exact BM25 sums and the hits of some of the turns, from all terms of the query."""
-        if not turns:
-            return {}
-        members, held = frozenset(turns), []
-        rising, most = sorted(members), FEW_PER_TURN * len(members)
-        for place, weight, term, postings in self._read:
-            if len(postings) > most:
-                postings = self._index.postings_among(term, rising, members)
-            held.append((place, weight, [posting for posting in postings if posting >> TURN_BITS in members]))
-        others = members.difference(self._led)
-        rising = sorted(others)
-        for place, weight, term in self._looked_up:
-            among = [posting for posting in self._among_led.get(place, ()) if posting >> TURN_BITS in members]
-            held.append((place, weight, among + self._index.postings_among(term, rising, others)))
+        members, rising, postings = frozenset(turns), sorted(turns), self._index.postings
+        held = [(place, weight, postings_among(postings(term), rising, members)) for place, weight, term in self._terms]
         return self.by_field(held, members)
 
     def by_field(self, held: Iterable[tuple[int, float, Iterable[int]]], turns: Collection[int]) -> dict[int, Hits]:

@@ -8,15 +8,13 @@ and the messages of a speaker whom the query names count more.
 from __future__ import annotations
 
 from array import array
-from collections import Counter
-from operator import mul
 from typing import TYPE_CHECKING
 
 from gatekeeper_core.selection.anchors import count_terms
 from gatekeeper_core.text import LazyPattern
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection
 
 __all__ = ["MIN_MESSAGES", "Speakers", "speaker_of"]
 
@@ -115,21 +113,6 @@ class Speakers:
         if 2 * turn_id >= len(ids):
             return "", ""
         return names[ids[2 * turn_id]], names[ids[2 * turn_id + 1]]
-
-    def columns(self) -> tuple[list[str], array[int]]:
-        """Return every name that was met, the empty one first, and the places of both names of each turn."""
-        return self._names[:], self._ids + self._unnamed()
-
-    @classmethod
-    def from_columns(cls, names: Sequence[str], ids: array[int]) -> Speakers:
-        """Return the speakers whose :meth:`columns` these are."""
-        made = cls()
-        made._names, made._ids, made._turn_count = list(names), ids[:], len(ids) // 2
-        made._places = {name: place for place, name in enumerate(names)}
-        made._counts = {names[place]: count for place, count in Counter(ids).items() if place}
-        made._newcomers = [name for name in made._counts if made._speaks(name)]
-        made._labelled = sum(map(bool, map(mul, ids[::2], ids[1::2])))
-        return made
 
     def _unnamed(self) -> array[int]:
         """Return the places of the names that are not held, of the turns after the last one with a name."""

@@ -51,5 +51,3 @@ def simplified_characters() -> Mapping[str, str]:
     '订单与发货'
     """
     return MappingProxyType(dict(rows("simplified.tsv")))
-
-

@@ -9,13 +9,10 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left, bisect_right
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
-
-from gatekeeper_core.errors import SnapshotError
-from gatekeeper_core.selection.snapshot import read_column
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence, Set
+    from collections.abc import Iterable, Sequence, Set
 
     from gatekeeper_core.selection.verdicts import Verdict
 
@@ -112,24 +109,3 @@ class TopicMap:
         del self._starts[bisect_left(self._starts, turn_count) :]
         self._newest = list(newest)[-self.NEWEST :]
         self.question_open = question_open
-
-    def sections(self) -> dict[str, array[int]]:
-        """Return the section of a snapshot: a copy of the borders."""
-        return {"topics.starts": self._starts[:]}
-
-    @classmethod
-    def from_sections(
-        cls, sections: Mapping[str, Any], turn_count: int, *, newest: Iterable[Set[str]], question_open: bool
-    ) -> TopicMap:
-        """Return the map whose :meth:`sections` a snapshot holds; the other arguments are those of :meth:`cut`.
-
-        Raises:
-            SnapshotError: the borders are missing or do not fit, or do not rise from the first turn.
-        """
-        made, starts = cls(), read_column(sections, "topics.starts", "I")
-        rising = all(one < other for one, other in pairwise([*starts, turn_count]))
-        if bool(starts) != bool(turn_count) or (starts and (starts[0] or not rising)):
-            raise SnapshotError("the borders of the topics must rise from the first turn")
-        made._starts = starts[:]
-        made.cut(turn_count, newest=newest, question_open=question_open)
-        return made

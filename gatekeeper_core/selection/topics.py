@@ -27,7 +27,6 @@ conversations no return has less, and 31 of 40 topics that were called one, wron
 from __future__ import annotations
 
 import math
-from bisect import bisect_left
 from collections import Counter
 from dataclasses import dataclass
 from itertools import chain
@@ -35,9 +34,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from gatekeeper_core.errors import ConfigError, check_range
 from gatekeeper_core.selection.anchors import term_weight
-from gatekeeper_core.selection.index import FEW_PER_TURN
+from gatekeeper_core.selection.index import TURN_BITS, postings_among
 from gatekeeper_core.selection.information import LEAST_INFORMATION, LEAST_RARITY, RARE_WORD, information, surprise
-from gatekeeper_core.selection.segments import TURN_BITS
 from gatekeeper_core.selection.translating import translated_terms
 from gatekeeper_core.selection.verdicts import Verdict
 
@@ -226,7 +224,7 @@ def _read(terms: Collection[str], topic_map: TopicMap, index: TurnIndex) -> _Sig
 
 def _translated(terms: Collection[str], index: TurnIndex) -> dict[str, set[str]]:
     """Return by term that the conversation does not know what it has of its word in the other language."""
-    unknown = {term for term in terms if not index.document_frequency(term, most=0)}
+    unknown = {term for term in terms if not index.document_frequency(term)}
     found: dict[str, set[str]] = {}
     for translation in translated_terms(terms, index, among=unknown) if unknown else ():
         for term in unknown.intersection(translation.stands_for):
@@ -247,9 +245,9 @@ def _found(
     Of each term the newest 400 postings are read, and of all together 2,000 or little more: a question costs the same
     at any length of the conversation, and the most frequent terms give way first.
     """
-    found: dict[str, Sequence[int]] = {term: index.newest_postings(term, _MAX_POSTINGS) for term in worth}
+    found: dict[str, Sequence[int]] = {term: index.postings(term)[-_MAX_POSTINGS:] for term in worth}
     for term, others in translated.items():
-        turns = {posting >> TURN_BITS for other in others for posting in index.newest_postings(other, _MAX_POSTINGS)}
+        turns = {posting >> TURN_BITS for other in others for posting in index.postings(other)[-_MAX_POSTINGS:]}
         found[term] = [turn << TURN_BITS for turn in sorted(turns)[-_MAX_POSTINGS:]]
     left = _MAX_ALL_POSTINGS - sum(map(len, found.values()))
     for term in sorted(found, key=lambda term: (-len(found[term]), term)) if left < 0 else ():
@@ -263,43 +261,26 @@ def _found(
 def _best_earlier(
     worth: Mapping[str, float], found: Mapping[str, Sequence[int]], *, newest_turn: int
 ) -> tuple[int | None, float]:
-    """Return the turn before the newest that holds most information of the terms, and how much; the newest of equals.
+    """Return the turn before the newest with most information of the terms, and how much; the newest of equals.
 
-    The terms that tell most are read first. Once the others cannot lift a new turn above the best one, no turn is
-    added; then those that can no longer come first are dropped, and the few that are left are looked up.
-
-    Source: Turtle and Flood 1995, "Query evaluation: strategies and optimizations" (MaxScore).
+    The terms that tell most are read first, the others only in the turns that can still come first.
     """
     shares: dict[int, float] = {}
     most, left = 0.0, math.fsum([worth[term] for term in found])
     for term in sorted(found, key=worth.__getitem__, reverse=True):
-        value, postings, is_open = worth[term], found[term], most <= left
-        if most > 2 * left:
+        value, postings = worth[term], found[term]
+        if most > left:
             shares = {turn: share for turn, share in shares.items() if share + left > most - _SLACK}
-            if len(shares) == 1:
-                break
-        if not is_open and FEW_PER_TURN * len(shares) < len(postings):
-            for turn in shares:
-                if _holds(postings, turn):
-                    shares[turn] += value
-        else:
-            for posting in postings:
-                turn = posting >> TURN_BITS
-                if turn in shares:
-                    shares[turn] += value
-                elif is_open and turn < newest_turn:
-                    shares[turn] = value
+            postings = postings_among(postings, sorted(shares), shares)
+        for posting in postings:
+            turn = posting >> TURN_BITS
+            if turn in shares:
+                shares[turn] += value
+            elif turn < newest_turn:
+                shares[turn] = value
         most, left = max(shares.values(), default=0.0), left - value
-    best, held = max((turn for turn, share in shares.items() if share > most - _TIE), default=None), 0.0
-    if best is not None:
-        for term, postings in found.items():  # always in this order, so that no last digit depends on the reading
-            held += worth[term] * _holds(postings, best)
-    return best, held
-
-
-def _holds(postings: Sequence[int], turn: int) -> bool:
-    at = bisect_left(postings, turn << TURN_BITS)
-    return at < len(postings) and postings[at] >> TURN_BITS == turn
+    best = max((turn for turn, share in shares.items() if share > most - _TIE), default=None)
+    return best, 0.0 if best is None else shares[best]
 
 
 def _logistic(z: float) -> float:

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from array import array
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
-
-from gatekeeper_core.selection.snapshot import read_column, read_texts
+from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
 __all__ = ["GateReason", "Verdict", "VerdictLog"]
 
@@ -135,29 +132,3 @@ class VerdictLog:
         for column in self._columns.values():
             del column[turn_count:]
         del self._cues[max(self._columns["cues"], default=_NONE) + 1 :]  # they stand in the order of their first use
-
-    def sections(self) -> dict[str, array[int] | bytes]:
-        """Return the sections of a snapshot: copies of the columns, and the cues."""
-        columns: dict[str, array[int] | bytes] = {
-            f"verdicts.{name}": column[:] for name, column in self._columns.items()
-        }
-        return {**columns, "verdicts.cue_texts": json.dumps(self._cues).encode("ascii")}
-
-    @classmethod
-    def from_sections(cls, sections: Mapping[str, Any], *, turn_count: int, topic_count: int) -> VerdictLog:
-        """Return the verdicts whose :meth:`sections` a snapshot holds.
-
-        Raises:
-            SnapshotError: a column is missing, of another type or not of so many turns, or names a rule, a cue or a
-                topic that there is not.
-        """
-        made = cls()
-        made._cues = read_texts(sections, "verdicts.cue_texts")
-        rules = len(_REASONS) * len(_DECISIONS)
-        counts = {"rules": rules, "cues": len(made._cues), "active": topic_count, "resumed": topic_count}
-        for name, typecode in _COLUMNS.items():
-            low, high = (None, _DIGITS) if name in _MEASURES else (_NONE, counts[name] - 1)
-            made._columns[name] = read_column(
-                sections, f"verdicts.{name}", typecode, length=turn_count, low=low, high=high
-            )[:]
-        return made

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
+from tests.gatekeeper_state import state_of
 from tests.histories import configured
 
 if TYPE_CHECKING:
@@ -109,7 +110,7 @@ class Side:
         assert thread.gatekeeper is not None
         fresh = ContextGatekeeper(token_counter=thread.gatekeeper.token_counter)
         fresh.sync(thread.history.past)
-        return thread.gatekeeper.to_bytes() == fresh.to_bytes()
+        return state_of(thread.gatekeeper) == state_of(fresh)
 
 
 # --- LangChain

@@ -36,10 +36,6 @@ SUITES = {
         "No look-alike closes a fence, and no text holds the name of its own fence.",
         ("tests/test_fences.py", "tests/test_lookalikes.py"),
     ),
-    "forged_snapshots": Suite(
-        "A damaged or forged snapshot is refused, or changes only which turns are selected.",
-        ("tests/selection/test_snapshot.py",),
-    ),
     "parallel_calls": Suite(
         "Simultaneous calls equal the same calls one after another; no update is lost.",
         ("tests/test_parallel.py",),

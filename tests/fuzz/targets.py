@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import io
 import json
-import struct
 import unicodedata
-from array import array
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from copy import deepcopy
 from functools import cache
 from itertools import islice, pairwise
 from typing import Any
-from zlib import crc32
 
 from gatekeeper_core import (
     ContextGatekeeper,
@@ -31,7 +28,7 @@ from gatekeeper_core.context.tool_results.formats.json_text import UNREAD, read_
 from gatekeeper_core.context.tool_results.formats.tables import read_table, write_table
 from gatekeeper_core.context.tool_results.pointers import defused, one_line, pointer_id, pointers_in
 from gatekeeper_core.context.tool_results.signals import failing
-from gatekeeper_core.errors import ConfigError, MessageFormatError, SnapshotError
+from gatekeeper_core.errors import ConfigError, MessageFormatError
 from gatekeeper_core.fences import fence
 from gatekeeper_core.lookalikes import BLANKS, LOOKALIKES
 from gatekeeper_core.messages import Message, group_turns, validate_messages
@@ -44,7 +41,6 @@ from gatekeeper_core.selection.anchors import (
     terms_in,
 )
 from gatekeeper_core.selection.cues import ends_with_question, read_cues, without_cues
-from gatekeeper_core.selection.snapshot import read_sections, write_sections
 from gatekeeper_core.storage import codec as stored
 from gatekeeper_core.storage.base import EarlierText, Memory
 from gatekeeper_core.storage.in_memory import InMemoryBlobStore
@@ -133,71 +129,6 @@ def formats(data: bytes) -> None:
         if conversation.messages and not left_out:
             again = read_conversation(io.BytesIO(written.encode()), form="openai")
             assert again.messages == conversation.messages
-
-
-def snapshot(data: bytes) -> None:
-    """A forged snapshot is a ``SnapshotError``, or it answers, grows and is put away like any other."""
-    source = Input(data)
-    turns = source.choice(TALKS)
-    forged = source.choice((_forged_sections, _forged_index, _forged_bytes))(turns, source)
-    try:
-        gatekeeper = ContextGatekeeper.from_bytes(forged, turns, token_budget=100)
-    except SnapshotError:
-        return
-    for verdict in gatekeeper.verdicts:
-        assert all(0 <= share <= 1 for share in (verdict.overlap, verdict.new_ratio, verdict.staying, verdict.link))
-        assert {verdict.active_topic, verdict.resumed_topic} <= {None, *range(len(gatekeeper.topics))}
-    for history in (turns, (*turns, *TALKS[1]), turns[:1]):
-        gatekeeper.sync(history)
-        for question in QUESTIONS:
-            selection = gatekeeper.explain(question)
-            assert sum(turn.tokens for turn in selection.turns) == selection.tokens <= selection.token_budget
-        assert len(gatekeeper.verdicts) == len(gatekeeper.turn_tokens) == len(history)
-        assert gatekeeper.topics or not history
-    gatekeeper.to_bytes()
-
-
-@cache
-def _snapshot_of(turns: tuple[tuple[str, str], ...]) -> bytes:
-    gatekeeper = ContextGatekeeper(100)
-    gatekeeper.sync(turns)
-    return gatekeeper.to_bytes()
-
-
-def _forged_sections(turns: tuple[tuple[str, str], ...], source: Input) -> bytes:
-    return write_sections(b"history", _changed(read_sections(b"history", _snapshot_of(turns)), source))
-
-
-def _forged_index(turns: tuple[tuple[str, str], ...], source: Input) -> bytes:
-    sections = read_sections(b"history", _snapshot_of(turns))
-    sections["index"] = write_sections(b"index", _changed(read_sections(b"index", sections["index"]), source))
-    return write_sections(b"history", sections)
-
-
-def _forged_bytes(turns: tuple[tuple[str, str], ...], source: Input) -> bytes:
-    body = bytearray(_snapshot_of(turns)[:-4])
-    while not source.is_empty:
-        _change(body, source)
-    return bytes(body) + struct.pack("<I", crc32(body))
-
-
-def _changed(sections: dict[str, Any], source: Input) -> dict[str, Any]:
-    while not source.is_empty:
-        name = source.choice(sorted(sections))
-        content = sections[name]
-        raw = bytearray(content if isinstance(content, bytes) else content.tobytes())
-        _change(raw, source)
-        if isinstance(content, array):
-            sections[name] = array(content.typecode, bytes(raw[: len(raw) // content.itemsize * content.itemsize]))
-        else:
-            sections[name] = bytes(raw)
-    return sections
-
-
-def _change(raw: bytearray, source: Input) -> None:
-    at = source.number(len(raw) + 1)
-    length = source.number(9)
-    raw[at : at + length] = source.take(source.number(9))
 
 
 def codec(data: bytes) -> None:
@@ -464,7 +395,7 @@ def _state(source: Input) -> PolicyState:
 TARGETS: dict[str, Callable[[bytes], None]] = {
     target.__name__: target
     for target in (
-        *(text, anchors, formats, snapshot, codec, pointers, fences),
+        *(text, anchors, formats, codec, pointers, fences),
         *(tool_results, tables, stream, messages, costs),
     )
 }

@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gatekeeper_core import ContextGatekeeper, Message
-from gatekeeper_core.errors import SnapshotError
 from gatekeeper_core.messages import Turn, group_turns
 from gatekeeper_core.selection.anchors import folded
 from gatekeeper_core.selection.dates import date_terms, spoken_dates
@@ -179,15 +178,6 @@ def test_a_cut_back_and_another_date_leave_nothing_behind() -> None:
         anew = gatekeeper_of(messages)
         for query in ("3 June", "yesterday", "last week", "1 June"):
             assert gatekeeper.explain(query).to_dict() == anew.explain(query).to_dict()
-
-
-def test_a_snapshot_is_of_turns_and_their_days() -> None:
-    turns = group_turns(diary())
-    data = gatekeeper_of(diary()).to_bytes()
-    restored = ContextGatekeeper.from_bytes(data, turns)
-    assert found_by_date(restored, "3 June") == [2]
-    with pytest.raises(SnapshotError, match="other turns"):
-        ContextGatekeeper.from_bytes(data, group_turns(diary([("2024-05-21", *DIARY[0][1:]), *DIARY[1:]])))
 
 
 def test_the_verdict_of_asking_is_the_verdict_of_adding() -> None:

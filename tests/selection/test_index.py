@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 
 from gatekeeper_core.selection.anchors import count_terms
 from gatekeeper_core.selection.background import background_frequencies
-from gatekeeper_core.selection.index import BACKGROUND_TURNS, Posting, TurnIndex, unpack
+from gatekeeper_core.selection.index import BACKGROUND_TURNS, TurnIndex, postings_among
 
 Turn = tuple[dict[str, int], dict[str, int]]
 
 VOCABULARY = ["redis", "shard", "quorum", "good", "friend", "缓存", "雪崩", "酒店", "时间", "v1.2.3", "get_user"]
 fields = st.dictionaries(st.sampled_from(VOCABULARY), st.integers(1, 20), max_size=6)
-histories = st.lists(st.tuples(fields, fields), max_size=12)
+histories = st.lists(st.tuples(fields, fields), max_size=40)
 
 
 def index_of(turns: list[Turn]) -> TurnIndex:
@@ -26,79 +26,47 @@ def index_of(turns: list[Turn]) -> TurnIndex:
     return index
 
 
-def read(*turns: tuple[str, str]) -> TurnIndex:
-    return index_of([(count_terms(user), count_terms(assistant)) for user, assistant in turns])
-
-
 def state(index: TurnIndex) -> tuple[object, ...]:
     postings = {term: list(index.postings(term)) for term in VOCABULARY}
     idf = {term: index.idf(term) for term in VOCABULARY}
     lengths = (list(index.user_lengths), list(index.assistant_lengths), index.mean_user_length)
-    known = sorted(index.known_words({"redis", "shard", "quorum", "good", "bread"}))
-    newest = [list(index.newest_postings(term, 2)) for term in VOCABULARY]
-    among = [index.postings_among(term, [0, 2, 5], {0, 2, 5}) for term in VOCABULARY]
-    return postings, idf, lengths, index.mean_assistant_length, len(index), known, newest, among
+    return postings, idf, lengths, index.mean_assistant_length, len(index)
 
 
 def bm25_idf(turns: float, frequency: float) -> float:
     return math.log(1 + (turns - frequency + 0.5) / (frequency + 0.5))
 
 
-# --- Postings -------------------------------------------------------------------------------------------------------
+# --- postings -------------------------------------------------------------------------------------------------------
 
 
-def test_a_posting_tells_the_turn_and_the_counts_of_both_sides() -> None:
-    """One posting for each turn that holds the term, oldest first."""
-    index = index_of([({"redis": 2}, {"redis": 1, "缓存": 3}), ({"雪崩": 1}, {}), ({}, {"redis": 4})])
-    assert [unpack(posting) for posting in index.postings("redis")] == [Posting(0, 2, 1), Posting(2, 0, 4)]
-    assert [unpack(posting) for posting in index.postings("缓存")] == [Posting(0, 0, 3)]
-    assert index.posting("redis", 2) == Posting(2, 0, 4)
-    assert index.posting("redis", 1) is None
-    assert index.posting("redis", 3) is None
-
-
-def test_an_unknown_term_has_no_postings() -> None:
-    """And looking for it leaves no trace."""
-    index = index_of([({"redis": 1}, {})])
-    assert list(index.postings("zanzibar")) == []
-    assert index.document_frequency("zanzibar") == 0
-    assert index.posting("zanzibar", 0) is None
-
-
-def test_the_document_frequency_counts_turns_not_occurrences() -> None:
-    """A turn that holds a term five times on both sides is one document."""
-    index = index_of([({"redis": 5}, {"redis": 5}), ({}, {"redis": 1}), ({"缓存": 1}, {})])
-    assert index.document_frequency("redis") == 2
-
-
-@pytest.mark.parametrize("count", [14, 15, 16, 1_000_000])
-def test_counts_are_capped_at_fifteen(count: int) -> None:
-    """Beyond that BM25 hardly moves, and a flood does not reach the neighbour's bits."""
-    index = index_of([({"redis": 1}, {}), ({"缓存": count}, {"缓存": count, "redis": count})])
-    assert index.posting("缓存", 1) == Posting(1, min(count, 15), min(count, 15))
-    assert index.posting("redis", 1) == Posting(1, 0, min(count, 15))
-
-
-def test_lengths_count_every_occurrence_of_each_side() -> None:
-    """The mean is over all turns, at least 1."""
-    index = index_of([({"redis": 40, "缓存": 2}, {}), ({}, {"redis": 3})])
-    assert (list(index.user_lengths), list(index.assistant_lengths)) == ([42, 0], [0, 3])
-    assert (index.mean_user_length, index.mean_assistant_length) == (21.0, 1.5)
-    assert (TurnIndex().mean_user_length, index_of([({}, {})]).mean_assistant_length) == (1.0, 1.0)
-
-
-@given(histories)
-def test_the_postings_are_the_counts_of_the_turns(turns: list[Turn]) -> None:
-    """Against a plain reading of the turns, whatever they hold."""
+@given(histories, st.sets(st.integers(0, 45)))
+def test_the_index_is_what_a_plain_reading_of_the_turns_gives(turns: list[Turn], some: set[int]) -> None:
+    """One posting for each turn that holds a term, oldest first, with both counts, capped at fifteen; lengths are not."""
     index = index_of(turns)
     for term in VOCABULARY:
         expected = [
-            Posting(turn_id, min(15, user.get(term, 0)), min(15, assistant.get(term, 0)))
+            turn_id << 8 | min(15, user.get(term, 0)) << 4 | min(15, assistant.get(term, 0))
             for turn_id, (user, assistant) in enumerate(turns)
             if term in user or term in assistant
         ]
-        assert [unpack(posting) for posting in index.postings(term)] == expected
+        assert list(index.postings(term)) == expected
         assert index.document_frequency(term) == len(expected)
+        among = [posting for posting in expected if posting >> 8 in some]
+        assert list(postings_among(index.postings(term), sorted(some), some)) == among
+    sides = list(zip(*turns, strict=True)) or [(), ()]
+    lengths = [[sum(field.values()) for field in side] for side in sides]
+    assert [list(index.user_lengths), list(index.assistant_lengths)] == lengths
+    means = [max(1.0, sum(side) / len(turns)) if turns else 1.0 for side in lengths]
+    assert [index.mean_user_length, index.mean_assistant_length] == means
+
+
+@given(st.integers(1, 99), st.integers(0, 600))
+def test_few_turns_are_looked_up_in_many_postings(step: int, turn: int) -> None:
+    index = index_of([({"redis": 1} if at % step == 0 else {"shard": 1}, {}) for at in range(500)])
+    expected = [turn << 8 | 1 << 4] if turn < 500 and turn % step == 0 else []
+    assert postings_among(index.postings("redis"), [turn], {turn}) == expected
+    assert postings_among(index.postings("zanzibar"), [turn], {turn}) == []
 
 
 # --- idf ------------------------------------------------------------------------------------------------------------
@@ -153,7 +121,7 @@ def test_a_common_term_weighs_less_than_a_rare_one_in_a_conversation_of_three_tu
     turns: list[tuple[str, str]], common: str, rare: str
 ) -> None:
     """000-14: three turns cannot tell a generic word, the background can."""
-    index = read(*turns)
+    index = index_of([(count_terms(user), count_terms(assistant)) for user, assistant in turns])
     assert index.document_frequency(rare) == index.document_frequency(common) == 1
     assert index.idf(common) < index.idf(rare)
 
@@ -172,88 +140,27 @@ def test_an_idf_is_positive_and_rounded_to_six_digits(turns: list[Turn], term: s
     assert idf == round(idf, 6)
 
 
-@given(st.lists(st.tuples(fields, fields), min_size=1, max_size=40), st.integers(1, 5), st.floats(0.0, 5.0))
-def test_an_idf_that_is_no_less_than_asked_for_is_exact_and_any_other_below(
-    turns: list[Turn], live_turns: int, least: float
+# --- taking turns back ----------------------------------------------------------------------------------------------
+
+
+@given(histories, st.lists(st.tuples(st.integers(0, 45), histories), max_size=3))
+def test_taking_the_newest_turns_back_restores_the_state_before(
+    turns: list[Turn], edits: list[tuple[int, list[Turn]]]
 ) -> None:
-    """However far packing has come, and whether the term was looked up before or not."""
-    index = TurnIndex(live_turns=live_turns)
-    for user, assistant in turns:
-        index.add(user, assistant)
-    sooner = {term: [index.idf(term, least=least), index.document_frequency(term, most=2)] for term in VOCABULARY}
-    for term, (idf, frequency) in sooner.items():
-        exact = index.idf(term)
-        assert idf == exact or max(idf, exact) < least
-        assert frequency == index.document_frequency(term) or frequency > 2
-        assert index.idf(term, least=least) == idf or exact < least
-        assert index.highest_idf([term])[term] >= exact or not index.document_frequency(term)
-
-
-# --- Taking turns back ----------------------------------------------------------------------------------------------
-
-
-@given(histories, st.data())
-def test_taking_the_newest_turns_back_restores_the_state_before(turns: list[Turn], data: st.DataObject) -> None:
-    """000-10: add n and remove k equals built from the first n - k; what is added then is indexed as ever."""
-    keep = data.draw(st.integers(0, len(turns)))
-    index = index_of(turns)
-    for user, assistant in reversed(turns[keep:]):
-        index.remove_last({**user, **assistant})
-    assert state(index) == state(index_of(turns[:keep]))
-    more = data.draw(histories)
-    for user, assistant in more:
-        index.add(user, assistant)
-    assert state(index) == state(index_of(turns[:keep] + more))
-
-
-def test_the_known_ones_of_some_words_are_found() -> None:
-    index = read(("redis reads radish", "缓存 readers v1.2.3 redo"), ("bread", ""))
-    assert sorted(index.known_words({"redis", "radis", "bread", "redo", "reads"})) == ["bread", "redis", "redo"]
+    """000-10: cut back and go on, time and again: the same as an index of what is left."""
+    index, kept = index_of(turns), turns
+    for drop, more in edits:
+        keep = max(0, len(kept) - drop)
+        for user, assistant in reversed(kept[keep:]):
+            index.remove_last({**user, **assistant})
+        assert state(index) == state(index_of(kept[:keep]))
+        for user, assistant in more:
+            index.add(user, assistant)
+        kept = kept[:keep] + more
+        assert state(index) == state(index_of(kept))
 
 
 def test_an_empty_index_has_no_turn_to_take_back() -> None:
     """An error, not a negative length."""
     with pytest.raises(IndexError):
         TurnIndex().remove_last([])
-
-
-# --- Packing --------------------------------------------------------------------------------------------------------
-
-
-def packed(turns: list[Turn], live_turns: int) -> TurnIndex:
-    """Return an index that packs early, with as much packed as there is time for."""
-    index = TurnIndex(live_turns=live_turns)
-    for user, assistant in turns:
-        index.add(user, assistant)
-    return index
-
-
-long_histories = st.lists(st.tuples(fields, fields), min_size=10, max_size=120)
-
-
-@given(long_histories, st.integers(1, 7))
-def test_packing_changes_no_answer(turns: list[Turn], live_turns: int) -> None:
-    assert state(packed(turns, live_turns)) == state(index_of(turns))
-
-
-@given(long_histories, st.integers(1, 7), st.lists(st.tuples(st.integers(0, 130), st.integers(0, 30)), max_size=4))
-def test_taking_turns_back_from_a_packed_index_changes_no_answer(
-    turns: list[Turn], live_turns: int, edits: list[tuple[int, int]]
-) -> None:
-    """Cut back and go on, time and again: what is half packed is not lost and nothing comes back."""
-    index, kept = packed(turns, live_turns), list(turns)
-    for drop, more in edits:
-        for user, assistant in reversed(kept[max(0, len(kept) - drop) :]):
-            index.remove_last({**user, **assistant})
-        kept = kept[: max(0, len(kept) - drop)]
-        for user, assistant in turns[:more]:
-            index.add(user, assistant)
-        kept += turns[:more]
-        assert state(index) == state(index_of(kept))
-
-
-def test_many_turns_stand_in_few_segments() -> None:
-    """Merged by eight: at most seven of each size and what is in the making."""
-    index = packed([({f"w{at}": 1, "redis": 1}, {"缓存": 2}) for at in range(3000)], 16)
-    assert index.document_frequency("redis") == 3000
-    assert index.segment_count <= 7 + 7 + 3

@@ -7,15 +7,12 @@ import math
 import os
 import subprocess
 import sys
-from array import array
 from random import Random
-from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gatekeeper_core.errors import SnapshotError
 from gatekeeper_core.selection.meaning import NEAREST, Asked, Meaning, TurnVectors, excerpt
 from gatekeeper_core.vectors import MAX_DIMENSIONS, PackedVector, dot, packed
 
@@ -249,59 +246,3 @@ def test_another_dimension_takes_the_place_of_all() -> None:
     turns.put(1, packed([0.0, 0.0, 1.0]))
     assert (turns.missing(), turns.cosines(EAST)) == ([0, 2], [None] * 3)
     assert turns.cosines(packed([0.0, 1.0, 1.0])) == [None, 0.707107, None]
-
-
-# --- snapshots
-
-
-def loaded(sections: dict[str, Any], *, embedder: str = "tiny", turn_count: int = 3) -> TurnVectors:
-    return TurnVectors.from_sections(sections, embedder=embedder, turn_count=turn_count)
-
-
-@pytest.mark.parametrize("vectors", [[EAST, None, at(30)], [None, None, None], some(3)])
-@pytest.mark.parametrize("name", ["tiny", "句子", "\ud800"])
-def test_vectors_come_back_as_they_were(vectors: Vectors, name: str) -> None:
-    turns = of(vectors)
-    kept = turns.sections(name)
-    again = loaded(dict(kept), embedder=name)
-    assert again.sections(name) == turns.sections(name)
-    assert again.missing() == turns.missing()
-    question = next(filter(None, vectors), EAST)
-    assert again.cosines(question) == turns.cosines(question)
-    again.extend(1)
-    again.put(3, question)
-    turns.extend(1)
-    assert [len(made.missing()) for made in (turns, again)] == [vectors.count(None) + 1, vectors.count(None)]
-    assert kept == of(vectors).sections(name)
-
-
-def test_vectors_of_another_embedder_are_left_out() -> None:
-    sections: dict[str, Any] = dict(of([EAST, NORTH, None]).sections("tiny"))
-    for wanted in (sections, {}):
-        again = loaded(wanted, embedder="other")
-        assert (len(again), again.missing()) == (3, [0, 1, 2])
-
-
-@pytest.mark.parametrize("name", ["meaning.numbers", "meaning.squares"])
-@pytest.mark.parametrize(
-    "forged",
-    [
-        *(None, b"", b"\x01" * 6, [1, 2, 3]),
-        *(array("b"), array("b", [1] * 7), array("b", [1] * 8), array("b", bytes(3 * (MAX_DIMENSIONS + 1)))),
-        *(array("I"), array("I", [1] * 4), array("B", [1] * 6), array("f", [math.nan] * 3), array("q", [-1] * 3)),
-    ],
-)
-def test_columns_that_do_not_fit_are_refused(name: str, forged: object) -> None:
-    sections: dict[str, Any] = {**of([EAST, NORTH, at(30)]).sections("tiny"), name: forged}
-    if forged is None:
-        del sections[name]
-    with pytest.raises(SnapshotError, match="column"):
-        loaded(sections)
-
-
-def test_columns_of_other_turns_are_refused() -> None:
-    sections: dict[str, Any] = dict(of([EAST, NORTH, at(30)]).sections("tiny"))
-    for turn_count in (0, 1, 2, 4):
-        with pytest.raises(SnapshotError, match="do not fit together"):
-            loaded(sections, turn_count=turn_count)
-    assert len(loaded(dict(of([]).sections("tiny")), turn_count=0)) == 0

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from array import array
-from typing import Any
-
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -43,10 +39,6 @@ def test_records_come_back_as_they_were(given: list[Record]) -> None:
     assert list(kept) == given
     assert kept.tokens == tuple(record.tokens for record in given)
     assert list(kept.texts()) == [(record.user, record.assistant) for record in given]
-    assert [list(column) for column in kept.token_columns()] == [
-        [record.tokens_user for record in given],
-        [record.tokens_assistant for record in given],
-    ]
 
 
 @given(records, st.integers(-9, 9), st.integers(-9, 9))
@@ -67,22 +59,3 @@ def test_the_first_records_grow_apart_from_those_that_they_were_taken_from(
     assert list(kept) == given
     assert list(fewer) == [*given[:turn_count], *more]
     assert fewer.tokens == tuple(record.tokens for record in fewer)
-
-
-@given(records)
-def test_records_come_back_from_their_columns(given: list[Record]) -> None:
-    user, assistant = Records(given).token_columns()
-    back = Records.from_columns(
-        [(record.user, record.assistant) for record in given],
-        tokens_user=user,
-        tokens_assistant=assistant,
-        sources=[record.source for record in given],
-    )
-    assert list(back) == given
-    assert back.tokens == tuple(record.tokens for record in given)
-
-
-@pytest.mark.parametrize("wrong", [array("Q"), array("d", [1.0]), b"a"])
-def test_columns_that_do_not_fit_are_refused(wrong: Any) -> None:
-    with pytest.raises((ValueError, AttributeError)):
-        Records.from_columns([("a", "b")], tokens_user=array("Q", [1]), tokens_assistant=wrong, sources=[None])

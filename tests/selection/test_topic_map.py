@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from array import array
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gatekeeper_core.errors import SnapshotError
 from gatekeeper_core.selection.topic_map import Topic, TopicMap
 from gatekeeper_core.selection.verdicts import Verdict
 
@@ -48,7 +45,7 @@ def newest(steps: list[Step]) -> dict[str, object]:
 
 def state_of(topic_map: TopicMap) -> tuple[object, ...]:
     return (
-        *(topic_map.topics, list(topic_map.starts), topic_map.sections(), topic_map.topic_count, len(topic_map)),
+        *(topic_map.topics, list(topic_map.starts), topic_map.topic_count, len(topic_map)),
         *(list(topic_map.newest_turns), topic_map.question_open, topic_map.topic_before_switch),
     )
 
@@ -79,36 +76,8 @@ def test_a_map_that_was_cut_is_one_that_was_built_anew(
     assert state_of(grow(topic_map, more)) == state_of(grow(TopicMap(), steps[:keep] + more))
 
 
-@given(histories(), histories())
-def test_a_map_made_of_its_columns_is_the_map(steps: list[Step], more: list[Step]) -> None:
-    """000-15: it answers alike, and grows on in the same way; an empty one, too."""
-    grown = grow(TopicMap(), steps)
-    made = TopicMap.from_sections(grown.sections(), len(steps), **newest(steps))  # type: ignore[arg-type]
-    assert state_of(made) == state_of(grown)
-    more = more if not steps else [step for step in more if step[1] != "first_turn"]
-    assert state_of(grow(made, more)) == state_of(grow(TopicMap(), steps + more))
-
-
-@pytest.mark.parametrize(
-    "starts",
-    [
-        *(array("I"), array("I", [1]), array("I", [0, 3]), array("I", [0, 2, 2]), array("I", [0, 2, 1])),
-        *(array("I", [0, 1, 2, 3]), array("h", [0]), [0], b"", None),
-    ],
-)
-def test_columns_that_are_no_topics_of_three_turns_are_refused(starts: object) -> None:
-    """000-15: missing, of another type, too long, or no rising row that begins with the first turn."""
-    with pytest.raises(SnapshotError, match="topics"):
-        TopicMap.from_sections({"topics.starts": starts}, 3, newest=[], question_open=False)
-    assert (
-        TopicMap.from_sections({"topics.starts": array("I", [0, 2])}, 3, newest=[], question_open=False).topic_count
-        == 2
-    )
-
-
-def test_the_columns_are_a_copy() -> None:
+def test_the_borders_are_a_copy() -> None:
     topic_map = grow(TopicMap(), [(frozenset(), "first_turn", False, False)])
-    topic_map.sections()["topics.starts"].append(7)
     topic_map.starts.append(9)
     assert topic_map.topics == (Topic(0, 0, 1),)
 

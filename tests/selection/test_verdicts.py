@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from array import array
 from typing import get_args
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gatekeeper_core.errors import SnapshotError
 from gatekeeper_core.selection.verdicts import GateReason, Verdict, VerdictLog
 
 measures = st.integers(0, 10_000).map(lambda digits: digits / 10_000)
@@ -39,9 +37,7 @@ def log_of(given: list[Verdict]) -> VerdictLog:
 
 
 @given(logs, st.integers(0, 8), logs)
-def test_verdicts_come_back_to_the_bit_also_after_a_cut_and_out_of_their_columns(
-    first: list[Verdict], keep: int, more: list[Verdict]
-) -> None:
+def test_verdicts_come_back_to_the_bit_also_after_a_cut(first: list[Verdict], keep: int, more: list[Verdict]) -> None:
     """000-16: measures of four digits, every reason, mended or not."""
     log = log_of(first)
     log.cut(keep)
@@ -49,28 +45,7 @@ def test_verdicts_come_back_to_the_bit_also_after_a_cut_and_out_of_their_columns
         log.append(verdict)
     wanted = first[:keep] + more
     assert list(log) == wanted
-    assert log.sections() == log_of(wanted).sections()
-    assert list(VerdictLog.from_sections(log.sections(), turn_count=len(wanted), topic_count=TOPICS)) == wanted
     assert [log.link(turn) for turn in range(len(wanted))] == [verdict.link for verdict in wanted]
-
-
-@given(logs)
-def test_columns_that_do_not_fit_the_turns_are_refused(given: list[Verdict]) -> None:
-    columns = log_of(given).sections()
-    with pytest.raises(SnapshotError, match="rules"):
-        VerdictLog.from_sections(columns, turn_count=len(given) + 1, topic_count=TOPICS)
-    for name in columns.keys() - {"verdicts.cue_texts"}:
-        for wrong in (None, array("d", [0.5] * len(given)), [0] * len(given)):
-            with pytest.raises(SnapshotError, match=f"'{name}'"):
-                VerdictLog.from_sections({**columns, name: wrong}, turn_count=len(given), topic_count=TOPICS)
-
-
-def test_the_columns_are_copies() -> None:
-    log = log_of([Verdict("switch", "first_turn", overlap=0.0, new_ratio=1.0)])
-    rules = log.sections()["verdicts.rules"]
-    assert isinstance(rules, array)
-    rules[0] = 5
-    assert log[0].reason == "first_turn"
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,7 @@ from gatekeeper_core.context.tool_results.thread_memories import thread_name
 from gatekeeper_core.embedding import Embedder
 from gatekeeper_core.encoder import TextEncoder, encoder_of
 from gatekeeper_core.events import HISTORY, LEFT_OUT, NO_ROOM, STATE_LOST, USAGE, WINDOW_UNKNOWN, Event, Level
-from gatekeeper_core.messages import Message, Turn
+from gatekeeper_core.messages import Message
 from gatekeeper_core.observation import stage, tell
 from gatekeeper_core.pricing.prices import UNKNOWN, ModelPrices
 from gatekeeper_core.pricing.usage import Usage
@@ -42,7 +42,6 @@ from gatekeeper_core.tokens import TokenCounter, cached_counter, check_tokens, c
 __all__ = ["POLICY_KIND", "ThreadSelector"]
 
 Item = TypeVar("Item")
-Restore = Callable[[tuple[Turn, ...]], ContextGatekeeper | None]
 
 POLICY_KIND = "prompt_policy"
 """The kind of the record that holds what the policy remembers of a thread."""
@@ -169,16 +168,6 @@ class ThreadSelector(Generic[Item]):
         state = self._threads.peek((tenant, thread))
         return state.policy if state else None
 
-    def index_of(self, thread: Hashable, *, tenant: str = "default") -> tuple[bytes, tuple[Turn, ...]] | None:
-        """Return a snapshot of the index of a thread and the finished turns in it; None where none is known."""
-        state = self._threads.peek((tenant, thread))
-        if state is None:
-            return None
-        with state.lock:
-            if state.gatekeeper is None or state.history is None:
-                return None
-            return state.gatekeeper.to_bytes(), state.history.past
-
     def recall(
         self, query: str, *, thread: Hashable, tenant: str = "default", max_tokens: int = RECALL_BUDGET_TOKENS
     ) -> str:
@@ -230,7 +219,6 @@ class ThreadSelector(Generic[Item]):
         window_from: int = 0,
         all_past: bool = False,
         held: int = 0,
-        restore: Restore | None = None,
         prices: ModelPrices | None = None,
         around: Around = NOTHING_AROUND,
         can_recall: bool = True,
@@ -256,7 +244,6 @@ class ThreadSelector(Generic[Item]):
             can_recall: whether earlier turns may be told inside the question: False where another one is sent for it.
             stored: what the policy remembers elsewhere: it goes on from there where the last call was made there.
             again: whether the last view of the thread was not sent, and this one takes its place.
-            restore: gives, where no index of the thread is remembered, one of the first of its finished turns, or None.
 
         Raises:
             ConfigError: a number is out of range.
@@ -287,7 +274,7 @@ class ThreadSelector(Generic[Item]):
                             state.take_back()
                         if stored is not None and stored.is_after(state.policy):
                             state.policy = stored
-                        view = self._view(state, items, question, config or state.config, restore)
+                        view = self._view(state, items, question, config or state.config)
                 except BaseException:
                     self._threads.discard(key, state)  # half a step would be remembered: the next call starts anew
                     raise
@@ -341,7 +328,6 @@ class ThreadSelector(Generic[Item]):
         items: Sequence[Item],
         question: _Question,
         config: HistoryConfig,
-        restore: Restore | None,
     ) -> HistoryView:
         """Return the view for a question: the one made last where nothing that it depends on has changed."""
         check_tokens("fixed_tokens", question.fixed_tokens)
@@ -360,8 +346,6 @@ class ThreadSelector(Generic[Item]):
         if before and before.past == history.past:
             history = history._replace(past=before.past)
         opening = items[history.current.start] if history.current else None
-        if state.gatekeeper is None and restore:
-            state.gatekeeper = restore(history.past)
         if state.gatekeeper is None:  # each call brings its budget along
             state.gatekeeper = ContextGatekeeper(
                 config=self._config.gatekeeper, token_counter=self._count, embedder=self._encoder

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -17,7 +17,6 @@ from gatekeeper_core.context.prompt.request import Request, make_request, needs_
 from gatekeeper_core.context.task.pin_text import pin_text
 from gatekeeper_core.context.task.steps import ClearedStep, cleared_steps, stand_in_text
 from gatekeeper_core.context.task.task import ActiveTask, status_text
-from gatekeeper_core.context.thread.index_snapshots import MIN_TURNS, Fetched
 from gatekeeper_core.context.thread.thread import Thread
 from gatekeeper_core.events import ASSEMBLY, BUILD_STARTED, LOOK_UPS, PART, SAFETY_NET
 from gatekeeper_core.messages import Message, is_answered, last_turns
@@ -28,16 +27,13 @@ from gatekeeper_core.truncation import truncate_middle, truncate_to_tokens
 if TYPE_CHECKING:
     from gatekeeper_core.context.compaction.run import RunConfig
     from gatekeeper_core.context.history.policy import PolicyState
-    from gatekeeper_core.context.history.selector import Restore, ThreadSelector
+    from gatekeeper_core.context.history.selector import ThreadSelector
     from gatekeeper_core.context.history.view import HistoryView
     from gatekeeper_core.context.memory.search import MemoryHit
     from gatekeeper_core.context.prompt.budget import ContextBuilderConfig
     from gatekeeper_core.context.prompt.result import BuiltContext
     from gatekeeper_core.context.summary.record import Summary
-    from gatekeeper_core.context.thread.index_snapshots import IndexOrigin, IndexSnapshots
-    from gatekeeper_core.messages import Turn
     from gatekeeper_core.pricing.prices import ModelPrices
-    from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
     from gatekeeper_core.text import Locale
 
 __all__ = ["NO_THREAD", "Build", "Setup"]
@@ -61,7 +57,6 @@ class Setup(NamedTuple):
         config: the settings.
         records: what is kept of threads beside their messages.
         selector: chooses among their turns.
-        snapshots: the indexes of long threads, None where the store keeps none.
         count: counts the tokens of a text.
         session_key: names the fences, None where they are named by what they hold.
         requests: the newest value and request of each thread, by tenant and id: the next build goes on from there.
@@ -71,7 +66,6 @@ class Setup(NamedTuple):
     config: ContextBuilderConfig
     records: DerivedRecords
     selector: ThreadSelector[Message]
-    snapshots: IndexSnapshots | None
     count: TokenCounter
     session_key: bytes | None
     requests: LruCache[tuple[str, str], tuple[Thread, Request]]
@@ -131,7 +125,6 @@ class Build:
         self._prices = prices
         self._stored: PolicyState | None = None
         self._recall = recall
-        self._index_origin: IndexOrigin = ""
         self._place = len(thread.messages)
         self._tracks_task = setup.config.enable_instruction_pinning is not False
 
@@ -146,7 +139,6 @@ class Build:
         """Return the prompt for a question; see ``ContextBuilder.build``."""
         config = self._config
         tell(BUILD_STARTED, budget_tokens=config.total_budget, history=config.history.mode, log=self._debug)
-        restore = self._fetch_index()
         known = self._known()
         self._stored = known.policy
         system = self._system(system_prompt)
@@ -172,7 +164,7 @@ class Build:
             assembly = Assembly(
                 material, config=config, shares=self._shares, locale=self._locale, token_counter=self._count
             )
-            chosen = self._chosen(assembly, request, restore)
+            chosen = self._chosen(assembly, request)
             task = self._task(request, known.task, chosen.view)
             limit = assembly.pin_limit()
             context = assembly.context(chosen, self._pin(material.pin, task, limit) if limit else None)
@@ -180,38 +172,10 @@ class Build:
             seen.tell(lambda: {"messages": len(context.messages), "total_tokens": total, "squeezed": squeezed})
         for number, (part, tokens) in enumerate(context.token_stats._asdict().items(), start=1):
             tell(PART, number=number, part=part, tokens=tokens, log=self._debug)  # source: requirement 001-65
-        trace = context.trace._replace(misses=self._look.misses, index_origin=self._index_origin)
+        trace = context.trace._replace(misses=self._look.misses)
         return replace(context, trace=trace)
 
-    def saving(self, context: BuiltContext) -> Callable[[], object] | None:
-        """Return how to save the index that this build has brought up to date, None where that need not be."""
-        setup, thread, view = self._setup, self._thread, context.trace.view
-        if setup.snapshots is None or view is None or not setup.snapshots.due(thread, view.turn_count):
-            return None
-        finished = self._place if context.trace.safety_net or not self._turns else self._turns[-1].start
-        return partial(
-            setup.snapshots.save,
-            thread,
-            partial(setup.selector.index_of, thread.id, tenant=thread.tenant),
-            turn_count=view.turn_count,
-            upto_seq=finished - 1,
-        )
-
     # --- gather -----------------------------------------------------------------------------------------------------
-
-    def _fetch_index(self) -> Restore | None:
-        """Ask for the index of a long thread that is unknown here, before anything else is waited for."""
-        thread, snapshots = self._thread, self._setup.snapshots
-        known = self._setup.selector.view_of(thread.id, tenant=thread.tenant) is not None
-        if snapshots is None or known or len(thread.messages) < MIN_TURNS:
-            return None
-        fetched: Fetched | None = self._look.ask("index", partial(snapshots.fetch, thread))
-
-        def restore(past: tuple[Turn, ...]) -> ContextGatekeeper | None:
-            gatekeeper, self._index_origin = snapshots.restored(thread, fetched or Fetched("unavailable"), past)
-            return gatekeeper
-
-        return restore
 
     def _known(self) -> Derived:
         """Return what is kept of the thread; memories of what its turns say anyway are left out."""
@@ -329,15 +293,15 @@ class Build:
 
     # --- choose -----------------------------------------------------------------------------------------------------
 
-    def _chosen(self, assembly: Assembly, request: Request, restore: Restore | None) -> Chosen:
+    def _chosen(self, assembly: Assembly, request: Request) -> Chosen:
         """Return what is sent of the thread; optional parts give way before a turn that must be sent."""
         if not request.messages:
             return Chosen([], 0, [], None)
-        view = self._view(assembly, request, restore)
+        view = self._view(assembly, request)
         while view.status == "over_budget":
             if not assembly.give_up():
                 return assembly.squeezed(view)
-            view = self._view(assembly, request, restore, again=True)
+            view = self._view(assembly, request, again=True)
         if view.status == "fallback":
             self._look.miss("history", "degraded", view.reason)
         missed = view.selection.embedder_missed if view.selection else ""
@@ -345,9 +309,7 @@ class Build:
             self._look.miss("meaning", *((missed,) if missed in ("late", "busy") else ("degraded", missed)))
         return assembly.kept(view)
 
-    def _view(
-        self, assembly: Assembly, request: Request, restore: Restore | None, *, again: bool = False
-    ) -> HistoryView:
+    def _view(self, assembly: Assembly, request: Request, *, again: bool = False) -> HistoryView:
         window_from = assembly.window_from()
         selector, thread = self._setup.selector, self._thread
         config = replace(selector.config, run=self._run)
@@ -361,7 +323,6 @@ class Build:
                 config=config,
                 fixed_tokens=assembly.fixed_tokens(),
                 window_from=window_from,
-                restore=restore,
                 prices=self._prices,
                 can_recall=self._recall,
                 around=assembly.around(),

@@ -32,7 +32,6 @@ from gatekeeper_core.context.prompt.result import BuiltContext
 from gatekeeper_core.context.summary.summary import SummaryConfig, ThreadSummary
 from gatekeeper_core.context.task.tracker import TaskTracker
 from gatekeeper_core.context.thread.constraints import ThreadConstraints
-from gatekeeper_core.context.thread.index_snapshots import IndexSnapshots, keeps_snapshots
 from gatekeeper_core.context.thread.thread import Thread
 from gatekeeper_core.context.tool_results.compressor import ToolResultCompressor
 from gatekeeper_core.context.tool_results.pointers import check_key
@@ -81,8 +80,7 @@ class ContextBuilder:
 
     Args:
         config: the settings.
-        store: keeps summaries, tasks and constraints, and where it keeps blobs by thread (``Store``) the indexes of
-            long threads; None: in the memory of this process.
+        store: keeps summaries, tasks and constraints; None: in the memory of this process.
         memory: long-term memories; they belong to ``Thread.user``. None: those that the store keeps, where it keeps
             memories (``Store``), and without a store those in the memory of this process.
         tool_results: makes tool results smaller; None: a ``ToolResultCompressor`` that puts long ones aside in the
@@ -95,8 +93,8 @@ class ContextBuilder:
             of their own: they differ from process to process.
         embedder: gives vectors of texts, so that turns are found that share no word with the question; several
             builders may share a ``TextEncoder``. A build waits for it within ``call_timeout_ms``; where it fails or is
-            late, words alone decide, and ``trace.misses`` names ``meaning``. The vectors are saved with the indexes of
-            long threads. None: words alone; memories have an embedder of their own.
+            late, words alone decide, and ``trace.misses`` names ``meaning``. None: words alone; memories have an
+            embedder of their own.
 
     Raises:
         ConfigError: a number is out of range, or the key is too short.
@@ -164,12 +162,8 @@ class ContextBuilder:
             budget_setting=None,
             embedder=self._encoder,
         )
-        snapshots, whole = None, keeps_snapshots(self._store)
-        if whole:
-            settings = history.gatekeeper
-            snapshots = IndexSnapshots(whole, config=settings, token_counter=count, encoder=self._encoder)
         self._setup = Setup(
-            *(config, records, selector, snapshots, count, self._session_key),
+            *(config, records, selector, count, self._session_key),
             requests=LruCache(max_bytes=history.max_bytes // _REQUEST_SHARE, keeps_newest=True),
             summaries=LruCache(max_bytes=_PROMPTS_BYTES),
         )
@@ -279,7 +273,7 @@ class ContextBuilder:
             context = build.context(system_prompt, included=included, tools=tools, pin=pin)
             if thread is not None:
                 self._save_policy(setup, thread)
-                setup.records.follow_up(thread, build.saving(context))
+                setup.records.follow_up(thread)
                 context = self._compared(thread, context)
             seen.tell(context.facts)
         return context

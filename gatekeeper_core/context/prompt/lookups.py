@@ -278,13 +278,8 @@ class DerivedRecords:
         except (ConfigError, ValueError, AttributeError):
             return None
 
-    def follow_up(self, thread: Thread, save_index: Callable[[], object] | None = None) -> None:
-        """Let models write for the next build what they write better than rules, and save what is to be saved.
-
-        Nobody waits for any of it.
-        """
-        if save_index:
-            self._behind("index", thread, self._store, save_index)
+    def follow_up(self, thread: Thread) -> None:
+        """Let models write for the next build what they write better than rules; nobody waits for it."""
         if self._summarizer is not None:
             self._behind("summary_model", thread, self._summarizer, partial(_modelled, self.summaries, thread))
         if self._extractor and self.memory and thread.user:

@@ -13,7 +13,6 @@ from gatekeeper_core.notebook import notebook_table
 
 if TYPE_CHECKING:
     from gatekeeper_core.context.history.view import HistoryView
-    from gatekeeper_core.context.thread.index_snapshots import IndexOrigin
 
 __all__ = [
     "BuildMetadata",
@@ -37,7 +36,6 @@ _PLAIN_FACTS = (
     "safety_net",
     "prefix_tokens",
     "prefix_share",
-    "index_origin",
 )
 
 Part = Literal[
@@ -102,7 +100,7 @@ class Miss(NamedTuple):
 
     Attributes:
         part: ``summary``, ``summary_model``, ``retrieved``, ``extraction``, ``task``, ``constraints``,
-            ``policy``, ``tool_results``, ``history``, ``index``, ``meaning``.
+            ``policy``, ``tool_results``, ``history``, ``meaning``.
         status: ``late``, ``failed``, ``busy``, ``degraded`` (a simpler way took over).
         reason: the type of an error, or one word: never text of the conversation.
     """
@@ -161,7 +159,6 @@ class BuildTrace(NamedTuple):
         misses: parts that could not be had.
         prefix_tokens: tokens of the messages at the start that were the same in the build before.
         prefix_share: the same as a share of the messages, 0..1.
-        index_origin: where the index of the thread comes from, if it was not known here: see ``IndexOrigin``.
     """
 
     parts: tuple[BuiltPart, ...]
@@ -178,7 +175,6 @@ class BuildTrace(NamedTuple):
     misses: tuple[Miss, ...] = ()
     prefix_tokens: int = 0
     prefix_share: float = 0.0
-    index_origin: IndexOrigin = ""
 
     @property
     def left_out(self) -> tuple[tuple[int, int], ...]:

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal, NamedTuple, TypeVar, cast, get_args
 
-from gatekeeper_core.errors import SnapshotError
+from gatekeeper_core.errors import CorruptionError
 from gatekeeper_core.text import Locale
 from gatekeeper_core.tokens import check_str
 
@@ -144,7 +144,7 @@ class Summary:
         """Return the summary that a JSON text describes; the version is that of the record that held it.
 
         Raises:
-            SnapshotError: the text is damaged or something else; make the summary anew.
+            CorruptionError: the text is damaged or something else; make the summary anew.
             TypeError: ``body`` is no str.
 
         >>> Summary.from_json(Summary(upto_seq=3, covered_messages=4).to_json()).upto_seq
@@ -173,7 +173,7 @@ class Summary:
                 checkpoints=tuple((_whole(seq, at_most=upto_seq), _text(digest)) for seq, digest in checkpoints),
             )
         except (KeyError, ValueError, TypeError, RecursionError) as error:
-            raise SnapshotError("the stored summary cannot be read: make it anew from the messages") from error
+            raise CorruptionError("the stored summary cannot be read: make it anew from the messages") from error
 
     def _of(self, section: Section) -> tuple[SummaryItem, ...]:
         return tuple(item for item in self.items if item.section == section)

@@ -33,7 +33,7 @@ from gatekeeper_core.context.summary.record import Summary
 from gatekeeper_core.context.summary.sentences import CONTEXT_TURNS, read_turns, said_text
 from gatekeeper_core.context.thread.records import ReadRecords, written
 from gatekeeper_core.context.thread.thread import Thread
-from gatekeeper_core.errors import ConfigError, ConflictError, SnapshotError, StorageError, check_range
+from gatekeeper_core.errors import ConfigError, ConflictError, CorruptionError, StorageError, check_range
 from gatekeeper_core.events import SUMMARY, SUMMARY_MODEL
 from gatekeeper_core.messages import Message, conversation_locale, group_turns, is_answered, turn_role
 from gatekeeper_core.observation import stage
@@ -370,7 +370,7 @@ class ThreadSummary:
             return _Stored(None, flaw=f"error: {type(error).__name__}", failed=True)
         try:
             summary = self._records.of(body, version)
-        except SnapshotError:
+        except CorruptionError:
             return _Stored(None, version, "damaged")
         if not (summary.checkpoints and summary.upto_seq == upto_seq == summary.checkpoints[-1][0]):
             return _Stored(None, version, "damaged")

@@ -17,7 +17,7 @@ from dataclasses import dataclass, fields
 from typing import Any, Literal, NamedTuple, get_args
 
 from gatekeeper_core.context.task.pin_text import quoted
-from gatekeeper_core.errors import ConfigError, SnapshotError
+from gatekeeper_core.errors import ConfigError, CorruptionError
 from gatekeeper_core.text import Locale
 
 __all__ = ["ActiveTask", "Note", "Step", "status_text"]
@@ -115,15 +115,15 @@ class ActiveTask:
         """Return the task that a JSON text describes.
 
         Raises:
-            SnapshotError: the text is damaged, or of another format; build the task anew from the conversation.
+            CorruptionError: the text is damaged, or of another format; build the task anew from the conversation.
         """
         try:
             data = json.loads(body)
             if data.pop("format") != _FORMAT:
-                raise SnapshotError("the record of the task is of another format: build it anew")
+                raise CorruptionError("the record of the task is of another format: build it anew")
             return _task(data)
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-            raise SnapshotError("the record of the task cannot be read: build it anew") from error
+            raise CorruptionError("the record of the task cannot be read: build it anew") from error
 
 
 def _by_field(task: ActiveTask) -> dict[str, Any]:

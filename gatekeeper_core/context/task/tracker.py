@@ -14,7 +14,7 @@ from gatekeeper_core.context.task.pin_text import PINNED_CHARS
 from gatekeeper_core.context.task.task import ActiveTask, Note, Step
 from gatekeeper_core.context.thread.records import NewRecord, ReadRecords, load_record, update_record
 from gatekeeper_core.context.thread.thread import Thread
-from gatekeeper_core.errors import ConfigError, SnapshotError
+from gatekeeper_core.errors import ConfigError, CorruptionError
 from gatekeeper_core.messages import turn_starts
 from gatekeeper_core.selection.verdicts import Verdict
 from gatekeeper_core.storage.base import DerivedRecord, RecordStore
@@ -167,7 +167,7 @@ class TaskTracker:
             return ActiveTask(), ActiveTask()
         try:
             stored = self._records.of(record.body, record.version)
-        except SnapshotError:
+        except CorruptionError:
             return ActiveTask(version=record.version), None
         return _holding(stored, thread), stored
 

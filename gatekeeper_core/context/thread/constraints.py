@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 from gatekeeper_core.context.thread.records import NewRecord, load_record, update_record
-from gatekeeper_core.errors import SnapshotError
+from gatekeeper_core.errors import CorruptionError
 from gatekeeper_core.selection.constraints import CONSTRAINT_TOKENS, with_constraint
 from gatekeeper_core.tokens import check_tokens, checked_counter
 
@@ -25,7 +25,7 @@ class ThreadConstraints:
     """The constraints of the threads of a store. Two workers that set different ones both succeed.
 
     Each method raises ``StorageError`` if the store fails or other workers keep changing the record, and all but
-    :meth:`clear` raise ``SnapshotError`` if the record is damaged.
+    :meth:`clear` raise ``CorruptionError`` if the record is damaged.
 
     Args:
         store: keeps them.
@@ -102,7 +102,7 @@ def _values(record: DerivedRecord | None) -> dict[str, str]:
     try:
         values = json.loads(record.body) if record else {}
     except ValueError as error:
-        raise SnapshotError(_DAMAGED) from error
+        raise CorruptionError(_DAMAGED) from error
     if not isinstance(values, dict) or not all(isinstance(value, str) for value in values.values()):
-        raise SnapshotError(_DAMAGED)
+        raise CorruptionError(_DAMAGED)
     return values

@@ -6,7 +6,6 @@ import copy
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,11 +13,9 @@ import pytest
 from gatekeeper_core.context.prompt.budget import ContextBuilderConfig
 from gatekeeper_core.context.prompt.builder import ContextBuilder
 from gatekeeper_core.context.prompt.result import BuiltContext, Miss
-from gatekeeper_core.context.thread.index_snapshots import INDEX_KIND
 from gatekeeper_core.context.thread.thread import Thread
 from gatekeeper_core.encoder import TextEncoder
 from gatekeeper_core.messages import Message
-from gatekeeper_core.storage.sqlite import SQLiteStore
 from tests.concepts import AT_ONCE, QUESTIONS, TALK, WANTED, concepts
 
 LONG = [
@@ -114,52 +111,6 @@ def test_an_embedder_that_is_late_has_its_say_in_a_later_build() -> None:
         assert time.monotonic() < deadline
         time.sleep(0.01)
     assert context.trace.misses == ()
-
-
-def saved(
-    path: Path, embedder: Any, question: str = QUESTIONS["paraphrase"], *, anew: bool = False
-) -> tuple[BuiltContext, str]:
-    """Return the build of a new worker, and the record of the index behind it, where it is saved anew after that."""
-    with SQLiteStore(path) as store:
-        before = store.load_record("default", "t1", INDEX_KIND)
-        context = built(builder_of(embedder, store=store), question, LONG)
-        deadline = time.monotonic() + (20.0 if anew else 0.2)
-        while (record := store.load_record("default", "t1", INDEX_KIND)) == before and time.monotonic() < deadline:
-            time.sleep(0.01)
-        return context, record.body if record else ""
-
-
-def test_another_worker_takes_the_vectors_from_the_store(tmp_path: Path) -> None:
-    first, record = saved(tmp_path / "s.db", Counting(), anew=True)
-    again = Counting()
-    context, same = saved(tmp_path / "s.db", again)
-    assert (context.trace.index_origin, context.messages, same) == ("loaded", first.messages, record)
-    assert not [text for text in again.texts if text.startswith(("note", "The car"))]
-    assert WANTED["english to chinese"] in turns_of(saved(tmp_path / "s.db", again, QUESTIONS["english to chinese"])[0])
-
-
-def test_vectors_of_another_embedder_are_made_anew_and_saved(tmp_path: Path) -> None:
-    saved(tmp_path / "s.db", Counting("small"), anew=True)
-    large = Counting("large")
-    context, record = saved(tmp_path / "s.db", large, anew=True)
-    assert (context.trace.index_origin, turns_of(context)[0]) == ("loaded", 0)
-    assert sum(text.startswith("note") for text in large.texts) == 70
-    assert '"embedder": "large"' in record
-    large.texts.clear()
-    assert saved(tmp_path / "s.db", large)[0].trace.index_origin == "loaded"
-    assert not [text for text in large.texts if text.startswith("note")]
-
-
-def test_a_worker_without_an_embedder_leaves_the_vectors_where_they_are(tmp_path: Path) -> None:
-    record = saved(tmp_path / "s.db", Counting(), anew=True)[1]
-    context, same = saved(tmp_path / "s.db", None)
-    assert (context.trace.index_origin, same) == ("loaded", record)
-
-
-def test_a_record_without_vectors_names_no_embedder(tmp_path: Path) -> None:
-    record = saved(tmp_path / "s.db", None, anew=True)[1]
-    assert '"body"' in record
-    assert "embedder" not in record
 
 
 def test_builders_share_an_encoder() -> None:

@@ -18,7 +18,6 @@ from gatekeeper_core.context.prompt.budget import ContextBuilderConfig
 from gatekeeper_core.context.prompt.builder import ContextBuilder
 from gatekeeper_core.context.prompt.result import BuiltContext
 from gatekeeper_core.context.task.tracker import TaskTracker
-from gatekeeper_core.context.thread.index_snapshots import INDEX_KIND, MIN_TURNS
 from gatekeeper_core.context.thread.stored import StoredThreads
 from gatekeeper_core.context.thread.thread import Thread
 from gatekeeper_core.context.tool_results.compressor import ToolResultCompressor
@@ -124,21 +123,19 @@ def derived(worker: Worker) -> list[Any]:
 
 
 def test_a_worker_that_comes_later_goes_on_where_the_first_one_stopped(tmp_path: Path) -> None:
-    """Summary, task, constraints, memories, what was put aside, index: all of it lies in the file."""
+    """Summary, task, constraints, memories, what was put aside: all of it lies in the file."""
     with SQLiteStore(tmp_path / "store.db") as store:
         first = Worker(store)
-        first.threads.append("t1", [*talk(MIN_TURNS), *RUN, *turn(99)], tenant="acme")
+        first.threads.append("t1", [*talk(64), *RUN, *turn(99)], tenant="acme")
         first.builder.constraints.set(first.thread(), "language", "中文")
         first.builder.tasks.add_finding(first.thread(), "the cache listens on 6380")
         first.build()
         first.settled()
-        until(lambda: first.record(INDEX_KIND))
         context, kept = first.build(), derived(first)
         ids = first.memories.of("t1", tenant="acme").ids
     with SQLiteStore(tmp_path / "store.db") as store:
         second = Worker(store)
         again = second.build()
-        assert again.trace.index_origin == "loaded"
         assert again.messages == context.messages
         assert derived(second) == kept
         texts = "\n".join(message.text for message in again.messages)
@@ -147,7 +144,7 @@ def test_a_worker_that_comes_later_goes_on_where_the_first_one_stopped(tmp_path:
         assert memory.ids == ids
         assert [memory.load(pointer) for pointer in ids] == [LOG]
         gone = store.forget("acme", thread="t1")
-        assert gone.blobs == 2
+        assert gone.blobs == 1
         assert second.thread().messages == ()
         assert second.memories.of("t1", tenant="acme").load(next(iter(ids))) is None
 
@@ -159,18 +156,17 @@ from tests.context.prompt.test_builder_store import SQLiteStore, Worker, derived
 with SQLiteStore(sys.argv[1]) as store:
     worker = Worker(store)
     context = worker.build()
-    print(context.trace.index_origin, len(context.messages), ascii(derived(worker)[:4]))
+    print(len(context.messages), ascii(derived(worker)[:4]))
 """
 
 
 def test_another_process_goes_on_where_the_first_one_stopped(tmp_path: Path) -> None:
     with SQLiteStore(tmp_path / "store.db") as store:
         first = Worker(store)
-        first.threads.append("t1", [*talk(MIN_TURNS), *RUN], tenant="acme")
+        first.threads.append("t1", [*talk(64), *RUN], tenant="acme")
         first.build()
         first.settled()
-        until(lambda: first.record(INDEX_KIND))
-        expected = f"loaded {len(first.build().messages)} {derived(first)[:4]!a}"
+        expected = f"{len(first.build().messages)} {derived(first)[:4]!a}"
     root = str(Path(__file__).parents[3])
     command = [sys.executable, "-c", PROGRAM, str(tmp_path / "store.db"), root]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gatekeeper_core.context.summary.record import SECTIONS, Summary, SummaryItem, render_items
-from gatekeeper_core.errors import SnapshotError
+from gatekeeper_core.errors import CorruptionError
 
 ITEMS = (
     SummaryItem("topics", "Which cache do we take?", (1,), "user"),
@@ -110,8 +110,8 @@ BODY = json.loads(SUMMARY.to_json())
         json.dumps({**BODY, "model_upto_seq": 10}),
     ],
 )
-def test_a_damaged_or_foreign_body_is_a_snapshot_error(body: str) -> None:
-    with pytest.raises(SnapshotError, match="make it anew"):
+def test_a_damaged_or_foreign_body_is_a_corruption_error(body: str) -> None:
+    with pytest.raises(CorruptionError, match="make it anew"):
         Summary.from_json(body)
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gatekeeper_core.context.task.task import ActiveTask, Note, Step, status_text
-from gatekeeper_core.errors import ConfigError, SnapshotError
+from gatekeeper_core.errors import ConfigError, CorruptionError
 
 seqs = st.integers(-1, 10**6)
 words = st.text(max_size=20).map(lambda text: text.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass"))
@@ -57,8 +57,8 @@ def test_a_task_comes_back_from_its_json_as_it_was(task: ActiveTask) -> None:
         *('{"format":2,"digests":[[0]]}', '{"format":2,"digests":[[0,0]]}', '{"format":2,"findings":[["x","0"]]}'),
     ],
 )
-def test_a_damaged_or_foreign_body_is_a_snapshot_error(body: str) -> None:
-    with pytest.raises(SnapshotError, match="build it anew"):
+def test_a_damaged_or_foreign_body_is_a_corruption_error(body: str) -> None:
+    with pytest.raises(CorruptionError, match="build it anew"):
         ActiveTask.from_json(body)
 
 

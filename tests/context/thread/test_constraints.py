@@ -8,7 +8,7 @@ import pytest
 
 from gatekeeper_core.context.thread.constraints import ThreadConstraints
 from gatekeeper_core.context.thread.thread import Thread
-from gatekeeper_core.errors import ConfigError, ConflictError, ConstraintLimitError, SnapshotError
+from gatekeeper_core.errors import ConfigError, ConflictError, ConstraintLimitError, CorruptionError
 from gatekeeper_core.storage.base import DerivedRecord
 from gatekeeper_core.storage.in_memory import InMemoryRecordStore
 
@@ -106,7 +106,7 @@ def test_a_damaged_record_is_a_typed_error(body: str) -> None:
     store.save_record("default", "t1", "constraints", body, upto_seq=-1, expected_version=0)
     constraints = ThreadConstraints(store)
     for call in (constraints.of, lambda thread: constraints.set(thread, "a", "b")):
-        with pytest.raises(SnapshotError, match=r"clear\(\) them"):
+        with pytest.raises(CorruptionError, match=r"clear\(\) them"):
             call(T1)
     constraints.clear(T1)
     constraints.set(T1, "language", "Chinese")

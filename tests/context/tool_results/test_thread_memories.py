@@ -104,7 +104,6 @@ def test_the_blobs_of_a_whole_store_lie_with_their_thread_and_nowhere_else() -> 
     memory = memories.of("t1", tenant="acme")
     put(memory, TEXTS[0])
     assert [len(store.blobs_of(*owner).records(memory._scope)) for owner in (("acme", "t1"), ("acme", "t2"))] == [1, 0]
-    assert memories.is_inline is memory.is_inline is True
 
 
 def test_what_is_no_longer_kept_ready_is_made_again_with_its_texts_and_its_quota() -> None:
