@@ -29,7 +29,7 @@ from gatekeeper_core.context.prompt.builder import ContextBuilder
 from gatekeeper_core.context.thread.thread import Thread
 from gatekeeper_core.messages import Message
 from gatekeeper_core.storage.base import DerivedRecord
-from gatekeeper_core.storage.in_memory import InMemoryRecordStore
+from gatekeeper_core.storage.sqlite import InMemoryStore
 from gatekeeper_core.tokens import count_messages
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def messages_of(conversation: Conversation) -> list[Message]:
     return [Message(role, text) for pair in pairs for role, text in pair]  # type: ignore[arg-type]
 
 
-class _NothingAsked(InMemoryRecordStore):
+class _NothingAsked(InMemoryStore):
     """A store in which nothing was ever asked of a thread: each call is the first one that the policy knows of."""
 
     def load_record(self, tenant: str, thread: str, kind: str, /) -> DerivedRecord | None:

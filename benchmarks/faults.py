@@ -31,7 +31,7 @@ from gatekeeper_core.context.tool_results.context import ResultContext
 from gatekeeper_core.errors import ConflictError
 from gatekeeper_core.messages import Message, ToolCall
 from gatekeeper_core.storage.base import DerivedRecord, Memory, MemoryRecord, MemoryScope
-from gatekeeper_core.storage.in_memory import InMemoryMemoryStore, InMemoryRecordStore
+from gatekeeper_core.storage.sqlite import InMemoryStore
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -191,10 +191,10 @@ class _Parts:
     """The stores and models of one builder, with a fault."""
 
     def __init__(self, fault: Fault) -> None:
-        memories = InMemoryMemoryStore()
+        memories = InMemoryStore()
         LongTermMemory(memories, embedder=_vectors).add(_SCOPE, "I prefer green tea", category="user_preference")
         self.fault = fault
-        self.store: Any = Away(InMemoryRecordStore(), fault.store, **fault.records or {})
+        self.store: Any = Away(InMemoryStore(), fault.store, **fault.records or {})
         away: Any = Away(memories, fault.search, **fault.memories or {})
         self.memory = LongTermMemory(away, embedder=fault.embedder)
 

@@ -24,7 +24,7 @@ from gatekeeper_core.context.memory.memory import LongTermMemory
 from gatekeeper_core.context.memory.search import MemoryConfig
 from gatekeeper_core.embedding import embed
 from gatekeeper_core.storage.base import MemoryScope
-from gatekeeper_core.storage.in_memory import InMemoryMemoryStore
+from gatekeeper_core.storage.sqlite import InMemoryStore
 from gatekeeper_core.vectors import cosine
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ SHOWN = 3
 def remembered(memories: Memories, embedder: Embedding | None = None) -> LongTermMemory:
     """Return a memory that holds the memories of each user."""
     # Nothing is merged, so that every gold memory can be found.
-    memory = LongTermMemory(InMemoryMemoryStore(), embedder=embedder, config=MemoryConfig(merge_similarity=1.0))
+    memory = LongTermMemory(InMemoryStore(), embedder=embedder, config=MemoryConfig(merge_similarity=1.0))
     for user, blocks in memories.items():
         for at, block in enumerate(blocks):
             memory.add(MemoryScope("benchmark", user), block.user, category="fact", key=f"event {at}")

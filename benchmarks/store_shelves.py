@@ -18,8 +18,7 @@ from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 from gatekeeper_core.messages import Message
-from gatekeeper_core.storage.in_memory_store import InMemoryStore
-from gatekeeper_core.storage.sqlite import SQLiteStore
+from gatekeeper_core.storage.sqlite import InMemoryStore, SQLiteStore
 
 __all__ = ["POSTGRES", "REDIS", "SHELVES", "Append", "Outcome", "Place", "Said", "Shelf", "ShelfKind"]
 

@@ -31,7 +31,7 @@ from gatekeeper_core.context.summary.summary import SummaryConfig, ThreadSummary
 from gatekeeper_core.context.thread.thread import Thread
 from gatekeeper_core.messages import Message
 from gatekeeper_core.selection.anchors import telling_terms
-from gatekeeper_core.storage.in_memory import InMemoryRecordStore
+from gatekeeper_core.storage.sqlite import InMemoryStore
 from gatekeeper_core.text import sentences
 from gatekeeper_core.token_estimate import TokenEstimator, budget_within
 
@@ -86,7 +86,7 @@ def ours(talk: Talk, language: str) -> list[Line]:
     """Return the sentences of the running summary after the last update."""
     locale: Any = language
     config = SummaryConfig(locale=locale, max_summary_tokens=MAX_TOKENS)
-    summaries = ThreadSummary(InMemoryRecordStore(), config=config)
+    summaries = ThreadSummary(InMemoryStore(), config=config)
     summary = None
     for stop in (*range(EVERY, len(talk.messages), EVERY), len(talk.messages)):
         summary = summaries.update_if_needed(Thread("talk", talk.messages[:stop])).summary

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from gatekeeper_core.selection.result import Selection as Selection
     from gatekeeper_core.storage.base import MemoryScope as MemoryScope
     from gatekeeper_core.storage.base import Store as Store
-    from gatekeeper_core.storage.in_memory_store import InMemoryStore as InMemoryStore
+    from gatekeeper_core.storage.sqlite import InMemoryStore as InMemoryStore
     from gatekeeper_core.storage.sqlite import SQLiteStore as SQLiteStore
     from gatekeeper_core.token_estimate import TokenEstimator as TokenEstimator
     from gatekeeper_core.tokens import TokenCounter as TokenCounter
@@ -72,7 +72,7 @@ _MODULES = {
     "GatekeeperError": "errors",
     "HistoryConfig": "context.history.modes",
     "HistoryView": "context.history.view",
-    "InMemoryStore": "storage.in_memory_store",
+    "InMemoryStore": "storage.sqlite",
     "LongTermMemory": "context.memory.memory",
     "MemoryScope": "storage.base",
     "Message": "messages",

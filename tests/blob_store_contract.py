@@ -10,12 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gatekeeper_core.storage.base import thread_blobs
+from gatekeeper_core.storage.tables import CHUNK_BYTES
 
 if TYPE_CHECKING:
     from gatekeeper_core.storage.base import BlobStore, Store
 
 blobs = st.binary(max_size=200)
 places = st.integers(0, 250)
+BORDERS = [0, 1, CHUNK_BYTES - 1, CHUNK_BYTES, CHUNK_BYTES + 1, 2 * CHUNK_BYTES, 3 * CHUNK_BYTES + 5]
+DATA = b"".join(n.to_bytes(4, "big") for n in range((3 * CHUNK_BYTES + 8) // 4))[: BORDERS[-1]]
 
 
 class BlobStoreContract:
@@ -36,6 +39,17 @@ class BlobStoreContract:
             assert store.used_bytes("s") == len(data)
 
         holds()
+
+    def test_a_range_is_a_slice_wherever_its_ends_lie_and_a_shorter_blob_leaves_nothing_of_a_longer_one(self) -> None:
+        """Also on the borders of the pieces that a database keeps it in."""
+        store = self.make_blobs()
+        for size in (*BORDERS, 5):
+            store.put("s", "a", DATA[:size])
+            assert (store.get("s", "a"), store.used_bytes("s")) == (DATA[:size], size)
+        store.put("s", "a", DATA)
+        for start in BORDERS:
+            for end in (*BORDERS, None, 10**12):
+                assert store.get("s", "a", start, end) == DATA[start:end]
 
     def test_the_same_id_in_two_scopes_is_two_blobs(self) -> None:
         store = self.make_blobs()

@@ -17,7 +17,7 @@ from benchmarks.report import print_table
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-FILES = ("tests/storage/test_in_memory_store.py", "tests/storage/test_sqlite.py")
+FILES = ("tests/storage/test_sqlite.py",)
 
 
 class Passed:

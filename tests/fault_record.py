@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 VARIABLE = "GATEKEEPER_FAULT_RECORD"
-COUNTS = ("looked for", "lost", "wrong", "refused", "missing and found by the check")
+COUNTS = ("looked for", "lost", "wrong", "refused")
 
 
 class Round:
@@ -45,10 +45,6 @@ class Round:
     def refused(self) -> None:
         """Count a call that was answered with a typed error."""
         self.counts["refused"] += 1
-
-    def missing(self) -> None:
-        """Count something that damage has made unfindable, and that the store's check says so of."""
-        self.counts["missing and found by the check"] += 1
 
     def _count(self, name: str, is_well: bool, problem: str) -> None:
         self.counts["looked for"] += 1

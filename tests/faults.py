@@ -11,7 +11,7 @@ from typing import Any
 from gatekeeper_core.context.memory.memory import LongTermMemory
 from gatekeeper_core.errors import ConflictError
 from gatekeeper_core.storage.base import DerivedRecord, MemoryScope
-from gatekeeper_core.storage.in_memory import InMemoryMemoryStore
+from gatekeeper_core.storage.sqlite import InMemoryStore
 
 __all__ = [
     "ANN",
@@ -19,6 +19,7 @@ __all__ = [
     "PATIENCE",
     "FaultyMemory",
     "Hang",
+    "RecordsOnly",
     "Remote",
     "conflicting",
     "hanging",
@@ -28,6 +29,14 @@ __all__ = [
 
 PATIENCE = 20.0
 ANN = MemoryScope("default", "ann")
+
+
+class RecordsOnly:
+    """A store of records, and of nothing else."""
+
+    def __init__(self) -> None:
+        self._inner = InMemoryStore()
+        self.load_record, self.save_record = self._inner.load_record, self._inner.save_record
 
 
 def raising(*_: Any, **__: Any) -> Any:
@@ -110,7 +119,7 @@ class FaultyMemory(LongTermMemory):
     """A memory whose search is the caller's own."""
 
     def __init__(self, search: Callable[..., Any], *, inline: bool = False) -> None:
-        super().__init__(InMemoryMemoryStore())
+        super().__init__(InMemoryStore())
         self._own_search = search
         self._own_inline = inline
 
@@ -126,7 +135,7 @@ class FaultyMemory(LongTermMemory):
 
 def with_tea(store: Any = None, **settings: Any) -> LongTermMemory:
     """Return a memory in which Ann prefers green tea."""
-    inner = InMemoryMemoryStore()
+    inner = InMemoryStore()
     LongTermMemory(inner).add(ANN, "I prefer green tea", category="user_preference")
     return LongTermMemory(inner if store is None else store(inner), **settings)
 

@@ -140,6 +140,30 @@ class MemoryStoreContract:
         assert closed is not None
         assert closed.memory.superseded_by == "new"
 
+    def test_a_closed_memory_takes_no_posting_of_another_one_along(self) -> None:
+        store = self.make_store()
+        store.put_memories(ANN, [record("old", "tea")])
+        store.put_memories(ANN, [record("old", "tea", version=2, superseded_by="new")])
+        store.put_memories(ANN, [record("new", "tea")])
+        assert store.delete_memories(ANN, ["old"]) == 1
+        assert ids(store.find_memories(ANN, terms=["tea"], limit=9)) == ["new"]
+
+    def test_many_terms_and_many_memories_at_once_are_all_looked_up(self) -> None:
+        store = self.make_store()
+        store.put_memories(ANN, [record(f"m{n}", f"term{n}") for n in range(1_200)])
+        terms = [f"term{n}" for n in range(1_200)]
+        assert len(store.find_memories(ANN, terms=terms, limit=2_000)) == 1_200
+        assert ids(store.find_memories(ANN, terms=terms[70:], limit=2)) == ["m70", "m71"]
+        assert len(store.count_memories(ANN, terms).by_term) == 1_200
+        assert store.delete_memories(ANN, [f"m{n}" for n in range(1_100)]) == 1_100
+        assert len(store.find_memories(ANN, terms=terms, limit=2_000)) == 100
+
+    def test_of_an_id_that_is_put_twice_at_once_the_last_version_stays(self) -> None:
+        store = self.make_store()
+        store.put_memories(ANN, [record("m1", "tea"), record("m2", "tea"), record("m1", "milk", version=2)])
+        assert [found.memory.id for found in store.find_memories(ANN, limit=9)] == ["m1", "m2"]
+        assert ids(store.find_memories(ANN, terms=["tea"], limit=9)) == ["m2"]
+
     def test_counts_are_of_current_memories(self) -> None:
         store = self.make_store()
         store.put_memories(ANN, [record("m1", "tea", "green"), record("m2", "tea"), record("m3", "coffee")])

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -108,6 +110,29 @@ class MessageStoreContract:
         assert store.append_messages("acme", "t1", said(1, 2, 3)) == 3
         assert store.append_messages("acme", "t1", said(4, 4)) == 4
         assert ids_of(store) == ["m0", "m1", "m2", "m3", "m4"]
+
+    def test_a_batch_that_is_given_twice_is_stored_once_and_answered_alike(self) -> None:
+        store, numbers = self.make_store(), count()
+        ids = st.sampled_from(["a", "b", "c", None])
+
+        @given(st.lists(st.lists(ids, max_size=4).filter(any), max_size=5))
+        def holds(batches: list[list[str | None]]) -> None:
+            thread = f"t{next(numbers)}"
+            for names in batches:
+                batch = [Message("user", f"text of {name}", id=name) for name in names]
+                try:
+                    answer = store.append_messages("acme", thread, batch)
+                except ConflictError:
+                    continue
+                stored = store.read_messages("acme", thread)
+                assert stored[answer] == batch[-1]
+                with suppress(ConflictError):  # an id twice and one without: they do not stand side by side
+                    assert store.append_messages("acme", thread, batch) == answer
+                assert store.read_messages("acme", thread) == stored
+                named = [message.id for message in stored if message.id]
+                assert len(named) == len(set(named))
+
+        holds()
 
     def test_the_same_id_in_another_thread_or_tenant_is_another_message(self) -> None:
         store = self.make_store()

@@ -30,8 +30,7 @@ from gatekeeper_core.errors import GatekeeperError, StorageError
 from gatekeeper_core.events import EVENTS, Event, fact_table
 from gatekeeper_core.pricing.usage import Usage
 from gatekeeper_core.storage.base import MemoryScope
-from gatekeeper_core.storage.in_memory import InMemoryMemoryStore, InMemoryRecordStore
-from gatekeeper_core.storage.sqlite import SQLiteStore
+from gatekeeper_core.storage.sqlite import InMemoryStore, SQLiteStore
 
 BY_KEY = {event.key: event for event in EVENTS}
 _BY_MESSAGE = {(event.logger, event.message): event for event in EVENTS}
@@ -108,7 +107,7 @@ def failing(secret: str) -> Any:
     return fail
 
 
-class Unread(InMemoryRecordStore):
+class Unread(InMemoryStore):
     """A store that cannot be read."""
 
     def __init__(self, secret: str) -> None:
@@ -119,7 +118,7 @@ class Unread(InMemoryRecordStore):
         self._fail()
 
 
-class Away(InMemoryRecordStore):
+class Away(InMemoryStore):
     """A store that says why it cannot be read."""
 
     def __init__(self, secret: str) -> None:
@@ -175,7 +174,7 @@ def _histories(secret: str, talk: Sequence[Message], question: str) -> None:
 
 
 def _builds(secret: str, talk: Sequence[Message], question: str) -> None:
-    memory = LongTermMemory(InMemoryMemoryStore())
+    memory = LongTermMemory(InMemoryStore())
     config = ContextBuilderConfig(total_budget=3000, locale="en")
     builder = ContextBuilder(config, memory=memory, token_counter=len, summarizer=failing(secret))
     builder.constraints.set(Thread(secret, talk, secret, secret), secret, secret)
@@ -188,12 +187,12 @@ def _builds(secret: str, talk: Sequence[Message], question: str) -> None:
 
 def _memories(secret: str, talk: Sequence[Message], question: str) -> None:
     scope = MemoryScope(secret, secret)
-    memory = LongTermMemory(InMemoryMemoryStore(), embedder=failing(secret))
+    memory = LongTermMemory(InMemoryStore(), embedder=failing(secret))
     made = memory.add(scope, f"prefers {secret}", category="user_preference", key=secret)
     memory.search(scope, question)
     memory.forget(scope, made.id)
     said = [Message("user", f"I prefer {secret}. Please remember that I like green tea."), Message("assistant", "ok")]
-    store = InMemoryRecordStore()
+    store = InMemoryStore()
     remember_thread(memory, Thread(secret, said, secret, secret), store, extractor=failing(secret))
     summaries = ThreadSummary(store, config=SummaryConfig(message_threshold=2), summarizer=failing(secret))
     thread = Thread(secret, talk, secret)

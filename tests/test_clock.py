@@ -19,9 +19,8 @@ from gatekeeper_core.context.tool_results.working_memory import WorkingMemory
 from gatekeeper_core.messages import Message
 from gatekeeper_core.pricing.prices import ModelPrices
 from gatekeeper_core.storage.base import MemoryScope
-from gatekeeper_core.storage.in_memory import InMemoryBlobStore, InMemoryMemoryStore
-from gatekeeper_core.storage.in_memory_store import InMemoryStore
-from gatekeeper_core.storage.sqlite import SQLiteStore
+from gatekeeper_core.storage.in_memory import InMemoryBlobStore
+from gatekeeper_core.storage.sqlite import InMemoryStore, SQLiteStore
 from tests.loops import assistant, user
 
 if TYPE_CHECKING:
@@ -90,7 +89,7 @@ def test_the_account_of_a_thread_counts_every_call_whatever_the_clock_says(jump:
 @each_jump
 def test_what_was_said_last_about_a_user_holds_whatever_the_clock_says(jump: float) -> None:
     clock = Clock()
-    memory = LongTermMemory(InMemoryMemoryStore(), clock=clock)
+    memory = LongTermMemory(InMemoryStore(), clock=clock)
     first = memory.add(ANN, "I live in Paris", category="fact", key="residence")
     clock.now += jump
     last = memory.add(ANN, "我搬到了北京", category="fact", key="residence")
@@ -103,7 +102,7 @@ def test_what_was_said_last_about_a_user_holds_whatever_the_clock_says(jump: flo
 
 def test_a_memory_that_had_expired_holds_again_and_none_expires_before_its_time() -> None:
     clock = Clock()
-    memory = LongTermMemory(InMemoryMemoryStore(), clock=clock)
+    memory = LongTermMemory(InMemoryStore(), clock=clock)
     memory.add(ANN, "the staging server is down", category="fact", valid_to=NOON + HOUR)
     for later, is_found in ((2 * HOUR, False), (-HOUR, True), (HOUR - 1, True), (HOUR, False)):
         clock.now = NOON + later

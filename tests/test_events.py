@@ -22,9 +22,9 @@ ROOT = Path(__file__).resolve().parents[1]
 ELSEWHERE = {
     "model.answer": "tests/minimax/test_client.py",
     "model.retry": "tests/minimax/test_client.py",
-    "store.purge_failed": "tests/storage/test_sqlite_forgetting.py",
-    "store.no_vectors": "integrations/gatekeeper_postgres/methods.py",
-    "store.vectors_unindexed": "integrations/gatekeeper_postgres/methods.py",
+    "store.purge_failed": "tests/storage/test_sqlite.py",
+    "store.no_vectors": "integrations/gatekeeper_postgres/store.py",
+    "store.vectors_unindexed": "integrations/gatekeeper_postgres/store.py",
     "observer_failed": "tests/test_observation.py",
 }
 """Events that need a server, a busy file or a bad observer, and where they are tested or told."""

@@ -19,8 +19,7 @@ from gatekeeper_core.context.tool_results.thread_memories import ThreadMemories
 from gatekeeper_core.encoder import TextEncoder
 from gatekeeper_core.messages import Message
 from gatekeeper_core.storage.in_memory import InMemoryBlobStore
-from gatekeeper_core.storage.in_memory_store import InMemoryStore
-from gatekeeper_core.storage.sqlite import SQLiteStore
+from gatekeeper_core.storage.sqlite import InMemoryStore, SQLiteStore
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -36,8 +36,7 @@ from gatekeeper_core.context.tool_results.thread_memories import ThreadMemories
 from gatekeeper_core.errors import ConflictError, ForgottenError, StorageError
 from gatekeeper_core.messages import Message
 from gatekeeper_core.storage.base import MemoryScope
-from gatekeeper_core.storage.in_memory_store import InMemoryStore
-from gatekeeper_core.storage.sqlite import SQLiteStore
+from gatekeeper_core.storage.sqlite import InMemoryStore, SQLiteStore
 from tests.message_store_contract import ids_of
 
 if TYPE_CHECKING:

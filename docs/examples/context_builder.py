@@ -16,6 +16,7 @@ from gatekeeper_core import (
     BuiltContext,
     ContextBuilder,
     ContextBuilderConfig,
+    InMemoryStore,
     Message,
     SystemPrompt,
     Thread,
@@ -25,7 +26,7 @@ from gatekeeper_core import (
 from gatekeeper_core.context.history.modes import HistoryConfig
 from gatekeeper_core.context.prompt.result import BuildTrace, Fate
 from gatekeeper_core.context.tool_results.compressor import ToolResultCompressor
-from gatekeeper_core.storage.in_memory import InMemoryBlobStore, InMemoryMemoryStore
+from gatekeeper_core.storage.in_memory import InMemoryBlobStore
 
 LOG = "calls the tool read_log"
 """Stands in the script where the assistant reads a log before it answers."""
@@ -118,7 +119,7 @@ def log_text() -> str:
     return "\n".join(lines)
 
 
-class Memories(InMemoryMemoryStore):
+class Memories(InMemoryStore):
     """Long-term memories that are away for a while."""
 
     away = False

@@ -370,7 +370,7 @@ def thread_blobs(store: BlobStore | Store, tenant: str, thread: str) -> BlobStor
         ConfigError: a name is empty.
 
     >>> from gatekeeper_core.storage.in_memory import InMemoryBlobStore
-    >>> from gatekeeper_core.storage.in_memory_store import InMemoryStore
+    >>> from gatekeeper_core.storage.sqlite import InMemoryStore
     >>> blobs, store = InMemoryBlobStore(), InMemoryStore()
     >>> thread_blobs(blobs, "acme", "t1") is blobs, thread_blobs(store, "acme", "t1").records("scope")
     (True, ())

@@ -1,4 +1,4 @@
-"""Texts, messages, memories and vectors as bytes, and the checksum by which a changed byte is noticed.
+"""Texts, messages, memories and vectors as bytes.
 
 Texts are UTF-8 with lone surrogates passed through, so that every ``str`` comes back as it went in, NUL included. All
 else is JSON that any program can read; reading it makes values, never objects of a class that it names. Bytes that are
@@ -16,8 +16,6 @@ from gatekeeper_core.messages import Message
 from gatekeeper_core.storage.base import MEMORY_CATEGORIES, EarlierText, Memory
 
 __all__ = [
-    "CHECKSUM_BYTES",
-    "checksum",
     "decode_memory",
     "decode_message",
     "decode_terms",
@@ -29,9 +27,6 @@ __all__ = [
     "encode_text",
     "encode_vector",
 ]
-
-CHECKSUM_BYTES = 8
-"""Source: ours; one damaged row in 2 to the power of 64 passes unnoticed."""
 
 
 def encode_text(text: str) -> bytes:
@@ -118,35 +113,6 @@ def encode_vector(vector: array[float]) -> bytes:
 def decode_vector(data: bytes) -> array[float]:
     """Return the vector that was encoded."""
     return _lowest_first(array("f", data))
-
-
-def checksum(*fields: bytes | int | None) -> bytes:
-    """Return what tells a row from every other: 8 bytes that depend on each field, its kind and its length.
-
-    The keys of the row are among its fields, so that a row in the place of another one is noticed as well.
-
-    Raises:
-        ValueError: a field is of another kind, as it happens where a row is damaged.
-
-    Source: BLAKE2b, 64 bits.
-
-    >>> checksum(b"a", 1, None) == checksum(b"a", 1, None), checksum(b"ab", b"") == checksum(b"a", b"b")
-    (True, False)
-    """
-    from hashlib import blake2b  # here, because it is a tenth of the import of the library
-
-    running = blake2b(digest_size=CHECKSUM_BYTES)
-    for field in fields:
-        if isinstance(field, bytes):
-            running.update(b"b%d:" % len(field))
-            running.update(field)
-        elif field is None:
-            running.update(b"n")
-        elif isinstance(field, int):
-            running.update(b"i%d;" % field)
-        else:
-            raise ValueError(f"a field of the type {type(field).__name__}")
-    return running.digest()
 
 
 def _json(value: object) -> bytes:

@@ -1,50 +1,66 @@
-"""A whole store in one SQLite file, for any number of threads and processes of one machine.
+"""Whole stores in SQLite: in one file, for any number of threads and processes of one machine, or in memory.
 
 ::
 
-    sqlite ── sqlite_connections     one for each thread, transactions, forks, errors
+    sqlite ── tables                 what a store with tables does
+           ── sqlite_connections     one for each thread, transactions, forks, errors
            ── sqlite_schema          tables, migrations
-           ── sqlite_threads         messages and derived records
-           ── sqlite_memories        memories, postings, vectors
-           ── sqlite_blobs           bodies in pieces
-           ── sqlite_forgetting      tombstones, what deleted rows leave behind
-           ── sqlite_check           whether the file is whole
 """
 
 from __future__ import annotations
 
 import os
-from array import array
-from collections.abc import Collection, Sequence
+import sqlite3
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
+from threading import RLock
 from types import TracebackType
+from typing import NamedTuple
 
 from gatekeeper_core.errors import ConfigError
-from gatekeeper_core.events import STORE_CHECKED, STORE_FORGOT
-from gatekeeper_core.messages import Message
+from gatekeeper_core.events import PURGE_FAILED, STORE_CHECKED
 from gatekeeper_core.observation import tell
-from gatekeeper_core.storage import sqlite_forgetting, sqlite_memories, sqlite_threads
-from gatekeeper_core.storage.appending import check_name, encoded, next_record, reading_range
-from gatekeeper_core.storage.base import (
-    BlobStore,
-    DerivedRecord,
-    Forgotten,
-    MemoryRecord,
-    MemoryScope,
-    Store,
-    TermCounts,
+from gatekeeper_core.storage.sqlite_connections import (
+    Connections,
+    SQLiteTransaction,
+    Synchronous,
+    typed_errors,
+    watch_forks,
 )
-from gatekeeper_core.storage.codec import encode_text
-from gatekeeper_core.storage.forgetting import named_target, sources_of_all
-from gatekeeper_core.storage.sqlite_blobs import SQLiteThreadBlobs
-from gatekeeper_core.storage.sqlite_check import StoreInfo, problems, store_info
-from gatekeeper_core.storage.sqlite_connections import Connections, Synchronous
-from gatekeeper_core.storage.stored_rows import ThreadKey, UserKey
+from gatekeeper_core.storage.sqlite_schema import migrate, schema_problems, schema_state
+from gatekeeper_core.storage.tables import TableStore, counts
 from gatekeeper_core.tokens import check_tokens
 
-__all__ = ["SQLiteStore"]
+__all__ = ["InMemoryStore", "SQLiteStore", "StoreInfo"]
 
 
-class SQLiteStore(Store):
+class StoreInfo(NamedTuple):
+    """How much lies in a store.
+
+    Attributes:
+        path: the file.
+        schema_version: how many migrations it has behind it.
+        size_bytes: the file with its write-ahead log.
+        threads: how many threads have messages.
+        messages: how many messages there are.
+        records: how many derived records.
+        memories: how many memories, closed ones too.
+        blobs: how many blobs.
+        tombstones: how many things were forgotten.
+    """
+
+    path: str
+    schema_version: int
+    size_bytes: int
+    threads: int
+    messages: int
+    records: int
+    memories: int
+    blobs: int
+    tombstones: int
+
+
+class SQLiteStore(TableStore):
     """A ``Store`` in a file.
 
     Every call is one transaction. A call that cannot be answered raises one of the ``StorageError`` family, which names
@@ -69,6 +85,7 @@ class SQLiteStore(Store):
         CorruptionError: it is damaged.
 
     >>> import tempfile
+    >>> from gatekeeper_core.messages import Message
     >>> folder = tempfile.TemporaryDirectory()
     >>> with SQLiteStore(f"{folder.name}/store.db") as store:
     ...     store.append_messages("acme", "t1", [Message("user", "hello", id="m1")])
@@ -78,6 +95,8 @@ class SQLiteStore(Store):
     ['hello']
     >>> folder.cleanup()
     """
+
+    backend = "sqlite"
 
     def __init__(
         self,
@@ -101,6 +120,7 @@ class SQLiteStore(Store):
             create=create,
             migrate=migrate,
         )
+        self.place = self._connections.path
 
     def __enter__(self) -> SQLiteStore:
         return self
@@ -124,139 +144,115 @@ class SQLiteStore(Store):
         """Close the connections of all threads, when the calls that run are done. Any later call is refused."""
         self._connections.close()
 
-    def append_messages(
-        self, tenant: str, thread: str, messages: Sequence[Message], /, *, expected_seq: int | None = None
-    ) -> int:
-        key = ThreadKey.of(tenant, thread)
-        given = encoded(messages, expected_seq=expected_seq)
-        with self._connections.writing() as connection:
-            sqlite_forgetting.refuse_forgotten(connection, tenant, thread=thread)
-            return sqlite_threads.append(connection, key, given, expected_seq=expected_seq)
-
-    def read_messages(
-        self, tenant: str, thread: str, /, *, from_seq: int = 0, limit: int | None = None, min_seq: int | None = None
-    ) -> tuple[Message, ...]:
-        key = ThreadKey.of(tenant, thread)
-        with self._connections.reading() as connection:
-            last = sqlite_threads.last_seq(connection, key)
-            wanted = reading_range(from_seq=from_seq, limit=limit, min_seq=min_seq, last_seq=last)
-            return sqlite_threads.read(connection, key, wanted)
-
-    def last_seq(self, tenant: str, thread: str, /) -> int:
-        key = ThreadKey.of(tenant, thread)
-        with self._connections.reading() as connection:
-            return sqlite_threads.last_seq(connection, key)
-
-    def load_record(self, tenant: str, thread: str, kind: str, /) -> DerivedRecord | None:
-        key, name = ThreadKey.of(tenant, thread), encode_text(check_name("kind", kind))
-        with self._connections.reading() as connection:
-            return sqlite_threads.load_record(connection, key, name)
-
-    def save_record(
-        self, tenant: str, thread: str, kind: str, body: str, /, *, upto_seq: int, expected_version: int
-    ) -> int:
-        key, name = ThreadKey.of(tenant, thread), encode_text(check_name("kind", kind))
-        record = next_record(body, upto_seq=upto_seq, expected_version=expected_version)
-        with self._connections.writing() as connection:
-            sqlite_forgetting.refuse_forgotten(connection, tenant, thread=thread)
-            sqlite_threads.save_record(connection, key, name, record, expected_version=expected_version)
-        return record.version
-
-    def put_memories(self, scope: MemoryScope, records: Sequence[MemoryRecord], /) -> None:
-        key = UserKey.of(scope)
-        sources = sources_of_all(records)
-        with self._connections.writing() as connection:
-            sqlite_forgetting.refuse_forgotten(connection, scope.tenant, user=scope.user, sources=sources)
-            sqlite_memories.put(connection, key, records)
-
-    def get_memory(self, scope: MemoryScope, memory_id: str, /) -> MemoryRecord | None:
-        key = UserKey.of(scope)
-        with self._connections.reading() as connection:
-            return sqlite_memories.get(connection, key, memory_id)
-
-    def delete_memories(self, scope: MemoryScope, memory_ids: Collection[str] | None = None, /) -> int:
-        """Delete memories as every ``MemoryStore`` does, and overwrite their bytes in the file with zeros.
-
-        Only ``forget`` clears what the log still holds.
-        """
-        key = UserKey.of(scope)
-        with self._connections.writing() as connection:
-            if memory_ids is None:
-                return sqlite_memories.delete_all(connection, key)
-            return sum([sqlite_memories.delete(connection, key, memory_id) for memory_id in memory_ids])
-
-    def find_memories(
-        self,
-        scope: MemoryScope,
-        *,
-        terms: Sequence[str] = (),
-        vector: array[float] | None = None,
-        key: str | None = None,
-        categories: Collection[str] = (),
-        limit: int,
-    ) -> tuple[MemoryRecord, ...]:
-        """Return current memories as every ``MemoryStore`` does.
-
-        A vector is compared with those of the newest 10,000 memories that the key and the categories allow.
-        """
-        user = UserKey.of(scope)
-        with self._connections.reading() as connection:
-            return sqlite_memories.find(
-                connection, user, terms=terms, vector=vector, memory_key=key, categories=categories, limit=limit
-            )
-
-    def count_memories(self, scope: MemoryScope, terms: Collection[str], /) -> TermCounts:
-        key = UserKey.of(scope)
-        with self._connections.reading() as connection:
-            return sqlite_memories.count(connection, key, terms)
-
-    def blobs_of(self, tenant: str, thread: str, /) -> BlobStore:
-        ThreadKey.of(tenant, thread)
-        return SQLiteThreadBlobs(self._connections, tenant, thread)
-
-    def forget(
-        self, tenant: str, /, *, thread: str | None = None, user: str | None = None, source: str | None = None
-    ) -> Forgotten:
-        """Delete for good what belongs to a thread, a user or the tenant, as every ``Store`` does.
-
-        The file is written anew, so that its bytes hold nothing of what was deleted: that takes time and, for a moment,
-        room as the file does. Where a reader in the way or a full disk keeps it from that, ``is_purged`` is False; the
-        rows are gone, and ``purge`` does the rest.
-        """
-        target = named_target(tenant, thread=thread, user=user, source=source)
-        with self._connections.writing() as connection:
-            forgotten = sqlite_forgetting.forget(connection, target)
-        forgotten = forgotten._replace(is_purged=self.purge())
-        tell(STORE_FORGOT, backend="sqlite", what=target.kind, **forgotten._asdict())
-        return forgotten
-
     def purge(self) -> bool:
-        """Write the file anew without what was deleted, and return whether that could be done."""
-        with self._connections.bare() as connection:
-            return sqlite_forgetting.purge(connection)
+        """Write the file anew without what was deleted, empty its log, and return whether that could be done.
 
-    def begin_anew(
-        self, tenant: str, /, *, thread: str | None = None, user: str | None = None, source: str | None = None
-    ) -> bool:
-        target = named_target(tenant, thread=thread, user=user, source=source)
-        with self._connections.writing() as connection:
-            return sqlite_forgetting.begin_anew(connection, target)
+        It takes time and, for a moment, room as the file does. A reader in the way or a full disk keeps it from that:
+        call it again. SQLite writes zeros over what it deletes, but not over what it has moved within a page, and the
+        log keeps pages as they were until it is emptied.
+        """
+        with self._connections.bare() as connection:
+            try:
+                connection.execute("VACUUM")
+                busy = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+            except (sqlite3.Error, UnicodeDecodeError) as error:  # SQLite's words may quote a name that is damaged
+                tell(PURGE_FAILED, error=type(error).__name__)
+                return False
+        return not busy
 
     def check(self) -> tuple[str, ...]:
-        """Return what is wrong with the file, in words that hold nothing of its content; nothing: it is whole.
+        """Return what SQLite finds wrong with the file (``PRAGMA integrity_check``); nothing: it is whole.
 
-        SQLite's own check of all pages, every row against its checksum, and what the tables say of each other. Linear
-        in the file.
+        Its pages and indexes, and whether the tables are those that this library made. Linear in the file. SQLite keeps
+        no checksum of a page: a byte that changed within a text is not found.
 
         Raises:
             StorageError: the file cannot be opened any more.
         """
-        with self._connections.reading() as connection:
-            found = tuple(problems(connection, self._connections.migrations))
-        tell(STORE_CHECKED, backend="sqlite", problems=len(found), level="WARNING" if found else "INFO")
-        return found
+        with self._connections.bare() as connection:
+            try:
+                lines = [line.decode("utf-8", "replace") for (line,) in connection.execute("PRAGMA integrity_check")]
+                found = [line for line in lines if line != "ok"] + schema_problems(connection)
+            except (sqlite3.Error, UnicodeDecodeError):
+                found = ["the file cannot be read to the end"]
+        tell(STORE_CHECKED, backend=self.backend, problems=len(found), level="WARNING" if found else "INFO")
+        return tuple(found)
 
     def info(self) -> StoreInfo:
         """Return how much lies in the store; linear in its rows."""
-        with self._connections.reading() as connection:
-            return store_info(connection, self.path)
+        size = 0
+        for name in (self.path, f"{self.path}-wal"):
+            with suppress(OSError):
+                size += os.path.getsize(name)
+        with self._connections.reading() as transaction:
+            version = schema_state(transaction.connection).version
+            return StoreInfo(path=self.path, schema_version=version, size_bytes=size, **counts(transaction))
+
+    def _reading(self) -> AbstractContextManager[SQLiteTransaction]:
+        return self._connections.reading()
+
+    def _writing(self, *_: str | bytes, alone: bool = False) -> AbstractContextManager[SQLiteTransaction]:  # noqa: ARG002
+        return self._connections.writing()  # there is one writer at a time
+
+
+class InMemoryStore(TableStore):
+    """A ``Store`` in a SQLite database in memory, with one connection and one lock for all threads.
+
+    A forked process has a copy of its own from then on.
+
+    >>> from gatekeeper_core.messages import Message
+    >>> store = InMemoryStore()
+    >>> store.append_messages("acme", "t1", [Message("user", "端口?", id="m1")])
+    0
+    >>> store.append_messages("acme", "t1", [Message("user", "端口?", id="m1"), Message("user", "6380", id="m2")])
+    1
+    >>> [message.text for message in store.read_messages("acme", "t1")], store.read_messages("other", "t1")
+    (['端口?', '6380'], ())
+    >>> store.forget("acme", thread="t1").messages
+    2
+    """
+
+    is_in_process = True
+    backend = "memory"
+    place = "the store in memory"
+
+    def __init__(self) -> None:
+        self._lock = RLock()
+        self._connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+        migrate(self._connection)
+        watch_forks(self)
+
+    def __del__(self) -> None:
+        connection = getattr(self, "_connection", None)
+        if connection is not None:
+            connection.close()
+
+    @contextmanager
+    def _reading(self) -> Iterator[SQLiteTransaction]:
+        with self._lock, typed_errors(self.place):
+            yield SQLiteTransaction(self._connection)
+
+    @contextmanager
+    def _writing(self, *_: str | bytes, alone: bool = False) -> Iterator[SQLiteTransaction]:  # noqa: ARG002
+        with self._reading() as transaction:
+            # A savepoint, so that a signal handler may call in the middle of a call.
+            self._connection.execute("SAVEPOINT call")
+            try:
+                yield transaction
+            except BaseException:
+                self._connection.execute("ROLLBACK TO call")
+                raise
+            finally:
+                self._connection.execute("RELEASE call")
+
+    def purge(self) -> bool:
+        """Return True: what was deleted is in no file."""
+        return True
+
+    def hold(self) -> None:
+        """Let no call begin."""
+        self._lock.acquire()
+
+    def let_go(self) -> None:
+        """Let calls begin again."""
+        self._lock.release()

@@ -16,18 +16,17 @@ import os
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from typing import Literal
+from typing import Any, Literal, Protocol
 from weakref import WeakSet
 
 from gatekeeper_core.errors import ConfigError, CorruptionError, StorageError
 from gatekeeper_core.events import STORE_CALL, STORE_OPENED
-from gatekeeper_core.observation import Stage, stage, tell
+from gatekeeper_core.observation import stage, tell
 from gatekeeper_core.storage.sqlite_schema import MIGRATIONS, Foreign, migrate, schema_problems, schema_state
-from gatekeeper_core.storage.stored_rows import DamagedRowError
 
-__all__ = ["Connections", "Synchronous"]
+__all__ = ["Connections", "SQLiteTransaction", "Synchronous", "typed_errors", "watch_forks"]
 
 Synchronous = Literal["normal", "full"]
 
@@ -46,10 +45,66 @@ _REASONS = {
 }
 """What to make of SQLite's words, which are the same in all versions; Python 3.10 does not give its numbers."""
 
-_open_here: WeakSet[Connections] = WeakSet()
+_ADVICE = "run check(), and restore it from a backup"
+
+
+class _Held(Protocol):
+    """What a fork waits for."""
+
+    def hold(self) -> None:
+        """Wait for the calls that run, and let no other one begin."""
+
+    def let_go(self) -> None:
+        """Let calls begin again."""
+
+
+_open_here: WeakSet[_Held] = WeakSet()
 _open_lock = threading.Lock()
-_closed_for_fork: list[Connections] = []
+_held_for_fork: list[_Held] = []
 _inherited: list[sqlite3.Connection] = []
+
+
+class SQLiteTransaction:
+    """A ``Transaction`` on a connection, which its lender begins and ends."""
+
+    __slots__ = ("connection",)
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self.connection = connection
+
+    def rows(self, sql: str, /, *values: Any) -> list[tuple[Any, ...]]:
+        """Run a statement, and return its rows."""
+        return self.connection.execute(sql, values).fetchall()
+
+    def execute(self, sql: str, /, *values: Any) -> int:
+        """Run a statement, and return how many rows it changed."""
+        return self.connection.execute(sql, values).rowcount
+
+    def many(self, sql: str, rows: Iterable[tuple[Any, ...]], /) -> None:
+        """Run a statement for each row of values."""
+        self.connection.executemany(sql, rows)
+
+
+@contextmanager
+def typed_errors(place: str) -> Iterator[None]:
+    """Make errors of SQLite into ours, which name the place and nothing that is in it."""
+    try:
+        yield
+    except Foreign as error:
+        raise StorageError(
+            f"{place}: this is a database of another program; nothing was changed, give another path"
+        ) from error
+    except UnicodeDecodeError as error:  # SQLite's own words quote a name that is damaged
+        raise CorruptionError(f"{place}: the file is damaged; {_ADVICE}") from error
+    except OverflowError as error:
+        raise ConfigError("a number is too large to be stored") from error
+    except sqlite3.Error as error:
+        words = str(error).lower()
+        reason = next((reason for known, reason in _REASONS.items() if words.startswith(known)), None)
+        # SQLite calls a file that it cannot read a DatabaseError; a clash of keys that were looked up is damage.
+        if reason is None and type(error) in (sqlite3.DatabaseError, sqlite3.IntegrityError):
+            raise CorruptionError(f"{place}: the file is damaged, or no database; {_ADVICE}") from error
+        raise StorageError(f"{place}: {reason or f'SQLite refused the call ({type(error).__name__})'}") from error
 
 
 class Connections:
@@ -87,7 +142,7 @@ class Connections:
         self._writer = threading.RLock()  # as for _Lent: a signal handler gets SQLite's error
         self._held: list[_Lent] = []
         self._is_closed = False
-        _watch_forks(self)
+        watch_forks(self)
         with self.reading():
             self._create = False  # a file that cannot be used is refused here, and one that is lost later on
 
@@ -98,28 +153,23 @@ class Connections:
         self.let_go()
 
     @contextmanager
-    def writing(self) -> Iterator[sqlite3.Connection]:
+    def writing(self) -> Iterator[SQLiteTransaction]:
         """Lend the connection of this thread for one transaction that writes: all of it is stored, or nothing."""
-        with (
-            _called("write"),
-            self._lend() as lent,
-            self._only_writer(),
-            self._transaction(lent, "BEGIN IMMEDIATE") as connection,
-        ):
+        with self._lend("write") as lent, self._only_writer(), self._transaction(lent, "BEGIN IMMEDIATE") as connection:
             if connection.execute("PRAGMA user_version").fetchone()[0] > len(self.migrations):
                 raise self._newer()  # another process has brought the file up to date in the meantime
-            yield connection
+            yield SQLiteTransaction(connection)
 
     @contextmanager
-    def reading(self) -> Iterator[sqlite3.Connection]:
+    def reading(self) -> Iterator[SQLiteTransaction]:
         """Lend the connection of this thread for reading one state of the file."""
-        with _called("read"), self._lend() as lent, self._transaction(lent, "BEGIN") as connection:
-            yield connection
+        with self._lend("read") as lent, self._transaction(lent, "BEGIN") as connection:
+            yield SQLiteTransaction(connection)
 
     @contextmanager
     def bare(self) -> Iterator[sqlite3.Connection]:
         """Lend the connection of this thread without a transaction, for what SQLite does outside of one."""
-        with _called("bare"), self._lend() as lent, self._typed(lent):
+        with self._lend("bare") as lent:
             yield lent.opened(self._open)
 
     @contextmanager
@@ -139,54 +189,31 @@ class Connections:
 
     @contextmanager
     def _transaction(self, lent: _Lent, begin: str) -> Iterator[sqlite3.Connection]:
-        with self._typed(lent):
-            connection = lent.opened(self._open)
-            try:
-                connection.execute(begin)
-                yield connection
-                connection.execute("COMMIT")
-            except BaseException:
-                lent.roll_back()
-                raise
+        connection = lent.opened(self._open)
+        try:
+            connection.execute(begin)
+            yield connection
+            connection.execute("COMMIT")
+        except BaseException:
+            lent.roll_back()
+            raise
 
     @contextmanager
-    def _lend(self) -> Iterator[_Lent]:
+    def _lend(self, access: str) -> Iterator[_Lent]:
         lent: _Lent | None = getattr(self._local, "lent", None)
         if lent is None:
             with self._lock:
                 self._local.lent = lent = _Lent()
                 self._lent.add(lent)
-        with lent.lock:
+        with stage(STORE_CALL) as call, lent.lock, typed_errors(self.path):
+            call.tell(lambda: {"backend": "sqlite", "access": access})
             if self._is_closed:
                 raise StorageError(f"{self.path}: the store was closed")
-            yield lent
-
-    @contextmanager
-    def _typed(self, lent: _Lent) -> Iterator[None]:
-        """Make errors of SQLite into ours, which name the file and nothing that is in it."""
-        try:
-            yield
-        except DamagedRowError as error:
-            raise CorruptionError(f"{self.path}: a row of the table {error.table} is damaged; {_ADVICE}") from error
-        except Foreign as error:
-            raise StorageError(
-                f"{self.path}: this is a database of another program; nothing was changed, give another path"
-            ) from error
-        except UnicodeDecodeError as error:  # SQLite's own words quote a name that is damaged
-            lent.discard()
-            raise CorruptionError(f"{self.path}: the file is damaged; {_ADVICE}") from error
-        except OverflowError as error:
-            raise ConfigError("a number is too large to be stored") from error
-        except sqlite3.Error as error:
-            lent.discard()  # whatever state it is in, the next call gets a new one
-            words = str(error).lower()
-            reason = next((reason for known, reason in _REASONS.items() if words.startswith(known)), None)
-            # SQLite calls a file that it cannot read a DatabaseError; a clash of keys that were looked up is damage.
-            if reason is None and type(error) in (sqlite3.DatabaseError, sqlite3.IntegrityError):
-                raise CorruptionError(f"{self.path}: the file is damaged, or no database; {_ADVICE}") from error
-            raise StorageError(
-                f"{self.path}: {reason or f'SQLite refused the call ({type(error).__name__})'}"
-            ) from error
+            try:
+                yield lent
+            except (sqlite3.Error, UnicodeDecodeError):
+                lent.discard()  # whatever state it is in, the next call gets a new one
+                raise
 
     def _open(self) -> sqlite3.Connection:
         deadline = time.monotonic() + self._busy_timeout_ms / 1000
@@ -263,21 +290,11 @@ class Connections:
         self._lock.release()
 
 
-def _called(access: str) -> Stage:
-    """Return the stage of one call of a store."""
-    called = stage(STORE_CALL)
-    called.tell(lambda: {"backend": "sqlite", "access": access})
-    return called
-
-
 def _size_of(name: str) -> int:
     try:
         return os.path.getsize(name)
     except OSError:
         return 0
-
-
-_ADVICE = "run check(), and restore it from a backup"
 
 
 class _Lent:
@@ -323,13 +340,14 @@ class _Lent:
         self._process = os.getpid()
 
 
-def _watch_forks(connections: Connections) -> None:
+def watch_forks(held: _Held) -> None:
+    """Let forks wait for somebody's calls."""
     global _is_watching  # a hook cannot be taken back, so there is one for all
     with _open_lock:
         if not _is_watching and hasattr(os, "register_at_fork"):
             os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork)
             _is_watching = True
-        _open_here.add(connections)
+        _open_here.add(held)
 
 
 _is_watching = False
@@ -337,12 +355,12 @@ _is_watching = False
 
 def _before_fork() -> None:
     _open_lock.acquire()
-    for connections in list(_open_here):
-        connections.hold()
-        _closed_for_fork.append(connections)
+    for held in list(_open_here):
+        held.hold()
+        _held_for_fork.append(held)
 
 
 def _after_fork() -> None:
-    while _closed_for_fork:
-        _closed_for_fork.pop().let_go()
+    while _held_for_fork:
+        _held_for_fork.pop().let_go()
     _open_lock.release()

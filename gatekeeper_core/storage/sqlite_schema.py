@@ -1,17 +1,4 @@
-"""The tables of a SQLite store, as numbered migrations.
-
-::
-
-    threads ── messages          tenant, thread, seq          one row of threads says how many there are
-    records                      tenant, thread, kind
-    memories ── memory_terms     tenant, user, term, serial   of current memories only; a later put has a higher serial
-             ── memory_sources   tenant, source, user, id     which threads a memory's texts come from
-    blobs ── blob_chunks         tenant, thread, scope, id    in pieces, so that a range is read and checked by itself
-    tombstones                   tenant, stone                hashes, no names
-
-Every table and every index begins with the tenant. Names and texts are blobs, because a ``TEXT`` can hold neither a
-lone surrogate nor, in all places, a NUL. Every row that holds content has a checksum over itself and its keys.
-"""
+"""The tables of a SQLite store, as numbered migrations; ``tables`` shows what each of them holds."""
 
 from __future__ import annotations
 
@@ -20,20 +7,23 @@ from collections.abc import Sequence
 from functools import cache
 from typing import NamedTuple
 
-__all__ = ["APPLICATION_ID", "MIGRATIONS", "Foreign", "SchemaState", "migrate", "schema_problems", "schema_state"]
+__all__ = [
+    "APPLICATION_ID",
+    "MIGRATIONS",
+    "TABLES_SQL",
+    "Foreign",
+    "SchemaState",
+    "migrate",
+    "schema_problems",
+    "schema_state",
+]
 
 APPLICATION_ID = 0x6743_7478
 """What tells our files from those of other programs ("gCtx"), at byte 68 of the file."""
 
-_FIRST = """
-CREATE TABLE threads (
-    tenant BLOB NOT NULL, thread BLOB NOT NULL, last_seq INTEGER NOT NULL, checksum BLOB NOT NULL,
-    PRIMARY KEY (tenant, thread)
-) WITHOUT ROWID;
-
+TABLES_SQL = """
 CREATE TABLE messages (
     tenant BLOB NOT NULL, thread BLOB NOT NULL, seq INTEGER NOT NULL, message_id BLOB, body BLOB NOT NULL,
-    checksum BLOB NOT NULL,
     PRIMARY KEY (tenant, thread, seq)
 ) WITHOUT ROWID;
 
@@ -41,34 +31,38 @@ CREATE UNIQUE INDEX messages_by_id ON messages (tenant, thread, message_id) WHER
 
 CREATE TABLE records (
     tenant BLOB NOT NULL, thread BLOB NOT NULL, kind BLOB NOT NULL, body BLOB NOT NULL, upto_seq INTEGER NOT NULL,
-    version INTEGER NOT NULL, checksum BLOB NOT NULL,
+    version INTEGER NOT NULL,
     PRIMARY KEY (tenant, thread, kind)
 ) WITHOUT ROWID;
 
 CREATE TABLE memories (
-    tenant BLOB NOT NULL, user BLOB NOT NULL, id BLOB NOT NULL, serial INTEGER NOT NULL, is_current INTEGER NOT NULL,
-    key BLOB, category BLOB NOT NULL, body BLOB NOT NULL, terms BLOB NOT NULL, vector BLOB, vector_of BLOB NOT NULL,
-    checksum BLOB NOT NULL,
-    PRIMARY KEY (tenant, user, id)
+    tenant BLOB NOT NULL, user_id BLOB NOT NULL, id BLOB NOT NULL, serial INTEGER NOT NULL,
+    is_current INTEGER NOT NULL, key BLOB, category BLOB NOT NULL, body BLOB NOT NULL, terms BLOB NOT NULL, vector BLOB,
+    vector_of BLOB NOT NULL,
+    PRIMARY KEY (tenant, user_id, id)
 ) WITHOUT ROWID;
 
-CREATE UNIQUE INDEX memories_by_age ON memories (tenant, user, serial) WHERE is_current = 1;
+CREATE UNIQUE INDEX memories_by_age ON memories (tenant, user_id, serial) WHERE is_current = 1;
 
-CREATE INDEX memories_by_key ON memories (tenant, user, key, serial) WHERE is_current = 1 AND key IS NOT NULL;
+CREATE INDEX memories_by_key ON memories (tenant, user_id, key, serial) WHERE is_current = 1 AND key IS NOT NULL;
 
 CREATE TABLE memory_terms (
-    tenant BLOB NOT NULL, user BLOB NOT NULL, term BLOB NOT NULL, serial INTEGER NOT NULL, id BLOB NOT NULL,
-    PRIMARY KEY (tenant, user, term, serial)
+    tenant BLOB NOT NULL, user_id BLOB NOT NULL, term BLOB NOT NULL, serial INTEGER NOT NULL, id BLOB NOT NULL,
+    PRIMARY KEY (tenant, user_id, term, serial)
 ) WITHOUT ROWID;
+
+CREATE INDEX memory_terms_by_id ON memory_terms (tenant, user_id, id);
 
 CREATE TABLE memory_sources (
-    tenant BLOB NOT NULL, source BLOB NOT NULL, user BLOB NOT NULL, id BLOB NOT NULL,
-    PRIMARY KEY (tenant, source, user, id)
+    tenant BLOB NOT NULL, source BLOB NOT NULL, user_id BLOB NOT NULL, id BLOB NOT NULL,
+    PRIMARY KEY (tenant, source, user_id, id)
 ) WITHOUT ROWID;
 
+CREATE INDEX memory_sources_by_id ON memory_sources (tenant, user_id, id);
+
 CREATE TABLE blobs (
-    tenant BLOB NOT NULL, thread BLOB NOT NULL, scope BLOB NOT NULL, id BLOB NOT NULL, serial INTEGER NOT NULL,
-    size INTEGER NOT NULL, checksum BLOB NOT NULL,
+    tenant BLOB NOT NULL, thread BLOB NOT NULL, scope BLOB NOT NULL, id BLOB NOT NULL, name BLOB NOT NULL,
+    serial INTEGER NOT NULL, size INTEGER NOT NULL,
     PRIMARY KEY (tenant, thread, scope, id)
 ) WITHOUT ROWID;
 
@@ -76,17 +70,14 @@ CREATE UNIQUE INDEX blobs_by_age ON blobs (tenant, thread, scope, serial);
 
 CREATE TABLE blob_chunks (
     tenant BLOB NOT NULL, thread BLOB NOT NULL, scope BLOB NOT NULL, id BLOB NOT NULL, number INTEGER NOT NULL,
-    data BLOB NOT NULL, checksum BLOB NOT NULL,
+    data BLOB NOT NULL,
     PRIMARY KEY (tenant, thread, scope, id, number)
 ) WITHOUT ROWID;
 
-CREATE TABLE tombstones (
-    tenant BLOB NOT NULL, stone BLOB NOT NULL, checksum BLOB NOT NULL,
-    PRIMARY KEY (tenant, stone)
-) WITHOUT ROWID;
+CREATE TABLE tombstones (tenant BLOB NOT NULL, stone BLOB NOT NULL, PRIMARY KEY (tenant, stone)) WITHOUT ROWID;
 """
 
-MIGRATIONS: tuple[str, ...] = (_FIRST,)
+MIGRATIONS: tuple[str, ...] = (TABLES_SQL,)
 """What leads from version n to version n + 1, in SQL; a released one is never changed. The schema's version is how many
 of them a file has behind it."""
 

@@ -45,22 +45,25 @@ def info(file: File, schema: Schema = _SCHEMA, as_json: AsJson = False) -> None:
 
 
 @store.command(help=_HELP("help.store_check"))
-def check(file: File, schema: Schema = _SCHEMA, as_json: AsJson = False) -> None:
-    """Check every row of a store, and every page of a file; exit status 1 where something is wrong."""
+def check(file: File, as_json: AsJson = False) -> None:
+    """Check every page of a SQLite file; exit status 1 where something is wrong."""
+    if _is_server(file):
+        refuse(spoken()("store.server"))
     place = file
     try:
-        with _opened(file, schema, refuse_damage=False) as opened:
-            place = _place(opened)
+        with SQLiteStore(file, create=False, migrate=False) as opened:
+            place = opened.path
             problems = list(opened.check())
     except CorruptionError as error:
         problems = [str(error)]
+    except GatekeeperError as error:
+        refuse(str(error))
     if as_json:
-        print_json({_named(file): place, "is_whole": not problems, "problems": problems})
+        print_json({"path": place, "is_whole": not problems, "problems": problems})
     else:
         for problem in problems:
             typer.echo(visible(problem))
-        whole = "store.whole_rows" if _is_server(file) else "store.whole"
-        typer.echo(spoken()("store.problems", count=len(problems)) if problems else spoken()(whole))
+        typer.echo(spoken()("store.problems", count=len(problems)) if problems else spoken()("store.whole"))
     if problems:
         raise typer.Exit(1)
 
@@ -70,7 +73,7 @@ def migrate(file: File, schema: Schema = _SCHEMA, as_json: AsJson = False) -> No
     """Bring the tables of a store up to date."""
     with _opened(file, schema, migrate=True) as opened:
         facts = {
-            _named(file): _place(opened),
+            "place" if _is_server(file) else "path": opened.place,
             "from_version": opened.found_schema_version,
             "to_version": opened.info().schema_version,
         }
@@ -106,9 +109,7 @@ def forget(
 
 
 @contextmanager
-def _opened(
-    file: str, schema: str, *, migrate: bool = False, refuse_damage: bool = True
-) -> Iterator[SQLiteStore | PostgresStore]:
+def _opened(file: str, schema: str, *, migrate: bool = False) -> Iterator[SQLiteStore | PostgresStore]:
     try:
         with (
             _on_server(file, schema, migrate=migrate)
@@ -117,8 +118,6 @@ def _opened(
         ):
             yield opened
     except GatekeeperError as error:
-        if isinstance(error, CorruptionError) and not refuse_damage:
-            raise
         refuse(str(error))
 
 
@@ -132,14 +131,6 @@ def _on_server(url: str, schema: str, *, migrate: bool) -> PostgresStore:
 
 def _is_server(file: str) -> bool:
     return file.startswith(_SERVER)
-
-
-def _named(file: str) -> str:
-    return "place" if _is_server(file) else "path"
-
-
-def _place(opened: SQLiteStore | PostgresStore) -> str:
-    return opened.path if isinstance(opened, SQLiteStore) else opened.place
 
 
 def _show(facts: Mapping[str, Any], *, as_json: bool) -> None:

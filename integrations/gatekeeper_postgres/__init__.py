@@ -1,4 +1,4 @@
-"""A ``Store`` in PostgreSQL: for several workers and hosts, sync and async, with pgvector for the vectors of memories.
+"""A ``Store`` in PostgreSQL: for several workers and hosts, with pgvector for the vectors of memories.
 
 It needs the extra ``postgres``; importing it without says which line installs it.
 """
@@ -6,12 +6,11 @@ It needs the extra ``postgres``; importing it without says which line installs i
 from __future__ import annotations
 
 try:
-    from gatekeeper_postgres.store import AsyncPostgresStore, AsyncThreadBlobs, PostgresStore
+    from gatekeeper_postgres.store import PostgresStore, StoreInfo
 except ModuleNotFoundError as error:
     if (error.name or "").partition(".")[0] not in ("psycopg", "psycopg_pool"):
         raise
     needed = f'gatekeeper_postgres needs {error.name}: pip install "context-gatekeeper[postgres]"'
     raise ImportError(needed, name=error.name) from error
-from gatekeeper_postgres.check import StoreInfo
 
-__all__ = ["AsyncPostgresStore", "AsyncThreadBlobs", "PostgresStore", "StoreInfo"]
+__all__ = ["PostgresStore", "StoreInfo"]

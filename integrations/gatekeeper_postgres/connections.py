@@ -1,4 +1,4 @@
-"""Runs the calls of a store on connections of psycopg: each in a transaction, all of it stored or nothing.
+"""Transactions on connections of psycopg: all of each is stored, or nothing.
 
 A connection that the server has closed in the meantime is noticed when the transaction begins, before anything was
 asked: another one takes its place. A pool never crosses a fork: each process opens its own.
@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import os
 import weakref
-from collections.abc import Callable
-from typing import Any, TypeVar
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import lru_cache
+from hashlib import blake2b
+from typing import Any, Literal, NamedTuple
 
 import psycopg
 from psycopg.pq import TransactionStatus
@@ -17,13 +20,61 @@ from psycopg.rows import tuple_row
 from psycopg_pool import ConnectionPool
 
 from gatekeeper_core.errors import GatekeeperError, StorageError
-from gatekeeper_postgres.errors import EXPECTED, typed
+from gatekeeper_core.events import STORE_CALL
+from gatekeeper_core.observation import stage
+from gatekeeper_core.storage.codec import encode_text
+from gatekeeper_postgres.errors import EXPECTED, UnfitTablesError, typed
 from gatekeeper_postgres.servers import Server
-from gatekeeper_postgres.statements import Answer, Call, Calls, beginning, observed, qualified
 
-__all__ = ["Connections", "StaleError"]
+__all__ = ["BACKEND", "Connections", "Lock", "PostgresTransaction", "lock_on"]
 
-T = TypeVar("T")
+BACKEND = "postgres"
+"""What the store is called in what it tells."""
+
+_IDLE_MS = 60_000
+"""After so long without a word from a worker that has stopped in the middle of a call, the server undoes the call."""
+
+
+class Lock(NamedTuple):
+    """A lock that the transaction holds to its end: a number of 64 bits; shared with others that share it, or alone."""
+
+    number: int
+    is_shared: bool = False
+
+
+def lock_on(*names: str | bytes, shared: bool = False) -> Lock:
+    """Return the lock on something by its names; two things have the same one in one case of 2 to the power of 64."""
+    running = blake2b(digest_size=8)
+    for name in names:
+        data = name if isinstance(name, bytes) else encode_text(name)
+        running.update(b"%d:" % len(data))
+        running.update(data)
+    return Lock(int.from_bytes(running.digest(), "big", signed=True), shared)
+
+
+class PostgresTransaction:
+    """A ``Transaction`` on a connection, which its lender begins and ends."""
+
+    def __init__(self, cursor: psycopg.Cursor[tuple[Any, ...]]) -> None:
+        self._cursor = cursor
+
+    def rows(self, sql: str, /, *values: Any) -> Sequence[tuple[Any, ...]]:
+        """Run a statement, and return its rows."""
+        self._cursor.execute(_marked(sql), values or None, binary=True)
+        return self._cursor.fetchall()
+
+    def execute(self, sql: str, /, *values: Any) -> int:
+        """Run a statement, and return how many rows it changed."""
+        return self._cursor.execute(_marked(sql), values or None).rowcount
+
+    def many(self, sql: str, rows: Iterable[tuple[Any, ...]], /) -> None:
+        """Run a statement for each row of values, all of them in one trip to the server and back."""
+        self._cursor.executemany(_marked(sql), rows)
+
+
+@lru_cache(maxsize=512)
+def _marked(sql: str) -> bytes:
+    return sql.replace("?", "%s").encode()
 
 
 class Connections:
@@ -45,60 +96,104 @@ class Connections:
         # Where nobody closes a pool, Python 3.13 waits 20 seconds at its end for the pool's threads.
         weakref.finalize(self, _close_pool, self._pools)
 
-    def open(self, calls: Calls[T]) -> T:
-        """Run the first calls, on a connection of their own, so that it is said why there is none."""
-        if self._given is not None:
-            return self.run(calls)
-        try:
-            connection = psycopg.connect(self.server.conninfo, autocommit=True)
-        except psycopg.Error as error:
-            failure = typed(error, self.server.place)
-        else:
-            with connection:
-                return self._driven(calls, lambda call: self._transact(connection, call))
-        raise failure
-
-    def run(self, calls: Calls[T]) -> T:
-        """Run the calls of a method, and return its result."""
-        return self._driven(calls, self._lend)
+    def check_reachable(self) -> None:
+        """Connect once, so that an error says why there is no connection: a pool would say that it took too long."""
+        if self._given is None:
+            with _typed_errors(self.server.place), psycopg.connect(self.server.conninfo):
+                pass
 
     def close(self) -> None:
         """Close the connections of this process, when the calls that run are done."""
         self._is_closed = True
         _close_pool(self._pools)
 
-    def _driven(self, calls: Calls[T], run: Callable[[Call[Any]], Any]) -> T:
-        failure: Exception | None = None
-        result: Any = None
-        try:
-            while True:
-                call = calls.throw(failure) if failure else calls.send(result)
-                failure = None
-                try:
-                    with observed(call):
-                        result = run(call)
-                except EXPECTED as error:
-                    failure = typed(error, self.server.place)
-                except GatekeeperError as error:
-                    failure = error
-        except StopIteration as stop:
-            done: T = stop.value
-            return done
-        except EXPECTED as error:
-            failure = typed(error, self.server.place)
-        raise failure  # not in the handler: the error of psycopg may quote what is stored, and is no part of ours
+    @contextmanager
+    def transaction(
+        self,
+        access: Literal["read", "write"] = "read",
+        *locks: Lock,
+        is_patient: bool = False,
+        version: int | None = None,
+    ) -> Iterator[PostgresTransaction]:
+        """Lend a connection for one transaction.
 
-    def _lend(self, call: Call[T]) -> T:
+        Args:
+            access: "read": one state of the tables, nothing written; "write": sees what others have committed.
+            locks: what it holds from its beginning, in this order.
+            is_patient: whether it may take as long as it takes, as a migration does.
+            version: the version that the tables must have now that the locks are held; None: any.
+        """
+        beginning = self._beginning(access, locks, is_patient=is_patient)
+        with self._called(access), self._lent(beginning) as cursor:
+            transaction = PostgresTransaction(cursor)
+            if version is not None and transaction.rows("SELECT version FROM context_gatekeeper") != [(version,)]:
+                raise UnfitTablesError.newer()
+            yield transaction
+            cursor.execute(b"COMMIT", prepare=False)
+
+    def vacuum(self, tables: Iterable[str]) -> None:
+        """Let the server clear the deleted rows from tables and indexes, in no transaction."""
+        with self._called("bare"), self._lent(b"SELECT 1") as cursor:
+            for table in tables:
+                cursor.execute(f'VACUUM (INDEX_CLEANUP ON, TRUNCATE OFF) "{self._schema}".{table}'.encode())
+
+    @contextmanager
+    def _called(self, access: str) -> Iterator[None]:
+        with stage(STORE_CALL) as call, _typed_errors(self.server.place):
+            call.tell(lambda: {"backend": BACKEND, "access": access})
+            yield
+
+    @contextmanager
+    def _lent(self, beginning: bytes) -> Iterator[psycopg.Cursor[tuple[Any, ...]]]:
         pool = self._pool()
+        cursor = self._begun(pool, beginning)
+        connection = cursor.connection
+        try:
+            yield cursor
+        except BaseException:
+            _roll_back(connection)
+            raise
+        finally:
+            _give_back(pool, connection, is_ours=self._given is None)
+
+    def _begun(self, pool: ConnectionPool[Any], beginning: bytes) -> psycopg.Cursor[tuple[Any, ...]]:
+        """Return a cursor of a connection on which the transaction has begun."""
         for _ in range(self.server.max_connections + 1):  # all of them may have been closed
-            connection = pool.getconn()
+            connection: psycopg.Connection[Any] = pool.getconn()
             try:
-                return self._transact(connection, call)
-            except StaleError:
-                continue
-            finally:
-                pool.putconn(connection)
+                if not connection.autocommit:
+                    connection.autocommit = True  # of a pool of the caller's
+                cursor = psycopg.Cursor(connection, row_factory=tuple_row)
+                cursor.execute(beginning, prepare=False)
+            except BaseException as error:
+                is_stale = isinstance(error, psycopg.OperationalError) and connection.closed
+                _roll_back(connection)
+                _give_back(pool, connection, is_ours=self._given is None)
+                if not is_stale:
+                    raise
+            else:
+                return cursor
         raise psycopg.OperationalError("all connections are closed")
+
+    def _beginning(self, access: str, locks: Iterable[Lock], *, is_patient: bool) -> bytes:
+        """Return what begins a transaction: all in one message to the server.
+
+        The search path is fixed, so that nobody can put another table, function or operator in the place of ours and
+        of the server's: ``pg_catalog`` comes first by itself, temporary tables last.
+        """
+        statement_ms, lock_ms = (0, _IDLE_MS) if is_patient else self.server.timeouts
+        level = "REPEATABLE READ READ ONLY" if access == "read" else "READ COMMITTED"
+        parts = [
+            f"BEGIN ISOLATION LEVEL {level}",
+            f'SET LOCAL search_path = "{self._schema}", pg_temp',
+            f"SET LOCAL statement_timeout = {statement_ms:d}",
+            f"SET LOCAL lock_timeout = {lock_ms:d}",
+            f"SET LOCAL idle_in_transaction_session_timeout = {_IDLE_MS:d}",
+        ]
+        for lock in locks:
+            how = "pg_advisory_xact_lock_shared" if lock.is_shared else "pg_advisory_xact_lock"
+            parts.append(f"SELECT {how}({lock.number:d})")
+        return "; ".join(parts).encode()
 
     def _pool(self) -> ConnectionPool[Any]:
         if self._is_closed:
@@ -114,47 +209,24 @@ class Connections:
             pool.open()
         return pool
 
-    def _transact(self, connection: psycopg.Connection[Any], call: Call[T]) -> T:
-        was_autocommit = connection.autocommit
-        if not was_autocommit:
-            connection.autocommit = True  # of a pool of the caller's
+
+@contextmanager
+def _typed_errors(place: str) -> Iterator[None]:
+    """Make errors of psycopg into ours.
+
+    Theirs may quote what is stored, and is no part of ours: neither its cause nor its context.
+    """
+    failure: Exception | None = None
+    try:
+        yield
+    except EXPECTED as error:
+        failure = typed(error, place)
+    if failure is not None:
         try:
-            return self._transacted(connection, call)
-        except BaseException:
-            _roll_back(connection)
+            raise failure
+        except GatekeeperError as error:
+            error.__context__ = None  # which Python takes from the block that failed
             raise
-        finally:
-            if not was_autocommit and not connection.closed:
-                connection.autocommit = False
-
-    def _transacted(self, connection: psycopg.Connection[Any], call: Call[T]) -> T:
-        cursor = psycopg.Cursor(connection, row_factory=tuple_row)
-        if call.kind != "bare":
-            try:
-                cursor.execute(beginning(call, self.server.timeouts), prepare=False)
-            except psycopg.OperationalError as error:
-                if connection.closed:
-                    raise StaleError from error
-                raise
-        result = self._answered(cursor, call)
-        if call.kind != "bare":
-            cursor.execute(b"COMMIT", prepare=False)
-        return result
-
-    def _answered(self, cursor: psycopg.Cursor[tuple[Any, ...]], call: Call[T]) -> T:
-        try:
-            statement = next(call.statements)
-            while True:
-                cursor.execute(qualified(statement.sql, self._schema), statement.values or None, binary=True)
-                rows = cursor.fetchall() if cursor.description else ()
-                statement = call.statements.send(Answer(rows, cursor.rowcount))
-        except StopIteration as stop:
-            result: T = stop.value
-            return result
-
-
-class StaleError(psycopg.OperationalError):
-    """The server had closed the connection before the transaction began."""
 
 
 def _close_pool(pools: dict[int, ConnectionPool[Any]]) -> None:
@@ -162,6 +234,12 @@ def _close_pool(pools: dict[int, ConnectionPool[Any]]) -> None:
     pool = pools.pop(os.getpid(), None)
     if pool is not None:
         pool.close()
+
+
+def _give_back(pool: ConnectionPool[Any], connection: psycopg.Connection[Any], *, is_ours: bool) -> None:
+    if not is_ours and not connection.closed:
+        connection.autocommit = False
+    pool.putconn(connection)
 
 
 def _roll_back(connection: psycopg.Connection[Any]) -> None:

@@ -8,15 +8,21 @@ from psycopg import errors as server
 from psycopg_pool import PoolClosed, PoolTimeout, TooManyRequests
 
 from gatekeeper_core.errors import ConfigError, CorruptionError, StorageError
-from gatekeeper_core.storage.stored_rows import DamagedRowError
-from gatekeeper_postgres.schema import UnfitTablesError
 
-__all__ = ["EXPECTED", "place_of", "typed"]
+__all__ = ["EXPECTED", "UnfitTablesError", "place_of", "typed"]
 
-EXPECTED = (psycopg.Error, DamagedRowError, UnfitTablesError)
+
+class UnfitTablesError(Exception):
+    """The tables cannot be used, for the reason given; ``typed`` names the server."""
+
+    @classmethod
+    def newer(cls) -> UnfitTablesError:
+        """Return the error for tables of a newer version."""
+        return cls("its tables were written by a newer version of this library; install that one")
+
+
+EXPECTED = (psycopg.Error, UnfitTablesError)
 """What ``typed`` knows."""
-
-_ADVICE = "run check(), and restore it from a backup"
 
 _REASONS: tuple[tuple[type[psycopg.Error] | tuple[type[psycopg.Error], ...], str], ...] = (
     (PoolClosed, "the store was closed"),
@@ -74,14 +80,12 @@ def typed(error: Exception, place: str) -> Exception:
         error: one of ``EXPECTED``.
         place: names the server and the database.
     """
-    if isinstance(error, DamagedRowError):
-        return CorruptionError(f"{place}: a row of the table {error.table} is damaged; {_ADVICE}")
     if isinstance(error, UnfitTablesError):
         return StorageError(f"{place}: {error}")
     if isinstance(error, server.NumericValueOutOfRange):
         return ConfigError("a number is too large to be stored")
     if isinstance(error, _DAMAGED):
-        return CorruptionError(f"{place}: what is stored does not fit together; {_ADVICE}")
+        return CorruptionError(f"{place}: what is stored does not fit together; restore it from a backup")
     for kinds, reason in _REASONS:
         if isinstance(error, kinds):
             return StorageError(f"{place}: {reason}")

@@ -1,22 +1,28 @@
-"""Which server, how many connections to it, and how long to wait: the settings of both stores, checked."""
+"""Which server, how many connections to it, and how long to wait: the settings of a store, checked."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from psycopg import conninfo as psycopg_conninfo
-from psycopg_pool import AsyncConnectionPool, ConnectionPool
+from psycopg_pool import ConnectionPool
 
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.tokens import check_tokens
 from gatekeeper_postgres.errors import place_of
-from gatekeeper_postgres.statements import Timeouts
 
 __all__ = ["Server"]
 
 _MAX_MS = 2**31 - 1  # of the server's own settings
 _GRACE_MS = 10_000
+
+
+class Timeouts(NamedTuple):
+    """How long the server works on a statement, and waits for another writer, in milliseconds; 0: without end."""
+
+    statement_ms: int
+    lock_ms: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +49,7 @@ class Server:
     def of(
         cls,
         conninfo: str | None,
-        pool: ConnectionPool[Any] | AsyncConnectionPool[Any] | None = None,
+        pool: ConnectionPool[Any] | None = None,
         *,
         statement_timeout_ms: int,
         lock_timeout_ms: int,
@@ -83,7 +89,7 @@ class Server:
 
     @property
     def pool_arguments(self) -> dict[str, Any]:
-        """What both kinds of pool are made with."""
+        """What a pool is made with."""
         seconds = self.connect_timeout_ms / 1000
         return {
             "conninfo": self.conninfo,
@@ -97,7 +103,7 @@ class Server:
         }
 
 
-def _place_of_pool(pool: ConnectionPool[Any] | AsyncConnectionPool[Any]) -> str:
+def _place_of_pool(pool: ConnectionPool[Any]) -> str:
     try:
         return place_of(pool.conninfo) if isinstance(pool.conninfo, str) else "PostgreSQL"
     except ConfigError:

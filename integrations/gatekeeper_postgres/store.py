@@ -1,114 +1,102 @@
-"""A whole store in PostgreSQL, for any number of threads, processes and hosts: one that waits, one that is awaited.
+"""A whole store in PostgreSQL, for any number of threads, processes and hosts.
 
 ::
 
-    store ── methods                       what each method does, call by call
-          ── connections, async_connections, servers, errors
-    methods ── threads, memories (vectors), blobs, forgetting, check      statements of one transaction
-            ── schema                                                     tables, migrations
-    all of these ── statements             what is asked of the server, without a connection
+    store ── gatekeeper_core.storage.tables      what a store with tables does
+          ── connections, servers, errors        transactions
+          ── schema                              tables, migrations
+          ── vectors                             pgvector
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine
-from functools import wraps
+import time
+from array import array
+from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
+from hashlib import blake2b
 from types import TracebackType
-from typing import Any, Concatenate, Generic, ParamSpec, Protocol, TypeVar
+from typing import Any, NamedTuple
 
-from psycopg_pool import AsyncConnectionPool, ConnectionPool
+from psycopg_pool import ConnectionPool
 
-from gatekeeper_core.storage.base import BlobStore
-from gatekeeper_postgres.async_connections import AsyncConnections
-from gatekeeper_postgres.connections import Connections
-from gatekeeper_postgres.methods import BlobMethods, Methods
+from gatekeeper_core.errors import StorageError
+from gatekeeper_core.events import NO_VECTORS, PURGE_FAILED, STORE_OPENED, VECTORS_UNINDEXED
+from gatekeeper_core.observation import tell
+from gatekeeper_core.storage.base import MemoryRecord, MemoryScope
+from gatekeeper_core.storage.codec import decode_vector, encode_text
+from gatekeeper_core.storage.forgetting import sources_of_all
+from gatekeeper_core.storage.tables import MEMORY_COLUMNS, Among, StoredMemory, TableStore, Transaction, counts
+from gatekeeper_postgres import schema as tables
+from gatekeeper_postgres.connections import BACKEND, Connections, PostgresTransaction, lock_on
+from gatekeeper_postgres.errors import UnfitTablesError
+from gatekeeper_postgres.schema import NEWEST, SchemaState
 from gatekeeper_postgres.servers import Server
-from gatekeeper_postgres.statements import Calls
+from gatekeeper_postgres.vectors import VectorType, as_text
 
-__all__ = ["AsyncPostgresStore", "AsyncThreadBlobs", "PostgresStore", "ThreadBlobs"]
+__all__ = ["EXACT_UP_TO", "MAX_NAME_BYTES", "PostgresStore", "StoreInfo"]
 
-M = TypeVar("M")
-P = ParamSpec("P")
-T = TypeVar("T")
-Pool = TypeVar("Pool", bound="ConnectionPool[Any] | AsyncConnectionPool[Any]")
+MAX_NAME_BYTES = 400
+"""Longest name that stands in an index as it is. Source: ours; an index takes rows of up to 2,704 bytes, and the widest
+of ours holds four names."""
 
+EXACT_UP_TO = 1_000
+"""Up to so many vectors of a user are compared one by one, by the server. Source: ours; some milliseconds, and none is
+missed."""
 
-class _Waiting(Protocol[M]):
-    _connections: Connections
-    _methods: M
-
-
-class _Awaited(Protocol[M]):
-    _connections: AsyncConnections
-    _methods: M
-
-
-def _waiting(method: Callable[Concatenate[M, P], Calls[T]]) -> Callable[Concatenate[_Waiting[M], P], T]:
-    """Return the method of a store that runs the calls of one of its ``methods`` and waits for the result."""
-
-    @wraps(method)
-    def run(self: _Waiting[M], /, *args: P.args, **kwargs: P.kwargs) -> T:
-        return self._connections.run(method(self._methods, *args, **kwargs))
-
-    return run
-
-
-def _awaited(
-    method: Callable[Concatenate[M, P], Calls[T]],
-) -> Callable[Concatenate[_Awaited[M], P], Coroutine[Any, Any, T]]:
-    """Return the same for a store that is awaited."""
-
-    @wraps(method)
-    async def run(self: _Awaited[M], /, *args: P.args, **kwargs: P.kwargs) -> T:
-        return await self._connections.run(method(self._methods, *args, **kwargs))
-
-    return run
+_CLEARING_TRIES = 20
+_CLEARING_PAUSE_SECONDS = 0.05
+_SEEN = """
+SELECT count(*) FROM (
+    SELECT backend_xmin AS oldest FROM pg_stat_activity
+    WHERE pid <> pg_backend_pid() AND (datname = current_database() OR datname IS NULL)
+        AND backend_type IS DISTINCT FROM 'autovacuum worker'
+    UNION ALL SELECT backend_xid FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND datname = current_database()
+    UNION ALL SELECT xmin FROM pg_replication_slots
+    UNION ALL SELECT transaction FROM pg_prepared_xacts WHERE database = current_database()
+) AS held WHERE oldest IS NOT NULL AND age(oldest) > age(?::text::xid)
+"""
+_NOT_OURS = """
+SELECT count(*) FROM pg_class WHERE relnamespace = ?::regnamespace AND relkind = 'r'
+AND NOT pg_has_role(relowner, 'USAGE')
+"""
+_SIZE = """
+SELECT coalesce(sum(pg_total_relation_size(oid)), 0)::bigint FROM pg_class
+WHERE relnamespace = ?::regnamespace AND relkind = 'r'
+"""
 
 
-class _OnServer(Generic[Pool]):
-    """The settings of both stores."""
+class StoreInfo(NamedTuple):
+    """How much lies in a store.
 
-    def __init__(
-        self,
-        conninfo: str | None = None,
-        *,
-        pool: Pool | None = None,
-        schema: str = "gatekeeper",
-        statement_timeout_ms: int = 30_000,
-        lock_timeout_ms: int = 10_000,
-        connect_timeout_ms: int = 10_000,
-        min_connections: int = 1,
-        max_connections: int = 10,
-        create: bool = True,
-        migrate: bool = True,
-    ) -> None:
-        server = Server.of(
-            conninfo,
-            pool,
-            statement_timeout_ms=statement_timeout_ms,
-            lock_timeout_ms=lock_timeout_ms,
-            connect_timeout_ms=connect_timeout_ms,
-            min_connections=min_connections,
-            max_connections=max_connections,
-        )
-        self._methods = Methods(schema, server.place, create=create, migrate=migrate)
-        self._connect(server, pool)
+    Attributes:
+        place: the server and the database.
+        schema: the PostgreSQL schema.
+        schema_version: how many migrations the tables have behind them.
+        size_bytes: the tables with their indexes.
+        threads: how many threads have messages.
+        messages: how many messages there are.
+        records: how many derived records.
+        memories: how many memories, closed ones too.
+        blobs: how many blobs.
+        tombstones: how many things were forgotten.
+        vectors: "pgvector", or "compared one by one" where the server does not have it.
+    """
 
-    def _connect(self, server: Server, pool: Pool | None) -> None:
-        raise NotImplementedError
-
-    @property
-    def place(self) -> str:
-        """The server and the database: ``host:port/database``."""
-        return self._methods.place
-
-    @property
-    def found_schema_version(self) -> int:
-        """The version of the tables when the store was opened, before they were brought up to date; 0: none."""
-        return self._methods.found_version
+    place: str
+    schema: str
+    schema_version: int
+    size_bytes: int
+    threads: int
+    messages: int
+    records: int
+    memories: int
+    blobs: int
+    tombstones: int
+    vectors: str
 
 
-class PostgresStore(_OnServer["ConnectionPool[Any]"]):
+class PostgresStore(TableStore):
     """A ``Store`` in a PostgreSQL database.
 
     Every call is one transaction. A call that cannot be answered raises one of the ``StorageError`` family, which names
@@ -116,14 +104,15 @@ class PostgresStore(_OnServer["ConnectionPool[Any]"]):
     then, and the store can be used as before, also when the server was away for a while.
 
     Safe for any number of threads; a process that forks opens connections of its own. A call waits for the server, so
-    ``is_in_process`` is not true of this store.
+    ``is_in_process`` is not true of this store: in a coroutine, call it by ``asyncio.to_thread``.
 
     Args:
         conninfo: where the server is, ``postgresql://host:port/database`` or ``key=value`` pairs; libpq's environment
             variables and password file hold for what it leaves out.
         pool: an open pool of your own instead, which is not closed with the store.
         schema: the PostgreSQL schema for the tables; two stores in one database differ in it.
-        statement_timeout_ms: how long the server works on one statement; 0: without end.
+        statement_timeout_ms: how long the server works on one statement; 0: without end. Migrations, ``forget`` and
+            ``info`` take as long as they take.
         lock_timeout_ms: how long a call waits for another writer of the same; 0: without end.
         connect_timeout_ms: how long a call waits for a connection.
         min_connections: connections that are held open.
@@ -138,9 +127,62 @@ class PostgresStore(_OnServer["ConnectionPool[Any]"]):
             version's.
     """
 
-    def _connect(self, server: Server, pool: ConnectionPool[Any] | None) -> None:
-        self._connections = Connections(server, self._methods.schema, pool=pool)
-        self._connections.open(self._methods.open())
+    backend = BACKEND
+
+    def __init__(
+        self,
+        conninfo: str | None = None,
+        *,
+        pool: ConnectionPool[Any] | None = None,
+        schema: str = "gatekeeper",
+        statement_timeout_ms: int = 5_000,
+        lock_timeout_ms: int = 5_000,
+        connect_timeout_ms: int = 5_000,
+        min_connections: int = 1,
+        max_connections: int = 10,
+        create: bool = True,
+        migrate: bool = True,
+    ) -> None:
+        server = Server.of(
+            conninfo,
+            pool,
+            statement_timeout_ms=statement_timeout_ms,
+            lock_timeout_ms=lock_timeout_ms,
+            connect_timeout_ms=connect_timeout_ms,
+            min_connections=min_connections,
+            max_connections=max_connections,
+        )
+        self.place = server.place
+        self._schema = tables.check_schema_name(schema)
+        self._connections = Connections(server, schema, pool=pool)
+        self._dimensions: set[int] = set()
+        self._connections.check_reachable()
+        try:
+            self._open(create=create, migrate=migrate)
+        except BaseException:
+            self._connections.close()
+            raise
+
+    def _open(self, *, create: bool, migrate: bool) -> None:
+        """Look at the tables, and make them or bring them up to date where that is wanted."""
+        with self._connections.transaction() as transaction:
+            state = tables.schema_state(transaction, self._schema)
+            if state.version > NEWEST:
+                raise UnfitTablesError.newer()
+            if state.version == 0 and not create:
+                raise UnfitTablesError("there is no store")
+            if 0 < state.version < NEWEST and not migrate:
+                raise UnfitTablesError(
+                    "its tables were written by an older version of this library; migrate them first"
+                )
+        self._found_version = state.version
+        if state.version < NEWEST:
+            with self._migrating() as transaction:
+                tables.migrate(transaction, self._schema)
+        if migrate and not state.has_embeddings:
+            state = self._make_room_for_vectors(create=create)
+        self._vectors = state.vectors if state.has_embeddings else None
+        tell(STORE_OPENED, backend=BACKEND, found_version=self._found_version, schema_version=NEWEST)
 
     def __enter__(self) -> PostgresStore:
         return self
@@ -150,107 +192,172 @@ class PostgresStore(_OnServer["ConnectionPool[Any]"]):
     ) -> None:
         self.close()
 
+    @property
+    def found_schema_version(self) -> int:
+        """The version of the tables when the store was opened, before they were brought up to date; 0: none."""
+        return self._found_version
+
     def close(self) -> None:
         """Close the connections of this process, when the calls that run are done. Any later call is refused."""
         self._connections.close()
 
-    def blobs_of(self, tenant: str, thread: str, /) -> BlobStore:
-        """Return the blobs of one thread as a store of their own, which is deleted when the thread is forgotten."""
-        return ThreadBlobs(self._connections, BlobMethods(self._methods, tenant, thread))
+    def put_memories(self, scope: MemoryScope, records: Sequence[MemoryRecord], /) -> None:
+        """Store memories, all or none.
 
-    append_messages = _waiting(Methods.append_messages)
-    read_messages = _waiting(Methods.read_messages)
-    last_seq = _waiting(Methods.last_seq)
-    load_record = _waiting(Methods.load_record)
-    save_record = _waiting(Methods.save_record)
-    put_memories = _waiting(Methods.put_memories)
-    get_memory = _waiting(Methods.get_memory)
-    delete_memories = _waiting(Methods.delete_memories)
-    find_memories = _waiting(Methods.find_memories)
-    count_memories = _waiting(Methods.count_memories)
-    forget = _waiting(Methods.forget)
-    purge = _waiting(Methods.purge)
-    begin_anew = _waiting(Methods.begin_anew)
-    check = _waiting(Methods.check)
-    info = _waiting(Methods.info)
-
-
-class ThreadBlobs:
-    """The blobs of one thread: a ``BlobStore``."""
-
-    def __init__(self, connections: Connections, methods: BlobMethods) -> None:
-        self._connections = connections
-        self._methods = methods
-
-    put = _waiting(BlobMethods.put)
-    get = _waiting(BlobMethods.get)
-    delete = _waiting(BlobMethods.delete)
-    used_bytes = _waiting(BlobMethods.used_bytes)
-    records = _waiting(BlobMethods.records)
-
-
-class AsyncPostgresStore(_OnServer["AsyncConnectionPool[Any]"]):
-    """A ``Store`` in a PostgreSQL database whose methods are awaited.
-
-    Arguments, methods and errors are those of ``PostgresStore``; a server that cannot be reached is an error of
-    ``open``. The store belongs to the event loop that it was opened in. A task that is cancelled in the middle of a
-    call undoes the call, or has it done; the connection goes back in any case.
-    """
-
-    def _connect(self, server: Server, pool: AsyncConnectionPool[Any] | None) -> None:
-        self._connections = AsyncConnections(server, self._methods.schema, pool=pool)
-
-    async def open(self) -> AsyncPostgresStore:
-        """Connect, make the tables or bring them up to date, and return the store itself.
-
-        Raises:
-            StorageError: the server cannot be reached, or the tables cannot be used.
+        The first vector of a dimension makes its index, which other writers of memories wait for.
         """
-        await self._connections.open(self._methods.open())
-        return self
+        sources_of_all(records)  # which checks them
+        vectors = self._vectors
+        for dimensions in {len(record.vector) for record in records if record.vector} - self._dimensions:
+            if vectors and vectors.indexed(dimensions):
+                with self._migrating() as transaction:
+                    tables.index_dimensions(transaction, self._schema, dimensions, vectors)
+            self._dimensions.add(dimensions)
+        super().put_memories(scope, records)
 
-    async def __aenter__(self) -> AsyncPostgresStore:
-        return await self.open()
+    def purge(self) -> bool:
+        """Let the server clear what was deleted from the tables, and return whether it has.
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        await self.close()
+        It waits up to a second for transactions that can still see it. Where one of them, or the role's rights, keep
+        the server from it, call it again.
+        """
+        try:
+            with self._connections.transaction() as transaction:
+                if transaction.rows(_NOT_OURS, f'"{self._schema}"') != [(0,)]:
+                    return False  # the server would do no more than warn
+                ((number,),) = transaction.rows("SELECT pg_snapshot_xmax(pg_current_snapshot())::text")
+            is_seen = True
+            for _ in range(_CLEARING_TRIES):
+                with self._connections.transaction() as transaction:
+                    is_seen = transaction.rows(_SEEN, str(int(number) % 2**32)) != [(0,)]
+                if not is_seen:
+                    break
+                time.sleep(_CLEARING_PAUSE_SECONDS)
+            self._connections.vacuum(tables.TABLES)
+        except StorageError as error:
+            tell(PURGE_FAILED, error=type(error).__name__)
+            return False
+        return not is_seen
 
-    async def close(self) -> None:
-        """Close the connections, when the calls that run are done. Any later call is refused."""
-        await self._connections.close()
+    def info(self) -> StoreInfo:
+        """Return how much lies in the store; linear in its rows."""
+        with self._connections.transaction(is_patient=True) as transaction:
+            ((version,),) = transaction.rows("SELECT version FROM context_gatekeeper")
+            ((size,),) = transaction.rows(_SIZE, f'"{self._schema}"')
+            return StoreInfo(
+                place=self.place,
+                schema=self._schema,
+                schema_version=version,
+                size_bytes=size,
+                vectors="pgvector" if self._vectors else "compared one by one",
+                **counts(transaction),
+            )
 
-    def blobs_of(self, tenant: str, thread: str, /) -> AsyncThreadBlobs:
-        """Return the blobs of one thread as a store of their own, which is deleted when the thread is forgotten."""
-        return AsyncThreadBlobs(self._connections, BlobMethods(self._methods, tenant, thread))
+    @staticmethod
+    def _key(name: str) -> bytes:
+        r"""Return a name as it stands in an index: its bytes, or of a long one a hash, which no other name can be.
 
-    append_messages = _awaited(Methods.append_messages)
-    read_messages = _awaited(Methods.read_messages)
-    last_seq = _awaited(Methods.last_seq)
-    load_record = _awaited(Methods.load_record)
-    save_record = _awaited(Methods.save_record)
-    put_memories = _awaited(Methods.put_memories)
-    get_memory = _awaited(Methods.get_memory)
-    delete_memories = _awaited(Methods.delete_memories)
-    find_memories = _awaited(Methods.find_memories)
-    count_memories = _awaited(Methods.count_memories)
-    forget = _awaited(Methods.forget)
-    purge = _awaited(Methods.purge)
-    begin_anew = _awaited(Methods.begin_anew)
-    check = _awaited(Methods.check)
-    info = _awaited(Methods.info)
+        Source: BLAKE2b, 256 bits; no encoded text begins with the byte 255.
 
+        >>> PostgresStore._key("茶"), len(PostgresStore._key("x" * 401))
+        (b'\xe8\x8c\xb6', 33)
+        """
+        data = encode_text(name)
+        return data if len(data) <= MAX_NAME_BYTES else b"\xff" + blake2b(data, digest_size=32).digest()
 
-class AsyncThreadBlobs:
-    """The blobs of one thread; the methods of a ``BlobStore``, awaited."""
+    def _reading(self) -> AbstractContextManager[PostgresTransaction]:
+        return self._connections.transaction()
 
-    def __init__(self, connections: AsyncConnections, methods: BlobMethods) -> None:
-        self._connections = connections
-        self._methods = methods
+    def _writing(self, tenant: str, *key: bytes, alone: bool = False) -> AbstractContextManager[PostgresTransaction]:
+        """Begin a transaction that writes.
 
-    put = _awaited(BlobMethods.put)
-    get = _awaited(BlobMethods.get)
-    delete = _awaited(BlobMethods.delete)
-    used_bytes = _awaited(BlobMethods.used_bytes)
-    records = _awaited(BlobMethods.records)
+        Who saves something for a tenant shares the lock on the tenant; who forgets something of it holds the lock
+        alone. So a save has either ended before the rows are deleted, or looks for the tombstone after it was set.
+        """
+        locks = [lock_on(self._schema, "tenant", tenant, shared=not alone)]
+        locks += [lock_on(self._schema, *key)] if key else []
+        return self._connections.transaction("write", *locks, is_patient=alone, version=NEWEST)
+
+    def _migrating(self) -> AbstractContextManager[PostgresTransaction]:
+        return self._connections.transaction("write", lock_on(self._schema, "migrate"), is_patient=True)
+
+    def _make_room_for_vectors(self, *, create: bool) -> SchemaState:
+        """Let pgvector keep the vectors, where it can be had; what was stored before gets its copy."""
+        try:
+            if create:
+                with self._migrating() as transaction:
+                    tables.install_pgvector(transaction)
+        except StorageError:
+            tell(NO_VECTORS)
+        try:
+            with self._migrating() as transaction:
+                tables.add_embeddings(transaction, self._schema)
+        except StorageError as error:
+            tell(VECTORS_UNINDEXED, error=type(error).__name__)
+        with self._connections.transaction() as transaction:
+            state = tables.schema_state(transaction, self._schema)
+        after: tuple[bytes, bytes, bytes] | None = (b"", b"", b"")
+        while state.vectors and state.has_embeddings and after is not None:
+            with self._connections.transaction("write", is_patient=True) as transaction:
+                after = tables.copy_vectors(transaction, after, state.vectors)
+        return state
+
+    def _insert_rows(self, transaction: Transaction, rows: Sequence[tuple[Any, ...]]) -> None:
+        if self._vectors is None:
+            return super()._insert_rows(transaction, rows)
+        columns = MEMORY_COLUMNS.split(", ")
+        at, marks = columns.index("vector"), ", ".join("?" * len(columns))
+        insert = f"INSERT INTO memories ({MEMORY_COLUMNS}, embedding) VALUES ({marks}, ?::{self._vectors.name})"  # noqa: S608
+        copies = [as_text(decode_vector(row[at])) if row[at] is not None else None for row in rows]
+        return transaction.many(insert, [(*row, copy) for row, copy in zip(rows, copies, strict=True)])
+
+    def _nearest(
+        self, transaction: Transaction, key: tuple[bytes, bytes], vector: array[float], among: Among, limit: int
+    ) -> Iterable[StoredMemory]:
+        """Return the current memories that are nearest to a vector.
+
+        Those that pgvector holds are found by it; the others, of which there are none where it is installed and the
+        vectors are not too long for it, are compared here.
+        """
+        text = as_text(vector)
+        names: list[bytes] = []
+        if self._vectors:
+            if text:
+                names = self._nearest_on_server(transaction, key, (text, len(vector)), among, limit, self._vectors)
+            among = Among(f"{among.sql} AND m.embedding IS NULL", among.values)
+        here = super()._nearest(transaction, key, vector, among, limit)
+        return [*self._memories(transaction, key, names).values(), *here]
+
+    @staticmethod
+    def _nearest_on_server(
+        transaction: Transaction,
+        key: tuple[bytes, bytes],
+        vector: tuple[str, int],
+        among: Among,
+        limit: int,
+        vectors: VectorType,
+    ) -> list[bytes]:
+        """Return the ids of the nearest that pgvector holds.
+
+        Few are compared one by one. Among many the index is asked, which goes on until there are enough of this user;
+        where it gives up before that, they are compared one by one as well: whatever others have stored, nothing is
+        lost.
+        """
+        text, dimensions = vector
+        where = "FROM memories AS m WHERE m.tenant = ? AND m.user_id = ? AND m.is_current = 1 "
+        where += f"AND length(m.vector) = {4 * dimensions:d} AND m.embedding IS NOT NULL{among.sql}"
+        values = (*key, *among.values)
+        query = f"SELECT count(*) FROM (SELECT 1 {where} LIMIT ?) AS counted"  # noqa: S608 - no input
+        ((many,),) = transaction.rows(query, *values, EXACT_UP_TO + 1)
+        held = vectors.indexed(dimensions)
+        if held and many > EXACT_UP_TO:
+            transaction.execute("SET LOCAL hnsw.iterative_scan = strict_order")
+            near = f"{held} {vectors.distance} {vectors.asked(dimensions)}"
+            wanted = limit if "halfvec" not in held else 2 * limit
+            rows = transaction.rows(f"SELECT m.id {where} ORDER BY {near} LIMIT ?", *values, text, wanted)
+            if len(rows) == wanted:
+                return [row[0] for row in rows]
+        # No index holds this expression.
+        distance = f"(embedding {vectors.distance} ?::{vectors.name})"
+        rows = transaction.rows(f"SELECT m.id {where} ORDER BY {distance} LIMIT ?", *values, text, limit)
+        return [row[0] for row in rows]

@@ -63,7 +63,7 @@ class VectorType(NamedTuple):
 
     def asked(self, dimensions: int) -> str:
         """Return the placeholder of a vector that is compared with what an index holds."""
-        return f"%s::{self._kind(dimensions) or self.name}"
+        return f"?::{self._kind(dimensions) or self.name}"
 
     def making_index(self, dimensions: int) -> str:
         """Return what makes the index of a dimension.
@@ -76,8 +76,8 @@ class VectorType(NamedTuple):
             raise ValueError("no index for so many dimensions")
         operators = kind.partition("(")[0] + "_cosine_ops"
         return (
-            f"CREATE INDEX IF NOT EXISTS memories_near_{dimensions:d} ON @memories USING hnsw ({held} {operators}) "
-            f"WHERE is_current AND dimensions = {dimensions:d}"
+            f"CREATE INDEX IF NOT EXISTS memories_near_{dimensions:d} ON memories USING hnsw ({held} {operators}) "
+            f"WHERE is_current = 1 AND length(vector) = {4 * dimensions:d}"
         )
 
     def _kind(self, dimensions: int) -> str | None:

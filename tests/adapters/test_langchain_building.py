@@ -27,7 +27,7 @@ from gatekeeper_core.context.thread.thread import Thread
 from gatekeeper_core.errors import BudgetError, ConfigError
 from gatekeeper_core.messages import Provider, validate_messages
 from gatekeeper_core.storage.base import MemoryScope
-from gatekeeper_core.storage.in_memory import InMemoryMemoryStore
+from gatekeeper_core.storage.sqlite import InMemoryStore
 from gatekeeper_core.tokens import count_messages
 from langchain_gatekeeper import GatekeeperMiddleware
 from langchain_gatekeeper.owners import provider_of
@@ -80,7 +80,7 @@ def stamps(message: BaseMessage) -> bool:
 @each_script
 def test_each_step_reads_what_is_known_and_the_checkpoint_keeps_everything(script: str, way: str) -> None:
     pairs, question = TOPICS[script]
-    memory = LongTermMemory(InMemoryMemoryStore(), config=MemoryConfig(min_similarity=0.0))
+    memory = LongTermMemory(InMemoryStore(), config=MemoryConfig(min_similarity=0.0))
     memory.add(MemoryScope("default", "ada"), f"{question} 6380", category="user_preference")
     built = builder(memory, history=HistoryConfig(mode="window"), sliding_window_size=2)
     built.constraints.set(Thread("t1"), "language", script)
@@ -165,7 +165,7 @@ def test_within_a_run_the_past_only_shrinks() -> None:
 
 
 def test_threads_users_and_tenants_do_not_mix() -> None:
-    memory = LongTermMemory(InMemoryMemoryStore(), config=MemoryConfig(min_similarity=0.0))
+    memory = LongTermMemory(InMemoryStore(), config=MemoryConfig(min_similarity=0.0))
     memory.add(MemoryScope("acme", "ada"), "Ada wants the Redis port in hexadecimal.", category="user_preference")
     built = builder(memory)
     built.constraints.set(Thread("t1", tenant="acme"), "tone", "formal")
@@ -197,7 +197,7 @@ class Who:
     ("user", "kind"), [("user_id", Who), ("user_id", dict), (lambda runtime: runtime.context.user_id, Who)]
 )
 def test_the_user_is_found_in_the_context_of_the_run(user: Any, kind: Any) -> None:
-    memory = LongTermMemory(InMemoryMemoryStore(), config=MemoryConfig(min_similarity=0.0))
+    memory = LongTermMemory(InMemoryStore(), config=MemoryConfig(min_similarity=0.0))
     memory.add(MemoryScope("default", "ada"), "Ada wants the Redis port in hexadecimal.", category="user_preference")
     gate = GatekeeperMiddleware(builder=builder(memory), user=user)
     request = request_of([HumanMessage("Which Redis port?")], runtime=SimpleNamespace(context=kind(user_id="ada")))

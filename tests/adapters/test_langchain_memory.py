@@ -39,7 +39,7 @@ from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.messages import validate_messages
 from gatekeeper_core.selection.constraints import render_constraints
 from gatekeeper_core.selection.planner import GatekeeperConfig
-from gatekeeper_core.storage.in_memory import InMemoryRecordStore
+from gatekeeper_core.storage.sqlite import InMemoryStore
 from gatekeeper_core.tokens import estimate_text_tokens
 from langchain_gatekeeper import GatekeeperChatMemory
 from langchain_gatekeeper.reading import read_message
@@ -414,7 +414,7 @@ def test_constraints_are_loaded_before_the_history_within_the_budget() -> None:
 
 
 def test_constraints_of_a_store_are_those_of_the_session() -> None:
-    store = ThreadConstraints(InMemoryRecordStore())
+    store = ThreadConstraints(InMemoryStore())
     store.set(Thread("s1"), "language", "German")
     memory = GatekeeperChatMemory(chat_memory=Store(), constraints=store, return_messages=True)
     assert memory.load_memory_variables({"input": "Hello!"})["history"] == []

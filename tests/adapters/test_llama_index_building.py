@@ -29,7 +29,7 @@ from gatekeeper_core.context.thread.thread import Thread
 from gatekeeper_core.errors import BudgetError
 from gatekeeper_core.messages import MediaPart, Message, Provider, TextPart, ToolCall, validate_messages
 from gatekeeper_core.storage.base import MemoryScope
-from gatekeeper_core.storage.in_memory import InMemoryMemoryStore
+from gatekeeper_core.storage.sqlite import InMemoryStore
 from gatekeeper_core.tokens import count_messages
 from llama_index.memory.gatekeeper import GatekeeperMemory, GatekeeperMemoryBuffer
 from llama_index.memory.gatekeeper.reading import read_message
@@ -76,7 +76,7 @@ def texts_of(messages: Sequence[ChatMessage]) -> list[str]:
 @each_script
 def test_what_is_known_stands_around_the_turns_and_the_store_keeps_everything(script: str, kind: str) -> None:
     pairs, question = TALKS[script]
-    known = LongTermMemory(InMemoryMemoryStore(), config=MemoryConfig(min_similarity=0.0))
+    known = LongTermMemory(InMemoryStore(), config=MemoryConfig(min_similarity=0.0))
     known.add(MemoryScope("default", "ada"), f"{question} 6380", category="user_preference")
     built = builder(known, history=HistoryConfig(mode="window"), sliding_window_size=2)
     built.constraints.set(Thread("t1"), "language", script)

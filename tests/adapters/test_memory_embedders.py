@@ -15,7 +15,7 @@ from llama_index.core.base.embeddings.base import BaseEmbedding
 from gatekeeper_core.context.memory.memory import LongTermMemory
 from gatekeeper_core.embedding import ModelEmbedder
 from gatekeeper_core.storage.base import MemoryScope
-from gatekeeper_core.storage.in_memory import InMemoryMemoryStore
+from gatekeeper_core.storage.sqlite import InMemoryStore
 
 pytestmark = pytest.mark.adapters
 
@@ -57,7 +57,7 @@ class ByWordIndex(BaseEmbedding):
 @pytest.mark.parametrize("question", ["anything to drink?", "喝什么?"])
 def test_a_model_of_a_framework_finds_what_shares_no_word(embedder: Any, question: str) -> None:
     """004-17: semantic retrieval with the embeddings that one has."""
-    memory = LongTermMemory(InMemoryMemoryStore(), embedder=embedder, query_embedder=embedder.queries)
+    memory = LongTermMemory(InMemoryStore(), embedder=embedder, query_embedder=embedder.queries)
     memory.add(ANN, "likes green tea", category="user_preference")
     memory.add(ANN, "keeps a cat", category="fact")
     hits = memory.search(ANN, question)
@@ -67,7 +67,7 @@ def test_a_model_of_a_framework_finds_what_shares_no_word(embedder: Any, questio
 def test_questions_go_the_way_of_questions() -> None:
     model = ByWord()
     embedder = ModelEmbedder(model)
-    LongTermMemory(InMemoryMemoryStore(), embedder=embedder, query_embedder=embedder.queries).search(ANN, "tea?")
+    LongTermMemory(InMemoryStore(), embedder=embedder, query_embedder=embedder.queries).search(ANN, "tea?")
     assert model.asked == ["tea?"]
 
 

@@ -24,8 +24,8 @@ from gatekeeper_core import ContextBuilder, ContextBuilderConfig, HistoryConfig,
 from gatekeeper_core.context.tool_results.thread_memories import ThreadMemories
 from gatekeeper_core.observation import add_observer, remove_observer
 from gatekeeper_core.storage.base import MemoryScope
-from gatekeeper_core.storage.in_memory import InMemoryBlobStore, InMemoryMemoryStore
-from gatekeeper_core.storage.sqlite import SQLiteStore
+from gatekeeper_core.storage.in_memory import InMemoryBlobStore
+from gatekeeper_core.storage.sqlite import InMemoryStore, SQLiteStore
 from gatekeeper_formats.reading import read_conversation
 from gatekeeper_otel import instrument
 from langchain_gatekeeper import (
@@ -94,7 +94,7 @@ def question(script: str) -> str:
 
 def builder(*, fails: bool, total_budget: int = 3000, store: Any = None) -> ContextBuilder:
     """Return a builder with memories and constraints; its parts raise errors with the mark, if it fails."""
-    memory = LongTermMemory(InMemoryMemoryStore(), embedder=failing(MARK) if fails else None)
+    memory = LongTermMemory(InMemoryStore(), embedder=failing(MARK) if fails else None)
     memory.add(MemoryScope("default", "ann"), f"prefers {MARK}", category="user_preference", key=MARK)
     fail: Any = failing(MARK) if fails else None
     built = ContextBuilder(

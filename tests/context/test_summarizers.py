@@ -25,7 +25,7 @@ from gatekeeper_core.context.compaction.rounds import FoldingConfig, fold_rounds
 from gatekeeper_core.context.compaction.tool_loop import compact_in_place
 from gatekeeper_core.context.history.modes import HistoryConfig
 from gatekeeper_core.context.summary.summary import SummaryConfig, ThreadSummary
-from gatekeeper_core.storage.in_memory import InMemoryRecordStore
+from gatekeeper_core.storage.sqlite import InMemoryStore
 from tests.loops import assistant, calls, result, user
 
 SAID = "They look after the hosts."
@@ -67,7 +67,7 @@ def built(summarizer: Any) -> str:
 
 
 def summed_up(summarizer: Any) -> str:
-    summaries = ThreadSummary(InMemoryRecordStore(), config=SummaryConfig(locale="en"), summarizer=summarizer)
+    summaries = ThreadSummary(InMemoryStore(), config=SummaryConfig(locale="en"), summarizer=summarizer)
     summaries.update_if_needed(Thread("t1", TALK))
     summary = summaries.run_model(Thread("t1", TALK)).summary
     return summary.text if summary else ""

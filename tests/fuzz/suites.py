@@ -41,7 +41,7 @@ SUITES = {
         ("tests/test_parallel.py",),
     ),
     "sqlite_faults": Suite(
-        "Acknowledged writes survive kills and full disks; damaged bytes are never given back as content.",
+        "Acknowledged writes survive kills and full disks; damaged files raise typed errors only.",
         ("tests/storage/test_sqlite_faults.py", "tests/storage/test_sqlite_workers.py"),
     ),
     "sqlite_power": Suite(

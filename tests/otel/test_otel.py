@@ -27,8 +27,7 @@ from gatekeeper_core.context.history.modes import HistoryConfig
 from gatekeeper_core.errors import ConflictError
 from gatekeeper_core.events import EVENTS, HISTORY, USAGE, fact_table
 from gatekeeper_core.observation import stage, tell
-from gatekeeper_core.storage.in_memory import InMemoryRecordStore
-from gatekeeper_core.storage.sqlite import SQLiteStore
+from gatekeeper_core.storage.sqlite import InMemoryStore, SQLiteStore
 from gatekeeper_otel import instrument
 from tests.observed import BY_KEY, event_of, everything_told, fits, tell_everything
 from tests.talks import TALKS
@@ -142,7 +141,7 @@ def test_spans_hang_below_the_applications_own(exported: Exported) -> None:
 
 
 def test_durations_are_measured_where_the_work_is_done(exported: Exported) -> None:
-    class Slow(InMemoryRecordStore):
+    class Slow(InMemoryStore):
         def load_record(self, *key: str) -> Any:
             time.sleep(0.02)
             return super().load_record(*key)
@@ -197,7 +196,7 @@ def test_metrics_count_tokens_turns_builds_misses_and_calls(exported: Exported, 
 
 
 def test_builds_are_counted_by_how_they_ended_and_misses_by_part(exported: Exported) -> None:
-    class Away(InMemoryRecordStore):
+    class Away(InMemoryStore):
         def load_record(self, *_: str) -> Any:
             raise TimeoutError("the database of Ann is away")
 

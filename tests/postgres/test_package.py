@@ -13,10 +13,9 @@ from psycopg_pool import PoolClosed, PoolTimeout
 
 import gatekeeper_postgres
 from gatekeeper_core.errors import ConfigError, CorruptionError, StorageError
-from gatekeeper_core.storage.stored_rows import DamagedRowError
-from gatekeeper_postgres.errors import place_of, typed
-from gatekeeper_postgres.schema import UnfitTablesError
-from gatekeeper_postgres.statements import MAX_NAME_BYTES, Call, Timeouts, beginning, execute, lock_on, name_key
+from gatekeeper_postgres.connections import lock_on
+from gatekeeper_postgres.errors import UnfitTablesError, place_of, typed
+from gatekeeper_postgres.store import MAX_NAME_BYTES, PostgresStore
 
 pytestmark = pytest.mark.postgres
 
@@ -32,7 +31,6 @@ def test_the_examples_in_the_docstrings_run(name: str) -> None:
 @pytest.mark.parametrize(
     ("error", "kind", "words"),
     [
-        (DamagedRowError("messages"), CorruptionError, "h:1/d: a row of the table messages is damaged"),
         (UnfitTablesError("there is no store"), StorageError, "h:1/d: there is no store"),
         (server.UniqueViolation("Key (tenant)=(secret) already exists"), CorruptionError, "does not fit together"),
         (server.DataCorrupted("secret"), CorruptionError, "does not fit together"),
@@ -66,7 +64,7 @@ def test_a_connection_string_that_cannot_be_read_is_not_quoted() -> None:
 @pytest.mark.parametrize("letter", ["x", "端", "\ud800"])
 def test_names_differ_in_an_index_as_they_differ(letter: str) -> None:
     names = [letter * count for count in (1, 100, MAX_NAME_BYTES, 5_000, 5_001)]
-    keys = [name_key(name) for name in names]
+    keys = [PostgresStore._key(name) for name in names]
     assert len(set(keys)) == len(names)
     assert max(map(len, keys)) <= MAX_NAME_BYTES
 
@@ -75,12 +73,3 @@ def test_locks_differ_by_each_of_their_names() -> None:
     locks = [lock_on("a", "b"), lock_on("ab", ""), lock_on("", "ab"), lock_on("a", "c"), lock_on("a")]
     assert len({lock.number for lock in locks}) == len(locks)
     assert lock_on("a", b"b", shared=True).number == lock_on("a", "b").number
-
-
-def test_a_transaction_begins_with_its_limits_and_its_locks() -> None:
-    call = Call(execute("SELECT 1"), "write", (lock_on("a", shared=True), lock_on("b")))
-    words = beginning(call, Timeouts(7, 8)).decode()
-    assert words.startswith("BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL search_path = pg_catalog; ")
-    assert "statement_timeout = 7; SET LOCAL lock_timeout = 8" in words
-    assert words.index("pg_advisory_xact_lock_shared(") < words.index("pg_advisory_xact_lock(")
-    assert "READ ONLY" in beginning(Call(execute("SELECT 1")), Timeouts(0, 0)).decode()

@@ -10,9 +10,6 @@ import pytest
 
 from gatekeeper_core.errors import StorageError
 from gatekeeper_postgres import PostgresStore, schema
-from gatekeeper_postgres.connections import Connections
-from gatekeeper_postgres.methods import Methods
-from gatekeeper_postgres.statements import one
 from tests.message_store_contract import said
 from tests.store_contract import fill, seen
 
@@ -21,7 +18,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.postgres
 
-ADDED = "CREATE TABLE @added (tenant bytea); ALTER TABLE @records ADD COLUMN note bytea"
+ADDED = "CREATE TABLE added (tenant bytea); ALTER TABLE records ADD COLUMN note bytea"
 
 
 @pytest.fixture
@@ -31,7 +28,8 @@ def admin(conninfo: str) -> Iterator[psycopg.Connection[tuple[object, ...]]]:
 
 
 def migrated(store: PostgresStore, migrations: tuple[str, ...]) -> int:
-    return store._connections.run(one(schema.migrate("gatekeeper", migrations), "write"))
+    with store._migrating() as transaction:
+        return schema.migrate(transaction, "gatekeeper", migrations)
 
 
 def test_every_table_is_known_and_begins_with_the_tenant(
@@ -98,7 +96,7 @@ def test_older_tables_are_brought_up_to_date_or_refused(
 ) -> None:
     fill(store)
     before = seen(store)
-    monkeypatch.setattr("gatekeeper_postgres.methods.NEWEST", 2)
+    monkeypatch.setattr("gatekeeper_postgres.store.NEWEST", 2)
     with pytest.raises(StorageError, match="an older version of this library; migrate them first"):
         PostgresStore(conninfo, migrate=False)
     assert seen(store) == before
@@ -111,7 +109,7 @@ def test_a_migration_that_fails_leaves_nothing(
     store: PostgresStore, admin: psycopg.Connection[tuple[object, ...]]
 ) -> None:
     with pytest.raises(StorageError, match="the server refused the call"):
-        migrated(store, (*schema.MIGRATIONS, f"{ADDED}; CREATE TABLE @records (x bytea)"))
+        migrated(store, (*schema.MIGRATIONS, f"{ADDED}; CREATE TABLE records (x bytea)"))
     assert admin.execute("SELECT version FROM gatekeeper.context_gatekeeper").fetchone() == (1,)
     assert admin.execute("SELECT 1 FROM pg_tables WHERE tablename = 'added'").fetchone() is None
     assert store.append_messages("acme", "t1", said(0)) == 0
@@ -123,12 +121,3 @@ def test_a_store_that_is_not_there_is_not_made_unless_it_may(
     with pytest.raises(StorageError, match=r"/test_[0-9]+: there is no store"):
         PostgresStore(conninfo, create=False)
     assert admin.execute("SELECT 1 FROM pg_namespace WHERE nspname = 'gatekeeper'").fetchone() is None
-
-
-def test_the_methods_of_a_store_run_on_any_driver(store: PostgresStore) -> None:
-    methods = Methods("gatekeeper", store.place, create=False, migrate=False)
-    connections = Connections(store._connections.server, "gatekeeper")
-    connections.open(methods.open())
-    assert connections.run(methods.append_messages("acme", "t1", said(0), expected_seq=-1)) == 0
-    connections.close()
-    assert store.last_seq("acme", "t1") == 0

@@ -6,7 +6,8 @@ import os
 import random
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any
+from contextlib import contextmanager, nullcontext
+from typing import TYPE_CHECKING
 
 import psycopg
 import pytest
@@ -19,12 +20,9 @@ from gatekeeper_core.context.thread.thread import Thread
 from gatekeeper_core.context.tool_results.working_memory import WorkingMemory
 from gatekeeper_core.errors import ConfigError, StorageError
 from gatekeeper_core.messages import Message
-from gatekeeper_core.storage.appending import encoded
 from gatekeeper_core.storage.base import BlobRecord, DerivedRecord, MemoryScope, TermCounts
-from gatekeeper_postgres import PostgresStore, threads
-from gatekeeper_postgres.methods import thread_key
+from gatekeeper_postgres import PostgresStore
 from gatekeeper_postgres.schema import NEWEST
-from gatekeeper_postgres.statements import Answer, one, qualified, rows_of
 from tests.blob_store_contract import BlobStoreContract
 from tests.memory_store_contract import MemoryStoreContract, record
 from tests.message_store_contract import MessageStoreContract, ids_of, said
@@ -35,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from gatekeeper_core.storage.base import Store
-    from gatekeeper_postgres.statements import Statements
+    from gatekeeper_postgres.connections import PostgresTransaction
 
 pytestmark = pytest.mark.postgres
 
@@ -44,10 +42,8 @@ class TestAllParts(MessageStoreContract, RecordStoreContract, MemoryStoreContrac
     steps = 5
 
     @pytest.fixture(autouse=True)
-    def _server(self, contract_store: PostgresStore, emptied: Callable[[], None]) -> Iterator[None]:
+    def _server(self, contract_store: PostgresStore, emptied: Callable[[], None]) -> None:
         self._store, self._empty = contract_store, emptied
-        yield
-        assert contract_store.check() == ()
 
     def make_store(self) -> Store:
         self._empty()
@@ -64,7 +60,6 @@ def test_what_was_stored_is_there_when_the_store_is_opened_again(conninfo: str) 
         assert store.found_schema_version == NEWEST
         assert seen(store) == before
         assert store.append_messages("acme", "t1", said(1, 2)) == 2
-        assert store.check() == ()
 
 
 def test_long_names_and_ids_are_told_apart_and_come_back(store: PostgresStore) -> None:
@@ -85,7 +80,6 @@ def test_long_names_and_ids_are_told_apart_and_come_back(store: PostgresStore) -
         assert store.blobs_of(name, name).records(name) == (BlobRecord(name, 1),)
         assert store.find_memories(scope, terms=[name], key=name, limit=9) == (put,)
         assert store.count_memories(scope, [name]) == TermCounts(1, {name: 1})
-    assert store.check() == ()
     assert store.forget(names[0], source=names[0]).memories == 1
     assert store.get_memory(MemoryScope(names[1], names[1]), names[1]) is not None
 
@@ -100,7 +94,6 @@ def test_the_search_path_of_a_role_or_database_does_not_matter(postgres_database
         )
     with PostgresStore(postgres_database) as store:
         fill(store)
-        assert store.check() == ()
 
 
 def test_two_stores_in_one_database_differ_in_their_schema(conninfo: str) -> None:
@@ -145,7 +138,6 @@ def test_a_pool_of_your_own_serves_and_is_left_open_and_as_it_was(conninfo: str)
         with PostgresStore(pool=pool) as store:
             fill(store)
             assert store.place.startswith("127.0.0.1:")
-            assert store.check() == ()
         with pool.connection() as connection:
             assert not connection.autocommit
             assert connection.execute("SELECT 1 AS one").fetchone() == {"one": 1}
@@ -159,7 +151,8 @@ def test_a_forked_process_opens_connections_of_its_own(conninfo: str) -> None:
         store.append_messages("acme", "t1", said(0))
 
         def backend() -> str:
-            return str(store._connections.run(one(rows_of("SELECT pg_backend_pid()"))))
+            with store._connections.transaction() as transaction:
+                return str(transaction.rows("SELECT pg_backend_pid()"))
 
         def work(say: Callable[[str], None]) -> None:
             store.append_messages("acme", "t1", said(1))
@@ -254,37 +247,32 @@ def test_arguments_are_checked(store: PostgresStore, conninfo: str) -> None:
     assert store.read_messages("acme", "t1", from_seq=2**80, limit=2**80) == ()
 
 
-def test_a_large_body_is_stored_in_pieces_and_read_by_ranges(store: PostgresStore) -> None:
-    data = random.Random(3).randbytes(9_000_000)
-    blobs = store.blobs_of("acme", "t1")
-    blobs.put("s", "b", data)
-    assert blobs.get("s", "b") == data
-    assert blobs.get("s", "b", 32_767, 65_537) == data[32_767:65_537]
-    assert store.check() == ()
-
-
-def explained(connection: psycopg.Connection[Any], statements: Statements[Any]) -> list[str]:
-    """Run what a transaction does, and return how the server went about each statement."""
-    plans, cursor, answer = [], connection.cursor(), None
-    while True:
-        try:
-            statement = next(statements) if answer is None else statements.send(answer)
-        except StopIteration:
-            return plans
-        sql = qualified(statement.sql, "gatekeeper")
-        lines = cursor.execute(b"EXPLAIN " + sql, statement.values).fetchall()
-        plans.append("\n".join(line for (line,) in lines))
-        cursor.execute(sql, statement.values, binary=True)
-        answer = Answer(cursor.fetchall() if cursor.description else [], cursor.rowcount)
-
-
-def test_an_append_reads_no_other_message_of_its_thread(store: PostgresStore, conninfo: str) -> None:
+def test_an_append_reads_no_other_message_of_its_thread(store: PostgresStore) -> None:
     store.append_messages("acme", "t1", said(*range(3_000)))
-    given = encoded(said(5, 3_000), expected_seq=None)
-    with psycopg.connect(conninfo) as connection:
-        connection.execute("ANALYZE gatekeeper.messages")
-        plans = explained(connection, threads.append(thread_key("acme", "t1"), given, expected_seq=None))
-    of_messages = [plan for plan in plans if "messages" in plan]
-    assert len(of_messages) == 2, "those of the same ids are looked up, and the new one goes in"
-    assert not [plan for plan in of_messages if "Seq Scan on messages" in plan]
-    assert store.last_seq("acme", "t1") == 3_000
+    read = "SELECT seq_tup_read, idx_tup_fetch FROM pg_stat_xact_user_tables WHERE relname = 'messages'"
+    with store._connections.transaction("write") as transaction:
+        transaction.execute("ANALYZE messages")
+        before = transaction.rows(read)[0]
+        with patched(store, transaction):
+            assert store.append_messages("acme", "t1", said(5, 3_000)) == 3_000
+        after = transaction.rows(read)[0]
+    assert after[0] == before[0]
+    assert after[1] - before[1] <= 3, "those of the same ids are looked up, and the last one"
+
+
+@contextmanager
+def patched(store: PostgresStore, transaction: PostgresTransaction) -> Iterator[None]:
+    """Let a store write in a transaction that has begun, which counts what it reads."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(store._connections, "transaction", lambda *_, **__: nullcontext(transaction))
+        yield
+
+
+def test_timeouts_are_set_in_every_transaction(store: PostgresStore) -> None:
+    """A server, a lock or a statement that hangs is an error after five seconds."""
+    names = ("statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout")
+    for access in ("read", "write"):
+        with store._connections.transaction(access) as transaction:
+            assert [transaction.rows(f"SHOW {name}") for name in names] == [[("5s",)], [("5s",)], [("1min",)]]
+    assert "connect_timeout=5" in store._connections.server.conninfo
+    assert store._connections._pool().timeout == 5

@@ -9,8 +9,7 @@ import pytest
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.storage.base import BlobRecord, is_in_process, thread_blobs
 from gatekeeper_core.storage.in_memory import InMemoryBlobStore
-from gatekeeper_core.storage.in_memory_store import InMemoryStore
-from gatekeeper_core.storage.sqlite import SQLiteStore
+from gatekeeper_core.storage.sqlite import InMemoryStore, SQLiteStore
 from tests.blob_store_contract import BlobStoreContract
 
 if TYPE_CHECKING:

@@ -2,35 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from itertools import count
 from typing import TYPE_CHECKING
 
 import pytest
 
-from gatekeeper_core.storage.in_memory import InMemoryBlobStore, InMemoryMemoryStore, InMemoryRecordStore
+from gatekeeper_core.storage.in_memory import InMemoryBlobStore
 from tests.blob_store_contract import BlobStoreContract
-from tests.memory_store_contract import ANN, MemoryStoreContract, record
-from tests.record_store_contract import RecordStoreContract
-from tests.timing import assert_slower
 
 if TYPE_CHECKING:
-    from gatekeeper_core.storage.base import BlobStore, MemoryStore, RecordStore
+    from gatekeeper_core.storage.base import BlobStore
 
 
 class TestBlobs(BlobStoreContract):
     def make_store(self) -> BlobStore:
         return InMemoryBlobStore()
-
-
-class TestRecords(RecordStoreContract):
-    def make_store(self) -> RecordStore:
-        return InMemoryRecordStore()
-
-
-class TestMemories(MemoryStoreContract):
-    def make_store(self) -> MemoryStore:
-        return InMemoryMemoryStore()
 
 
 def test_a_limit_of_all_blobs_lets_those_go_that_were_put_first() -> None:
@@ -43,31 +28,6 @@ def test_a_limit_of_all_blobs_lets_those_go_that_were_put_first() -> None:
     assert (store.used_bytes("b"), store.used_bytes("c")) == (3, 7)
     store.put("c", "2", b"x" * 99)  # larger than the limit, and all that is there
     assert (store.records("b"), [one.id for one in store.records("c")]) == ((), ["2"])
-
-
-def test_a_hundred_thousand_memories_of_one_user_stay_usable() -> None:
-    """004-58: terms are looked up in postings, whatever the number of memories."""
-
-    def finds_in(size: int) -> Callable[[], object]:
-        store = InMemoryMemoryStore()
-        store.put_memories(ANN, [record(f"m{n}", "common", f"term{n % 500}") for n in range(size)])
-        versions = count(2)
-
-        def find() -> None:
-            version = next(versions)
-            for n in range(100):
-                assert len(store.find_memories(ANN, terms=[f"term{n}", "common"], limit=10)) == 10
-                store.put_memories(ANN, [record(f"m{n}", "common", version=version)])
-            assert store.count_memories(ANN, ["common", "term0"]).memories == size
-
-        return find
-
-    assert_slower(finds_in, small=5_000, large=100_000, at_most=8)  # looking through all of them: 20 times
-
-
-def test_only_records_are_put() -> None:
-    with pytest.raises(TypeError, match="records must be MemoryRecord"):
-        InMemoryMemoryStore().put_memories(ANN, ["I like tea"])  # type: ignore[list-item]
 
 
 @pytest.mark.parametrize("end", [None, -1, 0, 1, 3, 9])
@@ -88,7 +48,7 @@ def test_a_scope_goes_with_its_last_blob() -> None:
     store.delete("s", "a")
     assert [blob.id for blob in store.records("s")] == ["b"]
     store.delete("s", "b")
-    assert store._scopes() == {}
+    assert store._blobs == {}
 
 
 def test_only_bytes_are_stored() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import random
 import subprocess
@@ -18,12 +19,12 @@ from gatekeeper_core.context.thread.thread import Thread
 from gatekeeper_core.context.tool_results.working_memory import WorkingMemory
 from gatekeeper_core.errors import ConfigError, StorageError
 from gatekeeper_core.messages import Message
-from gatekeeper_core.storage import sqlite_forgetting
+from gatekeeper_core.storage import tables
 from gatekeeper_core.storage.base import MemoryScope
-from gatekeeper_core.storage.forgetting import Target
-from gatekeeper_core.storage.sqlite import SQLiteStore
+from gatekeeper_core.storage.sqlite import InMemoryStore, SQLiteStore
+from gatekeeper_core.vectors import unit_vector
 from tests.blob_store_contract import BlobStoreContract
-from tests.memory_store_contract import MemoryStoreContract, record
+from tests.memory_store_contract import ANN, MemoryStoreContract, ids, record
 from tests.message_store_contract import MessageStoreContract, ids_of, said
 from tests.record_store_contract import RecordStoreContract
 from tests.store_contract import StoreContract, fill, seen
@@ -48,6 +49,11 @@ class TestAllParts(MessageStoreContract, RecordStoreContract, MemoryStoreContrac
         store = SQLiteStore(self._path / f"{len(self._stores)}.db")
         self._stores.append(store)
         return store
+
+
+class TestInMemory(MessageStoreContract, RecordStoreContract, MemoryStoreContract, BlobStoreContract, StoreContract):
+    def make_store(self) -> Store:
+        return InMemoryStore()
 
 
 @pytest.fixture
@@ -148,9 +154,7 @@ def test_nothing_is_left_of_rows_that_sqlite_had_moved_between_pages(path: Path)
             body = f"SECRET{name}" * draw.randrange(1, 30)
             store.save_record("acme", name, "summary", body, upto_seq=0, expected_version=0)
         for name in names[:20]:
-            with store._connections.writing() as connection:
-                sqlite_forgetting.forget(connection, Target("acme", "thread", name))
-        assert store.purge()
+            store.forget("acme", thread=name)
         found = files_of(path)
         assert [name for name in names if name.encode() in found] == names[20:]
 
@@ -159,8 +163,8 @@ def test_rows_that_cannot_be_purged_are_gone_all_the_same(path: Path) -> None:
     """A reader in another place keeps the log from being emptied; the answer says so, and purge does the rest."""
     with SQLiteStore(path, busy_timeout_ms=1) as store, SQLiteStore(path) as other:
         store.append_messages("acme", "t1", said(0))
-        with other._connections.reading() as connection:
-            connection.execute("SELECT count(*) FROM messages").fetchone()
+        with other._connections.reading() as transaction:
+            transaction.rows("SELECT count(*) FROM messages")
             forgotten = store.forget("acme", thread="t1")
             assert (forgotten.messages, forgotten.is_purged) == (1, False)
             assert ids_of(store) == []
@@ -251,3 +255,58 @@ def test_a_thousand_appends_to_one_thread_cost_the_same_each(path: Path) -> None
 
         assert_slower(appends_to, small=200, large=8_000, at_most=4)  # reading the thread each time: 40 times
         assert len(store.read_messages("acme", "8000 messages", from_seq=8_000)) in (50, 100, 150)  # one to three runs
+
+
+def test_a_hundred_thousand_memories_of_one_user_stay_usable() -> None:
+    """004-58: terms are looked up in postings, whatever the number of memories."""
+
+    def finds_in(size: int) -> Callable[[], object]:
+        store = InMemoryStore()
+        store.put_memories(ANN, [record(f"m{n}", "common", f"term{n % 500}") for n in range(size)])
+        versions = count(2)
+
+        def find() -> None:
+            version = next(versions)
+            for n in range(100):
+                assert len(store.find_memories(ANN, terms=[f"term{n}", "common"], limit=10)) == 10
+                store.put_memories(ANN, [record(f"m{n}", "common", version=version)])
+            assert store.count_memories(ANN, ["term0"]).memories == size
+
+        return find
+
+    assert_slower(finds_in, small=5_000, large=100_000, at_most=8)  # looking through all of them: 20 times
+
+
+def test_of_very_many_vectors_the_newest_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tables, "MAX_COMPARED_VECTORS", 3)
+    store = InMemoryStore()
+    store.put_memories(ANN, [record("exact", vector=(1.0, 0.0))])
+    store.put_memories(ANN, [record(f"m{n}", vector=(1.0, n + 1.0)) for n in range(3)])
+    assert ids(store.find_memories(ANN, vector=unit_vector([1.0, 0.0]), limit=1)) == ["m0"]
+
+
+def test_a_purge_that_fails_is_logged_without_content(path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    with SQLiteStore(path, busy_timeout_ms=1) as store, SQLiteStore(path) as other:
+        store.append_messages("acme", "t1", said(0))
+        with caplog.at_level(logging.WARNING, "gatekeeper.storage"), other._connections.writing():
+            assert not store.purge()
+        assert [(entry.message, entry.gatekeeper_error) for entry in caplog.records] == [  # type: ignore[attr-defined]
+            ("purge of the store failed", "OperationalError")
+        ]
+        assert store.purge()
+
+
+def test_a_call_in_the_middle_of_a_call_in_memory_is_a_part_of_it() -> None:
+    """As when a signal handler saves: it is stored, unless the call around it fails."""
+    store = InMemoryStore()
+    with store._writing("acme"):
+        assert store.append_messages("acme", "t1", said(0)) == 0
+
+    def fail_in_the_middle() -> None:
+        with store._writing("acme"):
+            store.append_messages("acme", "t1", said(1))
+            raise KeyError("the caller's")
+
+    with pytest.raises(KeyError, match="the caller's"):
+        fail_in_the_middle()
+    assert ids_of(store) == ["m0"]

@@ -222,9 +222,9 @@ def test_a_transaction_that_cannot_be_undone_goes_with_its_connection(store: SQL
         return sqlite3.SQLITE_DENY if (action, name) == (sqlite3.SQLITE_TRANSACTION, "ROLLBACK") else sqlite3.SQLITE_OK
 
     def fail_in_the_middle() -> None:
-        with store._connections.writing() as connection:
-            connection.execute("DELETE FROM messages")
-            connection.set_authorizer(refuse_to_undo)
+        with store._connections.writing() as transaction:
+            transaction.execute("DELETE FROM messages")
+            transaction.connection.set_authorizer(refuse_to_undo)
             raise KeyError("the caller's")
 
     store.append_messages("acme", "t1", said(0))
@@ -236,9 +236,9 @@ def test_a_transaction_that_cannot_be_undone_goes_with_its_connection(store: SQL
 
 def test_a_call_that_sqlite_gives_up_is_no_damage(store: SQLiteStore) -> None:
     def count_interrupted() -> None:
-        with store._connections.reading() as connection:
-            connection.set_progress_handler(lambda: 1, 1)
-            connection.execute("SELECT count(*) FROM messages").fetchall()
+        with store._connections.reading() as transaction:
+            transaction.connection.set_progress_handler(lambda: 1, 1)
+            transaction.rows("SELECT count(*) FROM messages")
 
     with pytest.raises(StorageError, match=r"SQLite refused the call \(OperationalError\)") as refused:
         count_interrupted()

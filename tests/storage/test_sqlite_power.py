@@ -216,7 +216,7 @@ def test_what_was_forgotten_does_not_come_back_after_a_power_failure(
     monkeypatch.undo()
     states = set()
     for number in range(begin, len(recorder.moments)):
-        for again in range(4 * TIMES):
+        for again in range(20 * TIMES):
             copy = after_failure(recorder.moments[number], tmp_path, 1_000 * again + number)
             with fault_round(STORE, "power failure while and after it forgets") as found, SQLiteStore(copy) as store:
                 found.content(store.check() == (), "the check found something")

@@ -67,8 +67,8 @@ class LongTermMemory:
         config: thresholds.
         clock: gives the time in seconds; None: memories carry no times and never expire.
 
-    >>> from gatekeeper_core.storage.in_memory import InMemoryMemoryStore
-    >>> memory, ann = LongTermMemory(InMemoryMemoryStore()), MemoryScope("default", "ann")
+    >>> from gatekeeper_core.storage.sqlite import InMemoryStore
+    >>> memory, ann = LongTermMemory(InMemoryStore()), MemoryScope("default", "ann")
     >>> _ = memory.add(ann, "I prefer green tea", category="user_preference")
     >>> _ = memory.add(ann, "The cache listens on port 6380", category="project_context")
     >>> [hit.memory.text for hit in memory.search(ann, "Which tea shall I buy?")]

@@ -42,7 +42,7 @@ from gatekeeper_core.messages import Message, common_beginning, conversation_loc
 from gatekeeper_core.observation import stage
 from gatekeeper_core.pricing.prices import ModelPrices
 from gatekeeper_core.pricing.usage import Usage
-from gatekeeper_core.storage.in_memory import InMemoryBlobStore, InMemoryMemoryStore, InMemoryRecordStore
+from gatekeeper_core.storage.in_memory import InMemoryBlobStore, in_memory_store
 from gatekeeper_core.text import Locale
 from gatekeeper_core.tokens import TokenCounter, cached_counter, check_tokens
 
@@ -80,9 +80,8 @@ class ContextBuilder:
 
     Args:
         config: the settings.
-        store: keeps summaries, tasks and constraints; None: in the memory of this process.
-        memory: long-term memories; they belong to ``Thread.user``. None: those that the store keeps, where it keeps
-            memories (``Store``), and without a store those in the memory of this process.
+        store: keeps summaries, tasks and constraints; None: an ``InMemoryStore``.
+        memory: long-term memories; they belong to ``Thread.user``. None: those that the store keeps, if it does.
         tool_results: makes tool results smaller; None: a ``ToolResultCompressor`` that puts long ones aside in the
             memory of this process, up to 256 MiB; see ``working_memory``.
         summarizer: a model that writes summaries, for the next build; None: sentences as they were said.
@@ -130,9 +129,10 @@ class ContextBuilder:
             tool_results = ToolResultCompressor(working_memory=aside, token_counter=self._count)
         self._tool_results = tool_results
         self._before: LruCache[tuple[str, str], array[int]] = LruCache(max_bytes=_PROMPTS_BYTES, keeps_newest=True)
-        if memory is None and (store is None or keeps_memories(store)):
-            memory = LongTermMemory(cast("MemoryStore", store) if store else InMemoryMemoryStore())
-        self._store, self._memory = store or InMemoryRecordStore(), memory
+        store = store or in_memory_store()
+        if memory is None and keeps_memories(store):
+            memory = LongTermMemory(cast("MemoryStore", store))
+        self._store, self._memory = store, memory
         self._summarizer, self._extractor = summarizer, extractor
         self._encoder = encoder_of(embedder)
         self._configure(config or ContextBuilderConfig())

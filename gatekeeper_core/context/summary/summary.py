@@ -144,11 +144,11 @@ class ThreadSummary:
         TypeError: an argument has the wrong type.
 
     >>> from gatekeeper_core.messages import Message
-    >>> from gatekeeper_core.storage.in_memory import InMemoryRecordStore
+    >>> from gatekeeper_core.storage.sqlite import InMemoryStore
     >>> said = [("user", "Which cache do we take?"), ("assistant", "Redis or Memcached."),
     ...         ("user", "Let's go with Redis."), ("assistant", "Good.")]
     >>> thread = Thread("t1", [Message(*one) for one in said])
-    >>> summaries = ThreadSummary(InMemoryRecordStore(), config=SummaryConfig(message_threshold=4, locale="en"))
+    >>> summaries = ThreadSummary(InMemoryStore(), config=SummaryConfig(message_threshold=4, locale="en"))
     >>> print(summaries.update_if_needed(thread).summary.text)
     Main topics:
     - Which cache do we take?

@@ -41,8 +41,8 @@ class TaskTracker:
         store: keeps the records, one of the kind "task" for each conversation.
 
     >>> from gatekeeper_core.messages import Message
-    >>> from gatekeeper_core.storage.in_memory import InMemoryRecordStore
-    >>> tracker = TaskTracker(InMemoryRecordStore())
+    >>> from gatekeeper_core.storage.sqlite import InMemoryStore
+    >>> tracker = TaskTracker(InMemoryStore())
     >>> thread = Thread("t1", (Message("user", "你好，帮我部署 Redis"),))
     >>> tracker.update(thread).goal
     Note(text='帮我部署 Redis', seq=0)

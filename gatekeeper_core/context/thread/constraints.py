@@ -33,8 +33,8 @@ class ThreadConstraints:
         token_counter: counts a text; None: ``TokenEstimator()``.
 
     >>> from gatekeeper_core.context.thread.thread import Thread
-    >>> from gatekeeper_core.storage.in_memory import InMemoryRecordStore
-    >>> constraints = ThreadConstraints(InMemoryRecordStore())
+    >>> from gatekeeper_core.storage.sqlite import InMemoryStore
+    >>> constraints = ThreadConstraints(InMemoryStore())
     >>> constraints.set(Thread("t1"), "language", "Chinese")
     >>> constraints.of(Thread("t1")), constraints.of(Thread("t2"))
     ({'language': 'Chinese'}, {})

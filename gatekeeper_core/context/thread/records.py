@@ -95,8 +95,8 @@ def update_record(
         StorageError: the store failed.
         TypeError: ``thread`` is no Thread.
 
-    >>> from gatekeeper_core.storage.in_memory import InMemoryRecordStore
-    >>> store, thread = InMemoryRecordStore(), Thread("t1")
+    >>> from gatekeeper_core.storage.sqlite import InMemoryStore
+    >>> store, thread = InMemoryStore(), Thread("t1")
     >>> for _ in range(2):
     ...     record = update_record(store, thread, "tally", lambda old: NewRecord("I" + (old.body if old else ""), -1))
     >>> record

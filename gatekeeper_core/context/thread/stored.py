@@ -76,7 +76,7 @@ class StoredThreads:
         TypeError: it is no whole number.
 
     >>> from gatekeeper_core.messages import Message
-    >>> from gatekeeper_core.storage.in_memory_store import InMemoryStore
+    >>> from gatekeeper_core.storage.sqlite import InMemoryStore
     >>> threads = StoredThreads(InMemoryStore())
     >>> threads.append("t1", [Message("user", "端口?", id="m1"), Message("assistant", "6380", id="m2")], tenant="acme")
     1

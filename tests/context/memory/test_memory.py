@@ -15,7 +15,7 @@ from gatekeeper_core.context.memory.search import MemoryConfig
 from gatekeeper_core.embedding import embedding_mark
 from gatekeeper_core.errors import ConfigError, ConflictError
 from gatekeeper_core.storage.base import EarlierText, Memory, MemoryRecord, MemoryScope
-from gatekeeper_core.storage.in_memory import InMemoryMemoryStore
+from gatekeeper_core.storage.sqlite import InMemoryStore
 from tests.case_files import from_file
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def current(memory: LongTermMemory, scope: MemoryScope = ANN) -> list[str]:
 @given(texts, st.sampled_from([None, "k"]))
 def test_a_text_that_is_added_twice_is_there_once(text: str, key: str | None) -> None:
     """004-23: what is known already stays as it is."""
-    memory = LongTermMemory(InMemoryMemoryStore(), clock=Clock())
+    memory = LongTermMemory(InMemoryStore(), clock=Clock())
     first = memory.add(ANN, text, category="fact", key=key)
     assert memory.add(ANN, text, category="fact", key=key) == first
     assert current(memory) == [text]
@@ -60,7 +60,7 @@ def test_a_text_that_is_added_twice_is_there_once(text: str, key: str | None) ->
 @given(texts, texts)
 def test_nothing_crosses_from_one_user_to_another(mine: str, theirs: str) -> None:
     """004-16: a memory belongs to a user of a tenant, across conversations."""
-    memory = LongTermMemory(InMemoryMemoryStore())
+    memory = LongTermMemory(InMemoryStore())
     made = memory.add(ANN, mine, category="fact", thread="t1")
     for scope in (BOB, MemoryScope("other", "ann")):
         assert not memory.search(scope, mine, min_similarity=0)
@@ -72,7 +72,7 @@ def test_nothing_crosses_from_one_user_to_another(mine: str, theirs: str) -> Non
 @from_file("first", "second")
 def test_two_ways_to_put_one_thing_are_merged_and_the_newest_wins(first: str, second: str) -> None:
     """004-23, 004-63: much alike and of one category: one memory, with the earlier text kept."""
-    memory = LongTermMemory(InMemoryMemoryStore(), clock=Clock())
+    memory = LongTermMemory(InMemoryStore(), clock=Clock())
     old = memory.add(ANN, first, category="fact", thread="t1", seq=3)
     new = memory.add(ANN, second, category="fact", thread="t2", seq=0)
     assert current(memory) == [second]
@@ -82,7 +82,7 @@ def test_two_ways_to_put_one_thing_are_merged_and_the_newest_wins(first: str, se
 
 @from_file("first", "second")
 def test_other_numbers_and_other_things_stay_apart(first: str, second: str) -> None:
-    memory = LongTermMemory(InMemoryMemoryStore())
+    memory = LongTermMemory(InMemoryStore())
     memory.add(ANN, first, category="fact")
     memory.add(ANN, second, category="fact")
     assert current(memory) == sorted([first, second])
@@ -90,7 +90,7 @@ def test_other_numbers_and_other_things_stay_apart(first: str, second: str) -> N
 
 def test_the_same_words_in_another_category_are_another_memory() -> None:
     """004-33: four categories, each by itself."""
-    memory = LongTermMemory(InMemoryMemoryStore())
+    memory = LongTermMemory(InMemoryStore())
     for category in ("user_preference", "project_context", "skill", "fact"):
         memory.add(ANN, "Python and Redis", category=category)
     assert current(memory) == ["Python and Redis"] * 4
@@ -103,7 +103,7 @@ def test_the_same_words_in_another_category_are_another_memory() -> None:
 def test_of_one_key_the_newest_takes_the_place_of_the_older(first: str, second: str) -> None:
     """004-65: superseded, closed, linked both ways, and still there to read."""
     clock = Clock()
-    memory = LongTermMemory(InMemoryMemoryStore(), clock=clock)
+    memory = LongTermMemory(InMemoryStore(), clock=clock)
     old = memory.add(ANN, first, category="fact", key="residence")
     new = memory.add(ANN, second, category="fact", key="residence")
     assert current(memory) == [second]
@@ -117,14 +117,14 @@ def test_of_one_key_the_newest_takes_the_place_of_the_older(first: str, second: 
 
 
 def test_a_key_belongs_to_its_category() -> None:
-    memory = LongTermMemory(InMemoryMemoryStore())
+    memory = LongTermMemory(InMemoryStore())
     memory.add(ANN, "Rust", category="skill", key="language")
     memory.add(ANN, "Chinese", category="user_preference", key="language")
     assert current(memory) == ["Chinese", "Rust"]
 
 
 def test_a_known_text_may_get_a_key() -> None:
-    memory = LongTermMemory(InMemoryMemoryStore())
+    memory = LongTermMemory(InMemoryStore())
     first = memory.add(ANN, "I live in Paris", category="fact")
     keyed = memory.add(ANN, "I live in Paris", category="fact", key="residence")
     assert (keyed.id, keyed.key, keyed.earlier) == (first.id, "residence", ())
@@ -133,7 +133,7 @@ def test_a_known_text_may_get_a_key() -> None:
 
 
 def test_an_earlier_message_changes_nothing_that_a_later_one_said() -> None:
-    memory = LongTermMemory(InMemoryMemoryStore())
+    memory = LongTermMemory(InMemoryStore())
     newest = memory.add(ANN, "I live in Rome", category="fact", key="residence", thread="t1", seq=9)
     assert memory.add(ANN, "I live in Paris", category="fact", key="residence", thread="t1", seq=3) == newest
     assert current(memory) == ["I live in Rome"]
@@ -144,7 +144,7 @@ def test_an_earlier_message_changes_nothing_that_a_later_one_said() -> None:
 def test_what_has_expired_is_not_found_and_can_be_said_again() -> None:
     """004-65: a memory may hold until a time."""
     clock = Clock()
-    memory = LongTermMemory(InMemoryMemoryStore(), clock=clock)
+    memory = LongTermMemory(InMemoryStore(), clock=clock)
     memory.add(ANN, "the staging server is down", category="fact", valid_to=10.0)
     assert memory.search(ANN, "staging server")
     clock.now = 10.0
@@ -154,7 +154,7 @@ def test_what_has_expired_is_not_found_and_can_be_said_again() -> None:
 
 
 def test_an_update_keeps_the_id_and_the_earlier_text() -> None:
-    memory = LongTermMemory(InMemoryMemoryStore(), clock=Clock())
+    memory = LongTermMemory(InMemoryStore(), clock=Clock())
     made = memory.add(ANN, "text 0", category="fact", key="k")
     for n in range(1, 25):
         made = memory.update(ANN, made.id, f"text {n}", thread="t", seq=n)
@@ -167,7 +167,7 @@ def test_an_update_keeps_the_id_and_the_earlier_text() -> None:
 
 
 def test_a_superseded_memory_is_not_updated() -> None:
-    memory = LongTermMemory(InMemoryMemoryStore())
+    memory = LongTermMemory(InMemoryStore())
     old = memory.add(ANN, "I live in Paris", category="fact", key="residence")
     new = memory.add(ANN, "I live in Rome", category="fact", key="residence")
     with pytest.raises(ConfigError, match=new.id):
@@ -175,7 +175,7 @@ def test_a_superseded_memory_is_not_updated() -> None:
 
 
 def test_what_is_forgotten_is_gone_with_all_its_versions() -> None:
-    memory = LongTermMemory(InMemoryMemoryStore())
+    memory = LongTermMemory(InMemoryStore())
     memory.add(ANN, "I keep a cat", category="fact")
     cities = [
         memory.add(ANN, f"I live in {city}", category="fact", key="residence") for city in ("Paris", "Rome", "Oslo")
@@ -195,7 +195,7 @@ def test_what_is_forgotten_is_gone_with_all_its_versions() -> None:
 
 def test_a_text_is_embedded_again_only_when_it_changes() -> None:
     """004-18: a vector is made when a text is new or has changed, and at no other time."""
-    store, embedder = InMemoryMemoryStore(), CountingEmbedder()
+    store, embedder = InMemoryStore(), CountingEmbedder()
     memory = LongTermMemory(store, embedder=embedder)
     made = memory.add(ANN, "I live in Paris", category="fact", key="residence")
     memory.add(ANN, "I live in Paris", category="fact", key="residence")
@@ -213,7 +213,7 @@ def test_a_text_is_embedded_again_only_when_it_changes() -> None:
 
 def test_a_failed_embedding_is_made_up_for() -> None:
     """004-18, 004-66: nothing raises, the memory is there, and its vector is made when the model is back."""
-    store, embedder = InMemoryMemoryStore(), CountingEmbedder()
+    store, embedder = InMemoryStore(), CountingEmbedder()
     LongTermMemory(store, embedder=lambda texts: []).add(ANN, "likes tea", category="fact")
     memory = LongTermMemory(store, embedder=embedder)
     assert memory.search(ANN, "tea").status == "fallback"
@@ -227,7 +227,7 @@ def test_a_failed_embedding_is_made_up_for() -> None:
 
 
 def test_a_failing_embedder_is_logged_once_without_any_text(caplog: pytest.LogCaptureFixture) -> None:
-    memory = LongTermMemory(InMemoryMemoryStore(), embedder=lambda texts: [])
+    memory = LongTermMemory(InMemoryStore(), embedder=lambda texts: [])
     with caplog.at_level(logging.WARNING, "gatekeeper.memory"):
         for n in range(3):
             memory.add(ANN, f"secret {n}", category="fact")
@@ -239,12 +239,12 @@ def test_a_failing_embedder_is_logged_once_without_any_text(caplog: pytest.LogCa
 def test_a_search_is_inline_without_a_model_and_in_this_process() -> None:
     """004-17, C7: without a model a search waits for nobody."""
 
-    class Remote(InMemoryMemoryStore):
+    class Remote(InMemoryStore):
         is_in_process = False
 
-    assert LongTermMemory(InMemoryMemoryStore()).is_inline
-    assert not LongTermMemory(InMemoryMemoryStore(), embedder=CountingEmbedder()).is_inline
-    assert not LongTermMemory(InMemoryMemoryStore(), query_embedder=CountingEmbedder()).is_inline
+    assert LongTermMemory(InMemoryStore()).is_inline
+    assert not LongTermMemory(InMemoryStore(), embedder=CountingEmbedder()).is_inline
+    assert not LongTermMemory(InMemoryStore(), query_embedder=CountingEmbedder()).is_inline
     assert not LongTermMemory(Remote()).is_inline
     assert not LongTermMemory(object()).is_inline  # type: ignore[arg-type]
 
@@ -254,7 +254,7 @@ def test_a_search_is_inline_without_a_model_and_in_this_process() -> None:
 
 @pytest.mark.parametrize("key", [None, "residence"])
 def test_of_many_writers_of_one_text_one_memory_is_left(key: str | None) -> None:
-    memory = LongTermMemory(InMemoryMemoryStore())
+    memory = LongTermMemory(InMemoryStore())
     with ThreadPoolExecutor(8) as pool:
         made = list(pool.map(lambda _: memory.add(ANN, "I live in Paris", category="fact", key=key), range(64)))
     assert len({each.id for each in made}) == 1
@@ -262,14 +262,14 @@ def test_of_many_writers_of_one_text_one_memory_is_left(key: str | None) -> None
 
 
 def test_of_many_writers_of_one_key_one_memory_is_current() -> None:
-    memory = LongTermMemory(InMemoryMemoryStore())
+    memory = LongTermMemory(InMemoryStore())
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(lambda n: memory.add(ANN, f"I live in town{n}", category="fact", key="residence"), range(16)))
     (last,) = memory.newest(ANN)
     assert len(memory.history(ANN, last.id)) == 16
 
 
-class Busy(InMemoryMemoryStore):
+class Busy(InMemoryStore):
     """A store in which other writers are always faster."""
 
     def put_memories(self, scope: MemoryScope, records: Any, /) -> None:
@@ -282,7 +282,7 @@ def test_a_writer_that_is_always_too_late_is_told() -> None:
 
 
 def test_a_ring_of_links_ends() -> None:
-    store = InMemoryMemoryStore()
+    store = InMemoryStore()
     store.put_memories(
         ANN,
         [
@@ -296,7 +296,7 @@ def test_a_ring_of_links_ends() -> None:
 
 
 def test_an_id_is_the_same_on_every_machine() -> None:
-    made = [LongTermMemory(InMemoryMemoryStore()).add(ANN, "我喜欢喝茶", category="fact") for _ in range(2)]
+    made = [LongTermMemory(InMemoryStore()).add(ANN, "我喜欢喝茶", category="fact") for _ in range(2)]
     assert made[0] == made[1]
     assert made[0].id == "fb72ea9dbb0cb4bbcdc96b71"
 
@@ -320,7 +320,7 @@ def test_an_id_is_the_same_on_every_machine() -> None:
 )
 def test_a_memory_that_cannot_be_is_refused(arguments: Any, error: type[Exception]) -> None:
     with pytest.raises(error):
-        LongTermMemory(InMemoryMemoryStore()).add(**{"scope": ANN, "text": "tea", "category": "fact", **arguments})
+        LongTermMemory(InMemoryStore()).add(**{"scope": ANN, "text": "tea", "category": "fact", **arguments})
 
 
 @pytest.mark.parametrize(
@@ -328,18 +328,18 @@ def test_a_memory_that_cannot_be_is_refused(arguments: Any, error: type[Exceptio
 )
 def test_what_is_no_function_is_refused_by_name(arguments: Any) -> None:
     with pytest.raises(TypeError, match=next(iter(arguments))):
-        LongTermMemory(InMemoryMemoryStore(), **arguments)
+        LongTermMemory(InMemoryStore(), **arguments)
 
 
 @from_file("text", "named")
 def test_a_memory_is_named_by_its_telling_words(text: str, named: list[str]) -> None:
-    memory = LongTermMemory(InMemoryMemoryStore())
+    memory = LongTermMemory(InMemoryStore())
     for each in ("My address is 5 Elm Street", "我的地址是长安街五号", "My street is noisy"):
         memory.add(ANN, each, category="fact")
     assert [each.text for each in memory.naming(ANN, text)] == named
 
 
-class Overtaken(InMemoryMemoryStore):
+class Overtaken(InMemoryStore):
     """Lets another writer go first, once, behind the reading with a number."""
 
     def __init__(self) -> None:
@@ -384,7 +384,7 @@ def test_of_writers_of_one_key_at_once_each_takes_the_place_of_the_one_before(
 
 
 def test_a_key_whose_newest_answer_was_forgotten_can_be_answered_again() -> None:
-    store = InMemoryMemoryStore()
+    store = InMemoryStore()
     memory = LongTermMemory(store)
     first, second = (memory.add(ANN, text, category="fact", key="residence") for text in ("住 Paris", "住 Rome"))
     assert store.delete_memories(ANN, [second.id]) == 1

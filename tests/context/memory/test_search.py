@@ -24,7 +24,7 @@ from gatekeeper_core.embedding import embedding_mark
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.selection.anchors import count_terms
 from gatekeeper_core.storage.base import Memory, MemoryRecord, MemoryScope, TermCounts
-from gatekeeper_core.storage.in_memory import InMemoryMemoryStore
+from gatekeeper_core.storage.sqlite import InMemoryStore
 
 ANN = MemoryScope("default", "ann")
 
@@ -56,7 +56,7 @@ def texts_of(hits: MemoryHits) -> list[str]:
 @each_script
 def test_what_a_question_is_about_is_found_and_the_rest_is_not(liked: str, other: str, question: str) -> None:
     """004-02, 004-17, 004-34, 001-26: the right memory is found by its terms, with a cosine in 0..1."""
-    hits = filled(LongTermMemory(InMemoryMemoryStore()), liked, other).search(ANN, question)
+    hits = filled(LongTermMemory(InMemoryStore()), liked, other).search(ANN, question)
     assert texts_of(hits) == [liked]
     assert 0.0 < hits[0].similarity <= 1.0
     assert (hits.status, hits.reason, hits[0].kind) == ("sparse", None, "sparse")
@@ -65,7 +65,7 @@ def test_what_a_question_is_about_is_found_and_the_rest_is_not(liked: str, other
 def test_at_most_three_hits_the_best_first_and_above_a_measured_threshold() -> None:
     """001-26, 001-69: three hits by default, each at or above the threshold."""
     drinks = ("green tea", "tea with milk", "tea in the garden", "iced tea at noon", "tea for two")
-    memory = filled(LongTermMemory(InMemoryMemoryStore()), *drinks, "a grey cat")
+    memory = filled(LongTermMemory(InMemoryStore()), *drinks, "a grey cat")
     hits = memory.search(ANN, "tea in a garden")
     assert len(hits) == 3
     assert hits[0].memory.text == "tea in the garden"
@@ -77,7 +77,7 @@ def test_at_most_three_hits_the_best_first_and_above_a_measured_threshold() -> N
 
 def test_one_category_or_all() -> None:
     """001-25, 004-33: the categories that are asked for; None asks for all four."""
-    memory = LongTermMemory(InMemoryMemoryStore())
+    memory = LongTermMemory(InMemoryStore())
     memory.add(ANN, "green tea", category="user_preference")
     memory.add(ANN, "the tea shop", category="fact")
     assert texts_of(memory.search(ANN, "tea", categories=["fact"])) == ["the tea shop"]
@@ -87,7 +87,7 @@ def test_one_category_or_all() -> None:
 
 
 def test_what_was_said_before_counts_for_less() -> None:
-    memory = filled(LongTermMemory(InMemoryMemoryStore()), "green tea", "a grey cat")
+    memory = filled(LongTermMemory(InMemoryStore()), "green tea", "a grey cat")
     assert not memory.search(ANN, "and what about it?")
     assert texts_of(memory.search(ANN, "and what about it?", before=["my tea"])) == ["green tea"]
     assert texts_of(memory.search(ANN, "the cat?", before=["my tea"])) == ["a grey cat", "green tea"]
@@ -98,7 +98,7 @@ def test_what_was_said_before_counts_for_less() -> None:
 @given(st.text(max_size=80), st.lists(st.text(min_size=1, max_size=40).filter(str.strip), max_size=5))
 def test_no_text_fails_a_search_and_each_similarity_lies_in_0_to_1(question: str, remembered: list[str]) -> None:
     """004-34: whatever is asked."""
-    memory = filled(LongTermMemory(InMemoryMemoryStore()), *remembered)
+    memory = filled(LongTermMemory(InMemoryStore()), *remembered)
     for hit in memory.search(ANN, question, min_similarity=0.0, limit=9):
         assert 0.0 < hit.similarity <= 1.0
 
@@ -108,7 +108,7 @@ def test_no_text_fails_a_search_and_each_similarity_lies_in_0_to_1(question: str
 
 def test_embeddings_find_what_shares_no_word() -> None:
     """004-17, 001-26: the cosine of embeddings, from 0.6 up."""
-    memory = filled(LongTermMemory(InMemoryMemoryStore(), embedder=by_word), "likes tea", "keeps a cat")
+    memory = filled(LongTermMemory(InMemoryStore(), embedder=by_word), "likes tea", "keeps a cat")
     hits = memory.search(ANN, "coffee or not?")
     assert texts_of(hits) == ["likes tea"]
     assert (hits.status, hits[0].kind) == ("dense", "dense")
@@ -132,7 +132,7 @@ def fails(_texts: object) -> Any:
 @pytest.mark.parametrize("min_similarity", [None, 0.6])
 def test_an_embedder_that_fails_leaves_the_terms(embedder: Any, reason: str, min_similarity: float | None) -> None:
     """004-66: the search goes on with terms and says why; it raises nothing."""
-    store = InMemoryMemoryStore()
+    store = InMemoryStore()
     filled(
         LongTermMemory(store, embedder=by_word),
         "likes green tea in the morning with fresh milk and honey",
@@ -145,14 +145,14 @@ def test_an_embedder_that_fails_leaves_the_terms(embedder: Any, reason: str, min
 
 
 def test_vectors_of_another_model_are_not_compared() -> None:
-    store = InMemoryMemoryStore()
+    store = InMemoryStore()
     filled(LongTermMemory(store, embedder=by_word, config=MemoryConfig(embedder_name="old")), "likes tea")
     hits = LongTermMemory(store, embedder=by_word, config=MemoryConfig(embedder_name="new")).search(ANN, "tea")
     assert (hits.status, hits.reason, hits[0].kind) == ("fallback", "stale_vectors", "sparse")
 
 
 def test_words_and_vectors_are_compared_on_one_scale() -> None:
-    store = InMemoryMemoryStore()
+    store = InMemoryStore()
     filled(LongTermMemory(store), "tea, tea and again tea")
     memory = filled(LongTermMemory(store, embedder=by_word), "coffee with milk")
     assert [(hit.memory.text, hit.kind) for hit in memory.search(ANN, "tea")] == [
@@ -172,7 +172,7 @@ def test_an_embedder_says_which_cosine_counts_as_related(related: float | None, 
 
     if related is not None:
         embedder.related_cosine = related  # type: ignore[attr-defined]
-    memory = filled(LongTermMemory(InMemoryMemoryStore(), embedder=embedder), "likes coffee")
+    memory = filled(LongTermMemory(InMemoryStore(), embedder=embedder), "likes coffee")
     (hit,) = memory.search(ANN, "喝茶吗？", min_similarity=0)
     assert (hit.similarity, hit.kind) == (pytest.approx(similarity), "dense")
     assert bool(memory.search(ANN, "喝茶吗？")) == (similarity >= 0.6)
@@ -185,30 +185,30 @@ def test_an_impossible_calibration_is_refused(related: Any, error: type[Exceptio
 
     embedder.related_cosine = related  # type: ignore[attr-defined]
     with pytest.raises(error, match="related_cosine"):
-        LongTermMemory(InMemoryMemoryStore(), embedder=embedder)
+        LongTermMemory(InMemoryStore(), embedder=embedder)
 
 
 def test_a_name_is_found_by_its_words_whatever_the_vectors_say() -> None:
-    memory = filled(LongTermMemory(InMemoryMemoryStore(), embedder=by_word), "the cat of project kestrel")
+    memory = filled(LongTermMemory(InMemoryStore(), embedder=by_word), "the cat of project kestrel")
     (hit,) = memory.search(ANN, "kestrel 是什么？")
     assert (hit.kind, hit.similarity > 0.6) == ("sparse", True)
 
 
 def test_a_search_says_where_no_memory_has_a_vector() -> None:
-    without = filled(LongTermMemory(InMemoryMemoryStore()), "tea")
+    without = filled(LongTermMemory(InMemoryStore()), "tea")
     found = LongTermMemory(without._store, embedder=by_word).search(ANN, "tea")
     assert (found.status, found.reason) == ("fallback", "no_stored_vectors")
 
 
 def test_an_empty_store_is_no_failure() -> None:
-    hits = LongTermMemory(InMemoryMemoryStore(), embedder=by_word).search(ANN, "tea")
+    hits = LongTermMemory(InMemoryStore(), embedder=by_word).search(ANN, "tea")
     assert (len(hits), hits.status, hits.reason) == (0, "dense", None)
 
 
 # --- stores ----------------------------------------------------------------------------------------------------------
 
 
-class Flood(InMemoryMemoryStore):
+class Flood(InMemoryStore):
     """A store that gives back what it likes."""
 
     __slots__ = ("given", "taken")
@@ -246,7 +246,7 @@ def test_what_is_no_memory_and_what_is_no_number_is_no_hit() -> None:
 
 
 def test_a_store_that_fails_is_not_hidden() -> None:
-    class Down(InMemoryMemoryStore):
+    class Down(InMemoryStore):
         def count_memories(self, scope: MemoryScope, terms: Any, /) -> TermCounts:
             raise ConnectionError("down")
 
@@ -315,11 +315,11 @@ def test_impossible_settings_are_refused(name: str, value: Any, error: type[Exce
 )
 def test_a_question_that_cannot_be_is_refused(arguments: Any, error: type[Exception]) -> None:
     with pytest.raises(error):
-        LongTermMemory(InMemoryMemoryStore()).search(**{"scope": ANN, "query": "tea", **arguments})
+        LongTermMemory(InMemoryStore()).search(**{"scope": ANN, "query": "tea", **arguments})
 
 
 def test_the_terms_of_a_memory_are_those_of_the_one_extractor() -> None:
-    store = InMemoryMemoryStore()
+    store = InMemoryStore()
     made = LongTermMemory(store).add(ANN, "用 Redis 做缓存", category="project_context")
     record = store.get_memory(ANN, made.id)
     assert record is not None

@@ -15,7 +15,7 @@ from gatekeeper_core.context.thread.thread import Thread
 from gatekeeper_core.errors import ConflictError
 from gatekeeper_core.messages import Message
 from gatekeeper_core.storage.base import DerivedRecord, MemoryScope
-from gatekeeper_core.storage.in_memory import InMemoryMemoryStore, InMemoryRecordStore
+from gatekeeper_core.storage.sqlite import InMemoryStore
 from tests.case_files import from_file
 
 ANN = MemoryScope("default", "ann")
@@ -31,7 +31,7 @@ def known(memory: LongTermMemory) -> list[str]:
 
 def test_a_conversation_is_read_once_and_then_from_where_it_was_left() -> None:
     """004-23, 004-35, 004-55: caught up from the newest message that was read, and kept with where it came from."""
-    memory, records = LongTermMemory(InMemoryMemoryStore()), InMemoryRecordStore()
+    memory, records = LongTermMemory(InMemoryStore()), InMemoryStore()
     first = remember_thread(memory, said("I live in Paris."), records)
     assert [(each.text, each.thread, each.seq) for each in first.memories] == [("I live in Paris", "t1", 0)]
     assert (first.status, first.upto_seq, first.dropped) == ("rules", 0, 0)
@@ -44,7 +44,7 @@ def test_a_conversation_is_read_once_and_then_from_where_it_was_left() -> None:
 
 
 def test_what_was_forgotten_is_not_read_again() -> None:
-    memory, records = LongTermMemory(InMemoryMemoryStore()), InMemoryRecordStore()
+    memory, records = LongTermMemory(InMemoryStore()), InMemoryStore()
     thread = said("I live in Paris.")
     remember_thread(memory, thread, records)
     memory.forget(ANN)
@@ -53,7 +53,7 @@ def test_what_was_forgotten_is_not_read_again() -> None:
 
 
 def test_workers_that_read_the_same_messages_add_nothing_twice() -> None:
-    memory, records = LongTermMemory(InMemoryMemoryStore()), InMemoryRecordStore()
+    memory, records = LongTermMemory(InMemoryStore()), InMemoryStore()
     thread = said("I live in Paris.", "I like tea.", "我对花生过敏。", "I live in Rome.", "I like tea a lot.")
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(lambda _: remember_thread(memory, thread, records), range(32)))
@@ -63,7 +63,7 @@ def test_workers_that_read_the_same_messages_add_nothing_twice() -> None:
     assert record.upto_seq == 4
 
 
-class Slow(InMemoryRecordStore):
+class Slow(InMemoryStore):
     """A store in which another worker reads further at the first save."""
 
     def __init__(self, others_upto_seq: int) -> None:
@@ -80,40 +80,40 @@ class Slow(InMemoryRecordStore):
 @pytest.mark.parametrize(("others", "left"), [(0, 1), (1, 1), (7, 7)])
 def test_who_has_read_furthest_is_recorded(others: int, left: int) -> None:
     records = Slow(others)
-    remember_thread(LongTermMemory(InMemoryMemoryStore()), said("I like tea.", "I like coffee."), records)
+    remember_thread(LongTermMemory(InMemoryStore()), said("I like tea.", "I like coffee."), records)
     record = records.load_record("default", "t1", EXTRACTION_KIND)
     assert record is not None
     assert record.upto_seq == left
 
 
 def test_a_writer_that_is_always_too_late_is_told() -> None:
-    class Busy(InMemoryRecordStore):
+    class Busy(InMemoryStore):
         def save_record(self, *_: Any, **__: Any) -> int:
             raise ConflictError("extraction", expected_version=0, stored_version=1)
 
     with pytest.raises(ConflictError):
-        remember_thread(LongTermMemory(InMemoryMemoryStore()), said("I like tea."), Busy())
+        remember_thread(LongTermMemory(InMemoryStore()), said("I like tea."), Busy())
 
 
 @from_file("before", "request_", "left")
 def test_what_the_user_asks_to_forget_is_deleted(before: list[str], request_: str, left: list[str]) -> None:
-    memory = LongTermMemory(InMemoryMemoryStore())
-    done = remember_thread(memory, said(*before, request_), InMemoryRecordStore())
+    memory = LongTermMemory(InMemoryStore())
+    done = remember_thread(memory, said(*before, request_), InMemoryStore())
     assert known(memory) == left
     assert sorted(each.text for each in done.memories) == left
     assert len(done.forgotten) == len(before) - len(left)
 
 
 def test_what_is_said_after_a_request_to_forget_is_remembered() -> None:
-    memory = LongTermMemory(InMemoryMemoryStore())
+    memory = LongTermMemory(InMemoryStore())
     thread = said("My address is 5 Elm Street.", "Forget my address.", "My address is 7 Oak Road.")
-    remember_thread(memory, thread, InMemoryRecordStore())
+    remember_thread(memory, thread, InMemoryStore())
     assert known(memory) == ["My address is 7 Oak Road"]
 
 
 def test_a_conversation_of_nobody_is_not_read() -> None:
-    records = InMemoryRecordStore()
-    done = remember_thread(LongTermMemory(InMemoryMemoryStore()), said("I like tea.", user=None), records)
+    records = InMemoryStore()
+    done = remember_thread(LongTermMemory(InMemoryStore()), said("I like tea.", user=None), records)
     assert done == ((), (), 0, -1, "nothing_new", None)
     assert records.load_record("default", "t1", EXTRACTION_KIND) is None
 
@@ -136,8 +136,8 @@ def test_what_a_model_gives_is_kept_where_the_user_said_it() -> None:
             None,
         ]
 
-    memory = LongTermMemory(InMemoryMemoryStore())
-    done = remember_thread(memory, said("I love green tea!", "我住在上海。"), InMemoryRecordStore(), extractor=model)
+    memory = LongTermMemory(InMemoryStore())
+    done = remember_thread(memory, said("I love green tea!", "我住在上海。"), InMemoryStore(), extractor=model)
     assert known(memory) == ["User loves green tea", "用户住在上海"]
     assert (done.status, done.dropped, done.reason) == ("model", 6, None)
     assert [each.seq for each in done.memories] == [1, 1]
@@ -146,9 +146,9 @@ def test_what_a_model_gives_is_kept_where_the_user_said_it() -> None:
 @pytest.mark.parametrize("given", [None, 7])
 def test_a_model_that_fails_leaves_the_rules(given: Any, caplog: pytest.LogCaptureFixture) -> None:
     """C7: a model that raises or gives nonsense never raises here; the rules are read."""
-    memory = LongTermMemory(InMemoryMemoryStore())
+    memory = LongTermMemory(InMemoryStore())
     with caplog.at_level(logging.WARNING, "gatekeeper.memory"):
-        done = remember_thread(memory, said("I like tea."), InMemoryRecordStore(), extractor=lambda *_: given)
+        done = remember_thread(memory, said("I like tea."), InMemoryStore(), extractor=lambda *_: given)
     assert (done.status, done.reason, known(memory)) == ("fallback", "error: TypeError", ["I like tea"])
     assert "like" not in caplog.text
 
@@ -158,15 +158,15 @@ def test_a_model_that_never_stops_is_cut_off() -> None:
         while True:
             yield Extracted("I like tea", "fact")
 
-    memory = LongTermMemory(InMemoryMemoryStore())
-    assert remember_thread(memory, said("I like tea."), InMemoryRecordStore(), extractor=model).status == "model"
+    memory = LongTermMemory(InMemoryStore())
+    assert remember_thread(memory, said("I like tea."), InMemoryStore(), extractor=model).status == "model"
     assert known(memory) == ["I like tea"]
 
 
 def test_requests_to_forget_are_read_beside_a_model() -> None:
-    memory = LongTermMemory(InMemoryMemoryStore())
+    memory = LongTermMemory(InMemoryStore())
     memory.add(ANN, "My address is 5 Elm Street", category="fact")
-    remember_thread(memory, said("Forget my address."), InMemoryRecordStore(), extractor=lambda *_: ())
+    remember_thread(memory, said("Forget my address."), InMemoryStore(), extractor=lambda *_: ())
     assert known(memory) == []
 
 

@@ -21,7 +21,7 @@ from gatekeeper_core.context.task.pin_text import quoted
 from gatekeeper_core.context.thread.thread import Thread
 from gatekeeper_core.messages import Message, Provider, validate_messages
 from gatekeeper_core.storage.base import MemoryScope
-from gatekeeper_core.storage.in_memory import InMemoryMemoryStore
+from gatekeeper_core.storage.sqlite import InMemoryStore
 from tests.loops import PROVIDERS, assistant, calls, result, rounds, system, user
 
 TALK = [user("hello"), assistant("hi")]
@@ -135,7 +135,7 @@ def test_the_gatekeeper_stands_beside_the_window(mode: Any, recalled: bool, newe
 
 def with_memories(*texts_of: tuple[str, Any], least: float = 0.08, **settings: Any) -> BuiltContext:
     config, scope = MemoryConfig(min_similarity=least), MemoryScope("default", "ann")
-    memory = LongTermMemory(InMemoryMemoryStore(), config=config)
+    memory = LongTermMemory(InMemoryStore(), config=config)
     for text, category in texts_of:
         memory.add(scope, text, category=category)
     builder = ContextBuilder(ContextBuilderConfig(**settings), memory=memory, token_counter=len)

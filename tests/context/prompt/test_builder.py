@@ -22,7 +22,7 @@ from gatekeeper_core.context.thread.thread import Thread
 from gatekeeper_core.errors import BudgetError, ConfigError
 from gatekeeper_core.messages import Message, group_turns, validate_messages
 from gatekeeper_core.storage.base import MemoryScope
-from gatekeeper_core.storage.in_memory import InMemoryMemoryStore
+from gatekeeper_core.storage.sqlite import InMemoryStore
 from gatekeeper_core.text import Locale
 from gatekeeper_core.token_estimate import budget_within
 from gatekeeper_core.tokens import count_messages
@@ -578,7 +578,7 @@ def test_without_a_summary_the_floor_does_not_grow_without_end() -> None:
 
 @pytest.mark.parametrize("said", ["I prefer short answers.", "我喜欢简短的回答。", "我喜欢 short answers。"])
 def test_a_memory_of_what_is_sent_anyway_is_not_sent_twice(said: str) -> None:
-    memory = LongTermMemory(InMemoryMemoryStore(), config=MemoryConfig(min_similarity=0.0))
+    memory = LongTermMemory(InMemoryStore(), config=MemoryConfig(min_similarity=0.0))
     builder = ContextBuilder(memory=memory)
     thread = Thread("t1", (user(said), assistant("ok"), user(said)), user="ann")
     assert builder.build(thread, said, "Be brief.").metadata.retrieved_memory_count == 0
@@ -589,4 +589,4 @@ def test_a_memory_of_what_is_sent_anyway_is_not_sent_twice(said: str) -> None:
 
 def test_a_builder_says_its_budget_and_what_is_plugged_in() -> None:
     shown = repr(ContextBuilder(ContextBuilderConfig(total_budget=900)))
-    assert shown == "ContextBuilder(total_budget=900, store=InMemoryRecordStore, memory=LongTermMemory)"
+    assert shown == "ContextBuilder(total_budget=900, store=InMemoryStore, memory=LongTermMemory)"

@@ -25,8 +25,7 @@ from gatekeeper_core.messages import Message
 from gatekeeper_core.pricing.prices import ModelPrices
 from gatekeeper_core.pricing.usage import Usage
 from gatekeeper_core.storage.base import MemoryScope, RecordStore
-from gatekeeper_core.storage.in_memory import InMemoryMemoryStore, InMemoryRecordStore
-from gatekeeper_core.storage.sqlite import SQLiteStore
+from gatekeeper_core.storage.sqlite import InMemoryStore, SQLiteStore
 from tests.faults import PATIENCE
 from tests.loops import assistant, calls, result, user
 
@@ -187,7 +186,7 @@ def test_a_summary_that_is_written_meanwhile_is_no_reason_to_choose_anew() -> No
 
 
 def test_memories_of_what_the_sent_turns_say_are_left_out() -> None:
-    memory = LongTermMemory(InMemoryMemoryStore(), config=MemoryConfig(min_similarity=0.0))
+    memory = LongTermMemory(InMemoryStore(), config=MemoryConfig(min_similarity=0.0))
     said = "I want every port named in full, and always in hex."
     memory.add(MemoryScope("default", "ann"), said, category="user_preference", thread="t1", seq=0)
     builder = ContextBuilder(ContextBuilderConfig(locale="en"), memory=memory)
@@ -204,7 +203,7 @@ def test_memories_of_what_the_sent_turns_say_are_left_out() -> None:
 
 def test_two_workers_in_turn_send_what_one_would() -> None:
     """The same body, the same bytes, and one account: whoever builds next goes on where the last one was."""
-    store, alone = InMemoryRecordStore(), worker(InMemoryRecordStore())
+    store, alone = InMemoryStore(), worker(InMemoryStore())
     workers, recalled = [worker(store), worker(store)], 0
     for turns in range(30, 42):
         thread, question = Thread("t1", tuple(TALK[: 2 * turns])), f"What number has the district {3 * turns % 28}?"
@@ -231,7 +230,7 @@ def test_a_new_process_goes_on_with_the_account_that_is_stored(tmp_path: Path) -
 
 
 def test_what_the_provider_reports_corrects_the_account_for_every_worker() -> None:
-    store = InMemoryRecordStore()
+    store = InMemoryStore()
     thread, one = Thread("t1", tuple(TALK[:80])), worker(store)
     one.build(thread, "The Redis of district 20?", "Be brief.", prices=PRICES)
     one.report(Usage(input_tokens=1_000_000, output_tokens=0), thread)
@@ -242,7 +241,7 @@ def test_what_the_provider_reports_corrects_the_account_for_every_worker() -> No
 
 @pytest.mark.parametrize("body", ["no JSON", "[]", "{}", '{"version": 1}'])
 def test_a_stored_state_that_cannot_be_read_is_begun_anew(body: str) -> None:
-    store = InMemoryRecordStore()
+    store = InMemoryStore()
     store.save_record("default", "t1", POLICY_KIND, body, upto_seq=-1, expected_version=0)
     context = worker(store).build(Thread("t1", tuple(TALK[:80])), "The Redis of district 20?", "Be brief.")
     assert bill_of(context).action == "rebuilt"

@@ -30,8 +30,9 @@ from gatekeeper_core.encoder import TextEncoder
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.messages import Message, ToolCall
 from gatekeeper_core.storage.base import Memory, MemoryRecord, MemoryScope
-from gatekeeper_core.storage.in_memory import InMemoryBlobStore, InMemoryMemoryStore, InMemoryRecordStore
-from tests.faults import ANN, FAILURES, PATIENCE, FaultyMemory, Hang, Remote, hanging, raising, with_tea
+from gatekeeper_core.storage.in_memory import InMemoryBlobStore
+from gatekeeper_core.storage.sqlite import InMemoryStore
+from tests.faults import ANN, FAILURES, PATIENCE, FaultyMemory, Hang, RecordsOnly, Remote, hanging, raising, with_tea
 from tests.loops import assistant, calls, result, user
 
 QUESTION = "Which tea shall I buy?\n买什么茶？"
@@ -182,7 +183,7 @@ def test_an_embedder_that_fails_leaves_the_terms(name: str, logged: Logged) -> N
 
 def test_vectors_of_other_dimensions_leave_the_terms() -> None:
     """004-66."""
-    store = InMemoryMemoryStore()
+    store = InMemoryStore()
     LongTermMemory(store, embedder=lambda texts: [[1.0, 0.0]] * len(texts)).add(
         ANN, "I prefer green tea", category="user_preference"
     )
@@ -234,7 +235,7 @@ def test_a_store_that_gives_a_million_memories_is_read_in_part() -> None:
 @pytest.mark.parametrize("name", FAILURES)
 def test_a_store_of_records_that_fails_takes_only_what_it_keeps(name: str, logged: Logged) -> None:
     """001-30, 001-67: the window, the question and the pin are sent; each part is told once."""
-    context = build(builder_of(store=FAILURES[name](InMemoryRecordStore())))
+    context = build(builder_of(store=FAILURES[name](RecordsOnly())))
     assert context.metadata.included_message_count > 0
     assert_told_once(context, logged)
     if name == "raises":
@@ -244,7 +245,7 @@ def test_a_store_of_records_that_fails_takes_only_what_it_keeps(name: str, logge
 
 def test_a_summary_that_another_writer_keeps_from_being_saved_is_sent() -> None:
     """001-79."""
-    context = build(builder_of(store=FAILURES["conflicts forever"](InMemoryRecordStore())))
+    context = build(builder_of(store=FAILURES["conflicts forever"](InMemoryStore())))
     assert context.metadata.used_summary
     assert Miss("summary", "degraded", "conflict") in context.trace.misses
 
@@ -252,10 +253,10 @@ def test_a_summary_that_another_writer_keeps_from_being_saved_is_sent() -> None:
 def test_stores_are_called_on_the_callers_thread() -> None:
     """A store has the timeouts of its driver: none of ours, whatever the limit of the build is."""
     seen = set[str]()
-    store = Remote(InMemoryRecordStore(), lambda: seen.add(threading.current_thread().name))
+    store = Remote(InMemoryStore(), lambda: seen.add(threading.current_thread().name))
     blobs: Any = Remote(InMemoryBlobStore(), lambda: seen.add(threading.current_thread().name))
     results = ToolResultCompressor(working_memory=ThreadMemories(blobs, b"0123456789abcdef"))
-    builder = builder_of(0, store=store, tool_results=results, config={"total_budget": 5_000})
+    builder = builder_of(0, store=store, memory=with_tea(), tool_results=results, config={"total_budget": 5_000})
     builder.constraints.set(thread_of(RUN), "language", "Chinese")
     context = builder.build(thread_of(RUN), QUESTION, "Be brief.")
     assert context.trace.misses == ()
@@ -274,7 +275,7 @@ def test_a_slow_search_that_is_in_time_loses_nothing() -> None:
 
 def test_only_what_is_wanted_is_looked_up() -> None:
     """001-73, 001-74: without a question or a user no memory is searched; without a setting no record is read."""
-    kinds, inner = list[str](), InMemoryRecordStore()
+    kinds, inner = list[str](), InMemoryStore()
 
     def load(tenant: str, thread: str, kind: str) -> Any:
         kinds.append(kind)

@@ -19,7 +19,7 @@ from gatekeeper_core.context.task.pin_text import pin_text
 from gatekeeper_core.context.thread.thread import Thread
 from gatekeeper_core.messages import Message
 from gatekeeper_core.storage.base import MemoryScope
-from gatekeeper_core.storage.in_memory import InMemoryMemoryStore
+from gatekeeper_core.storage.sqlite import InMemoryStore
 from tests.adversarial import hostile_texts, orders
 from tests.loops import PROVIDERS, assistant, calls, result, user
 
@@ -73,7 +73,7 @@ class Case(NamedTuple):
 
 def builder_of(**settings: Any) -> ContextBuilder:
     key = settings.pop("session_key", None)
-    memory = LongTermMemory(InMemoryMemoryStore())
+    memory = LongTermMemory(InMemoryStore())
     config = ContextBuilderConfig(history=HistoryConfig(mode="hybrid", passthrough_below=0, floor_turns=1), **settings)
     return ContextBuilder(config, memory=memory, session_key=key)
 

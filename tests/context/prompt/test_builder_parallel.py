@@ -16,8 +16,8 @@ from gatekeeper_core.context.prompt.builder import ContextBuilder
 from gatekeeper_core.context.prompt.result import BuiltContext, Miss
 from gatekeeper_core.context.thread.thread import Thread
 from gatekeeper_core.storage.base import DerivedRecord
-from gatekeeper_core.storage.in_memory import InMemoryRecordStore
-from tests.faults import Remote
+from gatekeeper_core.storage.sqlite import InMemoryStore
+from tests.faults import RecordsOnly, Remote
 from tests.loops import assistant, user
 
 SAID = {
@@ -49,7 +49,7 @@ def told(context: BuiltContext) -> str:
 
 
 @pytest.mark.parametrize("language", SAID)
-@pytest.mark.parametrize("make_store", [InMemoryRecordStore, lambda: Remote(InMemoryRecordStore())], ids=["in", "out"])
+@pytest.mark.parametrize("make_store", [InMemoryStore, lambda: Remote(RecordsOnly())], ids=["in", "out"])
 def test_parallel_builds_equal_those_one_after_another(language: str, make_store: Callable[[], Any]) -> None:
     """001-79: in text and in trace, the summary of a thread that nobody has summarised yet included."""
     thread, one_by_one = talk(language), builder_of(make_store())
@@ -71,7 +71,7 @@ def test_parallel_builds_equal_those_one_after_another(language: str, make_store
         assert {told(context) for context in found} <= serial
 
 
-class Held(InMemoryRecordStore):
+class Held(InMemoryStore):
     """Saves the first summary when it is told to."""
 
     def __init__(self) -> None:

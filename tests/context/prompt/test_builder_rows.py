@@ -22,7 +22,7 @@ from gatekeeper_core.context.thread.thread import Thread
 from gatekeeper_core.fences import fence
 from gatekeeper_core.messages import Message
 from gatekeeper_core.storage.base import MemoryScope
-from gatekeeper_core.storage.in_memory import InMemoryMemoryStore
+from gatekeeper_core.storage.sqlite import InMemoryStore
 from gatekeeper_core.text import Locale
 from tests.loops import assistant, calls, result, system, user
 
@@ -42,7 +42,7 @@ PATIENT = 60_000
 
 def remembering(*texts: str, **arguments: Any) -> LongTermMemory:
     """Return the memory of a user who prefers something, without anything that hangs."""
-    memory = LongTermMemory(InMemoryMemoryStore(), **arguments)
+    memory = LongTermMemory(InMemoryStore(), **arguments)
     for text in texts:
         memory.add(ANN, text, category="user_preference")
     return memory

@@ -25,10 +25,8 @@ from gatekeeper_core.context.tool_results.thread_memories import ThreadMemories
 from gatekeeper_core.errors import StorageError
 from gatekeeper_core.messages import Message, ToolCall
 from gatekeeper_core.storage.base import MemoryScope, Store
-from gatekeeper_core.storage.in_memory import InMemoryRecordStore
-from gatekeeper_core.storage.in_memory_store import InMemoryStore
-from gatekeeper_core.storage.sqlite import SQLiteStore
-from tests.faults import PATIENCE, Remote
+from gatekeeper_core.storage.sqlite import InMemoryStore, SQLiteStore
+from tests.faults import PATIENCE, RecordsOnly, Remote
 
 SECRET = b"kept like any other secret"
 ANN = MemoryScope("acme", "ann")
@@ -88,9 +86,7 @@ class Worker:
         return self.store.load_record("acme", "t1", kind)
 
 
-@pytest.mark.parametrize(
-    ("store", "found"), [(InMemoryStore(), 1), (InMemoryRecordStore(), 0)], ids=["whole", "records"]
-)
+@pytest.mark.parametrize(("store", "found"), [(InMemoryStore(), 1), (RecordsOnly(), 0)], ids=["whole", "records"])
 def test_a_whole_store_brings_its_memories_along(store: Any, found: int) -> None:
     """001-24, 001-57: nobody has to hand the store over twice; what keeps records alone keeps no memories."""
     builder = ContextBuilder(ContextBuilderConfig(call_timeout_ms=20_000), store=store)
@@ -230,7 +226,7 @@ def test_two_workers_at_once_lose_nothing(tmp_path: Path) -> None:
 
 def test_a_worker_with_an_older_thread_takes_no_finding_from_the_task() -> None:
     """It has not read yet what the other one has: that is no cut-back, as far as it can tell."""
-    tracker = TaskTracker(InMemoryRecordStore())
+    tracker = TaskTracker(InMemoryStore())
     newer = Thread("t1", tuple(talk(6)))
     older = Thread("t1", newer.messages[:8])
     tracker.update(newer)

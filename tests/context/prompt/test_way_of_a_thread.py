@@ -18,7 +18,7 @@ from gatekeeper_core.context.prompt.budget import ContextBuilderConfig
 from gatekeeper_core.context.prompt.builder import ContextBuilder
 from gatekeeper_core.context.thread.thread import Thread
 from gatekeeper_core.storage.base import MemoryScope
-from gatekeeper_core.storage.in_memory import InMemoryMemoryStore
+from gatekeeper_core.storage.sqlite import InMemoryStore
 from tests.loops import assistant, calls, result, user
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "architecture.md"
@@ -62,7 +62,7 @@ def functions_of(module: object) -> Iterator[CodeType]:
 @pytest.fixture(scope="module")
 def steps() -> list[Step]:
     """The calls between modules in a build for a thread with summary, memories, task and a long tool result."""
-    memory = LongTermMemory(InMemoryMemoryStore())
+    memory = LongTermMemory(InMemoryStore())
     memory.add(MemoryScope("default", "ada"), f"{QUESTION} 6383 on host kestrel.", category="user_preference")
     builder = ContextBuilder(ContextBuilderConfig(total_budget=6_000), memory=memory)
     said = [

@@ -21,7 +21,7 @@ from gatekeeper_core.context.thread.thread import Thread
 from gatekeeper_core.errors import ConfigError, ConflictError
 from gatekeeper_core.messages import Message, ToolCall
 from gatekeeper_core.storage.base import DerivedRecord
-from gatekeeper_core.storage.in_memory import InMemoryRecordStore
+from gatekeeper_core.storage.sqlite import InMemoryStore
 from tests import loops
 
 Pairs = list[tuple[str, str]]
@@ -58,7 +58,7 @@ def thread_of(pairs: Pairs, *more: Message, name: str = "t1") -> Thread:
 
 def thread_summary(store: Any = None, summarizer: Any = None, **settings: Any) -> ThreadSummary:
     return ThreadSummary(
-        store or InMemoryRecordStore(), config=SummaryConfig(**settings), token_counter=len, summarizer=summarizer
+        store or InMemoryStore(), config=SummaryConfig(**settings), token_counter=len, summarizer=summarizer
     )
 
 
@@ -240,7 +240,7 @@ def test_what_is_covered_only_grows_and_every_sentence_was_said(
 
 
 def test_threads_and_tenants_have_summaries_of_their_own() -> None:
-    store = InMemoryRecordStore()
+    store = InMemoryStore()
     thread_summary(store).update_if_needed(thread_of(TALKS["english"]))
     assert thread_summary(store).get(thread_of(TALKS["english"], name="t2")) is None
     assert thread_summary(store).get(Thread("t1", thread_of(TALKS["english"]).messages, tenant="other")) is None
@@ -248,7 +248,7 @@ def test_threads_and_tenants_have_summaries_of_their_own() -> None:
 
 
 def test_changed_settings_hold_for_what_is_stored() -> None:
-    store, thread = InMemoryRecordStore(), thread_of(TALKS["english"])
+    store, thread = InMemoryStore(), thread_of(TALKS["english"])
     thread_summary(store, locale="zh").update_if_needed(thread)
     english = thread_summary(store, locale="en").get(thread)
     assert english
@@ -265,7 +265,7 @@ class Broken:
     """A store of which one call, or both, do something wrong."""
 
     def __init__(self, load: Any = None, save: Any = None) -> None:
-        self.inner = InMemoryRecordStore()
+        self.inner = InMemoryStore()
         self.load = load
         self.save = save
 
@@ -305,7 +305,7 @@ def test_a_store_that_takes_nothing_leaves_the_summary_for_this_time(save: Any) 
 
 @pytest.mark.parametrize("body", ["", "{}", "null", Summary(upto_seq=9).to_json(), Summary(upto_seq=3).to_json()])
 def test_a_damaged_record_is_made_anew(body: str) -> None:
-    store, thread = InMemoryRecordStore(), thread_of(TALKS["english"])
+    store, thread = InMemoryStore(), thread_of(TALKS["english"])
     store.save_record("default", "t1", "summary", body, upto_seq=9, expected_version=0)
     assert thread_summary(store).get(thread) is None
     made = thread_summary(store).update_if_needed(thread)
@@ -313,14 +313,14 @@ def test_a_damaged_record_is_made_anew(body: str) -> None:
 
 
 def test_a_record_that_says_it_covers_something_else_is_damaged() -> None:
-    store, thread = InMemoryRecordStore(), thread_of(TALKS["english"])
+    store, thread = InMemoryStore(), thread_of(TALKS["english"])
     body = _summary(thread_summary().update_if_needed(thread)).to_json()
     store.save_record("default", "t1", "summary", body, upto_seq=8, expected_version=0)
     assert thread_summary(store).update_if_needed(thread).reason == "damaged"
 
 
 def test_a_sentence_that_nobody_said_makes_a_record_foreign() -> None:
-    store, thread = InMemoryRecordStore(), thread_of(TALKS["english"])
+    store, thread = InMemoryStore(), thread_of(TALKS["english"])
     thread_summary(store).update_if_needed(thread)
     record = store.load_record("default", "t1", "summary")
     assert record
@@ -344,7 +344,7 @@ def test_a_summary_that_held_holds_no_more_where_a_message_stands_for_others(tal
 
 def test_a_faster_writer_wins_and_nothing_is_lost() -> None:
     """001-79: a save from an older version is made again from the newer one."""
-    store, talk = InMemoryRecordStore(), TALKS["english"]
+    store, talk = InMemoryStore(), TALKS["english"]
     other = thread_summary(store, message_threshold=2)
 
     class Slow(Broken):
@@ -362,7 +362,7 @@ def test_a_faster_writer_wins_and_nothing_is_lost() -> None:
 
 
 def test_a_writer_that_is_always_late_gives_up_with_its_summary() -> None:
-    store = InMemoryRecordStore()
+    store = InMemoryStore()
 
     class Late(Broken):
         def load_record(self, *key: str) -> Any:
@@ -396,7 +396,7 @@ def test_a_store_that_says_conflict_where_nobody_wrote_is_not_believed_twice() -
 def test_one_update_at_a_time_for_each_conversation() -> None:
     """001-79: single-flight; whoever comes second gets what is stored, at once or after waiting."""
     entered, go_on = Event(), Event()
-    store = InMemoryRecordStore()
+    store = InMemoryStore()
 
     class Waiting(Broken):
         def load_record(self, *key: str) -> Any:
@@ -423,7 +423,7 @@ def test_one_update_at_a_time_for_each_conversation() -> None:
 
 def test_many_threads_at_once_leave_one_whole_summary() -> None:
     """001-79: what is covered never goes back."""
-    store, pairs = InMemoryRecordStore(), TALKS["english"] + SMALL_TALK
+    store, pairs = InMemoryStore(), TALKS["english"] + SMALL_TALK
     start = Barrier(8)
 
     def work() -> None:
@@ -455,7 +455,7 @@ def test_a_model_never_runs_within_an_update() -> None:
 
 def test_what_a_model_writes_takes_the_place_of_the_sentences() -> None:
     """004-44, 004-60: which model, and where it runs, is the caller's."""
-    store, talk = InMemoryRecordStore(), TALKS["english"]
+    store, talk = InMemoryStore(), TALKS["english"]
     calls: list[tuple[int, str | None]] = []
 
     def summarize(messages: Sequence[Message], previous: str | None, max_tokens: int) -> str:
@@ -487,7 +487,7 @@ def test_what_a_model_writes_takes_the_place_of_the_sentences() -> None:
 
 
 def test_a_model_that_is_late_does_not_take_back_what_is_covered() -> None:
-    talk, store = TALKS["english"], InMemoryRecordStore()
+    talk, store = TALKS["english"], InMemoryStore()
     meanwhile = thread_of([*talk, *SMALL_TALK[:4], ("We decided to ship on Friday.", "Good.")])
 
     def slow(*_: Any) -> str:
@@ -503,7 +503,7 @@ def test_a_model_that_is_late_does_not_take_back_what_is_covered() -> None:
 
 
 def test_a_models_text_of_a_conversation_that_changed_meanwhile_is_dropped() -> None:
-    talk, store = TALKS["english"], InMemoryRecordStore()
+    talk, store = TALKS["english"], InMemoryStore()
     edited = thread_of([("Which queue do we take?", "Kafka."), *talk[1:]])
 
     def slow(*_: Any) -> str:
@@ -604,9 +604,9 @@ def test_a_wrong_type_is_a_type_error_that_names_the_argument() -> None:
     with pytest.raises(TypeError, match="enable_token_based_compaction"):
         SummaryConfig(enable_token_based_compaction=1)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="config"):
-        ThreadSummary(InMemoryRecordStore(), config={})  # type: ignore[arg-type]
+        ThreadSummary(InMemoryStore(), config={})  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="summarizer"):
-        ThreadSummary(InMemoryRecordStore(), summarizer="gpt")  # type: ignore[arg-type]
+        ThreadSummary(InMemoryStore(), summarizer="gpt")  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="thread must be a Thread"):
         thread_summary().update_if_needed([])  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="before_seq"):

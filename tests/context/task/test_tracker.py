@@ -18,7 +18,7 @@ from gatekeeper_core.errors import ConfigError, ConflictError, StorageError
 from gatekeeper_core.messages import Message, TextPart
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.selection.verdicts import Verdict
-from gatekeeper_core.storage.in_memory import InMemoryRecordStore
+from gatekeeper_core.storage.sqlite import InMemoryStore
 from tests.loops import assistant, calls, conversations, result, system, texts, user
 from tests.talks import TALKS
 
@@ -26,8 +26,8 @@ SWITCH = Verdict("switch", "new_topic", overlap=0.1, new_ratio=0.9)
 STAY = Verdict("continue", "overlap", overlap=0.9, new_ratio=0.1)
 
 
-def tracker(store: InMemoryRecordStore | None = None) -> TaskTracker:
-    return TaskTracker(store or InMemoryRecordStore())
+def tracker(store: InMemoryStore | None = None) -> TaskTracker:
+    return TaskTracker(store or InMemoryStore())
 
 
 def talk(*messages: Message | str, name: str = "t1") -> Thread:
@@ -243,7 +243,7 @@ def test_two_halves_of_a_character_come_back_as_they_were_saved() -> None:
 
 def test_a_task_is_kept_by_tenant_and_thread() -> None:
     """001-38, 004-22."""
-    store = InMemoryRecordStore()
+    store = InMemoryStore()
     saved = tracker(store).update(talk("deploy it"))
     assert tracker(store).get(talk("deploy it")) == saved
     assert tracker(store).get(talk("deploy it", name="t2")) == ActiveTask()
@@ -264,7 +264,7 @@ def test_nothing_new_is_not_saved_again() -> None:
 
 @pytest.mark.parametrize("body", ["", "{}", "null", '{"format":2,"goal":7}'])
 def test_a_damaged_record_is_built_anew(body: str) -> None:
-    store = InMemoryRecordStore()
+    store = InMemoryStore()
     store.save_record("default", "t1", "task", body, upto_seq=7, expected_version=0)
     task = tracker(store).update(talk("deploy it"))
     assert task.goal == Note("deploy it", 0)
@@ -278,7 +278,7 @@ def test_many_writers_lose_no_finding() -> None:
     assert {finding.text for finding in one.get(thread).findings} == {f"finding {number}" for number in range(16)}
 
 
-class Overtaken(InMemoryRecordStore):
+class Overtaken(InMemoryStore):
     """A store in which another writer notes a finding before each of the first saves."""
 
     def __init__(self, times: int) -> None:
@@ -288,16 +288,11 @@ class Overtaken(InMemoryRecordStore):
     def save_record(
         self, tenant: str, thread: str, kind: str, body: str, /, *, upto_seq: int, expected_version: int
     ) -> int:
-        if self.times:
-            self.times -= 1
-            other = TaskTracker(self.quiet())
-            other.add_finding(Thread(thread, (), tenant), f"other {self.times}")
+        left, self.times = self.times - 1, 0
+        if left >= 0:
+            TaskTracker(self).add_finding(Thread(thread, (), tenant), f"other {left}")
+            self.times = left
         return super().save_record(tenant, thread, kind, body, upto_seq=upto_seq, expected_version=expected_version)
-
-    def quiet(self) -> InMemoryRecordStore:
-        store = InMemoryRecordStore()
-        store._lock, store._records = self._lock, self._records
-        return store
 
 
 def test_a_change_that_was_overtaken_is_made_on_what_the_other_one_saved() -> None:
@@ -313,7 +308,7 @@ def test_after_so_many_attempts_the_conflict_is_raised() -> None:
     assert task.findings[-1].text == "mine"
 
 
-class Down(InMemoryRecordStore):
+class Down(InMemoryStore):
     def load_record(self, tenant: str, thread: str, kind: str, /) -> None:
         raise StorageError("the store is down")
 
@@ -332,7 +327,7 @@ def test_wrong_types_are_named() -> None:
 
 
 def test_a_conversation_that_is_cut_back_has_the_task_of_what_is_left() -> None:
-    store = InMemoryRecordStore()
+    store = InMemoryStore()
     one = tracker(store)
     said: list[Message] = [user("deploy the cache"), assistant("ok")]
     one.add_finding(talk(*said), "early")
@@ -406,7 +401,7 @@ def stories(draw: st.DrawFn) -> list[tuple[str, int, str]]:
     return draw(st.lists(st.tuples(what, st.integers(0, 40), said), max_size=14))
 
 
-def play(messages: list[Message], story: list[tuple[str, int, str]], store: InMemoryRecordStore) -> ActiveTask:
+def play(messages: list[Message], story: list[tuple[str, int, str]], store: InMemoryStore) -> ActiveTask:
     one = TaskTracker(store)
     for what, count, text in story:
         thread = talk(*messages[:count])
@@ -450,7 +445,7 @@ def test_whatever_happens_a_task_is_bounded_and_is_what_the_store_holds(
     messages: list[Message], story: list[tuple[str, int, str]]
 ) -> None:
     """004-22: bounds, the JSON round trip, the same story gives the same bytes."""
-    store, other = InMemoryRecordStore(), InMemoryRecordStore()
+    store, other = InMemoryStore(), InMemoryStore()
     task = play(messages, story, store)
     assert play(messages, story, other) == task
     record = store.load_record("default", "t1", "task")

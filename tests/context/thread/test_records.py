@@ -17,8 +17,7 @@ from gatekeeper_core.context.thread.records import (
 )
 from gatekeeper_core.context.thread.thread import Thread
 from gatekeeper_core.errors import ConflictError
-from gatekeeper_core.storage.in_memory import InMemoryRecordStore
-from gatekeeper_core.storage.sqlite import SQLiteStore
+from gatekeeper_core.storage.sqlite import InMemoryStore, SQLiteStore
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -34,14 +33,14 @@ def longer(record: DerivedRecord | None) -> NewRecord:
 
 @pytest.mark.parametrize("kind_of_store", ["memory", "sqlite"])
 def test_of_many_writers_no_one_undoes_the_change_of_another(kind_of_store: str, tmp_path: Path) -> None:
-    store: RecordStore = InMemoryRecordStore() if kind_of_store == "memory" else SQLiteStore(tmp_path / "s.db")
+    store: RecordStore = InMemoryStore() if kind_of_store == "memory" else SQLiteStore(tmp_path / "s.db")
     with ThreadPoolExecutor(4) as workers:
         list(workers.map(lambda _: update_record(store, THREAD, "tally", longer), range(40)))
     assert load_record(store, THREAD, "tally") == ("字" * 40, 3, 40)
 
 
 def test_what_is_returned_is_what_is_stored_now() -> None:
-    store = InMemoryRecordStore()
+    store = InMemoryStore()
     assert update_record(store, THREAD, "tally", lambda _: None) is None
     first = update_record(store, THREAD, "tally", longer)
     assert first == load_record(store, THREAD, "tally") == ("字", 3, 1)
@@ -50,7 +49,7 @@ def test_what_is_returned_is_what_is_stored_now() -> None:
 
 
 def test_each_attempt_sees_what_the_faster_writer_saved() -> None:
-    store, seen = InMemoryRecordStore(), []
+    store, seen = InMemoryStore(), []
 
     def overtaken(record: DerivedRecord | None) -> NewRecord:
         seen.append(record.version if record else 0)
@@ -88,13 +87,13 @@ def test_any_other_error_passes_at_once() -> None:
         raise ValueError("the change")
 
     with pytest.raises(ValueError, match="the change"):
-        update_record(InMemoryRecordStore(), THREAD, "tally", change)
+        update_record(InMemoryStore(), THREAD, "tally", change)
     assert len(tries) == 1
 
 
 def test_what_is_no_thread_is_refused() -> None:
     with pytest.raises(TypeError, match="thread must be a Thread, got str"):
-        update_record(InMemoryRecordStore(), "t1", "tally", longer)  # type: ignore[arg-type]
+        update_record(InMemoryStore(), "t1", "tally", longer)  # type: ignore[arg-type]
 
 
 def test_what_a_record_says_is_read_once_as_long_as_it_is_remembered() -> None:

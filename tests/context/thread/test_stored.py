@@ -19,8 +19,7 @@ from gatekeeper_core.context.thread.thread import Thread
 from gatekeeper_core.errors import ConfigError, ConflictError, ForgottenError, StaleReadError, StorageError
 from gatekeeper_core.messages import MediaPart, Message, TextPart, ToolCall
 from gatekeeper_core.storage.base import Store
-from gatekeeper_core.storage.in_memory_store import InMemoryStore
-from gatekeeper_core.storage.sqlite import SQLiteStore
+from gatekeeper_core.storage.sqlite import InMemoryStore, SQLiteStore
 from tests.faults import Remote, conflicting
 
 TEXTS = ["hello", "缓存的端口是 6380", "你好 hello", "\ud800 lone\0"]

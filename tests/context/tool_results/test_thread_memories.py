@@ -19,8 +19,7 @@ from gatekeeper_core.context.tool_results.working_memory import UNKNOWN_POINTER,
 from gatekeeper_core.errors import ConfigError, ForgottenError
 from gatekeeper_core.storage.base import BlobRecord
 from gatekeeper_core.storage.in_memory import InMemoryBlobStore
-from gatekeeper_core.storage.in_memory_store import InMemoryStore
-from gatekeeper_core.storage.sqlite import SQLiteStore
+from gatekeeper_core.storage.sqlite import InMemoryStore, SQLiteStore
 
 SECRET = b"a secret of the tests"
 names = st.text(st.characters(), min_size=1, max_size=8)  # lone surrogates, NUL and marks of direction too

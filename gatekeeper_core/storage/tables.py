@@ -1,0 +1,588 @@
+"""A store over the tables of a SQL database, whichever database it is.
+
+::
+
+    TableStore ── SQLiteStore, InMemoryStore    sqlite, in_memory
+               ── PostgresStore                 the package gatekeeper_postgres
+
+    messages                         tenant, thread, seq
+    records                          tenant, thread, kind
+    memories ── memory_terms         tenant, user, term, serial   of current memories; a later put, a higher serial
+             ── memory_sources       tenant, source, user, id     which threads a memory's texts come from
+    blobs ── blob_chunks             tenant, thread, scope, id    in pieces, so that a range reads its own pieces only
+    tombstones                       tenant, stone                hashes, no names
+
+Every table and every index begins with the tenant. Names and texts are bytes, because the texts of a database hold
+neither a lone surrogate nor, in all places, a NUL. Each method is one transaction; what is written holds locks on the
+tenant and on what it changes, where the database has more than one writer at a time.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from array import array
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from heapq import nlargest
+from typing import Any, NamedTuple, Protocol, TypeVar
+
+from gatekeeper_core.errors import ConflictError, CorruptionError, ForgottenError
+from gatekeeper_core.events import STORE_FORGOT
+from gatekeeper_core.messages import Message
+from gatekeeper_core.observation import tell
+from gatekeeper_core.storage.appending import (
+    StoredMessage,
+    check_name,
+    encoded,
+    next_record,
+    plan_append,
+    reading_range,
+)
+from gatekeeper_core.storage.base import (
+    BlobRecord,
+    BlobStore,
+    DerivedRecord,
+    Forgotten,
+    MemoryRecord,
+    MemoryScope,
+    Store,
+    TermCounts,
+    is_in_process,
+)
+from gatekeeper_core.storage.codec import (
+    decode_memory,
+    decode_message,
+    decode_terms,
+    decode_text,
+    decode_vector,
+    encode_memory,
+    encode_terms,
+    encode_text,
+    encode_vector,
+)
+from gatekeeper_core.storage.forgetting import (
+    TENANT,
+    named_target,
+    sources_of,
+    sources_of_all,
+    tombstone,
+    tombstones_against,
+    tombstones_of,
+    without_source,
+)
+from gatekeeper_core.vectors import cosine
+
+__all__ = [
+    "CHUNK_BYTES",
+    "MAX_COMPARED_VECTORS",
+    "MEMORY_COLUMNS",
+    "Among",
+    "StoredMemory",
+    "TableStore",
+    "Transaction",
+]
+
+V = TypeVar("V")
+
+CHUNK_BYTES = 32_768
+"""Bytes of one piece of a blob. Source: ours; eight pages of a SQLite file, read in 20 µs."""
+
+MAX_COMPARED_VECTORS = 10_000
+"""Vectors without an index that one search compares at most: those of the newest memories. Source: ours; about 0.6 s
+with 384 dimensions. Who has more needs a store with an index of vectors."""
+
+MEMORY_COLUMNS = "tenant, user_id, id, serial, is_current, key, category, body, terms, vector, vector_of"
+
+_AT_ONCE = 500
+"""Names that one statement looks up. Source: SQLite took 999 values in a statement, and 500 parts, before 3.32."""
+
+_TERMS_AT_ONCE = 50
+_LARGEST = 2**62
+_OF_THREAD = ("messages", "records", "blob_chunks", "blobs")
+_OF_USER = ("memory_terms", "memory_sources", "memories")
+_MEMORIES = "FROM memories AS m WHERE m.tenant = ? AND m.user_id = ?"
+_SAVE_RECORD = """
+INSERT INTO records (tenant, thread, kind, body, upto_seq, version) VALUES (?, ?, ?, ?, ?, ?)
+ON CONFLICT (tenant, thread, kind) DO UPDATE
+SET body = excluded.body, upto_seq = excluded.upto_seq, version = excluded.version
+"""
+_ROWS = "id, serial, is_current, body, terms, vector, vector_of"
+
+
+class Transaction(Protocol):
+    """One transaction of a database; each ``?`` in a statement stands for a value."""
+
+    def rows(self, sql: str, /, *values: Any) -> Sequence[tuple[Any, ...]]:
+        """Run a statement, and return its rows."""
+
+    def execute(self, sql: str, /, *values: Any) -> int:
+        """Run a statement, and return how many rows it changed."""
+
+    def many(self, sql: str, rows: Iterable[tuple[Any, ...]], /) -> None:
+        """Run a statement for each row of values."""
+
+
+class Among(NamedTuple):
+    """Which memories a search is for: a condition on ``memories AS m``, and its values."""
+
+    sql: str
+    values: tuple[Any, ...]
+
+
+class StoredMemory(NamedTuple):
+    """What is read of one row of ``memories``; ``serial`` grows with each put of the scope."""
+
+    id: bytes
+    serial: int
+    is_current: int
+    body: bytes
+    terms: bytes
+    vector: bytes | None
+    vector_of: bytes
+
+
+class TableStore(Store):
+    """A ``Store`` whose database a subclass gives: its transactions, and how names stand in its indexes.
+
+    Attributes:
+        backend: what the store is called in what it tells.
+        place: names the database in errors, and nothing that is in it.
+    """
+
+    backend: str
+    place: str
+
+    @abstractmethod
+    def _reading(self) -> AbstractContextManager[Transaction]:
+        """Begin a transaction that reads one state of the tables."""
+
+    @abstractmethod
+    def _writing(self, tenant: str, *key: bytes, alone: bool = False) -> AbstractContextManager[Transaction]:
+        """Begin a transaction that writes: all of it is stored, or nothing.
+
+        Args:
+            tenant: whose rows; the lock on the tenant is shared by its writers.
+            key: what is changed: of one key only one transaction is under way. Empty: nothing but the tenant is locked.
+            alone: whether no other transaction may write for the tenant meanwhile.
+        """
+
+    @staticmethod
+    def _key(name: str) -> bytes:
+        """Return a name as it stands in an index."""
+        return encode_text(name)
+
+    def append_messages(
+        self, tenant: str, thread: str, messages: Sequence[Message], /, *, expected_seq: int | None = None
+    ) -> int:
+        key = self._thread(tenant, thread)
+        given = encoded(messages, expected_seq=expected_seq)
+        names = {self._key(message.message_id): message.message_id for message in given if message.message_id}
+        query = "SELECT message_id, seq, body FROM messages WHERE tenant = ? AND thread = ? AND message_id IN ({})"
+        insert = "INSERT INTO messages (tenant, thread, seq, message_id, body) VALUES (?, ?, ?, ?, ?)"
+        with self._saving(tenant, b"thread", *key, thread=thread) as transaction:
+            last = _last_seq(transaction, key)
+            stored = {
+                names[name]: StoredMessage(seq, body)
+                for name, seq, body in _rows_of(transaction, query, key, list(names))
+            }
+            plan = plan_append(
+                given,
+                stored,
+                last_seq=last,
+                expected_seq=expected_seq,
+                bodies=lambda start, stop: _bodies(transaction, key, range(start, stop)),
+            )
+            new = [
+                (*key, seq, self._key(name) if name else None, body)
+                for seq, (name, body) in enumerate(plan.new, last + 1)
+            ]
+            if new:
+                transaction.many(insert, new)
+        return plan.seq
+
+    def read_messages(
+        self, tenant: str, thread: str, /, *, from_seq: int = 0, limit: int | None = None, min_seq: int | None = None
+    ) -> tuple[Message, ...]:
+        key = self._thread(tenant, thread)
+        with self._reading() as transaction:
+            last = _last_seq(transaction, key)
+            wanted = reading_range(from_seq=from_seq, limit=limit, min_seq=min_seq, last_seq=last)
+            bodies = _bodies(transaction, key, wanted) if wanted else []
+        return tuple([self._decoded(decode_message, body) for body in bodies])
+
+    def last_seq(self, tenant: str, thread: str, /) -> int:
+        key = self._thread(tenant, thread)
+        with self._reading() as transaction:
+            return _last_seq(transaction, key)
+
+    def load_record(self, tenant: str, thread: str, kind: str, /) -> DerivedRecord | None:
+        key = (*self._thread(tenant, thread), self._key(check_name("kind", kind)))
+        with self._reading() as transaction:
+            row = _record(transaction, key)
+        return DerivedRecord(self._decoded(decode_text, row[0]), row[1], row[2]) if row else None
+
+    def save_record(
+        self, tenant: str, thread: str, kind: str, body: str, /, *, upto_seq: int, expected_version: int
+    ) -> int:
+        key = (*self._thread(tenant, thread), self._key(check_name("kind", kind)))
+        record = next_record(body, upto_seq=upto_seq, expected_version=expected_version)
+        values = (encode_text(record.body), record.upto_seq, record.version)
+        with self._saving(tenant, b"record", *key, thread=thread) as transaction:
+            row = _record(transaction, key)
+            version = int(row[2]) if row else 0
+            if version != expected_version:
+                raise ConflictError(kind, expected_version=expected_version, stored_version=version)
+            transaction.execute(_SAVE_RECORD, *key, *values)
+        return record.version
+
+    def put_memories(self, scope: MemoryScope, records: Sequence[MemoryRecord], /) -> None:
+        key = self._user(scope)
+        sources = sources_of_all(records)
+        with self._saving(scope.tenant, b"user", *key, user=scope.user, sources=sources) as transaction:
+            stored = self._memories(transaction, key, [record.memory.id for record in records])
+            versions = {name: self._record_of(row).memory.version for name, row in stored.items()}
+            newest: dict[bytes, MemoryRecord] = {}
+            for record in records:  # of an id that is given more than once the last one stays, in its place
+                name, memory = self._key(record.memory.id), record.memory
+                if memory.version != (version := versions.get(name, 0)) + 1:
+                    raise ConflictError("memory", expected_version=memory.version - 1, stored_version=version)
+                versions[name] = memory.version
+                newest.pop(name, None)
+                newest[name] = record
+            self._delete_memories(transaction, key, list(newest))
+            ((last,),) = transaction.rows(f"SELECT max(m.serial) {_MEMORIES} AND m.is_current = 1", *key)
+            self._insert_memories(transaction, key, enumerate(newest.values(), (last or 0) + 1))
+
+    def get_memory(self, scope: MemoryScope, memory_id: str, /) -> MemoryRecord | None:
+        key = self._user(scope)
+        with self._reading() as transaction:
+            rows = self._memories(transaction, key, [memory_id])
+        return next(map(self._record_of, rows.values()), None)
+
+    def delete_memories(self, scope: MemoryScope, memory_ids: Collection[str] | None = None, /) -> int:
+        """Delete memories as every ``MemoryStore`` does; only ``forget`` clears what a file still holds of them."""
+        key = self._user(scope)
+        with self._writing(scope.tenant, b"user", *key) as transaction:
+            if memory_ids is None:
+                return _delete(transaction, _OF_USER, "tenant = ? AND user_id = ?", *key)["memories"]
+            return self._delete_memories(transaction, key, list(dict.fromkeys(map(self._key, memory_ids))))
+
+    def find_memories(
+        self,
+        scope: MemoryScope,
+        *,
+        terms: Sequence[str] = (),
+        vector: array[float] | None = None,
+        key: str | None = None,
+        categories: Collection[str] = (),
+        limit: int,
+    ) -> tuple[MemoryRecord, ...]:
+        """Return current memories as every ``MemoryStore`` does.
+
+        Without an index, a vector is compared with those of the newest 10,000 memories that key and categories allow.
+        """
+        user, limit = self._user(scope), min(limit, _LARGEST)
+        among = Among("", ())
+        if key is not None:
+            among = Among(" AND m.key = ?", (self._key(key),))
+        if categories:
+            marks = ", ".join("?" * len(categories))
+            among = Among(f"{among.sql} AND m.category IN ({marks})", (*among.values, *map(encode_text, categories)))
+        with self._reading() as transaction:
+            rows: list[StoredMemory] = []
+            if terms:
+                rows += self._holding(transaction, user, terms, among, limit)
+            elif vector is None:
+                rows += self._select(transaction, user, f"m.is_current = 1{among.sql}", *among.values, limit=limit)
+            if vector is not None:
+                near = self._nearest(transaction, user, vector, among, limit)
+                rows += sorted(near, key=lambda row: -cosine(decode_vector(row.vector or b""), vector))[:limit]
+        return tuple(map(self._record_of, {row.id: row for row in rows}.values()))
+
+    def count_memories(self, scope: MemoryScope, terms: Collection[str], /) -> TermCounts:
+        key = self._user(scope)
+        names = {self._key(term): term for term in terms}
+        query = (
+            "SELECT term, count(*) FROM memory_terms WHERE tenant = ? AND user_id = ? AND term IN ({}) GROUP BY term"
+        )
+        with self._reading() as transaction:
+            counts = _rows_of(transaction, query, key, list(names))
+            # The condition on the number, so that SQLite counts in the index and not in the table with its texts.
+            ((memories,),) = transaction.rows(
+                f"SELECT count(*) {_MEMORIES} AND m.is_current = 1 AND m.serial > 0", *key
+            )
+        return TermCounts(memories, {names[name]: count for name, count in counts})
+
+    def blobs_of(self, tenant: str, thread: str, /) -> BlobStore:
+        self._thread(tenant, thread)
+        return _ThreadBlobs(self, tenant, thread)
+
+    def forget(
+        self, tenant: str, /, *, thread: str | None = None, user: str | None = None, source: str | None = None
+    ) -> Forgotten:
+        target = named_target(tenant, thread=thread, user=user, source=source)
+        of_tenant, name = self._key(tenant), self._key(target.name)
+        stones = [(tombstone(tenant, TENANT), stone) for stone in tombstones_of(target)]
+        gone: dict[str, int] = {}
+        with self._writing(tenant, alone=True) as transaction:
+            transaction.many("INSERT INTO tombstones (tenant, stone) VALUES (?, ?) ON CONFLICT DO NOTHING", stones)
+            if target.kind == TENANT:
+                gone = _delete(transaction, (*_OF_THREAD, *_OF_USER), "tenant = ?", of_tenant)
+            elif target.kind == "user":
+                gone = _delete(transaction, _OF_USER, "tenant = ? AND user_id = ?", of_tenant, name)
+            else:
+                if target.kind == "thread":
+                    gone = _delete(transaction, _OF_THREAD, "tenant = ? AND thread = ?", of_tenant, name)
+                gone["memories"] = self._forget_source(transaction, of_tenant, target.name)
+        messages, records, memories, blobs = (
+            gone.get(table, 0) for table in ("messages", "records", "memories", "blobs")
+        )
+        forgotten = Forgotten(messages, records, memories, blobs, self.purge())
+        tell(STORE_FORGOT, backend=self.backend, what=target.kind, **forgotten._asdict())
+        return forgotten
+
+    @abstractmethod
+    def purge(self) -> bool:
+        """Clear the bytes of what was deleted from where they lay, and return whether that could be done."""
+
+    def begin_anew(
+        self, tenant: str, /, *, thread: str | None = None, user: str | None = None, source: str | None = None
+    ) -> bool:
+        target = named_target(tenant, thread=thread, user=user, source=source)
+        query = "DELETE FROM tombstones WHERE tenant = ? AND stone = ?"
+        with self._writing(tenant, alone=True) as transaction:
+            return (
+                sum([transaction.execute(query, tombstone(tenant, TENANT), each) for each in tombstones_of(target)]) > 0
+            )
+
+    @contextmanager
+    def _saving(
+        self, tenant: str, *key: bytes, thread: str | None = None, user: str | None = None, sources: Iterable[str] = ()
+    ) -> Iterator[Transaction]:
+        """Begin a transaction that saves something, unless it is for what was forgotten."""
+        stones = tombstones_against(tenant, thread=thread, user=user, sources=sources)
+        query = "SELECT stone FROM tombstones WHERE tenant = ? AND stone IN ({})"
+        with self._writing(tenant, *key) as transaction:
+            found = {stone for (stone,) in _rows_of(transaction, query, (tombstone(tenant, TENANT),), list(stones))}
+            for stone, kind in stones.items():
+                if stone in found:
+                    raise ForgottenError(kind)
+            yield transaction
+
+    def _thread(self, tenant: str, thread: str) -> tuple[bytes, bytes]:
+        return self._key(check_name(TENANT, tenant)), self._key(check_name("thread", thread))
+
+    def _user(self, scope: MemoryScope) -> tuple[bytes, bytes]:
+        return self._key(check_name(TENANT, scope.tenant)), self._key(check_name("user", scope.user))
+
+    def _decoded(self, decode: Callable[[bytes], V], data: bytes) -> V:
+        try:
+            return decode(data)
+        except (ValueError, TypeError, AttributeError) as error:
+            raise CorruptionError(f"{self.place}: a stored row cannot be read; restore it from a backup") from error
+
+    def _record_of(self, row: StoredMemory) -> MemoryRecord:
+        memory, terms = self._decoded(decode_memory, row.body), self._decoded(decode_terms, row.terms)
+        vector = None if row.vector is None else self._decoded(decode_vector, row.vector)
+        return MemoryRecord(memory, terms, vector, self._decoded(decode_text, row.vector_of))
+
+    def _select(
+        self, transaction: Transaction, key: tuple[bytes, bytes], where: str, *values: Any, limit: int
+    ) -> list[StoredMemory]:
+        """Return memories of a user, newest first."""
+        query = f"SELECT {_ROWS} {_MEMORIES} AND {where} ORDER BY m.serial DESC LIMIT ?"
+        return [StoredMemory(*row) for row in transaction.rows(query, *key, *values, limit)]
+
+    def _memories(
+        self, transaction: Transaction, key: tuple[bytes, bytes], names: Iterable[str | bytes]
+    ) -> dict[bytes, StoredMemory]:
+        """Return the memories of ids or of their keys, as far as they are there, in that order."""
+        keys = [name if isinstance(name, bytes) else self._key(name) for name in names]
+        query = f"SELECT {_ROWS} {_MEMORIES} AND m.id IN ({{}})"
+        rows = {row[0]: StoredMemory(*row) for row in _rows_of(transaction, query, key, keys)}
+        return {name: rows[name] for name in keys if name in rows}
+
+    def _holding(
+        self, transaction: Transaction, key: tuple[bytes, bytes], terms: Sequence[str], among: Among, limit: int
+    ) -> list[StoredMemory]:
+        """Return the current memories that hold a term, by the first of their terms, newest first."""
+        joined = (
+            "JOIN memories AS m ON m.tenant = t.tenant AND m.user_id = t.user_id AND m.id = t.id" if among.sql else ""
+        )
+        names = list(dict.fromkeys(map(self._key, terms)))
+        first: dict[bytes, None] = {}
+        for start in range(0, len(names), _TERMS_AT_ONCE):
+            parts, values = [], list[Any]()
+            for place, name in enumerate(names[start : start + _TERMS_AT_ONCE]):
+                parts.append(
+                    f"SELECT * FROM (SELECT t.id, {place} AS place, t.serial FROM memory_terms AS t {joined} "  # noqa: S608
+                    f"WHERE t.tenant = ? AND t.user_id = ? AND t.term = ?{among.sql} ORDER BY t.serial DESC LIMIT ?"
+                    f") AS part_{place}"
+                )
+                values += [*key, name, *among.values, limit]
+            rows = transaction.rows(" UNION ALL ".join(parts) + " ORDER BY place, serial DESC", *values)
+            first.update(dict.fromkeys(row[0] for row in rows))
+            if len(first) >= limit:
+                break
+        return list(self._memories(transaction, key, list(first)[:limit]).values())
+
+    def _nearest(
+        self, transaction: Transaction, key: tuple[bytes, bytes], vector: array[float], among: Among, limit: int
+    ) -> Iterable[StoredMemory]:
+        """Return the current memories that are nearest to a vector, in any order; some others may be among them."""
+        size = len(encode_vector(vector))
+        query = f"SELECT m.id, m.vector {_MEMORIES} AND m.is_current = 1 AND length(m.vector) = ?{among.sql} "
+        query += "ORDER BY m.serial DESC LIMIT ?"
+        rows = transaction.rows(query, *key, size, *among.values, MAX_COMPARED_VECTORS)
+        best = nlargest(limit, rows, key=lambda row: cosine(decode_vector(row[1]), vector))
+        return self._memories(transaction, key, [row[0] for row in best]).values()
+
+    def _insert_memories(
+        self, transaction: Transaction, key: tuple[bytes, bytes], records: Iterable[tuple[int, MemoryRecord]]
+    ) -> None:
+        """Store memories, each with its serial number."""
+        rows, terms, sources = [], [], []
+        for serial, record in records:
+            memory, name = record.memory, self._key(record.memory.id)
+            is_current = memory.superseded_by is None
+            about = (None if memory.key is None else self._key(memory.key), encode_text(memory.category))
+            vector = None if record.vector is None else encode_vector(record.vector)
+            body = (encode_memory(memory), encode_terms(record.terms), vector, encode_text(record.vector_of))
+            rows.append((*key, name, serial, int(is_current), *about, *body))
+            if is_current:
+                terms += [(*key, self._key(term), serial, name) for term in dict.fromkeys(record.terms)]
+            sources += [(key[0], self._key(source), key[1], name) for source in sources_of(record)]
+        self._insert_rows(transaction, rows)
+        if terms:
+            insert = "INSERT INTO memory_terms (tenant, user_id, term, serial, id) VALUES (?, ?, ?, ?, ?)"
+            transaction.many(insert, terms)
+        if sources:
+            transaction.many("INSERT INTO memory_sources (tenant, source, user_id, id) VALUES (?, ?, ?, ?)", sources)
+
+    def _insert_rows(self, transaction: Transaction, rows: Sequence[tuple[Any, ...]]) -> None:
+        """Store rows of ``memories``, in the order of ``MEMORY_COLUMNS``."""
+        marks = ", ".join("?" * len(MEMORY_COLUMNS.split(", ")))
+        transaction.many(f"INSERT INTO memories ({MEMORY_COLUMNS}) VALUES ({marks})", rows)  # noqa: S608 - no input
+
+    def _delete_memories(self, transaction: Transaction, key: tuple[bytes, bytes], names: Sequence[bytes]) -> int:
+        gone = 0
+        for start in range(0, len(names), _AT_ONCE):
+            some = names[start : start + _AT_ONCE]
+            where = f"tenant = ? AND user_id = ? AND id IN ({', '.join('?' * len(some))})"
+            gone += _delete(transaction, _OF_USER, where, *key, *some)["memories"]
+        return gone
+
+    def _forget_source(self, transaction: Transaction, tenant: bytes, source: str) -> int:
+        """Delete what the memories of a tenant hold from a thread, and return how many were deleted or changed."""
+        query = "SELECT user_id, id FROM memory_sources WHERE tenant = ? AND source = ?"
+        rows = transaction.rows(query, tenant, self._key(source))
+        for user, name in rows:
+            key, kept = (tenant, user), list[tuple[int, MemoryRecord]]()
+            for row in self._memories(transaction, key, [name]).values():
+                try:
+                    record = without_source(self._record_of(row), source)
+                except CorruptionError:
+                    continue  # of what cannot be read nothing is left
+                kept += [(row.serial, record)] if record else []  # no newer than it was
+            self._delete_memories(transaction, key, [name])
+            self._insert_memories(transaction, key, kept)
+        return len(rows)
+
+
+class _ThreadBlobs(BlobStore):
+    """The blobs of one thread."""
+
+    def __init__(self, store: TableStore, tenant: str, thread: str) -> None:
+        self.is_in_process = is_in_process(store)
+        self._store = store
+        self._tenant, self._thread = tenant, thread
+
+    def put(self, scope: str, blob_id: str, data: bytes, /) -> None:
+        if not isinstance(data, bytes):
+            raise TypeError(f"data must be bytes, got {type(data).__name__}")
+        key, name = self._key(scope), self._store._key(blob_id)
+        chunks = [data[start : start + CHUNK_BYTES] for start in range(0, len(data), CHUNK_BYTES)]
+        columns = "tenant, thread, scope, id, name, serial, size"
+        with self._store._saving(self._tenant, b"scope", *key, thread=self._thread) as transaction:
+            _delete(transaction, ("blob_chunks", "blobs"), f"{_OF_SCOPE} AND id = ?", *key, name)
+            ((last,),) = transaction.rows(f"SELECT max(serial) FROM blobs WHERE {_OF_SCOPE}", *key)  # noqa: S608
+            row = (*key, name, encode_text(blob_id), (last or 0) + 1, len(data))
+            transaction.execute(f"INSERT INTO blobs ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?)", *row)  # noqa: S608
+            insert = "INSERT INTO blob_chunks (tenant, thread, scope, id, number, data) VALUES (?, ?, ?, ?, ?, ?)"
+            if chunks:
+                transaction.many(insert, [(*key, name, number, chunk) for number, chunk in enumerate(chunks)])
+
+    def get(self, scope: str, blob_id: str, start: int = 0, end: int | None = None, /) -> bytes:
+        key = (*self._key(scope), self._store._key(blob_id))
+        with self._store._reading() as transaction:
+            rows = transaction.rows(f"SELECT size FROM blobs WHERE {_OF_SCOPE} AND id = ?", *key)  # noqa: S608
+            if not rows:
+                raise KeyError(blob_id)
+            size = int(rows[0][0])
+            start, end = max(0, start), size if end is None else min(max(0, end), size)
+            if start >= end:
+                return b""
+            first = start // CHUNK_BYTES
+            query = f"SELECT data FROM blob_chunks WHERE {_OF_SCOPE} AND id = ? AND number >= ? AND number <= ?"  # noqa: S608
+            chunks = transaction.rows(f"{query} ORDER BY number", *key, first, (end - 1) // CHUNK_BYTES)
+        data = b"".join([chunk for (chunk,) in chunks])[start - first * CHUNK_BYTES : end - first * CHUNK_BYTES]
+        if len(data) != end - start:
+            raise CorruptionError(f"{self._store.place}: a stored blob is incomplete; restore it from a backup")
+        return data
+
+    def delete(self, scope: str, blob_id: str | None = None, /) -> None:
+        key, where = self._key(scope), _OF_SCOPE
+        if blob_id is not None:
+            key, where = (*key, self._store._key(blob_id)), f"{_OF_SCOPE} AND id = ?"
+        with self._store._writing(self._tenant, b"scope", *key[:3]) as transaction:
+            _delete(transaction, ("blob_chunks", "blobs"), where, *key)
+
+    def records(self, scope: str, /) -> tuple[BlobRecord, ...]:
+        key = self._key(scope)
+        with self._store._reading() as transaction:
+            rows = transaction.rows(f"SELECT name, size FROM blobs WHERE {_OF_SCOPE} ORDER BY serial", *key)  # noqa: S608
+        return tuple([BlobRecord(self._store._decoded(decode_text, name), size) for name, size in rows])
+
+    def _key(self, scope: str) -> tuple[bytes, ...]:
+        return tuple(map(self._store._key, (self._tenant, self._thread, scope)))
+
+
+_OF_SCOPE = "tenant = ? AND thread = ? AND scope = ?"
+
+
+def _rows_of(
+    transaction: Transaction, query: str, values: Iterable[Any], names: Sequence[bytes]
+) -> list[tuple[Any, ...]]:
+    """Return the rows of a query of many names, which stand where it has ``{}``, some at once."""
+    rows: list[tuple[Any, ...]] = []
+    for start in range(0, len(names), _AT_ONCE):
+        some = names[start : start + _AT_ONCE]
+        rows += transaction.rows(query.format(", ".join("?" * len(some))), *values, *some)
+    return rows
+
+
+def _delete(transaction: Transaction, tables: Iterable[str], where: str, *values: Any) -> dict[str, int]:
+    """Delete rows of tables, and return how many there were in each."""
+    return {table: transaction.execute(f"DELETE FROM {table} WHERE {where}", *values) for table in tables}  # noqa: S608
+
+
+def _last_seq(transaction: Transaction, key: tuple[bytes, bytes]) -> int:
+    ((last,),) = transaction.rows("SELECT max(seq) FROM messages WHERE tenant = ? AND thread = ?", *key)
+    return -1 if last is None else int(last)
+
+
+def _bodies(transaction: Transaction, key: tuple[bytes, bytes], seqs: range) -> list[bytes]:
+    query = "SELECT body FROM messages WHERE tenant = ? AND thread = ? AND seq >= ? AND seq < ? ORDER BY seq"
+    return [body for (body,) in transaction.rows(query, *key, seqs.start, seqs.stop)]
+
+
+def _record(transaction: Transaction, key: tuple[bytes, ...]) -> tuple[Any, ...] | None:
+    query = "SELECT body, upto_seq, version FROM records WHERE tenant = ? AND thread = ? AND kind = ?"
+    return next(iter(transaction.rows(query, *key)), None)
+
+
+def counts(transaction: Transaction) -> dict[str, int]:
+    """Return how many threads with messages, messages, records, memories, blobs and tombstones there are."""
+    tables = {"threads": "(SELECT DISTINCT tenant, thread FROM messages) AS threads"}
+    tables |= {table: table for table in ("messages", "records", "memories", "blobs", "tombstones")}
+    return {name: transaction.rows(f"SELECT count(*) FROM {table}")[0][0] for name, table in tables.items()}  # noqa: S608

@@ -1,0 +1,127 @@
+"""A damaged file is found by SQLite, and what cannot be read is an error that can still be forgotten."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+import pytest
+
+from gatekeeper_core.errors import CorruptionError
+from gatekeeper_core.storage.sqlite import SQLiteStore
+from tests.memory_store_contract import record
+from tests.message_store_contract import said
+from tests.store_contract import ANN, fill, seen
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    path = tmp_path / "store.db"
+    with SQLiteStore(path) as store:
+        fill(store)
+        assert store.check() == ()
+    return path
+
+
+def changed(path: Path, *statements: str) -> None:
+    """Change a closed store from outside."""
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        for statement in statements:
+            connection.execute(statement)
+
+
+UNREADABLE = {
+    "messages": "UPDATE messages SET body = x'61'",
+    "messages, another type": "UPDATE messages SET body = 7",
+    "records": "UPDATE records SET body = x'ff'",
+    "memories": "UPDATE memories SET body = x'7b7d'",
+    "memories, terms": "UPDATE memories SET terms = x'5b315d'",
+    "memories, vector": "UPDATE memories SET vector = x'00'",
+    "blobs": "UPDATE blobs SET name = x'ff'",
+    "blob_chunks": "DELETE FROM blob_chunks",
+}
+
+
+@pytest.mark.parametrize("table", UNREADABLE)
+def test_a_row_that_cannot_be_read_is_an_error_that_names_the_file_and_no_content(path: Path, table: str) -> None:
+    changed(path, UNREADABLE[table])
+    with SQLiteStore(path) as store:
+        reads = {
+            "messages": lambda: store.read_messages("acme", "t1"),
+            "records": lambda: store.load_record("acme", "t1", "summary"),
+            "memories": lambda: store.get_memory(ANN, "m1"),
+            "blobs": lambda: store.blobs_of("acme", "t1").records("scope"),
+            "blob_chunks": lambda: store.blobs_of("acme", "t1").get("scope", "body"),
+        }
+        with pytest.raises(CorruptionError, match=r"store\.db: a stored") as caught:
+            reads[table.partition(",")[0]]()
+        assert "text of" not in str(caught.value)
+
+
+@pytest.mark.parametrize("named", [{"thread": "t1"}, {"source": "t1"}, {"user": "ann"}, {}])
+def test_what_cannot_be_read_can_still_be_forgotten(path: Path, named: dict[str, str]) -> None:
+    changed(path, *(statement for table, statement in UNREADABLE.items() if table != "blob_chunks"))
+    with SQLiteStore(path) as store:
+        assert store.forget("acme", **named).is_purged
+        assert store.get_memory(ANN, "m1") is None
+        if not named:
+            assert seen(store) == seen(store, "nobody")
+
+
+def test_a_memory_that_cannot_be_read_can_be_deleted_with_its_postings(path: Path) -> None:
+    changed(path, UNREADABLE["memories"])
+    with SQLiteStore(path) as store:
+        with pytest.raises(CorruptionError):
+            store.put_memories(ANN, [record("m1", "tea", version=2)])
+        assert store.delete_memories(ANN, ["m1", "m2", "m3"]) == 3
+        assert store.count_memories(ANN, ["tea"]).by_term.get("tea", 0) == 0
+        store.put_memories(ANN, [record("m1", "tea")])
+
+
+def test_an_index_without_its_rows_is_found(path: Path) -> None:
+    changed(
+        path,
+        "PRAGMA writable_schema = ON",
+        "UPDATE sqlite_master SET rootpage = (SELECT rootpage FROM sqlite_master WHERE name = 'blobs_by_age')"
+        " WHERE name = 'messages_by_id'",
+    )
+    with SQLiteStore(path) as store:
+        found = store.check()
+    assert found
+    assert "text of" not in str(found)
+
+
+@pytest.mark.parametrize("page", range(1, 8))
+def test_a_page_of_zeros_is_found(path: Path, page: int) -> None:
+    with path.open("r+b") as file:
+        file.seek(page * 4096)
+        file.write(bytes(4096))
+    try:
+        with SQLiteStore(path) as store:
+            assert store.check()
+    except CorruptionError:
+        return  # it is found when the file is opened
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "CREATE TRIGGER theirs AFTER INSERT ON messages BEGIN DELETE FROM records; END",
+        "ALTER TABLE records ADD COLUMN theirs BLOB",
+    ],
+)
+def test_a_trigger_or_a_changed_column_is_refused(path: Path, statement: str) -> None:
+    changed(path, statement)
+    with pytest.raises(CorruptionError, match="the tables are not as they were made"):
+        SQLiteStore(path)
+
+
+def test_a_change_of_the_tables_while_the_store_is_open_is_found(path: Path) -> None:
+    with SQLiteStore(path) as store:
+        changed(path, "CREATE VIEW theirs AS SELECT * FROM messages")
+        assert store.check() == ("1 tables, indexes, views or triggers are not ours",)
+        assert store.append_messages("acme", "t1", said(7)) == 2
