@@ -31,6 +31,7 @@ from typing import Any, NamedTuple
 import gatekeeper_core
 from benchmarks.corpus import generate_turns
 from benchmarks.report import SEED, commit, print_table, write_json
+from gatekeeper_chat.stream import events
 from gatekeeper_core import (
     ContextBuilder,
     ContextGatekeeper,
@@ -45,7 +46,6 @@ from gatekeeper_core import (
     select_history,
 )
 from gatekeeper_formats.reading import read_conversation
-from gatekeeper_minimax.stream import events
 
 __all__ = ["Case", "Growth", "cases", "growth", "main"]
 
@@ -275,7 +275,7 @@ def _kept() -> Iterator[Case]:
     for name, make in _KEPT.items():
         yield Case(name, "talk", "messages", make)
     for told, piece in (("whole", 2**20), ("by 64 bytes", 64)):
-        yield Case("MiniMax events", f"one line, {told}", "characters", partial(_stream, piece))
+        yield Case("chat events", f"one line, {told}", "characters", partial(_stream, piece))
 
 
 def cases() -> list[Case]:

@@ -3,8 +3,7 @@
 Run ``make eval-locomo``, or ``python -m benchmarks.eval_locomo --data DIR --base-url URL --model NAME``, where
 ``DIR/selection/locomo_dev.jsonl`` holds the conversations and the environment variable ``EVAL_KEY`` the key. A question
 comes after its whole conversation, 15,000 tokens or so, which is why it takes ``--yes`` or ``--max-dollars`` to begin,
-as ``gatekeeper eval`` does; ``--dry-run`` says what it would cost. Without a model it says what it needs and ends with
-status 2.
+as ``gatekeeper eval`` does; ``--dry-run`` says what it would cost. Without a model it ends with status 2.
 
 * **better**, **equal**, **worse**: the answer with the selection against the one with everything, by the rubric of
   ``gatekeeper_eval``, in both orders.
@@ -26,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 
 from benchmarks.data import read_locomo
 from benchmarks.report import SEED, print_table, write_json
+from gatekeeper_chat import ChatClient, ChatConfig
 from gatekeeper_core.errors import GatekeeperError
 from gatekeeper_core.messages import Message
 from gatekeeper_core.pricing.prices import PRICES, read_prices
@@ -117,8 +117,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not given.yes and (given.max_dollars is None or planned.dollars is None):
         print("nothing was sent: say --yes, or --max-dollars where the price is known", file=sys.stderr)
         return 2
-    with HttpModel(given.base_url, api_key=os.environ[given.key_env]) as model:
-        asker = Asker(model, ledger, config, prices=prices, max_dollars=given.max_dollars)
+    with ChatClient(os.environ[given.key_env], config=ChatConfig(base_url=given.base_url)) as client:
+        asker = Asker(HttpModel(client), ledger, config, prices=prices, max_dollars=given.max_dollars)
         verdicts = evaluate(prompts, config, asker, jobs=given.jobs, prices=prices)
     shares = [{"outcome": name, **verdicts.share(name).to_dict()} for name in ("better", "equal", "worse")]
     print_table("the selection against everything", shares)

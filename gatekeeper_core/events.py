@@ -218,10 +218,10 @@ NO_VECTORS = _event(
 VECTORS_UNINDEXED = _event("store.vectors_unindexed", "storage", "vectors have no index", "error", "WARNING")
 PURGE_FAILED = _event("store.purge_failed", "storage", "purge of the store failed", "error", "WARNING")
 
-ANSWER = _event("model.answer", "minimax", "model answered", "finish_reason input_tokens output_tokens", "INFO")
+ANSWER = _event("model.answer", "chat", "model answered", "finish_reason input_tokens output_tokens", "INFO")
 RETRY = _event(
     "model.retry",
-    "minimax",
+    "chat",
     "request to the model is tried again",
     "attempt wait_seconds http_status code",
     "WARNING",

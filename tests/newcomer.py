@@ -81,10 +81,10 @@ ADAPTERS = (
         "pip install '.[meaning]'",
     ),
     Adapter(
-        "MiniMax",
-        ("requests", "dotenv", "tenacity"),
-        ("tests/minimax/test_end_to_end.py",),
-        "pip install '.[minimax]'",
+        "chat client",
+        ("requests", "dotenv"),
+        ("tests/chat/test_end_to_end.py",),
+        "pip install '.[chat]'",
     ),
     Adapter(
         "OpenTelemetry",

@@ -129,7 +129,7 @@ PORCH = (
     "gatekeeper_eval",
     "gatekeeper_formats",
     "gatekeeper_meaning",
-    "gatekeeper_minimax",
+    "gatekeeper_chat",
     "gatekeeper_otel",
     "gatekeeper_postgres",
     "gatekeeper_tokenizers",

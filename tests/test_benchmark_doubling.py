@@ -18,7 +18,7 @@ def test_texts_and_histories_of_every_kind_are_given_to_the_public_functions() -
         kinds[case.name].add(case.kind)
     assert kinds["text.sentences"] == kinds["context.tool_results.compressor.compress_tool_result"] == TEXTS.keys()
     assert kinds["messages.group_turns"] == {"talk", "a run of tools"}
-    assert {"ContextGatekeeper.select", "ContextBuilder.build, again", "MiniMax events"} <= kinds.keys()
+    assert {"ContextGatekeeper.select", "ContextBuilder.build, again", "chat events"} <= kinds.keys()
 
 
 @pytest.mark.parametrize("kind", TEXTS)

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from benchmarks.eval_locomo import main
-from tests.minimax.server import API_KEY, MiniMaxServer
+from tests.chat.server import API_KEY, MiniMaxServer
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-pytestmark = pytest.mark.eval
+pytestmark = pytest.mark.chat
 
 
 @pytest.fixture

@@ -701,7 +701,7 @@ def test_a_missing_module_of_another_package_is_not_blamed_on_the_extra() -> Non
 
 
 @pytest.mark.parametrize(
-    "name", ["app", "charts", "conversation", "demo", "phrases", "question", "showable", "texts", "token_use", "views"]
+    "name", ["app", "conversation", "demo", "phrases", "question", "showable", "texts", "token_use", "views"]
 )
 def test_the_examples_in_the_docstrings_run(name: str) -> None:
     failed, _ = doctest.testmod(importlib.import_module(f"gatekeeper_cli.{name}"))

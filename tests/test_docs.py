@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import gatekeeper_core
-from tests.minimax.server import API_KEY, MiniMaxServer
+from tests.chat.server import API_KEY, MiniMaxServer
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,7 +39,7 @@ NEEDS = {
     "langchain.md": "adapters",
     "llamaindex.md": "adapters",
     "meaning.md": "meaning",
-    "minimax.md": "minimax",
+    "minimax.md": "chat",
     "observability.md": "otel",
     "postgres.md": "postgres",
     "tutorial.md": "adapters",

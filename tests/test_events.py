@@ -20,8 +20,8 @@ from tests.talks import TALKS
 
 ROOT = Path(__file__).resolve().parents[1]
 ELSEWHERE = {
-    "model.answer": "tests/minimax/test_client.py",
-    "model.retry": "tests/minimax/test_client.py",
+    "model.answer": "tests/chat/test_client.py",
+    "model.retry": "tests/chat/test_client.py",
     "store.purge_failed": "tests/storage/test_sqlite.py",
     "store.no_vectors": "integrations/gatekeeper_postgres/store.py",
     "store.vectors_unindexed": "integrations/gatekeeper_postgres/store.py",

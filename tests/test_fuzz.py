@@ -17,7 +17,7 @@ from tests.fuzz.targets import TARGETS
 
 ROOT = Path(__file__).resolve().parents[1]
 each_target = pytest.mark.parametrize(
-    "target", [pytest.param(name, marks=pytest.mark.minimax) if name == "stream" else name for name in TARGETS]
+    "target", [pytest.param(name, marks=pytest.mark.chat) if name == "stream" else name for name in TARGETS]
 )
 
 

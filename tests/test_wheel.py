@@ -30,7 +30,7 @@ PACKAGES = {
     "gatekeeper_eval",
     "gatekeeper_formats",
     "gatekeeper_meaning",
-    "gatekeeper_minimax",
+    "gatekeeper_chat",
     "gatekeeper_otel",
     "gatekeeper_postgres",
     "gatekeeper_tokenizers",
@@ -43,7 +43,7 @@ TYPED = [
     "gatekeeper_eval",
     "gatekeeper_formats",
     "gatekeeper_meaning",
-    "gatekeeper_minimax",
+    "gatekeeper_chat",
     "gatekeeper_otel",
     "gatekeeper_postgres",
     "gatekeeper_tokenizers",
@@ -155,14 +155,13 @@ def test_every_requirement_belongs_to_an_extra(metadata: Message) -> None:
 
 def test_the_extras_are_named(metadata: Message) -> None:
     extras = {
+        "chat",
         "cli",
-        "eval",
         "langchain-core",
         "langchain",
         "langchain-classic",
         "llama-index",
         "meaning",
-        "minimax",
         "otel",
         "postgres",
         "tiktoken",

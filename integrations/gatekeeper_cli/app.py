@@ -8,7 +8,6 @@ from __future__ import annotations
 import io
 import os
 import sys
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -21,7 +20,7 @@ from gatekeeper_cli.explain import explain
 from gatekeeper_cli.history_file import HistoryFile
 from gatekeeper_cli.inspect import inspect
 from gatekeeper_cli.meaning import meaning_encoder
-from gatekeeper_cli.models import MissingExtraError, Model, minimax_model
+from gatekeeper_cli.models import ClientModel, Model, client_at, client_from_env
 from gatekeeper_cli.offline import OfflineModel
 from gatekeeper_cli.opening import FromFormat, WhichConversation, open_conversation, say_left_out
 from gatekeeper_cli.output import AsJson, Budget, Lang, Meaning, Mode, ModeOption, Query
@@ -41,7 +40,6 @@ from gatekeeper_core.encoder import TextEncoder
 from gatekeeper_core.errors import GatekeeperError
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.selection.planner import GatekeeperConfig
-from gatekeeper_formats import FormatError
 
 __all__ = ["app", "run"]
 
@@ -143,36 +141,33 @@ def chat(
     history: Annotated[str | None, typer.Option(help=_HELP("help.history"), metavar="FILE.jsonl")] = None,
     budget: Budget = 4000,
     meaning: Meaning = False,
-    offline: Annotated[bool, typer.Option("--offline", help=_HELP("help.offline"))] = False,
+    base_url: Annotated[str | None, typer.Option("--base-url", help=_HELP("help.base_url"), metavar="URL")] = None,
+    model: Annotated[str | None, typer.Option("--model", help=_HELP("help.chat_model"), metavar="NAME")] = None,
+    key_env: Annotated[str | None, typer.Option("--key-env", help=_HELP("help.key_env"), metavar="NAME")] = None,
     env_file: Annotated[str | None, typer.Option(help=_HELP("help.env_file"), metavar="FILE")] = None,
+    offline: Annotated[bool, typer.Option("--offline", help=_HELP("help.offline"))] = False,
 ) -> None:
     """Chat with a model that is sent, with each question, only the turns that the question needs."""
     tokens, terminal, embedder = _checked(budget), Terminal(), meaning_encoder(wanted=meaning)
+    if (base_url is None) != (model is None):
+        refuse(spoken()("error.chat_model"))
     try:
         file = None if history is None else HistoryFile(history)
-    except FormatError as error:
+        if offline:
+            client = None
+        elif base_url is not None and model is not None:
+            client = client_at(base_url, model, key_env)
+        else:
+            client = client_from_env(env_file)
+    except GatekeeperError as error:
         refuse(str(error))
-    model = OfflineModel() if offline else _minimax(env_file) or offered_model(terminal)
-    if model is None:
+    answering = ClientModel(client) if client else OfflineModel() if offline else offered_model(terminal)
+    if answering is None:
         return
     try:
-        raise typer.Exit(_chat(model, file, terminal, budget=tokens, embedder=embedder))
+        raise typer.Exit(_chat(answering, file, terminal, budget=tokens, embedder=embedder))
     finally:
-        model.close()
-
-
-def _minimax(env_file: str | None) -> Model | None:
-    if env_file is not None:
-        try:
-            Path(env_file).read_bytes()
-        except OSError as error:
-            refuse(f"{env_file}: {error.strerror or error}")
-        except ValueError as error:  # a NUL in the name
-            refuse(f"{env_file!a}: {error}")
-    try:
-        return minimax_model(env_file=env_file)
-    except (GatekeeperError, MissingExtraError) as error:
-        refuse(str(error))
+        answering.close()
 
 
 def _chat(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from rich.text import Text
 
-from gatekeeper_cli.models import KEY_NAME, MINIMAX_PIP_LINE
+from gatekeeper_cli.models import CHAT_PIP_LINE, KEY_NAME
 from gatekeeper_cli.offline import OfflineModel
 from gatekeeper_cli.phrases import meaning_line
 from gatekeeper_cli.texts import spoken
@@ -30,7 +30,7 @@ def offered_model(terminal: Terminal) -> OfflineModel | None:
     """Say in two lines how to get a model going, and return the scripted one if nobody at the terminal minds."""
     texts = spoken()
     terminal.complain(texts("chat.no_key", key=KEY_NAME))
-    terminal.complain(texts("chat.no_client", line=MINIMAX_PIP_LINE))
+    terminal.complain(texts("chat.no_client", line=CHAT_PIP_LINE))
     if not terminal.interactive:
         return OfflineModel()
     try:

@@ -20,7 +20,7 @@ from gatekeeper_cli.output import File, show
 from gatekeeper_cli.refusal import refuse
 from gatekeeper_cli.texts import Language, spoken, texts_for
 from gatekeeper_cli.views import plain_table, visible, write_json
-from gatekeeper_cli.writing import STANDARD_INPUT, write_whole
+from gatekeeper_cli.writing import STANDARD_INPUT, WriteError, write_report
 from gatekeeper_formats import SUFFIXES, WRITABLE, write_messages
 
 if TYPE_CHECKING:
@@ -63,7 +63,10 @@ def convert(
     unheld -= reading.left_out  # a picture whose data was not read is not left out a second time
     lost = bool(reading.left_out or unheld)
     if not (strict and lost):
-        _put(out, text.encode(), force=force)
+        try:
+            write_report(out, text, force=force)
+        except WriteError as error:
+            refuse(str(error))
     if as_json:
         write_json(_account(reading, target, out, unheld, written=not (strict and lost)), sys.stdout)
     else:
@@ -84,20 +87,6 @@ def _target_format(out: str, to: str | None) -> str:
     if suffix not in SUFFIXES:
         refuse(spoken()("error.to_needed", out=out, formats="|".join(WRITABLE)))
     return SUFFIXES[suffix]
-
-
-def _put(out: str, content: bytes, *, force: bool) -> None:
-    if out == _STANDARD_OUTPUT:
-        if sys.stdout is not None:  # None: the command was started with its output closed
-            sys.stdout.flush()
-            sys.stdout.buffer.write(content)
-        return
-    try:
-        write_whole(out, (content,), replace=force)
-    except OSError as error:
-        refuse(f"{out}: {error.strerror or error}")
-    except ValueError as error:  # a NUL or a lone surrogate in the name
-        refuse(f"{out!a}: {error}")
 
 
 def _account(reading: Conversation, target: str, out: str, unheld: Counter[str], *, written: bool) -> dict[str, Any]:

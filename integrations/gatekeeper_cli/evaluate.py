@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
@@ -15,6 +14,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemaining
 from gatekeeper_cli.bill import CacheState
 from gatekeeper_cli.evaluate_view import Report, markdown, sections, terminal
 from gatekeeper_cli.meaning import meaning_encoder
+from gatekeeper_cli.models import client_at
 from gatekeeper_cli.opening import FromFormat, check_form
 from gatekeeper_cli.output import (
     AsJson,
@@ -41,12 +41,8 @@ if TYPE_CHECKING:
     from gatekeeper_core.pricing.prices import ModelPrices
     from gatekeeper_eval import EvalConfig, Judged, Model
 
-__all__ = ["EVAL_PIP_LINE", "evaluate"]
+__all__ = ["evaluate"]
 
-EVAL_PIP_LINE = 'pip install "context-gatekeeper[cli,eval]"'
-"""What installs the client of a model behind an address."""
-
-_PACKAGES = ("requests", "urllib3")
 _TURNS = (500, 50)
 """Turns that are sampled without a model and with one. Source: ours; 50 turns are 200 requests at most."""
 
@@ -199,16 +195,10 @@ def _model(config: EvalConfig, asking: _Asking, stack: ExitStack) -> Model:
             if ":" not in name:
                 refuse(spoken()("error.eval_model", model=name))
         return FunctionModel.named(*names)
-    try:
-        from gatekeeper_eval import HttpModel
-    except ImportError as error:
-        if (error.name or "").partition(".")[0] not in _PACKAGES:
-            raise
-        refuse(spoken()("error.eval_extra", line=EVAL_PIP_LINE))
-    key = os.environ.get(asking.key_env, "").strip() if asking.key_env else ""
-    if asking.key_env and not key:
-        refuse(spoken()("error.no_key", name=asking.key_env))
-    return stack.enter_context(HttpModel(asking.base_url, api_key=key, timeout_seconds=asking.timeout))
+    client = client_at(asking.base_url, config.model, asking.key_env, timeout_seconds=asking.timeout)
+    from gatekeeper_eval import HttpModel
+
+    return HttpModel(stack.enter_context(client))
 
 
 @contextmanager

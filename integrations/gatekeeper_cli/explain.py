@@ -8,7 +8,6 @@ import typer
 from rich.padding import Padding
 from rich.text import Text
 
-from gatekeeper_cli.charts import Part, PartBar
 from gatekeeper_cli.explanation import (
     budget_use,
     grid_of,
@@ -154,7 +153,6 @@ def explain_view(
     yield from selection_view(selection, topics, texts)
     yield Text()
     use = budget_use(selection)
-    yield PartBar((Part(use.kept, "█", "#"), Part(use.free, "░", "."), Part(use.margin, "▒", "=")))
     yield Text(texts("budget_line", budget=selection.token_budget, **use._asdict()))
     yield from _heat_map(readable_grid(selection), texts)
     if selection.decisions:

@@ -15,7 +15,6 @@ from rich.progress import track
 from rich.text import Text
 
 from gatekeeper_cli.bill import CacheState
-from gatekeeper_cli.charts import Axis, Cells
 from gatekeeper_cli.meaning import meaning_encoder
 from gatekeeper_cli.opening import FromFormat, WhichConversation, open_conversation, say_left_out
 from gatekeeper_cli.output import (
@@ -39,7 +38,7 @@ from gatekeeper_cli.sessions import inspect_all
 from gatekeeper_cli.texts import Language, speak, texts_for
 from gatekeeper_cli.timeline import subject_name, timeline_of
 from gatekeeper_cli.token_use import Reported, token_use
-from gatekeeper_cli.views import bill_lines, plain_table
+from gatekeeper_cli.views import bill_lines, plain_table, spans
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 
 if TYPE_CHECKING:
@@ -57,6 +56,7 @@ __all__ = ["inspect", "inspect_view"]
 
 _MAX_ROWS = 30
 _TITLE_COLUMNS = 30
+_MAX_SPANS = 12
 _SLOW_CALLS = 100
 _HELP = texts_for(Language.auto)
 
@@ -133,7 +133,7 @@ def _watched(texts: Texts) -> Callable[[Sequence[int]], Iterable[int]]:
 def inspect_view(
     timeline: Timeline, use: TokenUse, usage: Sequence[Usage], *, token_budget: int, texts: Texts
 ) -> Iterator[RenderableType]:
-    """Yield how much there is, a row for each topic with a cell for each turn, and the tokens of the model calls.
+    """Yield how much there is, a row for each topic, and the tokens of the model calls.
 
     Args:
         timeline: the conversation by topics.
@@ -157,7 +157,6 @@ def inspect_view(
     if subjects > len(shown):
         hidden = len(costs) - sum(len(subject.turn_ids) for subject in shown)
         yield Text(texts("more_topics", topics=subjects - len(shown), turns=hidden), style="dim")
-    yield Text(texts("cells"), style="dim")
     yield Text()
     yield Text(texts("use_heading", calls=use.calls, budget=token_budget))
     reported = Reported.of(usage, use.tariff)
@@ -174,19 +173,15 @@ def inspect_view(
 
 
 def _timeline_table(timeline: Timeline, subjects: Sequence[Subject], texts: Texts) -> Table:
-    rows = []
-    for subject in subjects:
-        own = set(subject.turn_ids)
-        rows.append([tokens if at in own else 0 for at, tokens in enumerate(timeline.turn_tokens)])
     table = plain_table()
     table.add_column(texts("topic"), no_wrap=True, overflow="ellipsis", max_width=_TITLE_COLUMNS)
     for heading in ("turns", "tokens"):
         table.add_column(texts(heading), justify="right", no_wrap=True)
-    table.add_column(Axis(len(timeline.turn_tokens)), ratio=1, no_wrap=True)
-    for subject, row in zip(subjects, rows, strict=True):
+    table.add_column(texts("which_turns"), ratio=1, overflow="fold")
+    for subject in subjects:
         name = f"{timeline.subjects.index(subject)} {subject_name(subject, texts)}"
-        numbers = (Text(f"{number:,}") for number in (len(subject.turn_ids), subject.tokens))
-        table.add_row(Text(name), *numbers, Cells(row, rows))
+        numbers = (f"{number:,}" for number in (len(subject.turn_ids), subject.tokens))
+        table.add_row(*map(Text, (name, *numbers, spans(subject.turn_ids, texts, limit=_MAX_SPANS))))
     return table
 
 

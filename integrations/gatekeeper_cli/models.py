@@ -1,43 +1,30 @@
-"""What can answer in a chat: the protocol, and the MiniMax model where there is a key for it."""
+"""What can answer in a chat: the protocol, and a model behind an address."""
 
 from __future__ import annotations
 
 import os
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from gatekeeper_cli.refusal import refuse
 from gatekeeper_cli.texts import spoken
 
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-    from gatekeeper_core.calibration import UsageCalibrator
+    from gatekeeper_chat import ChatClient
     from gatekeeper_core.pricing.usage import Usage
-    from gatekeeper_minimax import MiniMaxClient
 
-__all__ = [
-    "KEY_NAME",
-    "MINIMAX_PIP_LINE",
-    "MiniMaxModel",
-    "MissingExtraError",
-    "Model",
-    "minimax_model",
-    "usage_calibrator",
-]
+__all__ = ["CHAT_PIP_LINE", "KEY_NAME", "ClientModel", "Model", "client_at", "client_from_env"]
 
 KEY_NAME = "MINIMAX_API_KEY"
-"""The environment variable that holds the key."""
+"""The environment variable that holds the key of MiniMax."""
 
-MINIMAX_PIP_LINE = 'pip install "context-gatekeeper[cli,minimax]"'
+CHAT_PIP_LINE = 'pip install "context-gatekeeper[cli,chat]"'
 """What installs the client."""
 
 _ENV_FILE = Path(".env")
-_CLIENT_PACKAGES = ("dotenv", "requests", "tenacity", "gatekeeper_minimax")
-
-
-class MissingExtraError(Exception):
-    """There is a key, and no client to use it with; the text is one line with the line that installs it."""
+_CLIENT_PACKAGES = ("dotenv", "requests", "urllib3", "gatekeeper_chat")
 
 
 class Model(Protocol):
@@ -45,7 +32,7 @@ class Model(Protocol):
 
     @property
     def name(self) -> str:
-        """What a reader may call it."""
+        """The name to show."""
         ...
 
     def answer(self, messages: list[dict[str, str]]) -> Generator[str, None, Usage | None]:
@@ -61,14 +48,14 @@ class Model(Protocol):
         ...
 
 
-class MiniMaxModel:
-    """A MiniMax model, answering over the network.
+class ClientModel:
+    """A model behind an address.
 
     Args:
-        client: who speaks to it; closed with the model.
+        client: who asks it; closed with the model.
     """
 
-    def __init__(self, client: MiniMaxClient) -> None:
+    def __init__(self, client: ChatClient) -> None:
         self._client = client
 
     @property
@@ -80,7 +67,7 @@ class MiniMaxModel:
         """Yield the visible text of the answer in pieces; return what the service counted.
 
         Raises:
-            MiniMaxError: no answer, or not the whole of it.
+            ChatError: no answer, or not the whole of it.
         """
         with self._client.stream(messages) as stream:
             yield from stream
@@ -92,47 +79,62 @@ class MiniMaxModel:
         self._client.close()
 
 
-@cache
-def usage_calibrator() -> UsageCalibrator:
-    """Return what learns from reported usage, by model: one for all clients of the process, so that none starts anew.
-
-    >>> usage_calibrator() is usage_calibrator()
-    True
-    """
-    from gatekeeper_core.calibration import UsageCalibrator  # here, because a chat without a key learns nothing
-
-    return UsageCalibrator()
-
-
-def minimax_model(*, env_file: str | None = None) -> MiniMaxModel | None:
-    """Return the model that the environment, or else a file, holds a key for; None without a key.
+def client_from_env(env_file: str | None) -> ChatClient | None:
+    """Return the client of the model that the environment, or else a file, holds a key for; None without a key.
 
     Args:
-        env_file: a file of ``NAME=value`` lines; what the environment holds wins. None: the ``.env`` of the working
-            folder, if the environment holds no key.
+        env_file: a file of ``NAME=value`` lines; the environment wins. None: the ``.env`` of the working folder, if the
+            environment holds no key. That of another project needs no client.
 
     Raises:
-        MissingExtraError: a key is there (or a named file, which only the client can read), and the client is not
-            installed.
         GatekeeperError: what the environment or the file says cannot work.
+        typer.Exit: the file cannot be read, or there is a key and the extra is not installed.
     """
-    if env_file is None and not os.environ.get(KEY_NAME, "").strip() and not _is_named_in(_ENV_FILE):
-        return None
+    file = _ENV_FILE if env_file is None else Path(env_file)
     try:
-        from gatekeeper_minimax import MiniMaxClient, MiniMaxNoKeyError
+        has_key = KEY_NAME.encode() in file.read_bytes()
+    except (OSError, ValueError) as error:  # a ValueError: a NUL in the name
+        if env_file is not None:
+            refuse(f"{env_file!a}: {error}" if isinstance(error, ValueError) else f"{env_file}: {error.strerror}")
+        has_key = False
+    if env_file is None and not os.environ.get(KEY_NAME, "").strip() and not has_key:
+        return None
+    _check_extra()
+    from gatekeeper_chat import ChatClient, ChatNoKeyError
+
+    try:
+        return ChatClient.from_env(env_file=env_file)
+    except ChatNoKeyError:
+        return None
+
+
+def client_at(base_url: str, model: str, key_env: str | None, *, timeout_seconds: float = 120.0) -> ChatClient:
+    """Return the client of a model behind an address.
+
+    Args:
+        base_url: the address before ``/chat/completions``.
+        model: its name there.
+        key_env: the environment variable that holds the key; None sends none.
+        timeout_seconds: how long the server may be silent.
+
+    Raises:
+        GatekeeperError: the address or the key cannot work.
+        typer.Exit: the variable is empty, or the extra is not installed.
+    """
+    _check_extra()
+    from gatekeeper_chat import ChatClient, ChatConfig
+
+    key = os.environ.get(key_env, "").strip() if key_env else ""
+    if key_env and not key:
+        refuse(spoken()("error.no_key", name=key_env))
+    config = ChatConfig(base_url=base_url, model=model, read_timeout_seconds=timeout_seconds)
+    return ChatClient(key, config=config)
+
+
+def _check_extra() -> None:
+    try:
+        import gatekeeper_chat  # noqa: F401 - whether it is installed
     except ImportError as error:
-        if (error.name or "gatekeeper_minimax").partition(".")[0] not in _CLIENT_PACKAGES:
+        if (error.name or "gatekeeper_chat").partition(".")[0] not in _CLIENT_PACKAGES:
             raise
-        raise MissingExtraError(spoken()("error.client", line=MINIMAX_PIP_LINE)) from error
-    try:
-        return MiniMaxModel(MiniMaxClient.from_env(env_file=env_file, calibrator=usage_calibrator()))
-    except MiniMaxNoKeyError:
-        return None
-
-
-def _is_named_in(path: Path) -> bool:
-    """Return whether a file speaks of the key; the ``.env`` of another project needs no client."""
-    try:
-        return KEY_NAME.encode() in path.read_bytes()
-    except OSError:
-        return False
+        refuse(spoken()("error.client", line=CHAT_PIP_LINE))

@@ -2,7 +2,7 @@
 
 ::
 
-    folder ──conversation_files──> files ──session_costs──> SessionCost …, the costliest first ──> table or JSON
+    folder ──conversation_files──> files ──_cost──> SessionCost …, the costliest first ──> table or JSON
 
 One conversation is held in memory at a time. What cannot be read stops nothing else, and is named at the end.
 """
@@ -28,7 +28,7 @@ from gatekeeper_cli.writing import STANDARD_INPUT
 from gatekeeper_formats import SUFFIXES, Unread, conversation_files, readable_conversations
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from rich.console import RenderableType
     from rich.table import Table
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from gatekeeper_core.encoder import TextEncoder
     from gatekeeper_formats import Conversation
 
-__all__ = ["SessionCost", "inspect_all", "session_costs", "sessions_view"]
+__all__ = ["SessionCost", "inspect_all", "sessions_view"]
 
 _MAX_ROWS = 30
 _NAME_COLUMNS = 6
@@ -130,16 +130,13 @@ def inspect_all(
     else:
         names = {source: conversation_name(source)}
     with progress_bar(sum(map(file_size, names))) as progress:
-        read = partial(
-            session_costs,
-            form=form,
-            token_budget=token_budget,
-            prices=prices,
-            embedder=embedder,
-            unread=unread,
-            progress=progress,
-        )
-        sessions = [cost for file, name in names.items() for cost in read(file, name)]
+        read = partial(readable_conversations, unread=unread, form=form, progress=progress)
+        cost = partial(_cost, token_budget=token_budget, prices=prices, embedder=embedder)
+        sessions = [
+            cost(conversation, file=name)
+            for file, name in names.items()
+            for conversation in read(sys.stdin.buffer if file == STANDARD_INPUT else file, name)
+        ]
     if not sessions and source in names and unread:
         refuse(f"{source}: {unread[0].reason}")
     if not sessions:
@@ -163,42 +160,15 @@ def inspect_all(
             show([Text(texts("meaning_heard", embedder=visible(embedder.name)))])
 
 
-def session_costs(
-    file: str,
-    name: str,
-    *,
-    form: str | None,
-    token_budget: int,
-    prices: PriceList,
-    unread: list[Unread],
-    embedder: TextEncoder | None = None,
-    progress: Callable[[int], None] | None = None,
-) -> Iterator[SessionCost]:
-    """Return the cost of each conversation of a file; what cannot be read goes to ``unread``, and the rest goes on.
-
-    Args:
-        file: its path, or ``-`` for standard input, where the first broken conversation is the end.
-        name: what it is called.
-        form: its format; None tells it by the content.
-        token_budget: for each request, in tokens.
-        prices: of models.
-        unread: takes what could not be read.
-        embedder: finds turns by their meaning, too.
-        progress: is called with the number of bytes of each piece that is read.
-    """
-    source = sys.stdin.buffer if file == STANDARD_INPUT else file
-    read = readable_conversations(source, name, unread=unread, form=form, progress=progress)
-    return map(partial(_cost, name, token_budget, prices, embedder), read)
-
-
 def _cost(
-    name: str, token_budget: int, prices: PriceList, embedder: TextEncoder | None, conversation: Conversation
+    conversation: Conversation, *, file: str, token_budget: int, prices: PriceList, embedder: TextEncoder | None
 ) -> SessionCost:
+    """Return the cost of a conversation of a file."""
     heading, tariff = conversation.heading, prices.tariff(conversation.usage)
     use = token_use(conversation.messages, token_budget=token_budget, tariff=tariff, embedder=embedder)
     days = (message.created_at.date().isoformat() for message in conversation.messages if message.created_at)
     return SessionCost(
-        file=name,
+        file=file,
         number=heading.number,
         id=heading.id,
         title=heading.title,

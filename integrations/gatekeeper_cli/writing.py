@@ -8,14 +8,10 @@ import stat
 import sys
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from gatekeeper_cli.texts import spoken
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-__all__ = ["STANDARD_INPUT", "WriteError", "write_report", "write_whole"]
+__all__ = ["STANDARD_INPUT", "WriteError", "write_report"]
 
 STANDARD_INPUT = "-"
 """The file name that stands for standard input, or output."""
@@ -27,10 +23,10 @@ class WriteError(Exception):
     """A file cannot be written; the text is one line that names it."""
 
 
-def write_report(path: str, page: str, *, mark: str, force: bool = False) -> int:
-    """Write a page to a file and return its bytes; ``-`` is standard output.
+def write_report(path: str, page: str, *, mark: str = "", force: bool = False) -> int:
+    """Write a text to a file and return its bytes; ``-`` is standard output.
 
-    The file is there whole or not at all, see :func:`write_whole`.
+    The file is there whole or not at all, see :func:`_write_whole`.
 
     Args:
         path: where to.
@@ -48,7 +44,7 @@ def write_report(path: str, page: str, *, mark: str, force: bool = False) -> int
             sys.stdout.buffer.write(content)
         return len(content)
     try:
-        write_whole(path, [content], replace=_may_be_replaced(path, mark=mark, force=force))
+        _write_whole(path, content, replace=_may_be_replaced(path, mark=mark, force=force))
     except OSError as error:
         raise WriteError(f"{path}: {error.strerror or error}") from error
     except ValueError as error:  # a NUL or a lone surrogate in the name
@@ -63,7 +59,7 @@ def _may_be_replaced(path: str, *, mark: str, force: bool) -> bool:
         WriteError: there is something else.
     """
     target = Path(path)
-    if not target.is_file():
+    if not mark or not target.is_file():
         return force
     with target.open("rb") as file:
         beginning = file.read(_LOOKED_AT)
@@ -72,7 +68,7 @@ def _may_be_replaced(path: str, *, mark: str, force: bool) -> bool:
     return True
 
 
-def write_whole(path: str, pieces: Iterable[bytes], *, replace: bool) -> None:
+def _write_whole(path: str, content: bytes, *, replace: bool) -> None:
     """Write a file that is there with all of its content, or as it was before.
 
     It is written beside its place, forced to the disk and renamed. A new file can be read by its owner alone; one that
@@ -81,7 +77,7 @@ def write_whole(path: str, pieces: Iterable[bytes], *, replace: bool) -> None:
 
     Args:
         path: the file.
-        pieces: its content.
+        content: its bytes.
         replace: whether a file that is there may be replaced.
 
     Raises:
@@ -96,7 +92,7 @@ def write_whole(path: str, pieces: Iterable[bytes], *, replace: bool) -> None:
     descriptor, name = tempfile.mkstemp(prefix=f".{target.name[:40]}.", suffix=".part", dir=target.parent)
     try:
         with os.fdopen(descriptor, "wb") as stream:
-            stream.writelines(pieces)
+            stream.write(content)
             stream.flush()
             if mode is not None:
                 Path(name).chmod(mode)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from gatekeeper_eval.errors import EvalError as EvalError
     from gatekeeper_eval.errors import LedgerError as LedgerError
-    from gatekeeper_eval.errors import ModelError as ModelError
+    from gatekeeper_eval.errors import ModelRefusedError as ModelRefusedError
     from gatekeeper_eval.evaluation import Judged as Judged
     from gatekeeper_eval.evaluation import Plan as Plan
     from gatekeeper_eval.evaluation import Verdicts as Verdicts
@@ -50,7 +50,7 @@ _MODULES = {
     "Ledger": "ledger",
     "LedgerError": "errors",
     "Model": "models",
-    "ModelError": "errors",
+    "ModelRefusedError": "errors",
     "Plan": "evaluation",
     "Reply": "models",
     "Sample": "sampling",

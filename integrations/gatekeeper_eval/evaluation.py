@@ -261,7 +261,7 @@ def evaluate(
         progress: is called with each turn that is done, if given.
 
     Raises:
-        ModelError: the model cannot answer now; what was answered is in the ledger.
+        GatekeeperError: the model cannot answer now; what was answered is in the ledger.
         LedgerError: the ledger cannot be written.
     """
     ended = Event()  # what waits for a thread is not begun after that

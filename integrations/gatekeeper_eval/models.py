@@ -37,7 +37,7 @@ class Model(Protocol):
 
         Raises:
             ModelRefusedError: this request is refused.
-            ModelError: nothing can be answered now.
+            GatekeeperError: nothing can be answered now.
         """
         ...
 

@@ -210,7 +210,7 @@ class Asker:
 
         Raises:
             SpendingLimitError: it could cost more than is left.
-            ModelError: nothing can be answered now; a refusal of this request alone is an entry.
+            GatekeeperError: nothing can be answered now; a refusal of this request alone is an entry.
             LedgerError: the answer could not be written.
         """
         with self._lock:

@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.chat.server import API_KEY, Behaviour, Failure, MiniMaxServer, Slow
 from tests.eval.chats import ANSWERS, VERDICTS, reply, write_chats
-from tests.minimax.server import API_KEY, Behaviour, Failure, MiniMaxServer, Slow
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from click.testing import Result
 
-pytestmark = [pytest.mark.cli, pytest.mark.eval]
+pytestmark = [pytest.mark.cli, pytest.mark.chat]
 
 PRICES = {"scripted": {"input": 1, "output": 10}}
 
@@ -116,7 +116,7 @@ def test_what_ends_it_says_what_is_kept(chats: str) -> None:
         server.script(*[Slow(0.0, then=Failure(400, message="too long"))] * 3, Failure(401, message="bad key"))
         done = run(chats, *options(server), "--yes", "--jobs", "1", EVAL_KEY=API_KEY)
     assert done.exit_code == 2
-    assert "bad key (HTTP 401): name the environment variable" in done.stderr
+    assert "bad key (HTTP 401, request" in done.stderr
     assert "answers of this run kept in eval.jsonl; the same command goes on from there" in done.stderr
 
 

@@ -149,7 +149,7 @@ def test_importing_the_package_loads_none_of_its_modules() -> None:
     assert {name for name in done.stdout.split() if name.startswith("gatekeeper")} == {"gatekeeper_eval"}
 
 
-@pytest.mark.eval
+@pytest.mark.chat
 def test_every_public_name_is_there_and_documented() -> None:
     for name in gatekeeper_eval.__all__:
         assert getattr(gatekeeper_eval, name).__doc__, name

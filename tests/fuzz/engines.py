@@ -19,7 +19,7 @@ from typing import Any
 from tests.fuzz.inputs import read_corpus
 
 ENGINES = ("atheris", "hypothesis")
-LIBRARY = ("gatekeeper_core", "gatekeeper_formats", "gatekeeper_minimax")
+LIBRARY = ("gatekeeper_core", "gatekeeper_formats", "gatekeeper_chat")
 LONGEST_INPUT = 4_000
 SLOWEST_SECONDS = 30
 """An attempt that takes longer ends the run: it is a failure (atheris only)."""

@@ -14,7 +14,6 @@ from gatekeeper_cli.explanation import (
     shared_words,
     why_not,
 )
-from gatekeeper_cli.html.geometry import bar_parts, cell_width, ticks_of
 from gatekeeper_cli.html.page import render, with_texts
 from gatekeeper_cli.phrases import kept_with, listed, meaning_line, percent, verdict_words
 from gatekeeper_cli.question import readable
@@ -34,7 +33,6 @@ _MAX_HEAT_TURNS = 60
 # Every listed turn has a row in a table or two beside its text: with these a page stays under 1 MB.
 _MAX_TEXT_BYTES = 250_000
 _MAX_LISTED, _MAX_SCORES = 400, 200
-_STRIP_TOP, _STRIP_BOTTOM = 20, 56
 
 
 def explanation_page(
@@ -53,8 +51,7 @@ def explanation_page(
     decisions = {one.turn_id: one for one in (*near, *filter(None, [asked]), *selection.decisions)}
     shown = _shown(decisions, selection, near, asked)
     listed_decisions = [decisions[turn_id] for turn_id in sorted(shown)]
-    kept = [(turn.turn_id, "hatched" if turn.trimmed else "cell", turn.tokens) for turn in selection.turns]
-    width, scored = cell_width(len(turns)), [one for one in listed_decisions if one.score is not None]
+    scored = [one for one in listed_decisions if one.score is not None]
     best = sorted(scored, key=_total)[-_MAX_SCORES:]
     parts = score_parts(selection)
     heat = zip(grid.anchors, grid.counts, strict=True)
@@ -71,13 +68,9 @@ def explanation_page(
         figures=_figures(selection, texts),
         budget=budget,
         budget_line=texts("budget_line", budget=selection.token_budget, **budget._asdict()),
-        bar=bar_parts(kept, free=budget.free, margin=budget.margin),
+        token_budget=selection.token_budget,
         shown=shown,
-        strip=_strip(len(turns), decisions),
-        strip_width=max(1, len(turns) * width),
-        ticks=ticks_of(len(turns)),
-        cell_width=width,
-        bar_width=width - 2,
+        strip=[(at, decisions[at].outcome if at in decisions else "other") for at in range(len(turns))],
         grid=grid,
         heat_turns=grid.turn_ids[:_MAX_HEAT_TURNS],
         heat_rows=[(visible(anchor), row[:_MAX_HEAT_TURNS]) for anchor, row in heat],
@@ -123,21 +116,6 @@ def _figures(selection: Selection, texts: Texts) -> list[tuple[str, str, str]]:
         (texts("html.figure_coverage"), f"{selection.coverage:.2f}", texts("html.figure_coverage_note")),
         (texts("html.figure_anchors"), f"{len(covered)}/{len(anchors)}", texts("html.figure_anchors_note")),
     ]
-
-
-def _strip(turn_count: int, decisions: dict[int, Decision]) -> list[dict[str, Any]]:
-    """Return a mark for each turn; kept, trimmed and dropped ones differ in form, not in colour alone."""
-    width, heights = cell_width(turn_count), {"kept": 1.0, "trimmed": 0.75, "dropped": 0.45}
-    kinds = {"kept": "cell", "trimmed": "hatched", "dropped": "o-dropped"}
-    marks = []
-    for turn_id in range(turn_count):
-        decision = decisions.get(turn_id)
-        height = round((_STRIP_BOTTOM - _STRIP_TOP) * heights[decision.outcome]) if decision else 4
-        kind = kinds[decision.outcome] if decision else "o-other"
-        marks.append(
-            {"turn_id": turn_id, "kind": kind, "x": turn_id * width, "y": _STRIP_BOTTOM - height, "height": height}
-        )
-    return marks
 
 
 def _decision_row(decision: Decision, texts: Texts, *, query: str) -> dict[str, Any]:

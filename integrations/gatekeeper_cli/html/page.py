@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import math
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -33,8 +32,7 @@ MAX_TEXT_BYTES = 450_000
 """What the texts of a page may take together, escaped. Source: ours; with the marks, 1,000 turns stay under 1 MB."""
 
 _FOLDER = Path(__file__).parent
-_LONGEST = 200_000
-_LEAST = 40
+_LENGTHS = tuple(200_000 >> halvings for halvings in range(13))
 
 
 class Said(NamedTuple):
@@ -49,24 +47,16 @@ def fitted(texts: Sequence[str], *, max_bytes: int = MAX_TEXT_BYTES) -> list[Sai
 
     Args:
         texts: any texts.
-        max_bytes: for all of them; each may have 40 characters whatever that comes to.
+        max_bytes: for all of them; each may have 48 characters whatever that comes to.
 
-    >>> fitted(["abc", "x" * 100], max_bytes=80) == [("abc", 0), ("x" * 77, 23)]
+    >>> fitted(["abc", "x" * 100], max_bytes=60) == [("abc", 0), ("x" * 48, 52)]
     True
     """
-    shown = [visible_lines(text[:_LONGEST]) for text in texts]
-    rates = [len(str(escape(text)).encode()) / max(1, len(text)) for text in shown]
-    low, high = _LEAST, _LONGEST
-    while low < high:
-        middle = (low + high + 1) // 2
-        if math.fsum(min(len(text), middle) * rate for text, rate in zip(shown, rates, strict=True)) <= max_bytes:
-            low = middle
-        else:
-            high = middle - 1
-    return [
-        Said(text[:low], max(0, len(text) - low, len(whole) - _LONGEST))
-        for text, whole in zip(shown, texts, strict=True)
-    ]
+    for limit in _LENGTHS:
+        said = [Said(visible_lines(text[:limit]), max(0, len(text) - limit)) for text in texts]
+        if sum(len(str(escape(part.text)).encode()) for part in said) <= max_bytes:
+            break
+    return said
 
 
 def with_texts(

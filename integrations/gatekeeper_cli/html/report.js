@@ -18,7 +18,7 @@
 
   // --- one turn, in a drawer at the foot of the page
 
-  var drawer = one("drawer"), body = one("drawer-body"), cells = all("svg a[data-t]:not([data-extra])"), items = all(".turns > li");
+  var drawer = one("drawer"), body = one("drawer-body"), cells = all(".cells a[data-t]"), items = all(".turns > li");
   var shown = -1, opener = null;
   function visibleItems() { return items.filter(function (item) { return !item.hidden; }); }
 
@@ -52,12 +52,6 @@
   document.addEventListener("keydown", function (event) { if (event.key === "Escape" && !drawer.hidden) { close(); } });
   document.addEventListener("click", function (event) {
     var link = event.target.closest("a[data-t]");
-    if (!link) {
-      var row = event.target.closest("svg[data-width]");
-      if (!row) { return; }
-      var at = Math.floor((event.clientX - row.getBoundingClientRect().left) / Number(row.dataset.width));
-      link = row.querySelector('a[data-t="' + at + '"]');
-    }
     if (link && open(Number(link.dataset.t), link)) { event.preventDefault(); }
   });
 

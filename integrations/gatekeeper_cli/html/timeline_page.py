@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gatekeeper_cli.html.geometry import ROW_HEIGHT, cell_width, cells_of, line_chart, ticks_of
 from gatekeeper_cli.html.page import render, with_texts
 from gatekeeper_cli.phrases import meaning_line, percent, shown_dollars
 from gatekeeper_cli.showable import visible
@@ -15,7 +14,6 @@ from gatekeeper_cli.views import bill_lines
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gatekeeper_cli.html.geometry import LineChart
     from gatekeeper_cli.texts import Texts
     from gatekeeper_cli.timeline import Timeline
     from gatekeeper_cli.token_use import Reported, TokenUse, UsePoint
@@ -48,7 +46,6 @@ def timeline_page(
         name: what the conversation is called.
         texts: in which language.
     """
-    costs, width = timeline.turn_tokens, cell_width(len(timeline.turn_tokens))
     points = [use.points[at] for at in evenly(len(use.points), _MAX_POINTS)]
     rows = [
         {
@@ -56,7 +53,7 @@ def timeline_page(
             "name": subject_name(subject, texts),
             "turns": len(subject.turn_ids),
             "tokens": subject.tokens,
-            "cells": cells_of(subject.turn_ids, costs),
+            "turn_ids": subject.turn_ids,
         }
         for at, subject in enumerate(timeline.subjects)
     ]
@@ -67,11 +64,6 @@ def timeline_page(
         name=visible(name),
         figures=_figures(timeline, use, reported, texts),
         rows=rows,
-        ticks=ticks_of(len(costs)),
-        chart_width=len(costs) * width,
-        cell_width=width,
-        bar_width=width - 1,
-        row_height=ROW_HEIGHT,
         chart=_chart(points, texts),
         use=points,
         dollars=shown_dollars,
@@ -120,11 +112,18 @@ def _figures(timeline: Timeline, use: TokenUse, reported: Reported | None, texts
     return figures
 
 
-def _chart(use: Sequence[UsePoint], texts: Texts) -> LineChart | None:
+def _chart(use: Sequence[UsePoint], texts: Texts) -> dict[str, Any] | None:
+    """Return the lines of the tokens over the model calls, in their own units: the page scales them."""
     if len(use) < 2:  # no line has one point
         return None
-    labels = {"full": texts("full_history"), "window": texts("window"), "selected": texts("selected")}
-    last = use[-1]
-    values = {"full": last.full, "window": last.window, "selected": last.selected}
-    summary = texts("html.chart_summary", call=last.call, **values)
-    return line_chart(use, labels=labels, summary=summary)
+    last, lines = use[-1], {"full": "full_history", "window": "window", "selected": "selected"}
+    values = {kind: getattr(last, kind) for kind in lines}
+    return {
+        "width": last.call,
+        "height": max(1, *(getattr(point, kind) for point in use for kind in lines)),
+        "summary": texts("html.chart_summary", call=last.call, **values),
+        "lines": [
+            (kind, texts(label), values[kind], " ".join(f"{point.call},{getattr(point, kind)}" for point in use))
+            for kind, label in lines.items()
+        ],
+    }

@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import pairwise
 from typing import Any
 
+from gatekeeper_chat.errors import ChatResponseError, refusal
+from gatekeeper_chat.wire import Reply, first_choice, reply_of
 from gatekeeper_core.pricing.usage import read_usage
-from gatekeeper_minimax.errors import MiniMaxResponseError, error_in
-from gatekeeper_minimax.wire import Reply, reply_of, whole_message
 
 __all__ = ["MAX_LINE_BYTES", "Assembly", "events"]
 
@@ -32,7 +33,7 @@ def events(body: Iterable[bytes]) -> Iterator[str]:
     Lines end with LF or CR LF; comments and other fields are left out. A character may be cut anywhere by the pieces.
 
     Raises:
-        MiniMaxResponseError: a line is longer than ``MAX_LINE_BYTES``.
+        ChatResponseError: a line is longer than ``MAX_LINE_BYTES``.
 
     >>> list(events([b": hi\r\ndata: {}\r", b"\n\ndata: [DO", b"NE]\n\n", b"data: late\n"]))
     ['{}']
@@ -47,42 +48,31 @@ def events(body: Iterable[bytes]) -> Iterator[str]:
 
 def _lines(body: Iterable[bytes]) -> Iterator[bytes]:
     """Yield the lines of a body; each byte is copied twice at most, however the line was cut."""
-    begun = bytearray()
+    line = bytearray()
     for piece in body:
-        first, *more = piece.split(b"\n")
-        begun += first
-        for line in more:
-            _check_length(begun)
-            yield bytes(begun)
-            begun = bytearray(line)
-        _check_length(begun)
-    yield bytes(begun)
-
-
-def _check_length(line: bytearray) -> None:
-    if len(line) > MAX_LINE_BYTES:
-        raise MiniMaxResponseError(f"MiniMax streamed a line of more than {MAX_LINE_BYTES} bytes")
+        for at, part in enumerate(piece.split(b"\n")):
+            if at:
+                yield bytes(line)
+                line.clear()
+            line += part
+            if len(line) > MAX_LINE_BYTES:
+                raise ChatResponseError(f"the model streamed a line of more than {MAX_LINE_BYTES} bytes")
+    yield bytes(line)
 
 
 class Assembly:
-    """Puts the chunks of one answer together.
+    """Puts the chunks of one answer together."""
 
-    Args:
-        split: whether the request asked for thinking apart from the text: the texts of the chunks may then repeat all
-            that came before.
-    """
-
-    def __init__(self, *, split: bool = False) -> None:
+    def __init__(self) -> None:
         self._visible = _Visible()
-        self._growth = _Growth() if split else None
         self._content: list[str] = []
         self._shown: list[str] = []
-        self._thoughts: list[tuple[str, str]] = []
+        self._thoughts: dict[str, list[str]] = {"reasoning_details": [], "reasoning_content": []}
         self._details: dict[str, Any] = {}
         self._calls: dict[int, dict[str, Any]] = {}
         self._whole: dict[str, Any] | None = None
         self._facts: dict[str, Any] = {}
-        self.finish_reason: str | None = None
+        self._finish_reason: str | None = None
 
     @property
     def text(self) -> str:
@@ -93,26 +83,25 @@ class Assembly:
         """Take the data of one event, and return the text to show for it, often "".
 
         Raises:
-            MiniMaxError: the chunk tells an error.
-            MiniMaxResponseError: it is no JSON object.
+            ChatError: the chunk holds an error.
+            ChatResponseError: it is not a JSON object.
         """
         try:
             chunk = json.loads(data)
         except (ValueError, RecursionError) as error:
-            raise MiniMaxResponseError("MiniMax streamed something that is no JSON", partial=self.text) from error
+            raise ChatResponseError("the model streamed something that is not JSON") from error
         if not isinstance(chunk, Mapping):
-            raise MiniMaxResponseError("MiniMax streamed something that is no JSON object", partial=self.text)
-        told = error_in(chunk, 200)
-        if told:
-            raise told
+            raise ChatResponseError("the model streamed something that is not a JSON object")
+        if failure := refusal(200, chunk):
+            raise failure
         if chunk.get("id"):
             self._facts["id"] = chunk["id"]
         if read_usage(chunk.get("usage")):
             self._facts["usage"] = chunk["usage"]
-        whole, choice = whole_message(chunk)
-        self._whole = whole or self._whole
+        message, choice = first_choice(chunk)
+        self._whole = message or self._whole
         reason = choice.get("finish_reason")
-        self.finish_reason = reason if isinstance(reason, str) and reason else self.finish_reason
+        self._finish_reason = reason if isinstance(reason, str) and reason else self._finish_reason
         delta = choice.get("delta")
         if not isinstance(delta, Mapping):
             return ""
@@ -122,29 +111,28 @@ class Assembly:
             if isinstance(call, Mapping):
                 self._add_call(call, at)
         content = delta.get("content")
-        if not isinstance(content, str):
-            return ""
-        return self._show(self._growth.add(content) if self._growth and content else content)
+        return self._show(content) if isinstance(content, str) else ""
 
     def end(self) -> tuple[str, Reply]:
         """Return the last text to show, and the whole reply.
 
         Raises:
-            MiniMaxResponseError: the answer was cut off.
+            ChatResponseError: the answer was cut off.
         """
-        if self.finish_reason is None:
-            raise MiniMaxResponseError("MiniMax's answer was cut off before its end", partial=self.text)
+        if self._finish_reason is None:
+            raise ChatResponseError("the model's answer was cut off before its end")
+        piece = ""
         if self._whole and not (self._content or self._calls):
             piece = self._show(str(self._whole.get("content") or ""))
+            message = self._whole
         else:
-            piece = self._show(self._growth.rest() if self._growth else "")
+            message = self._message()
         last = self._visible.rest()
         self._shown.append(last)
-        piece += last
-        return piece, reply_of(self._message(), finish_reason=self.finish_reason, about=self._facts)
+        return piece + last, reply_of(message, finish_reason=self._finish_reason, facts=self._facts)
 
     def _show(self, content: str) -> str:
-        """Take a text that is new, and return what may be shown now."""
+        """Take a text, and return what may be shown now."""
         if not content:
             return ""
         self._content.append(content)
@@ -156,29 +144,24 @@ class Assembly:
         for detail in details if isinstance(details, list) else ():
             if isinstance(detail, Mapping) and isinstance(detail.get("text"), str):
                 self._details.update(detail)
-                self._thoughts.append(("reasoning_details", detail["text"]))
-        beside = delta.get("reasoning_content")
-        if isinstance(beside, str) and beside:
-            self._thoughts.append(("reasoning_content", beside))
+                self._thoughts["reasoning_details"].append(detail["text"])
+        if isinstance(delta.get("reasoning_content"), str):
+            self._thoughts["reasoning_content"].append(delta["reasoning_content"])
 
     def _add_call(self, call: Mapping[str, Any], at: int) -> None:
         index = call.get("index")
-        known = self._calls.setdefault(
-            index if isinstance(index, int) else at, {"id": "", "type": "function", "name": "", "arguments": []}
-        )
+        index = index if isinstance(index, int) else at
+        merged = self._calls.setdefault(index, {"id": "", "type": "function", "name": "", "arguments": []})
         function = call.get("function")
         function = function if isinstance(function, Mapping) else {}
         for key, value in (("id", call.get("id")), ("name", function.get("name"))):
             if isinstance(value, str) and value:
-                known[key] = value
-        arguments = function.get("arguments")
-        if isinstance(arguments, str):
-            known["arguments"].append(arguments)
+                merged[key] = value
+        if isinstance(function.get("arguments"), str):
+            merged["arguments"].append(function["arguments"])
 
     def _message(self) -> dict[str, Any]:
         """Return the message as it would have come in one piece."""
-        if self._whole and self._whole.get("content") == "".join(self._content):
-            return self._whole
         message: dict[str, Any] = {"role": "assistant", "content": "".join(self._content)}
         if self._calls:
             message["tool_calls"] = [
@@ -188,59 +171,24 @@ class Assembly:
                 }
                 for _, call in sorted(self._calls.items())
             ]
-        for key in ("reasoning_details", "reasoning_content"):
-            thought = _grown([text for where, text in self._thoughts if where == key])
-            if thought:
+        for key, pieces in self._thoughts.items():
+            if thought := _joined(pieces):
                 message[key] = [{**self._details, "text": thought}] if key == "reasoning_details" else thought
         return message
 
 
-def _grown(pieces: list[str]) -> str:
+def _joined(pieces: list[str]) -> str:
     """Return a text from its pieces, which either follow each other or each repeat all that came before.
 
-    >>> _grown(["the", "the port"]), _grown(["the", " port"])
+    >>> _joined(["the", "the port"]), _joined(["the", " port"])
     ('the port', 'the port')
     """
-    growth = _Growth()
-    return "".join([growth.add(piece) for piece in pieces] + [growth.rest()])
-
-
-class _Growth:
-    """Tells texts that repeat all that came before from texts that follow each other, by the first three of them.
-
-    Three, because the second of two pieces may begin like the first by chance.
-    """
-
-    def __init__(self) -> None:
-        self._first: list[str] = []
-        self._repeats: bool | None = None
-        self._before = 0
-
-    def add(self, text: str) -> str:
-        """Return what is new in a text; "" as long as that cannot be told."""
-        if self._repeats is None:
-            self._first.append(text)
-            return self._decide() if len(self._first) == 3 or not self._repeated() else ""
-        if not self._repeats:
-            return text
-        new, self._before = text[self._before :], max(self._before, len(text))
-        return new
-
-    def rest(self) -> str:
-        """Return what was held back."""
-        return self._decide() if self._repeats is None and self._first else ""
-
-    def _decide(self) -> str:
-        self._repeats = self._repeated() and len(self._first) > 1
-        self._before = len(self._first[-1])
-        return self._first[-1] if self._repeats else "".join(self._first)
-
-    def _repeated(self) -> bool:
-        return all(after.startswith(before) for before, after in zip(self._first, self._first[1:], strict=False))
+    repeats = all(after.startswith(before) for before, after in pairwise(pieces))
+    return "".join(pieces[-1:] if repeats else pieces)
 
 
 class _Visible:
-    """Lets through what ``gatekeeper_core.text.split_thinking`` calls the answer, as soon as it can be told."""
+    """Lets through what ``gatekeeper_core.text.split_thinking`` calls the answer, as soon as it is certain."""
 
     def __init__(self) -> None:
         self._blank: list[str] = []

@@ -1,7 +1,8 @@
 """The protocol, without any connection: messages to a request, the JSON of an answer to a reply.
 
-MiniMax is stricter than the format that it shares with OpenAI. It takes one system message, at the head; a tool without
-parameters, and a call with empty arguments, are refused; and the thinking of a tool loop has to come back as it was.
+MiniMax is stricter than the format that it shares with OpenAI, and its rules are kept for all. It takes one system
+message, at the head; it refuses a tool without parameters and a call with empty arguments; and the thinking of a tool
+loop has to come back as it was.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
+from gatekeeper_chat.errors import ChatResponseError, refusal
 from gatekeeper_core.errors import MessageFormatError
 from gatekeeper_core.messages import (
     MediaPart,
@@ -22,17 +24,8 @@ from gatekeeper_core.native.reading import read_messages
 from gatekeeper_core.pricing.usage import Usage, read_usage
 from gatekeeper_core.text import split_thinking
 from gatekeeper_core.tokens import TokenCounter, count_messages
-from gatekeeper_minimax.errors import MiniMaxResponseError, error_in
 
-__all__ = [
-    "Reply",
-    "prompt_tokens",
-    "read_reply",
-    "reply_of",
-    "whole_message",
-    "wire_messages",
-    "wire_tools",
-]
+__all__ = ["Reply", "first_choice", "prompt_tokens", "read_reply", "reply_of", "wire_messages", "wire_tools"]
 
 _NOT_SENT = frozenset({"metadata", "created_at"})
 _THINKING_KEYS = ("reasoning_content", "reasoning_details")
@@ -42,14 +35,14 @@ class Reply(NamedTuple):
     """An answer of the model.
 
     Attributes:
-        text: what it says, without thinking.
-        thinking: what it thought aloud, "" where it did not.
+        text: its words, without thinking.
+        thinking: its thinking, "" without any.
         tool_calls: the calls that it asks for, in order.
         finish_reason: ``stop``, ``length``, ``tool_calls`` ..., as the API gave it.
-        usage: what it counted, None where it did not say.
-        message: the whole assistant message as the API gave it, thinking included: what to append to the conversation
-            while a tool loop is open.
-        request_id: what MiniMax calls the request.
+        usage: the tokens it counted, None where it does not say.
+        message: the whole assistant message as the API gave it, thinking included: append it to the conversation while
+            a tool loop is open.
+        request_id: the service's name for the request.
     """
 
     text: str
@@ -157,23 +150,22 @@ def _without_thinking(data: Mapping[str, Any]) -> dict[str, Any]:
     return kept
 
 
-def read_reply(payload: object, *, status: int = 200) -> Reply:
+def read_reply(payload: object) -> Reply:
     """Return the reply that the JSON of an answer holds.
 
     Raises:
-        MiniMaxError: the JSON tells an error.
-        MiniMaxResponseError: it is no answer at all.
+        ChatError: the JSON holds an error.
+        ChatResponseError: it is not an answer at all.
     """
-    error = error_in(payload, status)
-    if error:
+    if error := refusal(200, payload):
         raise error
-    message, choice = whole_message(payload)
-    if message is None:
-        raise MiniMaxResponseError("MiniMax sent an answer without a message", status=status)
-    return reply_of(message, finish_reason=choice.get("finish_reason"), about=payload)
+    message, choice = first_choice(payload)
+    if message is None or not isinstance(payload, Mapping):
+        raise ChatResponseError("the model sent an answer without a message", status=200)
+    return reply_of(message, finish_reason=choice.get("finish_reason"), facts=payload)
 
 
-def whole_message(payload: object) -> tuple[dict[str, Any] | None, Mapping[str, Any]]:
+def first_choice(payload: object) -> tuple[dict[str, Any] | None, Mapping[str, Any]]:
     """Return the message of the first choice of an answer or a chunk, or None, and that choice, empty for none."""
     choices = payload.get("choices") if isinstance(payload, Mapping) else None
     choice = choices[0] if isinstance(choices, list) and choices else None
@@ -182,15 +174,14 @@ def whole_message(payload: object) -> tuple[dict[str, Any] | None, Mapping[str, 
     return (dict(message) if isinstance(message, Mapping) else None), choice
 
 
-def reply_of(message: dict[str, Any], *, finish_reason: object, about: object) -> Reply:
-    """Return the reply that a whole assistant message is; ``about`` holds its usage and id."""
+def reply_of(message: dict[str, Any], *, finish_reason: object, facts: Mapping[str, Any]) -> Reply:
+    """Return the reply that a whole assistant message is; ``facts`` holds its usage and id."""
     message = {**message, "role": "assistant"}
     try:
         (read,) = read_messages([message])
     except MessageFormatError as error:
-        raise MiniMaxResponseError(f"MiniMax sent a message that cannot be read: {error.reason}") from error
+        raise ChatResponseError(f"the model sent a message that cannot be read: {error.reason}") from error
     thought, text = split_thinking(read.text)
-    facts = about if isinstance(about, Mapping) else {}
     request_id = facts.get("id")
     return Reply(
         text=text,

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gatekeeper_chat.errors import ChatResponseError
+from gatekeeper_chat.stream import MAX_LINE_BYTES, Assembly, events
+from gatekeeper_chat.wire import Reply
 from gatekeeper_core.text import split_thinking
-from gatekeeper_minimax.errors import MiniMaxResponseError
-from gatekeeper_minimax.stream import MAX_LINE_BYTES, Assembly, events
-from gatekeeper_minimax.wire import Reply
 from tests.timing import assert_linear, assert_slower
 
-pytestmark = pytest.mark.minimax
+pytestmark = pytest.mark.chat
 
 
 def event(delta: dict[str, Any], **choice: Any) -> str:
@@ -26,8 +26,8 @@ def event(delta: dict[str, Any], **choice: Any) -> str:
 END = event({"content": "", "role": ""}, finish_reason="stop")
 
 
-def assembled(*data: str, split: bool = False) -> tuple[list[str], Reply]:
-    assembly = Assembly(split=split)
+def assembled(*data: str) -> tuple[list[str], Reply]:
+    assembly = Assembly()
     pieces = [assembly.add(text) for text in data]
     last, reply = assembly.end()
     assert assembly.text == "".join(pieces) + last
@@ -86,7 +86,7 @@ def test_thinking_beside_the_text_comes_in_steps_or_as_it_grows(text: str) -> No
         return [event({"reasoning_details": [{"type": "reasoning.text", "index": 0, "text": part}]}) for part in pieces]
 
     for pieces in ([text[:3], text[3:6], text[6:]], [text[:3], text[:6], text]):
-        _, reply = assembled(*thoughts(pieces), event({"content": "ok"}), END, split=True)
+        _, reply = assembled(*thoughts(pieces), event({"content": "ok"}), END)
         assert (reply.thinking, reply.text) == (text, "ok")
         assert reply.message["reasoning_details"] == [{"type": "reasoning.text", "index": 0, "text": text}]
 
@@ -94,22 +94,6 @@ def test_thinking_beside_the_text_comes_in_steps_or_as_it_grows(text: str) -> No
 def test_thinking_as_a_plain_text_beside_the_text_is_kept_too() -> None:
     _, reply = assembled(event({"reasoning_content": "a"}), event({"reasoning_content": "b", "content": "ok"}), END)
     assert (reply.thinking, reply.message["reasoning_content"]) == ("ab", "ab")
-
-
-@given(st.text("ab中 ", min_size=12, max_size=40), st.lists(st.integers(1, 11), max_size=5))
-def test_text_that_repeats_itself_in_each_piece_is_told_once(text: str, where: list[int]) -> None:
-    """Asked for thinking apart, the service may send all the text so far with each piece."""
-    stops = sorted({*where, len(text)})
-    snapshots, _ = assembled(*(event({"content": text[:stop]}) for stop in stops), END, split=True)
-    assert "".join(snapshots) == text
-
-
-@pytest.mark.parametrize(
-    "pieces", [["a", "and", " then"], ["2", "2", "4"], ["哈", "哈哈", "笑"], ["one"], ["", "x", "y"]]
-)
-def test_pieces_that_begin_alike_by_chance_stay_pieces(pieces: list[str]) -> None:
-    shown, _ = assembled(*(event({"content": piece}) for piece in pieces), END, split=True)
-    assert "".join(shown) == "".join(pieces)
 
 
 def test_tool_calls_are_put_together_by_their_index() -> None:
@@ -148,20 +132,6 @@ def test_a_whole_message_at_the_end_stands_in_only_where_nothing_came() -> None:
     assert assembled(whole)[0] == ["all of it"]
 
 
-def test_a_stream_without_a_reason_to_end_was_cut_off() -> None:
-    assembly = Assembly()
-    assembly.add(event({"content": "<think>x</think>half"}))
-    with pytest.raises(MiniMaxResponseError) as caught:
-        assembly.end()
-    assert caught.value.partial == "half"
-
-
-@pytest.mark.parametrize("data", ["{", "[]", "7", '"x"', "[" * 100_000])
-def test_data_that_is_no_object_is_an_error(data: str) -> None:
-    with pytest.raises(MiniMaxResponseError):
-        Assembly().add(data)
-
-
 @pytest.mark.parametrize(
     "chunk",
     [
@@ -182,16 +152,6 @@ def test_a_chunk_that_says_nothing_adds_nothing(chunk: dict[str, Any]) -> None:
     assert Assembly().add(json.dumps(chunk)) == ""
 
 
-def test_a_long_stream_takes_linear_work() -> None:
-    """A thought of a million characters in small pieces, and a mark that never comes."""
-    assembly = Assembly()
-    assembly.add(event({"content": "<think>"}))
-    for _ in range(20_000):
-        assert assembly.add(event({"content": "想一想" * 16})) == ""
-    assembly.add(event({"content": "</think>ok"}, finish_reason="stop"))
-    assert assembly.end()[1].text == "ok"
-
-
 def test_a_long_line_takes_linear_work_however_it_is_cut() -> None:
     def work_of(megabytes: int) -> Any:
         body = [b"data: ", *[b"x" * 512] * (megabytes * 2048), b"\n"]
@@ -200,12 +160,13 @@ def test_a_long_line_takes_linear_work_however_it_is_cut() -> None:
     assert_linear(work_of, small=1, large=4)
 
 
-@pytest.mark.parametrize("piece", [" \n", "{}"], ids=["white space before an answer", "arguments of a call"])
+@pytest.mark.parametrize("piece", [" \n", "想", "{}"], ids=["white space before an answer", "a thought", "arguments"])
 def test_many_pieces_take_linear_work(piece: str) -> None:
     def work_of(count: int) -> Any:
         call = {"tool_calls": [{"index": 0, "function": {"arguments": piece * 20_000}}]}
-        data = event({"content": piece * 20_000} if piece.isspace() else call)
-        return lambda: assembled(*[data] * count, END)
+        data = event(call if piece == "{}" else {"content": piece * 20_000})
+        begin = [event({"content": "<think>"})] if piece == "想" else []
+        return lambda: assembled(*begin, *[data] * count, END)
 
     assert_slower(work_of, small=50, large=200, at_most=6)
 
@@ -216,5 +177,5 @@ def test_a_line_without_end_is_an_error(line_end: bytes) -> None:
     assert len(next(events([longest, line_end]))) == MAX_LINE_BYTES - 6
     read = events([b"data: {}\n", longest[:100], longest[100:] + b"x" + line_end, b"never read"])
     assert next(read) == "{}"
-    with pytest.raises(MiniMaxResponseError, match=rf"a line of more than {MAX_LINE_BYTES} bytes"):
+    with pytest.raises(ChatResponseError, match=rf"a line of more than {MAX_LINE_BYTES} bytes"):
         next(read)

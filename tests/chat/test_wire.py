@@ -11,14 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gatekeeper_chat.errors import ChatError
+from gatekeeper_chat.wire import Reply, read_reply, wire_messages, wire_tools
 from gatekeeper_core import ContextBuilder, Thread
 from gatekeeper_core.errors import MessageFormatError
 from gatekeeper_core.messages import MediaPart, Message, TextPart, ToolCall, validate_messages
 from gatekeeper_core.pricing.usage import Usage
-from gatekeeper_minimax.errors import MiniMaxError, MiniMaxResponseError
-from gatekeeper_minimax.wire import Reply, read_reply, wire_messages, wire_tools
 
-pytestmark = pytest.mark.minimax
+pytestmark = pytest.mark.chat
 
 CALL = {"id": "c1", "type": "function", "function": {"name": "now", "arguments": ""}}
 RESULT = {"role": "tool", "tool_call_id": "c1", "content": "12:00"}
@@ -34,26 +34,80 @@ SCRIPTS = pytest.mark.parametrize(
 
 @pytest.mark.parametrize("module", ["client", "errors", "stream", "wire"])
 def test_the_examples_in_the_docstrings_run(module: str) -> None:
-    tried = doctest.testmod(importlib.import_module(f"gatekeeper_minimax.{module}"))
+    tried = doctest.testmod(importlib.import_module(f"gatekeeper_chat.{module}"))
     assert tried.failed == 0
 
 
 # --- there ----------------------------------------------------------------------------------------------------------
 
 
-def test_system_messages_become_one_at_the_head() -> None:
-    """MiniMax refuses a second one, and one that stands later."""
-    talk = [
-        {"role": "system", "content": "Be brief."},
-        {"role": "user", "content": "hi"},
-        {"role": "assistant", "content": "hello"},
-        {"role": "developer", "content": "用中文回答。"},
-        {"role": "system", "content": ""},
-        {"role": "user", "content": "port？"},
-    ]
-    wired = wire_messages(talk)
-    assert wired[0] == {"role": "system", "content": "Be brief.\n\n用中文回答。"}
-    assert [message["role"] for message in wired] == ["system", "user", "assistant", "user"]
+def user(text: str) -> dict[str, Any]:
+    return {"role": "user", "content": text}
+
+
+def said(content: Any, **fields: Any) -> dict[str, Any]:
+    return {"role": "assistant", "content": content, **fields}
+
+
+def call(arguments: Any) -> list[dict[str, Any]]:
+    return [{"id": "c1", "type": "function", "function": {"name": "now", "arguments": arguments}}]
+
+
+IMAGE = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AA=="}}
+FOLDED = Message("user", "[已执行 3 次 tool calls]", metadata={"synthetic": "folded", "rounds": 3})
+SENT: dict[str, tuple[list[Any], list[dict[str, Any]]]] = {
+    "no system message": ([user("hi")], [user("hi")]),
+    "system messages become one at the head": (
+        [
+            {"role": "system", "content": "Be brief."},
+            user("hi"),
+            said("hello"),
+            {"role": "developer", "content": "用中文回答。"},
+            {"role": "system", "content": ""},
+            user("port？"),
+        ],
+        [{"role": "system", "content": "Be brief.\n\n用中文回答。"}, user("hi"), said("hello"), user("port？")],
+    ),
+    "a finished message that was all thinking": (
+        [user("hi"), said("<think>cut off"), user("hello?")],
+        [user("hi"), user("hello?")],
+    ),
+    "a finished call without text": (
+        [user("time?"), said("<think>ask</think>", tool_calls=[CALL]), RESULT, said("noon"), user("thanks")],
+        [user("time?"), said("", tool_calls=call("{}")), RESULT, said("noon"), user("thanks")],
+    ),
+    "arguments that are an object": (
+        [user("time?"), said(None, tool_calls=call({"区": "UTC"})), RESULT],
+        [user("time?"), said(None, tool_calls=call('{"区": "UTC"}')), RESULT],
+    ),
+    "what only the caller knows of": (
+        [{"role": "user", "content": [{"type": "text", "text": "这是什么？"}, IMAGE], "name": "ann"}],
+        [{"role": "user", "content": [{"type": "text", "text": "这是什么？"}, IMAGE], "name": "ann"}],
+    ),
+    "values of the core, without their own id": (
+        [
+            Message("user", (TextPart("time?"), TextPart("now"))),
+            Message("assistant", "", tool_calls=(ToolCall("c1", "now", ""),), id="m2"),
+            Message("tool", "12:00", tool_call_id="c1"),
+        ],
+        [
+            {"role": "user", "content": [{"type": "text", "text": "time?"}, {"type": "text", "text": "now"}]},
+            said(None, tool_calls=call("{}")),
+            RESULT,
+        ],
+    ),
+    "marks of a message": ([FOLDED], [user("[已执行 3 次 tool calls]")]),
+    "marks of a dict": ([FOLDED.to_dict()], [user("[已执行 3 次 tool calls]")]),
+}
+
+
+@pytest.mark.parametrize("case", SENT)
+def test_messages_go_out_as_the_service_takes_them(case: str) -> None:
+    """002-16, too: a summary is marked for us; the service refuses fields that it does not know."""
+    messages, expected = SENT[case]
+    before = copy.deepcopy(messages)
+    assert wire_messages(messages) == expected
+    assert messages == before
 
 
 def test_a_pin_ends_no_run_so_that_its_thoughts_are_sent_back() -> None:
@@ -64,10 +118,6 @@ def test_a_pin_ends_no_run_so_that_its_thoughts_are_sent_back() -> None:
     assert [message["role"] for message in wired] == ["system", "user", "assistant", "tool"]
     assert wired[2]["content"] == "<think>先查</think>"
     assert wired[3]["content"].startswith("12:00\n\n[CRITICAL INSTRUCTION]\n")
-
-
-def test_without_system_messages_there_is_none() -> None:
-    assert wire_messages([{"role": "user", "content": "hi"}]) == [{"role": "user", "content": "hi"}]
 
 
 @SCRIPTS
@@ -88,76 +138,6 @@ def test_thinking_of_finished_turns_stays_here_and_that_of_the_open_loop_goes_ba
     assert wired[3] == {"role": "assistant", "content": [{"type": "text", "text": said}]}
     assert wired[5]["content"] == inline
     assert wired[5]["reasoning_details"] == [{"text": thought}]
-
-
-def test_a_finished_message_that_was_all_thinking_is_left_out() -> None:
-    talk = [
-        {"role": "user", "content": "hi"},
-        {"role": "assistant", "content": "<think>cut off"},
-        {"role": "user", "content": "hello?"},
-    ]
-    assert [message["content"] for message in wire_messages(talk)] == ["hi", "hello?"]
-
-
-def test_a_finished_call_without_text_stays_with_its_result() -> None:
-    talk = [
-        {"role": "user", "content": "time?"},
-        {"role": "assistant", "content": "<think>ask</think>", "tool_calls": [CALL]},
-        RESULT,
-        {"role": "assistant", "content": "noon"},
-        {"role": "user", "content": "thanks"},
-    ]
-    wired = wire_messages(talk)
-    assert [message["role"] for message in wired] == ["user", "assistant", "tool", "assistant", "user"]
-    assert wired[1]["tool_calls"][0]["function"] == {"name": "now", "arguments": "{}"}
-
-
-def test_arguments_that_are_an_object_become_text() -> None:
-    call = {"id": "c1", "type": "function", "function": {"name": "now", "arguments": {"区": "UTC"}}}
-    talk = [{"role": "user", "content": "time?"}, {"role": "assistant", "content": None, "tool_calls": [call]}, RESULT]
-    assert wire_messages(talk)[1]["tool_calls"][0]["function"]["arguments"] == '{"区": "UTC"}'
-
-
-def test_the_given_messages_are_not_changed() -> None:
-    talk: list[dict[str, Any]] = [
-        {"role": "user", "content": "time?"},
-        {
-            "role": "assistant",
-            "content": "<think>x</think>",
-            "tool_calls": [CALL],
-            "reasoning_details": [{"text": "x"}],
-        },
-        RESULT,
-        {"role": "assistant", "content": "<think>y</think>noon", "name": "clock"},
-        {"role": "user", "content": [{"type": "text", "text": "ok"}]},
-    ]
-    before = copy.deepcopy(talk)
-    wire_messages(talk)
-    assert talk == before
-
-
-def test_what_only_the_caller_knows_of_goes_through() -> None:
-    image = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AA=="}}
-    message = {"role": "user", "content": [{"type": "text", "text": "这是什么？"}, image], "name": "ann"}
-    assert wire_messages([message]) == [message]
-
-
-def test_values_of_the_core_are_written_as_dicts_without_their_own_id() -> None:
-    talk = [
-        Message("user", (TextPart("time?"), TextPart("now"))),
-        Message("assistant", "", tool_calls=(ToolCall("c1", "now", ""),), id="m2"),
-        Message("tool", "12:00", tool_call_id="c1"),
-    ]
-    call = {"id": "c1", "type": "function", "function": {"name": "now", "arguments": "{}"}}
-    assert wire_messages(talk)[1] == {"role": "assistant", "content": None, "tool_calls": [call]}
-
-
-@pytest.mark.parametrize("text", ["[已执行 3 次工具调用]", "[3 tool calls executed]", "[3 次 tool calls]"])
-def test_marks_of_a_message_are_not_sent(text: str) -> None:
-    """002-16: a summary is marked for us; the service refuses fields that it does not know."""
-    marked = Message("user", text, metadata={"synthetic": "folded", "rounds": 3})
-    for item in (marked, marked.to_dict()):
-        assert wire_messages([item]) == [{"role": "user", "content": text}]
 
 
 def test_media_without_data_is_refused_with_its_place() -> None:
@@ -237,27 +217,6 @@ def test_content_may_be_missing() -> None:
     assert read_reply(answer({"role": "assistant", "content": None, "tool_calls": [CALL]})).text == ""
 
 
-@pytest.mark.parametrize(
-    "payload",
-    [
-        None,
-        [],
-        "text",
-        {},
-        {"choices": None},
-        {"choices": []},
-        {"choices": {}},
-        {"choices": ["x"]},
-        {"choices": [{"message": None}]},
-        answer({"content": 5}),
-        answer({"content": "", "tool_calls": "x"}),
-    ],
-)
-def test_what_is_no_answer_is_an_error(payload: object) -> None:
-    with pytest.raises(MiniMaxResponseError):
-        read_reply(payload)
-
-
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers(-3, 3000) | st.text(max_size=5),
     lambda inner: (
@@ -278,9 +237,9 @@ json_values = st.recursive(
 def test_any_json_is_an_answer_or_a_typed_error(payload: object) -> None:
     try:
         reply: object = read_reply(payload)
-    except MiniMaxError as error:
+    except ChatError as error:
         reply = error
-    assert isinstance(reply, Reply) or str(reply).startswith("MiniMax")
+    assert isinstance(reply, Reply) or str(reply).startswith("the model")
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,487 @@
+"""The client: one request, one answer, in one piece or streamed.
+
+The key goes into one header, see :class:`_Bearer`. Whatever ``requests`` raises may hold that header: such an error
+becomes a ``ChatError`` outside of its handler, so that it is neither a cause nor a context.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.parse import urlsplit
+
+import requests
+from dotenv import dotenv_values
+from requests.adapters import HTTPAdapter
+from requests.auth import AuthBase
+from urllib3.exceptions import DecodeError, HTTPError, ProtocolError
+
+from gatekeeper_chat.errors import (
+    ChatAuthError,
+    ChatConnectionError,
+    ChatError,
+    ChatNoKeyError,
+    ChatResponseError,
+    refusal,
+)
+from gatekeeper_chat.stream import Assembly, events
+from gatekeeper_chat.wire import Reply, prompt_tokens, read_reply, wire_messages, wire_tools
+from gatekeeper_core.errors import ConfigError, check_range
+from gatekeeper_core.events import ANSWER, RETRY
+from gatekeeper_core.observation import tell
+
+if TYPE_CHECKING:
+    from gatekeeper_core.calibration import UsageCalibrator
+    from gatekeeper_core.messages import Message
+
+__all__ = ["ChatClient", "ChatConfig", "ReplyStream"]
+
+Result = TypeVar("Result")
+
+_KEY = "MINIMAX_API_KEY"
+_ENVIRONMENT = {"base_url": "MINIMAX_BASE_URL", "model": "MINIMAX_MODEL"}
+_REASON_CHARACTERS = 300
+_READ_BYTES = 65_536
+# requests wraps the errors of urllib3, except where its answer is read directly.
+_CUT_OFF = (
+    requests.exceptions.ChunkedEncodingError,
+    requests.exceptions.ContentDecodingError,
+    ProtocolError,
+    DecodeError,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatConfig:
+    """The settings of a client; the defaults are MiniMax's.
+
+    Attributes:
+        base_url: the address before ``/chat/completions``. ``https://api.minimax.io/v1`` is MiniMax's international
+            one, ``https://api.minimaxi.com/v1`` the one in China: a key belongs to one of them.
+        model: the model's name.
+        connect_timeout_seconds: how long a connection may take, > 0.
+        read_timeout_seconds: how long the server may be silent, > 0; a model that thinks is silent for long.
+        max_attempts: tries in all, >= 1, after 429 and 5xx. A connection that fails is tried once more; a request that
+            was sent and not answered is not, as it may have been paid for.
+        backoff_seconds: the wait before the second try, doubled each time, >= 0; a longer ``Retry-After`` wins.
+        max_backoff_seconds: the longest wait, >= 0.
+        max_completion_tokens: how long the answer may be; None leaves it to the API.
+        temperature: randomness, 0..2; None leaves it to the API.
+
+    Raises:
+        ConfigError: a value is impossible.
+
+    Source: MiniMax's documentation for names and URLs; times and tries are ours.
+    """
+
+    base_url: str = "https://api.minimax.io/v1"
+    model: str = "MiniMax-M2.7"
+    connect_timeout_seconds: float = 10.0
+    read_timeout_seconds: float = 120.0
+    max_attempts: int = 5
+    backoff_seconds: float = 1.0
+    max_backoff_seconds: float = 60.0
+    max_completion_tokens: int | None = None
+    temperature: float | None = None
+
+    def __post_init__(self) -> None:
+        _check_url(self.base_url)
+        if not self.model.strip():
+            raise ConfigError("ChatConfig.model must be the name of a model, got nothing")
+        check_range(self, "connect_timeout_seconds", "read_timeout_seconds", low=0.001)
+        check_range(self, "backoff_seconds", "max_backoff_seconds", low=0)
+        check_range(self, "max_attempts", low=1, whole=True)
+        if self.max_completion_tokens is not None:
+            check_range(self, "max_completion_tokens", low=1, whole=True)
+        if self.temperature is not None:
+            check_range(self, "temperature", low=0, high=2)
+
+
+class ChatClient:
+    """A model behind an address. Close it, or use it in a ``with``. Safe to use from several threads.
+
+    Args:
+        api_key: the key; "" sends none, as a local server wants none.
+        config: the settings.
+        sleep: waits some seconds before another try.
+        jitter: gives 0..1: how much of the second half of a wait is waited, so that many clients do not come back at
+            the same time.
+        calibrator: learns from what each prompt was estimated at and what the model counted for it.
+
+    Raises:
+        TypeError: the key is not a str.
+        ChatAuthError: the key holds a space or a character that no key holds.
+    """
+
+    def __init__(
+        self,
+        api_key: str,
+        *,
+        config: ChatConfig | None = None,
+        sleep: Callable[[float], None] = time.sleep,
+        jitter: Callable[[], float] = random.random,
+        calibrator: UsageCalibrator | None = None,
+    ) -> None:
+        self._config = config or ChatConfig()
+        self._bearer = _Bearer(api_key)
+        del api_key  # a report of an error may show the local variables
+        self._bearer.check()
+        self._sleep = sleep
+        self._jitter = jitter
+        self._calibrator = calibrator
+        self._local = threading.local()
+        self._sessions: list[requests.Session] = []
+
+    @classmethod
+    def from_env(
+        cls,
+        *,
+        env_file: str | Path | None = None,
+        config: ChatConfig | None = None,
+        calibrator: UsageCalibrator | None = None,
+    ) -> ChatClient:
+        """Return a client with the key, base URL and model of the environment.
+
+        ``MINIMAX_API_KEY``, ``MINIMAX_BASE_URL`` and ``MINIMAX_MODEL`` are read; empty ones count as missing.
+
+        Args:
+            env_file: a ``.env`` file to read as well; the environment wins. None: the ``.env`` of the working folder,
+                if the environment has no key: a key from elsewhere is never sent to the address in a file that you did
+                not name.
+            config: the other settings; its base URL and model count where the environment names none.
+            calibrator: as for the class.
+
+        Raises:
+            ChatNoKeyError: there is no key.
+            ChatAuthError: the key holds what no key holds.
+            ConfigError: the file cannot be read, or a value is impossible.
+        """
+        if env_file is None and not os.environ.get(_KEY, "").strip() and Path(".env").is_file():
+            env_file = ".env"
+        values = _Values(env_file)
+        if not values.of(_KEY):
+            raise ChatNoKeyError("there is no key")
+        changes: dict[str, Any] = {key: value for key, name in _ENVIRONMENT.items() if (value := values.of(name))}
+        return cls(values.of(_KEY), config=replace(config or ChatConfig(), **changes), calibrator=calibrator)
+
+    @property
+    def config(self) -> ChatConfig:
+        """The settings."""
+        return self._config
+
+    def chat(
+        self, messages: Iterable[Message | Mapping[str, Any]], *, tools: Sequence[Mapping[str, Any]] = ()
+    ) -> Reply:
+        """Return the model's answer to a conversation.
+
+        Args:
+            messages: ``Message`` values or dicts in OpenAI's chat format, oldest first. See ``wire_messages`` for what
+                is changed on the way.
+            tools: tools in OpenAI's format.
+
+        Raises:
+            MessageFormatError: a message cannot be sent; nothing was.
+            ChatError: there is no answer; the subclass says why.
+        """
+        body = self._body(messages, tools, stream=False)
+        reply = read_reply(self.post(_encoded(body)))
+        self._note(body, reply)
+        return reply
+
+    def stream(
+        self, messages: Iterable[Message | Mapping[str, Any]], *, tools: Sequence[Mapping[str, Any]] = ()
+    ) -> ReplyStream:
+        """Return the model's answer as it comes; arguments and errors as for :meth:`chat`.
+
+        The request is made at once and tried again as for ``chat``, up to the first piece of the answer. What fails
+        later is raised by the stream.
+        """
+        body = self._body(messages, tools, stream=True)
+        encoded = _encoded(body)
+
+        def attempt() -> ReplyStream:
+            return ReplyStream(self._sent(encoded), self._bearer, partial(self._note, body))
+
+        return self._tried(attempt)
+
+    def post(self, body: bytes) -> object:
+        """Return the JSON of the answer to the bytes of a request, tried again as for :meth:`chat`.
+
+        Raises:
+            ChatError: there is no answer; the subclass says why.
+        """
+
+        def attempt() -> object:
+            with self._sent(body) as response:
+                payload = _json(response, self._bearer)
+            if error := refusal(response.status_code, payload):
+                raise error
+            return payload
+
+        return self._tried(attempt)
+
+    def close(self) -> None:
+        """Close the connections."""
+        for session in self._sessions:
+            session.close()
+
+    def __enter__(self) -> ChatClient:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"ChatClient(base_url={self._config.base_url!r}, model={self._config.model!r})"
+
+    def _body(
+        self, messages: Iterable[Message | Mapping[str, Any]], tools: Sequence[Mapping[str, Any]], *, stream: bool
+    ) -> dict[str, Any]:
+        config = self._config
+        body: dict[str, Any] = {"model": config.model, "messages": wire_messages(messages), "stream": stream}
+        if stream:
+            body["stream_options"] = {"include_usage": True}
+        if tools:
+            body["tools"] = wire_tools(tools)
+        limits = {"max_completion_tokens": config.max_completion_tokens, "temperature": config.temperature}
+        return body | {name: value for name, value in limits.items() if value is not None}
+
+    def _note(self, body: dict[str, Any], reply: Reply) -> None:
+        usage = reply.usage
+        reported = usage.input_tokens if usage else None
+        completion = usage.output_tokens if usage else None
+        tell(ANSWER, finish_reason=reply.finish_reason, input_tokens=reported, output_tokens=completion)
+        if self._calibrator and reported is not None:
+            estimated = prompt_tokens(body, self._calibrator.base)
+            self._calibrator.observe(self._config.model, estimated_tokens=estimated, reported_tokens=reported)
+
+    def _sent(self, body: bytes) -> requests.Response:
+        """Return an answer with HTTP 200; its body is not read yet."""
+        config = self._config
+        response = self._session().post(
+            f"{config.base_url.rstrip('/')}/chat/completions",
+            data=body,
+            headers={"Content-Type": "application/json", "Accept-Encoding": "identity"},
+            auth=self._bearer,
+            timeout=(config.connect_timeout_seconds, config.read_timeout_seconds),
+            allow_redirects=False,  # the key goes to the given address alone
+            stream=True,
+        )
+        if response.status_code == 200:
+            return response
+        with response:
+            status = response.status_code
+            if 300 <= status < 400:
+                raise ChatConnectionError("the address redirects: give the base URL that it leads to", status=status)
+            try:
+                payload = _json(response, self._bearer)
+            except ChatResponseError:
+                payload = None  # a proxy's page: the status has to do
+            error = refusal(status, payload, retry_after=response.headers.get("Retry-After"))
+        assert error is not None  # noqa: S101 - a status other than 200 always is one
+        raise error
+
+    def _session(self) -> requests.Session:
+        """Return the connections of this thread."""
+        session: requests.Session | None = getattr(self._local, "session", None)
+        if session is None:
+            session = self._local.session = requests.Session()
+            for scheme in ("http://", "https://"):
+                session.mount(scheme, HTTPAdapter(max_retries=1))  # of connections alone
+            self._sessions.append(session)
+        return session
+
+    def _tried(self, attempt: Callable[[], Result]) -> Result:
+        """Return what an attempt gives, tried again while it is worth it.
+
+        Source: "equal jitter", M. Brooker, Exponential Backoff And Jitter, AWS Architecture Blog, 2015.
+        """
+        config = self._config
+        for tries in count(1):
+            try:
+                return attempt()
+            except (requests.RequestException, HTTPError) as error:
+                failure: ChatError = _failure(error, self._bearer)
+            except ChatError as error:
+                failure = error
+            if tries == config.max_attempts or not failure.retryable:
+                break
+            longest = min(config.max_backoff_seconds, config.backoff_seconds * 2.0 ** (tries - 1))
+            wait = max(failure.retry_after_seconds or 0.0, longest * (1 + self._jitter()) / 2)
+            wait = min(config.max_backoff_seconds, wait)
+            tell(RETRY, attempt=tries, wait_seconds=wait, http_status=failure.status, code=failure.code)
+            self._sleep(wait)
+        raise failure
+
+
+class ReplyStream:
+    """An answer as it comes: iterate over the pieces of its text, then read ``reply``.
+
+    Close it, or use it in a ``with``; an answer that was read to its end is closed.
+    """
+
+    def __init__(self, response: requests.Response, bearer: _Bearer, note: Callable[[Reply], None]) -> None:
+        self._response = response
+        self._bearer = bearer
+        self._note = note
+        self._assembly = Assembly()
+        self._reply: Reply | None = None
+        self._pieces = self._read()
+        # The first piece is part of the request: an error that comes in its place may be worth another try.
+        self._first = next(self._pieces, "")
+
+    @property
+    def text(self) -> str:
+        """The text so far, without thinking."""
+        return self._assembly.text
+
+    @property
+    def reply(self) -> Reply:
+        """The whole answer.
+
+        Raises:
+            RuntimeError: it has not been read to its end.
+        """
+        if self._reply is None:
+            raise RuntimeError("the answer has not come to its end: iterate over the stream first")
+        return self._reply
+
+    def __iter__(self) -> Iterator[str]:
+        """Yield the pieces of the text, thinking left out.
+
+        Raises:
+            ChatResponseError: the answer was cut off, or cannot be read; ``partial`` holds the text until then.
+            ChatConnectionError: the server fell silent.
+            ChatError: the server says that something else went wrong.
+        """
+        first, self._first = self._first, ""
+        if first:
+            yield first
+        yield from self._pieces
+
+    def close(self) -> None:
+        """Close the connection; an answer that is still coming is given up."""
+        self._response.close()
+
+    def __enter__(self) -> ReplyStream:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _read(self) -> Iterator[str]:
+        failure: ChatError | None = None
+        try:
+            with self._response:
+                if "text/event-stream" in self._response.headers.get("Content-Type", "").lower():
+                    # Unlike iter_content, read1 returns as soon as there is something, with and without chunks.
+                    body = iter(partial(self._response.raw.read1, _READ_BYTES, decode_content=True), b"")
+                    yield from filter(None, map(self._assembly.add, map(self._bearer.redact, events(body))))
+                    piece, self._reply = self._assembly.end()
+                else:  # in one piece: errors come like that, and the answers of some gateways
+                    self._reply = read_reply(_json(self._response, self._bearer))
+                    piece = self._reply.text
+                if piece:
+                    yield piece
+        except (requests.RequestException, HTTPError) as error:
+            failure = _failure(error, self._bearer)
+        except ChatError as error:
+            failure = error
+        if failure:
+            failure.partial = self.text
+            raise failure
+        self._note(self.reply)
+
+
+class _Bearer(AuthBase):
+    """The key: in the header of a request, and nowhere else. Without one, no header, nor one of a netrc file."""
+
+    __slots__ = ("_key",)
+
+    def __init__(self, key: str) -> None:
+        if not isinstance(key, str):
+            raise TypeError(f"api_key must be a str, got {type(key).__name__}")
+        self._key = key.strip()
+
+    def check(self) -> None:
+        if not all("!" <= character <= "~" for character in self._key):
+            raise ChatAuthError("the key holds a space or a character that no key holds")
+
+    def __call__(self, request: requests.PreparedRequest) -> requests.PreparedRequest:
+        if self._key:
+            request.headers["Authorization"] = f"Bearer {self._key}"
+        return request
+
+    def redact(self, text: str) -> str:
+        """Return a text that came from outside without the key: some servers repeat it when they refuse it."""
+        return text.replace(self._key, "[key]") if self._key else text
+
+    def __repr__(self) -> str:
+        return "<the key>"
+
+
+class _Values:
+    """The environment and, behind it, a file of settings, of which a report of an error shows nothing."""
+
+    def __init__(self, env_file: str | Path | None) -> None:
+        self._file: Mapping[str, str | None] = {}
+        if env_file is None:
+            return
+        try:
+            with Path(env_file).open(encoding="utf-8-sig") as stream:
+                self._file = dotenv_values(stream=stream, interpolate=False)
+        except OSError as error:
+            raise ConfigError(f"{env_file}: {error.strerror}") from error
+        except UnicodeDecodeError:
+            raise ConfigError(f"{env_file}: not UTF-8") from None  # the error holds the bytes of the file
+
+    def of(self, name: str) -> str:
+        return os.environ.get(name, "").strip() or (self._file.get(name) or "").strip()
+
+
+def _check_url(url: object) -> None:
+    if not isinstance(url, str):
+        raise TypeError(f"ChatConfig.base_url must be a str, got {type(url).__name__}")
+    try:
+        parts = urlsplit(url)
+        complete = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        complete = False
+    if not complete or parts.username is not None or parts.query or parts.fragment:
+        raise ConfigError(
+            "base_url must be like https://api.openai.com/v1, without a name, password, query or fragment"
+        )
+
+
+def _encoded(body: Mapping[str, Any]) -> bytes:
+    return json.dumps(body, ensure_ascii=False).encode("utf-8", errors="replace")
+
+
+def _json(response: requests.Response, bearer: _Bearer) -> object:
+    """Return the body of an answer as JSON."""
+    body = bearer.redact(response.content.decode("utf-8-sig", errors="replace"))
+    try:
+        return json.loads(body)
+    except (ValueError, RecursionError) as error:
+        raise ChatResponseError("the model sent something that is not JSON", status=response.status_code) from error
+
+
+def _failure(error: requests.RequestException | HTTPError, bearer: _Bearer) -> ChatError:
+    """Return the error that says in words what went wrong on the way."""
+    if isinstance(error, _CUT_OFF):
+        return ChatResponseError("the model's answer was cut off before its end")
+    if isinstance(error, requests.exceptions.ConnectTimeout):
+        return ChatConnectionError("the model could not be reached in time: raise connect_timeout_seconds")
+    if isinstance(error, requests.exceptions.Timeout) or "Read timed out" in str(error):
+        return ChatConnectionError("the model was silent for too long: raise read_timeout_seconds")
+    words = bearer.redact(str(error))[:_REASON_CHARACTERS]
+    return ChatConnectionError(f"the model could not be reached: {type(error).__name__}: {words}: check the base URL")

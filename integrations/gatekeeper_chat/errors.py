@@ -1,0 +1,196 @@
+r"""The errors of a chat client; none of them ever holds the key.
+
+::
+
+    GatekeeperError
+    └── ChatError
+        ├── ChatAuthError         the key is refused                   401, 403, codes 1004 and 2049
+        │   └── ChatNoKeyError    there is no key
+        ├── ChatBalanceError      the account or the plan is used up   402, codes 1008, 2056 and 2061
+        ├── ChatRateLimitError    too many requests or tokens          429, codes 1002, 1039, 1041 and 2045
+        ├── ChatRequestError      this request is refused              other 4xx, other codes
+        ├── ChatContentError      the text is refused                  codes 1026 and 1027
+        ├── ChatServerError       the fault is on the other side       5xx, codes 1000, 1001, 1013, 1024 and 1033
+        ├── ChatConnectionError   no connection, a time-out, or no model at the address (3xx, 404)
+        └── ChatResponseError     an answer that cannot be read, or was cut off
+
+A code in the answer counts for more than the HTTP status: several causes share one status. Only the rate limit and the
+server's faults are tried again.
+Source: MiniMax's table of error codes (platform.minimax.io, "Error Codes").
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from gatekeeper_core.errors import GatekeeperError
+
+__all__ = [
+    "ChatAuthError",
+    "ChatBalanceError",
+    "ChatConnectionError",
+    "ChatContentError",
+    "ChatError",
+    "ChatNoKeyError",
+    "ChatRateLimitError",
+    "ChatRequestError",
+    "ChatResponseError",
+    "ChatServerError",
+    "refusal",
+]
+
+
+class ChatError(GatekeeperError):
+    """The base of the family.
+
+    Attributes:
+        reason: what happened, in words.
+        status: the HTTP status, None without an answer.
+        code: MiniMax's own code (``base_resp.status_code``), None without one.
+        request_id: the service's name for the request, None where unknown.
+        retry_after_seconds: how long the server asks to wait, None where it does not say.
+        partial: the streamed text until then, without thinking.
+    """
+
+    retryable = False
+    advice = ""
+
+    def __init__(
+        self,
+        reason: str,
+        *,
+        status: int | None = None,
+        code: int | None = None,
+        request_id: str | None = None,
+        retry_after_seconds: float | None = None,
+        partial: str = "",
+    ) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.status = status
+        self.code = code
+        self.request_id = request_id
+        self.retry_after_seconds = retry_after_seconds
+        self.partial = partial
+
+    def __str__(self) -> str:
+        facts = {"HTTP": self.status, "code": self.code, "request": self.request_id}
+        known = ", ".join(f"{name} {value}" for name, value in facts.items() if value is not None)
+        return self.reason + (f" ({known})" if known else "") + (f": {self.advice}" if self.advice else "")
+
+
+class ChatAuthError(ChatError):
+    """The key is refused, by the service or because it cannot be a key."""
+
+    advice = "check the key, and that the base URL is the region that it belongs to (MINIMAX_API_KEY, MINIMAX_BASE_URL)"
+
+
+class ChatNoKeyError(ChatAuthError):
+    """There is no key."""
+
+    advice = "put MINIMAX_API_KEY=your-key into the environment, or into a file .env in the working folder"
+
+
+class ChatBalanceError(ChatError):
+    """The balance or the plan does not cover the request; waiting some seconds does not help."""
+
+    advice = "look at the balance and the plan of the account"
+
+
+class ChatRateLimitError(ChatError):
+    """Too many requests or tokens at once, also after the last try."""
+
+    retryable = True
+    advice = "send fewer at once, or raise ChatConfig(max_attempts=...)"
+
+
+class ChatRequestError(ChatError):
+    """The request is refused; to send it again would not help."""
+
+
+class ChatContentError(ChatError):
+    """The text of the request or of the answer is refused by the service's content rules."""
+
+
+class ChatServerError(ChatError):
+    """The service failed, also at the last try."""
+
+    retryable = True
+    advice = "try again later"
+
+
+class ChatConnectionError(ChatError):
+    """The model could not be reached, did not answer in time, or is not at this address."""
+
+
+class ChatResponseError(ChatError):
+    """The answer cannot be read, or it ended too early."""
+
+
+_BY_CODE: Mapping[int, type[ChatError]] = {
+    **dict.fromkeys((1004, 2049), ChatAuthError),
+    **dict.fromkeys((1008, 2056, 2061), ChatBalanceError),
+    **dict.fromkeys((1002, 1039, 1041, 2045), ChatRateLimitError),
+    **dict.fromkeys((1026, 1027), ChatContentError),
+    **dict.fromkeys((1000, 1001, 1013, 1024, 1033), ChatServerError),
+}
+_BY_STATUS: Mapping[int, type[ChatError]] = {
+    401: ChatAuthError,
+    402: ChatBalanceError,
+    403: ChatAuthError,
+    404: ChatConnectionError,
+    429: ChatRateLimitError,
+}
+_CODE_IN_TEXT = re.compile(r"\((\d{4,5})\)\s*$")
+_REASON_CHARACTERS = 300
+
+
+def refusal(status: int, payload: object, *, retry_after: str | None = None) -> ChatError | None:
+    """Return the error that an answer holds, or None for a good one.
+
+    Both forms are read: ``{"base_resp": {"status_code", "status_msg"}}``, also with HTTP 200, and ``{"error": ...}``.
+    ``retry_after`` is the header of that name; a date in it is ignored.
+
+    >>> str(refusal(200, {"base_resp": {"status_code": 1027, "status_msg": "output sensitive"}}))
+    'the model refused the request: output sensitive (HTTP 200, code 1027)'
+    >>> type(refusal(400, {"error": {"message": "rate limit (1002)"}})).__name__
+    'ChatRateLimitError'
+    """
+    facts = payload if isinstance(payload, Mapping) else {}
+    base, error = facts.get("base_resp"), facts.get("error")
+    code, reason = None, ""
+    if isinstance(base, Mapping) and (code := _code(base.get("status_code"))):
+        reason = str(base.get("status_msg") or "")
+    elif isinstance(error, Mapping):
+        code, reason = _code(error.get("code")), str(error.get("message") or "")
+    elif isinstance(error, str):
+        reason = error
+    if status == 200 and code is None and not error:
+        return None
+    at_end = _CODE_IN_TEXT.search(reason)
+    if code is None and at_end:
+        code, reason = int(at_end[1]), reason[: at_end.start()].rstrip()
+    by_status = ChatServerError if status >= 500 else _BY_STATUS.get(status, ChatRequestError)
+    request_id = facts.get("request_id") or facts.get("id")
+    return (by_status if code is None else _BY_CODE.get(code, by_status))(
+        f"the model refused the request: {reason[:_REASON_CHARACTERS] or 'no reason given'}",
+        status=status,
+        code=code,
+        request_id=request_id if isinstance(request_id, str) else None,
+        retry_after_seconds=_seconds(retry_after),
+    )
+
+
+def _code(value: object) -> int | None:
+    """Return a code of MiniMax's: neither missing, nor 0, nor an HTTP status in its place."""
+    number = int(value) if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 9 else value
+    return number if isinstance(number, int) and not isinstance(number, bool) and number >= 1000 else None
+
+
+def _seconds(text: str | None) -> float | None:
+    try:
+        seconds = float(text) if text is not None else -1.0
+    except ValueError:
+        return None
+    return seconds if 0 <= seconds < float("inf") else None

@@ -1,0 +1,201 @@
+"""000-50, 000-58: whole conversations over real HTTP pass the specification's four checks, and each check can fail."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from gatekeeper_chat import ChatResponseError
+from gatekeeper_core import ContextGatekeeper
+from gatekeeper_core.selection import planner as planner_module
+from gatekeeper_core.tokens import estimate_text_tokens
+from tests.chat import end_to_end
+from tests.chat.end_to_end import (
+    BUDGET_TOKENS,
+    CONVERSATIONS,
+    SMALL_BUDGET_TOKENS,
+    THOUGHT,
+    faults,
+    history_of,
+    is_excerpt,
+    recorded,
+    run,
+    scripted,
+    wire_log,
+)
+from tests.chat.server import API_KEY, Cut, Failure, InBody
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.chat.end_to_end import Conversation, Request
+
+pytestmark = pytest.mark.chat
+
+each_conversation = pytest.mark.parametrize("conversation", CONVERSATIONS, ids=lambda conversation: conversation.name)
+
+
+def gatekeeper_of(token_budget: int = BUDGET_TOKENS) -> ContextGatekeeper:
+    return ContextGatekeeper(token_budget, token_counter=estimate_text_tokens)
+
+
+def talked(conversation: Conversation, token_budget: int = BUDGET_TOKENS, *, streaming: bool = False) -> list[Request]:
+    with scripted(conversation) as (_, client):
+        return run(client, conversation, gatekeeper_of(token_budget), streaming=streaming)
+
+
+@each_conversation
+def test_a_script_switches_twice_returns_once_and_points_back(conversation: Conversation) -> None:
+    """000-51: at least 8 turns; a switch leaves everything before it behind."""
+    kinds = [turn.kind for turn in conversation.turns]
+    assert len(kinds) >= 8
+    assert (kinds.count("switch"), kinds.count("return")) == (2, 1)
+    assert "referring" in kinds
+    for number, turn in enumerate(conversation.turns):
+        if turn.kind == "switch":
+            assert [*turn.excludes] == [*range(number)]
+        elif turn.kind != "open":
+            assert turn.recalls
+            assert not {*turn.recalls} & {*turn.excludes}
+
+
+@each_conversation
+@pytest.mark.parametrize("streaming", [False, True])
+@pytest.mark.parametrize("token_budget", [BUDGET_TOKENS, SMALL_BUDGET_TOKENS])
+def test_all_checks_hold_on_what_is_sent(conversation: Conversation, token_budget: int, streaming: bool) -> None:
+    """000-50 to 000-55: the four checks, with a roomy budget and with a small one."""
+    asked = talked(conversation, token_budget, streaming=streaming)
+    assert faults(asked, budget_tokens=token_budget) == {}
+    assert [request.reply.text for request in asked] == [turn.assistant for turn in conversation.turns]
+    log = wire_log(asked, token_budget).splitlines()
+    assert len(log) == len(asked) + 1
+    assert log[1].split() == ["0", "open", "switch:", "first_turn", "-", "0", "of", str(token_budget), "0"]
+    assert "*" in "".join(log) or token_budget == BUDGET_TOKENS
+
+
+@each_conversation
+def test_without_recall_the_first_check_fails(conversation: Conversation, monkeypatch: pytest.MonkeyPatch) -> None:
+    """000-52: no turn is found by what it shares with the question, so the search is made to find nothing.
+
+    What is not recalled cannot be evidence either.
+    """
+    monkeypatch.setattr(planner_module, "score_turns", lambda *query, **options: [])
+    assert [*faults(talked(conversation), budget_tokens=BUDGET_TOKENS)] == ["1 recall", "4 evidence"]
+
+
+@each_conversation
+def test_without_the_gate_the_second_check_fails(conversation: Conversation, monkeypatch: pytest.MonkeyPatch) -> None:
+    """000-53: thresholds at which every question hangs on the newest turn, unless it says that it changes the topic."""
+    monkeypatch.setattr(planner_module, "_WHOLE_ABOVE", 0.0)
+    monkeypatch.setattr(planner_module, "_SNIPPET_ABOVE", 0.0)
+    assert [*faults(talked(conversation), budget_tokens=BUDGET_TOKENS)] == ["2 gate"]
+
+
+@each_conversation
+def test_without_the_link_the_third_check_fails(conversation: Conversation, monkeypatch: pytest.MonkeyPatch) -> None:
+    """000-54: thresholds at which no question hangs on the newest turn; the search does not find it either."""
+    monkeypatch.setattr(planner_module, "score_turns", lambda *query, **options: [])
+    monkeypatch.setattr(planner_module, "_WHOLE_ABOVE", 1.0)
+    monkeypatch.setattr(planner_module, "_SNIPPET_ABOVE", 1.0)
+    assert "3 referring words" in faults(talked(conversation), budget_tokens=BUDGET_TOKENS)
+
+
+@each_conversation
+def test_without_a_budget_the_fourth_check_fails(conversation: Conversation) -> None:
+    """000-55: all else holds as before; one that is never needed proves nothing, one too small loses the evidence."""
+    assert [*faults(talked(conversation, 10**9), budget_tokens=SMALL_BUDGET_TOKENS)] == ["4 budget"]
+    assert [*faults(talked(conversation, 100_000), budget_tokens=100_000)] == ["4 budget"]
+    assert "4 evidence" in faults(talked(conversation, 10), budget_tokens=10)
+
+
+@each_conversation
+@pytest.mark.parametrize("streaming", [False, True])
+@pytest.mark.parametrize("raw", [False, True])
+def test_no_body_holds_the_key_or_a_finished_thought(conversation: Conversation, streaming: bool, raw: bool) -> None:
+    """000-50, 000-58: thinking comes back to the model neither when the text is stored nor when the raw content is."""
+    gatekeeper = gatekeeper_of()
+    with scripted(conversation) as (server, client):
+        for turn in conversation.turns:
+            reply = end_to_end.answer(client, gatekeeper.explain(turn.user).to_messages(), streaming=streaming)
+            assert THOUGHT in reply.thinking
+            gatekeeper.add_turn(turn.user, reply.message["content"] if raw else reply.text)
+    assert len(server.requests) == len(conversation.turns)
+    for request in server.requests:
+        assert THOUGHT.encode() not in request.raw
+        assert API_KEY.encode() not in request.raw
+
+
+@pytest.mark.parametrize("streaming", [False, True])
+def test_what_leaves_is_what_arrives_also_after_failures(streaming: bool) -> None:
+    """000-50: the log reads the bodies on their way out; the server has the same ones, each try with the same body."""
+    with recorded() as left, scripted(CONVERSATIONS[0]) as (server, client):
+        server.script(Failure(429, code=1002, message="rate limit"), InBody(1002, "rate limit"), Failure(500))
+        asked = run(client, CONVERSATIONS[0], gatekeeper_of(), streaming=streaming)
+    arrived = [request.body for request in server.requests]
+    assert left == arrived
+    assert arrived[0] == arrived[1] == arrived[2] == arrived[3]
+    assert len(arrived) == len(asked) + 3
+    assert faults(asked, budget_tokens=BUDGET_TOKENS) == {}
+
+
+def test_a_conversation_goes_on_after_a_cut_stream() -> None:
+    """000-50: a turn without an answer is asked again; the conversation holds it once."""
+    gatekeeper = gatekeeper_of()
+    with scripted(CONVERSATIONS[1]) as (server, client):
+        server.script(Cut(("It depends ",)))
+        with pytest.raises(ChatResponseError):
+            run(client, CONVERSATIONS[1], gatekeeper)
+        assert len(gatekeeper.turns) == 0
+        assert faults(run(client, CONVERSATIONS[1], gatekeeper), budget_tokens=BUDGET_TOKENS) == {}
+
+
+def test_the_program_prints_the_verdicts_and_no_secret(capsys: pytest.CaptureFixture[str]) -> None:
+    """000-50, 000-58: ``python -m tests.chat.end_to_end``."""
+    assert end_to_end.main([]) == 0
+    printed = capsys.readouterr()
+    assert printed.out.count("all checks hold\n") == 2 * len(CONVERSATIONS)
+    assert API_KEY not in printed.out + printed.err
+    assert THOUGHT not in printed.out + printed.err
+
+
+def test_without_a_key_the_live_run_says_what_is_missing(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """000-56: the key comes from the environment or from ``.env``; without one nothing is sent."""
+    monkeypatch.setattr(end_to_end, "ENV_FILE", tmp_path / ".env")
+    monkeypatch.chdir(tmp_path)
+    with recorded() as left:
+        assert end_to_end.main(["--live"]) == 2
+    assert left == []
+    assert "MINIMAX_API_KEY" in capsys.readouterr().err
+
+
+SAID = [
+    ("缓存的端口是多少？", "端口是 6380。重启后生效。记得开防火墙。"),
+    ("Who keeps the key?", "Marta does. Ask her."),
+]
+
+
+@pytest.mark.parametrize(
+    ("history", "fault"),
+    [
+        ([("assistant", "Never said.")], "text of 0 turns"),
+        ([("user", "Who keeps the key?"), ("user", "缓存的端口是多少？")], "order"),
+        ([("user", "Who keeps the key?")] * 2, "order"),
+        ([("user", "Another?")], "ends with"),
+    ],
+)
+def test_what_the_conversation_does_not_hold_is_noticed(history: list[tuple[str, str]], fault: str) -> None:
+    messages = [{"role": role, "content": text} for role, text in history]
+    end = [] if fault == "ends with" else [{"role": "user", "content": "And now?"}]
+    with pytest.raises(AssertionError, match=fault):
+        history_of([*messages, *end], SAID, question="And now?")
+
+
+@pytest.mark.parametrize(
+    ("text", "holds"),
+    [("端口是 6380。 …", True), ("… 6380 … 防火墙。", True), ("防火墙 … 6380", False), ("…", False), ("6381", False)],
+)
+def test_an_excerpt_is_pieces_in_their_order(text: str, holds: bool) -> None:
+    assert is_excerpt(text, SAID[0][1]) is holds
