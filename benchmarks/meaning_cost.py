@@ -122,8 +122,8 @@ def _size_row(pairs: Pairs) -> Row:
     first = ContextGatekeeper(embedder=drawn_vectors)  # what is made once for all
     first.sync(pairs[:20])
     first.explain(pairs[0][0])
-    for name, max_bytes in (("bytes a turn", 0), ("with the encoder's cache", 16 * 2**20)):
-        encoder = TextEncoder(drawn_vectors, timeout_seconds=600, max_bytes=max_bytes)
+    for name, max_texts in (("bytes a turn", 0), ("with the encoder's cache", 16_384)):
+        encoder = TextEncoder(drawn_vectors, timeout_seconds=600, max_texts=max_texts)
         gatekeeper = ContextGatekeeper()
         gatekeeper.sync(pairs)
         gatekeeper.explain(pairs[0][0])

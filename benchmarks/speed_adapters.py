@@ -3,18 +3,15 @@
 Run ``python -m benchmarks.speed_adapters [--sizes 100,1000] [--rounds 15] [--json FILE]``. A seeded history, plain or
 with a tool call and its result in each turn, is asked about again and again; each round reads the store once and calls
 the adapter once, for every adapter in turn, so that a noisy machine is noisy for all. Medians of CPU time
-(``time.process_time``, all threads of the process). ``--memory`` compares the estimate of what a thread takes with what
-``tracemalloc`` measures instead.
+(``time.process_time``, all threads of the process).
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
-import gc
 import statistics
 import time
-import tracemalloc
 import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -30,7 +27,6 @@ from benchmarks.corpus import generate_turns
 from benchmarks.report import print_table, write_json
 from gatekeeper_core import Message, ToolCall
 from gatekeeper_core.context.history.modes import HistoryConfig
-from gatekeeper_core.context.history.selector import ThreadSelector
 from langchain_gatekeeper import GatekeeperChatMemory, GatekeeperMiddleware, GatekeeperSelector
 from llama_index.memory.gatekeeper import GatekeeperMemory, GatekeeperMemoryBuffer
 
@@ -163,47 +159,19 @@ def measure(size: int, rounds: int, *, shape: str) -> list[dict[str, Any]]:
     return rows
 
 
-def measure_memory(size: int, length: int) -> dict[str, Any]:
-    """Return what a thread of so many messages of so many characters takes, by ``tracemalloc`` and by the estimate."""
-    text = " ".join(message.text for message in conversation(4000, shape="plain", seed=SEED))
-    texts = [text[(at * length) % len(text) :][:length] for at in range(size)]
-    history = [*zip(("user", "assistant") * size, texts, strict=False), ("user", "Redis 端口?")]
-    _thread_selector().view(history, thread="fills the caches that all threads share")
-    kept = _thread_selector()
-    gc.collect()
-    tracemalloc.start()
-    kept.view(history, thread="t")
-    gc.collect()
-    taken, estimate = tracemalloc.get_traced_memory()[0], kept.estimated_bytes
-    tracemalloc.stop()
-    figures = {"measured, KB": f"{taken / 1e3:.0f}", "estimate, KB": f"{estimate / 1e3:.0f}"}
-    return {"messages": size, "characters": length, **figures, "estimate / measured": f"{estimate / taken:.2f}"}
-
-
-def _thread_selector() -> ThreadSelector[tuple[Any, str]]:
-    return ThreadSelector(lambda item: Message(*item), config=HistoryConfig(passthrough_below=0, on_error="raise"))
-
-
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure, print the table, write JSON if asked to."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--sizes", default="100,1000", help="messages of the histories, separated by commas")
     parser.add_argument("--rounds", type=int, default=15)
-    parser.add_argument(
-        "--memory", action="store_true", help="compare the estimated bytes of a thread with measured ones"
-    )
     parser.add_argument("--markdown", action="store_true", help="print Markdown tables, for a page")
     parser.add_argument("--json", type=Path, help="also write the figures here")
     options = parser.parse_args(arguments)
     sizes = [int(size) for size in options.sizes.split(",")]
-    if options.memory:
-        title, rows = "Memory of one thread", [measure_memory(size, length) for size in sizes for length in (20, 200)]
-    else:
-        title = f"Unchanged histories, {options.rounds} interleaved rounds, CPU time"
-        rows = [row for size in sizes for shape in SHAPES for row in measure(size, options.rounds, shape=shape)]
-    print_table(title, rows, markdown=options.markdown)
+    rows = [row for size in sizes for shape in SHAPES for row in measure(size, options.rounds, shape=shape)]
+    print_table(f"Unchanged histories, {options.rounds} interleaved rounds, CPU time", rows, markdown=options.markdown)
     settings = {"sizes": sizes, "rounds": options.rounds, "seed": SEED}
-    write_json(options.json, "speed_adapters", settings, {"memory" if options.memory else "unchanged": rows})
+    write_json(options.json, "speed_adapters", settings, {"unchanged": rows})
 
 
 if __name__ == "__main__":

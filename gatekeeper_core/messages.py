@@ -225,15 +225,8 @@ class Metadata(Mapping[str, str | int]):
 _UNMARKED = Metadata({})
 
 
-class _Counted:
-    """A place beside the value of a message: the estimate that counted it last, and its tokens; copies have none."""
-
-    __slots__ = ("_counted",)
-    _counted: tuple[object, int]
-
-
 @dataclass(frozen=True, slots=True)
-class Message(_Counted):
+class Message:
     """One chat message.
 
     Attributes:
@@ -750,9 +743,7 @@ def common_beginning(before: Sequence[object], now: Sequence[object]) -> int:
     return start
 
 
-def split_current_turn(
-    messages: Sequence[Message], *, query: str | None = None, turns: tuple[Turn, ...] | None = None
-) -> Conversation:
+def split_current_turn(messages: Sequence[Message], *, query: str | None = None) -> Conversation:
     """Return the head, the past turns and the current turn of a conversation.
 
     Args:
@@ -760,7 +751,6 @@ def split_current_turn(
         query: the question to be answered. The last turn is the current one if its user text contains the query, white
             space at the ends aside; a query inside a word is not contained. Otherwise, and for a blank query, every
             turn is past. None: the last turn is the current one.
-        turns: the turns of the conversation, if they are known already.
 
     Raises:
         TypeError: ``query`` is no text, or ``messages`` holds something else than messages.
@@ -771,7 +761,7 @@ def split_current_turn(
     """
     if query is not None:
         _check_texts(query=query)
-    turns = group_turns(messages) if turns is None else turns
+    turns = group_turns(messages)
     head_stop = turns[0].start if turns else len(messages)
     head = tuple(position for position in range(head_stop) if messages[position].role == "system")
     if turns and (query is None or _holds_whole(turns[-1].user_text, query.strip())):

@@ -19,7 +19,6 @@ from gatekeeper_core.token_estimate import TokenEstimator
 __all__ = [
     "MEDIA_TOKENS",
     "TokenCounter",
-    "cached_counter",
     "check_str",
     "check_tokens",
     "checked_counter",
@@ -88,28 +87,39 @@ def estimate_text_tokens(text: str) -> int:
 
 _DEFAULT_COUNTER = TokenEstimator()
 
+_MAX_TEXTS = 16_384
+"""Texts whose counts by a counter of the caller's are kept. Source: ours; 2 MB."""
 
-class _CheckedCounter:
-    """A foreign counter whose every result is checked."""
 
-    __slots__ = ("_counter",)
+class _ForeignCounter:
+    """A counter of the caller's: every result is checked, and the texts counted last are known by their digest."""
+
+    __slots__ = ("_counter", "_seen")
 
     def __init__(self, counter: TokenCounter) -> None:
         self._counter = counter
+        self._seen: LruCache[bytes, int] = LruCache(max_entries=_MAX_TEXTS)
 
     def __call__(self, text: str, /) -> int:
+        from hashlib import blake2b  # here, because it is a tenth of the import of the library
+
+        key = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+        known = self._seen.get(key)
+        if known is not None:
+            return known
         tokens: object = self._counter(text)
         if isinstance(tokens, bool) or not isinstance(tokens, int) or tokens < 0:
             name = _name_of(self._counter)
             raise ConfigError(f"the token counter {name} returned {reprlib.repr(tokens)}: return an int, at least 0")
+        self._seen.put(key, tokens)
         return tokens
 
 
 def checked_counter(counter: TokenCounter | None) -> TokenCounter:
-    """Return the counter to use: ``TokenEstimator()`` for None, else ``counter`` with its results checked.
+    """Return the counter to use: ``TokenEstimator()`` for None, else ``counter`` with its results checked and cached.
 
-    It raises ``ConfigError`` when ``counter`` gives anything but an int of at least 0. Our own estimates and a counter
-    that is checked already come back as they are.
+    It raises ``ConfigError`` when ``counter`` gives anything but an int of at least 0. The counts of 16,384 texts are
+    kept, by digest. Our own estimates and a counter that is checked already come back as they are.
 
     Raises:
         TypeError: ``counter`` cannot be called.
@@ -119,11 +129,11 @@ def checked_counter(counter: TokenCounter | None) -> TokenCounter:
     """
     if counter is None:
         return _DEFAULT_COUNTER
-    if is_ours(counter) or isinstance(counter, (_CheckedCounter, _CachedCounter)):
+    if is_ours(counter) or isinstance(counter, _ForeignCounter):
         return counter
     if not callable(counter):
         raise TypeError(f"token_counter must be callable, got {type(counter).__name__}")
-    return _CheckedCounter(counter)
+    return _ForeignCounter(counter)
 
 
 def is_ours(counter: TokenCounter) -> bool:
@@ -132,51 +142,9 @@ def is_ours(counter: TokenCounter) -> bool:
 
 
 def _name_of(counter: object) -> str:
-    while isinstance(counter, (_CheckedCounter, _CachedCounter)):
+    while isinstance(counter, _ForeignCounter):
         counter = counter._counter
     return str(getattr(counter, "__qualname__", type(counter).__qualname__))
-
-
-class _CachedCounter:
-    """A counter that remembers the counts of the texts that it saw last, by digest: the texts are not held."""
-
-    __slots__ = ("_counter", "_digest", "_seen")
-
-    def __init__(self, counter: TokenCounter, max_texts: int) -> None:
-        from hashlib import blake2b  # here, because it is a tenth of the import of the library
-
-        self._digest = blake2b
-        self._counter = counter
-        self._seen: LruCache[bytes, int] = LruCache(max_entries=max_texts)
-
-    def __call__(self, text: str, /) -> int:
-        key = self._digest(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
-        tokens = self._seen.get(key)
-        if tokens is None:
-            tokens = self._counter(text)
-            self._seen.put(key, tokens)
-        return tokens
-
-
-def cached_counter(counter: TokenCounter | None, *, max_texts: int = 16_384) -> TokenCounter:
-    """Return a checked counter that counts each text once, as long as it remembers it; our estimates as they are.
-
-    Args:
-        counter: counts a text; None: ``TokenEstimator()``.
-        max_texts: most texts that it remembers, at least 1.
-
-    Raises:
-        ConfigError: ``max_texts`` is out of range.
-        TypeError: an argument has the wrong type.
-
-    >>> cached_counter(None) == TokenEstimator(), cached_counter(len)("abc")
-    (True, 3)
-    """
-    check_tokens("max_texts", max_texts, at_least=1)
-    checked = checked_counter(counter)
-    if is_ours(checked) or isinstance(checked, _CachedCounter):
-        return checked
-    return _CachedCounter(checked, max_texts)
 
 
 def describe_counter(counter: TokenCounter) -> dict[str, Any]:
@@ -228,12 +196,7 @@ def count_messages(
     for message in messages:
         if not isinstance(message, Message):
             raise TypeError(f"message must be a Message, got {type(message).__name__}")
-        known = getattr(message, "_counted", None)
-        if known is None or known[0] is not counter:
-            known = counter, _count(message, counter)
-            if is_ours(counter):  # another one may count otherwise the next time
-                object.__setattr__(message, "_counted", known)
-        total += per_message_tokens + known[1]
+        total += per_message_tokens + _count(message, counter)
     return total
 
 

@@ -263,12 +263,12 @@ def test_threads_get_the_vectors_that_one_alone_gets() -> None:
 
 def test_the_cache_is_bounded_and_an_answer_is_whole_without_it() -> None:
     model, texts = Model(), [f"text {number}" for number in range(100)]
-    encoder = TextEncoder(model, max_bytes=10 * 600)
+    encoder = TextEncoder(model, max_texts=10)
     assert all(encoder.encode(texts).vectors)
-    assert encoder._cache.used_bytes <= 10 * 600
+    assert len(encoder._cache) == 10
     assert all(encoder.encode(texts[-5:]).vectors)
     assert len(model.asked) == 2
-    bare = TextEncoder(model, max_bytes=0)
+    bare = TextEncoder(model, max_texts=0)
     assert bare.encode(texts[:3]) == bare.encode(texts[:3]) == encoder.encode(texts[:3])
     assert len(bare._cache) == 0
 
@@ -282,7 +282,7 @@ def test_the_same_texts_have_the_same_vectors_in_any_company() -> None:
 
 def test_a_calibration_is_worked_out_once_and_tried_again_after_a_failure() -> None:
     model = Model(fails)
-    encoder = TextEncoder(model, max_bytes=0)
+    encoder = TextEncoder(model, max_texts=0)
     assert encoder.calibration is None
     model.embed = by_letters
     mean, deviation = encoder.calibration or (0.0, 0.0)
@@ -327,12 +327,12 @@ def test_rows_and_numbers_of_numpy_are_read(kind: str) -> None:
 
 
 def test_a_deep_copy_shares_everything_and_a_pickle_has_the_settings() -> None:
-    encoder = TextEncoder(Model(), timeout_seconds=2.0, max_bytes=0)
+    encoder = TextEncoder(Model(), timeout_seconds=2.0, max_texts=0)
     assert copy.deepcopy({"adapter": [encoder]})["adapter"][0] is encoder
-    plain = TextEncoder(by_letters, timeout_seconds=2.0, max_bytes=0)
+    plain = TextEncoder(by_letters, timeout_seconds=2.0, max_texts=0)
     read: TextEncoder = pickle.loads(pickle.dumps(plain))  # noqa: S301 - our own bytes
     assert (read.name, read.encode(TEXTS)) == (f"{__name__}.by_letters", plain.encode(TEXTS))
-    assert (read._timeout_seconds, read._max_bytes) == (2.0, 0)
+    assert (read._timeout_seconds, read._max_texts) == (2.0, 0)
 
 
 def test_an_embedder_a_model_an_encoder_and_none_become_an_encoder() -> None:
@@ -355,5 +355,5 @@ def test_arguments_are_checked() -> None:
     for seconds in (0.0, math.nan, math.inf):
         with pytest.raises(ConfigError, match="timeout_seconds"):
             TextEncoder(by_letters, timeout_seconds=seconds)
-    with pytest.raises(ConfigError, match="max_bytes"):
-        TextEncoder(by_letters, max_bytes=-1)
+    with pytest.raises(ConfigError, match="max_texts"):
+        TextEncoder(by_letters, max_texts=-1)

@@ -102,9 +102,7 @@ class World:
         self.memories = ThreadMemories(store, b"a secret of this test")
         self.results = ToolResultCompressor(working_memory=self.memories)
         self.builder = ContextBuilder(CONFIG, store=store, tool_results=self.results)
-        self.selector = ThreadSelector[Message](
-            lambda message: message, signs=list, config=replace(PATIENT, token_budget=1_500)
-        )
+        self.selector = ThreadSelector[Message](lambda message: message, config=replace(PATIENT, token_budget=1_500))
 
     def build(self, name: str, question: str) -> BuiltContext:
         return self.builder.build(self.threads.load(name), question, "Be brief.")

@@ -1,10 +1,8 @@
 from __future__ import annotations
 
 import copy
-import dataclasses
 import gc
-import pickle
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -16,7 +14,6 @@ from gatekeeper_core.token_estimate import TokenEstimator, budget_for, budget_wi
 from gatekeeper_core.tokens import (
     MEDIA_TOKENS,
     TokenCounter,
-    cached_counter,
     checked_counter,
     count_message,
     count_messages,
@@ -169,7 +166,7 @@ def test_the_budget_for_some_tokens_is_the_smallest_that_holds_them(tokens: int,
     assert budget == 0 or budget_within(counter, budget - 1) < tokens
 
 
-@pytest.mark.parametrize("counter", [len, estimate_text_tokens, checked_counter(len), cached_counter(len)])
+@pytest.mark.parametrize("counter", [len, estimate_text_tokens, checked_counter(len)])
 def test_a_counter_of_someone_else_and_the_rule_are_taken_at_their_word(counter: TokenCounter) -> None:
     assert budget_within(counter, 777) == budget_for(counter, 777) == 777
 
@@ -178,7 +175,7 @@ def test_statistics_name_what_counted() -> None:
     """C1: the profile and the margin, or the name of the function."""
     assert describe_counter(TokenEstimator("qwen", margin=0.2)) == {"counter": "qwen", "margin": 0.2}
     assert describe_counter(TokenEstimator("qwen", margin=0.0, factor=1.5))["counter"] == "qwen x 1.5"
-    assert describe_counter(cached_counter(checked_counter(len))) == {"counter": "len", "margin": 0.0}
+    assert describe_counter(checked_counter(len)) == {"counter": "len", "margin": 0.0}
     assert describe_counter(estimate_text_tokens) == {"counter": "estimate_text_tokens", "margin": 0.0}
     assert is_ours(estimate_text_tokens)
     assert is_ours(TokenEstimator("qwen"))
@@ -250,38 +247,6 @@ def test_many_messages_cost_the_sum_of_each(messages: list[Message]) -> None:
     assert count_messages(iter(messages)) == sum(map(count_message, messages))
 
 
-class Recording(TokenEstimator):
-    """An estimate that tells which texts it saw."""
-
-    seen: ClassVar[list[str]] = []
-
-    def __call__(self, text: str, /) -> int:
-        self.seen.append(text)
-        return super().__call__(text)
-
-
-@three_scripts
-def test_a_message_is_estimated_once_by_the_same_estimate(text: str) -> None:
-    message = Message("user", text, name="ann")
-    one, other = Recording(), Recording("cl100k", factor=4.0)
-    Recording.seen.clear()
-    counts = [count_message(message, token_counter=one, per_message_tokens=most) for most in (0, 3, 0)]
-    assert counts == [one(text) + one("ann") + most for most in (0, 3, 0)]
-    assert Recording.seen == [text, "ann"] * 4
-    assert count_message(message, token_counter=other) == other(text) + other("ann") != counts[0]
-    assert count_message(message, token_counter=one) == counts[0]
-
-
-@three_scripts
-def test_what_a_message_costs_is_no_part_of_it(text: str) -> None:
-    message, uncounted = Message("user", text), Message("user", text)
-    count_message(message)
-    assert (message, hash(message), repr(message)) == (uncounted, hash(uncounted), repr(uncounted))
-    assert pickle.dumps(message) == pickle.dumps(uncounted)
-    assert count_message(dataclasses.replace(message, content="?")) == 1
-    assert count_message(message, token_counter=len) == len(text)
-
-
 def test_message_counts_refuse_impossible_arguments() -> None:
     with pytest.raises(ConfigError, match="per_message_tokens must be at least 0, got -1"):
         count_messages([], per_message_tokens=-1)
@@ -306,39 +271,31 @@ class Asked:
 
 
 @three_scripts
-def test_a_cached_counter_counts_each_text_once(text: str) -> None:
+def test_a_counter_counts_each_text_once(text: str) -> None:
     asked = Asked()
-    counter = cached_counter(asked)
+    counter = checked_counter(asked)
     assert [counter(text), counter("x"), counter(text), counter("x")] == [len(text), 1, len(text), 1]
     assert asked.texts == [text, "x"]
 
 
-@given(st.lists(texts, max_size=20), st.integers(1, 5))
-def test_a_cached_counter_gives_what_its_counter_gives(many: list[str], max_texts: int) -> None:
-    counter = cached_counter(len, max_texts=max_texts)
+@given(st.lists(texts, max_size=20))
+def test_a_counter_gives_the_same_counts_again(many: list[str]) -> None:
+    counter = checked_counter(len)
     assert [counter(text) for text in many + many] == [len(text) for text in many + many]
 
 
-def test_a_full_cache_forgets_the_text_seen_longest_ago() -> None:
+def test_the_counts_of_the_texts_seen_last_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gatekeeper_core.tokens._MAX_TEXTS", 2)
     asked = Asked()
-    counter = cached_counter(asked, max_texts=2)
+    counter = checked_counter(asked)
     for text in ("a", "b", "a", "c", "a", "c", "b"):
         counter(text)
     assert asked.texts == ["a", "b", "c", "b"]
 
 
-def test_the_estimate_and_a_cached_counter_come_back_as_they_are() -> None:
-    assert cached_counter(None) is checked_counter(None)
-    assert cached_counter(estimate_text_tokens) is estimate_text_tokens
-    counter = cached_counter(len)
-    assert cached_counter(counter) is counter
-    assert checked_counter(counter) is counter
-    assert cached_counter(checked_counter(len))("abc") == 3
-
-
 @pytest.mark.parametrize("tokens", [-1, 1.5, None, True, "3"])
 def test_a_wrong_count_is_refused_each_time_and_not_remembered(tokens: Any) -> None:
-    counter = cached_counter(lambda text: tokens)
+    counter = checked_counter(lambda text: tokens)
     for _ in range(2):
         with pytest.raises(ConfigError, match="return an int, at least 0"):
             counter("abc")
@@ -353,29 +310,22 @@ def test_an_error_of_the_counter_passes_and_the_next_call_counts() -> None:
             raise answer
         return answer
 
-    counter = cached_counter(count)
+    counter = checked_counter(count)
     with pytest.raises(OSError, match="no tokenizer"):
         counter("abc")
     assert [counter("abc"), counter("abc")] == [7, 7]
 
 
 def test_the_cache_holds_no_text() -> None:
-    counter = cached_counter(len)
+    counter = checked_counter(len)
     counter("a secret of the conversation")
-    assert not any(isinstance(held, str) for held in gc.get_referents(counter) for held in gc.get_referents(held))
+    assert "a secret of the conversation" not in [
+        inner for held in gc.get_referents(counter) for inner in gc.get_referents(held)
+    ]
 
 
 @pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy])
-def test_a_copy_of_a_cached_counter_counts_alike(copied: Any) -> None:
-    counter = cached_counter(len)
+def test_a_copy_of_a_counter_counts_alike(copied: Any) -> None:
+    counter = checked_counter(len)
     counter("abc")
     assert [copied(counter)("abc"), copied(counter)("缓存")] == [3, 2]
-
-
-def test_a_cache_holds_at_least_one_text_and_its_counter_can_be_called() -> None:
-    with pytest.raises(ConfigError, match="max_texts must be at least 1, got 0"):
-        cached_counter(len, max_texts=0)
-    with pytest.raises(TypeError, match=r"^max_texts must be int"):
-        cached_counter(len, max_texts=2.5)  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match=r"^token_counter must be callable"):
-        cached_counter(7)  # type: ignore[arg-type]

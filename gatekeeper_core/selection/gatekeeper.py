@@ -191,11 +191,6 @@ class ContextGatekeeper:
         with self._lock:
             return tuple(self._verdicts)
 
-    @property
-    def estimated_vector_bytes(self) -> int:
-        """About what the vectors of the turns take in memory; 0 without an embedder."""
-        return self._vectors.estimated_bytes
-
     def set_embedder(self, embedder: Embedder | TextEncoder | None) -> None:
         """Take another embedder from now on, None for words alone; the one that is in use changes nothing.
 

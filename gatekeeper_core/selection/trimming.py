@@ -48,8 +48,7 @@ _SMALLEST_CUT = 40  # or a quarter of a turn that is shorter than 160: less of a
 _LONGEST_BREAK = 100  # characters of white space that are kept between two sentences; more is a gap
 _CODE_FENCES = ("```", "~~~")
 
-_READ_BYTES = 2**20  # of all texts; some 2,000 messages
-_TEXT_BYTES, _SENTENCE_BYTES = 400, 16  # of one
+_MAX_TEXTS = 2_048  # whose sentences are kept
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,7 +124,7 @@ class Sentences:
 
     def __init__(self, count: TokenCounter) -> None:
         self.count = count
-        self._read: LruCache[str, tuple[array[int], list[int]]] = LruCache(max_bytes=_READ_BYTES)
+        self._read: LruCache[str, tuple[array[int], list[int]]] = LruCache(max_entries=_MAX_TEXTS)
 
     @cached_property
     def gap_tokens(self) -> int:
@@ -144,7 +143,7 @@ class Sentences:
             spans = sentences(text[:head])
             spans += [Span(start + head + cut, stop + head + cut) for start, stop in sentences(text[head + cut :])]
             read = array("I", [end for span in spans for end in span]), [-1] * len(spans)
-            self._read.put(text, read, _TEXT_BYTES + _SENTENCE_BYTES * len(spans))
+            self._read.put(text, read)
         ends = iter(read[0])
         return list(map(Span, ends, ends)), read[1]
 

@@ -26,7 +26,7 @@ _BATCH = 64
 _SILENT_SECONDS = 2.0
 # Nobody but the person at the command waits for it, and an export may hold 100,000 turns.
 _TIMEOUT_SECONDS = 60.0
-_MAX_BYTES = 128 * 2**20
+_MAX_TEXTS = 131_072
 
 
 def meaning_encoder(*, wanted: bool) -> TextEncoder | None:
@@ -39,7 +39,7 @@ def meaning_encoder(*, wanted: bool) -> TextEncoder | None:
         if (error.name or "").partition(".")[0] not in _PACKAGES:
             raise
         refuse(spoken()("error.meaning_extra", line=MEANING_PIP_LINE))
-    return ShownEncoder(MeaningEmbedder(), timeout_seconds=_TIMEOUT_SECONDS, max_bytes=_MAX_BYTES)
+    return ShownEncoder(MeaningEmbedder(), timeout_seconds=_TIMEOUT_SECONDS, max_texts=_MAX_TEXTS)
 
 
 class ShownEncoder(TextEncoder):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from gatekeeper_cli.views import visible
+from gatekeeper_cli.showable import visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -11,7 +11,7 @@ from gatekeeper_core.context.prompt.adapter import Asked, ThreadRequest, ThreadR
 from gatekeeper_core.errors import ConfigError
 from langchain_gatekeeper.owners import Owner, owner_of, prices_of, provider_of, tenant_of, thread_of
 from langchain_gatekeeper.reading import opens_with_summary, read_message, same_objects, usage_of
-from langchain_gatekeeper.schemas import SchemaTexts
+from langchain_gatekeeper.schemas import request_schemas
 from langchain_gatekeeper.writing import write_built
 
 if TYPE_CHECKING:
@@ -46,7 +46,6 @@ class BuiltRequests:
         self._tenant = tenant
         self._provider = provider
         self._reserve_tokens = config.reserve_tokens
-        self._schemas = SchemaTexts()
 
     def prepared(self, request: ModelRequest[Any]) -> tuple[ThreadRequest[BaseMessage], ModelRequest[Any]]:
         """Return what is built, and the request with it."""
@@ -54,7 +53,7 @@ class BuiltRequests:
             thread=thread_of(request),
             tenant=tenant_of(request.runtime, self._tenant),
             user=owner_of(request.runtime, self._user),
-            tools=self._schemas.of_request(request),
+            tools=request_schemas(request),
             reserve_tokens=self._reserve_tokens,
             provider=self._provider or provider_of(request.model),
             prices=prices_of(request.model),

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 from langchain.agents.structured_output import AutoStrategy, ProviderStrategy, ToolStrategy
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
-from gatekeeper_core.caching import LruCache
 from langchain_gatekeeper.content import compact_json
 
 if TYPE_CHECKING:
@@ -15,37 +14,24 @@ if TYPE_CHECKING:
 
     from langchain.agents.middleware.types import ModelRequest
 
-__all__ = ["SchemaTexts"]
-
-_MAX_SCHEMAS = 512
-"""Tools and response formats that are remembered at once. Source: ours; more than an agent ever has."""
+__all__ = ["request_schemas", "schema_text"]
 
 
-class SchemaTexts:
-    """The JSON of tools and response formats, made once for each object; a copy of it starts empty."""
+def schema_text(source: object) -> str:
+    """Return the JSON that a tool or a response format adds to a request, one line for each schema.
 
-    def __init__(self) -> None:
-        self._texts: LruCache[int, tuple[object, str]] = LruCache(max_entries=_MAX_SCHEMAS)
+    Args:
+        source: a tool, a tool's dict, a response format or a schema.
 
-    def of(self, source: object) -> str:
-        """Return the JSON that a tool or a response format adds to a request, one line for each schema.
+    >>> schema_text({"type": "web_search"})
+    '{"type":"web_search"}'
+    """
+    return "\n".join(map(compact_json, _schemas(source)))
 
-        Args:
-            source: a tool, a tool's dict, a response format or a schema.
 
-        >>> SchemaTexts().of({"type": "web_search"})
-        '{"type":"web_search"}'
-        """
-        known = self._texts.get(id(source))
-        if known is None or known[0] is not source:
-            # The object stays with its text: as long as it lives, no other object has its id.
-            known = source, "\n".join(map(compact_json, _schemas(source)))
-            self._texts.put(id(source), known)
-        return known[1]
-
-    def of_request(self, request: ModelRequest[Any]) -> tuple[str, ...]:
-        """Return the JSON of the tools and the response format of a request."""
-        return tuple(map(self.of, filter(None, [*request.tools, request.response_format])))
+def request_schemas(request: ModelRequest[Any]) -> tuple[str, ...]:
+    """Return the JSON of the tools and the response format of a request."""
+    return tuple(map(schema_text, filter(None, [*request.tools, request.response_format])))
 
 
 def _schemas(source: Any) -> Iterator[object]:

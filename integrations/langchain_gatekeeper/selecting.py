@@ -12,7 +12,7 @@ from langchain_gatekeeper.cache_marks import marked_request
 from langchain_gatekeeper.owners import Owner, prices_of, tenant_of, thread_of, window_of
 from langchain_gatekeeper.provider_side import clears_tool_results, held_by_provider
 from langchain_gatekeeper.reading import opens_with_summary, read_message, same_objects, usage_of
-from langchain_gatekeeper.schemas import SchemaTexts
+from langchain_gatekeeper.schemas import request_schemas
 from langchain_gatekeeper.selectors import selector_of_threads
 
 if TYPE_CHECKING:
@@ -47,7 +47,6 @@ class SelectedRequests:
         self.selector: ThreadSelector[Any] = selector_of_threads(
             config, token_counter, states=states, embedder=embedder
         )
-        self.schemas = SchemaTexts()
         self._recall_hint = recall_hint
         self._tenant = tenant
         self._cache_marks = cache_marks
@@ -61,7 +60,7 @@ class SelectedRequests:
             request.messages,
             thread=thread_of(request),
             tenant=tenant_of(request.runtime, self._tenant),
-            fixed_tokens=said + count(hint, *self.schemas.of_request(request)),
+            fixed_tokens=said + count(hint, *request_schemas(request)),
             window_tokens=window_of(request.model),
             pinned=[0] if opens_with_summary(request.messages) else [],
             held=held_by_provider(request),

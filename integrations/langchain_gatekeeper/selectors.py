@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING
 
 from langchain_core.messages import BaseMessage
@@ -14,7 +13,6 @@ from gatekeeper_core.context.history.selector import ThreadSelector
 from gatekeeper_core.encoder import encoder_of
 from gatekeeper_core.errors import ConfigError
 from langchain_gatekeeper.reading import read_message, write_message
-from langchain_gatekeeper.signs import signs_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -44,7 +42,6 @@ def selector_of_threads(
     return ThreadSelector(
         read,
         write=write_message,
-        signs=partial(signs_of, read=read),
         config=config,
         token_counter=token_counter,
         states=states,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchmarks.speed_adapters import SHAPES, adapters, conversation, main, measure_memory
+from benchmarks.speed_adapters import SHAPES, adapters, conversation, main
 from gatekeeper_core.messages import validate_messages
 
 if TYPE_CHECKING:
@@ -50,9 +50,3 @@ def test_the_program_writes_one_row_for_each_adapter_and_history(
     assert len(rows) == 14
     assert all(float(row["first, ms"]) > 0 for row in rows)
     assert "GatekeeperMemory.aget" in capsys.readouterr().out
-
-
-def test_the_memory_of_a_thread_is_measured_beside_its_estimate() -> None:
-    row = measure_memory(20, 50)
-    assert (row["messages"], row["characters"]) == (20, 50)
-    assert 0.2 < float(row["estimate / measured"]) < 5

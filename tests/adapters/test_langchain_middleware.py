@@ -28,21 +28,19 @@ from langchain.agents.structured_output import AutoStrategy, ProviderStrategy, T
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, RemoveMessage, SystemMessage, ToolMessage
 from langchain_core.outputs import ChatResult
-from langchain_core.tools import BaseTool, tool
+from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 from pydantic import BaseModel
 
-from gatekeeper_core.caching import estimated_bytes
 from gatekeeper_core.context.compaction.run import RunConfig
-from gatekeeper_core.context.history.cache import THREAD_BYTES
 from gatekeeper_core.context.history.modes import HistoryConfig
-from gatekeeper_core.messages import Message, validate_messages
+from gatekeeper_core.messages import validate_messages
 from gatekeeper_core.selection.planner import GatekeeperConfig
 from gatekeeper_core.tokens import count_messages, estimate_text_tokens
 from langchain_gatekeeper import GatekeeperMiddleware
 from langchain_gatekeeper.reading import read_message
-from langchain_gatekeeper.schemas import SchemaTexts
+from langchain_gatekeeper.schemas import schema_text
 from tests.adapters.histories import TOPICS
 from tests.adapters.scripted import Scripted, run_again
 
@@ -185,9 +183,8 @@ def test_the_thread_is_found_without_a_checkpointer_as_well() -> None:
     assert gate.last_selection is not gate.selection_for("t1")
 
 
-def test_no_more_threads_are_remembered_than_there_is_memory_for() -> None:
-    one_thread = THREAD_BYTES + estimated_bytes(Message("user", "hi"), indexed=True)
-    gate = GatekeeperMiddleware(replace(CONFIG, max_bytes=2 * one_thread))
+def test_no_more_threads_are_kept_than_the_settings_say() -> None:
+    gate = GatekeeperMiddleware(replace(CONFIG, max_threads=2))
     agent = create_agent(Scripted(), [], middleware=[gate])
     for thread in ("t1", "t2", "t3"):
         for _ in range(3):
@@ -348,7 +345,7 @@ def test_the_system_message_and_every_schema_count_against_the_budget() -> None:
     assert fixed() == 0
     assert fixed(system_message=system) == len("be brief")
     assert fixed(tools=[search]) == len('{"type":"web_search","name":"web"}')
-    schema = SchemaTexts().of(port)
+    schema = schema_text(port)
     assert json.loads(schema)["function"]["description"] == "Return the port of a service."
     assert fixed(system_message=system, tools=[port, search]) == 8 + len(schema) + 34
 
@@ -369,30 +366,6 @@ def test_a_request_of_the_first_versions_has_its_system_prompt_counted() -> None
     assert gate.last_selection.fixed_tokens == len("be brief")
 
 
-def test_a_tool_is_converted_once_however_many_steps_there_are() -> None:
-    reads: list[str] = []
-
-    class Counted(BaseTool):
-        name: str = "port"
-        description: str = "Return the port of a service."
-
-        @property
-        def tool_call_schema(self) -> Any:
-            reads.append(self.name)
-            return super().tool_call_schema
-
-        def _run(self, **_: Any) -> str:
-            return "6380"
-
-    gate = GatekeeperMiddleware(CONFIG)
-    request = request_of([HumanMessage("hi")], tools=[Counted()])
-    sent(gate, request)
-    once = len(reads)
-    for _ in range(5):
-        sent(gate, request)
-    assert len(reads) == once > 0
-
-
 class Answer(BaseModel):
     """An answer to the user."""
 
@@ -401,7 +374,7 @@ class Answer(BaseModel):
 
 @pytest.mark.parametrize("kind", [ToolStrategy, ProviderStrategy, AutoStrategy])
 def test_every_kind_of_response_format_has_its_schema(kind: Any) -> None:
-    schema = json.loads(SchemaTexts().of(kind(Answer)))
+    schema = json.loads(schema_text(kind(Answer)))
     assert (schema["name"], schema["description"]) == ("Answer", "An answer to the user.")
     assert schema["schema"]["properties"]["text"]["type"] == "string"
 
@@ -410,15 +383,8 @@ def test_a_union_has_all_of_its_schemas_and_a_raw_schema_is_one() -> None:
     class Refusal(BaseModel):
         """No answer."""
 
-    assert len(SchemaTexts().of(ToolStrategy(Answer | Refusal)).splitlines()) == 2  # type: ignore[arg-type]
-    assert "An answer to the user." in SchemaTexts().of(Answer)
-
-
-def test_the_memory_of_schemas_is_bounded_and_never_mistakes_one_tool_for_another() -> None:
-    schemas = SchemaTexts()
-    for number in range(1_200):
-        assert schemas.of({"name": f"tool {number}"}) == f'{{"name":"tool {number}"}}'
-    assert len(schemas._texts) <= 512
+    assert len(schema_text(ToolStrategy(Answer | Refusal)).splitlines()) == 2  # type: ignore[arg-type]
+    assert "An answer to the user." in schema_text(Answer)
 
 
 @pytest.mark.parametrize(
@@ -562,7 +528,6 @@ def test_a_copy_works_without_what_the_first_one_knew() -> None:
     passed = sent(gate, request).messages
     for twin in (copy.deepcopy(gate),):
         assert twin.last_selection is None
-        assert len(twin._selected.schemas._texts) == 0
         assert sent(twin, request).messages == passed
 
 
@@ -651,7 +616,7 @@ def broken(*_: Any, **__: Any) -> Any:
 # LangChain silences its own warning while it makes a request, for all threads or for none.
 @pytest.mark.filterwarnings("ignore:Direct attribute assignment to ModelRequest:DeprecationWarning")
 def test_many_threads_of_the_process_may_share_one_middleware() -> None:
-    gate = GatekeeperMiddleware(replace(CONFIG, max_bytes=40_000))
+    gate = GatekeeperMiddleware(replace(CONFIG, max_threads=8))
 
     def work(number: int) -> bool:
         pairs, question = TOPICS[list(TOPICS)[number % 3]]

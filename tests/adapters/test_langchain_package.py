@@ -38,7 +38,6 @@ MODULES = [
     "schemas",
     "selecting",
     "selectors",
-    "signs",
     "tools",
     "writing",
 ]

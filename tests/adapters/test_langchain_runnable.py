@@ -402,7 +402,7 @@ def broken(*_: Any, **__: Any) -> Any:
 
 
 def test_many_threads_of_the_process_may_share_one_selector() -> None:
-    gate = GatekeeperSelector(replace(CONFIG, max_bytes=30_000))
+    gate = GatekeeperSelector(replace(CONFIG, max_threads=8))
 
     def work(number: int) -> bool:
         pairs, question = TOPICS[list(TOPICS)[number % 3]]

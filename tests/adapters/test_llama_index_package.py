@@ -25,7 +25,6 @@ MODULES = [
     "options",
     "reading",
     "recalled",
-    "signs",
     "tools",
     "writing",
 ]

@@ -387,8 +387,7 @@ def test_the_sentences_that_are_kept_are_bounded() -> None:
     known = Sentences(len)
     for number in range(5_000):
         known.of(f"Door {number} is green. Its code is {number}.")
-    assert known._read.used_bytes <= trimming._READ_BYTES
-    assert len(known._read) < 5_000
+    assert len(known._read) == trimming._MAX_TEXTS
 
 
 def test_what_was_cut_back_is_not_kept() -> None:

@@ -28,23 +28,19 @@ class Left(NamedTuple):
     stop: int = 0
 
 
-def left_to_provider(messages: Sequence[Message], *, held: int = 0, start: int = 0, before: Left | None = None) -> Left:
+def left_to_provider(messages: Sequence[Message], *, held: int = 0) -> Left:
     """Return what is left to a provider: to its newest compaction, and on to the next question.
 
     Args:
         messages: the conversation.
         held: so many messages the provider keeps itself, for a request that goes on from there (OpenAI's
             ``previous_response_id``).
-        start: the messages before this position were looked at in an earlier reading.
-        before: what that found.
 
     >>> messages = [Message("user", "?"), Message("assistant", "so far", metadata={COMPACTED: True})]
     >>> left_to_provider([*messages, Message("user", "And now?")])
     Left(free=1, stop=2)
     """
-    places = [at for at in range(start, len(messages)) if _is_compacted(messages[at])]
-    if not places and before and before.free < start and _is_compacted(messages[before.free]):
-        places = [before.free]
+    places = [at for at, message in enumerate(messages) if _is_compacted(message)]
     if not places or places[-1] < held:
         return Left(held, held)
     behind = range(places[-1] + 1, len(messages))

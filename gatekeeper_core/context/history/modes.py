@@ -92,9 +92,8 @@ class HistoryConfig:
         prices: of the model; None: those of the model of the call, where it has a row, else ``UNKNOWN``.
         shadow: whether to report only: the caller sends what it would have sent without a selection.
         on_error: ``fallback`` sends the newest turns that fit when the selection fails; ``raise`` lets the error pass.
-        max_bytes: what is remembered of all threads may take in memory, by an estimate from their texts, >= 0. Beyond
-            it the threads that were not used for longest are forgotten; the one used last stays. Source: ours; a few
-            thousand turns of everyday chat.
+        max_threads: threads whose index and last view are kept, >= 1. The thread that was used longest ago goes first,
+            and is worked out again when it comes back. Source: ours; about 4 KB a turn, so 50 MB with 50 turns each.
         run: how the current run of an agent gives way before the past does; None: it is sent as it is. Its
             compressor is told the name of the thread at hand.
         mode: how past turns are chosen, see the module. Source: requirement C5.
@@ -110,7 +109,7 @@ class HistoryConfig:
     prices: ModelPrices | None = None
     shadow: bool = False
     on_error: OnError = "fallback"
-    max_bytes: int = 64 * 2**20
+    max_threads: int = 256
     run: RunConfig | None = field(default_factory=RunConfig)
     mode: HistoryMode = "gated"
     gatekeeper: GatekeeperConfig | None = None
@@ -118,7 +117,8 @@ class HistoryConfig:
     def __post_init__(self) -> None:
         if self.token_budget is not None:
             check_range(self, "token_budget", low=1, whole=True)
-        check_range(self, "reserve_tokens", "max_bytes", low=0, whole=True)
+        check_range(self, "reserve_tokens", low=0, whole=True)
+        check_range(self, "max_threads", low=1, whole=True)
         if self.passthrough_below is not None:
             check_range(self, "passthrough_below", low=0, whole=True)
         if self.token_budget is not None:

@@ -22,14 +22,15 @@ __all__ = ["as_said", "check_position", "checked_pins", "summaries_in", "summari
 _EMPTY_USER, _EMPTY_SYSTEM = Message("user", ""), Message("system", "")
 
 
-def summaries_in(messages: tuple[Message, ...], start: int = 0) -> tuple[int, ...]:
-    """Return the positions of the summaries in a conversation from a position on.
+def summaries_in(messages: tuple[Message, ...]) -> tuple[int, ...]:
+    """Return the positions of the summaries in a conversation.
 
     >>> summaries_in((Message("user", "?"), Message("user", "[...]", metadata={"synthetic": "folded"})))
     (1,)
     """
-    marked = (at for at in range(start, len(messages)) if isinstance(messages[at], Message) and messages[at].metadata)
-    return tuple(at for at in marked if is_summary(messages[at]))
+    return tuple(
+        at for at, message in enumerate(messages) if getattr(message, "metadata", None) and is_summary(message)
+    )
 
 
 def as_said(

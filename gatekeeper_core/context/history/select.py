@@ -16,8 +16,7 @@ and only shrinks while that turn grows. So every step of a run, also one that an
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from gatekeeper_core.context.compaction.run import RunConfig, ShrunkRun, shrink_run
@@ -39,7 +38,7 @@ from gatekeeper_core.context.history.policy import PolicyState, PromptPolicy
 from gatekeeper_core.context.history.view import HistoryView
 from gatekeeper_core.context.history.window import newest_turns
 from gatekeeper_core.events import PAST
-from gatekeeper_core.messages import Message, Turn, common_beginning, group_turns, split_current_turn
+from gatekeeper_core.messages import Message, Turn, split_current_turn
 from gatekeeper_core.observation import stage
 from gatekeeper_core.pricing.prices import UNKNOWN, ModelPrices
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
@@ -80,7 +79,7 @@ def select_history(
         messages: the whole conversation, our messages or dicts in the format of a provider (see ``read_messages``);
             read, never changed. All positions are in this list.
         gatekeeper: serves this conversation; its turns are made equal to the past turns.
-        config: the settings; those of a ``ThreadSelector`` (``shadow``, ``max_bytes``, ``gatekeeper``) do nothing here.
+        config: the settings; ``shadow``, ``max_threads`` and ``gatekeeper`` are those of a ``ThreadSelector`` alone.
         query: the question. None: the user text of the last turn. Otherwise the last turn is the current one when it
             holds this text whole; if not, all turns are past. Blank: all turns are past, and no question is known.
         fixed_tokens: what the caller sends besides, at least 0.
@@ -134,7 +133,6 @@ def read_history(
     *,
     query: str | None = None,
     pinned: Collection[int] = (),
-    before: History | None = None,
     all_past: bool = False,
     held: int = 0,
 ) -> History:
@@ -144,23 +142,20 @@ def read_history(
     Without a query and a user message, everything counts as the current turn. A summary of folded messages is no
     question, though it has the user's role: it goes with the turn that it is in, before the first question with the
     head, and where it covers rounds of the current turn, too, it is pinned. What is left to the provider,
-    ``held`` messages or its own compaction (see ``left_to_provider``), is the beginning of the head. What an earlier
-    reading, ``before``, has in common with this one is taken over; the result is the same without it.
+    ``held`` messages or its own compaction (see ``left_to_provider``), is the beginning of the head.
     """
     messages = tuple(messages)
-    same = common_beginning(before.messages, messages) if before else 0
-    left = left_to_provider(messages, held=held, start=same, before=before.left if before else None)
+    left = left_to_provider(messages, held=held)
     pins = tuple(at for at in checked_pins(messages, pinned) if at >= left.stop)
-    summaries = tuple(at for at in before.summaries if at < same) if before else ()
-    summaries = tuple(at for at in (*summaries, *summaries_in(messages, same)) if at >= left.stop)
+    summaries = tuple(at for at in summaries_in(messages) if at >= left.stop)
     seen = as_said(messages, pinned=pins, summaries=summaries, left=left.stop)
     asked = "" if all_past else query  # which no turn holds
-    conversation = split_current_turn(seen, query=asked, turns=_turns(seen, before))
+    conversation = split_current_turn(seen, query=asked)
     needed = summaries_needed(messages, summaries, conversation.current)
     if needed:
         pins = tuple(sorted({*pins, *needed}))
         seen = as_said(messages, pinned=pins, summaries=summaries, left=left.stop)
-        conversation = split_current_turn(seen, query=asked, turns=_turns(seen, before))
+        conversation = split_current_turn(seen, query=asked)
     head, current = conversation.head, conversation.current
     if query is None and current is None and len(messages) > left.stop:
         head, current = tuple(range(left.stop)), Turn(messages[left.stop :], left.stop, len(messages))
@@ -168,21 +163,8 @@ def read_history(
     inside = range(current.start, current.stop) if current else ()
     in_head = frozenset(head)
     apart = tuple(at for at in pins if at not in in_head and at not in inside)
-    result = before.first_result if before else None
-    if result is None or result >= same:
-        result = next((at for at in range(same, len(messages)) if messages[at].role == "tool"), None)
+    result = next((at for at, message in enumerate(messages) if message.role == "tool"), None)
     return History(messages, seen, head, apart, conversation.past, current, text.strip(), summaries, left, result)
-
-
-def _turns(seen: tuple[Message, ...], before: History | None) -> tuple[Turn, ...]:
-    """Return the turns: those of an earlier reading as far as they, and the message that closes them, are the same."""
-    same = common_beginning(before.seen, seen) if before else 0
-    closed = before.past[: bisect_left(before.past, same, key=lambda turn: turn.stop)] if before else ()
-    if not closed:
-        return group_turns(seen)
-    start = closed[-1].stop
-    rest = group_turns(seen[start:])
-    return closed + tuple(turn._replace(start=turn.start + start, stop=turn.stop + start) for turn in rest)
 
 
 def select_past(
@@ -195,22 +177,20 @@ def select_past(
     previous: HistoryView | None = None,
     earlier: HistoryView | None = None,
     window_tokens: int | None = None,
-    message_tokens: Callable[[int], int] | None = None,
     policy: PromptPolicy | None = None,
     around: Around = NOTHING_AROUND,
     can_recall: bool = True,
 ) -> HistoryView:
     """Return the view of a conversation that :func:`read_history` has read; the rest as for :func:`select_history`.
 
-    ``window_tokens`` is what the model reads at once, for a ``token_budget`` of None; ``message_tokens`` gives what the
-    message at a position costs (None: it is counted). A ``policy`` says what stays of what was sent before, ``around``
-    which of the fixed tokens do not always stand first and stay as they are, and ``can_recall`` whether the question
-    may be sent in another form.
+    ``window_tokens`` is what the model reads at once, for a ``token_budget`` of None. A ``policy`` says what stays of
+    what was sent before, ``around`` which of the fixed tokens do not always stand first and stay as they are, and
+    ``can_recall`` whether the question may be sent in another form.
     """
     with stage(PAST) as seen:
         budget = config.token_budget or budget_for_window(window_tokens)
         fixed_tokens += config.reserve_tokens
-        costs = _Costs(history, gatekeeper.token_counter, config.run, budget, fixed_tokens, message_tokens)
+        costs = _Costs(history, gatekeeper.token_counter, config.run, budget, fixed_tokens)
         account = None
         if policy is not None and config.mode != "window":
             costs.prices, sizes = policy.prices, costs.sizes(around)
@@ -289,7 +269,6 @@ class _Costs:
         run: RunConfig | None,
         budget_tokens: int,
         fixed_tokens: int,
-        message_tokens: Callable[[int], int] | None,
     ) -> None:
         self.counter = counter
         self.past: Sequence[int] = ()
@@ -298,7 +277,6 @@ class _Costs:
         self._history = history
         self._given_budget = budget_tokens
         self._fixed = fixed_tokens
-        self._message_tokens = message_tokens or (lambda at: count_message(history.messages[at], token_counter=counter))
         self._run_config = run
         self._always = self._sum((*history.head, *history.pinned))
         current = range(history.current.start, history.current.stop) if history.current else range(0)
@@ -411,7 +389,8 @@ class _Costs:
 
     def tokens_at(self, position: int) -> int:
         """Return what the message at a position costs; what the provider keeps costs nothing."""
-        return 0 if position < self._history.left.free else self._message_tokens(position)
+        free = position < self._history.left.free
+        return 0 if free else count_message(self._history.messages[position], token_counter=self.counter)
 
     def _sum(self, positions: Iterable[int]) -> int:
         return sum(map(self.tokens_at, positions))

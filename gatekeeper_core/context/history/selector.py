@@ -13,13 +13,12 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, 
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import replace
-from functools import partial
 from itertools import groupby
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from gatekeeper_core.caching import LruCache
 from gatekeeper_core.context.history.account import NOTHING_AROUND, Around
-from gatekeeper_core.context.history.cache import RememberedThread
+from gatekeeper_core.context.history.cache import LastCall, ThreadEntry
 from gatekeeper_core.context.history.modes import History, HistoryConfig
 from gatekeeper_core.context.history.policy import PolicyState
 from gatekeeper_core.context.history.recall import NOTHING_EARLIER, RECALL_BUDGET_TOKENS, recall_turns
@@ -37,7 +36,7 @@ from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.selection.planner import GatekeeperConfig
 from gatekeeper_core.storage.base import RecordStore
 from gatekeeper_core.token_estimate import budget_within
-from gatekeeper_core.tokens import TokenCounter, cached_counter, check_tokens, count_messages
+from gatekeeper_core.tokens import TokenCounter, check_tokens, checked_counter, count_messages
 
 __all__ = ["POLICY_KIND", "ThreadSelector"]
 
@@ -53,7 +52,7 @@ _ALARMING = ("over_budget", "fallback")
 _NAMELESS = 16
 """Conversations without a name that may open alike and go on side by side. Source: ours."""
 
-_KEPT_IN_COPIES = ("_read", "_write", "_signs", "_config", "_count", "_budget_setting", "_clock", "_states", "_encoder")
+_KEPT_IN_COPIES = ("_read", "_write", "_config", "_count", "_budget_setting", "_clock", "_states", "_encoder")
 
 
 class _Question(NamedTuple):
@@ -81,8 +80,6 @@ class ThreadSelector(Generic[Item]):
         write: gives a message of the framework that is sent in the place of another: the original, and what is to be
             said instead. Its id, name and other marks stay where the role is the same. None: every message is sent as
             it is.
-        signs: gives for each message of a list a value that nothing can change, and that is equal to an earlier one
-            only where the message reads the same: cheaper than to read it. None: each message is read at each call.
         config: the settings.
         token_counter: counts a text; None: ``TokenEstimator()``. Each text is counted once.
         budget_setting: what the caller calls the budget; a warning names it, once, where the budget has no room for any
@@ -107,7 +104,7 @@ class ThreadSelector(Generic[Item]):
     """
 
     _process: int
-    _remembered: LruCache[tuple[str, Hashable], RememberedThread[Item]]
+    _entries: LruCache[tuple[str, Hashable], ThreadEntry]
     _last_view: HistoryView | None
     _warned: frozenset[Event]
     _nameless: int
@@ -117,7 +114,6 @@ class ThreadSelector(Generic[Item]):
         read: Callable[[Item], Message],
         *,
         write: Callable[[Item, Message], Item] | None = None,
-        signs: Callable[[Sequence[Item]], list[object]] | None = None,
         config: HistoryConfig | None = None,
         token_counter: TokenCounter | None = None,
         budget_setting: str | None = "HistoryConfig.token_budget",
@@ -131,12 +127,11 @@ class ThreadSelector(Generic[Item]):
             raise TypeError(f"read must be callable, got {type(read).__name__}")
         self._read = read
         self._write = write
-        self._signs = signs
         config = config or HistoryConfig()
         if write is None:  # nothing can be sent in another form
             config = replace(config, run=None, gatekeeper=replace(config.gatekeeper or GatekeeperConfig(), trim=False))
         self._config = config
-        self._count = cached_counter(token_counter)
+        self._count = checked_counter(token_counter)
         self._budget_setting = budget_setting
         self._clock = clock
         self._states = states
@@ -153,20 +148,15 @@ class ThreadSelector(Generic[Item]):
         """The view made last, whatever the thread; None before the first."""
         return self._last_view
 
-    @property
-    def estimated_bytes(self) -> int:
-        """About what everything takes that is remembered of threads; see ``HistoryConfig.max_bytes``."""
-        return self._threads.used_bytes
-
     def view_of(self, thread: Hashable, *, tenant: str = "default") -> HistoryView | None:
         """Return the view made last for a thread, or None where the thread is unknown or forgotten."""
         state = self._threads.peek((tenant, thread))
-        return state.view if state else None
+        return state.last.view if state else None
 
     def policy_of(self, thread: Hashable, *, tenant: str = "default") -> PolicyState | None:
         """Return what the policy remembers of a thread, None where the thread is unknown or forgotten."""
         state = self._threads.peek((tenant, thread))
-        return state.policy if state else None
+        return state.last.policy if state else None
 
     def recall(
         self, query: str, *, thread: Hashable, tenant: str = "default", max_tokens: int = RECALL_BUDGET_TOKENS
@@ -179,9 +169,10 @@ class ThreadSelector(Generic[Item]):
         if state is None or self._config.shadow:
             return NOTHING_EARLIER
         with state.lock:
-            if state.gatekeeper is None or state.history is None:
+            last = state.last
+            if state.gatekeeper is None or last.history is None:
                 return NOTHING_EARLIER
-            return recall_turns(query, state.history.past, state.gatekeeper, view=state.view, max_tokens=max_tokens)
+            return recall_turns(query, last.history.past, state.gatekeeper, view=last.view, max_tokens=max_tokens)
 
     def count(self, *texts: str) -> int:
         """Return what texts cost together, in tokens: what an adapter sends besides the messages."""
@@ -190,20 +181,6 @@ class ThreadSelector(Generic[Item]):
     def cost(self, items: Iterable[Item]) -> int:
         """Return what messages of the framework cost, in tokens."""
         return count_messages(map(self._read, items), token_counter=self._count)
-
-    def history_cost(self, items: Sequence[Item], *, thread: Hashable, tenant: str = "default") -> int:
-        """Return what the whole history of a thread costs, in tokens: only what is new in it is read and counted."""
-        key = (tenant, thread)
-        state = self._threads.get_or_put(key, lambda: RememberedThread(self._config_of(thread)))
-        with state.lock:
-            try:
-                state.catch_up(items, read=self._read, signs=self._signs)
-                tokens = sum(state.tokens_at(at, self._count) for at in range(len(state.messages)))
-            except BaseException:
-                self._threads.discard(key, state)
-                raise
-        self._threads.settle(key, state, state.estimated_bytes)
-        return tokens
 
     def view(
         self,
@@ -250,9 +227,9 @@ class ThreadSelector(Generic[Item]):
             Exception: whatever reading a message raises; and a failed selection, where ``on_error`` is ``raise``.
         """
         with stage(HISTORY, thread=thread_name(thread)) as seen:
-            signs = self._signs_of(items) if thread is None else []
-            key = (tenant, self._name_of(items, signs, tenant) if thread is None else thread)
-            state = self._threads.get_or_put(key, lambda: RememberedThread(self._config_of(thread)))
+            messages = tuple(map(self._read, items))
+            key = (tenant, self._name_of(messages, tenant) if thread is None else thread)
+            state = self._threads.get_or_put(key, lambda: ThreadEntry(self._config_of(thread)))
             with state.lock:
                 try:
                     question = _Question(
@@ -267,14 +244,14 @@ class ThreadSelector(Generic[Item]):
                         held,
                     )
                     state.prices = (config or state.config).prices or prices or UNKNOWN
-                    if thread is None and not state.is_beginning_of(signs):
-                        state.forget()  # another conversation had the place
+                    if thread is None and not state.is_beginning_of(messages):  # another conversation had the place
+                        state.last, state.has_left_out = LastCall(), False
                     with self._shared(thread, tenant, state):
                         if again:
-                            state.take_back()
-                        if stored is not None and stored.is_after(state.policy):
-                            state.policy = stored
-                        view = self._view(state, items, question, config or state.config)
+                            state.last = state.before
+                        if stored is not None and stored.is_after(state.last.policy):
+                            state.last = state.last._replace(policy=stored)
+                        view = self._view(state, items, messages, question, config or state.config)
                 except BaseException:
                     self._threads.discard(key, state)  # half a step would be remembered: the next call starts anew
                     raise
@@ -284,7 +261,6 @@ class ThreadSelector(Generic[Item]):
                     tell(LEFT_OUT, **_left_out(view))
                 level: Level = "WARNING" if view.status in _ALARMING else "INFO"
                 seen.tell(lambda: {**view.facts(), "shadow": self._config.shadow}, level=level)
-        self._threads.settle(key, state, state.estimated_bytes)
         self._last_view = view
         return view
 
@@ -295,13 +271,13 @@ class ThreadSelector(Generic[Item]):
 
         ``items`` name a thread that has no name, as in :meth:`view`.
         """
-        name = self._name_of(items, self._signs_of(items), tenant) if thread is None else thread
+        name = self._name_of(tuple(map(self._read, items)), tenant) if thread is None else thread
         state = self._threads.peek((tenant, name))
         if state is None or self._config.shadow:
             return
         with state.lock, self._shared(thread, tenant, state):
-            policy = policy_of(state.config, state.policy, prices=state.prices, now=None)
-            state.policy = policy.corrected(usage)
+            policy = policy_of(state.config, state.last.policy, prices=state.prices, now=None)
+            state.last = state.last._replace(policy=policy.corrected(usage))
             tell(
                 USAGE,
                 input_tokens=usage.input_tokens,
@@ -324,27 +300,21 @@ class ThreadSelector(Generic[Item]):
 
     def _view(
         self,
-        state: RememberedThread[Item],
+        state: ThreadEntry,
         items: Sequence[Item],
+        messages: tuple[Message, ...],
         question: _Question,
         config: HistoryConfig,
     ) -> HistoryView:
         """Return the view for a question: the one made last where nothing that it depends on has changed."""
         check_tokens("fixed_tokens", question.fixed_tokens)
-        before, made_for = state.history, (question, config.token_budget, config.floor)
-        state.catch_up(items, read=self._read, signs=self._signs)
-        if before and state.view and state.messages is before.messages and state.made_for == made_for:
-            return state.view
+        state.messages, last = messages, state.last
+        made_for = (question, config.token_budget, config.floor)
+        if last.view and last.history and last.history.messages == messages and last.made_for == made_for:
+            return last.view
         history = read_history(
-            state.messages,
-            query=question.query,
-            pinned=question.pinned,
-            before=before,
-            all_past=question.all_past,
-            held=question.held,
+            messages, query=question.query, pinned=question.pinned, all_past=question.all_past, held=question.held
         )
-        if before and before.past == history.past:
-            history = history._replace(past=before.past)
         opening = items[history.current.start] if history.current else None
         if state.gatekeeper is None:  # each call brings its budget along
             state.gatekeeper = ContextGatekeeper(
@@ -357,22 +327,20 @@ class ThreadSelector(Generic[Item]):
             fixed_tokens=question.fixed_tokens,
             window_tokens=question.window_tokens,
             window_from=question.window_from,
-            previous=state.view if _same_run(state, history, opening) else None,
-            earlier=state.view,
-            message_tokens=partial(state.tokens_at, counter=self._count),
-            policy=policy_of(config, state.policy, prices=state.prices, now=self._clock()),
+            previous=last.view if _same_run(last, history, opening) else None,
+            earlier=last.view,
+            policy=policy_of(config, last.policy, prices=state.prices, now=self._clock()),
             around=question.around,
             can_recall=question.can_recall,
         )
-        state.note()
-        state.policy, view = view.state or state.policy, view._replace(state=None)
-        state.history, state.opening, state.view, state.made_for = history, opening, view, made_for
-        if view.status == "fallback":  # what failed may have left it between two turns
-            state.gatekeeper = state.history = None
+        policy, view = view.state or last.policy, view._replace(state=None)
+        state.before, state.last = last, LastCall(policy, history, view, made_for, opening)
+        if view.status == "fallback":  # what failed may have left the index between two turns
+            state.gatekeeper, state.last = None, state.last._replace(history=None)
         return view
 
     @contextmanager
-    def _shared(self, thread: Hashable, tenant: str, state: RememberedThread[Item]) -> Iterator[None]:
+    def _shared(self, thread: Hashable, tenant: str, state: ThreadEntry) -> Iterator[None]:
         """Take what the policy remembers from the store before a call, and put it there afterwards.
 
         Of two workers that write at once one loses: what it sent is as right, and the next call pays for it.
@@ -386,20 +354,20 @@ class ThreadSelector(Generic[Item]):
             record = self._states.load_record(tenant, name, POLICY_KIND)
             if record is not None:
                 version = record.version  # of one that cannot be read as well: it is written over
-                state.policy = PolicyState.from_dict(json.loads(record.body))
+                state.last = state.last._replace(policy=PolicyState.from_dict(json.loads(record.body)))
         except Exception as error:  # noqa: BLE001 - a store of the user's: it costs its opinion, not the call
             tell(STATE_LOST, error=type(error).__name__)
-        before = state.policy
+        before = state.last.policy
         yield
-        if state.policy == before:
+        if state.last.policy == before:
             return
-        body = json.dumps(state.policy.to_dict())
+        body = json.dumps(state.last.policy.to_dict())
         try:
             self._states.save_record(tenant, name, POLICY_KIND, body, upto_seq=-1, expected_version=version)
         except Exception as error:  # noqa: BLE001 - as above
             tell(STATE_LOST, error=type(error).__name__)
 
-    def _warn(self, view: HistoryView, state: RememberedThread[Item], *, is_guess: bool) -> None:
+    def _warn(self, view: HistoryView, state: ThreadEntry, *, is_guess: bool) -> None:
         """Say once that the budget is a guess, and once that what is sent before any turn uses it up."""
         setting, budget = self._budget_setting, view.budget_tokens
         if setting is None:
@@ -408,9 +376,9 @@ class ThreadSelector(Generic[Item]):
             self._warned |= {WINDOW_UNKNOWN}
             tell(WINDOW_UNKNOWN, setting=setting, budget_tokens=budget)
         if NO_ROOM not in self._warned:
-            history = state.history
-            head = [at for at in history.head if at >= history.left.free] if history else ()
-            needed = view.fixed_tokens + sum(state.tokens_at(at, self._count) for at in head)
+            history = state.last.history
+            head = [history.messages[at] for at in history.head if at >= history.left.free] if history else []
+            needed = view.fixed_tokens + count_messages(head, token_counter=self._count)
             if 0 < needed >= budget_within(self._count, budget):
                 self._warned |= {NO_ROOM}
                 tell(NO_ROOM, setting=setting, needed_tokens=needed, budget_tokens=budget)
@@ -419,22 +387,19 @@ class ThreadSelector(Generic[Item]):
         """Return the settings, with the name of the thread where a compressor wants to know it."""
         return replace(self._config, run=self._config.run and replace(self._config.run, thread_id=thread_name(thread)))
 
-    def _signs_of(self, items: Sequence[Item]) -> list[object]:
-        return self._signs(items) if self._signs else list(map(self._read, items))
-
-    def _name_of(self, items: Sequence[Item], signs: list[object], tenant: str) -> Hashable:
+    def _name_of(self, messages: tuple[Message, ...], tenant: str) -> Hashable:
         """Return a name for a conversation without one: that of the last call whose messages these begin with.
 
         So conversations share nothing, though they open alike. One whose last question was edited starts from nothing.
         """
-        opening = next((message.text for message in map(self._read, items) if message.role == "user"), None)
+        opening = next((message.text for message in messages if message.role == "user"), None)
         free = None
         for number in range(_NAMELESS):
             name = ("nameless", hash(opening), number)
             state = self._threads.peek((tenant, name))
             if state is None:
                 free = free or name
-            elif state.is_beginning_of(signs):
+            elif state.is_beginning_of(messages):
                 return name
         if free is None:
             self._nameless = (self._nameless + 1) % _NAMELESS
@@ -444,17 +409,17 @@ class ThreadSelector(Generic[Item]):
     # --- copies -----------------------------------------------------------------------------------------------------
 
     def _forget(self) -> None:
-        self._remembered = LruCache(max_bytes=self._config.max_bytes, keeps_newest=True)
+        self._entries = LruCache(max_entries=self._config.max_threads)
         self._last_view = None
         self._warned = frozenset()
         self._nameless = 0
         self._process = os.getpid()
 
     @property
-    def _threads(self) -> LruCache[tuple[str, Hashable], RememberedThread[Item]]:
+    def _threads(self) -> LruCache[tuple[str, Hashable], ThreadEntry]:
         if self._process != os.getpid():  # what was under way at the fork stays half-done and locked for ever
             self._forget()
-        return self._remembered
+        return self._entries
 
     def __deepcopy__(self, memo: dict[int, Any]) -> ThreadSelector[Item]:
         """Return a copy with the same store: it is shared, and holds connections that cannot be copied."""
@@ -482,18 +447,18 @@ def _left_out(view: HistoryView) -> dict[str, Any]:
     return {**facts, "left_out": ", ".join(spans), "cause": view.cause}
 
 
-def _same_run(state: RememberedThread[Item], history: History, opening: Item | None) -> bool:
+def _same_run(last: LastCall, history: History, opening: Item | None) -> bool:
     """Return whether the model is still at work on the current turn of the call before.
 
     Some agents write their state around the text of the user's message, in place: then the object is the same, and it
     holds the question of before.
     """
-    before = state.history
+    before = last.history
     if before is None or before.current is None or history.current is None or before.past != history.past:
         return False
     if len(history.current.messages) < len(before.current.messages):
         return False  # a run only grows: this one was taken back to try again
     asked, was_asked = history.current.user_text, before.current.user_text
-    is_same = opening is not None and opening is state.opening  # with the question at its end; else it was edited
+    is_same = opening is not None and opening is last.opening  # with the question at its end; else it was edited
     wrapped = is_same and before.query != "" and asked.rstrip().endswith(before.query)
     return asked == was_asked or wrapped

@@ -12,9 +12,8 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
-from gatekeeper_core.caching import LruCache, estimated_bytes
+from gatekeeper_core.caching import LruCache
 from gatekeeper_core.context.compaction.rounds import as_summary
-from gatekeeper_core.context.history.cache import THREAD_BYTES
 from gatekeeper_core.context.history.modes import HistoryConfig, OnError
 from gatekeeper_core.context.history.select import read_history
 from gatekeeper_core.context.prompt.builder import ContextBuilder
@@ -24,7 +23,6 @@ from gatekeeper_core.errors import BudgetError, ConfigError
 from gatekeeper_core.events import OVER_BUDGET, REQUEST
 from gatekeeper_core.messages import Message, is_answered, is_summary
 from gatekeeper_core.observation import stage, tell
-from gatekeeper_core.tokens import check_tokens
 
 if TYPE_CHECKING:
     from gatekeeper_core.context.prompt.result import BuiltContext, BuiltPart
@@ -38,8 +36,6 @@ Item = TypeVar("Item")
 
 Piece = tuple[Message, "Item | None"]
 """What a message that is sent is made of: a message as the builder has it, and the framework's own, if there is one."""
-
-_MAX_BYTES = 32 * 2**20  # Source: ours; half of what a selector may take
 
 _BESIDE_BUILDER = frozenset({"reserve_tokens", "shadow", "on_error"})
 
@@ -109,11 +105,9 @@ class ThreadRequests(Generic[Item]):
             it), one message that was changed, or several that were joined.
         on_error: ``fallback`` sends system message and current turn where the build is over the budget by what must be
             sent; ``raise`` lets the ``BudgetError`` pass.
-        max_bytes: what the last builds of threads, which can be asked for, may keep in memory together, by an
-            estimate, >= 0. Those of the threads that were not used for longest go; the newest stays.
 
     Raises:
-        ConfigError: ``on_error`` is unknown, or ``max_bytes`` is negative.
+        ConfigError: ``on_error`` is unknown.
         TypeError: an argument has the wrong type.
 
     >>> requests = ThreadRequests(ContextBuilder(), read=Message.from_dict, write=lambda message, _: message.to_dict())
@@ -130,7 +124,6 @@ class ThreadRequests(Generic[Item]):
         read: Callable[[Item], Message],
         write: Callable[[Message, Sequence[Piece[Item]]], Item],
         on_error: OnError = "fallback",
-        max_bytes: int = _MAX_BYTES,
     ) -> None:
         if not isinstance(builder, ContextBuilder):
             raise TypeError(f"builder must be a ContextBuilder, got {type(builder).__name__}")
@@ -139,10 +132,9 @@ class ThreadRequests(Generic[Item]):
         self._builder = builder
         self._read = read
         self._write = write
-        check_tokens("max_bytes", max_bytes)
         self._on_error = on_error
-        self._max_bytes = max_bytes
-        self._last: LruCache[tuple[str, str], BuiltContext | None] = LruCache(max_bytes=max_bytes, keeps_newest=True)
+        self._last: LruCache[tuple[str, str], BuiltContext | None]
+        self._last = LruCache(max_entries=builder.config.history.max_threads)
 
     @property
     def last_context(self) -> BuiltContext | None:
@@ -177,9 +169,7 @@ class ThreadRequests(Generic[Item]):
             given = _Given(thread, items, system, "" if system is None else self._read(system).text)
             made = self._made(given, asked)
             seen.tell(made.facts)
-        # What explains a selection holds the thread that it was made from.
-        takes = THREAD_BYTES + sum(estimated_bytes(message, indexed=True) for message in given.thread.messages)
-        self._last.put((given.thread.tenant, given.thread.id), made.context, takes)
+        self._last.put((given.thread.tenant, given.thread.id), made.context)
         return made
 
     def report(self, usage: Usage, items: Sequence[Item], asked: Asked = _NOBODY) -> None:
@@ -233,9 +223,7 @@ class ThreadRequests(Generic[Item]):
 
     def __deepcopy__(self, memo: dict[int, Any]) -> ThreadRequests[Item]:
         """Return a copy that remembers nothing, with the same builder."""
-        return ThreadRequests(
-            self._builder, read=self._read, write=self._write, on_error=self._on_error, max_bytes=self._max_bytes
-        )
+        return ThreadRequests(self._builder, read=self._read, write=self._write, on_error=self._on_error)
 
 
 @dataclass(frozen=True, slots=True)

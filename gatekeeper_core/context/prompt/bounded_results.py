@@ -42,14 +42,13 @@ def bounded_run(run: RunConfig, look: LookUp) -> RunConfig:
 class _BoundedCompressor:
     """A compressor of one build, and the ids of its memory: what fails stays as it is, or is not there."""
 
-    __slots__ = ("_compress", "_look", "_plugin", "_run", "is_steady")
+    __slots__ = ("_compress", "_look", "_plugin", "_run")
 
     def __init__(self, compress: ResultCompressor, run: RunConfig, look: LookUp) -> None:
         self._compress = compress
         self._run = run
         self._look = look
         self._plugin = None if isinstance(compress, ToolResultCompressor) else compress
-        self.is_steady = getattr(compress, "is_steady", False) is True
 
     def __call__(self, message: Message, context: ResultContext, /) -> str:
         context = context._replace(thread_id=self._run.thread_id, tenant=self._run.tenant)

@@ -8,7 +8,6 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gatekeeper_core.caching import LruCache
 from gatekeeper_core.context.history.modes import RECENT_TURNS
 from gatekeeper_core.context.prompt.assembly import Assembly, Chosen, Material
 from gatekeeper_core.context.prompt.lookups import Derived, DerivedRecords, LookUp, MemorySearch
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
     from gatekeeper_core.context.memory.search import MemoryHit
     from gatekeeper_core.context.prompt.budget import ContextBuilderConfig
     from gatekeeper_core.context.prompt.result import BuiltContext
-    from gatekeeper_core.context.summary.record import Summary
     from gatekeeper_core.pricing.prices import ModelPrices
     from gatekeeper_core.text import Locale
 
@@ -40,9 +38,6 @@ __all__ = ["NO_THREAD", "Build", "Setup"]
 
 _INPUT_TOKENS = 500
 """What a question may cost where its share is 0 and nothing may be lent. Source: requirement 001-37."""
-
-_SUMMARY_SHARE = 8
-"""Bytes that a summary takes for each character, once it was told. Source: ours; its text twice, and its sentences."""
 
 _CUT = "…[cut]"
 
@@ -59,8 +54,6 @@ class Setup(NamedTuple):
         selector: chooses among their turns.
         count: counts the tokens of a text.
         session_key: names the fences, None where they are named by what they hold.
-        requests: the newest value and request of each thread, by tenant and id: the next build goes on from there.
-        summaries: of each thread the summary that was told whole, in which language, the limit, and the message.
     """
 
     config: ContextBuilderConfig
@@ -68,8 +61,6 @@ class Setup(NamedTuple):
     selector: ThreadSelector[Message]
     count: TokenCounter
     session_key: bytes | None
-    requests: LruCache[tuple[str, str], tuple[Thread, Request]]
-    summaries: LruCache[tuple[str, str], tuple[Summary, Locale, int, Message]]
 
 
 class Build:
@@ -106,9 +97,6 @@ class Build:
         self._config = setup.config
         self._count = setup.count
         self._thread = thread
-        self._before = setup.requests.get((thread.tenant, thread.id))
-        if self._before:
-            thread.take_digests(self._before[0])
         floor = setup.selector.config.floor_turns
         self._recent = RECENT_TURNS if floor is None else floor
         self._turns = last_turns(thread.messages, self._recent + 1)  # an open turn counts besides
@@ -153,7 +141,7 @@ class Build:
             constraints=self._sections.constraints(known.constraints),
             steps=steps,
             cleared=cleared,
-            summary=partial(self._summary, known.summary),
+            summary=lambda limit: self._sections.summary(known.summary, limit=limit),
             upto_seq=known.summary.upto_seq if known.summary else -1,
             covered_messages=known.summary.covered_messages if known.summary else 0,
             memories=lambda limit, told: self._sections.memories(self._untold(known.memories, told), limit=limit),
@@ -250,18 +238,6 @@ class Build:
             stands = message
         return stands, tuple(seq for one in chosen for seq in one.seqs)
 
-    def _summary(self, summary: Summary | None, limit: int) -> Message | None:
-        """Return the summary within a limit of tokens: that of the build before where nothing of it gave way."""
-        key, told = (self._thread.tenant, self._thread.id), self._setup.summaries
-        before = told.get(key)
-        if before and before[:2] == (summary, self._locale) and before[2] <= limit:
-            return before[3]
-        message = self._sections.summary(summary, limit=limit)
-        is_best = summary and (summary.source == "model" or not summary.model_text)
-        if summary and message and is_best and summary.text in message.text:
-            told.put(key, (summary, self._locale, limit, message), _SUMMARY_SHARE * len(message.text))
-        return message
-
     def _request(
         self, system: Sequence[Message], cleared: Sequence[int], *, included: bool | None
     ) -> tuple[Request, tuple[int, ...]]:
@@ -285,10 +261,7 @@ class Build:
             compress_result=self._run.compress_result,
             max_message_tokens=config.max_message_tokens or max(1, self._shares.recent_messages // 4),
             token_counter=self._count,
-            before=self._before[1] if self._before else None,
         )
-        thread = self._thread.holding(request.thread)  # the same objects from build to build
-        self._setup.requests.put((thread.tenant, thread.id), (thread, request), request.size_bytes)
         return request, repeated
 
     # --- choose -----------------------------------------------------------------------------------------------------

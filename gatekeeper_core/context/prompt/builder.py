@@ -44,7 +44,7 @@ from gatekeeper_core.pricing.prices import ModelPrices
 from gatekeeper_core.pricing.usage import Usage
 from gatekeeper_core.storage.in_memory import InMemoryBlobStore, in_memory_store
 from gatekeeper_core.text import Locale
-from gatekeeper_core.tokens import TokenCounter, cached_counter, check_tokens
+from gatekeeper_core.tokens import TokenCounter, check_tokens, checked_counter
 
 if TYPE_CHECKING:
     from gatekeeper_core.context.compaction.summarizer import PlainSummarizer, Summarizer
@@ -60,19 +60,8 @@ __all__ = ["ContextBuilder"]
 _MAX_SUMMARY_TOKENS = 1_000
 """What a summary may cost where its share is larger. Source: requirement 004-43."""
 
-_PROMPTS_BYTES = 4 * 2**20
-"""What the messages of last builds, a number each, may take together, to tell how much of a prompt stayed; as much the
-summaries in them."""
-
-_PROMPT_BYTES = 300
-"""What a prompt takes there beside its numbers. Source: ``tracemalloc``, names of threads of 36 characters."""
-
 _OFFLOADED_BYTES = 256 * 2**20
 """What tool results that are put aside in this process may take together. Source: ours; four threads at their quota."""
-
-_REQUEST_SHARE = 4
-"""Requests may take this part of ``HistoryConfig.max_bytes``. Source: ours; they are about as many as the indexes that
-are remembered, whose texts they share."""
 
 
 class ContextBuilder:
@@ -121,21 +110,22 @@ class ContextBuilder:
     ) -> None:
         if config is not None and not isinstance(config, ContextBuilderConfig):
             raise TypeError(f"config must be a ContextBuilderConfig, got {type(config).__name__}")
-        self._count = cached_counter(token_counter)
+        self._count = checked_counter(token_counter)
         self._session_key = None if session_key is None else check_key(session_key)
         if tool_results is None:
             blobs = InMemoryBlobStore(max_bytes=_OFFLOADED_BYTES)
             aside = ThreadMemories(blobs, self._session_key or urandom(32), token_counter=self._count)
             tool_results = ToolResultCompressor(working_memory=aside, token_counter=self._count)
         self._tool_results = tool_results
-        self._before: LruCache[tuple[str, str], array[int]] = LruCache(max_bytes=_PROMPTS_BYTES, keeps_newest=True)
         store = store or in_memory_store()
         if memory is None and keeps_memories(store):
             memory = LongTermMemory(cast("MemoryStore", store))
         self._store, self._memory = store, memory
         self._summarizer, self._extractor = summarizer, extractor
         self._encoder = encoder_of(embedder)
-        self._configure(config or ContextBuilderConfig())
+        config = config or ContextBuilderConfig()
+        self._before: LruCache[tuple[str, str], array[int]] = LruCache(max_entries=config.history.max_threads)
+        self._configure(config)
 
     def _configure(self, config: ContextBuilderConfig) -> None:
         count = self._count
@@ -156,17 +146,12 @@ class ContextBuilder:
         selector = ThreadSelector[Message](
             lambda message: message,
             write=lambda _, instead: instead,
-            signs=list,
             config=history,
             token_counter=count,
             budget_setting=None,
             embedder=self._encoder,
         )
-        self._setup = Setup(
-            *(config, records, selector, count, self._session_key),
-            requests=LruCache(max_bytes=history.max_bytes // _REQUEST_SHARE, keeps_newest=True),
-            summaries=LruCache(max_bytes=_PROMPTS_BYTES),
-        )
+        self._setup = Setup(config, records, selector, count, self._session_key)
 
     def __repr__(self) -> str:
         """Return the budget and the kinds of what is plugged in; no text of a conversation."""
@@ -336,7 +321,7 @@ class ContextBuilder:
         """Return a context that says how much of it is the same as in the build before."""
         key, now = (thread.tenant, thread.id), array("q", map(hash, context.messages))
         before = self._before.get(key)  # left there for a build at the same time
-        self._before.put(key, now, _PROMPT_BYTES + now.itemsize * len(now))
+        self._before.put(key, now)
         same = sum(part.tokens for part in context.trace.parts[: common_beginning(before or (), now)])
         whole = context.token_stats.total - context.token_stats.tools
         trace = context.trace._replace(prefix_tokens=same, prefix_share=same / whole if whole else 0.0)

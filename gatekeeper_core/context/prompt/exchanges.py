@@ -40,15 +40,8 @@ class Exchanges(NamedTuple):
     left_out: tuple[int, ...]
 
 
-def whole_exchanges(messages: Sequence[Message], *, start: int = 0) -> Exchanges:
+def whole_exchanges(messages: Sequence[Message]) -> Exchanges:
     """Return a conversation in the order that every provider takes, as the module says.
-
-    From a user message on, nothing depends on what came before it: a conversation may be mended in parts that begin
-    there, each but the last one with the user message behind it.
-
-    Args:
-        messages: the conversation, or the rest of it from a user message on.
-        start: position of the first of them in the caller's list.
 
     >>> call = Message("assistant", "", tool_calls=(ToolCall("a", "now", "{}"),))
     >>> mended = whole_exchanges([Message("user", "?"), call, Message("user", "again?")])
@@ -56,7 +49,7 @@ def whole_exchanges(messages: Sequence[Message], *, start: int = 0) -> Exchanges
     (['?', '', '[no result]', 'again?'], (0, 1, None, 2))
     """
     mending = _Mending()
-    for at, message in enumerate(messages, start):
+    for at, message in enumerate(messages):
         if message.role == "tool":
             mending.answer(at, message)
         elif message.role == "system" and mending.waiting:

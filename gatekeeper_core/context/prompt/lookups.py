@@ -30,7 +30,7 @@ from gatekeeper_core.context.prompt.result import Miss
 from gatekeeper_core.context.summary.summary import ThreadSummary
 from gatekeeper_core.context.task.tracker import TaskTracker
 from gatekeeper_core.context.thread.constraints import ThreadConstraints
-from gatekeeper_core.context.thread.records import NewRecord, ReadRecords, load_record, update_record
+from gatekeeper_core.context.thread.records import NewRecord, load_record, update_record
 from gatekeeper_core.encoder import Waits, waiting_within
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.events import MISS
@@ -174,7 +174,6 @@ class DerivedRecords:
         self._lock = Lock()
         self._noted: LruCache[tuple[str, str], dict[str, Miss]] = LruCache(max_entries=_MAX_NOTED)
         self._summaries: LruCache[tuple[str, str], tuple[str, Summary]] = LruCache(max_entries=_MAX_NOTED)
-        self._states = ReadRecords(lambda body, _: PolicyState.from_dict(json.loads(body)))
 
     def look_up(
         self,
@@ -274,7 +273,7 @@ class DerivedRecords:
     def _state_in(self, record: DerivedRecord | None) -> PolicyState | None:
         """Return what the policy remembers by a record, None where there is none of use."""
         try:
-            return self._states.of(record.body, record.version) if record else None
+            return PolicyState.from_dict(json.loads(record.body)) if record else None
         except (ConfigError, ValueError, AttributeError):
             return None
 

@@ -7,15 +7,13 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from gatekeeper_core.caching import estimated_bytes
 from gatekeeper_core.context.prompt.exchanges import whole_exchanges
 from gatekeeper_core.context.tool_results.context import ResultCompressor, ToolResults
-from gatekeeper_core.messages import Message, Turn, common_beginning, is_answer, is_answered, turn_starts
+from gatekeeper_core.messages import Message, Turn, is_answer, is_answered, turn_starts
 from gatekeeper_core.tokens import TokenCounter
 from gatekeeper_core.truncation import truncate_middle
 
@@ -24,9 +22,6 @@ __all__ = ["Request", "make_request", "needs_prompt", "question_place", "run_sta
 _SURE_CHARS = 20
 _MOST_TOKENS = 4
 """Tokens of one character at the most, in bytes of UTF-8: what is far shorter than allowed need not be counted."""
-
-_REQUEST_BYTES, _POSITION_BYTES = 1_000, 200
-"""What a request takes before its first message, and what a message takes in its tuples and with its digest."""
 
 
 class Request(NamedTuple):
@@ -38,13 +33,6 @@ class Request(NamedTuple):
         changed: positions whose text was compressed or cut.
         starts: positions at which the turns begin, ascending; the last turn is the current one.
         added: whether the question was added.
-        thread: the messages that it was made of.
-        without: sequence numbers of those that something else stands for.
-        place: sequence number of the message that the added question stands before, None where none was added.
-        whole: the messages before any was compressed or cut.
-        made: first position whose message was made here; their number where none was.
-        gap: first sequence number of the thread that is not in it; the length of the thread where all are.
-        size_bytes: about what it takes in memory.
     """
 
     messages: tuple[Message, ...]
@@ -52,13 +40,6 @@ class Request(NamedTuple):
     changed: frozenset[int]
     starts: tuple[int, ...]
     added: bool
-    thread: tuple[Message, ...] = ()
-    without: frozenset[int] = frozenset()
-    place: int | None = None
-    whole: tuple[Message, ...] = ()
-    made: int = 0
-    gap: int = 0
-    size_bytes: int = 0
 
     @property
     def start(self) -> int:
@@ -78,19 +59,12 @@ class Request(NamedTuple):
         return tuple(at for at in range(self.start, len(self.messages)) if self.messages[at].role == "user")
 
     def first_behind(self, seq: int) -> int:
-        """Return the first position whose message comes behind one of the thread, or was made here.
-
-        Only within a turn may messages have changed places.
-        """
-        seqs, place = self.seqs, self.place or 0
-        begun = bisect_right(self.starts, seq, key=lambda at: place if (found := seqs[at]) is None else found)
-        start = self.starts[begun - 1] if begun else 0
-        return next((at for at in range(start, self.made) if (seqs[at] or 0) > seq), self.made)
+        """Return the first position whose message comes behind one of the thread, or was made here."""
+        return next((at for at, own in enumerate(self.seqs) if own is None or own > seq), len(self.seqs))
 
     def says_all(self, upto_seq: int) -> bool:
         """Return whether the messages of the thread up to one are all in it, and none of them is changed."""
-        changed = (self.seqs[at] for at in self.changed)
-        return upto_seq < self.gap and not any(seq is not None and seq <= upto_seq for seq in changed)
+        return {seq for at, seq in enumerate(self.seqs) if at not in self.changed}.issuperset(range(upto_seq + 1))
 
     @property
     def waits(self) -> bool:
@@ -110,7 +84,6 @@ def make_request(
     compress_result: ResultCompressor | None = None,
     max_message_tokens: int | None = None,
     token_counter: TokenCounter,
-    before: Request | None = None,
 ) -> Request:
     """Return the messages of a thread, ready to choose from.
 
@@ -123,71 +96,26 @@ def make_request(
         max_message_tokens: a longer text of a past user or assistant message is cut in the middle, and a longer result
             of the current run is compressed; None: none is.
         token_counter: counts a text.
-        before: an earlier request, made with the same three settings: the finished turns that it has in common with
-            this one are taken over, and only the results of a compressor that may change its mind (``is_steady``) are
-            compressed anew. The result is the same without it.
     """
-    messages, without = tuple(messages), frozenset(without)
-    place = (len(messages) if place is None else place) if question else None
-    kept = first = same = 0
-    if before:
-        same = common_beginning(before.thread, messages)
-        messages = before.thread[:same] + messages[same:]  # the objects of before: no text is held twice
-        if without == before.without:
-            kept, first = _common_turns(before, messages, same, place)
-    seqs: list[int | None] = [seq for seq in range(first, len(messages)) if seq not in without]
+    seqs: list[int | None] = [seq for seq in range(len(messages)) if seq not in without]
     listed = [messages[seq] for seq in seqs if seq is not None]
-    if question and place is not None:
-        at = sum(seq is not None and seq < place for seq in seqs)
+    if question:
+        at = len(seqs) if place is None else sum(seq is not None and seq < place for seq in seqs)
         seqs.insert(at, None)
         listed.insert(at, question)
-    offset = first - sum(seq < first for seq in without)
-    mended = whole_exchanges(listed, start=offset)
-    sources = tuple(None if at is None else seqs[at - offset] for at in mended.sources)
-    starts = tuple(kept + at for at in turn_starts([message.role for message in mended.messages]))
-    made = next((at for at, seq in enumerate(sources, kept) if seq is None), kept + len(sources))
-    gap = min({*range(first, len(messages))}.difference(sources), default=len(messages))
-    whole, sent, changed = mended.messages, list(mended.messages), frozenset[int]()
-    if before:
-        sources, whole = before.seqs[:kept] + sources, before.whole[:kept] + whole
-        starts = before.starts[: bisect_left(before.starts, kept)] + starts
-        sent[:0], changed = before.messages[:kept], before.changed
-        made = before.made if before.made < kept else made
-        gap = before.gap if before.gap < first else gap
-    is_steady = compress_result is None or getattr(compress_result, "is_steady", False)
-    past = range(kept, starts[-1] if starts else 0)
-    again = [] if is_steady else [at for at in range(kept) if whole[at].role == "tool"]
-    small = _made_small(whole, (*again, *past), compress_result, max_message_tokens, token_counter)
-    small |= _long_results(whole, range(past.stop, len(whole)), compress_result, max_message_tokens, token_counter)
-    for at, message in small.items():
-        sent[at] = message
-    changed = frozenset(at for at in changed if at < kept and at not in small)
-    changed |= {at for at, message in small.items() if message.text != whole[at].text}
-    size = before.size_bytes - sum(map(_size, before.thread[same:])) if before else _REQUEST_BYTES
-    size += sum(map(_size, messages[same:]))
+    whole = whole_exchanges(listed)
+    starts = tuple(turn_starts([message.role for message in whole.messages]))
+    past = range(starts[-1] if starts else 0)
+    run = range(past.stop, len(whole.messages))
+    small = _made_small(whole.messages, past, compress_result, max_message_tokens, token_counter)
+    small |= _long_results(whole.messages, run, compress_result, max_message_tokens, token_counter)
     return Request(
-        tuple(sent), sources, changed, starts, question is not None, messages, without, place, whole, made, gap, size
+        tuple(small.get(at, message) for at, message in enumerate(whole.messages)),
+        tuple(None if at is None else seqs[at] for at in whole.sources),
+        frozenset(at for at, message in small.items() if message.text != whole.messages[at].text),
+        starts,
+        question is not None,
     )
-
-
-def _common_turns(before: Request, messages: Sequence[Message], same: int, place: int | None) -> tuple[int, int]:
-    """Return where the last turn begins before which an earlier request and this one are the same.
-
-    It begins with a message of the user's, or with the question that is added at ``place``, and not behind a question
-    that the earlier request added; the first ``same`` messages of the threads are the same. Returned are its position
-    in the earlier request and its sequence number, 0 and 0 where there is no such turn.
-    """
-    stop = same if place is None else min(same, place)
-    added = len(before.thread) if before.place is None else before.place
-    for at in reversed(before.starts):
-        own = before.seqs[at]
-        seq = added if own is None else own
-        if seq > stop or (own is not None and own >= added):
-            continue
-        opens = seq < len(messages) and messages[seq].role == "user" and seq not in before.without
-        if opens or seq == place:
-            return at, seq
-    return 0, 0
 
 
 def _made_small(
@@ -224,10 +152,6 @@ def _long_results(
     results = ToolResults(messages, compress_result, query=asked)
     long = {at: results.smaller(at, message) for at, message in run if _is_longer(message.text, max_tokens, count)}
     return {at: message for at, message in long.items() if message}
-
-
-def _size(message: Message) -> int:
-    return estimated_bytes(message) + _POSITION_BYTES
 
 
 def _cut(message: Message, max_tokens: int | None, count: TokenCounter) -> Message:

@@ -20,7 +20,6 @@ from threading import TIMEOUT_MAX, Lock
 from typing import Any, Literal, NamedTuple, get_args
 from weakref import WeakValueDictionary
 
-from gatekeeper_core.caching import LruCache, estimated_bytes
 from gatekeeper_core.context.compaction.summarizer import (
     MAX_MODEL_INPUT_TOKENS,
     PlainSummarizer,
@@ -31,16 +30,16 @@ from gatekeeper_core.context.summary.merge import fit_summary, merged
 from gatekeeper_core.context.summary.model import write_draft
 from gatekeeper_core.context.summary.record import Summary
 from gatekeeper_core.context.summary.sentences import CONTEXT_TURNS, read_turns, said_text
-from gatekeeper_core.context.thread.records import ReadRecords, written
+from gatekeeper_core.context.thread.records import written
 from gatekeeper_core.context.thread.thread import Thread
 from gatekeeper_core.errors import ConfigError, ConflictError, CorruptionError, StorageError, check_range
 from gatekeeper_core.events import SUMMARY, SUMMARY_MODEL
-from gatekeeper_core.messages import Message, conversation_locale, group_turns, is_answered, turn_role
+from gatekeeper_core.messages import conversation_locale, group_turns, is_answered, turn_role
 from gatekeeper_core.observation import stage
 from gatekeeper_core.storage.base import RecordStore
 from gatekeeper_core.text import Locale
 from gatekeeper_core.token_estimate import budget_within
-from gatekeeper_core.tokens import TokenCounter, cached_counter, check_tokens, count_messages
+from gatekeeper_core.tokens import TokenCounter, check_tokens, checked_counter, count_messages
 
 __all__ = ["SummaryConfig", "SummaryStatus", "SummaryUpdate", "ThreadSummary"]
 
@@ -50,7 +49,6 @@ _KIND = "summary"
 _MAX_MESSAGES = 1000  # of one update, in whole turns and at least one; one to three seconds. Source: ours
 _TURNS_AT_ONCE = 50  # merged at a time, so that a long conversation needs no more memory than a short one
 _MAX_CHECKPOINTS = 16
-_HELD_BYTES = 4 * 2**20  # what messages may take that were found to say the sentences of a summary. Source: ours
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,10 +167,8 @@ class ThreadSummary:
         check_summarizer(summarizer)
         self._store = store
         self._config = config or SummaryConfig()
-        self._counter = cached_counter(token_counter)
+        self._counter = checked_counter(token_counter)
         self._summarizer = summarizer
-        self._records = ReadRecords(self._read)
-        self._held: LruCache[tuple[str, str], tuple[Summary, list[Message]]] = LruCache(max_bytes=_HELD_BYTES)
         self._lock = Lock()
         self._running: WeakValueDictionary[tuple[str, str, str, int], Lock] = WeakValueDictionary()
 
@@ -369,7 +365,7 @@ class ThreadSummary:
         except Exception as error:  # noqa: BLE001 - the caller's own store: it may raise anything, and a chat goes on
             return _Stored(None, flaw=f"error: {type(error).__name__}", failed=True)
         try:
-            summary = self._records.of(body, version)
+            summary = self._read(body, version)
         except CorruptionError:
             return _Stored(None, version, "damaged")
         if not (summary.checkpoints and summary.upto_seq == upto_seq == summary.checkpoints[-1][0]):
@@ -392,13 +388,7 @@ class ThreadSummary:
             return False
         if thread.digests([summary.upto_seq])[summary.upto_seq] != summary.checkpoints[-1][1]:
             return False
-        key, told = (thread.tenant, thread.id), [item.text for item in summary.items for _ in item.seqs]
-        messages = [thread.messages[seq] for item in summary.items for seq in item.seqs]
-        if self._held.get(key) != (summary, messages):
-            if not all(text in said_text(message) for text, message in zip(told, messages, strict=True)):
-                return False
-            self._held.put(key, (summary, messages), sum(map(estimated_bytes, messages)))
-        return True
+        return all(item.text in said_text(thread.messages[seq]) for item in summary.items for seq in item.seqs)
 
     def _save(self, thread: Thread, made: Summary, stored: _Stored, *, unsaved: Summary) -> SummaryUpdate:
         """Store a summary in the place of another one; ``unsaved`` is what holds if the store fails.

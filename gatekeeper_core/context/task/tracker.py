@@ -12,7 +12,7 @@ from dataclasses import replace
 from gatekeeper_core.context.task.goals import read_request
 from gatekeeper_core.context.task.pin_text import PINNED_CHARS
 from gatekeeper_core.context.task.task import ActiveTask, Note, Step
-from gatekeeper_core.context.thread.records import NewRecord, ReadRecords, load_record, update_record
+from gatekeeper_core.context.thread.records import NewRecord, load_record, update_record
 from gatekeeper_core.context.thread.thread import Thread
 from gatekeeper_core.errors import ConfigError, CorruptionError
 from gatekeeper_core.messages import turn_starts
@@ -50,7 +50,6 @@ class TaskTracker:
 
     def __init__(self, store: RecordStore) -> None:
         self._store = store
-        self._records = ReadRecords(lambda body, version: replace(ActiveTask.from_json(body), version=version))
 
     def get(self, thread: Thread) -> ActiveTask:
         """Return the stored task as far as it holds for the conversation; nothing is read on or saved."""
@@ -166,7 +165,7 @@ class TaskTracker:
         if record is None:
             return ActiveTask(), ActiveTask()
         try:
-            stored = self._records.of(record.body, record.version)
+            stored = replace(ActiveTask.from_json(record.body), version=record.version)
         except CorruptionError:
             return ActiveTask(version=record.version), None
         return _holding(stored, thread), stored

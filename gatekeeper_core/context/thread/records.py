@@ -10,9 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from gatekeeper_core.caching import LruCache
 from gatekeeper_core.context.thread.thread import Thread
 from gatekeeper_core.errors import ConflictError
 from gatekeeper_core.storage.base import DerivedRecord
@@ -20,15 +19,11 @@ from gatekeeper_core.storage.base import DerivedRecord
 if TYPE_CHECKING:
     from gatekeeper_core.storage.base import RecordStore
 
-__all__ = ["WRITE_ATTEMPTS", "NewRecord", "ReadRecords", "load_record", "update_record", "written"]
+__all__ = ["WRITE_ATTEMPTS", "NewRecord", "load_record", "update_record", "written"]
 
 WRITE_ATTEMPTS = 64
 """How often a change is tried before it is a ``ConflictError``. Source: ours. Of four writers that never rest, one
 loses eight times in a row at every tenth change, and 64 times in a row at one in a hundred million."""
-
-_READ_BYTES, _READ_SHARE = 4 * 2**20, 8
-"""What records may take that were read, and how much of it one takes for each character of its body. Source: ours; a
-thousand threads with short summaries."""
 
 Result = TypeVar("Result")
 
@@ -38,32 +33,6 @@ class NewRecord(NamedTuple):
 
     body: str
     upto_seq: int
-
-
-class ReadRecords(Generic[Result]):
-    """What records say: of those used last each body is read once. Thread-safe.
-
-    Args:
-        read: reads a body, of the record with this version, as a value that nobody changes; what it raises passes.
-
-    >>> records = ReadRecords(lambda body, version: (body.split(), version))
-    >>> records.of("to do", 7), records.of("to do", 7) is records.of("to do", 7)
-    ((['to', 'do'], 7), True)
-    """
-
-    __slots__ = ("_read", "_values")
-
-    def __init__(self, read: Callable[[str, int], Result]) -> None:
-        self._read = read
-        self._values: LruCache[tuple[str, int], Result] = LruCache(max_bytes=_READ_BYTES)
-
-    def of(self, body: str, version: int) -> Result:
-        """Return what a record with this body and version says."""
-        value = self._values.get((body, version))
-        if value is None:
-            value = self._read(body, version)
-            self._values.put((body, version), value, _READ_SHARE * len(body))
-        return value
 
 
 def load_record(store: RecordStore, thread: Thread, kind: str) -> DerivedRecord | None:

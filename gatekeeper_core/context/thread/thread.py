@@ -2,46 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
-from copy import copy
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.messages import MediaPart, Message
 
-if TYPE_CHECKING:
-    from hashlib import blake2b
-
 __all__ = ["Thread", "messages_digest"]
-
-
-class _Digests:
-    """The digest of no message, of the first, of the first two, and so on, and the hash that goes on with the next."""
-
-    __slots__ = ("_running", "found")
-
-    def __init__(self, found: tuple[str, ...] = (), running: blake2b | None = None) -> None:
-        self.found = found
-        self._running = running
-
-    def continued(self, messages: Sequence[Message]) -> _Digests:
-        """Return the digests of messages that begin with those of these digests."""
-        from hashlib import blake2b  # here, because it is a tenth of the import of the library
-
-        running = self._running.copy() if self._running else blake2b(digest_size=16)
-        found = [] if self.found else [running.hexdigest()]
-        for message in messages[max(0, len(self.found) - 1) :]:
-            running.update(_said(message))
-            found.append(running.hexdigest())
-        return _Digests((*self.found, *found), running)
-
-    def __reduce__(self) -> tuple[type[_Digests], tuple[()]]:
-        """Return how to make none: a running hash cannot be pickled, and can be worked out again."""
-        return _Digests, ()
-
-
-_NO_DIGESTS = _Digests()
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +35,7 @@ class Thread:
     messages: tuple[Message, ...] = ()
     tenant: str = "default"
     user: str | None = None
-    _digests: _Digests = field(default_factory=lambda: _NO_DIGESTS, init=False, repr=False, compare=False)
+    _digests: tuple[str, ...] = field(default=(), init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         for name in ("id", "tenant", "user"):
@@ -77,10 +44,14 @@ class Thread:
                 raise TypeError(f"Thread.{name} must be a str, got {type(value).__name__}")
             if value == "":
                 raise ConfigError(f"Thread.{name} must not be empty")
-        object.__setattr__(self, "messages", _checked(self.messages))
+        messages = tuple(self.messages)
+        object.__setattr__(self, "messages", messages)
+        for at, message in enumerate(messages) if {*map(type, messages)} - {Message} else ():
+            if not isinstance(message, Message):
+                raise TypeError(f"Thread.messages[{at}] must be a Message, got {type(message).__name__}")
 
     def continued(self, messages: Iterable[Message]) -> Thread:
-        """Return the conversation with more messages at its end; its digests are not worked out again.
+        """Return the conversation with more messages at its end; what is hashed already is not hashed again.
 
         Raises:
             TypeError: one is no Message.
@@ -88,26 +59,9 @@ class Thread:
         >>> Thread("t1", [Message("user", "hello")]).continued([Message("assistant", "hi")]).last_seq
         1
         """
-        return self.holding(self.messages + _checked(messages, start=len(self.messages)))
-
-    def holding(self, messages: tuple[Message, ...]) -> Thread:
-        """Return the conversation with messages that are equal to its own, or go on from them; they are not checked."""
-        other = copy(self)
-        object.__setattr__(other, "messages", messages)
-        return other
-
-    def take_digests(self, before: Thread) -> None:
-        """Take over the digests of another value of the conversation, where that one is the beginning of this one.
-
-        >>> before, now = (Thread("t1", [Message("user", "hi")] * count) for count in (1, 2))
-        >>> now.take_digests(before)
-        >>> now.digests([1]) == Thread("t1", now.messages).digests([1])
-        True
-        """
-        known = len(before._digests.found) - 1
-        is_more = len(self._digests.found) <= known <= len(self.messages)
-        if is_more and before.messages[:known] == self.messages[:known]:
-            object.__setattr__(self, "_digests", before._digests)
+        longer = replace(self, messages=(*self.messages, *messages))
+        object.__setattr__(longer, "_digests", self._digests)
+        return longer
 
     @property
     def last_seq(self) -> int:
@@ -118,29 +72,21 @@ class Thread:
         """Return the digest of the messages up to each of these sequence numbers: 32 hexadecimal digits.
 
         What was derived from a conversation holds as long as the digest up to there is the same; ids and marks of
-        messages are not in it. Linear in the text, once for each thread value and what :meth:`continued` adds.
+        messages are not in it.
 
         Args:
             seqs: sequence numbers, -1 for no message at all; those past the end are not in the result.
 
-        Source: BLAKE2b, 128 bits.
+        Source: BLAKE2b, 128 bits, over the digest up to the message before and what the message says.
 
         >>> thread = Thread("t1", (Message("user", "hello"), Message("assistant", "hi")))
         >>> thread.digests([0])[0] == Thread("t2", thread.messages[:1]).digests([0])[0] != thread.digests([1])[1]
         True
         """
-        if len(self._digests.found) <= len(self.messages):
-            object.__setattr__(self, "_digests", self._digests.continued(self.messages))
-        found = self._digests.found
-        return {seq: found[seq + 1] for seq in seqs if -1 <= seq <= self.last_seq}
-
-
-def _checked(messages: Iterable[Message], *, start: int = 0) -> tuple[Message, ...]:
-    checked = tuple(messages)
-    for at, message in enumerate(checked, start) if {*map(type, checked)} - {Message} else ():
-        if not isinstance(message, Message):
-            raise TypeError(f"Thread.messages[{at}] must be a Message, got {type(message).__name__}")
-    return checked
+        if len(self._digests) <= len(self.messages):
+            new = _digests_of(self.messages[max(0, len(self._digests) - 1) :], after=self._digests[-1:])
+            object.__setattr__(self, "_digests", (*self._digests[:-1], *new))
+        return {seq: self._digests[seq + 1] for seq in seqs if -1 <= seq <= self.last_seq}
 
 
 def messages_digest(messages: Iterable[Message]) -> str:
@@ -150,12 +96,18 @@ def messages_digest(messages: Iterable[Message]) -> str:
     >>> messages_digest(messages) == Thread("t1", messages).digests([1])[1]
     True
     """
-    from hashlib import blake2b
+    return [*_digests_of(messages)][-1]
 
-    running = blake2b(digest_size=16)
+
+def _digests_of(messages: Iterable[Message], *, after: Sequence[str] = ()) -> Iterator[str]:
+    """Yield the digest before the first message, ``after`` or that of no message at all, then one for each message."""
+    from hashlib import blake2b  # here, because it is a tenth of the import of the library
+
+    digest = after[0] if after else blake2b(digest_size=16).hexdigest()
+    yield digest
     for message in messages:
-        running.update(_said(message))
-    return running.hexdigest()
+        digest = blake2b(digest.encode("ascii") + _said(message), digest_size=16).hexdigest()
+        yield digest
 
 
 def _said(message: Message) -> bytes:

@@ -12,7 +12,6 @@ is defused. The same input gives the same bytes.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -99,11 +98,9 @@ _WORTH_IT = 0.9
 _PREVIEW_HEAD, _PREVIEW_TAIL = 6, 2
 _PREVIEW_ASKED = 8
 
-_MEMO_BYTES = 32 * 2**20
-"""What the results made last may take, so that a run does not work through each of them at every step: a bound on their
-number would be no memory at all beyond it. Source: ours; 3,000 digests, where each is as long as a digest may be."""
-
-_MEMO_ENTRY_BYTES = 500  # key, value and place of an entry beside its text, rounded up
+_MAX_RESULTS = 4_096
+"""Compressed results that are kept, so that no step of a run works through each of them again. Source: ours; 40 MB,
+where each is as long as it may be."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -217,7 +214,7 @@ class ToolResultCompressor:
         self._config = config or ToolResultConfig()
         self._memory = working_memory
         # By text, tool, question, age and thread: what to send (None: the text as it is), and the id of its pointer.
-        self._memo: LruCache[Hashable, tuple[str | None, str | None]] = LruCache(max_bytes=_MEMO_BYTES)
+        self._memo: LruCache[Hashable, tuple[str | None, str | None]] = LruCache(max_entries=_MAX_RESULTS)
         self._strategies = dict(strategies or {})
         self._counter = checked_counter(token_counter)
         for name, strategy in self._strategies.items():
@@ -233,11 +230,6 @@ class ToolResultCompressor:
     def working_memory(self) -> WorkingMemory | ThreadMemories | None:
         """Where whole results are kept, if anywhere."""
         return self._memory
-
-    @property
-    def is_steady(self) -> bool:
-        """Whether a result always gets the same text and nothing else happens: so it need not be asked twice."""
-        return self._memory is None and all(isinstance(strategy, str) for strategy in self._strategies.values())
 
     def compress(
         self,
@@ -303,7 +295,7 @@ class ToolResultCompressor:
             result = self.compress(message.text, **context._replace(live=held)._asdict())
             text = None if result.text == message.text else result.text
             known = (text, result.pointer.id if result.pointer else None)
-            self._memo.put(key, known, _MEMO_ENTRY_BYTES + (0 if text is None else sys.getsizeof(text)))
+            self._memo.put(key, known)
         return message.text if known[0] is None else known[0]
 
     # --- the steps

@@ -1,11 +1,8 @@
 from __future__ import annotations
 
-from hypothesis import given
-from hypothesis import strategies as st
-
 from gatekeeper_core.context.history.left import Left, left_to_provider
 from gatekeeper_core.context.history.modes import HistoryConfig
-from gatekeeper_core.context.history.select import read_history, select_history
+from gatekeeper_core.context.history.select import select_history
 from gatekeeper_core.context.history.selector import ThreadSelector
 from gatekeeper_core.context.history.view import HistoryView
 from gatekeeper_core.messages import COMPACTED, Message, ToolCall
@@ -61,11 +58,3 @@ def test_what_the_provider_holds_itself_is_left_to_it() -> None:
 def test_a_pin_before_a_compaction_is_part_of_what_is_left() -> None:
     messages = [Message("user", "Summary: much."), Message("user", "a"), BLOCK, Message("user", "b")]
     assert view_of(messages, pinned=[0]).kept == (0, 1, 2, 3)
-
-
-kinds = st.sampled_from([Message("user", "q"), Message("assistant", "a"), BLOCK, Message("system", "s")])
-
-
-@given(messages=st.lists(kinds, max_size=12), cut=st.integers(0, 12))
-def test_an_earlier_reading_changes_nothing(messages: list[Message], cut: int) -> None:
-    assert read_history(messages, before=read_history(messages[:cut])) == read_history(messages)

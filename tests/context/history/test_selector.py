@@ -20,9 +20,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gatekeeper_core import ContextGatekeeper, GatekeeperConfig, InMemoryStore, ModelPrices, SQLiteStore, Usage
-from gatekeeper_core.caching import estimated_bytes
 from gatekeeper_core.context.compaction.run import RunConfig
-from gatekeeper_core.context.history.cache import THREAD_BYTES
 from gatekeeper_core.context.history.modes import HistoryConfig, budget_for_window
 from gatekeeper_core.context.history.selector import ThreadSelector
 from gatekeeper_core.context.history.view import HistoryView
@@ -70,10 +68,6 @@ def unbilled(view: HistoryView) -> HistoryView:
 
 def cost_of(messages: Iterable[Message], *, token_counter: Any = estimate_text_tokens) -> int:
     return count_messages(messages, token_counter=token_counter)
-
-
-def bytes_of(items: Sequence[Item]) -> int:
-    return THREAD_BYTES + sum(estimated_bytes(Message.from_dict(item), indexed=True) for item in items)
 
 
 class Calls:
@@ -245,23 +239,6 @@ def test_the_last_view_and_the_view_of_each_thread_can_be_asked_for() -> None:
     assert selector.view_of("three") is None
 
 
-def test_the_thread_that_was_not_used_for_longest_is_forgotten() -> None:
-    selector = selector_of(max_bytes=2 * bytes_of([user("q")]))
-    for thread in ("a", "b", "a", "c"):
-        selector.view([user("q")], thread=thread)
-    assert selector.view_of("b") is None
-    assert selector.view_of("a") is not None
-    assert selector.view_of("c") is not None
-
-
-def test_a_forgotten_thread_is_worked_out_again() -> None:
-    past, question = TALKS["chinese"]
-    selector = selector_of(max_bytes=0)
-    first = selector.view([*past, user(question)], thread="a")
-    selector.view([user("q")], thread="b")
-    assert selector.view([*past, user(question)], thread="a") == first
-
-
 def test_threads_without_a_name_are_told_apart_by_their_first_user_message() -> None:
     counter = Calls()
     selector = selector_of(token_counter=counter)
@@ -299,52 +276,6 @@ def test_every_text_is_counted_once() -> None:
     texts = {item["content"] for item in past} | {question, "6380", "thanks"}
     assert set(texts) <= set(counter.asked)
     assert set(counter.asked.values()) == {1}
-
-
-class Reading:
-    """Reads messages, and notes which."""
-
-    def __init__(self) -> None:
-        self.items: list[Item] = []
-
-    def __call__(self, item: Item) -> Message:
-        self.items.append(item)
-        return Message.from_dict(item)
-
-
-def test_a_message_that_still_reads_the_same_is_looked_at_and_not_read_again() -> None:
-    past, question = TALKS["mixed"]
-    items, reading = copy.deepcopy([*past, user(question)]), Reading()
-    selector = ThreadSelector(
-        reading,
-        signs=lambda listed: [(item["role"], item["content"]) for item in listed],
-        config=HistoryConfig(passthrough_below=0, on_error="raise"),
-        token_counter=estimate_text_tokens,
-    )
-    first = selector.view(items, thread="t")
-    reading.items.clear()
-    assert selector.view(items, thread="t") == first
-    assert reading.items == []
-    items[1]["content"] = "the port is 7000"
-    items += [assistant("6380"), user("New topic: sourdough 要发酵多久？")]
-    changed = selector.view(items, thread="t")
-    assert reading.items == [items[1], *items[7:]]
-    assert unbilled(changed) == unbilled(selector_of().view(items, thread="fresh"))
-    del items[2:8]
-    reading.items.clear()
-    cut = selector.view(items, thread="t")
-    assert reading.items == items[2:]
-    assert unbilled(cut) == unbilled(selector_of().view(items, thread="fresh"))
-
-
-def test_every_message_is_read_once_in_a_call_of_a_named_thread() -> None:
-    past, question = TALKS["english"]
-    items, reading = [*past, user(question)], Reading()
-    selector = selector_of(read=reading)
-    for _ in range(2):
-        reading.items.clear()
-        selector.view(items, thread="t")
-        assert [id(item) for item in reading.items] == [id(item) for item in items]
 
 
 # --- changes of a history
@@ -796,7 +727,7 @@ def test_a_setting_of_the_wrong_type_is_named(argument: str, make: Callable[[], 
     ("name", "value"),
     [
         ("token_budget", 0),
-        ("max_bytes", -1),
+        ("max_threads", 0),
         ("reserve_tokens", -1),
         ("floor_turns", -1),
         ("passthrough_below", -1),
@@ -836,11 +767,11 @@ def conversation(number: int, *, turn_count: int) -> list[Item]:
     return [*talk(*pairs), user(f"New topic: {topics[0]} part 0?")]
 
 
-@pytest.mark.parametrize("max_bytes", [2**26, 60_000, 0])
-def test_many_conversations_at_once_give_what_they_give_one_after_the_other(max_bytes: int) -> None:
+@pytest.mark.parametrize("max_threads", [256, 4, 1])
+def test_many_conversations_at_once_give_what_they_give_one_after_the_other(max_threads: int) -> None:
     histories = [conversation(number, turn_count=3 + number) for number in range(8)]
     expected = [selector_of().view(items).kept for items in histories]
-    selector = selector_of(max_bytes=max_bytes)
+    selector = selector_of(max_threads=max_threads)
     barrier = threading.Barrier(8)
 
     def serve(worker: int) -> list[tuple[int, tuple[int, ...]]]:
@@ -875,19 +806,18 @@ def test_one_conversation_is_served_one_call_at_a_time() -> None:
     inside: list[int] = []
     most: list[int] = []
 
-    def read(item: Item) -> Message:
+    def clock() -> float:
         inside.append(1)
         most.append(len(inside))
         time.sleep(0.002)
         inside.pop()
-        return Message.from_dict(item)
+        return 0.0
 
-    selector = selector_of(read=read)
+    selector = ThreadSelector(Message.from_dict, config=selector_of().config, clock=clock)
     items = conversation(1, turn_count=4)
     with ThreadPoolExecutor(4) as workers:
-        views = list(workers.map(lambda _: selector.view(items, thread="t"), range(4)))
-    assert all(view == views[0] for view in views)
-    assert max(most) == 1
+        list(workers.map(lambda at: selector.view(items, thread="t", query=f"{at}. Redis 端口?"), range(4)))
+    assert (len(most), max(most)) == (4, 1)
 
 
 def test_a_slow_conversation_does_not_hold_up_another_one() -> None:
@@ -1130,20 +1060,6 @@ def test_the_vectors_of_a_long_history_come_over_several_calls_the_newest_first(
     while 0 not in selector.view([*concepts.TALK, *past, Message("user", "Which sedan is mine?")], thread="t").turns:
         assert time.monotonic() < deadline
         past += [Message("user", "又 again"), Message("assistant", "好")]
-
-
-def test_the_bound_of_bytes_holds_with_the_vectors() -> None:
-    messages = [*concepts.TALK, Message("user", "Redis port?")]
-    bare, wide = hearing(None), hearing(lambda texts: [[1.0, *map(float, range(511))] for _ in texts])
-    for selector in (bare, wide):
-        selector.view(messages, thread="t")
-    assert wide.estimated_bytes - bare.estimated_bytes == 8 * 552
-    config = replace(concepts.AT_ONCE, max_bytes=2 * wide.estimated_bytes)
-    bounded = ThreadSelector[Message](lambda message: message, config=config, embedder=concepts.concepts)
-    for thread in "abcd":
-        bounded.view(messages, thread=thread)
-        assert bounded.estimated_bytes <= config.max_bytes
-    assert bounded.view_of("a") is None
 
 
 def test_an_embedder_of_one_thread_does_not_hold_up_another() -> None:

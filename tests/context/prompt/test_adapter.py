@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gatekeeper_core.caching import estimated_bytes
 from gatekeeper_core.context.compaction.rounds import as_summary
 from gatekeeper_core.context.compaction.run import RunConfig
 from gatekeeper_core.context.history.modes import HistoryConfig
@@ -302,32 +301,10 @@ def test_arguments_that_cannot_work_are_refused() -> None:
         requests(on_error="ignore")
 
 
-@each_script
-def test_the_last_builds_are_remembered_within_their_bytes(question: str) -> None:
-    builder = ContextBuilder(ContextBuilderConfig(total_budget=4000, locale="en"), token_counter=len)
-    talk = items_of([*TALK * 3, user(question * 20)])
-    one = requests_of(builder)
-    one.request(talk, Asked("t"))
-    door = requests_of(builder, max_bytes=one._last.used_bytes * 2)
+def test_the_last_builds_of_the_newest_threads_can_be_asked_for() -> None:
+    history = HistoryConfig(max_threads=2)
+    door = requests_of(ContextBuilder(ContextBuilderConfig(total_budget=4000, history=history), token_counter=len))
     for name in ("t0", "t1", "t0", "t2"):
-        door.request(talk, Asked(name))
+        door.request(items_of(TALK), Asked(name))
     assert [door.context_of(name) is not None for name in ("t0", "t1", "t2")] == [True, False, True]
-    door.request(talk * 4, Asked("t3"))
-    assert [door.context_of(name) is not None for name in ("t0", "t2", "t3")] == [False, False, True]
-    assert door.last_context is door.context_of("t3")
-    door.request(talk, Asked("t3"))
-    assert door._last.used_bytes == one._last.used_bytes
-
-
-@each_script
-def test_what_a_build_is_taken_to_keep_is_at_least_what_its_texts_take(question: str) -> None:
-    talk = [*TALK, user(question * 100), calls("c1", arguments=question * 50), result("c1")]
-    door = requests()
-    door.request(items_of(talk), Asked("t"))
-    assert door._last.used_bytes >= sum(estimated_bytes(message, indexed=True) for message in talk)
-
-
-@pytest.mark.parametrize(("wrong", "error"), [(-1, ConfigError), (1.5, TypeError)])
-def test_the_bytes_of_the_last_builds_are_a_number(wrong: Any, error: type[Exception]) -> None:
-    with pytest.raises(error, match="max_bytes"):
-        requests_of(ContextBuilder(), max_bytes=wrong)
+    assert door.last_context is door.context_of("t2")

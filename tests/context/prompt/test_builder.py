@@ -15,7 +15,7 @@ from gatekeeper_core.context.history.modes import HistoryConfig, HistoryMode
 from gatekeeper_core.context.memory.memory import LongTermMemory
 from gatekeeper_core.context.memory.search import MemoryConfig
 from gatekeeper_core.context.prompt.budget import BudgetShares, ContextBuilderConfig
-from gatekeeper_core.context.prompt.builder import _PROMPT_BYTES, ContextBuilder
+from gatekeeper_core.context.prompt.builder import ContextBuilder
 from gatekeeper_core.context.prompt.parts import HEADINGS, SystemPrompt
 from gatekeeper_core.context.prompt.result import BuiltContext
 from gatekeeper_core.context.thread.thread import Thread
@@ -468,20 +468,11 @@ def test_the_first_build_of_a_thread_shares_nothing() -> None:
     assert built(LONG_TALK).trace.prefix_share == 0.0
 
 
-def test_the_beginnings_of_prompts_are_remembered_within_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
-    def shared(threads: str, *, max_bytes: int) -> tuple[list[bool], int]:
-        monkeypatch.setattr("gatekeeper_core.context.prompt.builder._PROMPTS_BYTES", max_bytes)
-        prompts = ContextBuilder(ContextBuilderConfig(total_budget=2_000), token_counter=len)
-        contexts = [prompts.build(Thread(thread, tuple(LONG_TALK)), "Which port?", "Be brief.") for thread in threads]
-        return [context.trace.prefix_share > 0 for context in contexts], prompts._before.used_bytes
-
-    found, taken = shared("ab", max_bytes=10_000)
-    assert found == [False, False]
-    assert taken > 2 * _PROMPT_BYTES
-    found, taken_of_two = shared("abcbca", max_bytes=taken)
-    assert found == [False, False, False, True, True, False], "the one used longest ago has gone"
-    assert taken_of_two <= taken
-    assert shared("dd", max_bytes=0)[0] == [False, True], "the one used last is kept, however large"
+def test_the_prompts_of_the_threads_used_last_are_compared() -> None:
+    history = HistoryConfig(max_threads=2)
+    prompts = ContextBuilder(ContextBuilderConfig(total_budget=2_000, history=history), token_counter=len)
+    contexts = [prompts.build(Thread(thread, tuple(LONG_TALK)), "Which port?", "Be brief.") for thread in "abcbca"]
+    assert [context.trace.prefix_share > 0 for context in contexts] == [False, False, False, True, True, False]
 
 
 # --- what goes wrong --------------------------------------------------------------------------------------------------

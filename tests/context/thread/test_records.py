@@ -10,7 +10,6 @@ import pytest
 from gatekeeper_core.context.thread.records import (
     WRITE_ATTEMPTS,
     NewRecord,
-    ReadRecords,
     load_record,
     update_record,
     written,
@@ -94,24 +93,3 @@ def test_any_other_error_passes_at_once() -> None:
 def test_what_is_no_thread_is_refused() -> None:
     with pytest.raises(TypeError, match="thread must be a Thread, got str"):
         update_record(InMemoryStore(), "t1", "tally", longer)  # type: ignore[arg-type]
-
-
-def test_what_a_record_says_is_read_once_as_long_as_it_is_remembered() -> None:
-    read: list[tuple[str, int]] = []
-
-    def reading(body: str, version: int) -> list[str]:
-        read.append((body, version))
-        if not body:
-            raise ValueError("damaged")
-        return body.split()
-
-    records = ReadRecords(reading)
-    for _ in range(2):
-        assert records.of("端口 6380", 1) == records.of("端口 6380", 2) == ["端口", "6380"]
-        with pytest.raises(ValueError, match="damaged"):
-            records.of("", 3)
-    assert read == [("端口 6380", 1), ("端口 6380", 2), ("", 3), ("", 3)]
-    for version in range(9):
-        records.of("much " * 100_000, version)
-    records.of("端口 6380", 1)
-    assert read.count(("端口 6380", 1)) == 2

@@ -138,7 +138,7 @@ class GatekeeperMemory(BuilderOptions, Memory):
         contents = await self._get_memory_blocks_content(history, input=question, **block_kwargs)
         tokens = sum(self._estimate_token_count(content) for content in contents.values())
         share = int(self.token_limit * self.chat_history_token_ratio)
-        share = min(share, await asyncio.to_thread(self._history_cost, messages, thread=self.session_id))
+        share = min(share, await asyncio.to_thread(self._history_cost, messages))
         contents = await self._truncate_memory_blocks(contents, tokens, share)
         data, said = await self._format_memory_blocks(contents)
         formatted = self.memory_blocks_template.format_messages(memory_blocks=data) if data else []

@@ -27,7 +27,6 @@ from gatekeeper_core.pricing.usage import read_usage
 from gatekeeper_core.selection.planner import GatekeeperConfig
 from llama_index.memory.gatekeeper.events import report
 from llama_index.memory.gatekeeper.reading import read_message, write_message
-from llama_index.memory.gatekeeper.signs import signs_of
 
 if TYPE_CHECKING:
     from llama_index.core.llms.llm import LLM
@@ -162,8 +161,8 @@ class SelectionOptions(BaseModel):
     def _cost(self, messages: Sequence[ChatMessage]) -> int:
         return self._current_selector().cost(messages)
 
-    def _history_cost(self, messages: Sequence[ChatMessage], *, thread: str | None) -> int:
-        return self._current_selector().history_cost(messages, thread=thread)
+    def _history_cost(self, messages: Sequence[ChatMessage]) -> int:
+        return self._current_selector().cost(messages)
 
     @property
     def _settings(self) -> HistoryConfig:
@@ -181,7 +180,6 @@ class SelectionOptions(BaseModel):
             selector = ThreadSelector(
                 read_message,
                 write=write_message,
-                signs=signs_of,
                 config=replace(config, token_budget=budget, run=None),
                 token_counter=lambda text: len(tokenizer(text)),
                 budget_setting=self._budget_setting,
