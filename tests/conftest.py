@@ -1,8 +1,8 @@
 """The settings, fixtures and rules of the test run.
 
 Environment:
-    GATEKEEPER_HYPOTHESIS_PROFILE: ``ci`` (default: 15 examples, the same in each run), ``wheel`` (5, for what is tested
-        again on the built wheel), ``thorough`` (500) or ``campaign`` (100), both by ``--hypothesis-seed``.
+    GATEKEEPER_HYPOTHESIS_PROFILE: ``ci`` (default: 15 examples, the same in each run), ``thorough`` (500) or ``campaign``
+        (100), both by ``--hypothesis-seed``.
     GATEKEEPER_HYPOTHESIS_EXAMPLES: another number of examples for the profile.
     GATEKEEPER_WIRE_HISTORIES: how many random histories of each client go over HTTP (12; see ``tests/strict_server.py``).
     GATEKEEPER_FORBID_SKIPS: ``1`` turns each skipped test or module into a failure.
@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import gc
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import pytest
@@ -28,18 +29,18 @@ Report = TypeVar("Report", pytest.TestReport, pytest.CollectReport)
 # The command speaks the language of the locale; what the tests read of it is English, whoever runs them.
 os.environ["LANGUAGE"] = "en"
 
+TESTS = Path(__file__).parent
 FORBID_SKIPS = os.environ.get("GATEKEEPER_FORBID_SKIPS") == "1"
 
 # Deadlines and slowness are the machine's matter, not the promise's: speed is the benchmarks' to judge.
-for profile, examples in (("ci", 15), ("wheel", 5)):
-    settings.register_profile(
-        profile,
-        max_examples=examples,
-        deadline=None,
-        derandomize=True,
-        database=None,
-        suppress_health_check=[HealthCheck.too_slow],
-    )
+settings.register_profile(
+    "ci",
+    max_examples=15,
+    deadline=None,
+    derandomize=True,
+    database=None,
+    suppress_health_check=[HealthCheck.too_slow],
+)
 settings.register_profile(
     "thorough",
     max_examples=500,
@@ -52,6 +53,16 @@ settings.load_profile(os.environ.get("GATEKEEPER_HYPOTHESIS_PROFILE", "ci"))
 if examples := int(os.environ.get("GATEKEEPER_HYPOTHESIS_EXAMPLES", "0")):
     settings.register_profile("so many", max_examples=examples)
     settings.load_profile("so many")
+
+
+NEED_MORE = {"adapters", "browser", "chat", "cli", "meaning", "otel", "postgres", "servers", "site"}
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Mark what needs more than the library alone, by its own mark, its folder or, for the benchmarks, its name."""
+    named = item.path.name.startswith("test_benchmark") or NEED_MORE & {*item.path.relative_to(TESTS).parts}
+    if named or any(mark.name in NEED_MORE for mark in item.iter_markers()):
+        item.add_marker("extras")
 
 
 def _without_skips(report: Report) -> Report:
