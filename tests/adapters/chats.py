@@ -48,3 +48,11 @@ def assistant(text: str) -> ChatMessage:
 
 def history_of(pairs: Sequence[tuple[str, str]]) -> list[ChatMessage]:
     return [message for asked, answered in pairs for message in (user(asked), assistant(answered))]
+
+
+def texts(messages: Sequence[ChatMessage]) -> list[str]:
+    return [message.content or "" for message in messages]
+
+
+def words(text: str) -> list[str]:
+    return text.split()

@@ -69,3 +69,22 @@ def workers() -> Iterator[Processes]:
     """Processes that are told what to do."""
     with started_workers() as processes:
         yield processes
+
+
+@pytest.fixture
+def events() -> Iterator[list[Any]]:
+    """The events of ours that LlamaIndex's dispatcher hands out."""
+    from llama_index.core.instrumentation import get_dispatcher
+    from llama_index.core.instrumentation.event_handlers import BaseEventHandler
+
+    heard: list[Any] = []
+
+    class Listener(BaseEventHandler):
+        def handle(self, event: Any, **_: Any) -> None:
+            if event.class_name().startswith("Gatekeeper"):
+                heard.append(event)
+
+    root, listener = get_dispatcher(), Listener()
+    root.add_event_handler(listener)
+    yield heard
+    root.event_handlers.remove(listener)

@@ -105,6 +105,15 @@ class DoorContract:
         assert {2, 3} <= set(kept)
         assert not {6, 7, 8, 9} & set(kept), "the bread has nothing to do with the crate"
 
+    def test_reserved_tokens_stay_free(self, door: type[Door], opened: Open) -> None:
+        pairs, question = TOPICS["mixed"]
+        messages = asked(door, pairs, question)
+        at_door = opened(door, budget=60, reserve_tokens=40, **ALL_OF_IT)
+        at_door.fill(messages)
+        assert at_door.ask(question) == chosen_by_core(messages, question, 20, inside=door.asks_inside)
+        if (view := at_door.view()) is not None:
+            assert (view.fixed_tokens, view.budget_tokens) == (40, 60)
+
     def test_the_same_question_again_gets_the_same_answer(self, door: type[Door], opened: Open) -> None:
         pairs, question = TOPICS["mixed"]
         at_door = opened(door, budget=60, passthrough_below=0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
@@ -32,6 +33,11 @@ class Scripted(BaseChatModel):
     def _llm_type(self) -> str:
         return "scripted"
 
+    @property
+    def text(self) -> str:
+        """What it was sent last."""
+        return "\n".join(message.text for message in self.seen[-1])
+
     def bind_tools(self, tools: Any, **_: Any) -> Any:
         return self
 
@@ -41,6 +47,44 @@ class Scripted(BaseChatModel):
             raise RefusedError
         answer = self.script.pop(0) if self.script else AIMessage("ok")
         return ChatResult(generations=[ChatGeneration(message=answer)])
+
+
+class Heard(BaseCallbackHandler):
+    """Keeps the events and the names of the runs that it hears of, or fails."""
+
+    raise_error = True
+
+    def __init__(self, error: Exception | None = None) -> None:
+        self.events: list[tuple[str, Any]] = []
+        self.parents: list[Any] = []
+        self.runs: dict[Any, Any] = {}
+        self.error = error
+
+    def on_chain_start(self, serialized: Any, inputs: Any, *, run_id: Any, **more: Any) -> None:
+        self.runs[run_id] = more.get("name")
+
+    def on_custom_event(self, name: str, data: Any, *, run_id: Any, **_: Any) -> None:
+        self.events.append((name, data))
+        self.parents.append(run_id)
+        if self.error:
+            raise self.error
+
+
+def talk(pairs: Sequence[tuple[str, str]]) -> list[BaseMessage]:
+    return [message for asked, answered in pairs for message in (HumanMessage(asked), AIMessage(answered))]
+
+
+def texts_of(pairs: Sequence[tuple[str, str]]) -> list[str]:
+    return [text for pair in pairs for text in pair]
+
+
+def contents(messages: Sequence[BaseMessage]) -> list[Any]:
+    return [message.content for message in messages]
+
+
+def on(thread: str, *callbacks: Any) -> Any:
+    """Return the config of a run on a thread."""
+    return {"configurable": {"thread_id": thread}, "callbacks": list(callbacks)}
 
 
 def run_again(agent: Any, config: Any, messages: Sequence[BaseMessage] = ()) -> None:

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchmarks.speed_adapters import SHAPES, adapters, conversation, main
-from gatekeeper_core.messages import validate_messages
+from benchmarks.speed_adapters import adapters, conversation, main
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -18,15 +17,6 @@ pytestmark = [
     pytest.mark.adapters,
     pytest.mark.filterwarnings("ignore::langchain_core._api.LangChainDeprecationWarning"),
 ]
-
-
-@pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("size", [5, 9, 21])
-def test_a_history_is_valid_and_ends_with_the_question(shape: str, size: int) -> None:
-    messages = conversation(size, shape=shape, seed=1)
-    assert (len(messages), messages[-1].role) == (size, "user")
-    assert validate_messages(messages, provider="openai") == ()
-    assert any(message.tool_calls for message in messages) == (shape == "tools")
 
 
 def test_every_adapter_reads_its_store_and_gives_the_same_again() -> None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import sqlite3
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
-from benchmarks.store_shelves import SHELVES, Append, Graph, Place, SqlAlchemyChatStore
+from benchmarks.store_shelves import SHELVES, Append, Place
 from benchmarks.stores import Names, Sizes, contests, said
 
 if TYPE_CHECKING:
@@ -38,27 +38,6 @@ def test_a_peer_in_a_file_gives_back_what_it_took(tmp_path: Path, kind: ShelfKin
     journal = connection.execute("PRAGMA journal_mode").fetchone()[0]
     connection.close()
     assert kind.settings.startswith({"wal": "WAL", "delete": "rollback journal"}[journal])
-
-
-@pytest.mark.parametrize("kind", PEERS, ids=[kind.name for kind in PEERS])
-def test_a_peer_in_a_file_waits_for_the_disk_as_the_table_says(tmp_path: Path, kind: ShelfKind) -> None:
-    shelf = kind.open(Place(str(tmp_path)))
-    waits: Any = None
-    if isinstance(shelf, SqlAlchemyChatStore):
-
-        async def ask() -> int:
-            async with shelf._engine.connect() as connection:
-                return int((await connection.exec_driver_sql("PRAGMA synchronous")).scalar())
-
-        waits = shelf.run(ask())
-    elif isinstance(shelf, Graph):
-        waits = shelf._graph.checkpointer.conn.execute("PRAGMA synchronous").fetchone()[0]
-    else:
-        shelf.prepare(THREAD)
-        with shelf._kept[THREAD].engine.connect() as connection:  # type: ignore[attr-defined]
-            waits = connection.exec_driver_sql("PRAGMA synchronous").scalar()
-    shelf.close()
-    assert kind.settings.endswith({1: "normal", 2: "full"}[waits])
 
 
 def test_a_checkpointer_loses_writes_at_once_in_silence_and_the_count_tells(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from benchmarks import fit_tokens, hard_texts, tokens
+from benchmarks import fit_tokens, tokens
 from gatekeeper_core.token_estimate import CLASSES, TokenEstimator
 from gatekeeper_core.token_profiles import WEIGHTS
 
@@ -68,37 +68,9 @@ def test_hard_texts_move_the_weights_of_hard_classes_alone(
     assert [name for name, old, new in zip(CLASSES, before, after, strict=True) if abs(old - new) > 0.01] == ["greek"]
 
 
-def test_each_source_is_predicted_by_the_others(segments: fit_tokens.Segments, hard: fit_tokens.Segments) -> None:
-    cheap_and_dear = hard.of(np.array(hard.sources) != "b")
-    estimates = fit_tokens.other_sources(segments, cheap_and_dear, "o200k")
-    assert estimates[:3] == pytest.approx([100] * 3, abs=2)
-    assert estimates[3:] == pytest.approx([50] * 3, abs=2)
-
-
 def test_no_letter_costs_more_than_twice_its_bytes(segments: fit_tokens.Segments, hard: fit_tokens.Segments) -> None:
     dear = hard._replace(tokens=dict.fromkeys(fit_tokens.PROFILES, np.full(9, 900.0)))
     assert fit_tokens.fit(segments, dear, "o200k")[CLASSES.index("greek")] == fit_tokens.DEAREST
-
-
-def test_hard_rows_have_a_figure_for_each_kind_and_method(
-    segments: fit_tokens.Segments, hard: fit_tokens.Segments
-) -> None:
-    kinds = hard._replace(kinds=("el", "km", "th") * 3)
-    rows, assembled = tokens.hard_rows(segments, kinds, count=5)
-    assert [row["kind"] for row in rows] == ["el", "km", "th"]
-    assert all(set(row) == {"kind", *fit_tokens.PROFILES} for row in rows)
-    assert [row["method"] for row in assembled[:2]] == [
-        "TokenEstimator, other sources",
-        "TokenEstimator, of the library",
-    ]
-
-
-def test_made_texts_are_the_same_for_the_same_seed_and_of_two_sources() -> None:
-    made = hard_texts.made_texts(texts=2, seed=7)
-    assert made == hard_texts.made_texts(texts=2, seed=7)
-    assert {text.source for text in made} == {"seed 7", "seed 8"}
-    assert {"base64", "hex", "uuid", "shades", "LaTeX", "han", "aligned table"} <= {text.kind for text in made}
-    assert all(60 <= len(text.text) <= 2_000 for text in made)
 
 
 def test_the_one_sided_fit_moves_its_own_weights_alone(segments: fit_tokens.Segments) -> None:
@@ -113,15 +85,6 @@ def test_the_one_sided_fit_moves_its_own_weights_alone(segments: fit_tokens.Segm
     assert all(abs(weight - 2) < 0.05 for weight in fitted["braille"])
 
 
-def test_prose_is_read_by_source_and_language(tmp_path: Path) -> None:
-    for source in ("udhr", "news"):
-        (tmp_path / source).mkdir()
-        (tmp_path / source / "kk.txt").write_text("Бірінші жол.\nЕкінші жол.\n" * 200, encoding="utf-8")
-    made = hard_texts.prose(tmp_path, texts=3)
-    assert [(text.kind, text.source) for text in made] == [("kk", "news")] * 3 + [("kk", "udhr")] * 3
-    assert all(text.text.startswith(("Бірінші", "Екінші")) and 200 <= len(text.text) <= 2_000 for text in made)
-
-
 def test_bounded_least_squares_are_the_best_of_many_tries() -> None:
     random = np.random.default_rng(7)
     for _ in range(20):
@@ -132,12 +95,6 @@ def test_bounded_least_squares_are_the_best_of_many_tries() -> None:
         least = ((rows @ found - target) ** 2).sum()
         for other in found + random.normal(size=(200, 5)) * 0.1:
             assert ((rows @ np.maximum(other, floors) - target) ** 2).sum() >= least - 1e-9
-
-
-def test_prompts_are_the_same_for_the_same_seed_and_long_enough(segments: fit_tokens.Segments) -> None:
-    drawn = fit_tokens.prompts(segments, "o200k", count=5)
-    assert drawn == fit_tokens.prompts(segments, "o200k", count=5)
-    assert all(4_000 <= segments.tokens["o200k"][prompt].sum() < 49_000 for prompt in drawn)
 
 
 def test_rows_tell_errors_and_shares_over_budget(segments: fit_tokens.Segments) -> None:

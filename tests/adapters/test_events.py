@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 from langchain_core.runnables import RunnableLambda
 from llama_index.core.base.llms.types import ChatMessage
-from llama_index.core.instrumentation import get_dispatcher  # type: ignore[attr-defined]
-from llama_index.core.instrumentation.event_handlers import BaseEventHandler
 from llama_index.core.instrumentation.events.base import BaseEvent  # type: ignore[attr-defined]
 
 from gatekeeper_core import ContextBuilder, ContextBuilderConfig
@@ -22,6 +18,7 @@ from langchain_gatekeeper import GatekeeperSelector
 from langchain_gatekeeper.building import BuiltRequests
 from langchain_gatekeeper.events import announce
 from llama_index.memory.gatekeeper import GatekeeperMemoryBuffer
+from tests.adapters.scripted import Heard
 from tests.histories import configured
 from tests.observed import event_of, everything_told, facts_of, fits
 from tests.talks import TALKS
@@ -31,38 +28,6 @@ pytestmark = pytest.mark.adapters
 OPTIONS: dict[str, Any] = {"passthrough_below": 0, "floor_turns": 0}
 each_script = pytest.mark.parametrize("script", TALKS)
 each_shadow = pytest.mark.parametrize("shadow", [False, True])
-
-
-class Callbacks(BaseCallbackHandler):
-    """What LangChain tells."""
-
-    def __init__(self) -> None:
-        self.data: list[dict[str, Any]] = []
-
-    def on_custom_event(self, name: str, data: Any, **_: Any) -> None:
-        self.data.append(data)
-
-
-class Heard(BaseEventHandler):
-    """What LlamaIndex tells."""
-
-    events: list[Any] = []  # noqa: RUF012 - pydantic copies it
-
-    @classmethod
-    def class_name(cls) -> str:
-        return "Heard"
-
-    def handle(self, event: Any, **_: Any) -> None:
-        if event.class_name().startswith("Gatekeeper"):
-            self.events.append(event)
-
-
-@pytest.fixture
-def heard() -> Iterator[Heard]:
-    root, handler = get_dispatcher(), Heard()
-    root.add_event_handler(handler)
-    yield handler
-    root.event_handlers.remove(handler)
 
 
 def langchain_talk(script: str) -> list[BaseMessage]:
@@ -78,20 +43,21 @@ def memory_of(script: str, **options: Any) -> GatekeeperMemoryBuffer:
 
 
 def selection_by_langchain(script: str, *, shadow: bool) -> dict[str, Any]:
-    callbacks = Callbacks()
+    heard = Heard()
     gate = GatekeeperSelector(**configured(token_budget=4000, token_counter=len, shadow=shadow, **OPTIONS))
-    gate.invoke(langchain_talk(script), {"callbacks": [callbacks]})
-    (data,) = callbacks.data
-    return data
+    gate.invoke(langchain_talk(script), {"callbacks": [heard]})
+    ((_, data),) = heard.events
+    return dict(data)
 
 
 @each_script
 @each_shadow
-def test_both_frameworks_and_the_log_tell_the_same_of_a_selection(script: str, shadow: bool, heard: Heard) -> None:
+def test_both_frameworks_and_the_log_tell_the_same_of_a_selection(script: str, shadow: bool, events: list[Any]) -> None:
     with everything_told() as records:
         langchain = selection_by_langchain(script, shadow=shadow)
         memory_of(script, token_limit=4000, shadow=shadow, **OPTIONS).get()
-    (event,) = heard.events
+    (event,) = events
+    assert (event.memory, event.thread) == ("GatekeeperMemoryBuffer", "chat_history")
     told = event.model_dump(exclude={*BaseEvent.model_fields, "memory", "thread"})
     assert told.pop("class_name") == "GatekeeperSelectionEvent"
     del told["counter"], langchain["counter"]  # each names its own
@@ -107,19 +73,19 @@ def test_both_frameworks_and_the_log_tell_the_same_of_a_selection(script: str, s
 @each_shadow
 @pytest.mark.parametrize("total_budget", [4000, 10])
 def test_both_frameworks_and_the_log_tell_the_same_of_a_build(
-    script: str, shadow: bool, total_budget: int, heard: Heard
+    script: str, shadow: bool, total_budget: int, events: list[Any]
 ) -> None:
     def builder() -> ContextBuilder:
         return ContextBuilder(ContextBuilderConfig(total_budget=total_budget), token_counter=len)
 
-    callbacks = Callbacks()
+    heard = Heard()
     requests = BuiltRequests(builder(), HistoryConfig(), user="user_id", tenant="tenant_id", provider="gemini")
     with everything_told() as records:
         built = requests.requests.request(langchain_talk(script), Asked("t1", provider="gemini"))
         step = RunnableLambda(lambda _: announce(built, shadow=shadow))
-        step.invoke(None, {"callbacks": [callbacks]})
+        step.invoke(None, {"callbacks": [heard]})
         memory_of(script, builder=builder(), chat_store_key="t1", shadow=shadow).get()
-    (langchain,), (event,) = callbacks.data, heard.events
+    ((_, langchain),), (event,) = heard.events, events
     assert (event.status, event.shadow) == (langchain["status"], langchain["shadow"])
     assert event.facts == langchain
     logged = [facts_of(record) for record in records if event_of(record) is REQUEST]

@@ -15,7 +15,6 @@ from langchain.agents import create_agent
 from langchain.agents.middleware.types import ModelResponse
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
 from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.types import Command
 
 from gatekeeper_core.context.history.modes import HistoryConfig
 from gatekeeper_core.context.memory.memory import LongTermMemory
@@ -33,20 +32,16 @@ from langchain_gatekeeper import GatekeeperMiddleware
 from langchain_gatekeeper.owners import provider_of
 from langchain_gatekeeper.reading import read_message
 from tests.adapters.histories import TOPICS, histories, to_langchain
-from tests.adapters.scripted import Scripted, run_again
+from tests.adapters.scripted import Heard, Scripted, contents, on, run_again, talk
 from tests.adapters.test_langchain_middleware import (
-    Heard,
     asked,
     calling,
     carries_its_run,
-    contents,
     each_script,
     each_way_with_a_run,
-    on,
     port,
     request_of,
     sent,
-    talk,
 )
 from tests.histories import configured
 
@@ -209,27 +204,6 @@ def _whole(request: Any) -> list[BaseMessage]:
     if system is None and request.system_prompt:
         system = SystemMessage(request.system_prompt)
     return [*([system] if system else []), *request.messages]
-
-
-def test_a_run_that_was_interrupted_goes_on_in_another_process() -> None:
-    from langchain.agents.middleware import HumanInTheLoopMiddleware
-
-    pairs, question = TOPICS["english"]
-    model, saver = Scripted(script=[calling(), AIMessage("6380")]), InMemorySaver()
-
-    def agent_of(gate: GatekeeperMiddleware) -> Any:
-        people: Any = HumanInTheLoopMiddleware(interrupt_on={"port": True})
-        return create_agent(model, [port], middleware=[people, gate], checkpointer=saver)
-
-    stopped = agent_of(GatekeeperMiddleware(builder=builder(**GATED))).invoke(
-        {"messages": [*talk(pairs), HumanMessage(question)]}, on("t1")
-    )
-    assert "__interrupt__" in stopped
-    second = GatekeeperMiddleware(builder=builder(**GATED))
-    agent_of(second).invoke(Command(resume={"decisions": [{"type": "approve"}]}), on("t1"))
-    first, again = map(contents, model.seen)
-    assert again[: len(first)] == first
-    run_again(agent_of(second), on("t1"))
 
 
 def test_a_summary_by_another_middleware_is_always_sent_and_never_the_question() -> None:

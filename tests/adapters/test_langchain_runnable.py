@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import copy
-import threading
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from langchain_core.callbacks import AsyncCallbackHandler, BaseCallbackHandler
 from langchain_core.chat_history import InMemoryChatMessageHistory
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
+from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
 from langchain_core.prompts import ChatPromptTemplate, MessagesPlaceholder
 from langchain_core.runnables import RunnableParallel, RunnablePassthrough
 from langchain_core.runnables.history import RunnableWithMessageHistory
@@ -23,14 +20,13 @@ from langgraph.graph import START, MessagesState, StateGraph
 
 from gatekeeper_core.context.history.modes import HistoryConfig
 from gatekeeper_core.errors import ConfigError
-from gatekeeper_core.tokens import estimate_text_tokens
 from langchain_gatekeeper import GatekeeperSelector, select_messages
 from langchain_gatekeeper.events import aannounce, announce
 from tests.adapters.histories import TOPICS
-from tests.adapters.scripted import Scripted, run_again
+from tests.adapters.scripted import Heard, Scripted, contents, run_again, talk, texts_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    pass
 
 pytestmark = [
     pytest.mark.adapters,
@@ -42,39 +38,6 @@ pytestmark = [
 each_script = pytest.mark.parametrize("script", TOPICS)
 both_ways = pytest.mark.parametrize("asynchronous", [False, True], ids=["sync", "async"])
 CONFIG = HistoryConfig(on_error="raise", passthrough_below=0, token_budget=200)
-
-
-class Heard(BaseCallbackHandler):
-    """Keeps the events and the runs that it hears of, or fails."""
-
-    raise_error = True
-
-    def __init__(self, error: Exception | None = None) -> None:
-        self.events: list[tuple[str, Any]] = []
-        self.parents: list[Any] = []
-        self.runs: dict[Any, Any] = {}
-        self.error = error
-
-    def on_chain_start(self, serialized: Any, inputs: Any, *, run_id: Any, **more: Any) -> None:
-        self.runs[run_id] = more.get("name")
-
-    def on_custom_event(self, name: str, data: Any, *, run_id: Any, **_: Any) -> None:
-        self.events.append((name, data))
-        self.parents.append(run_id)
-        if self.error:
-            raise self.error
-
-
-def talk(pairs: Sequence[tuple[str, str]]) -> list[BaseMessage]:
-    return [message for asked, answered in pairs for message in (HumanMessage(asked), AIMessage(answered))]
-
-
-def texts_of(pairs: Sequence[tuple[str, str]]) -> list[str]:
-    return [text for pair in pairs for text in pair]
-
-
-def contents(messages: Sequence[BaseMessage]) -> list[Any]:
-    return [message.content for message in messages]
 
 
 def called(step: Any, given: Any, config: Any = None, *, asynchronous: bool) -> Any:
@@ -127,14 +90,6 @@ def test_a_question_that_stands_in_the_history_is_the_current_turn_and_stays() -
     assert contents(passed["history"]) == [*texts_of(pairs[:2]), question]
     without = gate.invoke({"history": [*talk(pairs), HumanMessage(question)]})
     assert without == {"history": passed["history"]}
-
-
-def test_a_blank_question_gets_the_newest_turns() -> None:
-    pairs, _ = TOPICS["english"]
-    gate = GatekeeperSelector(replace(CONFIG, token_budget=45))
-    assert contents(gate.invoke({"input": "", "history": talk(pairs)})["history"]) == texts_of(pairs[-2:])
-    assert gate.last_selection is not None
-    assert gate.last_selection.status == "no_query"
 
 
 def test_nothing_in_is_nothing_out() -> None:
@@ -221,19 +176,6 @@ def test_inside_a_runnable_with_history_the_store_keeps_everything(script: str, 
     assert contents(model.seen[0]) == [*texts_of(pairs[:2]), question]
     assert contents(store.messages) == [*texts_of(pairs), question, "ok", question, "ok"]
     assert gate.selection_for("s1") is gate.last_selection is not None
-
-
-@both_ways
-def test_a_runnable_with_history_of_plain_messages_keeps_everything_as_well(asynchronous: bool) -> None:
-    pairs, question = TOPICS["english"]
-    store, model = InMemoryChatMessageHistory(), Scripted()
-    store.add_messages(talk(pairs))
-    prompt = ChatPromptTemplate([("system", "be brief"), MessagesPlaceholder("messages")])
-    chain = RunnableWithMessageHistory(GatekeeperSelector(CONFIG) | prompt | model, lambda _: store)
-    config = {"configurable": {"session_id": "s1"}}
-    called(chain, [HumanMessage(question)], config, asynchronous=asynchronous)
-    assert contents(model.seen[0]) == ["be brief", *texts_of(pairs[:2]), question]
-    assert contents(store.messages) == [*texts_of(pairs), question, "ok"]
 
 
 def test_batches_keep_their_order_and_their_threads() -> None:
@@ -355,20 +297,6 @@ def test_a_selection_is_announced_by_its_own_run_without_text(asynchronous: bool
     assert not any(text in str(heard.events) for text in texts_of(pairs))
 
 
-def test_an_async_handler_hears_of_it() -> None:
-    class Listener(AsyncCallbackHandler):
-        def __init__(self) -> None:
-            self.names: list[str] = []
-
-        async def on_custom_event(self, name: str, data: Any, **_: Any) -> None:
-            await asyncio.sleep(0)
-            self.names.append(name)
-
-    listener = Listener()
-    called(GatekeeperSelector(CONFIG), [HumanMessage("hi")], {"callbacks": [listener]}, asynchronous=True)
-    assert listener.names == ["gatekeeper_selection"]
-
-
 def test_outside_a_run_nobody_is_told() -> None:
     heard = Heard()
     gate = GatekeeperSelector(CONFIG)
@@ -395,49 +323,6 @@ def test_the_error_of_a_handler_is_not_swallowed(asynchronous: bool) -> None:
 
 
 # --- errors, threads ------------------------------------------------------------------------------------------------
-
-
-def broken(*_: Any, **__: Any) -> Any:
-    raise ZeroDivisionError("a fault in the selection, with secret text")
-
-
-def test_many_threads_of_the_process_may_share_one_selector() -> None:
-    gate = GatekeeperSelector(replace(CONFIG, max_threads=8))
-
-    def work(number: int) -> bool:
-        pairs, question = TOPICS[list(TOPICS)[number % 3]]
-        return contents(gate.invoke([*talk(pairs), HumanMessage(question)])) == [*texts_of(pairs[:2]), question]
-
-    with ThreadPoolExecutor(8) as pool:
-        assert all(pool.map(work, range(90)))
-
-
-def test_a_selection_that_is_cancelled_leaves_a_working_selector() -> None:
-    pairs, question = TOPICS["english"]
-    messages = [*talk(pairs), HumanMessage(question)]
-    started, go_on = threading.Event(), threading.Event()
-    threads = set()
-
-    def slow(text: str) -> int:
-        threads.add(threading.current_thread())
-        started.set()
-        go_on.wait(10)
-        return estimate_text_tokens(text)
-
-    gate = GatekeeperSelector(CONFIG, token_counter=slow)
-
-    async def run() -> Any:
-        task = asyncio.create_task(gate.ainvoke(messages))
-        while not started.is_set():
-            await asyncio.sleep(0.001)
-        task.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await task
-        go_on.set()
-        return await gate.ainvoke(messages)
-
-    assert contents(asyncio.run(run())) == [*texts_of(pairs[:2]), question]
-    assert threading.main_thread() not in threads
 
 
 def test_the_prices_are_those_of_the_model() -> None:

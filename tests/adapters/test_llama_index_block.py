@@ -13,20 +13,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from llama_index.core.base.llms.types import ChatMessage, ImageBlock, ToolCallBlock
-from llama_index.core.instrumentation import get_dispatcher
-from llama_index.core.instrumentation.event_handlers import BaseEventHandler
 from llama_index.core.memory import Memory
 from llama_index.core.storage.chat_store.base_db import MessageStatus
 from llama_index.core.storage.chat_store.sql import SQLAlchemyChatStore
-from pydantic import Field
 
 from gatekeeper_core.context.history.modes import HistoryConfig
 from gatekeeper_core.fences import fence
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
-from llama_index.memory.gatekeeper import GatekeeperMemoryBlock, GatekeeperSelectionEvent
+from llama_index.memory.gatekeeper import GatekeeperMemoryBlock
 from llama_index.memory.gatekeeper.recalled import RecalledText, tag_of
 from tests.adapters.chats import TALKS as CHATS
-from tests.adapters.chats import assistant, history_of, user
+from tests.adapters.chats import assistant, history_of, user, words
 from tests.adapters.pickling import by_pickle
 from tests.histories import configured
 
@@ -54,10 +51,6 @@ def flushed(messages: Sequence[ChatMessage], session: str | None = "s", **option
     block = GatekeeperMemoryBlock(**configured(**{"on_error": "raise", "passthrough_below": 0} | options))
     run(block.aput(list(messages), from_short_term_memory=True, session_id=session))
     return block
-
-
-def words(text: str) -> list[str]:
-    return text.split()
 
 
 # --- what comes back ------------------------------------------------------------------------------------------------
@@ -301,25 +294,11 @@ def test_a_stock_memory_can_truncate_the_block() -> None:
 # --- options, reports, copies ---------------------------------------------------------------------------------------
 
 
-class Listener(BaseEventHandler):
-    heard: list[Any] = Field(default_factory=list)
-
-    def handle(self, event: Any, **more: Any) -> None:
-        if isinstance(event, GatekeeperSelectionEvent):
-            self.heard.append(event)
-
-
-def test_shadow_mode_brings_nothing_back_and_reports() -> None:
+def test_shadow_mode_brings_nothing_back_and_reports(events: list[Any]) -> None:
     pairs, question, _ = TALKS["english"]
-    block, listener = flushed(history_of(pairs), shadow=True), Listener()
-    get_dispatcher().add_event_handler(listener)
-    try:
-        assert recall(block, question) == ""
-    finally:
-        get_dispatcher().event_handlers.remove(listener)
-    assert [(event.memory, event.thread, event.turn_ids) for event in listener.heard] == [
-        ("GatekeeperMemoryBlock", "s", [0])
-    ]
+    block = flushed(history_of(pairs), shadow=True)
+    assert recall(block, question) == ""
+    assert [(event.memory, event.thread, event.turn_ids) for event in events] == [("GatekeeperMemoryBlock", "s", [0])]
     assert block.last_selection is not None
     assert block.last_selection is block.selection_for("s")
 

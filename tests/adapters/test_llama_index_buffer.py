@@ -1,13 +1,11 @@
-"""GatekeeperMemoryBuffer in LlamaIndex's engines and agents, on its stores, and through its serializers."""
+"""GatekeeperMemoryBuffer on its stores and through its serializers, and both memories in LlamaIndex's engines and agents."""
 
 from __future__ import annotations
 
 import asyncio
 import copy
 import json
-import threading
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -29,8 +27,6 @@ from llama_index.core.chat_engine import (
     ContextChatEngine,
     SimpleChatEngine,
 )
-from llama_index.core.instrumentation import get_dispatcher
-from llama_index.core.instrumentation.event_handlers import BaseEventHandler
 from llama_index.core.llms.llm import ToolSelection
 from llama_index.core.llms.mock import MockLLM
 from llama_index.core.memory import ChatMemoryBuffer
@@ -49,22 +45,20 @@ from gatekeeper_core.messages import validate_messages
 from gatekeeper_core.selection.planner import GatekeeperConfig
 from gatekeeper_core.selection.topics import GateConfig
 from gatekeeper_core.tokens import count_messages
-from llama_index.memory.gatekeeper import GatekeeperMemory, GatekeeperMemoryBuffer, GatekeeperSelectionEvent
+from llama_index.memory.gatekeeper import GatekeeperMemory, GatekeeperMemoryBuffer
 from llama_index.memory.gatekeeper.reading import read_message
 from tests.adapters.chats import TALKS as CHATS
-from tests.adapters.chats import assistant, history_of, user
+from tests.adapters.chats import assistant, history_of, texts, user, words
 from tests.adapters.pickling import by_pickle
 from tests.adapters.scripted_llama_index import CallingModel, RememberingModel, run_agent
+from tests.adapters.test_llama_index_memory import memory
 from tests.histories import configured
 
 pytestmark = pytest.mark.adapters
 
 TALKS = {script: (pairs, question, "6380") for script, (pairs, question) in CHATS.items()}
 each_talk = pytest.mark.parametrize("talk", TALKS)
-
-
-def words(text: str) -> list[str]:
-    return text.split()
+each_way = pytest.mark.parametrize("asynchronous", [False, True])
 
 
 def buffer(messages: Sequence[ChatMessage] = (), **options: Any) -> GatekeeperMemoryBuffer:
@@ -72,8 +66,7 @@ def buffer(messages: Sequence[ChatMessage] = (), **options: Any) -> GatekeeperMe
     return GatekeeperMemoryBuffer.from_defaults(list(messages), **configured(**wanted))
 
 
-def texts(messages: Sequence[ChatMessage]) -> list[str]:
-    return [message.content or "" for message in messages]
+each_memory = pytest.mark.parametrize("opened", [buffer, memory])
 
 
 # --- what is chosen -------------------------------------------------------------------------------------------------
@@ -134,14 +127,6 @@ def test_a_reserve_that_leaves_nothing_of_the_limit_is_refused_by_its_name() -> 
     GatekeeperMemoryBuffer.from_defaults(config=HistoryConfig(reserve_tokens=49), token_limit=50)
     with pytest.raises(ConfigError, match="reserve_tokens is 50 and token_limit is 50"):
         GatekeeperMemoryBuffer.from_defaults(config=HistoryConfig(reserve_tokens=50), token_limit=50)
-
-
-def test_a_small_history_is_sent_whole_by_default() -> None:
-    past = history_of(TALKS["english"][0])
-    memory = GatekeeperMemoryBuffer.from_defaults([*past, user("Bread?")], token_limit=3000)
-    assert len(memory.get()) == 7
-    assert memory.last_selection is not None
-    assert memory.last_selection.status == "passthrough"
 
 
 def test_calls_and_media_cost_something() -> None:
@@ -251,11 +236,7 @@ def test_errors_of_the_store_pass_unchanged(shadow: bool) -> None:
         asyncio.run(memory.aget())
 
 
-def broken(*args: Any, **options: Any) -> Any:
-    raise RuntimeError("broken")
-
-
-def test_shadow_mode_gives_what_llama_index_gives_and_reports_ours(events: list[GatekeeperSelectionEvent]) -> None:
+def test_shadow_mode_gives_what_llama_index_gives_and_reports_ours(events: list[Any]) -> None:
     pairs, question, _ = TALKS["english"]
     history = [*history_of(pairs), user(question)]
     memory = buffer(history, shadow=True, token_limit=50)
@@ -268,40 +249,6 @@ def test_shadow_mode_gives_what_llama_index_gives_and_reports_ours(events: list[
 
 
 # --- what is reported -----------------------------------------------------------------------------------------------
-
-
-class Listener(BaseEventHandler):
-    """Keeps the events that it hears."""
-
-    heard: list[Any] = Field(default_factory=list)
-
-    def handle(self, event: Any, **more: Any) -> None:
-        if isinstance(event, GatekeeperSelectionEvent):
-            self.heard.append(event)
-
-
-@pytest.fixture
-def events() -> Iterator[list[GatekeeperSelectionEvent]]:
-    root, listener = get_dispatcher(), Listener()
-    root.add_event_handler(listener)
-    yield listener.heard
-    root.event_handlers.remove(listener)
-
-
-def test_a_selection_is_an_event_without_text(events: list[GatekeeperSelectionEvent]) -> None:
-    pairs, question, planted = TALKS["english"]
-    memory = buffer([*history_of(pairs), user(question)], chat_store_key="t7")
-    memory.get()
-    assert memory.last_selection is memory.selection_for("t7")
-    assert memory.selection_for("t8") is None
-    (event,) = events
-    facts = event.model_dump()
-    assert facts["memory"] == "GatekeeperMemoryBuffer"
-    assert facts["class_name"] == "GatekeeperSelectionEvent"
-    assert (facts["thread"], facts["shadow"], facts["turn_ids"], facts["messages_kept"]) == ("t7", False, [0], 3)
-    assert memory.last_selection is not None
-    assert {name: facts[name] for name in memory.last_selection.facts()} == memory.last_selection.facts()
-    assert planted not in json.dumps(facts, default=str)
 
 
 def test_changed_options_hold_from_the_next_call_on() -> None:
@@ -338,15 +285,6 @@ def test_the_budget_is_given_once() -> None:
     same.config = HistoryConfig(token_budget=77)
     with pytest.raises(ConfigError, match="give the budget once"):
         same.get()
-
-
-def test_reserved_tokens_are_kept_free() -> None:
-    pairs, question, _ = TALKS["english"]
-    memory = buffer([*history_of(pairs), user(question)], token_limit=60, trim=False)
-    assert len(memory.get()) == 3
-    assert memory.config is not None
-    memory.config = replace(memory.config, reserve_tokens=40)
-    assert texts(memory.get()) == [question]
 
 
 # --- writing and reading --------------------------------------------------------------------------------------------
@@ -470,25 +408,36 @@ def listening() -> RememberingModel:
     return RememberingModel(max_tokens=2)
 
 
+def chatted(engine: Any, question: str, *, asynchronous: bool) -> None:
+    if asynchronous:
+        asyncio.get_event_loop().run_until_complete(engine.achat(question))
+    else:
+        engine.chat(question)
+
+
 @each_talk
-@pytest.mark.parametrize("asynchronous", [False, True])
-def test_a_simple_chat_engine_sends_the_turns_on_topic(talk: str, asynchronous: bool) -> None:
+@each_way
+@each_memory
+def test_a_simple_chat_engine_sends_the_turns_on_topic(opened: Any, talk: str, asynchronous: bool) -> None:
     pairs, question, _ = TALKS[talk]
-    llm, memory = listening(), buffer(history_of(pairs))
-    engine = SimpleChatEngine.from_defaults(llm=llm, memory=memory, system_prompt="Be brief.")
-    asyncio.run(engine.achat(question)) if asynchronous else engine.chat(question)
+    llm = listening()
+    engine = SimpleChatEngine.from_defaults(llm=llm, memory=opened(history_of(pairs)), system_prompt="Be brief.")
+    chatted(engine, question, asynchronous=asynchronous)
     assert texts(llm.last_chat_messages or []) == ["Be brief.", *pairs[0], question]
     assert len(engine.chat_history) == 8
     engine.reset()
     assert engine.chat_history == []
 
 
-def test_an_engine_makes_the_memory_itself_and_keeps_an_empty_one() -> None:
-    made = SimpleChatEngine.from_defaults(llm=listening(), memory_cls=GatekeeperMemoryBuffer, chat_history=[user("a")])
-    assert isinstance(made._memory, GatekeeperMemoryBuffer)
+@pytest.mark.parametrize("kind", [GatekeeperMemoryBuffer, GatekeeperMemory])
+def test_an_engine_makes_the_memory_itself_and_keeps_an_empty_one(kind: Any) -> None:
+    made = SimpleChatEngine.from_defaults(llm=listening(), memory_cls=kind, chat_history=[user("a")])
+    made.chat("again")
+    assert isinstance(made._memory, kind)
     assert made._memory.token_limit == listening().metadata.context_window - 256
-    memory = buffer()
-    assert SimpleChatEngine.from_defaults(llm=listening(), memory=memory)._memory is memory
+    assert texts(made.chat_history)[:2] == ["a", "again"]
+    empty = kind.from_defaults(token_limit=1000)
+    assert SimpleChatEngine.from_defaults(llm=listening(), memory=empty)._memory is empty
 
 
 def test_a_history_handed_to_an_engine_replaces_the_old_one() -> None:
@@ -518,23 +467,23 @@ def test_a_streaming_engine_writes_its_answer_into_the_memory() -> None:
 
 
 @pytest.mark.parametrize("kind", [ContextChatEngine, CondensePlusContextChatEngine])
-@pytest.mark.parametrize("asynchronous", [False, True])
+@each_way
 def test_a_context_engine_gets_past_turns_and_adds_the_question_itself(kind: Any, asynchronous: bool) -> None:
     pairs, question, _ = TALKS["english"]
     llm, memory = listening(), buffer(history_of(pairs))
     engine = kind.from_defaults(retriever=OneNote(), llm=llm, memory=memory)
-    asyncio.run(engine.achat(question)) if asynchronous else engine.chat(question)
+    chatted(engine, question, asynchronous=asynchronous)
     sent = [text for text in texts(llm.last_chat_messages or []) if "a note" not in text]
     assert sent == [*pairs[0], question]
     assert len(memory.get_all()) == 8
 
 
-@pytest.mark.parametrize("asynchronous", [False, True])
+@each_way
 def test_a_condensing_engine_condenses_the_turns_on_topic(asynchronous: bool) -> None:
     pairs, question, _ = TALKS["english"]
     memory = buffer(history_of(pairs))
     engine = CondenseQuestionChatEngine.from_defaults(query_engine=Echo(), llm=MockLLM(), memory=memory)
-    asyncio.run(engine.achat(question)) if asynchronous else engine.chat(question)
+    chatted(engine, question, asynchronous=asynchronous)
     condensed = memory.get_all()[-1].content or ""
     assert pairs[0][1] in condensed
     assert pairs[1][1] not in condensed
@@ -586,12 +535,13 @@ LOOK_UP, SHOUT = FunctionTool.from_defaults(look_up), FunctionTool.from_defaults
 
 @each_talk
 @pytest.mark.parametrize("streaming", [False, True])
+@each_memory
 def test_a_function_agent_chooses_the_same_past_in_each_round(
-    talk: str, streaming: bool, events: list[GatekeeperSelectionEvent]
+    opened: Any, talk: str, streaming: bool, events: list[Any]
 ) -> None:
     pairs, question, _ = TALKS[talk]
     llm = scripted(calling("look_up", "c1", key="bread"), calling("look_up", "c2", key="flour"), answer("6380"))
-    memory = buffer(history_of(pairs))
+    memory = opened(history_of(pairs))
 
     agent = FunctionAgent(tools=[LOOK_UP], llm=llm, system_prompt="Be brief.", streaming=streaming)
     assert run_agent(agent, memory, question)[0] == "6380"
@@ -614,11 +564,6 @@ def test_an_agents_direct_answer_is_stored_and_stays_an_answer() -> None:
     assert memory.get_all()[3].additional_kwargs == {"tool_call_id": "c1"}
 
 
-def test_the_agents_default_memory_can_be_ours() -> None:
-    llm = scripted(answer("hi"))
-    assert GatekeeperMemoryBuffer.from_defaults(llm=llm).token_limit == int(llm.metadata.context_window * 0.75)
-
-
 @pytest.mark.filterwarnings("ignore:is_running called from within a step:DeprecationWarning")  # LlamaIndex's own call
 def test_a_react_agent_gets_the_turns_on_topic() -> None:
     pairs, question, _ = TALKS["english"]
@@ -635,9 +580,7 @@ def test_a_react_agent_gets_the_turns_on_topic() -> None:
 
 
 @each_talk
-def test_a_state_that_an_agent_writes_into_the_question_changes_no_selection(
-    talk: str, events: list[GatekeeperSelectionEvent]
-) -> None:
+def test_a_state_that_an_agent_writes_into_the_question_changes_no_selection(talk: str, events: list[Any]) -> None:
     pairs, question, _ = TALKS[talk]
     llm = scripted(calling("look_up", "c1", key="bread"), calling("look_up", "c2", key="flour"), answer("6380"))
     memory = buffer(history_of(pairs))
@@ -665,60 +608,3 @@ def test_the_past_stays_the_same_when_one_agent_hands_off_to_another() -> None:
 
 
 # --- threads and tasks ----------------------------------------------------------------------------------------------
-
-
-def test_many_threads_read_while_others_write() -> None:
-    pairs, question, _ = TALKS["english"]
-    store = SimpleChatStore()
-    memories = [buffer(history_of(pairs), chat_store=store, chat_store_key=key) for key in "ab"]
-    start = threading.Barrier(8)
-
-    def work(number: int) -> None:
-        memory = memories[number % 2]
-        start.wait()
-        for at in range(10):
-            if number < 2:
-                memory.put_messages([user(f"bread {at}"), assistant("rise")])
-            got = memory.get(question)
-            assert texts(got[:2]) == list(pairs[0])
-            assert [message.role.value for message in got] == ["user", "assistant"] * (len(got) // 2)
-
-    with ThreadPoolExecutor(8) as pool:
-        list(pool.map(work, range(8)))
-    assert [len(memory.get_all()) for memory in memories] == [26, 26]
-
-
-def test_the_loop_does_not_wait_for_the_selection() -> None:
-    seen = set()
-
-    def tokenizer(text: str) -> list[str]:
-        seen.add(threading.get_ident())
-        return text.split()
-
-    memory = buffer([*history_of(TALKS["english"][0]), user("Redis?")], tokenizer_fn=tokenizer)
-    asyncio.run(memory.aget())
-    assert seen
-    assert threading.get_ident() not in seen
-
-
-def test_a_cancelled_call_leaves_no_half_state() -> None:
-    pairs, question, _ = TALKS["english"]
-    started, release = threading.Event(), threading.Event()
-
-    def slow(text: str) -> list[str]:
-        started.set()
-        release.wait(10)
-        return text.split()
-
-    memory = buffer([*history_of(pairs), user(question)], tokenizer_fn=slow)
-
-    async def run() -> None:
-        task = asyncio.create_task(memory.aget())
-        await asyncio.to_thread(started.wait, 10)
-        task.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await task
-        release.set()
-
-    asyncio.run(run())
-    assert texts(memory.get()) == [*pairs[0], question]

@@ -3,36 +3,26 @@
 from __future__ import annotations
 
 import asyncio
-import threading
-from collections.abc import Coroutine, Iterator, Sequence
+from collections.abc import Coroutine, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from llama_index.core.agent.workflow import FunctionAgent
 from llama_index.core.async_utils import asyncio_run
-from llama_index.core.base.llms.types import ChatMessage, ContentBlock, ImageBlock, TextBlock, ToolCallBlock
-from llama_index.core.chat_engine import SimpleChatEngine
-from llama_index.core.instrumentation import get_dispatcher
-from llama_index.core.instrumentation.event_handlers import BaseEventHandler
+from llama_index.core.base.llms.types import ChatMessage, ContentBlock, ImageBlock, TextBlock
 from llama_index.core.memory import BaseMemoryBlock, InsertMethod, Memory, StaticMemoryBlock
 from llama_index.core.storage.chat_store.base_db import MessageStatus
 from llama_index.core.storage.chat_store.sql import SQLAlchemyChatStore
-from llama_index.core.tools import FunctionTool
 from pydantic import Field
 
 from gatekeeper_core.context.history.modes import HistoryConfig
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.selection.planner import GatekeeperConfig
 from gatekeeper_core.tokens import count_messages
-from llama_index.memory.gatekeeper import GatekeeperMemory, GatekeeperSelectionEvent
+from llama_index.memory.gatekeeper import GatekeeperMemory
 from llama_index.memory.gatekeeper.reading import read_message
-from tests.adapters.chats import TALKS, assistant, history_of, user
+from tests.adapters.chats import TALKS, assistant, history_of, texts, user, words
 from tests.adapters.pickling import by_pickle
-from tests.adapters.scripted_llama_index import CallingModel, RememberingModel, run_agent
 from tests.histories import configured
 
 pytestmark = pytest.mark.adapters
@@ -42,14 +32,6 @@ each_talk = pytest.mark.parametrize("talk", TALKS)
 
 def system(text: str) -> ChatMessage:
     return ChatMessage(text, role="system")
-
-
-def texts(messages: Sequence[ChatMessage]) -> list[str]:
-    return [message.content or "" for message in messages]
-
-
-def words(text: str) -> list[str]:
-    return text.split()
 
 
 def memory(
@@ -118,9 +100,6 @@ def test_a_question_that_is_a_message_is_the_query(put: bool) -> None:
     assert texts(mine.get(user(question))) == texts(mine.get(question)) == [*pairs[0], *([question] if put else [])]
 
 
-messages_drawn = st.lists(st.tuples(st.sampled_from(["user", "assistant", "system"]), st.text("ab端 ", max_size=20)))
-
-
 class LiveStore(SQLAlchemyChatStore):
     """A store that gives out the very messages that it holds."""
 
@@ -131,17 +110,6 @@ class LiveStore(SQLAlchemyChatStore):
 
     async def set_messages(self, key: str, messages: list[ChatMessage], status: Any = MessageStatus.ACTIVE) -> None:
         self.held = messages
-
-
-@given(messages_drawn, st.integers(1, 60))
-def test_the_question_is_always_sent_and_the_limit_kept(drawn: Any, limit: int) -> None:
-    history = [*(ChatMessage(text, role=role) for role, text in drawn), user("port?")]
-    mine = memory(history, token_limit=limit, tokenizer_fn=list, chat_store=LiveStore(table_name="m"))
-    got, view = mine.get(), mine.last_selection
-    assert view is not None
-    assert got[-1].content == "port?"
-    assert view.status == "over_budget" or count_messages(map(read_message, got), token_counter=len) <= limit
-    assert texts(mine.get_all()) == texts(history)
 
 
 # --- memory blocks --------------------------------------------------------------------------------------------------
@@ -253,26 +221,8 @@ def test_an_error_of_a_block_passes_unchanged() -> None:
 # --- shadow, errors, reports ----------------------------------------------------------------------------------------
 
 
-class Listener(BaseEventHandler):
-    heard: list[Any] = Field(default_factory=list)
-
-    def handle(self, event: Any, **more: Any) -> None:
-        if isinstance(event, GatekeeperSelectionEvent):
-            self.heard.append(event)
-
-
-@pytest.fixture
-def events() -> Iterator[list[GatekeeperSelectionEvent]]:
-    root, listener = get_dispatcher(), Listener()
-    root.add_event_handler(listener)
-    yield listener.heard
-    root.event_handlers.remove(listener)
-
-
 @pytest.mark.parametrize("question", [None, "Which port does the staging Redis listen on?"])
-def test_shadow_mode_gives_what_llama_index_gives_and_reports_ours(
-    question: str | None, events: list[GatekeeperSelectionEvent]
-) -> None:
+def test_shadow_mode_gives_what_llama_index_gives_and_reports_ours(question: str | None, events: list[Any]) -> None:
     pairs, asked = TALKS["english"]
     history = [*history_of(pairs), *([] if question else [user(asked)])]
     note = Note()
@@ -298,27 +248,7 @@ def test_errors_of_the_store_pass_unchanged(shadow: bool) -> None:
         memory(chat_store=BrokenStore(table_name="m"), shadow=shadow).get()
 
 
-def test_the_last_selection_is_known_by_session() -> None:
-    mine = memory([user("hello")])
-    mine.get()
-    assert mine.last_selection is not None
-    assert mine.last_selection is mine.selection_for("s")
-    assert mine.selection_for("t") is None
-
-
 # --- stores ---------------------------------------------------------------------------------------------------------
-
-
-def sql(path: Path) -> SQLAlchemyChatStore:
-    return SQLAlchemyChatStore(table_name="m", async_database_uri=f"sqlite+aiosqlite:///{path / 'chat.db'}")
-
-
-def test_two_sessions_of_one_store_are_kept_apart(tmp_path: Path) -> None:
-    store = sql(tmp_path)
-    one = memory([user("mine")], session="one", token_limit=100, chat_store=store)
-    two = memory(session="two", token_limit=100, chat_store=store)
-    assert texts(one.get()) == ["mine"]
-    assert two.get() == []
 
 
 # --- options and copies ---------------------------------------------------------------------------------------------
@@ -357,66 +287,3 @@ def test_pickling_a_memory_leaves_it_whole() -> None:
 
 
 # --- engines and agents ---------------------------------------------------------------------------------------------
-
-
-@each_talk
-@pytest.mark.parametrize("asynchronous", [False, True])
-def test_a_simple_chat_engine_sends_the_turns_on_topic(talk: str, asynchronous: bool) -> None:
-    pairs, question = TALKS[talk]
-    llm = RememberingModel(max_tokens=2)
-    mine = memory(history_of(pairs))
-    engine = SimpleChatEngine.from_defaults(llm=llm, memory=mine, system_prompt="Be brief.")
-    run(engine.achat(question)) if asynchronous else engine.chat(question)
-    assert texts(llm.last_chat_messages or []) == ["Be brief.", *pairs[0], question]
-    assert len(mine.get_all()) == 8
-
-
-def test_an_engine_makes_the_memory_itself() -> None:
-    llm = RememberingModel(max_tokens=2)
-    engine = SimpleChatEngine.from_defaults(llm=llm, memory_cls=GatekeeperMemory, chat_history=[user("a")])
-    engine.chat("again")
-    assert isinstance(engine._memory, GatekeeperMemory)
-    assert texts(engine.chat_history)[:2] == ["a", "again"]
-
-
-def look_up(key: str) -> str:
-    """Look something up."""
-    return f"{key} found"
-
-
-@each_talk
-def test_a_function_agent_chooses_the_same_past_in_each_round(
-    talk: str, events: list[GatekeeperSelectionEvent]
-) -> None:
-    pairs, question = TALKS[talk]
-    call = ToolCallBlock(tool_call_id="c1", tool_name="look_up", tool_kwargs={"key": "bread 面包"})
-    script = iter([ChatMessage(role="assistant", blocks=[call]), assistant("6380")])
-    sent: list[list[str]] = []
-
-    def respond(messages: Sequence[ChatMessage], **more: Any) -> ChatMessage:
-        sent.append(texts(messages))
-        return next(script, assistant("Done."))
-
-    mine, llm = memory(history_of(pairs)), CallingModel(response_generator=respond)
-    run_agent(FunctionAgent(tools=[FunctionTool.from_defaults(look_up)], llm=llm, streaming=False), mine, question)
-    assert [opening[:3] for opening in sent[:2]] == [[*pairs[0], question]] * 2
-    assert {tuple(event.turn_ids) for event in events if event.turn_count == 3} == {(0,)}
-    roles = ["user", "assistant", "tool", "assistant", *["user", "assistant"] * 2]
-    assert [message.role.value for message in mine.get_all()[6:]] == roles
-
-
-def test_the_loop_does_not_wait_for_the_selection() -> None:
-    seen = set()
-
-    def tokenizer(text: str) -> list[str]:
-        seen.add(threading.get_ident())
-        return text.split()
-
-    async def talk_it_over() -> None:
-        mine = GatekeeperMemory(token_limit=100, tokenizer_fn=tokenizer)
-        await mine.sql_store.add_message(mine.session_id, user("hello"))
-        await mine.aget()
-
-    run(talk_it_over())
-    assert seen
-    assert threading.get_ident() not in seen

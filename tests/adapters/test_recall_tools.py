@@ -20,21 +20,13 @@ from gatekeeper_core.context.history.recall import NOTHING_EARLIER, RECALL_TOOL_
 from langchain_gatekeeper import GatekeeperMiddleware, GatekeeperSelector, recall_tool
 from llama_index.memory.gatekeeper import GatekeeperMemory, GatekeeperMemoryBuffer
 from llama_index.memory.gatekeeper import recall_tool as llama_index_tool
-from tests.adapters.scripted import Scripted, run_again
+from tests.adapters.scripted import Scripted, on, run_again, talk
 from tests.histories import configured
 from tests.talks import TALKS
 
 pytestmark = pytest.mark.adapters
 
 three_scripts = pytest.mark.parametrize(("pairs", "question"), TALKS.values(), ids=TALKS)
-
-
-def on(thread: str) -> Any:
-    return {"configurable": {"thread_id": thread}}
-
-
-def history_of(pairs: list[tuple[str, str]]) -> list[BaseMessage]:
-    return [one for asked, answer in pairs for one in (HumanMessage(asked), AIMessage(answer))]
 
 
 def asking(query: str) -> AIMessage:
@@ -55,7 +47,7 @@ def test_an_agent_reads_an_earlier_turn_of_its_thread(pairs: list[tuple[str, str
         return found
 
     model.script = [asking(pairs[2][0])]
-    state = run([*history_of(pairs), HumanMessage(question)], "t1")
+    state = run([*talk(pairs), HumanMessage(question)], "t1")
     assert not any(pairs[2][1] in str(message.content) for message in model.seen[0])
     [answer] = [message for message in state if isinstance(message, ToolMessage)]
     assert f"[turn 2]\nuser: {pairs[2][0]}\nassistant: {pairs[2][1]}" in str(answer.content)
@@ -77,7 +69,7 @@ def clock() -> str:
 def test_the_system_message_says_that_there_is_more_only_where_it_can_be_recalled(
     pairs: list[tuple[str, str]], question: str
 ) -> None:
-    line, said = recall_hint(question), [*history_of(pairs), HumanMessage(question)]
+    line, said = recall_hint(question), [*talk(pairs), HumanMessage(question)]
 
     def head(*, recalls: bool = True, system: Any = "Be brief.", history: Any = said, **options: Any) -> Any:
         gate = GatekeeperMiddleware(**configured(**{"passthrough_below": 0, "on_error": "raise", **options}))
@@ -104,7 +96,7 @@ def test_the_system_message_says_that_there_is_more_only_where_it_can_be_recalle
 
 def test_the_line_counts_towards_the_budget() -> None:
     pairs, question = TALKS["english"]
-    said = [*history_of(pairs), HumanMessage(question)]
+    said = [*talk(pairs), HumanMessage(question)]
     gates = [GatekeeperMiddleware(HistoryConfig(passthrough_below=0), recall_hint=hint) for hint in (True, False)]
     for gate in gates:
         create_agent(Scripted(), [recall_tool(gate)], middleware=[gate]).invoke({"messages": said})
@@ -115,7 +107,7 @@ def test_the_line_counts_towards_the_budget() -> None:
 @three_scripts
 def test_a_selector_recalls_the_conversation_that_the_config_names(pairs: list[tuple[str, str]], question: str) -> None:
     gate = GatekeeperSelector(HistoryConfig(passthrough_below=0))
-    gate.invoke([*history_of(pairs), HumanMessage(question)], on("t1"))
+    gate.invoke([*talk(pairs), HumanMessage(question)], on("t1"))
     read = recall_tool(gate)
     assert pairs[2][1] in read.invoke({"query": pairs[2][0]}, on("t1"))
     assert read.invoke({"query": pairs[2][0]}, on("t2")) == read.invoke({"query": pairs[2][0]}) == NOTHING_EARLIER
@@ -126,7 +118,7 @@ def test_the_tool_reads_the_thread_of_its_own_tenant_only() -> None:
     pairs, question = TALKS["english"]
     gate = GatekeeperMiddleware(HistoryConfig(passthrough_below=0, token_budget=4000))
     read = recall_tool(gate)
-    for tenant, history in (("acme", history_of(pairs)), ("other", [])):
+    for tenant, history in (("acme", talk(pairs)), ("other", [])):
         call = AIMessage("", tool_calls=[{"name": read.name, "args": {"query": pairs[2][0]}, "id": "c1"}])
         agent = create_agent(Scripted(script=[call]), [read], middleware=[gate])
         config = {"configurable": {"thread_id": "t1", "tenant_id": tenant}}
@@ -135,7 +127,7 @@ def test_the_tool_reads_the_thread_of_its_own_tenant_only() -> None:
 
     chosen = GatekeeperSelector(HistoryConfig(passthrough_below=0, token_budget=4000))
     config = {"configurable": {"thread_id": "t1", "tenant_id": "acme"}}
-    chosen.invoke([*history_of(pairs), HumanMessage(question)], config)
+    chosen.invoke([*talk(pairs), HumanMessage(question)], config)
     assert pairs[2][1] in recall_tool(chosen).invoke({"query": pairs[2][0]}, config)
     assert recall_tool(chosen).invoke({"query": pairs[2][0]}, on("t1")) == NOTHING_EARLIER
     assert chosen.selection_for("t1", tenant="acme") is chosen.last_selection
@@ -170,6 +162,6 @@ def test_with_a_builder_nothing_is_recalled() -> None:
     pairs, question = TALKS["english"]
     gate = GatekeeperMiddleware(builder=ContextBuilder())
     agent = create_agent(Scripted(), [recall_tool(gate)], middleware=[gate], checkpointer=InMemorySaver())
-    agent.invoke({"messages": [*history_of(pairs), HumanMessage(question)]}, on("t1"))
+    agent.invoke({"messages": [*talk(pairs), HumanMessage(question)]}, on("t1"))
     run_again(agent, on("t1"))
     assert gate.recall_earlier(pairs[2][0], "t1") == NOTHING_EARLIER

@@ -112,10 +112,9 @@ OF_THIS_PROCESS = {
     "test_buffer_gives_back_the_stored_objects",
     "test_buffer_can_be_copied_deeply",
     "test_buffer_goes_through_a_dict_and_back",
-    "test_buffer_goes_through_text_and_back",
 }
-# They make a loop and close it; a client that is connected belongs to its loop. The doors above go the same ways.
-OF_ANOTHER_LOOP = {"test_buffer_async_put_get", "test_buffer_serves_an_agent"}
+# It makes a loop and closes it; a client that is connected belongs to its loop. The doors above go the same ways.
+OF_ANOTHER_LOOP = {"test_buffer_async_put_get"}
 OF_ANY_STORE = sorted(
     name
     for name, test in vars(contract).items()

@@ -17,7 +17,6 @@ from langchain.agents import create_agent
 from langchain_core.chat_history import InMemoryChatMessageHistory
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 from llama_index.core.base.llms.types import ChatMessage
-from llama_index.core.instrumentation import get_dispatcher  # type: ignore[attr-defined]
 from llama_index.core.storage.chat_store import SimpleChatStore
 
 from gatekeeper_core import ContextBuilder, ContextBuilderConfig, HistoryConfig, LongTermMemory, RunConfig, Thread
@@ -36,8 +35,7 @@ from langchain_gatekeeper import (
     working_memory_tool,
 )
 from llama_index.memory.gatekeeper import GatekeeperMemory, GatekeeperMemoryBlock, GatekeeperMemoryBuffer
-from tests.adapters.scripted import Scripted
-from tests.adapters.test_events import Callbacks, Heard
+from tests.adapters.scripted import Heard, Scripted
 from tests.observed import Away, Unread, everything_told, failing
 from tests.otel.test_otel import made
 from tests.talks import TALKS
@@ -63,7 +61,7 @@ class Told:
 
     def __init__(self) -> None:
         self.errors: list[str] = []
-        self.callbacks = Callbacks()
+        self.callbacks = Heard()
 
     def run(self, thread: str = "t1") -> Any:
         """Return the config of a run of LangChain's."""
@@ -269,11 +267,9 @@ def holding(texts: Iterable[str]) -> list[str]:
 @pytest.mark.parametrize("script", TALKS)
 @pytest.mark.parametrize("work", [middleware, runnables, llama_index, commands, files])
 def test_no_word_of_a_conversation_is_told_by_adapters_that_work_or_fail(
-    work: Callable[[str, Told, Path], None], script: str, tmp_path: Path
+    work: Callable[[str, Told, Path], None], script: str, tmp_path: Path, events: list[Any]
 ) -> None:
-    told, out, heard, watching = Told(), made(), Heard(), Watching()
-    root = get_dispatcher()
-    root.add_event_handler(heard)
+    told, out, watching = Told(), made(), Watching()
     add_observer(watching)
     try:
         with (
@@ -283,15 +279,14 @@ def test_no_word_of_a_conversation_is_told_by_adapters_that_work_or_fail(
             work(script, told, tmp_path)
     finally:
         remove_observer(watching)
-        root.event_handlers.remove(heard)
     data = out.reader.get_metrics_data()
     everything = {
         "records": [f"{record.getMessage()} {vars(record)}" for record in records],
         "stages": [repr(each) for each in watching.seen],
         "spans": [f"{span.to_json()} {span.events} {span.status.description}" for span in out.spans()],
         "metrics": [repr(data)],
-        "callbacks": [repr(each) for each in told.callbacks.data],
-        "events": [repr(each) for each in heard.events],
+        "callbacks": [repr(each) for each in told.callbacks.events],
+        "events": [repr(each) for each in events],
         "errors": told.errors,
     }
     assert {kind: held for kind, texts in everything.items() if (held := holding(texts))} == {}

@@ -87,6 +87,12 @@ def folder(tmp_path: Path) -> Folder:
     return Folder(tmp_path)
 
 
+@pytest.fixture(scope="module")
+def scratch(tmp_path_factory: pytest.TempPathFactory) -> Folder:
+    """A folder for all examples of the properties."""
+    return Folder(tmp_path_factory.mktemp("scratch"))
+
+
 def said(reading: Conversation) -> list[tuple[str, str]]:
     return [(message.role, message.text) for message in reading.messages]
 
@@ -734,7 +740,7 @@ KEYS = [
 ]
 WORDS = [
     *("user", "assistant", "tool", "human", "ai", "gpt", "text", "a", "b", "root", "\ud800\u202e\x00", "thinking"),
-    *(
+    *[
         "multimodal_text",
         "code",
         "python",
@@ -744,7 +750,7 @@ WORDS = [
         "image",
         "constructor",
         "2025-01-01",
-    ),
+    ],
 ]
 hostile = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.sampled_from(WORDS),
@@ -790,11 +796,10 @@ def outcome_of(file: str, form: str | None, conversation: str | None) -> tuple[C
         return None, str(refused)
 
 
-def assert_refused_or_read(content: bytes, form: str | None, tmp_path: Path) -> None:
-    file = tmp_path / "hostile"
-    file.write_bytes(content)
+def assert_refused_or_read(value: Any, form: str | None, scratch: Folder) -> None:
+    file = scratch.write(value, "hostile")
     for conversation in (None, "1"):
-        reading, reason = outcome_of(str(file), form, conversation)
+        reading, reason = outcome_of(file, form, conversation)
         if reading is None:
             assert len(reason.splitlines()) == 1
             continue
@@ -806,12 +811,9 @@ def assert_refused_or_read(content: bytes, form: str | None, tmp_path: Path) -> 
 
 
 @given(value=damaged() | hostile, form=st.sampled_from([None, None, *READABLE]))
-def test_any_structure_is_read_or_refused(
-    value: Any, form: str | None, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    folder = tmp_path_factory.getbasetemp()
-    assert_refused_or_read(json.dumps(value).encode(), form, folder)
-    assert_refused_or_read(json.dumps([value, value]).encode(), form, folder)
+def test_any_structure_is_read_or_refused(value: Any, form: str | None, scratch: Folder) -> None:
+    assert_refused_or_read(json.dumps(value), form, scratch)
+    assert_refused_or_read(json.dumps([value, value]), form, scratch)
 
 
 DEEP = 100_000
@@ -846,12 +848,7 @@ def written(messages: Sequence[Message], form: str) -> tuple[str, Counter[str]]:
 
 
 def test_what_is_written_is_told_again_by_its_content(folder: Folder) -> None:
-    messages = [
-        Message("user", "端口?"),
-        Message("assistant", "6380"),
-        Message("user", "next?"),
-        Message("assistant", "x"),
-    ]
+    messages = [Message(*pair) for pair in as_said([("端口?", "6380"), ("next?", "x")])]
     for name in WRITABLE:
         text, left_out = written(messages, name)
         reading = folder.read(text)
@@ -922,24 +919,21 @@ def parsed(message: Message) -> tuple[Any, ...]:
 
 
 @given(messages=conversations())
-def test_openai_gives_everything_back(messages: list[Message], tmp_path_factory: pytest.TempPathFactory) -> None:
-    folder = Folder(tmp_path_factory.getbasetemp())
+def test_openai_gives_everything_back(messages: list[Message], scratch: Folder) -> None:
     for form in ("openai", "openai-lines"):
-        assert back(messages, form, folder) == (tuple(messages), Counter())
+        assert back(messages, form, scratch) == (tuple(messages), Counter())
 
 
 @given(messages=conversations())
-def test_langchain_gives_everything_back(messages: list[Message], tmp_path_factory: pytest.TempPathFactory) -> None:
-    again, left_out = back(messages, "langchain", Folder(tmp_path_factory.getbasetemp()))
+def test_langchain_gives_everything_back(messages: list[Message], scratch: Folder) -> None:
+    again, left_out = back(messages, "langchain", scratch)
     assert list(map(parsed, again)) == list(map(parsed, messages))
     assert not left_out
 
 
 @given(messages=conversations())
-def test_llama_index_gives_back_all_but_the_ids(
-    messages: list[Message], tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    again, left_out = back(messages, "llama-index", Folder(tmp_path_factory.getbasetemp()))
+def test_llama_index_gives_back_all_but_the_ids(messages: list[Message], scratch: Folder) -> None:
+    again, left_out = back(messages, "llama-index", scratch)
     named = sum(message.id is not None for message in messages)
     assert left_out == +Counter(message_id=named)
     unnamed = [
@@ -949,8 +943,8 @@ def test_llama_index_gives_back_all_but_the_ids(
 
 
 @given(messages=conversations())
-def test_sharegpt_gives_back_texts_and_calls(messages: list[Message], tmp_path_factory: pytest.TempPathFactory) -> None:
-    again, left_out = back(messages, "sharegpt", Folder(tmp_path_factory.getbasetemp()))
+def test_sharegpt_gives_back_texts_and_calls(messages: list[Message], scratch: Folder) -> None:
+    again, left_out = back(messages, "sharegpt", scratch)
     assert [(m.role, m.text) for m in again] == [(m.role, m.text) for m in messages]
     assert [(c.name, c.arguments) for m in again for c in m.tool_calls] == [
         (c.name, c.arguments) for m in messages for c in m.tool_calls
@@ -961,8 +955,8 @@ def test_sharegpt_gives_back_texts_and_calls(messages: list[Message], tmp_path_f
 
 
 @given(messages=conversations())
-def test_markdown_gives_back_texts(messages: list[Message], tmp_path_factory: pytest.TempPathFactory) -> None:
-    again, left_out = back(messages, "markdown", Folder(tmp_path_factory.getbasetemp()))
+def test_markdown_gives_back_texts(messages: list[Message], scratch: Folder) -> None:
+    again, left_out = back(messages, "markdown", scratch)
     spoken = [m for m in messages if m.role != "tool" and (m.text or not m.tool_calls)]
     assert [m.role for m in again] == [m.role for m in spoken]
     if not left_out["surrogate"] and not left_out["closed_fence"] and not left_out["end_lines"]:
@@ -972,16 +966,13 @@ def test_markdown_gives_back_texts(messages: list[Message], tmp_path_factory: py
 
 
 @given(messages=conversations())
-def test_pairs_give_back_the_texts_of_both_sides(
-    messages: list[Message], tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    folder = Folder(tmp_path_factory.getbasetemp())
+def test_pairs_give_back_the_texts_of_both_sides(messages: list[Message], scratch: Folder) -> None:
     text, left_out = written(messages, "pairs")
     turns = group_turns(messages)
     pairs = [
         (turn.user_text, "\n".join(m.text for m in turn.messages if m.role == "assistant" and m.text)) for turn in turns
     ]
-    again = read_conversation(folder.write(text), form="pairs").turns if text else ()
+    again = read_conversation(scratch.write(text), form="pairs").turns if text else ()
     assert [(turn.user_text, turn.messages[-1].text if len(turn.messages) == 2 else "") for turn in again] == pairs
     spoken = [[m for m in turn.messages if m.role == "assistant" and m.text] for turn in turns]
     assert left_out["joined_message"] == sum(max(0, len(answers) - 1) for answers in spoken)

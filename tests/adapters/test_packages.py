@@ -1,0 +1,170 @@
+"""The packages of the adapters: their names, each loaded with what it needs and no more, and a plain word where that is missing."""
+
+from __future__ import annotations
+
+import ast
+import doctest
+import importlib
+import importlib.util
+import pkgutil
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+import langchain_gatekeeper
+import llama_index.memory.gatekeeper as llama_index_gatekeeper
+
+pytestmark = pytest.mark.adapters
+
+PACKAGES: list[ModuleType] = [langchain_gatekeeper, llama_index_gatekeeper]
+FRAMEWORKS = ("langchain", "langchain_classic", "langchain_core", "langgraph", "llama_index.core")
+LANGCHAIN_NAMES = [
+    "GatekeeperChatMemory",
+    "GatekeeperMiddleware",
+    "GatekeeperSelector",
+    "recall_tool",
+    "select_messages",
+    "working_memory_tool",
+]
+MODULES = [
+    f"{package.__name__}.{module.name}" for package in PACKAGES for module in pkgutil.iter_modules(package.__path__)
+]
+
+WITHOUT = """\
+import sys
+
+class Missing:
+    def find_spec(self, name, path=None, target=None):
+        if name in {missing!r} or name.partition(".")[0] in {missing!r}:
+            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
+
+sys.meta_path.insert(0, Missing())
+"""
+
+each_package = pytest.mark.parametrize("package", PACKAGES, ids=lambda package: package.__name__)
+
+
+def run(code: str, *, missing: tuple[str, ...] = ()) -> str:
+    """Run code in a fresh interpreter in which some packages cannot be found, and return what it prints."""
+    blocked = WITHOUT.format(missing=set(missing) or {""})
+    command = [sys.executable, "-c", blocked + code]
+    done = subprocess.run(command, capture_output=True, encoding="utf-8", timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def said_by(statement: str, missing: str) -> str:
+    """Return the error of an import."""
+    return run(f"try:\n    {statement}\nexcept ImportError as error:\n    print(error)", missing=(missing,))
+
+
+@each_package
+def test_the_top_shows_its_names_and_no_other(package: ModuleType) -> None:
+    names = list(package.__all__)
+    assert names == sorted(names)
+    assert set(names) <= set(dir(package))
+    for name in names:
+        public = getattr(package, name)
+        assert name == (public.class_name() if hasattr(public, "class_name") else public.__name__)
+    with pytest.raises(AttributeError, match="no attribute 'GatekeeperRetriever'"):
+        package.GatekeeperRetriever  # noqa: B018 - reading it is the test
+
+
+@each_package
+def test_type_checkers_see_what_is_loaded_lazily(package: ModuleType) -> None:
+    tree = ast.parse(Path(str(package.__file__)).read_text(encoding="utf-8"))
+    block = next(node for node in tree.body if isinstance(node, ast.If))
+    shown = {alias.name for node in block.body if isinstance(node, ast.ImportFrom) for alias in node.names}
+    assert shown == set(package.__all__)
+    assert Path(str(package.__file__)).with_name("py.typed").exists()
+
+
+@each_package
+def test_importing_the_top_loads_no_framework(package: ModuleType) -> None:
+    name = package.__name__
+    code = f"import {name} as top\ndir(top)\nprint([n for n in {FRAMEWORKS!r} if n in sys.modules])"
+    assert run(code) == "[]"
+
+
+@each_package
+def test_a_star_import_gives_every_name_and_what_builds_prompts_is_loaded_with_a_builder_only(
+    package: ModuleType,
+) -> None:
+    rooms = tuple(f"gatekeeper_core.context.{room}" for room in ("memory", "prompt", "summary", "task"))
+    code = f"from {package.__name__} import *\nprint(all(name in globals() for name in {list(package.__all__)!r}))"
+    assert run(f"{code}\nprint([name for name in {rooms!r} if name in sys.modules])").split("\n") == ["True", "[]"]
+
+
+def test_the_names_of_langchain_are_these() -> None:
+    assert sorted(langchain_gatekeeper.__all__) == LANGCHAIN_NAMES
+
+
+@pytest.mark.parametrize(
+    ("name", "others"),
+    [
+        ("GatekeeperSelector", ("langchain", "langchain_classic", "langgraph")),
+        ("select_messages", ("langchain", "langchain_classic", "langgraph")),
+        ("working_memory_tool", ("langchain", "langchain_classic", "langgraph")),
+        ("GatekeeperMiddleware", ("langchain_classic",)),
+        ("GatekeeperChatMemory", ("langchain", "langgraph")),
+    ],
+)
+def test_each_name_loads_only_its_own_part_of_the_framework(name: str, others: tuple[str, ...]) -> None:
+    code = f"from langchain_gatekeeper import {name}\nprint([n for n in {others!r} if n in sys.modules])"
+    assert run(code) == "[]"
+    assert run(f"from langchain_gatekeeper import {name}\nprint({name}.__name__)", missing=others) == name
+
+
+@pytest.mark.parametrize(
+    ("name", "missing", "extra"),
+    [
+        ("GatekeeperSelector", "langchain_core", "langchain-core"),
+        ("select_messages", "langchain_core", "langchain-core"),
+        ("GatekeeperMiddleware", "langchain", "langchain"),
+        ("GatekeeperMiddleware", "langchain_core", "langchain"),
+        ("GatekeeperChatMemory", "langchain_classic", "langchain-classic"),
+    ],
+)
+def test_a_missing_part_of_langchain_is_named_with_the_line_that_installs_it(
+    name: str, missing: str, extra: str
+) -> None:
+    said = said_by(f"from langchain_gatekeeper import {name}", missing)
+    assert said.startswith(f"{name} needs {missing}")
+    assert said.endswith(f': pip install "context-gatekeeper[{extra}]"')
+
+
+def test_without_llama_index_the_error_names_the_line_that_installs_it() -> None:
+    said = said_by("from llama_index.memory.gatekeeper import GatekeeperMemoryBuffer", "llama_index.core")
+    assert said == 'GatekeeperMemoryBuffer needs LlamaIndex: pip install "context-gatekeeper[llama-index]"'
+
+
+@pytest.mark.parametrize(
+    ("name", "missing"),
+    [
+        ("langchain_gatekeeper.GatekeeperSelector", "gatekeeper_core"),
+        ("llama_index.memory.gatekeeper.GatekeeperMemory", "sqlalchemy"),
+    ],
+)
+def test_what_else_is_missing_is_no_matter_of_an_extra(name: str, missing: str) -> None:
+    package, _, public = name.rpartition(".")
+    said = said_by(f"from {package} import {public}", missing)
+    assert missing in said
+    assert "context-gatekeeper" not in said
+
+
+def test_the_folders_above_llama_indexs_stay_open_for_other_packages() -> None:
+    for name in ("llama_index", "llama_index.memory"):
+        spec = importlib.util.find_spec(name)
+        assert spec is not None
+        assert spec.origin is None
+    assert importlib.util.find_spec("llama_index.core") is not None
+
+
+@pytest.mark.filterwarnings("ignore:The class `InMemoryChatMessageHistory` was deprecated:DeprecationWarning")
+@pytest.mark.parametrize("name", MODULES)
+def test_the_examples_in_the_docstrings_run(name: str) -> None:
+    failed, _ = doctest.testmod(importlib.import_module(name))
+    assert failed == 0
