@@ -252,15 +252,6 @@ def test_threads_share_an_encoder() -> None:
     assert (first, second) == tuple(TextEncoder(by_letters).encode([text]) for text in ("tea", "绿茶"))
 
 
-def test_threads_get_the_vectors_that_one_alone_gets() -> None:
-    encoder, texts = TextEncoder(by_letters), [f"{text} {number}" for number in range(40) for text in TEXTS]
-    with ThreadPoolExecutor(4) as pool:
-        parts = [*pool.map(lambda at: encoder.encode(texts[at : at + 80]), [0, 40, 80, 40, 0])]
-    alone = TextEncoder(by_letters).encode(texts)
-    assert [part.vectors for part in parts] == [alone.vectors[at : at + 80] for at in (0, 40, 80, 40, 0)]
-    assert {part.reason for part in parts} == {""}
-
-
 def test_the_cache_is_bounded_and_an_answer_is_whole_without_it() -> None:
     model, texts = Model(), [f"text {number}" for number in range(100)]
     encoder = TextEncoder(model, max_texts=10)

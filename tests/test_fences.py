@@ -189,21 +189,7 @@ def test_a_fence_around_what_closes_it_is_never_taken_for_one(body: str) -> None
     assert fence(harmless, tag="a") == harmless
 
 
-FENCED = fence("x", tag="a")
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        FENCED + " ",
-        " " + FENCED,
-        FENCED.replace("x", "y"),
-        FENCED[:-1],
-        fence("x", tag="a", key=b"another"),
-        fence("x", tag="b"),
-        "<a>\nx\n</a>",
-    ],
-)
+@from_file("text")
 def test_what_is_not_wholly_inside_its_own_fence_is_fenced(text: str) -> None:
     assert inside(text).replace("\\/", "/") == text
 

@@ -483,25 +483,6 @@ def test_a_history_that_grew_and_was_edited_equals_one_that_was_built_anew(
     assert state_of(grown, queries) == state_of(built, queries)
 
 
-@given(conversations, conversations, texts)
-def test_cutting_back_to_the_beginning_equals_a_conversation_that_never_went_on(
-    turns: Pairs, more: Pairs, query: str
-) -> None:
-    """000-10: the numbers that a cut frees are given again."""
-    gatekeeper = gatekeeper_of(turns + more)
-    gatekeeper.sync(turns)
-    assert state_of(gatekeeper, [query]) == state_of(gatekeeper_of(turns), [query])
-
-
-@given(conversations, texts)
-def test_repeating_a_sync_changes_nothing(turns: Pairs, query: str) -> None:
-    gatekeeper = ContextGatekeeper(token_counter=estimate_text_tokens)
-    gatekeeper.sync(turns)
-    once = state_of(gatekeeper, [query])
-    gatekeeper.sync(turns)
-    assert state_of(gatekeeper, [query]) == once
-
-
 # --- the account is honest
 
 
@@ -574,18 +555,26 @@ def test_the_budget_that_a_decision_names_keeps_the_turn(
         assert again.why != "no_room" or (again.value or 0) < (decision.value or 0)
 
 
-@given(conversations, texts)
-def test_the_eta_that_a_decision_names_keeps_the_turn(turns: Pairs, query: str) -> None:
-    """000-33: ``kept_from_eta`` is honest: the same question with that eta keeps the turn, or one that it repeats."""
-    selection = gatekeeper_of(turns, token_budget=10**6).explain(query)
-    for decision in selection.decisions:
-        if decision.kept_from_eta is None:
-            continue
-        assert GatekeeperConfig().eta < decision.kept_from_eta <= 1.0
-        config = GatekeeperConfig(eta=decision.kept_from_eta)
-        again = ContextGatekeeper(10**6, config=config, token_counter=estimate_text_tokens)
-        again.sync(turns)
-        assert kept_or_repeated(again.explain(query), decision.turn_id)
+def with_settings(turns: Pairs, embedder: TextEncoder | None, **settings: Any) -> ContextGatekeeper:
+    config = GatekeeperConfig(**settings)
+    gatekeeper = ContextGatekeeper(config=config, token_counter=estimate_text_tokens, embedder=embedder)
+    gatekeeper.sync(turns)
+    return gatekeeper
+
+
+with_and_without_an_embedder = pytest.mark.parametrize("embedder", [None, TINY], ids=["words", "meaning"])
+
+
+@with_and_without_an_embedder
+@example(turns=[("", "shorter"), ("", ""), ("", "")], query="\ud83d")
+@given(turns=conversations, query=texts)
+def test_the_eta_that_a_decision_names_keeps_the_turn(embedder: TextEncoder | None, turns: Pairs, query: str) -> None:
+    """000-33: the same question with ``kept_from_eta`` keeps the turn, or one that it repeats; else none is named."""
+    for decision in with_settings(turns, embedder).explain(query, token_budget=10**6).decisions:
+        if (eta := decision.kept_from_eta) is not None:
+            assert GatekeeperConfig().eta < eta <= 1.0
+            again = with_settings(turns, embedder, eta=eta).explain(query, token_budget=10**6)
+            assert kept_or_repeated(again, decision.turn_id)
 
 
 @given(conversations, texts)
@@ -625,37 +614,21 @@ def test_a_selection_is_stable_json(turns: Pairs, query: str, budget: int, mode:
 # --- the knob
 
 
-@given(conversations, texts, st.floats(0, 1), st.floats(0, 1))
-@example([("", "Redis"), ("", ""), ("AbAAAc", "")], "Redis 回到", 0.0, 1.0)
+@with_and_without_an_embedder
+@given(turns=conversations, query=texts, one=st.floats(0, 1), other=st.floats(0, 1))
+@example(turns=[("", "Redis"), ("", ""), ("AbAAAc", "")], query="Redis 回到", one=0.0, other=1.0)
 def test_a_lower_eta_keeps_a_part_of_what_a_higher_one_keeps(
-    turns: Pairs, query: str, one: float, other: float
+    embedder: TextEncoder | None, turns: Pairs, query: str, one: float, other: float
 ) -> None:
     """000-33: eta is the way from few turns to many, with room for all of them."""
-    kept = []
-    for eta in sorted((one, other)):
-        gatekeeper = ContextGatekeeper(10**6, config=GatekeeperConfig(eta=eta))
-        gatekeeper.sync(turns)
-        kept.append({turn.turn_id for turn in gatekeeper.explain(query).turns})
-    assert kept[0] <= kept[1]
-
-
-@pytest.mark.parametrize("counter", ["estimate", "characters"])
-@given(turns=conversations, query=texts, budget=st.integers(20, 400))
-def test_the_mode_that_uses_the_budget_keeps_it_too(counter: str, turns: Pairs, query: str, budget: int) -> None:
-    """000-55: ``fill`` offers every candidate, and stays inside."""
-    selection = gatekeeper_of(turns, token_budget=budget, mode="fill", counter=counter).explain(query)
-    assert selection.tokens <= budget
+    low, high = (
+        {turn.turn_id for turn in with_settings(turns, embedder, eta=eta).explain(query, token_budget=10**6).turns}
+        for eta in sorted((one, other))
+    )
+    assert low <= high
 
 
 # --- with an embedder
-
-
-def embedded(turns: Pairs, **settings: Any) -> ContextGatekeeper:
-    gatekeeper = ContextGatekeeper(
-        config=GatekeeperConfig(**settings), token_counter=estimate_text_tokens, embedder=TINY
-    )
-    gatekeeper.sync(turns)
-    return gatekeeper
 
 
 @given(conversations, texts, budgets, modes)
@@ -663,7 +636,7 @@ def test_with_an_embedder_a_selection_keeps_its_budget_and_its_account(
     turns: Pairs, query: str, budget: int, mode: str
 ) -> None:
     """000-34, 000-55: the same answer twice, within the budget; what words do not share is kept by meaning alone."""
-    gatekeeper = embedded(turns, mode=mode)
+    gatekeeper = with_settings(turns, TINY, mode=mode)
     selection = gatekeeper.explain(query, token_budget=budget)
     assert selection.to_dict() == gatekeeper.explain(query, token_budget=budget).to_dict()
     assert selection.tokens == sum(turn.tokens for turn in selection.turns) <= budget
@@ -674,28 +647,6 @@ def test_with_an_embedder_a_selection_keeps_its_budget_and_its_account(
         if decision.kept_from_tokens is not None:
             again = gatekeeper.explain(query, token_budget=decision.kept_from_tokens).decision(decision.turn_id)
             assert again.why != "no_room" or (again.value or 0) < (decision.value or 0)
-
-
-@given(conversations, texts, st.floats(0, 1), st.floats(0, 1))
-def test_with_an_embedder_a_lower_eta_keeps_a_part_of_what_a_higher_one_keeps(
-    turns: Pairs, query: str, one: float, other: float
-) -> None:
-    """000-33."""
-    low, high = (
-        {turn.turn_id for turn in embedded(turns, eta=eta).explain(query, token_budget=10**6).turns}
-        for eta in sorted((one, other))
-    )
-    assert low <= high
-
-
-@example([("", "shorter"), ("", ""), ("", "")], "\ud83d")
-@given(conversations, texts)
-def test_with_an_embedder_the_eta_that_a_decision_names_keeps_the_turn(turns: Pairs, query: str) -> None:
-    """000-33: none is named for a turn that no eta would keep."""
-    for decision in embedded(turns).explain(query, token_budget=10**6).decisions:
-        if (eta := decision.kept_from_eta) is not None:
-            again = embedded(turns, eta=eta).explain(query, token_budget=10**6)
-            assert kept_or_repeated(again, decision.turn_id)
 
 
 @given(conversations, texts, texts, budgets, modes)

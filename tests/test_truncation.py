@@ -97,20 +97,6 @@ def test_a_character_as_people_see_it_is_never_split(before: str, cluster: str) 
     assert truncate_to_tokens(text, whole, token_counter=len) == before + cluster
 
 
-def test_flags_are_cut_between_pairs() -> None:
-    text = "x" + "🇨🇳🇯🇵🇰🇷"
-    assert [len(truncate_to_tokens(text, budget, token_counter=len)) for budget in range(1, 8)] == [1, 1, 3, 3, 5, 5, 7]
-
-
-def test_a_lone_surrogate_passes_through() -> None:
-    text = "a\ud800b\udfffc"
-    assert [truncate_to_tokens(text, budget, token_counter=len) for budget in (2, 4, 5)] == [
-        "a\ud800",
-        "a\ud800b\udfff",
-        text,
-    ]
-
-
 @three_scripts
 def test_the_marker_stands_inside_the_budget_and_only_after_a_cut(text: str) -> None:
     """001-75: the marker is optional and paid from the budget."""

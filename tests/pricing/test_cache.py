@@ -45,12 +45,6 @@ def counts(usage: Usage) -> tuple[int, int, int]:
     return usage.input_tokens, usage.cached_tokens, usage.cache_written_tokens
 
 
-def test_a_call_after_another_reads_what_that_wrote() -> None:
-    first, second = charged(request(1500, 100, marks=[1]), request(1500, 100, 40, marks=[2]), prices=MARKED)
-    assert (counts(first), counts(second)) == ((1600, 0, 1600), (1640, 1600, 40))
-    assert MARKED.dollars(second) == pytest.approx((1600 * 0.3 + 40 * 3.75) / 1e6)
-
-
 def test_the_answer_is_counted_as_the_request_says() -> None:
     usage, _ = charge(PromptCache(), Request([(b"hello", 5)], output_tokens=7), now=0, prices=MARKED)
     assert usage == Usage(5, 7)
@@ -143,29 +137,6 @@ def test_a_hit_is_rounded_down_to_the_step(prices: ModelPrices, shared: int, rea
     assert counts(second) == (shared + 500, read, shared + 500 - read)
 
 
-def test_an_automatic_cache_finds_the_beginning_that_two_prompts_have_in_common() -> None:
-    whole = [600] * 6
-    *_, last = charged(request(*whole), request(*whole[:3]), request(*whole, changed=4), prices=PLAIN)
-    assert counts(last) == (3600, 2400, 1200)
-
-
-def test_a_cache_with_marks_finds_only_what_was_marked() -> None:
-    whole = [600] * 6
-    *_, last = charged(request(*whole, marks=[1, 5]), request(*whole, changed=4, marks=[3]), prices=MARKED)
-    assert counts(last) == (3600, 1200, 1200)
-    unmarked = charged(*[request(*whole)] * 2, prices=MARKED)
-    assert [counts(usage) for usage in unmarked] == [(3600, 0, 0)] * 2
-
-
-def test_each_mark_writes_and_the_longest_prefix_is_read() -> None:
-    whole = [600] * 6
-    both = request(*whole, marks=[1, 5])
-    first, again, front = charged(both, both, request(*whole, changed=2, marks=[1, 5]), prices=MARKED)
-    assert counts(first) == (3600, 0, 3600)
-    assert counts(again) == (3600, 3600, 0)
-    assert counts(front) == (3600, 1200, 2400)
-
-
 @pytest.mark.parametrize(("apart", "read"), [(19, 2000), (20, 0)])
 def test_twenty_positions_are_checked_per_mark_itself_the_first(apart: int, read: int) -> None:
     whole = [2000, *[10] * apart]
@@ -178,11 +149,6 @@ def test_twenty_positions_are_checked_per_mark_itself_the_first(apart: int, read
 def test_reading_a_prefix_that_carries_no_mark_of_its_own_renews_it() -> None:
     asked = [request(2000, marks=[0]), request(2000, 50, marks=[1]), request(2000, 60, marks=[1])]
     assert [usage.cached_tokens for usage in charged(*asked, prices=MARKED, seconds=300)] == [0, 2000, 2000]
-
-
-def test_the_same_piece_behind_another_beginning_is_another_prefix() -> None:
-    _, second = charged(request(2000, 2000, marks=[1]), request(2000, 2000, marks=[1], changed=0), prices=MARKED)
-    assert second.cached_tokens == 0
 
 
 @pytest.mark.parametrize("marks", [[0, 1, 2, 3, 4], [6], [-1]])

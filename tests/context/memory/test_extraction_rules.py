@@ -35,10 +35,7 @@ def test_two_answers_to_one_question_have_one_key(first: str, second: str) -> No
     assert one.key == other.key is not None
 
 
-@pytest.mark.parametrize(
-    ("first", "second"),
-    [("I like tea", "I like coffee"), ("我喜欢茶", "我喜欢咖啡"), ("my birthday is today", "my height is 180 cm")],
-)
+@from_file("first", "second")
 def test_answers_to_two_questions_have_two_keys(first: str, second: str) -> None:
     one, other = read_clause(first), read_clause(second)
     assert one is not None

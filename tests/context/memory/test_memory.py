@@ -96,10 +96,7 @@ def test_the_same_words_in_another_category_are_another_memory() -> None:
     assert current(memory) == ["Python and Redis"] * 4
 
 
-@pytest.mark.parametrize(
-    ("first", "second"),
-    [("I live in Paris", "I moved to Rome"), ("我住在上海", "我搬到了北京"), ("住 Paris", "住 Rome")],
-)
+@from_file("first", "second")
 def test_of_one_key_the_newest_takes_the_place_of_the_older(first: str, second: str) -> None:
     """004-65: superseded, closed, linked both ways, and still there to read."""
     clock = Clock()
@@ -259,14 +256,6 @@ def test_of_many_writers_of_one_text_one_memory_is_left(key: str | None) -> None
         made = list(pool.map(lambda _: memory.add(ANN, "I live in Paris", category="fact", key=key), range(64)))
     assert len({each.id for each in made}) == 1
     assert current(memory) == ["I live in Paris"]
-
-
-def test_of_many_writers_of_one_key_one_memory_is_current() -> None:
-    memory = LongTermMemory(InMemoryStore())
-    with ThreadPoolExecutor(4) as pool:
-        list(pool.map(lambda n: memory.add(ANN, f"I live in town{n}", category="fact", key="residence"), range(16)))
-    (last,) = memory.newest(ANN)
-    assert len(memory.history(ANN, last.id)) == 16
 
 
 class Busy(InMemoryStore):

@@ -84,27 +84,6 @@ def test_one_long_message_is_cut_to_what_a_model_may_read() -> None:
     assert 150 < count_messages(seen[0], token_counter=len) <= 200
 
 
-def hang_up(*_: Any) -> str:
-    raise ConnectionError("no route to 6380")
-
-
-@pytest.mark.parametrize(
-    ("summarizer", "failure"),
-    [
-        (hang_up, "error: ConnectionError"),
-        (lambda *_: "", "empty"),
-        (lambda *_: " \n", "empty"),
-        (lambda *_: None, "not_text"),
-        (lambda *_: b"text", "not_text"),
-        (lambda *_: "port 6380 " * 100, "too_long"),
-        (lambda: "no arguments", "error: TypeError"),
-    ],
-)
-def test_a_model_that_fails_gives_no_text_and_the_reason(summarizer: Any, failure: str) -> None:
-    """004-60: a failure leaves the sentences in place."""
-    assert draft(summarizer) == Draft("", failure)
-
-
 @pytest.mark.parametrize(
     ("text", "made_up"),
     [

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gatekeeper_core.context.summary.salience import FIRST_PERSON, NAMES, TIME, is_uncommon, read_telling
+from gatekeeper_core.context.summary.salience import is_uncommon, read_telling
 from tests.case_files import from_file
 
 
@@ -17,18 +17,7 @@ def test_what_is_rare_in_everyday_talk_tells_more(more: str, less: str) -> None:
     assert read_telling(more).told > read_telling(less).told
 
 
-@pytest.mark.parametrize(
-    ("text", "factor"),
-    [
-        ("trawlers leave harbours", 1.0),
-        ("I saw trawlers leave harbours", FIRST_PERSON),
-        ("trawlers leave harbours yesterday", TIME),
-        ("trawlers leave Svalbard", NAMES),
-        ("yesterday my trawler left Svalbard", FIRST_PERSON * TIME * NAMES),
-        ("我昨天看了《破冰船》", FIRST_PERSON * TIME * NAMES),
-        ("破冰船离港", 1.0),
-    ],
-)
+@from_file("text", "factor")
 def test_who_whom_and_when_make_it_more(text: str, factor: float) -> None:
     assert read_telling(text).factor == pytest.approx(factor)
 

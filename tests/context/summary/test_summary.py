@@ -312,13 +312,6 @@ def test_a_damaged_record_is_made_anew(body: str) -> None:
     assert (made.status, made.reason, _summary(made).version) == ("rebuilt", "damaged", 2)
 
 
-def test_a_record_that_says_it_covers_something_else_is_damaged() -> None:
-    store, thread = InMemoryStore(), thread_of(TALKS["english"])
-    body = _summary(thread_summary().update_if_needed(thread)).to_json()
-    store.save_record("default", "t1", "summary", body, upto_seq=8, expected_version=0)
-    assert thread_summary(store).update_if_needed(thread).reason == "damaged"
-
-
 def test_a_sentence_that_nobody_said_makes_a_record_foreign() -> None:
     store, thread = InMemoryStore(), thread_of(TALKS["english"])
     thread_summary(store).update_if_needed(thread)
@@ -359,21 +352,6 @@ def test_a_faster_writer_wins_and_nothing_is_lost() -> None:
     made = thread_summary(Slow(), message_threshold=2).update_if_needed(thread_of(talk))
     assert (made.status, _summary(made).version, _summary(made).upto_seq) == ("updated", 2, 9)
     assert [seq for seq, _ in _summary(made).checkpoints] == [7, 9]
-
-
-def test_a_writer_that_is_always_late_gives_up_with_its_summary() -> None:
-    store = InMemoryStore()
-
-    class Late(Broken):
-        def load_record(self, *key: str) -> Any:
-            return None
-
-        def save_record(self, *key: str, **numbers: int) -> Any:
-            return store.save_record(*key, **numbers)
-
-    thread_summary(store).update_if_needed(thread_of(TALKS["english"]))
-    made = thread_summary(Late()).update_if_needed(thread_of(TALKS["english"]))
-    assert (made.status, made.reason, _summary(made).upto_seq) == ("unsaved", "conflict", 9)
 
 
 def test_a_store_that_says_conflict_where_nobody_wrote_is_not_believed_twice() -> None:

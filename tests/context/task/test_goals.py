@@ -41,10 +41,7 @@ def test_a_change_of_a_detail_is_no_change_of_the_goal(text: str) -> None:
     assert not asked.explicit
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["Forget that, it was my mistake.", "New task: why?", "New task.", "先不做这个。", "新任务：", "算了，不做这个了"],
-)
+@from_file("text")
 def test_dropping_a_goal_without_a_new_one_asks_for_nothing(text: str) -> None:
     assert read_request(text) is None
 

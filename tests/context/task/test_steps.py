@@ -15,6 +15,7 @@ from gatekeeper_core.context.task.task import ActiveTask, Note, Step
 from gatekeeper_core.context.thread.thread import Thread
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.messages import Message, group_turns, turn_starts
+from tests.case_files import from_file
 from tests.loops import PROVIDERS, assistant, calls, conversations, result, system, user, violations
 
 LOOP = (
@@ -65,11 +66,6 @@ def test_a_call_without_its_result_is_never_cleared() -> None:
     assert cleared(done((1, 4)), *messages) == [((1, 2),)]
 
 
-def test_system_messages_stay_in_their_place() -> None:
-    messages = [user(), calls("a"), system(), result("a"), assistant(), user("next")]
-    assert cleared(done((0, 4)), *messages) == [((0, 1), (3, 4))]
-
-
 def test_a_greeting_before_the_first_turn_belongs_to_no_step() -> None:
     assert cleared(done((0, 2)), assistant("hi"), user(), assistant(), user()) == [((1, 2),)]
 
@@ -111,13 +107,7 @@ def test_what_is_cleared_never_splits_a_tool_exchange_and_leaves_a_valid_list(wo
             assert not violations(rest, provider)
 
 
-@pytest.mark.parametrize(
-    ("locale", "text"),
-    [
-        ("zh", '[步骤"say \\"hi\\""已完成,省略其 3 条消息]\n磁盘已满'),
-        ("en", '[step "say \\"hi\\"" is done; its 3 messages are left out]\n磁盘已满'),
-    ],
-)
+@from_file("locale", "text")
 def test_the_stand_in_says_the_name_the_count_and_the_summary(locale: Any, text: str) -> None:
     """002-09, C17."""
     one = ClearedStep(Step('say "hi"', "磁盘已满", 2, 9), ((2, 3), (5, 5)))

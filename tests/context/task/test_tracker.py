@@ -14,11 +14,12 @@ from gatekeeper_core.context.task.task import ActiveTask, Note, Step
 from gatekeeper_core.context.task.tracker import TaskTracker
 from gatekeeper_core.context.thread.records import WRITE_ATTEMPTS
 from gatekeeper_core.context.thread.thread import Thread
-from gatekeeper_core.errors import ConfigError, ConflictError, StorageError
+from gatekeeper_core.errors import ConfigError, ConflictError
 from gatekeeper_core.messages import Message, TextPart
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.selection.verdicts import Verdict
 from gatekeeper_core.storage.sqlite import InMemoryStore
+from tests.case_files import from_file
 from tests.loops import assistant, calls, conversations, result, system, texts, user
 from tests.talks import TALKS
 
@@ -37,14 +38,7 @@ def talk(*messages: Message | str, name: str = "t1") -> Thread:
 # --- the goal
 
 
-@pytest.mark.parametrize(
-    ("first", "goal"),
-    [
-        ("你好，帮我部署 Redis", "帮我部署 Redis"),
-        ("Hi, deploy the cache", "deploy the cache"),
-        ("ok，请 review 一下 parser", "review 一下 parser"),
-    ],
-)
+@from_file("first", "goal")
 def test_the_first_request_is_the_goal(first: str, goal: str) -> None:
     """001-38, 004-04, 004-22, 004-64: also while the turn is still open, because the pin needs it now."""
     task = tracker().update(talk(system(), first), verdict=STAY)
@@ -52,13 +46,7 @@ def test_the_first_request_is_the_goal(first: str, goal: str) -> None:
     assert (task.upto_seq, task.version, task.status) == (1, 1, "active")
 
 
-@pytest.mark.parametrize(
-    ("later", "goal", "asked"),
-    [
-        ("Which port is it?", "deploy the cache", ["Which port is it?"]),
-        ("端口是多少？", "deploy the cache", ["端口是多少？"]),
-    ],
-)
+@from_file("later", "goal", "asked")
 def test_a_later_request_without_a_switch_is_a_sub_request(later: str, goal: str, asked: list[str]) -> None:
     """004-64."""
     thread = talk("deploy the cache", assistant(), later)
@@ -231,11 +219,6 @@ def test_blank_names_and_findings_are_refused(text: str) -> None:
         with pytest.raises(TypeError, match="must be"):
             call(thread, 7)  # type: ignore[arg-type]
     assert one.get(thread) == ActiveTask()
-
-
-def test_two_halves_of_a_character_come_back_as_they_were_saved() -> None:
-    one, thread = tracker(), talk("deploy it")
-    assert one.add_finding(thread, "full \ud83d\ude00") == one.get(thread)
 
 
 # --- the record

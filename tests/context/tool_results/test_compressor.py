@@ -109,15 +109,6 @@ def test_what_is_cut_is_marked_and_kept_whole_behind_a_pointer(output: Output) -
     assert ("omitted [" in result.text) == (result.omitted > 0)
 
 
-@each_output
-def test_compressing_again_changes_nothing(output: Output) -> None:
-    for memory in (None, memory_of()):
-        compressor = compressor_of(memory)
-        once = compressor.compress(output.text, query=output.query, tool_name="bash")
-        for query in (output.query, "something else"):
-            assert compressor.compress(once.text, query=query, tool_name="bash").text == once.text
-
-
 MARKS = (
     "[[wm:aaaaaaaaaaaaaaaa]]",
     "[[ wm:x",
@@ -220,12 +211,6 @@ def test_old_code_is_put_aside_though_it_is_small() -> None:
     assert compressor.compress(CODE[:4_000], age_rounds=2).strategy == "unchanged"
     assert compressor.compress(CODE[:4_000], age_rounds=3).strategy == "offloaded"
     assert compressor.compress(LOG[:400], age_rounds=9).strategy == "unchanged"
-
-
-@pytest.mark.parametrize("query", ["what does function_217 return?", "function_217 返回什么"])
-def test_a_preview_shows_the_lines_that_were_asked_for(query: str) -> None:
-    result = compressor_of(memory_of()).compress(CODE, query=query)
-    assert "def function_217(value: int) -> int:\n    return value + 217" in result.text
 
 
 def test_a_preview_shows_both_ends_and_what_stands_around_an_asked_line() -> None:
@@ -339,11 +324,6 @@ def test_a_pointer_in_the_data_is_never_taken_for_ours(text: str) -> None:
             assert memory.load(result.pointer.id) == text
 
 
-def test_a_head_line_in_the_data_lets_no_long_result_through() -> None:
-    fake = "[log: 3 of 4 lines shown]\n" + LOG * 3
-    assert compressor_of().compress(fake).tokens_after < quarter(fake) / 5
-
-
 HOSTILE = {
     **hostile_texts(3, size=20_000),
     "deep list": "[" * 100_000 + "]" * 100_000,
@@ -383,21 +363,6 @@ def test_a_window_around_the_failure_is_kept_of_one_long_line() -> None:
     assert "ERROR mid needle-5150" in compressor_of().compress(HOSTILE["one line"]).text
 
 
-def test_an_object_with_a_key_twice_loses_neither_value_silently() -> None:
-    memory = memory_of()
-    result = compressor_of(memory).compress(HOSTILE["duplicate keys"], query="error x")
-    assert result.pointer is not None
-    assert memory.load(result.pointer.id) == HOSTILE["duplicate keys"]
-    assert "omitted [" in result.text
-
-
-def test_numbers_are_shown_as_they_are_written() -> None:
-    text = HOSTILE["huge numbers"]
-    result = compressor_of().compress(text)
-    for number in ("1e99999", "NaN", "-Infinity", "0.1000000000000000055"):
-        assert number in result.text
-
-
 def test_of_a_very_long_result_a_bounded_part_is_read_and_every_failure_found() -> None:
     lines = [f"12:00:00 INFO worker {at} finished batch {at * 7 % 1000}" for at in range(90_000)]
     lines[61_234] = "12:00:00 ERROR disk full SN-8841"
@@ -421,18 +386,6 @@ def test_of_a_very_long_result_a_bounded_part_is_read_and_every_failure_found() 
 def test_any_short_text_comes_back_as_it_is_but_for_pointers(text: str, tool: str | None) -> None:
     result = compressor_of().compress(text + "\n", tool_name=tool)
     assert result.text.replace("[ [", "[[") == (text + "\n").replace("[ [", "[[")
-
-
-@given(st.integers(0, 10**6))
-def test_the_same_result_gives_the_same_bytes(seed: int) -> None:
-    rng = random.Random(seed)
-    lines = [
-        rng.choice(["INFO a {}", "WARN b {}", "ERROR c {}", "错误 {}"]).format(rng.randrange(99)) for _ in range(200)
-    ]
-    text = "\n".join(lines)
-    assert compressor_of(memory_of()).compress(text, query="c 7") == compressor_of(memory_of()).compress(
-        text, query="c 7"
-    )
 
 
 def test_every_process_gives_the_same_bytes() -> None:
@@ -611,12 +564,6 @@ def test_a_run_puts_its_results_into_the_memory_of_its_thread(thread: str) -> No
     found = [one for _, message in view.replaced for one in pointers_in(message.text)]
     assert found
     assert memories.of(thread).ids.issuperset(found)
-
-
-@pytest.mark.parametrize(("name", "error"), [("", ConfigError), (7, TypeError)])
-def test_a_thread_has_a_text_for_a_name(name: Any, error: type[Exception]) -> None:
-    with pytest.raises(error, match="thread_id"):
-        ToolResultCompressor(working_memory=memories_of()).compress(LOG, thread_id=name)
 
 
 @pytest.mark.parametrize("indent", [None, 1])

@@ -36,11 +36,3 @@ def test_a_failure_may_go_over_the_budget_but_not_without_bound() -> None:
     shelf = Shelf(Lines.whole(["x" * 90] * 50), task_of(60))
     kept = sum(shelf.add(index, least_left=shelf.overdraft) for index in range(50))
     assert 0 < kept < 5
-
-
-def test_a_long_line_is_shown_by_its_ends_and_by_what_tells_of_a_failure() -> None:
-    shelf = Shelf(Lines.whole(["x" * 9_000 + " ERROR SN-1 " + "y" * 9_000]), task_of(5_000))
-    assert shelf.add(0)
-    assert "ERROR SN-1" in shelf.text()
-    assert len(shelf.text()) < 1_500
-    assert not shelf.is_whole

@@ -57,14 +57,6 @@ def test_no_id_of_a_thread_opens_anything_in_another_one(
     assert len({each for found in ids.values() for each in found}) == len(owners) * len(set(texts))
 
 
-@given(st.tuples(names, names), st.tuples(names, names))
-@example(("a", "bc"), ("ab", "c"))
-def test_a_session_key_belongs_to_one_tenant_and_thread(one: tuple[str, str], other: tuple[str, str]) -> None:
-    keys = [session_key(SECRET, thread, tenant=tenant) for tenant, thread in (one, other)]
-    assert (keys[0] == keys[1]) is (one == other)
-    assert session_key(SECRET + b"!", one[1], tenant=one[0]) != keys[0]
-
-
 def test_session_keys_stay_the_same_from_version_to_version() -> None:
     """What a store holds is found again only with the very same keys."""
     written = b"gatekeeper session key" + bytes([0] * 7 + [7]) + b"default" + bytes([0] * 7 + [2]) + b"t1"
@@ -170,14 +162,6 @@ def test_many_threads_at_once_keep_their_texts_apart() -> None:
     with ThreadPoolExecutor(8) as pool:
         assert all(pool.map(work, range(200)))
     assert len(memories) == 2
-
-
-def test_a_thread_that_is_cleared_leaves_the_others_alone() -> None:
-    memories = memories_of()
-    mine, theirs = put(memories.of("t1"), TEXTS[0]), put(memories.of("t1", tenant="b"), TEXTS[0])
-    memories.of("t1").clear()
-    assert memories.of("t1").load(mine) is None
-    assert memories.of("t1", tenant="b").load(theirs) == TEXTS[0]
 
 
 def test_each_memory_has_the_settings() -> None:

@@ -10,6 +10,7 @@ from gatekeeper_core.context.tool_results.pointers import Pointer
 from gatekeeper_core.context.tool_results.working_memory import UNKNOWN_POINTER, WorkingMemory
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.storage.in_memory import InMemoryBlobStore
+from tests.case_files import from_file
 
 KEY, OTHER_KEY = b"key of one thread", b"key of another one"
 texts = st.text(st.characters(), max_size=120)  # lone surrogates too
@@ -130,18 +131,7 @@ def test_a_pointer_in_the_text_is_defused_where_it_is_read_and_kept_where_it_is_
     assert memory.load(pointer.id) == text
 
 
-@pytest.mark.parametrize(
-    ("asked", "part"),
-    [
-        ({}, "line 1\nline 2"),
-        ({"first_line": 30}, "line 30\n"),
-        ({"first_line": -4, "last_line": -9}, "line 1"),
-        ({"first_line": 50, "last_line": 3}, "line 50"),
-        ({"first_line": 10**9}, "of 60]"),
-        ({"query": "which is 端口 17?", "first_line": 3}, "端口 17"),
-        ({"query": "", "last_line": 2}, "line 2"),
-    ],
-)
+@from_file("asked", "part")
 def test_a_tool_answers_whatever_a_model_asks(asked: dict[str, object], part: str) -> None:
     memory = memory_of()
     pointer = put(memory, "\n".join([*(f"line {at}" for at in range(1, 60)), "端口 17"]))
@@ -216,33 +206,6 @@ def test_what_nobody_used_for_long_goes_before_what_is_newer() -> None:
     put(memory, "c", live=(live.id,))
     assert memory.load(old.id) is None
     assert memory.load(live.id) == "b"
-
-
-def test_a_second_process_finds_what_the_first_one_stored() -> None:
-    blobs = InMemoryBlobStore()
-    pointer = put(memory_of(blobs=blobs), "kept")
-    again = memory_of(4, blobs=blobs)
-    assert again.load(pointer.text) == "kept"
-    put(again, "new!")
-    assert again.load(pointer.text) is None
-
-
-def test_what_the_store_lost_reads_as_unknown() -> None:
-    blobs = InMemoryBlobStore()
-    memory = memory_of(blobs=blobs)
-    pointer = put(memory, "gone")
-    memory_of(blobs=blobs).clear()
-    assert memory.read(pointer.id).text == UNKNOWN_POINTER
-    assert memory.ids == frozenset()
-
-
-def test_two_objects_with_one_key_find_what_the_other_one_stored_later() -> None:
-    blobs = InMemoryBlobStore()
-    mine, theirs = memory_of(blobs=blobs), memory_of(blobs=blobs)
-    read, touched = put(theirs, "一份日志"), put(theirs, "a log")
-    assert mine.read(read.id, end=3).text == "[working memory: bytes 0-2 of 12]\n一"
-    assert mine.touch(touched.id)
-    assert mine.size_of(touched.id) == 5
 
 
 def test_the_quota_counts_what_another_object_stored() -> None:

@@ -15,10 +15,7 @@ def test_a_delimiter_cuts_every_line_into_as_many_cells(lines: list[str], delimi
     assert delimiter_of(lines) == delimiter
 
 
-@pytest.mark.parametrize(
-    ("line", "cells"),
-    [("a,b", ["a", "b"]), ('1,"Lee, Bo",x', ["1", "Lee, Bo", "x"]), ('"open,', ["open,"]), ("", [""])],
-)
+@from_file("line", "cells")
 def test_a_delimiter_in_quotes_does_not_cut(line: str, cells: list[str]) -> None:
     assert split_row(line, ",") == cells
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -65,15 +64,6 @@ def test_a_stated_level_comes_before_words_of_failure_and_leaves_room_for_what_i
     assert made is not None
     assert line in made.text
     assert lines[500] in made.text
-
-
-@pytest.mark.parametrize(
-    ("query", "line"), [("parcel 77-A?", "12:00 INFO parcel 77-A left"), ("包裹 77-A 到了吗", "包裹 77-A 已签收")]
-)
-def test_the_line_that_is_asked_for_is_kept(query: str, line: str) -> None:
-    made = digest(log_with(line), query=query)
-    assert made is not None
-    assert line in made.text
 
 
 def test_a_line_unlike_the_others_is_kept_though_nobody_asked() -> None:

@@ -28,10 +28,7 @@ def test_matches_and_paths_are_told_apart(line: str, match: bool, path: bool) ->
     assert is_path(line) == path
 
 
-@pytest.mark.parametrize(
-    ("query", "name"),
-    [("is there a file quaternion_fast.h?", "quaternion_fast.h"), ("有没有 quaternion_fast.h", "quaternion_fast.h")],
-)
+@from_file("query", "name")
 def test_a_path_that_is_asked_for_is_shown_and_the_others_are_counted(query: str, name: str) -> None:
     lines = [f"./lib/part{at % 3}/mod_{at}.py" for at in range(500)]
     lines.insert(200, f"./vendor/{name}")

@@ -62,12 +62,6 @@ def test_what_is_no_table_is_refused(text: str) -> None:
         read_table(text)
 
 
-def test_rows_that_are_alike_cost_at_least_two_fifths_less() -> None:
-    rows = [{"id": at, "name": f"user {at}", "email": f"u{at}@example.org", "active": True} for at in range(200)]
-    read: Any = read_json(json.dumps(rows))
-    assert len(write_table(read)) < 0.6 * len(json.dumps(rows))
-
-
 def test_the_time_to_write_a_table_is_linear_in_its_rows() -> None:
     def writing(count: int) -> partial[str]:
         return partial(
