@@ -14,7 +14,7 @@ from gatekeeper_core.context.task.task import ActiveTask, Note, Step
 from gatekeeper_core.context.task.tracker import TaskTracker
 from gatekeeper_core.context.thread.records import WRITE_ATTEMPTS
 from gatekeeper_core.context.thread.thread import Thread
-from gatekeeper_core.errors import ConfigError, ConflictError
+from gatekeeper_core.errors import ConfigError, ConflictError, StorageError
 from gatekeeper_core.messages import Message, TextPart
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.selection.verdicts import Verdict
