@@ -101,9 +101,9 @@ class Worker:
         state = self.builder._setup.selector._threads.get((TENANT, THREAD))
         assert state is not None
         assert state.gatekeeper is not None
-        assert state.history is not None
+        assert state.last.history is not None
         fresh = ContextGatekeeper(token_counter=state.gatekeeper.token_counter)
-        fresh.sync(state.history.past)
+        fresh.sync(state.last.history.past)
         summary = self.builder.summaries.get(self.thread)
         return built | {
             "prompt": [(message.role, message.text) for message in self.context.messages],

@@ -134,7 +134,6 @@ def test_cost_is_measured_at_each_size_and_the_vectors_are_what_is_more(monkeypa
         (size, call) for size in (30, 60) for call in ("selection", "turn added")
     ]
     for row in tables["cost, size"]:
-        assert DIMENSIONS + 4 <= int(row["more, a turn"]) < DIMENSIONS + 20
         assert DIMENSIONS + 4 <= int(row["bytes a turn"]) < int(row["with the encoder's cache"].replace(",", ""))
     assert tables["cost, model"][0]["turns read"] == 60
     assert {*tables} <= {*meaning.TITLES}

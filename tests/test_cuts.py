@@ -233,7 +233,9 @@ def test_a_cut_is_sent_again_while_it_holds_what_is_wanted(script: str) -> None:
     assert again.tokens == cost_of(sent(messages, again)) > fresh.tokens
     tight = {"token_budget": fresh.tokens}
     assert view_of(messages, earlier=first, **tight) == view_of(messages, **tight)
-    assert dict(view_of([*messages[:-1], both], earlier=fresh).replaced)[1] == dict(first.replaced)[1]
+    one = [*talk(script), user(QUESTION[script])]
+    other, less = [*one, assistant("7719"), user(OTHER_QUESTION[script])], view_of(one)
+    assert dict(view_of(other, earlier=less).replaced)[1] == dict(view_of(other).replaced)[1] != dict(less.replaced)[1]
 
 
 @scripts

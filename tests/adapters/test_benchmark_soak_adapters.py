@@ -14,7 +14,7 @@ from benchmarks.soak_adapters import ADAPTERS, CONFIG, Block, Middleware, Talks,
 
 pytestmark = pytest.mark.adapters
 
-SMALL = replace(CONFIG, max_threads=12)
+SMALL = replace(CONFIG, max_threads=8)
 TURNS = generate_turns(32, seed=7)
 
 

@@ -92,13 +92,13 @@ class Side:
         """Return what was sent, and what the store had given for it."""
         thread = self.selector._threads.newest()
         assert thread is not None
-        assert thread.view is not None
+        assert thread.last.view is not None
         given = [marks([message.text]) for message in thread.messages]
         assert all(len(one) == 1 for one in given), "each message has one mark"
         return {
             "given": [one[0] for one in given],
             "waiting": self.waiting,
-            "kept": list(thread.view.kept),
+            "kept": list(thread.last.view.kept),
             "sent": marks(sent),
         }
 
@@ -106,10 +106,10 @@ class Side:
         """Return whether the index of the thread is the one that its messages give when it is made anew."""
         thread = self.selector._threads.newest()
         assert thread is not None
-        assert thread.history is not None
+        assert thread.last.history is not None
         assert thread.gatekeeper is not None
         fresh = ContextGatekeeper(token_counter=thread.gatekeeper.token_counter)
-        fresh.sync(thread.history.past)
+        fresh.sync(thread.last.history.past)
         return state_of(thread.gatekeeper) == state_of(fresh)
 
 
