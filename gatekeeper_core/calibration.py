@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Mapping
 from typing import Any
 
-from gatekeeper_core.errors import ConfigError
+from gatekeeper_core.errors import ConfigError, check_number
 from gatekeeper_core.token_estimate import TokenEstimator
 from gatekeeper_core.tokens import check_str, check_tokens
 
@@ -123,13 +123,9 @@ class UsageCalibrator:
             made = cls(TokenEstimator(data["profile"], margin=data["margin"]), window=data["window"])
             for model, ratios in dict(data["ratios"]).items():
                 check_str("model", model)
-                made._ratios[model] = deque(map(_checked_ratio, ratios), maxlen=made._window)
+                for ratio in ratios:
+                    check_number("a ratio", ratio, low=_LEAST_FACTOR, high=_LARGEST_FACTOR)
+                made._ratios[model] = deque(map(float, ratios), maxlen=made._window)
         except (LookupError, TypeError, ValueError) as error:
             raise ConfigError("these are not the values of a calibrator: start a new UsageCalibrator") from error
         return made
-
-
-def _checked_ratio(ratio: object) -> float:
-    if isinstance(ratio, bool) or not isinstance(ratio, int | float) or not _LEAST_FACTOR <= ratio <= _LARGEST_FACTOR:
-        raise ConfigError(f"a ratio must lie in {_LEAST_FACTOR}..{_LARGEST_FACTOR}")
-    return float(ratio)

@@ -366,7 +366,7 @@ def _read_message(data: Mapping[str, Any], trusted: bool) -> Message:
         calls += [_read_tool_call(item, f"tool_calls[{index}]") for index, item in enumerate(items)]
     if data.get("function_call") is not None:
         function = _expect(data["function_call"], Mapping, "function_call", "an object")
-        calls.append(_read_call({"id": function.get("name")}, function, "arguments", "function_call"))
+        calls.append(_read_call({"id": function.get("name")}, function, "function_call"))
     return Message(
         cast(Role, _ROLE_ALIASES.get(role, role)),
         _read_content(data.get("content"), trusted),
@@ -439,13 +439,13 @@ def _read_part(item: object, where: str, trusted: bool) -> Part:
 def _read_tool_call(item: object, where: str) -> ToolCall:
     call = _expect(item, Mapping, where, "an object")
     function = {} if call.get("function") is None else call["function"]
-    return _read_call(call, _expect(function, Mapping, f"{where}.function", "an object"), "arguments", where)
+    return _read_call(call, _expect(function, Mapping, f"{where}.function", "an object"), where)
 
 
-def _read_call(item: Mapping[str, Any], function: Mapping[str, Any], arguments_key: str, where: str) -> ToolCall:
+def _read_call(item: Mapping[str, Any], function: Mapping[str, Any], where: str) -> ToolCall:
     call_id = _optional_text(item, "id", f"{where}.") or ""
     name = _optional_text(function, "name", f"{where}.") or ""
-    arguments, place = function.get(arguments_key), f"{where}.{arguments_key}"
+    arguments, place = function.get("arguments"), f"{where}.arguments"
     if arguments is None or isinstance(arguments, str):
         return ToolCall(call_id, name, arguments or "")
     import json  # here, because it is a tenth of the import of the library and most conversations need none

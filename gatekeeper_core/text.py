@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
-from gatekeeper_core.data_files import pattern
+from gatekeeper_core.data_files import expanded, pattern
 from gatekeeper_core.errors import ConfigError
 
 __all__ = [
@@ -107,35 +107,6 @@ _SOUTH_EAST_ASIAN = (
 WIDE: str = HAN + _KANA + _HANGUL + _BOPOMOFO + _SOUTH_EAST_ASIAN
 """The body of a character class (no brackets) for the scripts that are searched by pairs of characters."""
 
-# Combining marks outside WIDE. The ranges run on over letters, digits and unassigned code points, which keeps the table
-# short and adds nothing to a word. Source: Unicode 14, categories Mn, Mc and Me.
-_MARKS = (
-    r"\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u064b-\u065f\u0670"
-    r"\u06d6-\u06dc\u06df-\u06e8\u06ea-\u06ed\u0711-\u07f3\u07fd\u0816-\u082d\u0859-\u085b\u0898-\u08e1\u08e3-\u0963"
-    r"\u0981-\u09e3\u09fe-\u0a75\u0a81-\u0ae3\u0afa-\u0b63\u0b82-\u0bd7\u0c00-\u0c63\u0c81-\u0c83\u0cbc-\u0d4d\u0d57-\u0d63"
-    r"\u0d81-\u0df3\u135d-\u135f\u1712-\u1734\u1752-\u1773\u180b-\u180d\u180f-\u193b\u1a17-\u1a1b\u1a55-\u1a7f\u1ab0-\u1b44"
-    r"\u1b6b-\u1b73\u1b80-\u1bf3\u1c24-\u1c37\u1cd0-\u1cd2\u1cd4-\u1dff\u20d0-\u20f0\u2cef-\u2cf1\u2d7f-\u2dff\u302a-\u302f"
-    r"\ua66f-\ua672\ua674-\ua67d\ua69e-\ua6f1\ua802-\ua827\ua82c\ua880-\ua8c5\ua8e0-\ua8f1\ua8ff-\ua92d\ua947-\ua953"
-    r"\ua980-\ua9c0\uaa29-\uaa4d\uaab0-\uaac1\uaaeb-\uaaef\uaaf5\uaaf6\uabe3-\uabea\uabec\uabed\ufb1e\ufe00-\ufe0f"
-    r"\ufe20-\ufe2f\U000101fd-\U0001037a\U00010a01-\U00010a3f\U00010ae5\U00010ae6\U00010d24-\U00010eac"
-    r"\U00010f46-\U00010f50\U00010f82-\U00010f85\U00011000-\U00011046\U00011070-\U000110ba\U000110c2\U00011100-\U00011134"
-    r"\U00011145-\U00011173\U00011180-\U000111c0\U000111c9-\U000111cc\U000111ce\U000111cf\U0001122c-\U00011237\U0001123e"
-    r"\U000112df-\U00011446\U0001145e-\U000114c3\U000115af-\U000115c0\U000115dc-\U00011640\U000116ab-\U000116b7"
-    r"\U0001171d-\U0001172b\U0001182c-\U0001183a\U00011930-\U00011943\U000119d1-\U000119e0\U000119e4-\U00011a3e"
-    r"\U00011a47-\U00011a99\U00011c2f-\U00011c3f\U00011c92-\U00011ef6\U00016af0-\U00016af4\U00016b30-\U00016b36"
-    r"\U00016f4f-\U00016f92\U00016fe4-\U00016ff1\U0001bc9d\U0001bc9e\U0001cf00-\U0001cf46\U0001d165-\U0001d169"
-    r"\U0001d16d-\U0001d172\U0001d17b-\U0001d182\U0001d185-\U0001d18b\U0001d1aa-\U0001d1ad\U0001d242-\U0001d244"
-    r"\U0001da00-\U0001da36\U0001da3b-\U0001da6c\U0001da75\U0001da84\U0001da9b-\U0001e136\U0001e2ae-\U0001e2ef"
-    r"\U0001e8d0-\U0001e94a\U000e0100-\U000e01ef"
-)
-
-# Source: Unicode 15.1, category Cf.
-_FORMAT = (
-    r"\u00ad\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f"
-    r"\ufeff\ufff9-\ufffb\U000110bd\U000110cd\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0001"
-    r"\U000e0020-\U000e007f"
-)
-
 _WIDE_CHAR = LazyPattern(f"[{WIDE}]")
 _LOCALE_CHARACTERS = 2_000
 _HAN_CHAR = LazyPattern(f"[{HAN}]")
@@ -201,7 +172,7 @@ def _check_char(char: str) -> None:
 
 # --- The text as matching sees it -----------------------------------------------------------------------------------
 
-_UNCLEAN = LazyPattern(f"[{_FORMAT}\uff01-\uff5e\u3000]")
+_UNCLEAN = LazyPattern(partial(expanded, "text_patterns.tsv", "[{FORMAT}\uff01-\uff5e\u3000]"))
 _FULL_WIDTH_OFFSET = 0xFEE0
 _CLEANED = {chr(code + _FULL_WIDTH_OFFSET): chr(code) for code in range(0x21, 0x7F)} | {"\u3000": " "}
 
@@ -242,10 +213,12 @@ _ASCII_REST = rf"(?:(?=[{_JOINERS},])(?:(?:[{_JOINERS}]|{_THOUSANDS}){_ASCII}+){
 _LETTER = rf"[^\W{WIDE}]"
 _REST = (
     r"(?:(?![\x00-\x20\x7f!\"$()*;<=>?\[\]^`{|}~])"
-    rf"(?:(?:(?:[{_JOINERS}’‐‑]|{_THOUSANDS}){_LETTER}|[{_MARKS}]){_LETTER}*){{0,{_MAX_JOINS}}}{_SIGNS}|)"
+    rf"(?:(?:(?:[{_JOINERS}’‐‑]|{_THOUSANDS}){_LETTER}|[{{MARKS}}]){_LETTER}*){{0,{_MAX_JOINS}}}{_SIGNS}|)"
 )
 
-WORD = LazyPattern(rf"(?:{_ASCII}+|{_LETTER}|{_FLAG}{_LETTER}){_LETTER}*{_REST}|[{WIDE}]+")
+WORD = LazyPattern(
+    partial(expanded, "text_patterns.tsv", rf"(?:{_ASCII}+|{_LETTER}|{_FLAG}{_LETTER}){_LETTER}*{_REST}|[{WIDE}]+")
+)
 """One word: a run of wide characters, or a word of any other script. No groups: for ``findall`` and ``finditer``."""
 
 ASCII_WORD = LazyPattern(rf"{_ASCII}+{_ASCII_REST}|{_FLAG}{_ASCII}+{_ASCII_REST}")
@@ -525,52 +498,12 @@ _TRAILING = " \t\u3000\xa0" + _LINE_ENDS + _STRONG + _WEAK + ")]}）］｝」』
 _LEADING = " \t\u3000\xa0\n\r>*_-#(（[“‘「『\"'"
 _QUESTION_MARKS = frozenset("?？؟⁇⁈⁉")
 
-# Endings of a sentence without its marks. Guards: 那么 refers; 呢 asks after a short clause (电话呢), but 还没吃呢,
-# 好多呢 and 嗯呢 state; 可不 agrees; しか, とか, なか and しずか hold no particle; 니까 means "because" unless it
-# follows a formal ending.
-_QUESTION_ENDING = LazyPattern(
-    r"(?:[吗嗎]|(?<![那这這要什怎多])[么麼]|[还還]有呢|(?<!\w)[^\W还還才正着著没沒嗯的多]{1,6}呢"
-    r"|\w{3}(?<![可绝絕才从從要了])不|[过過了][没沒]"
-    r"|(?:です|ます|ません|でした|ました|でしょう|だろう|ましょう|[るたのい])か(?:な|ね|しら)?"
-    r"|[습입합됩갑옵랍십]니까|(?:[할될일을볼갈줄올]|[었았했]을)까요?|(?:[는은인한된던]가|나)요|[느으]냐)\Z"
-)
+_QUESTION_ENDING = data_pattern("text_patterns.tsv", "QUESTION_ENDING")
 _LONGEST_ENDING = 10  # characters
-
-# Chinese question words. Guards: 没什么, 什么都, "…什么的" (and so on); 几 and 多少 as "some"; 谁都, 哪怕 (even if).
-_CHINESE_QUESTION = LazyPattern(
-    r"[为為](?:[什甚][么麼]|[何啥])|(?<![没沒])[什甚][么麼](?!的\Z|的[，,、]|[都也])"
-    r"|(?<!不)怎[么麼样樣](?![都也])|(?<!没)啥(?![都也])|咋"
-    r"|哪(?!怕|.{0,2}[都也])|多少(?!有[点點些]|[都也])|多[久长長远遠](?=[时時了的？?]|\Z)|[谁誰](?![都也])|如何|是否|请问|請問"
-    r"|(?:第|星期|礼拜|禮拜|周|[你您共])有?[几幾]|(?<!十)[几幾](?:岁|歲|号|號|时|時|月)|[几幾][点點](?=[了钟鐘开開到起？?]|\Z)"
-    r"|(?<![这這那好十前后後近了每有过過])[几幾][个個位种種天次台条條块塊](?!而已)(?=\w{0,4}\Z)"
-    r"|([能会會要是好行对對可有])[不没沒]\1"
-)
-_NO_CHINESE_QUESTION = LazyPattern("无论|無論|不论|不論|不管|任何")
-
-_KOREAN_QUESTION = LazyPattern(
-    r"무엇(?!이든)|어떻게|왜(?!냐)|언제(?![나든])|어디(?![나든])|누구(?![나든도])|얼마|며칠|몇"
-)
-
-_SUBJECT = (
-    r"(?:i|you|we|they|he|she|it|there|this|that|these|those|the|my|your|our|his|her|their"
-    r"|any|anyone|anybody|someone)\b"
-)
-_AUXILIARY = r"(?:is|are|was|were|am|do|does|did|can|could|should|shall|would|will|has|have|had|may|might|must)"
-# A question inverts ("what do you need"); a clause does not ("what you need is", "when I was young").
-_ENGLISH_OPENER = LazyPattern(
-    r"(?:\d{1,3}[.)] ?)?(?:(?:so|and|but|ok|okay|well|then|also|hi|hey)[, ]+){0,2}"
-    r"(?:(?:why|how|whom|whose)\b"
-    r"|what(?! (?:a|an|i|you|we|they|he|she|it)\b)\b"
-    r"|which(?! (?:is why|is an?|means|makes|has|was|allows|provides|returns|actually)\b)\b"
-    r"|who(?! knows\b)\b"
-    rf"|(?:when|where)(?:['’](?:s|re|d)\b| {_AUXILIARY}\b|\Z)"
-    rf"|(?:can|could|would|will|did|does|is|are|was|were|am|isn['’]t|aren['’]t|can['’]t|couldn['’]t|won['’]t|wouldn['’]t"
-    rf"|don['’]t|doesn['’]t|didn['’]t|shouldn['’]t|has|may) {_SUBJECT}"
-    r"|(?:do|have|shall) (?:i|you|we|they|these|those|any|anyone)\b"
-    r"|should (?:i|we|they|he|she|it|there|this|that|the|my|our)\b"
-    r"|any (?:advice|chance|idea|ideas|issues|news|plans|thoughts|tips)\b)",
-    re.IGNORECASE,
-)
+_CHINESE_QUESTION = data_pattern("text_patterns.tsv", "CHINESE_QUESTION")
+_NO_CHINESE_QUESTION = data_pattern("text_patterns.tsv", "NO_CHINESE_QUESTION")
+_KOREAN_QUESTION = data_pattern("text_patterns.tsv", "KOREAN_QUESTION")
+_ENGLISH_OPENER = data_pattern("text_patterns.tsv", "ENGLISH_OPENER", re.IGNORECASE)
 
 
 def is_question(sentence: str) -> bool:

@@ -12,7 +12,7 @@ Where all that is optional has gone and the current run is still too long, a ``C
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from gatekeeper_core.context.compaction.conversation import ContextCompressor
@@ -245,7 +245,7 @@ class Assembly:
         request, replaced, folded = self._material.request, dict(view.replaced), frozenset(view.folded)
         entries: list[_Entry] = []
         fates: list[tuple[int, Fate]] = []
-        told_in = self._told_in(view)
+        told_in = next((at for at, message in view.replaced if view.told and message.text.startswith(view.told)), None)
         for at in view.kept:
             entry = self._entry(at, replaced.get(at, request.messages[at]))
             if at == told_in:
@@ -264,25 +264,12 @@ class Assembly:
         covered = range(self._material.upto_seq + 1)
         if 0 < len(covered) <= len(sent) and sent.issuperset(covered):
             self._optional.pop("summary", None)
-        self._leave_out_memories(sent | {seq for seq, fate in fates if fate == "recalled"})
+        before, cost = self._optional.pop("retrieved", (None, 0))
+        if before:  # but for the memories that messages say which are sent
+            said = {seq for seq, fate in fates if fate in ("sent", "recalled")}
+            memories, self._memories = self._material.memories(cost, said)
+            self._take("retrieved", memories, cost + _JOIN_TOKENS)
         return Chosen(entries, sum(at < request.start for at in view.kept), fates, view)
-
-    def _leave_out_memories(self, told: Collection[int]) -> None:
-        """Leave out the memories that messages say which are sent."""
-        before, cost = self._optional.get("retrieved", (None, 0))
-        if before is None:
-            return
-        memories, self._memories = self._material.memories(cost, told)
-        if memories is None:
-            del self._optional["retrieved"]
-        else:
-            self._optional["retrieved"] = memories, self._cost([memories])
-
-    def _told_in(self, view: HistoryView) -> int | None:
-        """Return the position of the question that earlier turns are told in, None where none are."""
-        if not view.told:
-            return None
-        return next(at for at, message in view.replaced if message.text.startswith(view.told))
 
     def _entry(self, at: int, message: Message) -> _Entry:
         request = self._material.request
@@ -344,6 +331,8 @@ class Assembly:
         costs = [self._cost([entry.message]) for entry in entries]
         parts = tuple(BuiltPart(entry.part, entry.seq, cost) for entry, cost in zip(entries, costs, strict=True))
         used_summary = "summary" in self._optional
+        known: list[tuple[int, Fate]] = [*chosen.fates, *((seq, "sent") for seq in self._material.repeated)]
+        known += ((seq, "step") for seq in self._material.cleared if "steps" in self._optional)
         metadata = BuildMetadata(
             included_message_count=sum(part.seq is not None for part in parts),
             summarized_message_count=self._material.covered_messages if used_summary else 0,
@@ -354,7 +343,7 @@ class Assembly:
             parts=parts,
             fates=fates_of(
                 self._material.thread_length,
-                self._fates(chosen),
+                known,
                 summarized=self._material.upto_seq + 1 if used_summary else 0,
             ),
             shares=self._shares,
@@ -385,13 +374,6 @@ class Assembly:
         middle = [*past, *volatile] if self._config.cache_friendly else [*volatile, *past]
         last = [_Entry("pinned", pin)] if pin else []
         return [*system[:1], *taken.get("constraints", []), *head, *middle, *entries[start:], *last]
-
-    def _fates(self, chosen: Chosen) -> Iterator[tuple[int, Fate]]:
-        yield from chosen.fates
-        for seq in self._material.repeated:
-            yield seq, "sent"
-        for seq in self._material.cleared if "steps" in self._optional else ():
-            yield seq, "step"
 
     def _cost(self, messages: Iterable[Message]) -> int:
         return count_messages(messages, token_counter=self._count)

@@ -8,31 +8,32 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from gatekeeper_core.context.compaction.run import RunConfig
 from gatekeeper_core.context.history.modes import RECENT_TURNS
 from gatekeeper_core.context.prompt.assembly import Assembly, Chosen, Material
-from gatekeeper_core.context.prompt.lookups import Derived, DerivedRecords, LookUp, MemorySearch
+from gatekeeper_core.context.prompt.lookups import BoundedCompressor, Derived, DerivedRecords, LookUp
 from gatekeeper_core.context.prompt.parts import Sections, SystemPrompt
-from gatekeeper_core.context.prompt.request import Request, make_request, needs_prompt, question_place
+from gatekeeper_core.context.prompt.request import Request, make_request, needs_prompt
 from gatekeeper_core.context.task.pin_text import pin_text
 from gatekeeper_core.context.task.steps import ClearedStep, cleared_steps, stand_in_text
 from gatekeeper_core.context.task.task import ActiveTask, status_text
 from gatekeeper_core.context.thread.thread import Thread
+from gatekeeper_core.encoder import waiting_within
 from gatekeeper_core.events import ASSEMBLY, BUILD_STARTED, LOOK_UPS, PART, SAFETY_NET
-from gatekeeper_core.messages import Message, is_answered, last_turns
+from gatekeeper_core.messages import Message, conversation_locale, is_answered, last_turns
 from gatekeeper_core.observation import stage, tell
 from gatekeeper_core.tokens import TokenCounter, count_message, count_messages
 from gatekeeper_core.truncation import truncate_middle, truncate_to_tokens
 
 if TYPE_CHECKING:
-    from gatekeeper_core.context.compaction.run import RunConfig
     from gatekeeper_core.context.history.policy import PolicyState
     from gatekeeper_core.context.history.selector import ThreadSelector
     from gatekeeper_core.context.history.view import HistoryView
     from gatekeeper_core.context.memory.search import MemoryHit
     from gatekeeper_core.context.prompt.budget import ContextBuilderConfig
     from gatekeeper_core.context.prompt.result import BuiltContext
+    from gatekeeper_core.context.tool_results.context import ResultCompressor
     from gatekeeper_core.pricing.prices import ModelPrices
-    from gatekeeper_core.text import Locale
 
 __all__ = ["NO_THREAD", "Build", "Setup"]
 
@@ -54,6 +55,7 @@ class Setup(NamedTuple):
         selector: chooses among their turns.
         count: counts the tokens of a text.
         session_key: names the fences, None where they are named by what they hold.
+        tool_results: makes tool results smaller.
     """
 
     config: ContextBuilderConfig
@@ -61,6 +63,7 @@ class Setup(NamedTuple):
     selector: ThreadSelector[Message]
     count: TokenCounter
     session_key: bytes | None
+    tool_results: ResultCompressor
 
 
 class Build:
@@ -70,9 +73,6 @@ class Build:
         setup: what it shares with others.
         thread: the conversation, or ``NO_THREAD``.
         prompt: what the user asks now.
-        look: the calls to stores and plug-ins, and their limit of time.
-        run: how the current run gives way.
-        locale: the language of headings and placeholders.
         reserve_tokens: part of the budget kept free.
         debug: whether each stage writes a log record.
         prices: of the model that reads the prompt, None where they are not known.
@@ -85,9 +85,6 @@ class Build:
         thread: Thread,
         prompt: str,
         *,
-        look: LookUp,
-        run: RunConfig,
-        locale: Locale,
         reserve_tokens: int,
         debug: bool,
         prices: ModelPrices | None,
@@ -101,19 +98,26 @@ class Build:
         self._recent = RECENT_TURNS if floor is None else floor
         self._turns = last_turns(thread.messages, self._recent + 1)  # an open turn counts besides
         self._prompt = prompt
-        self._look = look
-        self._run = run
-        self._locale = locale
+        self._look = LookUp(timeout_seconds=setup.config.call_timeout_ms / 1000)
+        self._locale = setup.config.locale or conversation_locale(thread.messages, prompt)
+        self._run = RunConfig(
+            locale=self._locale, thread_id=None if thread is NO_THREAD else thread.id, tenant=thread.tenant
+        )
+        if setup.config.enable_tool_result_compression:
+            bounded = BoundedCompressor(
+                setup.tool_results, self._look, thread_id=self._run.thread_id, tenant=thread.tenant
+            )
+            has_memory = getattr(setup.tool_results, "working_memory", None) is not None
+            self._run = replace(self._run, compress_result=bounded, working_memory=bounded if has_memory else None)
         shares = setup.config.shares.of(setup.config.total_budget)
         self._shares = shares._replace(reserved=shares.reserved + reserve_tokens)
         self._sections = Sections(
-            locale=locale, fencing=setup.config.fencing, session_key=setup.session_key, token_counter=setup.count
+            locale=self._locale, fencing=setup.config.fencing, session_key=setup.session_key, token_counter=setup.count
         )
         self._debug = debug
         self._prices = prices
         self._stored: PolicyState | None = None
         self._recall = recall
-        self._place = len(thread.messages)
         self._tracks_task = setup.config.enable_instruction_pinning is not False
 
     def context(
@@ -171,19 +175,9 @@ class Build:
         with stage(LOOK_UPS, thread=None if thread is NO_THREAD else thread.id, log=self._debug) as seen:
             known = Derived()
             if thread is not NO_THREAD:
-                history = self._setup.selector.config
                 start = self._window_start(self._recent)
-                search = MemorySearch(config.memory_limit, config.memory_categories or None)
-                known = self._setup.records.look_up(
-                    self._look,
-                    thread,
-                    self._prompt,
-                    summary_before=start if config.enable_summary else None,
-                    task=self._tracks_task,
-                    search=search if config.enable_memory_retrieval else None,
-                    policy=history.mode != "window",
-                )
-                sent_from = start if history.mode != "gated" else self._window_start(0)
+                known = self._setup.records.look_up(self._look, thread, self._prompt, config, window_start=start)
+                sent_from = start if config.history.mode != "gated" else self._window_start(0)
                 newest = range(sent_from, len(thread.messages))
                 known = known._replace(memories=self._untold(known.memories, newest))
             seen.tell(lambda: {**known.facts(), "misses": [f"{miss.part} {miss.status}" for miss in self._look.misses]})
@@ -252,11 +246,9 @@ class Build:
             if not config.redistribute:
                 prompt = truncate_middle(prompt, self._shares.current_input or _INPUT_TOKENS, token_counter=self._count)
             question = Message("user", prompt)
-            self._place = question_place(messages)
         request = make_request(
             messages,
             question,
-            place=self._place,
             without={*cleared, *repeated},
             compress_result=self._run.compress_result,
             max_message_tokens=config.max_message_tokens or max(1, self._shares.recent_messages // 4),
@@ -288,7 +280,7 @@ class Build:
         config = replace(selector.config, run=self._run)
         if config.mode == "hybrid" and self._config.enable_summary:
             config = replace(config, floor_turns=self._floor_turns(request, window_from, config.floor))
-        with self._look.waiting():
+        with waiting_within(self._look.waits):
             return selector.view(
                 request.messages,
                 thread=thread.id,
@@ -337,7 +329,9 @@ class Build:
             return known
         asked = self._thread.continued([request.messages[request.start]]) if request.added else self._thread
         verdict = view.selection.gate if view and view.selection else None
-        return self._setup.records.update_task(self._look, asked, verdict) or known
+        update = partial(self._setup.records.tasks.update, asked, verdict=verdict)
+        updated: ActiveTask | None = self._look.ask("task", update)
+        return updated or known
 
     def _pin(self, pin: str, task: ActiveTask | None, limit: int) -> Message:
         """Return the pin, with as many lines on the task as have room."""

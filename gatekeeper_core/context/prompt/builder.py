@@ -19,14 +19,12 @@ from os import urandom
 from typing import TYPE_CHECKING, Any, cast
 
 from gatekeeper_core.caching import LruCache
-from gatekeeper_core.context.compaction.run import RunConfig
 from gatekeeper_core.context.history.modes import HistoryConfig
 from gatekeeper_core.context.history.selector import ThreadSelector
 from gatekeeper_core.context.memory.memory import LongTermMemory, keeps_memories
-from gatekeeper_core.context.prompt.bounded_results import bounded_run
 from gatekeeper_core.context.prompt.budget import ContextBuilderConfig
 from gatekeeper_core.context.prompt.build import NO_THREAD, Build, Setup
-from gatekeeper_core.context.prompt.lookups import DerivedRecords, LookUp
+from gatekeeper_core.context.prompt.lookups import DerivedRecords
 from gatekeeper_core.context.prompt.parts import SystemPrompt
 from gatekeeper_core.context.prompt.result import BuiltContext
 from gatekeeper_core.context.summary.summary import SummaryConfig, ThreadSummary
@@ -38,12 +36,11 @@ from gatekeeper_core.context.tool_results.pointers import check_key
 from gatekeeper_core.context.tool_results.thread_memories import ThreadMemories
 from gatekeeper_core.encoder import encoder_of
 from gatekeeper_core.events import BUILD
-from gatekeeper_core.messages import Message, common_beginning, conversation_locale
+from gatekeeper_core.messages import Message, common_beginning
 from gatekeeper_core.observation import stage
 from gatekeeper_core.pricing.prices import ModelPrices
 from gatekeeper_core.pricing.usage import Usage
 from gatekeeper_core.storage.in_memory import InMemoryBlobStore, in_memory_store
-from gatekeeper_core.text import Locale
 from gatekeeper_core.tokens import TokenCounter, check_tokens, checked_counter
 
 if TYPE_CHECKING:
@@ -132,7 +129,7 @@ class ContextBuilder:
         share = config.shares.of(config.total_budget).summary
         summary = SummaryConfig(locale=config.locale, max_summary_tokens=max(1, min(share, _MAX_SUMMARY_TOKENS)))
         records = DerivedRecords(
-            self._store,
+            store=self._store,
             summaries=ThreadSummary(self._store, config=summary, token_counter=count, summarizer=self._summarizer),
             tasks=TaskTracker(self._store),
             constraints=ThreadConstraints(self._store, token_counter=count),
@@ -151,7 +148,7 @@ class ContextBuilder:
             budget_setting=None,
             embedder=self._encoder,
         )
-        self._setup = Setup(config, records, selector, count, self._session_key)
+        self._setup = Setup(config, records, selector, count, self._session_key, self._tool_results)
 
     def __repr__(self) -> str:
         """Return the budget and the kinds of what is plugged in; no text of a conversation."""
@@ -237,17 +234,11 @@ class ContextBuilder:
             TypeError: an argument has the wrong type.
         """
         _check_arguments(thread, prompt, system_prompt, reserve_tokens, prices)
-        setup, said = self._setup, thread or NO_THREAD
-        locale = setup.config.locale or conversation_locale(said.messages, prompt)
-        look = LookUp(timeout_seconds=setup.config.call_timeout_ms / 1000)
-        run = bounded_run(self._run_of(thread, setup.config, locale), look)
+        setup = self._setup
         build = Build(
             setup,
-            said,
+            thread or NO_THREAD,
             prompt,
-            look=look,
-            run=run,
-            locale=locale,
             reserve_tokens=reserve_tokens,
             debug=debug,
             prices=prices,
@@ -298,13 +289,6 @@ class ContextBuilder:
         builder = ContextBuilder(plain, token_counter=self._count)
         thread = Thread("simple", tuple(previous_messages or ()))
         return builder.build(thread, user_prompt, system_prompt, include_current_input=True, debug=False).messages
-
-    def _run_of(self, thread: Thread | None, config: ContextBuilderConfig, locale: Locale) -> RunConfig:
-        """Return how the runs of a thread give way."""
-        compress = self._tool_results if config.enable_tool_result_compression else None
-        if thread is None:
-            return RunConfig(compress_result=compress, locale=locale)
-        return RunConfig(compress_result=compress, locale=locale, thread_id=thread.id, tenant=thread.tenant)
 
     def report(self, usage: Usage, thread: Thread) -> None:
         """Correct the account of a thread by what the provider reports for the prompt that was built last."""

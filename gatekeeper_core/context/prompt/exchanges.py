@@ -31,13 +31,12 @@ class Exchanges(NamedTuple):
 
     Attributes:
         messages: the messages; what needed no mending are the caller's own objects.
-        sources: for each of them its position in the caller's list, None for a result that was missing.
-        left_out: positions of results that answer nothing.
+        sources: for each of them its position in the caller's list, None for a result that was missing. Results that
+            answer nothing are not in it.
     """
 
     messages: tuple[Message, ...]
     sources: tuple[int | None, ...]
-    left_out: tuple[int, ...]
 
 
 def whole_exchanges(messages: Sequence[Message]) -> Exchanges:
@@ -59,7 +58,7 @@ def whole_exchanges(messages: Sequence[Message]) -> Exchanges:
             mending.open(at, message)
     mending.end()
     sources = tuple(at for at, _ in mending.taken)
-    return Exchanges(tuple(message for _, message in mending.taken), sources, tuple(mending.left_out))
+    return Exchanges(tuple(message for _, message in mending.taken), sources)
 
 
 class _Mending:
@@ -67,7 +66,6 @@ class _Mending:
 
     def __init__(self) -> None:
         self.taken: list[tuple[int | None, Message]] = []
-        self.left_out: list[int] = []
         self.held: list[tuple[int | None, Message]] = []
         self.waiting: list[tuple[str, ToolCall]] = []
         self._opened = 0
@@ -89,7 +87,6 @@ class _Mending:
         if place is None and not given and self.waiting:
             place = 0  # without an id it goes by its place
         if place is None:
-            self.left_out.append(at)
             return
         _, call = self.waiting.pop(place)
         self.taken.append((at, message if call.id == given else replace(message, tool_call_id=call.id)))

@@ -12,8 +12,8 @@ where a model works for the next one, is a miss of that one.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from threading import Lock
@@ -31,7 +31,9 @@ from gatekeeper_core.context.summary.summary import ThreadSummary
 from gatekeeper_core.context.task.tracker import TaskTracker
 from gatekeeper_core.context.thread.constraints import ThreadConstraints
 from gatekeeper_core.context.thread.records import NewRecord, load_record, update_record
-from gatekeeper_core.encoder import Waits, waiting_within
+from gatekeeper_core.context.tool_results.compressor import ToolResultCompressor
+from gatekeeper_core.context.tool_results.context import memory_of
+from gatekeeper_core.encoder import Waits
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.events import MISS
 from gatekeeper_core.observation import tell
@@ -41,27 +43,22 @@ from gatekeeper_core.storage.base import Memory, MemoryScope
 if TYPE_CHECKING:
     from gatekeeper_core.context.memory.memory import LongTermMemory
     from gatekeeper_core.context.memory.update import MemoryExtractor
+    from gatekeeper_core.context.prompt.budget import ContextBuilderConfig
     from gatekeeper_core.context.summary.record import Summary
     from gatekeeper_core.context.summary.summary import SummaryUpdate
     from gatekeeper_core.context.task.task import ActiveTask
     from gatekeeper_core.context.thread.thread import Thread
-    from gatekeeper_core.selection.verdicts import Verdict
+    from gatekeeper_core.context.tool_results.context import ResultCompressor, ResultContext
+    from gatekeeper_core.messages import Message
     from gatekeeper_core.storage.base import DerivedRecord, RecordStore
 
-__all__ = ["Derived", "DerivedRecords", "LookUp", "MemorySearch"]
+__all__ = ["BoundedCompressor", "Derived", "DerivedRecords", "LookUp"]
 
 _MAX_HITS = 100
 """Memories that are looked at, however many a search gives back. Source: ours; thirty times what is asked for."""
 
 _MAX_NOTED = 1024
 """Threads of which it is remembered what failed behind their last build, and which summary their run was told."""
-
-
-class MemorySearch(NamedTuple):
-    """What memories are asked for: see ``LongTermMemory.search``."""
-
-    limit: int
-    categories: tuple[str, ...] | None
 
 
 class Derived(NamedTuple):
@@ -88,23 +85,21 @@ class LookUp:
 
     Args:
         timeout_seconds: how long the build may wait for plug-ins in all; its own work meanwhile does not count.
+
+    Attributes:
+        waits: how long it may still wait.
     """
 
-    __slots__ = ("_misses", "_waits")
+    __slots__ = ("_misses", "waits")
 
     def __init__(self, *, timeout_seconds: float) -> None:
-        self._waits = Waits(timeout_seconds)
+        self.waits = Waits(timeout_seconds)
         self._misses: dict[str, Miss] = {}
 
     @property
     def misses(self) -> tuple[Miss, ...]:
         """The parts that failed, each once, in the order in which they did."""
         return tuple(self._misses.values())
-
-    @property
-    def left_seconds(self) -> float:
-        """How long the build may still wait; below 0 not at all."""
-        return self._waits.left_seconds
 
     def ask(self, part: str, function: Callable[[], object], *, plugin: object | None = None) -> Any:
         """Return what a call gives, or None and note the miss.
@@ -121,15 +116,11 @@ class LookUp:
         if part in self._misses and self._misses[part].status in ("late", "busy"):
             return None
         begun = monotonic()
-        outcome = run_plugin(plugin, function, timeout_seconds=self.left_seconds)
-        self._waits.left_seconds -= monotonic() - begun
+        outcome = run_plugin(plugin, function, timeout_seconds=self.waits.left_seconds)
+        self.waits.left_seconds -= monotonic() - begun
         if outcome.status != "done":
             self.miss(part, outcome.status, outcome.reason)
         return outcome.value
-
-    def waiting(self) -> AbstractContextManager[None]:
-        """Let encoders that are asked inside be waited for no longer than the other calls of the build."""
-        return waiting_within(self._waits)
 
     def miss(self, part: str, status: str, reason: str = "") -> None:
         """Note, and log, that a part could not be had; once for each part."""
@@ -139,10 +130,38 @@ class LookUp:
         tell(MISS, part=part, status=status, reason=reason)
 
 
+class BoundedCompressor:
+    """A compressor of tool results for one build, and the ids of its memory: it may raise, hang, or return nonsense.
+
+    A ``ToolResultCompressor`` is called directly, with the timeouts of its store; one of your own is a plug-in. A
+    result that it fails at stays as it is, and a pointer is not there.
+    """
+
+    __slots__ = ("_compress", "_look", "_plugin", "_tenant", "_thread_id")
+
+    def __init__(self, compress: ResultCompressor, look: LookUp, *, thread_id: str | None, tenant: str) -> None:
+        self._compress = compress
+        self._look = look
+        self._thread_id = thread_id
+        self._tenant = tenant
+        self._plugin = None if isinstance(compress, ToolResultCompressor) else compress
+
+    def __call__(self, message: Message, context: ResultContext, /) -> str:
+        """Return the text of a result made smaller, or as it is."""
+        context = context._replace(thread_id=self._thread_id, tenant=self._tenant)
+        text = self._look.ask("tool_results", partial(_text_of, self._compress, message, context), plugin=self._plugin)
+        return text if isinstance(text, str) else message.text
+
+    def __contains__(self, pointer: object) -> bool:
+        memory = partial(memory_of, self._compress, self._thread_id, tenant=self._tenant)
+        return self._look.ask("tool_results", lambda: pointer in (memory() or ())) is True
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
 class DerivedRecords:
     """Looks up what is kept of threads, and brings it up to date.
 
-    Args:
+    Attributes:
         store: keeps the derived records.
         summaries: the summaries of threads in it.
         tasks: the active tasks of threads in it.
@@ -152,69 +171,55 @@ class DerivedRecords:
         summarizer: the model that writes summaries, if there is one.
     """
 
-    def __init__(
-        self,
-        store: RecordStore,
-        *,
-        summaries: ThreadSummary,
-        tasks: TaskTracker,
-        constraints: ThreadConstraints,
-        memory: LongTermMemory | None,
-        extractor: MemoryExtractor | None,
-        summarizer: object | None,
-    ) -> None:
-        self.summaries = summaries
-        self.tasks = tasks
-        self.constraints = constraints
-        self.memory = memory
-        self._store = store
-        self._extractor = extractor
-        self._summarizer = summarizer
-        self._slow_memory = None if getattr(memory, "is_inline", False) is True else memory
+    store: RecordStore
+    summaries: ThreadSummary
+    tasks: TaskTracker
+    constraints: ThreadConstraints
+    memory: LongTermMemory | None
+    extractor: MemoryExtractor | None
+    summarizer: object | None
+
+    def __post_init__(self) -> None:
+        self._slow_memory = None if getattr(self.memory, "is_inline", False) is True else self.memory
         self._lock = Lock()
         self._noted: LruCache[tuple[str, str], dict[str, Miss]] = LruCache(max_entries=_MAX_NOTED)
         self._summaries: LruCache[tuple[str, str], tuple[str, Summary]] = LruCache(max_entries=_MAX_NOTED)
 
     def look_up(
-        self,
-        look: LookUp,
-        thread: Thread,
-        prompt: str,
-        *,
-        summary_before: int | None,
-        task: bool,
-        search: MemorySearch | None,
-        policy: bool = False,
+        self, look: LookUp, thread: Thread, prompt: str, config: ContextBuilderConfig, *, window_start: int
     ) -> Derived:
-        """Return what is known of a thread.
+        """Return what is known of a thread, as far as the settings want it.
 
         Args:
             look: the calls of this build.
             thread: the conversation.
             prompt: what the user asks now; blank: no memories are asked for.
-            summary_before: sequence number of the first message that the summary leaves to the window; it is brought up
-                to date first. None: no summary is wanted.
-            task: whether the task is wanted.
-            search: what memories are wanted, None for none.
-            policy: whether it is wanted what the policy remembers.
+            config: the settings.
+            window_start: sequence number of the first message that the summary leaves to the window; it is brought up
+                to date first.
         """
         with self._lock:
             noted = self._noted.pop((thread.tenant, thread.id)) or {}
         for miss in noted.values():  # what failed behind the last build
             look.miss(*miss)
         constraints = look.ask("constraints", lambda: self.constraints.of(thread))
-        summary = None if summary_before is None else self._summary(look, thread, summary_before)
-        known_task = look.ask("task", lambda: self.tasks.get(thread)) if task else None
-        stored = partial(load_record, self._store, thread, POLICY_KIND)
-        state = look.ask("policy", lambda: self._state_in(stored())) if policy else None
-        memories: tuple[MemoryHit, ...] = ()
-        if self.memory and thread.user and search and prompt.strip():
+        summary = self._summary(look, thread, window_start) if config.enable_summary else None
+        task = state = None
+        if config.enable_instruction_pinning is not False:
+            task = look.ask("task", lambda: self.tasks.get(thread))
+        if config.history.mode != "window":
+            state = look.ask("policy", lambda: _state_in(load_record(self.store, thread, POLICY_KIND)))
+        memories: Sequence[MemoryHit] = ()
+        if self.memory and thread.user and config.enable_memory_retrieval and prompt.strip():
             self._remember(look, self.memory, thread)
-            memories = self._search(look, self.memory, MemoryScope(thread.tenant, thread.user), prompt, search)
-        return Derived(summary, constraints or {}, known_task, memories, state)
+            search = partial(_found, self.memory, MemoryScope(thread.tenant, thread.user), prompt, config)
+            memories, status, reason = look.ask("retrieved", search, plugin=self._slow_memory) or ((), "", "")
+            if reason:
+                look.miss("retrieved", status, reason)
+        return Derived(summary, constraints or {}, task, tuple(memories), state)
 
     def _summary(self, look: LookUp, thread: Thread, before_seq: int) -> Summary | None:
-        wait_seconds = look.left_seconds  # for another build at this summary
+        wait_seconds = look.waits.left_seconds  # for another build at this summary
         bring_up = partial(self.summaries.update_if_needed, thread, before_seq=before_seq, wait_seconds=wait_seconds)
         update: SummaryUpdate | None = look.ask("summary", bring_up)
         if update and update.status == "busy":
@@ -223,23 +228,12 @@ class DerivedRecords:
             look.miss("summary", "degraded" if update.summary else "failed", update.reason)
         return self._told(thread, update.summary) if update and update.summary else None
 
-    def _search(
-        self, look: LookUp, memory: LongTermMemory, scope: MemoryScope, prompt: str, search: MemorySearch
-    ) -> tuple[MemoryHit, ...]:
-        found = look.ask("retrieved", partial(_found, memory, scope, prompt, search), plugin=self._slow_memory)
-        if found is None:
-            return ()
-        if found.reason:
-            look.miss("retrieved", "degraded" if found.hits or found.reason != _NONSENSE else "failed", found.reason)
-        hits: tuple[MemoryHit, ...] = found.hits
-        return hits
-
     def _told(self, thread: Thread, summary: Summary) -> Summary:
         """Return the summary that a run was told when it began, unless the new one covers more.
 
         What a model wrote in the meantime waits for the next question: it would change the prompt before the turns.
         """
-        if self._summarizer is None:
+        if self.summarizer is None:
             return summary
         key, start = (thread.tenant, thread.id), run_start(thread.messages)
         run = thread.digests([start - 1])[start - 1]
@@ -250,12 +244,6 @@ class DerivedRecords:
             self._summaries.put(key, (run, summary))
         return summary
 
-    def update_task(self, look: LookUp, thread: Thread, verdict: Verdict | None) -> ActiveTask | None:
-        """Return the task of a thread with the newest request read, None where that cannot be had."""
-        update = partial(self.tasks.update, thread, verdict=verdict)
-        task: ActiveTask | None = look.ask("task", update)
-        return task
-
     def save_policy(self, thread: Thread, state: PolicyState) -> None:
         """Save what the policy remembers, unless a later call is saved already.
 
@@ -263,30 +251,23 @@ class DerivedRecords:
         """
 
         def newer(record: DerivedRecord | None) -> NewRecord | None:
-            before = self._state_in(record)
+            before = _state_in(record)
             if before and (before == state or before.is_after(state)):
                 return None
             return NewRecord(json.dumps(state.to_dict()), -1)
 
-        self._worked("policy", thread, partial(update_record, self._store, thread, POLICY_KIND, newer))
-
-    def _state_in(self, record: DerivedRecord | None) -> PolicyState | None:
-        """Return what the policy remembers by a record, None where there is none of use."""
-        try:
-            return PolicyState.from_dict(json.loads(record.body)) if record else None
-        except (ConfigError, ValueError, AttributeError):
-            return None
+        self._worked("policy", thread, partial(update_record, self.store, thread, POLICY_KIND, newer))
 
     def follow_up(self, thread: Thread) -> None:
         """Let models write for the next build what they write better than rules; nobody waits for it."""
-        if self._summarizer is not None:
-            self._behind("summary_model", thread, self._summarizer, partial(_modelled, self.summaries, thread))
-        if self._extractor and self.memory and thread.user:
-            self._behind("extraction", thread, self._extractor, partial(self._extract, self.memory, thread))
+        if self.summarizer is not None:
+            self._behind("summary_model", thread, self.summarizer, partial(self._modelled, thread))
+        if self.extractor and self.memory and thread.user:
+            self._behind("extraction", thread, self.extractor, partial(self._extract, self.memory, thread))
 
     def _remember(self, look: LookUp, memory: LongTermMemory, thread: Thread) -> None:
         """Bring memories up to date with what the user said: before the search where no embedder can hang."""
-        if self._extractor:
+        if self.extractor:
             return  # a model reads the thread after the build
         extract = partial(self._extract, memory, thread)
         if self._slow_memory:
@@ -296,7 +277,12 @@ class DerivedRecords:
 
     def _extract(self, memory: LongTermMemory, thread: Thread) -> str:
         """Read a thread into memory, and return why rules did what a model should have done, "" where all is well."""
-        return remember_thread(memory, thread, self._store, extractor=self._extractor).reason or ""
+        return remember_thread(memory, thread, self.store, extractor=self.extractor).reason or ""
+
+    def _modelled(self, thread: Thread) -> str:
+        """Let the model write the summary of a thread, and return why it did not, "" where all is well."""
+        update = self.summaries.run_model(thread)
+        return update.reason if update.has_failed else ""
 
     # --- what nobody waits for --------------------------------------------------------------------------------------
 
@@ -319,23 +305,36 @@ class DerivedRecords:
             self._noted.get_or_put((thread.tenant, thread.id), dict)[miss.part] = miss
 
 
-class _Found(NamedTuple):
-    """What a search found, and why it is less than it might be, "" where it is not."""
-
-    hits: tuple[MemoryHit, ...] = ()
-    reason: str = ""
-
-
-_NONSENSE = "nonsense"
+def _text_of(compress: ResultCompressor, message: Message, context: ResultContext) -> str:
+    text: object = compress(message, context)
+    if not isinstance(text, str):
+        raise TypeError(f"compress_result must return str, got {type(text).__name__}")
+    return text
 
 
-def _found(memory: LongTermMemory, scope: MemoryScope, prompt: str, search: MemorySearch) -> _Found:
-    """Return what a search finds: read here, where it may take its time, and as far as it makes sense."""
-    hits: Any = memory.search(scope, prompt, **search._asdict())
+def _state_in(record: DerivedRecord | None) -> PolicyState | None:
+    """Return what the policy remembers by a record, None where there is none of use."""
+    try:
+        return PolicyState.from_dict(json.loads(record.body)) if record else None
+    except (ConfigError, ValueError, AttributeError):
+        return None
+
+
+def _found(
+    memory: LongTermMemory, scope: MemoryScope, prompt: str, config: ContextBuilderConfig
+) -> tuple[list[MemoryHit], str, str]:
+    """Return what a search finds, as far as it makes sense, and the miss that it is, "" where it is none.
+
+    It is read here, where it may take its time.
+    """
+    categories: Any = config.memory_categories or None
+    hits: Any = memory.search(scope, prompt, limit=config.memory_limit, categories=categories)
     given = list(islice(iter(hits), _MAX_HITS))
     sound = [hit for hit in given if _is_hit(hit)]
     reason = hits.reason or "" if isinstance(hits, MemoryHits) and hits.status == "fallback" else ""
-    return _Found(tuple(sound[: search.limit]), reason if len(sound) == len(given) else _NONSENSE)
+    if len(sound) < len(given):
+        return sound[: config.memory_limit], "degraded" if sound else "failed", "nonsense"
+    return sound[: config.memory_limit], "degraded", reason
 
 
 def _is_hit(hit: object) -> bool:
@@ -345,9 +344,3 @@ def _is_hit(hit: object) -> bool:
     text: object = hit.memory.text
     similarity: object = hit.similarity
     return isinstance(text, str) and type(similarity) in (int, float) and 0 <= hit.similarity <= 1
-
-
-def _modelled(summaries: ThreadSummary, thread: Thread) -> str:
-    """Let a model write the summary of a thread, and return why it did not, "" where all is well."""
-    update = summaries.run_model(thread)
-    return update.reason if update.has_failed else ""

@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -79,7 +79,6 @@ def make_request(
     messages: Sequence[Message],
     question: Message | None = None,
     *,
-    place: int | None = None,
     without: Collection[int] = (),
     compress_result: ResultCompressor | None = None,
     max_message_tokens: int | None = None,
@@ -89,8 +88,7 @@ def make_request(
 
     Args:
         messages: the thread's.
-        question: a message to add, or None.
-        place: sequence number of the message that it stands before; None: it stands at the end.
+        question: a message to add in its place (:func:`question_place`), or None.
         without: sequence numbers of messages that something else stands for.
         compress_result: makes the text of a past tool result smaller; None: nothing does.
         max_message_tokens: a longer text of a past user or assistant message is cut in the middle, and a longer result
@@ -100,15 +98,14 @@ def make_request(
     seqs: list[int | None] = [seq for seq in range(len(messages)) if seq not in without]
     listed = [messages[seq] for seq in seqs if seq is not None]
     if question:
-        at = len(seqs) if place is None else sum(seq is not None and seq < place for seq in seqs)
+        place = question_place(messages)
+        at = sum(seq is not None and seq < place for seq in seqs)
         seqs.insert(at, None)
         listed.insert(at, question)
     whole = whole_exchanges(listed)
     starts = tuple(turn_starts([message.role for message in whole.messages]))
-    past = range(starts[-1] if starts else 0)
-    run = range(past.stop, len(whole.messages))
-    small = _made_small(whole.messages, past, compress_result, max_message_tokens, token_counter)
-    small |= _long_results(whole.messages, run, compress_result, max_message_tokens, token_counter)
+    start = starts[-1] if starts else 0
+    small = _made_small(whole.messages, start, compress_result, max_message_tokens, token_counter)
     return Request(
         tuple(small.get(at, message) for at, message in enumerate(whole.messages)),
         tuple(None if at is None else seqs[at] for at in whole.sources),
@@ -120,38 +117,30 @@ def make_request(
 
 def _made_small(
     messages: tuple[Message, ...],
-    positions: Iterable[int],
+    start: int,
     compress_result: ResultCompressor | None,
     max_tokens: int | None,
     count: TokenCounter,
 ) -> dict[int, Message]:
-    """Return the past messages at some positions, ascending: long results compressed, other long texts cut."""
-    results = ToolResults(messages, compress_result) if compress_result else None
-    small = {}
-    for at in positions:
-        message = messages[at]
-        small[at] = (results.smaller(at, message) if results else None) or _cut(message, max_tokens, count)
-    return small
+    """Return what is sent in another form: past results compressed, other long texts of the past cut.
 
-
-def _long_results(
-    messages: tuple[Message, ...],
-    positions: range,
-    compress_result: ResultCompressor | None,
-    max_tokens: int | None,
-    count: TokenCounter,
-) -> dict[int, Message]:
-    """Return the results of the current run that are longer than a past message may be, compressed for its question.
-
-    Whether there is room for them does not matter: so each step of the run sends them in the same form.
+    Results of the current run that are longer than a past message may be are compressed for its question. Whether there
+    is room for them does not matter: so each step of the run sends them in the same form.
     """
-    run = [(at, messages[at]) for at in positions if messages[at].role == "tool"]
-    if not run or compress_result is None or max_tokens is None:
-        return {}
-    asked = "\n".join(messages[at].text for at in positions if messages[at].role == "user")
-    results = ToolResults(messages, compress_result, query=asked)
-    long = {at: results.smaller(at, message) for at, message in run if _is_longer(message.text, max_tokens, count)}
-    return {at: message for at, message in long.items() if message}
+    small = {at: _cut(message, max_tokens, count) for at, message in enumerate(messages[:start])}
+    if compress_result is None:
+        return small
+    results = ToolResults(messages, compress_result)
+    asked = "\n".join(message.text for message in messages[start:] if message.role == "user")
+    of_run = ToolResults(messages, compress_result, query=asked)
+    for at, message in enumerate(messages):
+        if message.role != "tool":
+            continue
+        if at < start:
+            small[at] = results.smaller(at, message) or message
+        elif max_tokens is not None and _is_longer(message.text, max_tokens, count):
+            small[at] = of_run.smaller(at, message) or message
+    return small
 
 
 def _cut(message: Message, max_tokens: int | None, count: TokenCounter) -> Message:

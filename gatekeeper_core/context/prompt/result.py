@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import groupby
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 from gatekeeper_core.context.prompt.budget import ContextBudget
@@ -280,17 +281,12 @@ def fates_of(count: int, known: Iterable[tuple[int, Fate]], *, summarized: int =
     >>> [tuple(one) for one in fates_of(5, [(0, "sent"), (1, "sent"), (4, "step"), (0, "step")], summarized=3)]
     [(0, 2, 'sent'), (2, 3, 'summary'), (3, 4, 'left_out'), (4, 5, 'step')]
     """
+    fates: list[Fate] = ["summary"] * min(count, summarized)
+    fates += ["left_out"] * (count - len(fates))
+    for seq, fate in reversed(tuple(known)):
+        fates[seq] = fate
     ranges: list[MessageFate] = []
-
-    def go_on(stop: int, fate: Fate) -> None:
+    for fate, same in groupby(fates):
         start = ranges[-1].stop if ranges else 0
-        if stop > start:
-            start = ranges.pop().start if ranges and ranges[-1].fate == fate else start
-            ranges.append(MessageFate(start, stop, fate))
-
-    for seq, fate in [*sorted(dict(reversed(tuple(known))).items()), (count, "left_out")]:
-        go_on(min(seq, summarized), "summary")
-        go_on(seq, "left_out")
-        if seq < count:
-            go_on(seq + 1, fate)
+        ranges.append(MessageFate(start, start + len(tuple(same)), fate))
     return tuple(ranges)
