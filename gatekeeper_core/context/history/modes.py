@@ -14,7 +14,7 @@ sent as they are.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
@@ -115,31 +115,25 @@ class HistoryConfig:
     gatekeeper: GatekeeperConfig | None = None
 
     def __post_init__(self) -> None:
-        if self.token_budget is not None:
-            check_range(self, "token_budget", low=1, whole=True)
         check_range(self, "reserve_tokens", low=0, whole=True)
         check_range(self, "max_threads", low=1, whole=True)
-        if self.passthrough_below is not None:
-            check_range(self, "passthrough_below", low=0, whole=True)
+        for name, low in (("token_budget", 1), ("passthrough_below", 0), ("floor_turns", 0)):
+            if getattr(self, name) is not None:
+                check_range(self, name, low=low, whole=True)
         if self.token_budget is not None:
             check_reserve(self.reserve_tokens, self.token_budget)
-        if self.floor_turns is not None:
-            check_range(self, "floor_turns", low=0, whole=True)
         if not isinstance(self.shadow, bool):
             raise TypeError(f"HistoryConfig.shadow must be a bool, got {type(self.shadow).__name__}")
         if self.posture not in get_args(Posture):
             raise ConfigError(f'HistoryConfig.posture must be "careful" or "thrifty", got {self.posture!r}')
-        if not isinstance(self.prices, ModelPrices | None):
-            raise TypeError(f"HistoryConfig.prices must be a ModelPrices, got {type(self.prices).__name__}")
         if self.on_error not in get_args(OnError):
             raise ConfigError(f'HistoryConfig.on_error must be "fallback" or "raise", got {self.on_error!r}')
-        if not isinstance(self.run, RunConfig | None):
-            raise TypeError(f"HistoryConfig.run must be a RunConfig, got {type(self.run).__name__}")
         if self.mode not in get_args(HistoryMode):
             raise ConfigError(f'HistoryConfig.mode must be "gated", "hybrid" or "window", got {self.mode!r}')
-        if not isinstance(self.gatekeeper, GatekeeperConfig | None):
-            got = type(self.gatekeeper).__name__
-            raise TypeError(f"HistoryConfig.gatekeeper must be a GatekeeperConfig, got {got}")
+        for name, kind in (("prices", ModelPrices), ("run", RunConfig), ("gatekeeper", GatekeeperConfig)):
+            value = getattr(self, name)
+            if not isinstance(value, kind | None):
+                raise TypeError(f"HistoryConfig.{name} must be a {kind.__name__}, got {type(value).__name__}")
 
     @property
     def floor(self) -> int:
@@ -191,7 +185,6 @@ class History(NamedTuple):
         query: the question, stripped; "" where none is known.
         summaries: positions of the summaries of folded messages.
         left: what is left to the provider; it is part of the head.
-        first_result: position of the first result of a tool; None: there is none.
     """
 
     messages: tuple[Message, ...]
@@ -203,7 +196,6 @@ class History(NamedTuple):
     query: str
     summaries: tuple[int, ...] = ()
     left: Left = Left()
-    first_result: int | None = None
 
 
 class Choice(NamedTuple):
@@ -275,13 +267,17 @@ def choose_past(
     floor: tuple[int, ...] = ()
     if config.mode == "hybrid":
         floor = _newest(costs, max(0, len(costs) - config.floor), room)
-        turns = _with_selected(floor, selection.order, sent, room=room - sum(costs[turn] for turn in floor))
+        beside = (turn for turn in selection.order if turn not in floor)
+        turns = floor + _each_with_room(beside, sent, room - sum(costs[turn] for turn in floor))
     else:
-        turns = selection.order + _floor(selection, costs, room, config.floor)
+        left = room - selection.tokens
+        newest = range(len(costs))[::-1] if selection.order else _newest(costs, 0, left)
+        beside = (turn for turn in newest[: config.floor] if turn not in selection.order)
+        turns = selection.order + _each_with_room(beside, costs, left)
     cuts = _cuts(selection, past, whole=floor)
     if cuts and earlier:
         left = room - sum(sent.get(turn, costs[turn]) for turn in turns)
-        cuts = steady_cuts(cuts, earlier, room=left, gap=GAP, token_counter=gatekeeper.token_counter)
+        cuts = steady_cuts(cuts, earlier, room=left, token_counter=gatekeeper.token_counter)
     return Choice(turns, "selected", selection.gate.reason, selection, cuts=tuple(sorted(cuts.items())))
 
 
@@ -296,12 +292,7 @@ def _cuts(selection: Selection, past: Sequence[Turn], *, whole: Sequence[int]) -
 
 
 def steady_cuts(
-    cuts: Mapping[int, Message],
-    earlier: Mapping[int, Message],
-    *,
-    room: int,
-    gap: str,
-    token_counter: TokenCounter,
+    cuts: Mapping[int, Message], earlier: Mapping[int, Message], *, room: int, token_counter: TokenCounter
 ) -> dict[int, Message]:
     """Return cuts as they were sent before where those hold all that is wanted now: a prompt cache has seen them.
 
@@ -309,19 +300,18 @@ def steady_cuts(
         cuts: the cuts that the question wants, by position.
         earlier: the cuts that were sent for the question before, by position.
         room: tokens that the earlier ones may cost more together; the oldest messages come first.
-        gap: what stands where sentences were left out.
         token_counter: counts a text.
 
     >>> wanted, before = Message("assistant", "… Port 6380. …"), Message("assistant", "Redis runs. Port 6380. …")
-    >>> steady_cuts({1: wanted}, {1: before}, room=9, gap=" … ", token_counter=len)[1].text
+    >>> steady_cuts({1: wanted}, {1: before}, room=9, token_counter=len)[1].text
     '… Port 6380. …'
-    >>> steady_cuts({1: wanted}, {1: before}, room=10, gap=" … ", token_counter=len)[1].text
+    >>> steady_cuts({1: wanted}, {1: before}, room=10, token_counter=len)[1].text
     'Redis runs. Port 6380. …'
     """
-    steady, mark = dict(cuts), gap.strip()
+    steady = dict(cuts)
     for at, wanted in sorted(cuts.items()):
         before = earlier.get(at)
-        pieces = wanted.text.split(mark) if mark else [wanted.text]
+        pieces = wanted.text.split(GAP.strip())
         if before is not None and all(piece.strip() in before.text for piece in pieces):
             more = count_message(before, token_counter=token_counter)
             more -= count_message(wanted, token_counter=token_counter)
@@ -401,25 +391,11 @@ def _newest(costs: Sequence[int], first: int, room: int) -> tuple[int, ...]:
     return tuple(turn + first for turn in newest_turns(costs[first:], budget_tokens=room))[::-1]
 
 
-def _with_selected(
-    floor: tuple[int, ...], order: Sequence[int], sent: Mapping[int, int], *, room: int
-) -> tuple[int, ...]:
-    """Return the floor and, of what was selected beside it, each turn that has room."""
-    taken = list(floor)
-    for turn in order:
-        if turn not in floor and sent[turn] <= room:
-            room -= sent[turn]
+def _each_with_room(turns: Iterable[int], costs: Sequence[int] | Mapping[int, int], room: int) -> tuple[int, ...]:
+    """Return of some turns, in their order, each that still has room."""
+    taken = []
+    for turn in turns:
+        if costs[turn] <= room:
+            room -= costs[turn]
             taken.append(turn)
     return tuple(taken)
-
-
-def _floor(selection: Selection, costs: Sequence[int], room: int, floor_turns: int) -> tuple[int, ...]:
-    """Return the newest turns to keep beside what was chosen, newest first."""
-    left = room - selection.tokens
-    newest = range(len(costs))[::-1] if selection.order else _newest(costs, 0, left)
-    floor = []
-    for turn in newest[:floor_turns]:
-        if turn not in selection.order and costs[turn] <= left:
-            left -= costs[turn]
-            floor.append(turn)
-    return tuple(floor)

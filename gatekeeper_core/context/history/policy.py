@@ -374,14 +374,7 @@ class PromptPolicy:
         to_recall = self._to_recall(sizes, state)
         gain = self._rate * (kept.body_tokens - rebuilt.body_tokens) - to_recall
         state = state._replace(rent=max(0.0, state.rent + gain))
-        whole = sizes.fixed + sum(sizes.turns) + sizes.question
-        everything = self._everything(whole, sizes.fixed, sizes.everything_same_tokens, goes_on=sizes.goes_on)
-        left = MOST * (state.everything_paid + everything) - state.paid
-        saved = self.prices.cache_read / 1_000_000 * (sum(sizes.turns) - rebuilt.body_tokens)
-        largest = max(state.most_recalled_tokens, *sizes.turns, 0)  # two such recalls in a row can be paid
-        reserve = 2 * self.prices.input / 1_000_000 * largest + self._later(sizes, largest)
-        reserve += _REMEMBERED_QUESTIONS * max(0.0, to_recall - saved)
-        reason = self._reason(sizes, state, kept, rebuilt, gain=gain, reserve=reserve, left=left)
+        reason = self._reason(sizes, state, kept, rebuilt, gain=gain, to_recall=to_recall)
         if reason == "no_room" and too_long:  # a selected turn has room as an excerpt alone
             plan, state = self._fresh(sizes)
             return plan._replace(reason=reason), state
@@ -403,23 +396,13 @@ class PromptPolicy:
         rebuilt: Plan,
         *,
         gain: float,
-        reserve: float,
-        left: float,
+        to_recall: float,
     ) -> str:
-        """Return why the body is kept, or chosen anew, in one word.
-
-        Args:
-            sizes: what the question finds.
-            state: with this question's rent.
-            kept: the plan with the body of before.
-            rebuilt: the plan with a body chosen anew.
-            gain: dollars that each later call saves by it.
-            reserve: dollars that later calls may have to spend on recalls.
-            left: dollars that the promise leaves for this call.
-        """
+        """Return why the body is kept, or chosen anew, in one word; ``gain`` is what each later call saves by it."""
         extra = rebuilt.dollars - kept.dollars
         read, written = self.prices.cache_read, self.prices.cache_write
-        saved = read * (sum(sizes.turns) - rebuilt.body_tokens)  # by each later call, but what its hit is rounded off
+        past = sum(sizes.turns)
+        saved = read * (past - rebuilt.body_tokens)  # by each later call, but what its hit is rounded off
         rounded_off = (written - read) * (self.prices.step_tokens - 1)
         newest = sizes.turns[-1] if sizes.turns else 0
         if kept.tokens + newest > sizes.room:
@@ -427,13 +410,19 @@ class PromptPolicy:
         if rebuilt.body_tokens >= kept.tokens:
             return "not_smaller"
         if state.holds_everything and self.first_cut_at is not None:
-            return "asked_for" if sum(sizes.turns) >= self.first_cut_at else "below_passthrough"
+            return "asked_for" if past >= self.first_cut_at else "below_passthrough"
         if extra > state.rent:
             return "not_paid_off"
+        whole = sizes.fixed + past + sizes.question
+        everything = self._everything(whole, sizes.fixed, sizes.everything_same_tokens, goes_on=sizes.goes_on)
+        left = MOST * (state.everything_paid + everything) - state.paid  # what the promise leaves for this call
         if state.holds_everything and kept.dollars <= left:
-            is_small = sizes.may_run and sum(sizes.turns) < _WHOLE_WITH_TOOLS
+            is_small = sizes.may_run and past < _WHOLE_WITH_TOOLS
             if is_small or gain < FIRST_CUT * self._rate * (sizes.fixed + kept.body_tokens):
                 return "saves_too_little"
+        largest = max(state.most_recalled_tokens, *sizes.turns, 0)  # two such recalls in a row can be paid
+        reserve = 2 * self.prices.input / 1_000_000 * largest + self._later(sizes, largest)
+        reserve += _REMEMBERED_QUESTIONS * max(0.0, to_recall - read / 1_000_000 * (past - rebuilt.body_tokens))
         is_dear = rebuilt.dollars + reserve > left and (extra >= 0 or kept.dollars <= left)
         if is_dear or saved < rounded_off:
             return "guard"
@@ -447,20 +436,21 @@ class PromptPolicy:
             sent: the request.
             plan: what was chosen for it; None: a further step of a run, for which nothing is chosen.
         """
-        cached = min(sent.same_tokens, self.state.cached_tokens) if self._is_warm else 0
         marked_to = sent.tokens
-        if plan is not None:
+        if plan is None:
+            cached = min(sent.same_tokens, self.state.cached_tokens) if self._is_warm else 0
+        else:
             cached = plan.cached_tokens
             marked_to = sent.stable_tokens if sent.is_last or self.is_thrifty else sent.tokens
         written_to = marked_to if self.prices.marked else sent.tokens
         dollars = self._cost(sent.tokens, cached, written_to)
-        is_step = plan is None or plan.reason == "same_run"
+        plan = plan or Plan((), (), 0, 0, cached, dollars, "kept", "same_run", dollars, dollars)
         everything = self._everything(
             sent.everything_tokens,
             sent.fixed_tokens,
             sent.everything_same_tokens,
             goes_on=sent.goes_on,
-            is_step=is_step,
+            is_step=plan.reason == "same_run",
         )
         state = state._replace(
             fixed_tokens=sent.fixed_tokens,
@@ -477,16 +467,16 @@ class PromptPolicy:
             called_at=self.now,
         )
         return CallBill(
-            action=plan.action if plan else "kept",
-            reason=plan.reason if plan else "same_run",
+            action=plan.action,
+            reason=plan.reason,
             dollars=dollars,
             everything_dollars=everything,
             paid=state.paid,
             everything_paid=state.everything_paid,
-            kept_dollars=plan.kept_dollars if plan else dollars,
-            rebuilt_dollars=plan.rebuilt_dollars if plan else dollars,
+            kept_dollars=plan.kept_dollars,
+            rebuilt_dollars=plan.rebuilt_dollars,
             cached_tokens=cached,
-            recalled=plan.recalled if plan else (),
+            recalled=plan.recalled,
             is_end_cached=marked_to == sent.tokens,
         ), state
 

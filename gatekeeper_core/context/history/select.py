@@ -16,21 +16,17 @@ and only shrinks while that turn grows. So every step of a run, also one that an
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
-from gatekeeper_core.context.compaction.run import RunConfig, ShrunkRun, shrink_run
-from gatekeeper_core.context.history.account import NOTHING_AROUND, Around, Sizes, ThreadAccount
-from gatekeeper_core.context.history.earlier import told_question
+from gatekeeper_core.context.history.account import NOTHING_AROUND, Around, Costs, ThreadAccount
 from gatekeeper_core.context.history.left import left_to_provider
 from gatekeeper_core.context.history.modes import (
     Choice,
     History,
     HistoryConfig,
-    HistoryStatus,
     budget_for_window,
     choose_past,
-    fitting_turns,
     without_loose_questions,
 )
 from gatekeeper_core.context.history.pins import as_said, checked_pins, summaries_in, summaries_needed
@@ -42,19 +38,13 @@ from gatekeeper_core.messages import Message, Turn, split_current_turn
 from gatekeeper_core.observation import stage
 from gatekeeper_core.pricing.prices import UNKNOWN, ModelPrices
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
-from gatekeeper_core.token_estimate import budget_within
-from gatekeeper_core.tokens import check_tokens, count_message, count_messages, describe_counter
+from gatekeeper_core.tokens import check_tokens, count_messages
 
 if TYPE_CHECKING:
     from gatekeeper_core.embedding import Embedder
     from gatekeeper_core.encoder import TextEncoder
-    from gatekeeper_core.tokens import TokenCounter
 
 __all__ = ["policy_of", "read_history", "select_history", "select_past"]
-
-
-_STEPS = 4
-"""Steps in which a run that grows drives past turns out, where each of them costs a new prompt. Source: ours."""
 
 
 def select_history(
@@ -163,8 +153,7 @@ def read_history(
     inside = range(current.start, current.stop) if current else ()
     in_head = frozenset(head)
     apart = tuple(at for at in pins if at not in in_head and at not in inside)
-    result = next((at for at, message in enumerate(messages) if message.role == "tool"), None)
-    return History(messages, seen, head, apart, conversation.past, current, text.strip(), summaries, left, result)
+    return History(messages, seen, head, apart, conversation.past, current, text.strip(), summaries, left)
 
 
 def select_past(
@@ -190,13 +179,10 @@ def select_past(
     with stage(PAST) as seen:
         budget = config.token_budget or budget_for_window(window_tokens)
         fixed_tokens += config.reserve_tokens
-        costs = _Costs(history, gatekeeper.token_counter, config.run, budget, fixed_tokens)
-        account = None
-        if policy is not None and config.mode != "window":
-            costs.prices, sizes = policy.prices, costs.sizes(around)
-            account = ThreadAccount(
-                policy, history, sizes, tokens_at=costs.tokens_at, more_than=costs.more_than, can_recall=can_recall
-            )
+        policy = None if config.mode == "window" else policy
+        prices = policy.prices if policy else None
+        costs = Costs(history, gatekeeper.token_counter, config.run, budget, fixed_tokens, prices)
+        account = ThreadAccount(policy, costs, around, can_recall=can_recall) if policy else None
         chosen = _chosen_before(previous, history) if previous else None
         is_careful = account is not None and config.posture == "careful"
         try:
@@ -215,7 +201,7 @@ def select_past(
                     earlier=dict(earlier.replaced) if earlier and not is_careful else {},
                 )
                 if account:
-                    chosen = account.choose(chosen, sent=costs.as_sent(chosen), whole=costs.past)
+                    chosen = account.choose(chosen)
         except Exception as error:
             if config.on_error == "raise":
                 raise
@@ -225,7 +211,7 @@ def select_past(
         failed = {*range(earlier.turn_count + 1)}.difference(earlier.turns) if earlier else ()
         view = costs.view(chosen._replace(turns=without_loose_questions(chosen.turns, history, failed=failed)))
         if account:
-            view = account.billed(view, whole=costs.past, previous=previous, run_stable=costs.run_stable)
+            view = account.billed(view, previous)
         seen.tell(view.facts)
     return view
 
@@ -250,150 +236,6 @@ def _chosen_before(view: HistoryView, history: History) -> Choice:
     turns = tuple(turn for turn in view.turns if turn < len(past))
     cuts = tuple((at, message) for at, message in view.replaced if past and at < past[-1].stop)
     return Choice(turns, status, view.reason, view.selection, view.chosen_tokens, cuts, view.told)
-
-
-class _Costs:
-    """What everything costs, and the view that a choice comes to.
-
-    Attributes:
-        past: what each past turn costs.
-        room_at_start: what was left for the past when the current turn began.
-        prices: of the model, None where the run gives way by its room alone.
-        run_stable: see ``ShrunkRun.stable``.
-    """
-
-    def __init__(
-        self,
-        history: History,
-        counter: TokenCounter,
-        run: RunConfig | None,
-        budget_tokens: int,
-        fixed_tokens: int,
-    ) -> None:
-        self.counter = counter
-        self.past: Sequence[int] = ()
-        self.prices: ModelPrices | None = None
-        self.run_stable: int | None = None
-        self._history = history
-        self._given_budget = budget_tokens
-        self._fixed = fixed_tokens
-        self._run_config = run
-        self._always = self._sum((*history.head, *history.pinned))
-        current = range(history.current.start, history.current.stop) if history.current else range(0)
-        said = (at for at in current if history.messages[at].role != "user" or at in history.summaries)
-        asked = next(said, current.stop)
-        self._asked = self._sum(range(current.start, asked))
-        self._run = range(asked, current.stop)
-        self._done = self._sum(self._run)
-        self.room_at_start = budget_within(counter, budget_tokens) - fixed_tokens - self._always - self._asked
-
-    @property
-    def tokens_at_start(self) -> int:
-        """What the whole history cost when the current turn began."""
-        return self._always + self._asked + sum(self.past)
-
-    def view(self, choice: Choice) -> HistoryView:
-        """Return what is sent: of the choice, what fits beside the current turn as it is now."""
-        history = self._history
-        before, costs = choice.tokens_before, self.as_sent(choice)
-        chosen_tokens = sum(costs[turn] for turn in choice.turns) if before is None else before
-        told = told_question(history, history.current, choice.told)
-        told_tokens = self.more_than(*told) if told else 0
-        run = self._shrunk(told_tokens + chosen_tokens)
-        self.run_stable = run.stable
-        wanted = choice.turns
-        if told and self.room_at_start - told_tokens - run.tokens < 0:  # then nothing that is worth less has room
-            told, told_tokens = None, 0
-            order = choice.selection.order if choice.selection else ()
-            wanted = tuple(turn for turn in wanted if turn in order)
-        room = self.room_at_start - told_tokens - run.tokens
-        left = self.room_at_start - told_tokens - run.peak_tokens
-        if self.prices and left < chosen_tokens:
-            left -= -run.peak_tokens % max(1, self.room_at_start // _STEPS)
-        turns = fitting_turns(wanted, costs, budget_tokens=left)
-        sent = [history.past[turn] for turn in turns] + ([history.current] if history.current else [])
-        positions = {at for turn in sent for at in range(turn.start, turn.stop)}
-        positions.difference_update(run.folded[1:])
-        always = self._always + self._asked + told_tokens + run.tokens
-        if room < 0 and history.current is None and not history.left.stop:
-            always = 0  # only a history was asked for, and its limit is hard: the head goes as well
-        else:
-            positions.update(history.head, history.pinned)
-        status = self._status(choice, turns, room)
-        return HistoryView(
-            kept=tuple(sorted(positions)),
-            status="selected" if status == "passthrough" and run.replaced else status,
-            reason=choice.reason,
-            selection=choice.selection,
-            turns=turns,
-            turn_count=len(history.past),
-            tokens=always + sum(costs[turn] for turn in turns),
-            history_tokens=self.tokens_at_start + self._done,
-            fixed_tokens=self._fixed,
-            budget_tokens=self._given_budget,
-            replaced=(
-                *((at, message) for at, message in choice.cuts if at in positions),
-                *filter(None, [told]),
-                *run.replaced,
-            ),
-            folded=run.folded,
-            chosen_tokens=chosen_tokens,
-            told=choice.told if told else "",
-            message_count=len(history.messages),
-            **describe_counter(self.counter),
-        )
-
-    def as_sent(self, choice: Choice) -> Sequence[int]:
-        """Return what each past turn costs, with the cuts of those that are chosen."""
-        costs, cuts = list(self.past), dict(choice.cuts)
-        for turn in choice.turns if cuts else ():
-            for at in range(self._history.past[turn].start, self._history.past[turn].stop):
-                if at in cuts:
-                    costs[turn] += self.more_than(at, cuts[at])
-        return costs
-
-    def more_than(self, at: int, message: Message) -> int:
-        """Return how much more a message costs than the one that it replaces; negative where it costs less."""
-        return count_message(message, token_counter=self.counter) - self.tokens_at(at)
-
-    def sizes(self, around: Around) -> Sizes:
-        """Return what the request is made of."""
-        moving = around.ahead_tokens + around.behind_tokens + around.free_tokens
-        return Sizes(self._fixed - moving + self._always, self._asked, self.room_at_start, around)
-
-    def _shrunk(self, past_tokens: int) -> ShrunkRun:
-        """Return the current run as it is sent beside the past turns that were chosen, which cost so many tokens."""
-        history = self._history
-        if self._run_config is None or history.current is None:
-            return ShrunkRun((), (), self._done, self._done)
-        return shrink_run(
-            history.messages,
-            self._run,
-            room=self.room_at_start - past_tokens,
-            tokens_at=self.tokens_at,
-            token_counter=self.counter,
-            config=self._run_config,
-            question=history.query,
-            prices=self.prices,
-            before_tokens=self._fixed + self._always + self._asked + past_tokens,
-        )
-
-    def _status(self, choice: Choice, turns: Sequence[int], room: int) -> HistoryStatus:
-        if room < 0:
-            return "over_budget" if self._history.current else "nothing_fits"
-        if self.past and not turns and min(self.past) > room:
-            return "nothing_fits"
-        if choice.status == "passthrough" and len(turns) < len(self.past):
-            return "selected"  # the current turn has outgrown what was sent whole when it began
-        return choice.status
-
-    def tokens_at(self, position: int) -> int:
-        """Return what the message at a position costs; what the provider keeps costs nothing."""
-        free = position < self._history.left.free
-        return 0 if free else count_message(self._history.messages[position], token_counter=self.counter)
-
-    def _sum(self, positions: Iterable[int]) -> int:
-        return sum(map(self.tokens_at, positions))
 
 
 def _check_arguments(

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import replace
 from itertools import groupby
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, TypeVar
 
 from gatekeeper_core.caching import LruCache
 from gatekeeper_core.context.history.account import NOTHING_AROUND, Around
@@ -53,20 +53,6 @@ _NAMELESS = 16
 """Conversations without a name that may open alike and go on side by side. Source: ours."""
 
 _KEPT_IN_COPIES = ("_read", "_write", "_config", "_count", "_budget_setting", "_clock", "_states", "_encoder")
-
-
-class _Question(NamedTuple):
-    """What a view is made for, beside the messages and the settings; see ``ThreadSelector.view``."""
-
-    query: str | None
-    all_past: bool
-    pinned: tuple[int, ...]
-    fixed_tokens: int
-    window_tokens: int | None
-    window_from: int
-    around: Around
-    can_recall: bool
-    held: int
 
 
 class ThreadSelector(Generic[Item]):
@@ -232,17 +218,14 @@ class ThreadSelector(Generic[Item]):
             state = self._threads.get_or_put(key, lambda: ThreadEntry(self._config_of(thread)))
             with state.lock:
                 try:
-                    question = _Question(
-                        query,
-                        all_past,
-                        tuple(pinned),
-                        fixed_tokens,
-                        window_tokens,
-                        window_from,
-                        around,
-                        can_recall and self._write is not None,
-                        held,
-                    )
+                    said = {"query": query, "pinned": tuple(pinned), "all_past": all_past, "held": held}
+                    sizes = {
+                        "fixed_tokens": fixed_tokens,
+                        "window_tokens": window_tokens,
+                        "window_from": window_from,
+                        "around": around,
+                        "can_recall": can_recall and self._write is not None,
+                    }
                     state.prices = (config or state.config).prices or prices or UNKNOWN
                     if thread is None and not state.is_beginning_of(messages):  # another conversation had the place
                         state.last, state.has_left_out = LastCall(), False
@@ -251,7 +234,7 @@ class ThreadSelector(Generic[Item]):
                             state.last = state.before
                         if stored is not None and stored.is_after(state.last.policy):
                             state.last = state.last._replace(policy=stored)
-                        view = self._view(state, items, messages, question, config or state.config)
+                        view = self._view(state, items, messages, config or state.config, said, sizes)
                 except BaseException:
                     self._threads.discard(key, state)  # half a step would be remembered: the next call starts anew
                     raise
@@ -303,18 +286,17 @@ class ThreadSelector(Generic[Item]):
         state: ThreadEntry,
         items: Sequence[Item],
         messages: tuple[Message, ...],
-        question: _Question,
         config: HistoryConfig,
+        said: dict[str, Any],
+        sizes: dict[str, Any],
     ) -> HistoryView:
         """Return the view for a question: the one made last where nothing that it depends on has changed."""
-        check_tokens("fixed_tokens", question.fixed_tokens)
+        check_tokens("fixed_tokens", sizes["fixed_tokens"])
         state.messages, last = messages, state.last
-        made_for = (question, config.token_budget, config.floor)
+        made_for = (said, sizes, config.token_budget, config.floor)
         if last.view and last.history and last.history.messages == messages and last.made_for == made_for:
             return last.view
-        history = read_history(
-            messages, query=question.query, pinned=question.pinned, all_past=question.all_past, held=question.held
-        )
+        history = read_history(messages, **said)
         opening = items[history.current.start] if history.current else None
         if state.gatekeeper is None:  # each call brings its budget along
             state.gatekeeper = ContextGatekeeper(
@@ -324,14 +306,10 @@ class ThreadSelector(Generic[Item]):
             history,
             gatekeeper=state.gatekeeper,
             config=config,
-            fixed_tokens=question.fixed_tokens,
-            window_tokens=question.window_tokens,
-            window_from=question.window_from,
             previous=last.view if _same_run(last, history, opening) else None,
             earlier=last.view,
             policy=policy_of(config, last.policy, prices=state.prices, now=self._clock()),
-            around=question.around,
-            can_recall=question.can_recall,
+            **sizes,
         )
         policy, view = view.state or last.policy, view._replace(state=None)
         state.before, state.last = last, LastCall(policy, history, view, made_for, opening)

@@ -158,9 +158,9 @@ class Summary:
             if _whole(data["format"]) != _FORMAT:
                 raise ValueError("another format")
             upto_seq = _whole(data["upto_seq"])
-            checkpoints = _list(data["checkpoints"])
+            checkpoints = _typed(data["checkpoints"], list)
             return cls(
-                items=tuple(_item(one, upto_seq) for one in _list(data["items"])),
+                items=tuple(_item(one, upto_seq) for one in _typed(data["items"], list)),
                 upto_seq=upto_seq,
                 covered_messages=_whole(data["covered_messages"]),
                 covered_tokens=_whole(data["covered_tokens"], at_least=0),
@@ -168,9 +168,9 @@ class Summary:
                 tokens=_whole(data["tokens"]),
                 version=version,
                 locale=_one_of(data["locale"], get_args(Locale)),
-                model_text=_text(data["model_text"]),
+                model_text=_typed(data["model_text"], str),
                 model_upto_seq=_whole(data["model_upto_seq"], at_most=upto_seq),
-                checkpoints=tuple((_whole(seq, at_most=upto_seq), _text(digest)) for seq, digest in checkpoints),
+                checkpoints=tuple((_whole(seq, at_most=upto_seq), _typed(digest, str)) for seq, digest in checkpoints),
             )
         except (KeyError, ValueError, TypeError, RecursionError) as error:
             raise CorruptionError("the stored summary cannot be read: make it anew from the messages") from error
@@ -193,15 +193,15 @@ def render_items(items: Iterable[SummaryItem], locale: Locale) -> str:
 
 
 def _item(data: Any, upto_seq: int) -> SummaryItem:
-    section, text, seqs, speaker, replaces = _list(data)
+    section, text, seqs, speaker, replaces = _typed(data, list)
     if not seqs:
         raise ValueError("a sentence from nowhere")
     return SummaryItem(
         _one_of(section, SECTIONS),
-        _text(text),
-        tuple(_whole(seq, at_least=0, at_most=upto_seq) for seq in _list(seqs)),
+        _typed(text, str),
+        tuple(_whole(seq, at_least=0, at_most=upto_seq) for seq in _typed(seqs, list)),
         cast(Speaker, _one_of(speaker, get_args(Speaker))),
-        tuple(_whole(seq, at_least=0, at_most=upto_seq) for seq in _list(replaces)),
+        tuple(_whole(seq, at_least=0, at_most=upto_seq) for seq in _typed(replaces, list)),
     )
 
 
@@ -211,15 +211,9 @@ def _whole(value: Any, *, at_least: int = -1, at_most: int = _MAX_SEQ) -> int:
     return value
 
 
-def _list(value: Any) -> list[Any]:
-    if not isinstance(value, list):
-        raise TypeError("no list")
-    return value
-
-
-def _text(value: Any) -> str:
-    if not isinstance(value, str):
-        raise TypeError("no text")
+def _typed(value: Any, kind: type[_Value]) -> _Value:
+    if not isinstance(value, kind):
+        raise TypeError(f"no {kind.__name__}")
     return value
 
 

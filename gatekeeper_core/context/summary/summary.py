@@ -365,9 +365,12 @@ class ThreadSummary:
         except Exception as error:  # noqa: BLE001 - the caller's own store: it may raise anything, and a chat goes on
             return _Stored(None, flaw=f"error: {type(error).__name__}", failed=True)
         try:
-            summary = self._read(body, version)
+            summary = Summary.from_json(body, version=version)
         except CorruptionError:
             return _Stored(None, version, "damaged")
+        # In the language and with the tokens of the settings of now.
+        summary = replace(summary, locale=self._config.locale or summary.locale)
+        summary = replace(summary, tokens=self._counter(summary.text) if summary.text else 0)
         if not (summary.checkpoints and summary.upto_seq == upto_seq == summary.checkpoints[-1][0]):
             return _Stored(None, version, "damaged")
         if not (self._holds(summary, thread) or since in summary.checkpoints):
@@ -375,12 +378,6 @@ class ThreadSummary:
         if summary.tokens <= budget_within(self._counter, self._config.max_summary_tokens):
             return _Stored(summary, version)
         return _Stored(fit_summary(summary, self._config.max_summary_tokens, token_counter=self._counter), version)
-
-    def _read(self, body: str, version: int) -> Summary:
-        """Return the summary of a record, in the language and with the tokens of the settings of now."""
-        summary = Summary.from_json(body, version=version)
-        summary = replace(summary, locale=self._config.locale or summary.locale)
-        return replace(summary, tokens=self._counter(summary.text) if summary.text else 0)
 
     def _holds(self, summary: Summary, thread: Thread) -> bool:
         """Return whether a conversation begins with what a summary was made of, and says each of its sentences."""
