@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 from gatekeeper_cli.texts import spoken
 from gatekeeper_cli.writing import STANDARD_INPUT
 from gatekeeper_formats import FormatError
-from gatekeeper_formats.base import PlaceError
+from gatekeeper_formats.base import PlaceError, json_or_none
 from gatekeeper_formats.json_values import TextSource, read_values
 from gatekeeper_formats.openai import message_of_item
 from gatekeeper_formats.reading import named_errors
@@ -183,17 +183,8 @@ def _whole_bytes(content: bytes) -> int:
     start = content.rfind(b"\n") + 1
     tail = content[start:]
     begins = tail.startswith(b"{") if start else tail[: len(_LINE_START)] == _LINE_START[: len(tail)]
-    if not tail or not (tail.startswith(b"\0") or begins) or _json_or_none(tail) is not None:
+    if not tail or not (tail.startswith(b"\0") or begins) or json_or_none(tail) is not None:
         return len(content)
     before = content.rfind(b"\n", 0, max(0, start - 1)) + 1
-    message = _json_or_none(content[before:start])
+    message = json_or_none(content[before:start])
     return before if isinstance(message, dict) and message.get("role") == "user" else start
-
-
-def _json_or_none(line: bytes) -> object:
-    """Return the value of a line; None for what is no JSON."""
-    try:
-        value: object = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-    return value

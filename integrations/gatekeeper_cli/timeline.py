@@ -83,12 +83,9 @@ def subject_name(subject: Subject, texts: Texts) -> str:
 
 
 def _subjects(topics: Sequence[Topic], tokens: Sequence[int]) -> list[Subject]:
-    first: dict[int, int] = {}
     members: dict[int, list[Topic]] = {}
-    for topic in topics:
-        origin = topic.topic_id if topic.returns_to is None else first[topic.returns_to]
-        first[topic.topic_id] = origin
-        members.setdefault(origin, []).append(topic)
+    for topic, number in zip(topics, subject_numbers(topics), strict=True):
+        members.setdefault(number, []).append(topic)
     subjects = []
     for segments in members.values():
         turn_ids = tuple(turn_id for topic in segments for turn_id in range(topic.start, topic.stop))

@@ -183,8 +183,10 @@ def token_use(
         return tariff.time_of(call) if tariff else 0.0
 
     gate = HistoryConfig(token_budget=token_budget)
-    window = ThreadSelector(_itself, write=_replacement, config=whole, clock=clock)
-    gated = ThreadSelector(_itself, write=_replacement, config=gate, clock=clock, embedder=embedder)
+    window = ThreadSelector[Message](lambda each: each, write=lambda _, said: said, config=whole, clock=clock)
+    gated = ThreadSelector[Message](
+        lambda each: each, write=lambda _, said: said, config=gate, clock=clock, embedder=embedder
+    )
     before = (0, *accumulate(count_message(message) for message in messages))
     calls = [at for at, message in enumerate(messages) if message.role == "assistant"]
     starts = turn_starts([message.role for message in messages])
@@ -238,11 +240,3 @@ class _Bill:
 def _piece(message: Message) -> tuple[bytes, int]:
     digest = blake2b(repr(message).encode("utf-8", "surrogatepass"), digest_size=16).digest()
     return digest, count_message(message)
-
-
-def _itself(message: Message) -> Message:
-    return message
-
-
-def _replacement(_message: Message, replaced: Message) -> Message:
-    return replaced

@@ -63,7 +63,7 @@ def _whole_lines(items: Iterator[Item], left_out: LeftOut) -> Iterator[Item]:
 
 
 def native_messages(
-    form: NativeFormat, items: Sequence[Mapping[str, Any]], place: Callable[[int], str], left_out: LeftOut
+    form: NativeFormat, items: Sequence[tuple[Mapping[str, Any], str]], left_out: LeftOut
 ) -> list[Message]:
     """Return the messages of items in a provider's format; what holds no text is counted.
 
@@ -71,20 +71,19 @@ def native_messages(
 
     Args:
         form: the format.
-        items: what the provider would be sent.
-        place: returns where an item stands, for the error.
+        items: what the provider would be sent, each with where it stands, for the error.
         left_out: counts what is left out.
 
     Raises:
         PlaceError: an item cannot be read.
     """
-    for at, item in enumerate(items):
+    for item, place in items:
         if not isinstance(item.get("role", ""), str):
-            raise PlaceError(f'{place(at)}: "role" must be text')
+            raise PlaceError(f'{place}: "role" must be text')
     try:
-        messages = [read.message for read in form.read(items)]
+        messages = [read.message for read in form.read([item for item, _ in items])]
     except MessageFormatError as error:
-        raise PlaceError(f"{place(error.position or 0)}: {error.reason}") from error
+        raise PlaceError(f"{items[error.position or 0][1]}: {error.reason}") from error
     for message in messages:
         count_media(message, left_out)
     return [_unsigned(message) for message in messages]

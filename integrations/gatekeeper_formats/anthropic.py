@@ -48,7 +48,7 @@ def _entries(items: Iterator[Item], whole_file: bool) -> Iterator[Entry]:
     return all_together(values, _messages)
 
 
-def _messages_of(value: Mapping[str, Any], left_out: LeftOut) -> Iterator[Message | Usage]:
+def _messages_of(value: Mapping[str, Any], left_out: LeftOut) -> Iterator[Message | Usage | None]:
     """Yield the messages of a request; what the system is told comes first."""
     if isinstance(value.get("tools"), list):
         left_out["tool_definition"] += len(value["tools"])
@@ -58,18 +58,16 @@ def _messages_of(value: Mapping[str, Any], left_out: LeftOut) -> Iterator[Messag
     yield from _messages(iter(listed), left_out)
 
 
-def _messages(items: Iterator[Item], left_out: LeftOut) -> Iterator[Message | Usage]:
+def _messages(items: Iterator[Item], left_out: LeftOut) -> Iterator[Message | Usage | None]:
     for item in items:
         message = checked_object(item.value, item.place())
         yield from _read(message, item.place(), left_out)
-        usage = read_usage(message)
-        if usage is not None:
-            yield usage
+        yield read_usage(message)
 
 
 def _read(message: Mapping[str, Any], place: str, left_out: LeftOut) -> list[Message]:
     item = {"role": message.get("role"), "content": without(message.get("content"), THINKING, left_out)}
-    return native_messages(ANTHROPIC, [item], lambda _: place, left_out)
+    return native_messages(ANTHROPIC, [(item, place)], left_out)
 
 
 FORMAT = Format(name="anthropic", knows=_knows, entries=_entries)

@@ -42,10 +42,13 @@ __all__ = [
     "date_of_seconds",
     "field_of",
     "json_list",
+    "json_or_none",
     "json_text",
     "kind_of",
+    "list_or_empty",
     "loader",
     "message_from",
+    "object_or_empty",
     "one_per_item",
     "peeked",
     "text_or_none",
@@ -190,7 +193,7 @@ class Format:
 # --- making entries -------------------------------------------------------------------------------------------------
 
 
-def loader(read: Callable[[LeftOut], Iterable[Message | Usage]], *, prefix: str = "") -> Callable[[], Loaded]:
+def loader(read: Callable[[LeftOut], Iterable[Message | Usage | None]], *, prefix: str = "") -> Callable[[], Loaded]:
     """Return what loads a conversation from its messages and what is reported among them.
 
     The prefix says in an error which conversation it is.
@@ -203,7 +206,7 @@ def loader(read: Callable[[LeftOut], Iterable[Message | Usage]], *, prefix: str 
             for value in read(left_out):
                 if isinstance(value, Usage):
                     usage.append(value)
-                else:
+                elif value is not None:  # what reported nothing
                     messages.append(value)
         except PlaceError as error:
             raise PlaceError(f"{prefix}{error}") from error.__cause__
@@ -214,7 +217,7 @@ def loader(read: Callable[[LeftOut], Iterable[Message | Usage]], *, prefix: str 
 
 def all_together(
     items: Iterator[Item],
-    read: Callable[[Iterator[Item], LeftOut], Iterable[Message | Usage]],
+    read: Callable[[Iterator[Item], LeftOut], Iterable[Message | Usage | None]],
     *,
     id: str | None = None,  # noqa: A002 - the name that Entry gives it
     created: str | None = None,
@@ -228,7 +231,7 @@ def all_together(
 
 def one_per_item(
     items: Iterator[Item],
-    read: Callable[[Mapping[str, Any], LeftOut], Iterable[Message | Usage]],
+    read: Callable[[Mapping[str, Any], LeftOut], Iterable[Message | Usage | None]],
     *,
     whole_file: bool,
     id_keys: Sequence[str] = ("id",),
@@ -237,13 +240,13 @@ def one_per_item(
 ) -> Iterator[Entry]:
     """Yield a conversation for each value of a file; one that is broken breaks no other."""
 
-    def read_item(item: Item, left_out: LeftOut) -> Iterable[Message | Usage]:
+    def read_item(item: Item, left_out: LeftOut) -> Iterable[Message | Usage | None]:
         if not isinstance(item.value, dict):
             raise PlaceError(f"must be an object, got {kind_of(item.value)}")
         return read(item.value, left_out)
 
     for item in items:
-        value = item.value if isinstance(item.value, dict) else {}
+        value = object_or_empty(item.value)
         yield Entry(
             loader(partial(read_item, item), prefix="" if whole_file else f"{item.place('conversation')}: "),
             id=next((value[key] for key in id_keys if isinstance(value.get(key), str)), None),
@@ -304,6 +307,24 @@ def kind_of(value: object) -> str:
     """Return what JSON calls the kind of a value."""
     names = {dict: "an object", list: "a list", str: "text", bool: "true or false", type(None): "null"}
     return names.get(type(value), "a number")
+
+
+def object_or_empty(value: object) -> dict[str, Any]:
+    """Return an object, and an empty one for everything else."""
+    return value if isinstance(value, dict) else {}
+
+
+def list_or_empty(value: object) -> list[Any]:
+    """Return a list, and an empty one for everything else."""
+    return value if isinstance(value, list) else []
+
+
+def json_or_none(text: str | bytes) -> Any:
+    """Return the value of a JSON text; None for what is no JSON."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
 
 
 def text_or_none(value: object) -> str | None:

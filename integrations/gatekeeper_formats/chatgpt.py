@@ -17,6 +17,7 @@ from gatekeeper_formats.base import (
     checked_object,
     date_of_seconds,
     field_of,
+    object_or_empty,
     one_per_item,
 )
 from gatekeeper_formats.branches import TreeKeys, branch_of
@@ -73,7 +74,7 @@ def _messages(value: Mapping[str, Any], left_out: LeftOut) -> tuple[Message, ...
 
 
 def _add(transcript: Transcript, message: Mapping[str, Any], left_out: LeftOut) -> None:
-    author, metadata, content = (_object(message.get(key)) for key in ("author", "metadata", "content"))
+    author, metadata, content = (object_or_empty(message.get(key)) for key in ("author", "metadata", "content"))
     role, kind = author.get("role"), content.get("content_type")
     kind = kind if isinstance(kind, str) else None
     transcript.pause()
@@ -93,14 +94,8 @@ def _add(transcript: Transcript, message: Mapping[str, Any], left_out: LeftOut) 
         elif role == "tool":
             name = author.get("name")
             transcript.answer(parts, name=name if isinstance(name, str) else None)
-        elif parts:
-            transcript.say(role, parts)
         else:
-            left_out["empty_message"] += 1
-
-
-def _object(value: object) -> Mapping[str, Any]:
-    return value if isinstance(value, dict) else {}
+            transcript.message(role, parts)
 
 
 def _parts(content: Mapping[str, Any], left_out: LeftOut) -> list[Part]:
@@ -126,8 +121,7 @@ def _parts(content: Mapping[str, Any], left_out: LeftOut) -> list[Part]:
 def _piece(piece: object, left_out: LeftOut) -> list[Part]:
     if isinstance(piece, str):
         return [TextPart(piece)] if piece else []
-    kind = piece.get("content_type") if isinstance(piece, dict) else None
-    text = piece.get("text") if isinstance(piece, dict) else None
+    kind, text = (object_or_empty(piece).get(key) for key in ("content_type", "text"))
     if isinstance(kind, str) and kind in _POINTERS:
         left_out[_POINTERS[kind]] += 1
         return [MediaPart(_POINTERS[kind])]

@@ -13,6 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gatekeeper_core.messages import MEDIA_TYPES, MediaPart, Part, TextPart
+from gatekeeper_core.native.items import kind_of
 from gatekeeper_formats.base import (
     Entry,
     Format,
@@ -23,7 +24,10 @@ from gatekeeper_formats.base import (
     date_of,
     field_of,
     json_text,
+    list_or_empty,
+    object_or_empty,
     one_per_item,
+    text_or_none,
 )
 from gatekeeper_formats.transcript import Transcript
 
@@ -98,9 +102,7 @@ def _add(transcript: Transcript, message: Mapping[str, Any], left_out: LeftOut) 
         left_out["unknown_role"] += 1
         return
     transcript.pause()
-    content = message.get("content")
-    pieces = content if isinstance(content, list) else []
-    said = [_add_piece(transcript, role, piece, left_out) for piece in pieces]
+    said = [_add_piece(transcript, role, piece, left_out) for piece in list_or_empty(message.get("content"))]
     text = message.get("text")
     rest: list[Part] = [] if any(said) or not isinstance(text, str) or not text else [TextPart(text)]
     rest += _attached(message, left_out)
@@ -112,19 +114,20 @@ def _add(transcript: Transcript, message: Mapping[str, Any], left_out: LeftOut) 
 
 def _add_piece(transcript: Transcript, role: Role, piece: object, left_out: LeftOut) -> bool:
     """Add a part of a message and return whether it held anything."""
-    kind = piece.get("type") if isinstance(piece, dict) else None
-    if isinstance(piece, dict) and kind == "tool_use":
-        name, given = piece.get("name"), piece.get("input")
+    block, kind = object_or_empty(piece), kind_of(piece)
+    if kind == "tool_use":
+        name, given = block.get("name"), block.get("input")
         arguments = given if isinstance(given, str) else json_text(given if given is not None else {})
-        transcript.call(name if isinstance(name, str) else "", arguments, call_id=_text(piece.get("id")))
+        transcript.call(name if isinstance(name, str) else "", arguments, call_id=text_or_none(block.get("id")))
         return True
-    if isinstance(piece, dict) and kind == "tool_result":
-        result = piece.get("content")
+    if kind == "tool_result":
+        result = block.get("content")
         inner = result if isinstance(result, list) else [] if result is None else [result]
         parts = [part for each in inner for part in _parts(each, left_out)]
-        transcript.answer(parts, call_id=_text(piece.get("tool_use_id")), name=_text(piece.get("name")))
+        call_id, name = (text_or_none(block.get(key)) for key in ("tool_use_id", "name"))
+        transcript.answer(parts, call_id=call_id, name=name)
         return True
-    if isinstance(kind, str) and kind in _THINKING:
+    if kind in _THINKING:
         left_out["thinking"] += 1
         return False
     parts = _parts(piece, left_out)
@@ -133,18 +136,13 @@ def _add_piece(transcript: Transcript, role: Role, piece: object, left_out: Left
     return bool(parts)
 
 
-def _text(value: object) -> str | None:
-    return value if isinstance(value, str) and value else None
-
-
 def _parts(piece: object, left_out: LeftOut) -> list[Part]:
     if isinstance(piece, str):
         return [TextPart(piece)] if piece else []
-    kind = piece.get("type") if isinstance(piece, dict) else None
-    text = piece.get("text") if isinstance(piece, dict) else None
+    kind, text = kind_of(piece), object_or_empty(piece).get("text")
     if isinstance(text, str):
         return [TextPart(text)] if text else []
-    if isinstance(kind, str) and kind in MEDIA_TYPES:
+    if kind in MEDIA_TYPES:
         left_out[MEDIA_TYPES[kind]] += 1
         return [MediaPart(MEDIA_TYPES[kind])]
     left_out["unknown_part"] += 1
@@ -154,15 +152,13 @@ def _parts(piece: object, left_out: LeftOut) -> list[Part]:
 def _attached(message: Mapping[str, Any], left_out: LeftOut) -> list[Part]:
     """Return the texts of the attached files; of the others the export holds the name alone."""
     found: list[Part] = []
-    attachments = message.get("attachments")
-    for attachment in attachments if isinstance(attachments, list) else ():
-        text = attachment.get("extracted_content") if isinstance(attachment, dict) else None
+    for attachment in list_or_empty(message.get("attachments")):
+        text = object_or_empty(attachment).get("extracted_content")
         if isinstance(text, str) and text:
             found.append(TextPart(text))
         else:
             left_out["attachment"] += 1
-    files = message.get("files") or message.get("files_v2")
-    left_out["attachment"] += len(files) if isinstance(files, list) else 0
+    left_out["attachment"] += len(list_or_empty(message.get("files") or message.get("files_v2")))
     return found
 
 

@@ -159,7 +159,7 @@ class _Session:
             left_out["compaction" if record.get("isCompactSummary") is True else "program_message"] += 1
             return
         item = {"role": message.get("role", record["type"]), "content": content}
-        messages = native_messages(ANTHROPIC, [item], lambda _: place, left_out)
+        messages = native_messages(ANTHROPIC, [(item, place)], left_out)
         name, message_id = record.get("uuid"), message.get("id")
         said = self._by_message.get(message_id) if isinstance(message_id, str) else None
         if said is None:

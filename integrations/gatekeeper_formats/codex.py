@@ -96,9 +96,8 @@ class _Rollout:
 
     def _close(self) -> None:
         """Read the items of a turn, so that no more of them than one turn is held."""
-        items, places = [item for item, _ in self._open], [place for _, place in self._open]
+        self._messages += native_messages(RESPONSES, self._open, self._log.left_out)
         self._open = []
-        self._messages += native_messages(RESPONSES, items, places.__getitem__, self._log.left_out)
 
     def _event(self, event: Mapping[str, Any]) -> None:
         if event.get("type") == "token_count" and isinstance(event.get("info"), dict):

@@ -24,6 +24,7 @@ from gatekeeper_formats.base import (
     checked_object,
     field_of,
     kind_of,
+    list_or_empty,
     one_per_item,
     peeked,
     text_or_none,
@@ -83,11 +84,12 @@ def _messages_of(value: Mapping[str, Any], left_out: LeftOut) -> list[Message]:
 
 
 def _messages(items: list[Item], left_out: LeftOut) -> list[Message]:
-    contents = [
-        {**content, "parts": _told(content.get("parts"), left_out)}
-        for content in (checked_object(item.value, item.place("content")) for item in items)
-    ]
-    return native_messages(GEMINI, contents, lambda at: items[at].place("content"), left_out)
+    contents = []
+    for item in items:
+        place = item.place("content")
+        content = checked_object(item.value, place)
+        contents.append(({**content, "parts": _told(content.get("parts"), left_out)}, place))
+    return native_messages(GEMINI, contents, left_out)
 
 
 def _told(parts: Any, left_out: LeftOut) -> Any:
@@ -132,13 +134,8 @@ def _session(items: Iterator[Item], log: Log) -> list[Message]:
             message = checked_object(each.value, each.place())
             name = message.get("id")
             written[name if isinstance(name, str) else (item.at, each.at)] = message, each.place()
-    contents: list[dict[str, Any]] = []
-    places: list[str] = []
-    for message, place in written.values():
-        told = _contents(message, place, log)
-        contents += told
-        places += [place] * len(told)
-    return native_messages(GEMINI, contents, places.__getitem__, log.left_out)
+    told = [(content, place) for message, place in written.values() for content in _contents(message, place, log)]
+    return native_messages(GEMINI, told, log.left_out)
 
 
 def _rewind(written: dict[object, tuple[dict[str, Any], str]], name: str, log: Log) -> None:
@@ -172,8 +169,7 @@ def _contents(message: Mapping[str, Any], place: str, log: Log) -> list[dict[str
         parts.append({"functionCall": {key: asked.get(key) for key in ("id", "name", "args")}})
         result = asked.get("result")
         results += result if isinstance(result, list) else [result] if isinstance(result, dict) else []
-    thoughts = message.get("thoughts")
-    log.left_out["thinking"] += len(thoughts) if isinstance(thoughts, list) else 0
+    log.left_out["thinking"] += len(list_or_empty(message.get("thoughts")))
     usage = read_usage(message.get("tokens"), model=message.get("model"))
     if usage is not None:
         log.usage.append(usage)

@@ -6,8 +6,7 @@ writes it, and an object with such a list under ``"messages"``, are read too.
 
 from __future__ import annotations
 
-import json
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from gatekeeper_core.messages import Message, TextPart
 from gatekeeper_formats.base import (
@@ -21,8 +20,10 @@ from gatekeeper_formats.base import (
     count_media,
     field_of,
     json_list,
+    json_or_none,
     kind_of,
     message_from,
+    object_or_empty,
     one_per_item,
     peeked,
 )
@@ -110,8 +111,7 @@ def _unwrapped(value: dict[str, Any], place: str) -> tuple[str, dict[str, Any]]:
 
 
 def _message(kind: str, data: Mapping[str, Any], place: str, left_out: LeftOut) -> Message:
-    extra = data.get("additional_kwargs")
-    extra = extra if isinstance(extra, dict) else {}
+    extra = object_or_empty(data.get("additional_kwargs"))
     left_out["thinking"] += bool(extra.get("reasoning_content"))
     left_out["artifact"] += data.get("artifact") is not None
     calls = _calls(data, place)
@@ -181,8 +181,8 @@ def _written(message: Message, left_out: LeftOut) -> dict[str, Any]:
         data["tool_calls"], data["invalid_tool_calls"] = [], []
         for call in message.tool_calls:
             common = {"name": call.name, "id": call.id}
-            arguments = _object_of(call.arguments)
-            if arguments is None:
+            arguments = json_or_none(call.arguments)
+            if not isinstance(arguments, dict):
                 invalid = {"type": "invalid_tool_call", **common, "args": call.arguments, "error": None}
                 data["invalid_tool_calls"].append(invalid)
             else:
@@ -194,15 +194,6 @@ def _written(message: Message, left_out: LeftOut) -> dict[str, Any]:
     else:
         left_out["call_id"] += message.tool_call_id is not None
     return {"type": kind, "data": data}
-
-
-def _object_of(arguments: str) -> dict[str, Any] | None:
-    """Return the arguments as an object, or None where they are none."""
-    try:
-        value = json.loads(arguments)
-    except (ValueError, RecursionError):
-        return None
-    return cast("dict[str, Any]", value) if isinstance(value, dict) else None
 
 
 FORMAT = Format(name="langchain", knows=_knows, entries=_entries, write=_write)

@@ -19,7 +19,9 @@ from gatekeeper_formats.base import (
     checked_object,
     date_of,
     kind_of,
+    list_or_empty,
     message_from,
+    object_or_empty,
 )
 from gatekeeper_formats.langchain import langchain_message
 from gatekeeper_formats.traces import Call, Record, Said, conversations_of
@@ -45,8 +47,8 @@ def _entries(items: Iterator[Item], _whole_file: bool) -> Iterator[Entry]:
 def _records(value: object, place: str, *, parent: str | None) -> Iterator[Record]:
     """Yield a run and those inside it."""
     run = checked_object(value, place)
-    extra = _object(run.get("extra"))
-    named = (_object(extra.get("metadata")).get(key) for key in _THREADS)
+    extra = object_or_empty(run.get("extra"))
+    named = (object_or_empty(extra.get("metadata")).get(key) for key in _THREADS)
     names = (parent, *named, run.get("trace_id"), run.get("id"))
     name = next((text for text in names if isinstance(text, str) and text), "")
     whole = parent is None and not run.get("parent_run_id") and _listed(run)
@@ -54,25 +56,20 @@ def _records(value: object, place: str, *, parent: str | None) -> Iterator[Recor
     start = run.get("start_time")
     order = run.get("dotted_order") if isinstance(run.get("dotted_order"), str) else str(start)
     yield Record(name, str(order), rank, partial(_call, run, rank == 1, place), date_of(start))
-    children = run.get("child_runs")
-    for at, child in enumerate(children if isinstance(children, list) else ()):
+    for at, child in enumerate(list_or_empty(run.get("child_runs"))):
         yield from _records(child, f"{place}, child {at}", parent=name)
-
-
-def _object(value: object) -> Mapping[str, Any]:
-    return value if isinstance(value, dict) else {}
 
 
 def _listed(run: Mapping[str, Any]) -> list[Any] | None:
     """Return the messages that a run holds as a whole: with its outputs, else of its inputs."""
-    lists = (_object(run.get(side)).get("messages") for side in ("outputs", "inputs"))
+    lists = (object_or_empty(run.get(side)).get("messages") for side in ("outputs", "inputs"))
     return next((listed for listed in lists if isinstance(listed, list) and listed), None)
 
 
 def _call(run: Mapping[str, Any], whole: bool, place: str) -> Call:
     if whole:
         return Call(_said(_listed(run) or (), f"{place}, messages"), (), None)
-    inputs, outputs = _object(run.get("inputs")), _object(run.get("outputs"))
+    inputs, outputs = object_or_empty(run.get("inputs")), object_or_empty(run.get("outputs"))
     answers = _answers(outputs)
     sent = inputs.get("messages")
     if isinstance(sent, list) and sent and all(isinstance(batch, list) for batch in sent) and not _is_pair(sent[0]):
@@ -144,8 +141,8 @@ def _typed(value: dict[str, Any]) -> dict[str, Any]:
 
 def _usage(run: Mapping[str, Any], outputs: Mapping[str, Any], answer: object) -> Usage | None:
     """Return what is reported of a call: by its answer, which tells of caches, or by the run."""
-    extra = _object(run.get("extra"))
-    metadata, invocation = _object(extra.get("metadata")), _object(extra.get("invocation_params"))
+    extra = object_or_empty(run.get("extra"))
+    metadata, invocation = object_or_empty(extra.get("metadata")), object_or_empty(extra.get("invocation_params"))
     models = (
         metadata.get("ls_model_name"),
         invocation.get("model"),
@@ -153,13 +150,13 @@ def _usage(run: Mapping[str, Any], outputs: Mapping[str, Any], answer: object) -
         outputs.get("model"),
     )
     model = next((name for name in models if isinstance(name, str)), None)
-    fields = _object(answer)
-    fields = _object(fields.get("kwargs")) or fields
+    fields = object_or_empty(answer)
+    fields = object_or_empty(fields.get("kwargs")) or fields
     reports = (
         outputs.get("usage_metadata"),
         fields.get("usage_metadata"),
         outputs.get("usage"),
-        _object(outputs.get("llm_output")).get("token_usage"),
+        object_or_empty(outputs.get("llm_output")).get("token_usage"),
         run,
     )
     return next((usage for report in reports if (usage := read_usage(report, model=model))), None)

@@ -24,6 +24,7 @@ from gatekeeper_formats.base import (
     kind_of,
     loader,
     message_from,
+    object_or_empty,
     peeked,
 )
 
@@ -54,7 +55,7 @@ def _entries(items: Iterator[Item], whole_file: bool) -> Iterator[Entry]:
 def _stored(items: Iterator[Item], whole_file: bool) -> Iterator[Entry]:
     for item in items:
         place = "" if whole_file else f"{item.place('store')}: "
-        store = item.value.get("store") if isinstance(item.value, dict) else None
+        store = object_or_empty(item.value).get("store")
         if not isinstance(store, dict):
             raise PlaceError(f'{place}"store" must be an object, got {kind_of(store)}')
         for key, listed in store.items():
@@ -71,8 +72,7 @@ def _messages(items: Iterator[Item], left_out: LeftOut) -> Iterator[Message]:
     for item in items:
         place = item.place()
         value = checked_object(item.value, place)
-        extra = value.get("additional_kwargs")
-        extra = extra if isinstance(extra, dict) else {}
+        extra = object_or_empty(value.get("additional_kwargs"))
         content, calls = _content(value, place, left_out)
         role = value.get("role")
         fields = {

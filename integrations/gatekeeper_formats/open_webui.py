@@ -7,7 +7,6 @@ root. Tool calls, their results and thinking stand in the text of an answer as `
 from __future__ import annotations
 
 import html
-import json
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -21,9 +20,12 @@ from gatekeeper_formats.base import (
     checked_object,
     date_of_seconds,
     field_of,
+    json_or_none,
     json_text,
+    list_or_empty,
     loader,
     message_from,
+    object_or_empty,
     text_or_none,
 )
 from gatekeeper_formats.branches import TreeKeys, branch_of
@@ -57,10 +59,10 @@ def _chat(value: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _entries(items: Iterator[Item], whole_file: bool) -> Iterator[Entry]:
     for item in items:
-        row = item.value if isinstance(item.value, dict) else {}
+        row = object_or_empty(item.value)
         chat = _chat(row)
 
-        def read(left_out: LeftOut, value: object = item.value) -> Iterator[Message | Usage]:
+        def read(left_out: LeftOut, value: object = item.value) -> Iterator[Message | Usage | None]:
             return _messages(_chat(checked_object(value, "the chat")), left_out)
 
         yield Entry(
@@ -71,23 +73,20 @@ def _entries(items: Iterator[Item], whole_file: bool) -> Iterator[Entry]:
         )
 
 
-def _messages(chat: Mapping[str, Any], left_out: LeftOut) -> Iterator[Message | Usage]:
+def _messages(chat: Mapping[str, Any], left_out: LeftOut) -> Iterator[Message | Usage | None]:
     history = field_of(chat, "history", dict)
     nodes = field_of(history, "messages", dict, "history: ")
     path = branch_of(nodes, history.get("currentId"), _KEYS)
     left_out["branch_message"] += len(nodes) - len(path)
     transcript = Transcript(left_out)
-    params = chat.get("params")
-    system = params.get("system") if isinstance(params, dict) else None
+    system = object_or_empty(chat.get("params")).get("system")
     if isinstance(system, str) and system:
         transcript.say("system", (TextPart(system),))
     for name in path:
         node = nodes[name]
         _add(transcript, node, f"the message of node {name!a:.60}", left_out)
-        info = node.get("usage") or node.get("info")
-        usage = read_usage(info.get("usage", info) if isinstance(info, dict) else None, model=node.get("model"))
-        if usage is not None:
-            yield usage
+        info = object_or_empty(node.get("usage") or node.get("info"))
+        yield read_usage(info.get("usage", info), model=node.get("model"))
     yield from transcript.messages
 
 
@@ -95,9 +94,8 @@ def _add(transcript: Transcript, node: Mapping[str, Any], place: str, left_out: 
     """Add a message, with the tool use that stands in its text."""
     message = message_from({"role": node.get("role"), "content": node.get("content")}, place, left_out)
     parts: list[Part] = [TextPart(message.content)] if isinstance(message.content, str) else list(message.content)
-    files = node.get("files")
-    for file in files if isinstance(files, list) else ():
-        if isinstance(file, dict) and file.get("type") == "image":
+    for file in list_or_empty(node.get("files")):
+        if object_or_empty(file).get("type") == "image":
             left_out["image"] += 1
             parts.append(MediaPart("image"))
         else:
@@ -145,11 +143,8 @@ def _decoded(text: str) -> str:
     >>> _decoded('"{\\"q\\": 1}"'), _decoded('{"q": 1}'), _decoded("plain")
     ('{"q": 1}', '{"q": 1}', 'plain')
     """
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        return text
-    return value if isinstance(value, str) else json_text(value)
+    value = json_or_none(text)
+    return text if value is None else value if isinstance(value, str) else json_text(value)
 
 
 FORMAT = Format(name="open-webui", knows=_knows, entries=_entries)

@@ -22,6 +22,8 @@ from gatekeeper_formats.base import (
     date_of,
     field_of,
     json_text,
+    list_or_empty,
+    object_or_empty,
     one_per_item,
     peeked,
     text_or_none,
@@ -29,7 +31,7 @@ from gatekeeper_formats.base import (
 from gatekeeper_formats.transcript import Transcript
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
     from gatekeeper_core.messages import Message, Part, Role
 
@@ -75,16 +77,15 @@ def _entries(items: Iterator[Item], whole_file: bool) -> Iterator[Entry]:
         return one_per_item(
             values, _messages_of, whole_file=whole_file, id_keys=("conversation_id", "instance_id", "id")
         )
-    created = date_of(first.get("timestamp")) if isinstance(first, dict) else None
-    return all_together(values, _messages, created=created)
+    return all_together(values, _messages, created=date_of(object_or_empty(first).get("timestamp")))
 
 
-def _messages_of(value: Mapping[str, Any], left_out: LeftOut) -> Iterator[Message | Usage]:
+def _messages_of(value: Mapping[str, Any], left_out: LeftOut) -> Iterator[Message | Usage | None]:
     events = field_of(value, _listed(value) or _LISTS[0], list)
     return _messages((Item(event, at) for at, event in enumerate(events)), left_out)
 
 
-def _messages(items: Iterator[Item], left_out: LeftOut) -> Iterator[Message | Usage]:
+def _messages(items: Iterator[Item], left_out: LeftOut) -> Iterator[Message | Usage | None]:
     transcript = Transcript(left_out)
     calls: dict[str, str] = {}  # the call of each action, by the action's id
     reports = _Reports()
@@ -98,9 +99,7 @@ def _messages(items: Iterator[Item], left_out: LeftOut) -> Iterator[Message | Us
             _add_observation(transcript, event, observation, calls, left_out)
         else:
             raise PlaceError(f'{place}: must have an "action" or an "observation" that is text')
-        usage = reports.of(event)
-        if usage is not None:
-            yield usage
+        yield reports.of(event)
     yield from transcript.messages
 
 
@@ -117,10 +116,10 @@ def _add_action(
     if action in ("message", "system"):
         left_out["tool_definition"] += bool(args.get("tools"))
         role: Role = "system" if action == "system" else "user" if by_user else "assistant"
-        _say(transcript, role, _parts(args, left_out), left_out)
+        transcript.message(role, _parts(args, left_out))
     elif action in ("finish", "reject"):
         texts = (text_or_none(args.get(key)) for key in ("final_thought", "thought"))
-        _say(transcript, "assistant", [TextPart(text) for text in texts if text][:1], left_out)
+        transcript.message("assistant", [TextPart(text) for text in texts if text][:1])
     elif action == "think":
         left_out["thinking"] += 1
     elif action in _CONDENSATIONS:
@@ -141,19 +140,9 @@ def _add_action(
         transcript.call(name or action, arguments, call_id=call_id)
 
 
-def _say(transcript: Transcript, role: Role, parts: Sequence[Part], left_out: LeftOut) -> None:
-    transcript.pause()
-    if parts:
-        transcript.say(role, parts)
-    else:
-        left_out["empty_message"] += 1
-
-
 def _named_call(event: Mapping[str, Any]) -> tuple[str | None, str | None]:
     """Return the name and the id that a model gave to a call, where the event has them."""
-    metadata = event.get("tool_call_metadata")
-    if not isinstance(metadata, dict):
-        return None, None
+    metadata = object_or_empty(event.get("tool_call_metadata"))
     return text_or_none(metadata.get("function_name")), text_or_none(metadata.get("tool_call_id"))
 
 
@@ -178,13 +167,11 @@ def _parts(holder: Mapping[str, Any], left_out: LeftOut) -> list[Part]:
     """Return the text of a message or of an observation, and marks where pictures stood."""
     content = holder.get("content")
     parts: list[Part] = [TextPart(content)] if isinstance(content, str) and content else []
-    extras = holder.get("extras")
-    for named in (holder, extras if isinstance(extras, dict) else {}):
+    for named in (holder, object_or_empty(holder.get("extras"))):
         urls = named.get("image_urls")
         pictures = len(urls) if isinstance(urls, list) else int(bool(named.get("screenshot")))
-        files = named.get("file_urls")
         left_out["image"] += pictures
-        left_out["attachment"] += len(files) if isinstance(files, list) else 0
+        left_out["attachment"] += len(list_or_empty(named.get("file_urls")))
         parts += [MediaPart("image")] * pictures
     return parts
 
@@ -202,17 +189,15 @@ class _Reports:
 
     def of(self, event: Mapping[str, Any]) -> Usage | None:
         """Return the usage that an event adds to those before it, or None."""
-        metrics = event.get("llm_metrics")
-        sums = metrics.get("accumulated_token_usage") if isinstance(metrics, dict) else None
+        sums = object_or_empty(event.get("llm_metrics")).get("accumulated_token_usage")
         if isinstance(sums, dict):
             usage = read_usage(sums, model=sums.get("model"))
             if usage is None:
                 return None
             before, self._sums = self._sums, usage
             return usage.since(before)
-        metadata = event.get("tool_call_metadata")
-        answer = metadata.get("model_response") if isinstance(metadata, dict) else None
-        if not isinstance(answer, dict) or not isinstance(answer.get("id"), str) or answer["id"] in self._answers:
+        answer = object_or_empty(object_or_empty(event.get("tool_call_metadata")).get("model_response"))
+        if not isinstance(answer.get("id"), str) or answer["id"] in self._answers:
             return None
         self._answers.add(answer["id"])
         return read_usage(answer.get("usage"), model=answer.get("model"))

@@ -28,6 +28,8 @@ from gatekeeper_formats.base import (
     field_of,
     json_text,
     kind_of,
+    list_or_empty,
+    object_or_empty,
 )
 from gatekeeper_formats.traces import Call, Record, Said, conversations_of, said_of
 
@@ -93,8 +95,7 @@ def _inside(value: Mapping[str, Any], keys: tuple[str, ...], place: str) -> Iter
 
 def _record(span: Mapping[str, Any], place: str) -> Record:
     attributes = _attributes(span.get("attributes"), place)
-    context = span.get("context")
-    trace = context.get("trace_id") if isinstance(context, dict) else None
+    trace = object_or_empty(span.get("context")).get("trace_id")
     names = (attributes.get("gen_ai.conversation.id"), span.get("traceId"), span.get("trace_id"), trace)
     name = next((text for text in names if isinstance(text, str) and text), "")
     nanoseconds = span.get("startTimeUnixNano", span.get("start_time_unix_nano"))
@@ -119,8 +120,7 @@ def _attributes(value: object, place: str) -> dict[str, Any]:
         return value
     if not isinstance(value, list):
         raise PlaceError(f'{place}: "attributes" must be an object or a list, got {kind_of(value)}')
-    pairs = (each for each in value if isinstance(each, dict) and isinstance(each.get("key"), str))
-    return {each["key"]: _plain(each.get("value")) for each in pairs}
+    return _named(value)
 
 
 def _plain(value: object) -> Any:
@@ -134,14 +134,15 @@ def _plain(value: object) -> Any:
     kind, inner = next(iter(value.items()))
     if kind == "intValue":
         return int(inner) if isinstance(inner, str) and inner.lstrip("-").isdecimal() and len(inner) <= 20 else inner
-    inside = inner.get("values") if isinstance(inner, dict) else None
-    inside = inside if isinstance(inside, list) else []
+    inside = list_or_empty(object_or_empty(inner).get("values"))
     if kind == "arrayValue":
         return [_plain(each) for each in inside]
-    if kind == "kvlistValue":
-        pairs = (each for each in inside if isinstance(each, dict) and isinstance(each.get("key"), str))
-        return {each["key"]: _plain(each.get("value")) for each in pairs}
-    return inner
+    return _named(inside) if kind == "kvlistValue" else inner
+
+
+def _named(pairs: list[Any]) -> dict[str, Any]:
+    known = (each for each in pairs if isinstance(each, dict) and isinstance(each.get("key"), str))
+    return {each["key"]: _plain(each.get("value")) for each in known}
 
 
 def _call(attributes: Mapping[str, Any], place: str) -> Call:

@@ -20,6 +20,8 @@ from gatekeeper_formats.base import (
     date_of,
     field_of,
     json_text,
+    list_or_empty,
+    object_or_empty,
     peeked,
     text_or_none,
 )
@@ -52,9 +54,8 @@ def _knows(value: Any) -> bool:
 
 def _entries(items: Iterator[Item], _whole_file: bool) -> Iterator[Entry]:
     first, values = peeked(items)
-    known = first if isinstance(first, dict) else {}
-    parts = known.get("parts")
-    dated = [known, *(part for part in (parts if isinstance(parts, list) else ()) if isinstance(part, dict))]
+    known = object_or_empty(first)
+    dated = [known, *map(object_or_empty, list_or_empty(known.get("parts")))]
     return all_together(
         values,
         _messages,
@@ -63,7 +64,7 @@ def _entries(items: Iterator[Item], _whole_file: bool) -> Iterator[Entry]:
     )
 
 
-def _messages(items: Iterator[Item], left_out: LeftOut) -> Iterator[Message | Usage]:
+def _messages(items: Iterator[Item], left_out: LeftOut) -> Iterator[Message | Usage | None]:
     transcript = Transcript(left_out)
     instructions: str | None = None
     for item in items:
@@ -87,9 +88,7 @@ def _messages(items: Iterator[Item], left_out: LeftOut) -> Iterator[Message | Us
                 transcript.pause()
             _add(transcript, checked_object(part, where), where, left_out)
         transcript.pause()
-        usage = read_usage(value.get("usage"), model=value.get("model_name"))
-        if usage is not None:
-            yield usage
+        yield read_usage(value.get("usage"), model=value.get("model_name"))
     yield from transcript.messages
 
 
@@ -100,11 +99,7 @@ def _add(transcript: Transcript, part: Mapping[str, Any], place: str, left_out: 
     if kind == "system-prompt":
         transcript.say("system", (TextPart(field_of(part, "content", str, f"{place}: ")),))
     elif kind == "user-prompt" or (kind in _RETRIES and name is None):
-        parts = _parts(part.get("content"), left_out)
-        if parts:
-            transcript.say("user", parts)
-        else:
-            left_out["empty_message"] += 1
+        transcript.message("user", _parts(part.get("content"), left_out))
     elif kind in _CALLS:
         given = part.get("args")
         arguments = given if isinstance(given, str) else json_text({} if given is None else given)

@@ -74,7 +74,7 @@ def _entries(items: Iterator[Item], whole_file: bool) -> Iterator[Entry]:
     return all_together(values, _messages_of_items)
 
 
-def _messages_of(value: Mapping[str, Any], left_out: LeftOut) -> Iterator[Message | Usage]:
+def _messages_of(value: Mapping[str, Any], left_out: LeftOut) -> Iterator[Message | Usage | None]:
     """Yield the messages of a request, of an answer, or of both in one object."""
     listed: list[Item] = []
     if isinstance(value.get("instructions"), str):
@@ -89,20 +89,12 @@ def _messages_of(value: Mapping[str, Any], left_out: LeftOut) -> Iterator[Messag
     if isinstance(value.get("tools"), list):
         left_out["tool_definition"] += len(value["tools"])
     yield from _messages_of_items(iter(listed), left_out)
-    usage = read_usage(value)
-    if usage is not None:
-        yield usage
+    yield read_usage(value)
 
 
 def _messages_of_items(items: Iterator[Item], left_out: LeftOut) -> list[Message]:
-    found: list[dict[str, Any]] = []
-    places: list[str] = []
-    for item in items:
-        value = checked_object(item.value, item.place("item"))
-        if not counted(value, left_out):
-            found.append(value)
-            places.append(item.place("item"))
-    return native_messages(RESPONSES, found, places.__getitem__, left_out)
+    placed = ((checked_object(item.value, item.place("item")), item.place("item")) for item in items)
+    return native_messages(RESPONSES, [each for each in placed if not counted(each[0], left_out)], left_out)
 
 
 def counted(item: Mapping[str, Any], left_out: LeftOut) -> bool:

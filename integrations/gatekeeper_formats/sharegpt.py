@@ -6,7 +6,6 @@ use is written as LLaMA-Factory does: ``function_call`` with a JSON object of na
 
 from __future__ import annotations
 
-import json
 import reprlib
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +23,9 @@ from gatekeeper_formats.base import (
     date_of,
     field_of,
     json_list,
+    json_or_none,
     json_text,
+    object_or_empty,
     one_per_item,
     peeked,
 )
@@ -107,11 +108,8 @@ def _conversation(items: Iterator[Item], left_out: LeftOut) -> tuple[Message, ..
 
 def _call(text: str) -> tuple[str, str]:
     """Return the name and the arguments of a call; what is no such object is an argument without a name."""
-    try:
-        call = json.loads(text)
-    except (ValueError, RecursionError):
-        return "", text
-    if not isinstance(call, dict) or not isinstance(call.get("name"), str):
+    call = object_or_empty(json_or_none(text))
+    if not isinstance(call.get("name"), str):
         return "", text
     arguments = call.get("arguments", {})
     return call["name"], arguments if isinstance(arguments, str) else json_text(arguments)

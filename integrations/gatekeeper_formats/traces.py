@@ -129,7 +129,7 @@ def conversations_of(records: Iterable[Record]) -> Iterator[Entry]:
         )
 
 
-def _messages(steps: Sequence[Record], beside: int, left_out: LeftOut) -> Iterator[Message | Usage]:
+def _messages(steps: Sequence[Record], beside: int, left_out: LeftOut) -> Iterator[Message | Usage | None]:
     left_out["trace_step"] += beside
     threads: list[_Thread] = []
     for step in steps:
@@ -139,8 +139,7 @@ def _messages(steps: Sequence[Record], beside: int, left_out: LeftOut) -> Iterat
             thread = _Thread()
             threads.append(thread)
         thread.add(call)
-        if call.usage is not None:
-            yield call.usage
+        yield call.usage
     longest = max(threads, key=lambda thread: len(thread.said))
     left_out["other_call"] += sum(thread.calls for thread in threads if thread is not longest)
     for said in longest.said:

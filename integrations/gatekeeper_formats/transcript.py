@@ -64,6 +64,14 @@ class Transcript:
         if role == "user":
             self._waiting.clear()  # a result after the next question would break the order of the exchange
 
+    def message(self, role: Role, parts: Sequence[Part]) -> None:
+        """Add a message of its own; one that holds nothing is counted."""
+        self.pause()
+        if parts:
+            self.say(role, parts)
+        else:
+            self._left_out["empty_message"] += 1
+
     def call(self, name: str, arguments: str, *, call_id: str | None = None) -> None:
         """Add a call to the assistant's open message, or in one of its own."""
         self._calls += 1
