@@ -24,7 +24,7 @@ from gatekeeper_core import (
     select_history,
 )
 from gatekeeper_core.context.tool_results.compressor import ToolResultCompressor, ToolResultConfig
-from gatekeeper_core.context.tool_results.formats.json_text import UNREAD, read_json, write_json
+from gatekeeper_core.context.tool_results.formats.json_text import read_json, write_json
 from gatekeeper_core.context.tool_results.formats.tables import read_table, write_table
 from gatekeeper_core.context.tool_results.pointers import defused, one_line, pointer_id, pointers_in
 from gatekeeper_core.context.tool_results.signals import failing
@@ -250,14 +250,14 @@ def tables(data: bytes) -> None:
         read_table(said)
     cells = said.split("\n")
     value: Any = read_json(said)
-    if value is UNREAD or not isinstance(value, list) or not all(isinstance(row, dict) for row in value):
-        values = [cell if (read := read_json(cell)) is UNREAD else read for cell in cells]
+    if not isinstance(value, list) or not all(isinstance(row, dict) for row in value):
+        values = [cell if (read := read_json(cell)) is None else read for cell in cells]
         value = [dict(zip(names, values[at:], strict=False)) for at in range(0, len(values), len(names))]
         value += [{name: dict.fromkeys(names, cell)} for name, cell in zip(names, values, strict=False)]
     if value:
         written = write_table(value)
         as_json = read_json(write_json(value))  # not always the value: see ``write_json``
-        assert as_json is UNREAD or read_table(written) == as_json
+        assert as_json is None or read_table(written) == as_json
         assert len(written.split("\n")) == len(value) + 2
         written.encode("utf-8")
 

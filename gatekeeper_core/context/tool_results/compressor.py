@@ -23,19 +23,19 @@ from gatekeeper_core.context.tool_results.digest import Digest, Lines, Shelf, St
 from gatekeeper_core.context.tool_results.formats.delimited import digest_delimited
 from gatekeeper_core.context.tool_results.formats.detect import Kind, detect_kind, looks_like_json
 from gatekeeper_core.context.tool_results.formats.json_results import (
-    digest_json_value,
     digest_parts,
     lossless_json,
+    parts_of,
     read_any_json,
 )
-from gatekeeper_core.context.tool_results.formats.json_text import UNREAD, JsonValue, Unread
+from gatekeeper_core.context.tool_results.formats.json_text import JsonValue
 from gatekeeper_core.context.tool_results.formats.lines import digest_lines
 from gatekeeper_core.context.tool_results.formats.listings import digest_listing
 from gatekeeper_core.context.tool_results.formats.traces import digest_trace
 from gatekeeper_core.context.tool_results.omissions import border_after, border_before, gap, with_context
 from gatekeeper_core.context.tool_results.pointers import Pointer, defused, pointer_id
 from gatekeeper_core.context.tool_results.query_match import Asked
-from gatekeeper_core.context.tool_results.sampling import sample_lines, sample_rows, values_around_rows
+from gatekeeper_core.context.tool_results.sampling import sample_lines, sample_rows
 from gatekeeper_core.context.tool_results.thread_memories import ThreadMemories
 from gatekeeper_core.context.tool_results.working_memory import READING_TOOLS, WorkingMemory
 from gatekeeper_core.errors import ConfigError, check_range
@@ -363,29 +363,29 @@ class ToolResultCompressor:
     def _json(self, job: _Job) -> ToolResult | None:
         """Return JSON as a table, or the rows of it that matter; None where it has to be read as lines."""
         lossless_only = self._config.lossless_only
-        value = read_any_json(job.text) if lossless_only or len(job.text) <= _ANALYSED_CHARS else UNREAD
-        if isinstance(value, Unread):
+        value = read_any_json(job.text) if lossless_only or len(job.text) <= _ANALYSED_CHARS else None
+        if value is None:
             if lossless_only or job.tokens <= _KEPT_TOKENS:
                 return None
             sample = sample_rows(job.text, job.task.asked, max_chars=_ANALYSED_CHARS)
             if sample is None:
                 return None
-            digest = digest_parts([sample], values_around_rows(job.text), self._less_head(job))
-            return self._digested(job, digest)
+            rows, around = sample
+            return self._digested(job, digest_parts([rows], around, self._less_head(job)))
         if lossless_only or job.tokens <= 4 * _LOSSLESS_TOKENS:
             lossless = self._lossless(job, value)
             if lossless is not None:
                 return lossless
-        return self._digested(job, digest_json_value(value, self._less_head(job)))
+        return self._digested(job, digest_parts(*parts_of(value), self._less_head(job)))
 
     def _lossless(self, job: _Job, value: JsonValue) -> ToolResult | None:
         """Return the value without loss where that is small enough, or must be; None where it is to be cut."""
-        written = lossless_json(value)
-        tokens = job.tokens if written is None else self._counter(written := defused(written))
+        written = defused(lossless_json(value))
+        tokens = self._counter(written)
         most = max(_LOSSLESS_TOKENS, job.task.budget_tokens)
         if not self._config.lossless_only and job.tokens > _KEPT_TOKENS and tokens > most:
             return None
-        if written is None or tokens > _WORTH_IT * job.tokens:
+        if tokens > _WORTH_IT * job.tokens:
             return self._unchanged(job)
         return ToolResult(written, "json", "lossless", job.tokens, tokens, 0, None)
 

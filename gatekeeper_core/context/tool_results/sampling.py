@@ -8,18 +8,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from heapq import merge
 from itertools import islice
-from typing import NamedTuple
 
 from gatekeeper_core.context.tool_results.digest import Lines
 from gatekeeper_core.context.tool_results.formats.json_results import Table, parts_of
-from gatekeeper_core.context.tool_results.formats.json_text import UNREAD, JsonValue, Unread, read_json, read_json_at
+from gatekeeper_core.context.tool_results.formats.json_text import JsonValue, read_json, read_json_at
 from gatekeeper_core.context.tool_results.formats.templates import masked
 from gatekeeper_core.context.tool_results.omissions import merged
 from gatekeeper_core.context.tool_results.query_match import Asked
 from gatekeeper_core.context.tool_results.signals import failure_places
 from gatekeeper_core.text import LazyPattern
 
-__all__ = ["sample_lines", "sample_rows", "values_around_rows"]
+__all__ = ["sample_lines", "sample_rows"]
 
 _SAMPLES = 24
 _HITS = 2_000
@@ -123,30 +122,20 @@ def _counts_before(text: str, mark: str, places: Iterable[int]) -> list[int]:
 # --- JSON -----------------------------------------------------------------------------------------------------------
 
 
-class _Layout(NamedTuple):
-    """Where the objects of a long JSON text are.
+def _layout(text: str) -> tuple[str, str, int] | None:
+    """Return where the objects of a list, of JSON lines, or of the outermost list or map over half the text are.
 
-    Attributes:
-        path: of their list, as tables name it; "" for the whole text.
-        opening: what each of them begins with, up to its first key.
-        list_at: where the list begins, or -1: they are the values of an object.
+    That is the path of their list, as tables name it, "" for the whole text; what each of them begins with, up to its
+    first key; and where the list begins, or -1 where they are the values of an object.
     """
-
-    path: str
-    opening: str
-    list_at: int
-
-
-def _layout(text: str) -> _Layout | None:
-    """Return the layout of a list of objects, JSON lines, or the outermost list or map over half the text."""
     first = _FIRST.match(text)
     if first is None:
         return None
     if first[1] or _is_spread(text, first[2], first.start(2)):
-        return _Layout("", first[2], max(first.start(1), 0))
+        return "", first[2], max(first.start(1), 0)
     for value in _VALUE.finditer(text, 0, _LONGEST_LINE):
         if _is_spread(text, value[3], value.start(3)):
-            return _Layout(f"{value[1]}[]" if value[2] else "*", value[3], value.start(2))
+            return f"{value[1]}[]" if value[2] else "*", value[3], value.start(2)
     return None
 
 
@@ -154,20 +143,22 @@ def _is_spread(text: str, opening: str, start: int) -> bool:
     return text.rfind(opening) - start > len(text) // 2
 
 
-def sample_rows(text: str, asked: Asked, *, max_chars: int) -> Table | None:
-    """Return some of the objects that a long JSON text consists of, or None where it does not.
+def sample_rows(text: str, asked: Asked, *, max_chars: int) -> tuple[Table, list[tuple[str, JsonValue]]] | None:
+    """Return some of the objects that a long JSON text consists of, or None where it does not; and what is beside them.
 
     They begin with the same key: the objects of a list, of JSON lines, or of a list or a map inside of an object. A
-    quarter of what is read are rows in which words of the question or of failure stand, the rest even samples.
+    quarter of what is read are rows in which words of the question or of failure stand, the rest even samples. Beside
+    their list are plain values, with their paths.
 
-    >>> sample = sample_rows('[{"id": 1}, {"id": 2}, {"id": 3}]', Asked(None), max_chars=100)
-    >>> sample.numbers, sample.total
-    ([0, 1, 2], 3)
+    >>> text = '{"total": 9, "rows": [%s], "next": null}' % ", ".join(['{"id": 1}'] * 9)
+    >>> table, around = sample_rows(text, Asked(None), max_chars=100)
+    >>> table.path, table.total, around
+    ('rows[]', 9, [('total', '9'), ('next', None)])
     """
     layout = _layout(text)
     if layout is None:
         return None
-    opening = layout.opening
+    path, opening, list_at = layout
     found: dict[int, dict[str, JsonValue]] = {}
     misses = 0
 
@@ -176,8 +167,8 @@ def sample_rows(text: str, asked: Asked, *, max_chars: int) -> Table | None:
         nonlocal misses
         if place < 0 or misses > _MISSES + len(found):
             return 0
-        key = _KEY_BEFORE.search(text, max(0, place - _KEY_CHARS), place) if layout.list_at < 0 else None
-        if place in found or (key is None and layout.list_at < 0):
+        key = _KEY_BEFORE.search(text, max(0, place - _KEY_CHARS), place) if list_at < 0 else None
+        if place in found or (key is None and list_at < 0):
             return 0
         value = read_json_at(text, place)
         if value is None or not isinstance(row := value[0], dict):
@@ -200,7 +191,9 @@ def sample_rows(text: str, asked: Asked, *, max_chars: int) -> Table | None:
         return None
     places = sorted(found)
     numbers = _counts_before(text, opening, places)
-    return Table(layout.path, [found[place] for place in places], numbers, max(text.count(opening), numbers[-1] + 1))
+    total = max(text.count(opening), numbers[-1] + 1)
+    around = _values_around(text, opening, list_at) if path and list_at >= 0 else []
+    return Table(path, [found[place] for place in places], numbers, total), around
 
 
 def _hit_rows(text: str, opening: str, asked: Asked) -> Iterable[int]:
@@ -217,17 +210,8 @@ def _hit_rows(text: str, opening: str, asked: Asked) -> Iterable[int]:
         yield start
 
 
-def values_around_rows(text: str) -> list[tuple[str, JsonValue]]:
-    """Return the plain values beside the list that ``sample_rows`` reads, with their paths.
-
-    >>> values_around_rows('{"total": 9, "rows": [%s], "next": null}' % ", ".join(['{"id": 1}'] * 9))
-    [('total', '9'), ('next', None)]
-    """
-    layout = _layout(text)
-    if layout is None or not layout.path or layout.list_at < 0:
-        return []
-    last = read_json_at(text, text.rfind(layout.opening))
-    around = read_json(f"{text[: layout.list_at]}[{text[last[1] :]}") if last else UNREAD
-    if isinstance(around, Unread):
-        return []
-    return [(path, value) for path, value in parts_of(around)[1] if value != []]
+def _values_around(text: str, opening: str, list_at: int) -> list[tuple[str, JsonValue]]:
+    """Return the plain values beside the list, with their paths."""
+    last = read_json_at(text, text.rfind(opening))
+    around = read_json(f"{text[:list_at]}[{text[last[1] :]}") if last else None
+    return [(path, value) for path, value in parts_of(around)[1] if value != []] if around else []

@@ -9,10 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gatekeeper_core.context.tool_results.formats.json_text import read_json, write_json
+from gatekeeper_core.context.tool_results.formats.json_results import Table
+from gatekeeper_core.context.tool_results.formats.json_text import JsonValue, read_json, write_json
 from gatekeeper_core.context.tool_results.query_match import Asked
-from gatekeeper_core.context.tool_results.sampling import sample_lines, sample_rows, values_around_rows
+from gatekeeper_core.context.tool_results.sampling import sample_lines, sample_rows
 from tests.case_files import from_file
+
+
+def rows_in(text: str, asked: Asked, *, max_chars: int) -> tuple[Table, list[tuple[str, JsonValue]]]:
+    read = sample_rows(text, asked, max_chars=max_chars)
+    assert read is not None
+    return read
 
 
 def long_log(count: int = 40_000) -> list[str]:
@@ -53,8 +60,7 @@ def test_a_text_of_one_long_line_comes_back_whole() -> None:
 def test_rows_of_a_long_list_are_read_with_their_numbers(indent: int | None) -> None:
     rows: list[dict[str, object]] = [{"id": at, "state": "ok"} for at in range(20_000)]
     rows[12_345] = {"id": 12_345, "state": "failed", "serial": "SN-8841"}
-    sample = sample_rows(json.dumps(rows, indent=indent), Asked("who is 777"), max_chars=40_000)
-    assert sample is not None
+    sample, _ = rows_in(json.dumps(rows, indent=indent), Asked("who is 777"), max_chars=40_000)
     assert sample.numbers is not None
     assert sample.total == 20_000
     assert {0, 12_345, 19_999} <= set(sample.numbers)
@@ -64,8 +70,7 @@ def test_rows_of_a_long_list_are_read_with_their_numbers(indent: int | None) -> 
 
 def test_a_list_that_was_cut_off_can_still_be_read() -> None:
     text = json.dumps([{"id": at} for at in range(100)])[:-7]
-    sample = sample_rows(text, Asked(None), max_chars=10_000)
-    assert sample is not None
+    sample, _ = rows_in(text, Asked(None), max_chars=10_000)
     assert sample.numbers is not None
     assert sample.numbers[0] == 0
     assert len(sample.rows) >= 98
@@ -96,47 +101,42 @@ def test_rows_inside_of_a_long_object_are_read_and_one_of_each_kind_of_failure(
     indent: int | None, path: str, envelope: Callable[[list[dict[str, object]]], object]
 ) -> None:
     text = json.dumps(envelope(long_rows()), indent=indent, ensure_ascii=False)
-    sample = sample_rows(text, Asked(None), max_chars=40_000)
-    assert sample is not None
+    sample, around = rows_in(text, Asked(None), max_chars=40_000)
     assert sample.numbers is not None
     assert (sample.path, sample.total) == (path, 9_000)
     assert {0, 4_321, 7_654, 8_999} <= set(sample.numbers)
     assert all(int(str(row["id"])) == number for row, number in zip(sample.rows, sample.numbers, strict=True))
     assert [row.get("key") for row in sample.rows[:1]] == ["job 0" if path == "*" else None]
-    around = dict(values_around_rows(text))
-    assert (around.get("next"), around.get("page")) == ((None, None) if path == "*" else ("c-99", "1"))
+    values = dict(around)
+    assert (values.get("next"), values.get("page")) == ((None, None) if path == "*" else ("c-99", "1"))
 
 
 def test_long_json_lines_are_read_as_rows() -> None:
     text = "\n".join(json.dumps(row, ensure_ascii=False) for row in long_rows())
-    sample = sample_rows(text, Asked("K-77"), max_chars=40_000)
-    assert sample is not None
+    sample, around = rows_in(text, Asked("K-77"), max_chars=40_000)
     assert sample.total == 9_000
     assert {4_321, 7_654} <= set(sample.numbers or ())
-    assert values_around_rows(text) == []
+    assert around == []
 
 
 def test_a_row_with_a_status_from_500_on_is_read_wherever_it_stands() -> None:
     rows = [{"path": f"/a/{at}", "sc-status": 200, "ms": 7} for at in range(9_000)]
     rows[5_432]["sc-status"] = 503
-    sample = sample_rows(json.dumps(rows), Asked(None), max_chars=40_000)
-    assert sample is not None
+    sample, _ = rows_in(json.dumps(rows), Asked(None), max_chars=40_000)
     assert 5_432 in (sample.numbers or ())
 
 
 def test_rows_that_are_too_deep_are_no_rows() -> None:
     deep = '{"id": ' * 80 + '"E-77 failed"' + "}" * 80
     text = "[" + ", ".join([f'{{"id": {at}}}' for at in range(900)] + [deep] + ['{"id": "end"}']) + "]"
-    sample = sample_rows(text, Asked("E-77"), max_chars=100_000)
-    assert sample is not None
+    sample, _ = rows_in(text, Asked("E-77"), max_chars=100_000)
     assert [row["id"] for row in sample.rows[:900]] == [str(at) for at in range(900)]
     assert all(read_json(write_json(row)) == row for row in sample.rows)
 
 
 def test_words_of_failure_before_the_first_row_are_no_row() -> None:
     text = json.dumps({"errors": "failed 503 " * 9, "rows": [{"id": at} for at in range(2_000)]})
-    sample = sample_rows(text, Asked("failed"), max_chars=5_000)
-    assert sample is not None
+    sample, around = rows_in(text, Asked("failed"), max_chars=5_000)
     assert sample.numbers is not None
     assert sample.numbers[0] == 0
-    assert dict(values_around_rows(text)).keys() == {"errors"}
+    assert dict(around).keys() == {"errors"}

@@ -8,9 +8,7 @@ from typing import NamedTuple
 from gatekeeper_core.context.tool_results.digest import Digest, Lines, Shelf, Task
 from gatekeeper_core.context.tool_results.formats.cells import columns_of_texts
 from gatekeeper_core.context.tool_results.formats.json_text import (
-    UNREAD,
     JsonValue,
-    Unread,
     read_json,
     read_json_lines,
     write_json,
@@ -29,7 +27,7 @@ from gatekeeper_core.context.tool_results.formats.tables import (
 from gatekeeper_core.context.tool_results.omissions import MARK, shortened
 from gatekeeper_core.context.tool_results.signals import failing
 
-__all__ = ["Table", "digest_json_value", "digest_parts", "lossless_json", "parts_of", "read_any_json"]
+__all__ = ["Table", "digest_parts", "lossless_json", "parts_of", "read_any_json"]
 
 _MIN_ROWS = 3
 _CELL_CHARS = 160
@@ -43,17 +41,14 @@ _MANY_TABLES = 12  # as many are shown whatever they cost
 Rows = list[dict[str, JsonValue]]
 
 
-def read_any_json(text: str) -> JsonValue | Unread:
-    """Return the value of a JSON text, or the list of values of one with an object on each line."""
-    head = text.lstrip()[:1]
-    if head not in ("{", "["):
-        return UNREAD
+def read_any_json(text: str) -> dict[str, JsonValue] | list[JsonValue] | None:
+    """Return the object or the list of a JSON text, or the list of objects of one with an object on each line."""
     value = read_json(text)
-    return read_json_lines(text) if isinstance(value, Unread) and head == "{" else value
+    return value if isinstance(value, dict | list) else read_json_lines(text)
 
 
-def lossless_json(value: JsonValue) -> str | None:
-    """Return the value in the table form where it is a list of objects, else on one line; None for a plain value.
+def lossless_json(value: JsonValue) -> str:
+    """Return the value in the table form where it is a list of objects, else on one line.
 
     >>> from gatekeeper_core.context.tool_results.formats.json_text import Number
     >>> print(lossless_json([{"id": Number("1")}, {"id": Number("2")}, {"id": Number("3")}]))
@@ -67,12 +62,7 @@ def lossless_json(value: JsonValue) -> str | None:
         table = write_table(value)  # type: ignore[arg-type]
         plain = write_json(value)
         return table if len(table) < len(plain) else plain
-    return write_json(value) if isinstance(value, (dict, list)) else None
-
-
-def digest_json_value(value: JsonValue, task: Task) -> Digest:
-    """Return a digest of a value: each list as the rows of it that matter, everything else by its path."""
-    return digest_parts(*parts_of(value), task)
+    return write_json(value)
 
 
 def parts_of(value: JsonValue) -> tuple[list[Table], list[tuple[str, JsonValue]]]:
@@ -84,7 +74,7 @@ def parts_of(value: JsonValue) -> tuple[list[Table], list[tuple[str, JsonValue]]
 
 
 def digest_parts(tables: Sequence[Table], plain: Sequence[tuple[str, JsonValue]], task: Task) -> Digest:
-    """Return a digest of tables, and of values by their paths, within one budget."""
+    """Return a digest of tables, as the rows of each that matter, and of values by their paths, within one budget."""
     left = task.budget_tokens
     texts: list[str] = []
     shown = total = 0

@@ -13,10 +13,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MAX_DEPTH",
-    "UNREAD",
     "JsonValue",
     "Number",
-    "Unread",
     "read_json",
     "read_json_at",
     "read_json_lines",
@@ -37,23 +35,23 @@ class Number(str):
     __slots__ = ()
 
 
-def read_json(text: str) -> JsonValue | Unread:
-    r"""Return the value of a JSON text, or ``UNREAD`` where it is none, is too deep, or has a key twice in one object.
+def read_json(text: str) -> JsonValue:
+    r"""Return the value of a JSON text, or None where it is none, is too deep, or has a key twice in one object.
 
     >>> read_json('{"n": 1e999, "big": 12345678901234567890}')
     {'n': '1e999', 'big': '12345678901234567890'}
-    >>> read_json('{"id": 1, "id": 2}') is UNREAD, read_json("[" * 100_000) is UNREAD
-    (True, True)
+    >>> read_json('{"id": 1, "id": 2}'), read_json("[" * 100_000)
+    (None, None)
     """
     try:
         value: JsonValue = _decoder().decode(text)
     except (ValueError, RecursionError):
-        return UNREAD
-    return value if _is_shallow(value) else UNREAD
+        return None
+    return value if _is_shallow(value) else None
 
 
 def read_json_at(text: str, at: int) -> tuple[JsonValue, int] | None:
-    r"""Return the JSON value that begins at a place, and where it ends; None as for ``UNREAD`` in :func:`read_json`.
+    r"""Return the JSON value that begins at a place, and where it ends; None as in :func:`read_json`.
 
     >>> read_json_at('rows: {"id": 1}, ...', 6), read_json_at("rows", 0)
     (({'id': '1'}, 15), None)
@@ -73,17 +71,8 @@ def _decoder() -> JSONDecoder:
     return JSONDecoder(parse_int=Number, parse_float=Number, parse_constant=Number, object_pairs_hook=_object)
 
 
-class Unread:
-    """The one value that is no JSON."""
-
-    __slots__ = ()
-
-
-UNREAD = Unread()
-
-
-def read_json_lines(text: str) -> list[JsonValue] | Unread:
-    r"""Return the values of a text that holds one JSON object on each line, or ``UNREAD``; blank lines do not count.
+def read_json_lines(text: str) -> list[JsonValue] | None:
+    r"""Return the values of a text that holds one JSON object on each line, or None; blank lines do not count.
 
     >>> read_json_lines('{"a": 1}\n{"a": 2}\n')
     [{'a': '1'}, {'a': '2'}]
@@ -91,11 +80,11 @@ def read_json_lines(text: str) -> list[JsonValue] | Unread:
     values: list[JsonValue] = []
     for line in text.split("\n"):
         if line.strip():
-            value = read_json(line) if line.lstrip().startswith("{") else UNREAD
-            if isinstance(value, Unread):
-                return UNREAD
+            value = read_json(line)
+            if not isinstance(value, dict):
+                return None
             values.append(value)
-    return values or UNREAD
+    return values or None
 
 
 def _object(pairs: list[tuple[str, JsonValue]]) -> dict[str, JsonValue]:

@@ -24,9 +24,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from gatekeeper_core.context.tool_results.formats.json_text import (
-    UNREAD,
     JsonValue,
-    Unread,
     read_json,
     read_json_at,
     write_json,
@@ -243,8 +241,10 @@ def _read_row(line: str, columns: Sequence[Column]) -> dict[str, JsonValue]:
             stop = line.find(",", at)
             stop = len(line) if stop < 0 else stop
             bare, at = line[at:stop], stop
-            read = UNREAD if column.strings or not _LOOKS_LIKE_JSON.match(bare) else read_json(bare)
-            value = bare if isinstance(read, Unread) else read
+            value = bare
+            if not column.strings and _LOOKS_LIKE_JSON.match(bare):
+                read = read_json(bare)
+                value = bare if read is None and bare != "null" else read
         _put(row, column.path, value)
         at += 1
     return row

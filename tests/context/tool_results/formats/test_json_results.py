@@ -10,15 +10,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gatekeeper_core.context.tool_results.digest import Digest, Task
-from gatekeeper_core.context.tool_results.formats.json_results import digest_json_value, lossless_json, read_any_json
-from gatekeeper_core.context.tool_results.formats.json_text import UNREAD, read_json
+from gatekeeper_core.context.tool_results.formats.json_results import (
+    digest_parts,
+    lossless_json,
+    parts_of,
+    read_any_json,
+)
+from gatekeeper_core.context.tool_results.formats.json_text import read_json
 from gatekeeper_core.context.tool_results.formats.tables import read_table
 from gatekeeper_core.context.tool_results.query_match import Asked
 
 
 def digest(value: object, *, query: str | None = None, budget: int = 200) -> Digest:
     read: Any = read_json(json.dumps(value, ensure_ascii=False))
-    return digest_json_value(read, Task(Asked(query), budget, lambda text: len(text) // 4, 5))
+    return digest_parts(*parts_of(read), Task(Asked(query), budget, lambda text: len(text) // 4, 5))
 
 
 def test_status_and_error_fields_are_kept_beside_long_lists() -> None:
@@ -92,7 +97,7 @@ def test_any_value_has_a_digest(value: object) -> None:
 
 def test_json_line_by_line_is_read_as_a_list() -> None:
     assert read_any_json('{"a": 1}\n{"a": 2}') == [{"a": "1"}, {"a": "2"}]
-    assert read_any_json("no json") is UNREAD
+    assert read_any_json("no json") is None
 
 
 @pytest.mark.parametrize(
