@@ -91,24 +91,14 @@ class Scan:
 
     def hits(self, turns: Collection[int]) -> dict[int, Hits]:
         """Return the exact BM25 sums and the hits of some of the turns, from all terms of the query."""
-        members, rising, postings = frozenset(turns), sorted(turns), self._index.postings
-        held = [(place, weight, postings_among(postings(term), rising, members)) for place, weight, term in self._terms]
-        return self.by_field(held, members)
-
-    def by_field(self, held: Iterable[tuple[int, float, Iterable[int]]], turns: Collection[int]) -> dict[int, Hits]:
-        """Return the exact BM25 sums of both fields and the hits of some turns.
-
-        Args:
-            held: of each term its place, its weight and its postings in these turns, no other.
-            turns: the turns, each once.
-        """
+        members, rising = frozenset(turns), sorted(turns)
         index, slope, top = self._index, self._bm25.k1 * self._bm25.b, self._bm25.k1 + 1
         flat, user_lengths, assistant_lengths = self._bm25.k1 - slope, index.user_lengths, index.assistant_lengths
         user_slope, assistant_slope = slope / index.mean_user_length, slope / index.mean_assistant_length
-        found = dict.fromkeys(turns, (0.0, 0.0, 0))
-        for place, weight, postings in held:
+        found = dict.fromkeys(members, (0.0, 0.0, 0))
+        for place, weight, term in self._terms:
             best, bit = weight * top, 1 << place
-            for posting in postings:
+            for posting in postings_among(index.postings(term), rising, members):
                 turn = posting >> TURN_BITS
                 user, assistant, bits = found[turn]
                 count = posting >> FIELD_BITS & MAX_COUNT
