@@ -14,15 +14,23 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["from_file", "rows"]
+__all__ = ["from_file", "rows", "table"]
+
+CASES = Path(__file__).with_name("cases")
 
 
 def rows(module: str, name: str) -> list[list[Any]]:
     """Return the arguments of each case of a test, in the order of the file."""
-    text = Path(__file__).with_name("cases").joinpath(f"{module}.jsonl").read_text(encoding="utf-8")
+    text = CASES.joinpath(f"{module}.jsonl").read_text(encoding="utf-8")
     found = [case for first, *case in map(json.loads, text.split("\n")[:-1]) if first == name]
     assert found, f"{module}.jsonl has no case of {name}"
     return found
+
+
+def table(name: str) -> list[list[str]]:
+    r"""Return the rows of ``tests/cases/<name>.tsv`` below its heading; ``\n`` in a cell is the end of a line."""
+    lines = CASES.joinpath(f"{name}.tsv").read_text(encoding="utf-8").splitlines()[1:]
+    return [line.replace("\\n", "\n").split("\t") for line in lines]
 
 
 def from_file(*arguments: str) -> Callable[[Callable[..., None]], Callable[..., None]]:

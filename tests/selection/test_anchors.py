@@ -7,7 +7,6 @@ import subprocess
 import sys
 from functools import partial
 from itertools import pairwise
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -27,6 +26,7 @@ from gatekeeper_core.selection.anchors import (
     term_weight,
 )
 from gatekeeper_core.selection.lexicon import ENGLISH_STOP_WORDS, HAN_LIGHT, HAN_PARTICLES
+from tests.case_files import table
 from tests.timing import assert_linear
 
 if TYPE_CHECKING:
@@ -102,13 +102,9 @@ def written(text: str, kind: str) -> list[str]:
 
 
 TERMS = {"identifier", "number", "version"}
-CASES = [
-    line.replace("\\n", "\n").split("\t")
-    for line in Path(__file__).parents[1].joinpath("cases/anchors.tsv").read_text(encoding="utf-8").splitlines()[1:]
-]
 
 
-@pytest.mark.parametrize(("what", "text", "expected"), CASES)
+@pytest.mark.parametrize(("what", "text", "expected"), table("anchors"))
 def test_a_text_has_these_anchors_and_no_others(what: str, text: str, expected: str) -> None:
     """000-11, 000-12, 000-13, 000-27: ``tests/cases/anchors.tsv``.
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,6 +14,7 @@ from hypothesis import strategies as st
 from gatekeeper_core.data_files import rows
 from gatekeeper_core.selection import cues, lexicon
 from gatekeeper_core.selection.cues import Cues, ends_with_question, read_cues, without_cues
+from tests.case_files import table
 
 if sys.version_info >= (3, 11):
     from re import _parser as parser
@@ -26,13 +26,8 @@ PIECES += ["'", "’", " ", "的", "。", "?", "？", "\n", "Redis", "缓存", "
 PIECES += ["上面", "summary of our chat"]
 any_text = st.one_of(st.text(st.characters(exclude_categories=())), st.lists(st.sampled_from(PIECES)).map("".join))
 
-CASES = [
-    line.split("\t")
-    for line in Path(__file__).parents[1].joinpath("cases/cues.tsv").read_text(encoding="utf-8").splitlines()[1:]
-]
 
-
-@pytest.mark.parametrize(("cue", "wording", "text"), CASES)
+@pytest.mark.parametrize(("cue", "wording", "text"), table("cues"))
 def test_a_wording_is_read_as_its_cue_and_what_only_looks_like_it_is_not(cue: str, wording: str, text: str) -> None:
     """000-22, 000-23, 000-24, 000-52: ``tests/cases/cues.tsv``; any wording is "+", none "-".
 

@@ -6,11 +6,10 @@ The part ``kept`` was written after the patterns, which are fitted on ``fit``.
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from gatekeeper_core import ContextGatekeeper
+from tests.case_files import table
 
 REDIS = {
     "en": (
@@ -22,10 +21,7 @@ REDIS = {
         "默认端口是 6379。在 redis.conf 里写 maxmemory 256mb，淘汰策略选 allkeys-lru。",
     ),
 }
-CASES = [
-    line.split("\t")
-    for line in Path(__file__).parents[1].joinpath("cases/topic_changes.tsv").read_text(encoding="utf-8").splitlines()
-]
+CASES = table("topic_changes")
 POINTING_BACK = {"referring_word", "explicit_return", "about_conversation"}
 
 
