@@ -139,7 +139,8 @@ recording: $(VENV)/.stamp-cli ## record the sessions of the tutorial, draw the p
 	@$(VENV)/bin/python docs/record_terminal.py
 	@$(VENV)/bin/python docs/draw_recall.py
 
-mutants: $(VENV)/.stamp-test-servers ## change the code in 120 places, and see whether the tests of the module notice
+mutants: $(VENV)/.stamp-test-servers ## change the code in 120 places, and see whether any test notices
+	@$(PIP) install --group coverage
 	@$(RUN) tests.mutants $(MUTANTS_ARGS)
 
 fuzz: $(VENV)/.stamp-test-servers ## the campaign: attack each promise for two minutes; FUZZ_ARGS="--seconds 20 --seed 2 text sqlite_power"

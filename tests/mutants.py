@@ -1,8 +1,9 @@
-"""Change the code in one small place at a time, and see whether the tests of its module notice.
+"""Change the code in one small place at a time, and see whether any test notices.
 
-``python -m tests.mutants`` (``make mutants``) takes 120 places by a seed, 20 of each room, and runs for each the tests of
-the module alone, in a copy of the checkout. A mutant that no test notices is printed with its place and its change: it
-is a missing test, or a change that changes nothing (another way to the same result, a matter of speed).
+``python -m tests.mutants`` (``make mutants``) runs the tests of the core once, and notes which test runs which line. Then
+it takes 120 places by a seed, 20 of each room, and runs for each the tests that run its line, in a copy of the checkout.
+A mutant that no test notices is printed with its place and its change: it is a missing test, or a change that changes
+nothing (another way to the same result, a matter of speed).
 
 Kinds of changes: comparisons at their border or turned round, sums for products, ``and`` for ``or``, one part of an
 ``and`` or ``or`` left out, ``not`` left out, another number, True for False, a call for its effect left out, the two values of a
@@ -13,17 +14,19 @@ from __future__ import annotations
 
 import argparse
 import ast
+import itertools
 import os
 import random
 import shutil
 import subprocess
 import sys
 import tempfile
-import time
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import coverage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -32,6 +35,7 @@ ROOT = Path(__file__).resolve().parents[1]
 CORE = "gatekeeper_core"
 HALL = "hall"
 """The room of the modules that lie in none."""
+COVERAGE = "coverage-of-tests"
 
 OTHER_OPERATOR: dict[type[ast.AST], tuple[type[ast.AST], ...]] = {
     ast.Lt: (ast.LtE, ast.GtE),
@@ -69,12 +73,6 @@ class Mutant:
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}: {' '.join(self.before.split())} -> {' '.join(self.text.split())}"
-
-    @property
-    def tests(self) -> str:
-        """The tests of the module: the same path under ``tests``."""
-        place = Path(self.file).relative_to(CORE)
-        return str(Path("tests") / place.with_name(f"test_{place.name}"))
 
     def applied(self, source: bytes) -> bytes:
         return source[: self.start] + self.text.encode() + source[self.stop :]
@@ -162,20 +160,16 @@ def mutants_of(file: str, source: bytes) -> list[Mutant]:
 
 
 def sample(files: Sequence[str], *, count: int, seed: int) -> list[Mutant]:
-    """Return so many mutants of modules that have tests, as many of each room; the same for the same code and seed."""
+    """Return so many mutants, as many of each room; the same for the same code and seed."""
     chosen = []
     rooms = sorted({room_of(file) for file in files})
     for place, room in enumerate(rooms):
         found = [
-            mutant
-            for file in files
-            if room_of(file) == room
-            for mutant in mutants_of(file, (ROOT / file).read_bytes())
-            if (ROOT / mutant.tests).is_file()
+            mutant for file in files if room_of(file) == room for mutant in mutants_of(file, (ROOT / file).read_bytes())
         ]
         share = count // len(rooms) + (place < count % len(rooms))
         chosen += random.Random(f"{seed} {room}").sample(found, min(share, len(found)))
-    return sorted(chosen, key=lambda mutant: (mutant.tests, mutant.start, mutant.text))
+    return sorted(chosen, key=lambda mutant: (mutant.file, mutant.start, mutant.text))
 
 
 def copy_of_the_checkout(folder: Path) -> None:
@@ -186,40 +180,66 @@ def copy_of_the_checkout(folder: Path) -> None:
             (folder / entry.name).symlink_to(entry)
 
 
-def notices(folder: Path, tests: str, *, at_most: float) -> bool:
-    """Return whether a module's tests fail, or go on for too long."""
-    command = [sys.executable, "-B", "-m", "pytest", "-q", "-x", "-n", "0", "-p", "no:cacheprovider", tests]
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(folder), str(folder / "integrations")])}
+def tests_pass(folder: Path, *arguments: str, at_most: float) -> bool:
+    """Return whether these tests of the copy pass, in this time."""
+    environment = os.environ | {
+        "PYTHONPATH": os.pathsep.join([str(folder), str(folder / "integrations"), os.environ.get("PYTHONPATH", "")]),
+        "COVERAGE_FILE": str(folder / COVERAGE),
+    }
+    command = [sys.executable, "-B", "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *arguments]
     try:
         done = subprocess.run(
             command, cwd=folder, env=environment, capture_output=True, encoding="utf-8", timeout=at_most, check=False
         )
     except subprocess.TimeoutExpired:
-        return True
+        return False
     # 5: nothing was collected.
-    assert done.returncode in (0, 1, 2, 3, 4), f"{tests}: {done.stdout}{done.stderr}"
-    return done.returncode != 0
+    assert done.returncode in (0, 1, 2, 3, 4), f"{done.stdout}{done.stderr}"
+    return done.returncode == 0
+
+
+def tests_by_line(folder: Path, file: str) -> dict[int, list[str]]:
+    """Return the tests that run each line of a file, those of the module's own folder first."""
+    data = coverage.CoverageData(str(folder / COVERAGE))
+    data.read()
+    own = str(Path("tests") / Path(file).parent.relative_to(CORE))
+    return {
+        line: sorted(
+            {context.split("|")[0] for context in contexts if context},
+            key=lambda test: (not test.startswith(own), test),
+        )
+        for line, contexts in data.contexts_by_lineno(str(folder / file)).items()
+    }
+
+
+def is_killed(folder: Path, mutant: Mutant, tests: Sequence[str]) -> bool:
+    """Return whether one of the tests notices the mutant."""
+    if not tests:
+        return False
+    (folder / "chosen").write_text("\n".join(tests))
+    source = (folder / mutant.file).read_bytes()
+    (folder / mutant.file).write_bytes(mutant.applied(source))
+    notices = not tests_pass(folder, "-n", "0", f"@{folder / 'chosen'}", at_most=120 + len(tests) / 5)
+    (folder / mutant.file).write_bytes(source)
+    return notices
 
 
 def run(mutants: Sequence[Mutant]) -> list[Mutant]:
     """Return the mutants that survive; each is printed as soon as its tests are through."""
     survivors, killed = [], Counter[str]()
-    limits: dict[str, float] = {}
     with tempfile.TemporaryDirectory(prefix="gatekeeper-mutants.") as name:
         folder = Path(name).resolve()
         copy_of_the_checkout(folder)
-        for mutant in mutants:
-            if mutant.tests not in limits:
-                begin = time.monotonic()
-                assert not notices(folder, mutant.tests, at_most=600), f"{mutant.tests} fails without any change"
-                limits[mutant.tests] = 5 * (time.monotonic() - begin) + 10
-            source = (folder / mutant.file).read_bytes()
-            (folder / mutant.file).write_bytes(mutant.applied(source))
-            is_killed = notices(folder, mutant.tests, at_most=limits[mutant.tests])
-            (folder / mutant.file).write_bytes(source)
-            killed[room_of(mutant.file)] += is_killed
-            survivors += [] if is_killed else [mutant]
-            print(f"{'killed  ' if is_killed else 'SURVIVED'} {mutant}", flush=True)
+        every_test = ("-n", "auto", "-m", "not extras", f"--cov={CORE}", "--cov-context=test", "--cov-report=", "tests")
+        assert tests_pass(folder, *every_test, at_most=3600), "the tests fail without any change"
+        for file, of_file in itertools.groupby(mutants, key=lambda mutant: mutant.file):
+            by_line = tests_by_line(folder, file)
+            for mutant in of_file:
+                tests = by_line.get(max((line for line in by_line if line <= mutant.line), default=0), [])
+                noticed = is_killed(folder, mutant, tests)
+                killed[room_of(file)] += noticed
+                survivors += [] if noticed else [mutant]
+                print(f"{'killed  ' if noticed else 'SURVIVED'} {mutant} ({len(tests)} tests)", flush=True)
     rooms = Counter(room_of(mutant.file) for mutant in mutants)
     for room, count in sorted(rooms.items()):
         print(f"{room}: {killed[room]} of {count} killed")
