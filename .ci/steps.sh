@@ -61,6 +61,16 @@ step() {
   fi
 }
 
+# both FUNCTION FUNCTION: run two functions side by side; what the second one prints comes last.
+both() {
+  local status=0
+  bash -euo pipefail -c "$2" >"$work/$2.log" 2>&1 &
+  bash -euo pipefail -c "$1" || status=$?
+  wait "$!" || status=$?
+  cat "$work/$2.log"
+  return "$status"
+}
+
 print_table() {
   printf '\n=== seconds\n'
   printf '%s\n' "${table[@]}"

@@ -180,8 +180,8 @@ def copy_of_the_checkout(folder: Path) -> None:
             (folder / entry.name).symlink_to(entry)
 
 
-def tests_pass(folder: Path, *arguments: str, at_most: float) -> bool:
-    """Return whether these tests of the copy pass, in this time."""
+def failure(folder: Path, *arguments: str, at_most: float) -> str:
+    """Run tests of the copy, and return "" where they pass, else how their output ends."""
     environment = os.environ | {
         "PYTHONPATH": os.pathsep.join([str(folder), str(folder / "integrations"), os.environ.get("PYTHONPATH", "")]),
         "COVERAGE_FILE": str(folder / COVERAGE),
@@ -192,10 +192,9 @@ def tests_pass(folder: Path, *arguments: str, at_most: float) -> bool:
             command, cwd=folder, env=environment, capture_output=True, encoding="utf-8", timeout=at_most, check=False
         )
     except subprocess.TimeoutExpired:
-        return False
-    # 5: nothing was collected.
-    assert done.returncode in (0, 1, 2, 3, 4), f"{done.stdout}{done.stderr}"
-    return done.returncode == 0
+        return "too late"
+    assert done.returncode != 5, "nothing was collected"
+    return f"{done.stdout}{done.stderr}"[-2000:] if done.returncode else ""
 
 
 def tests_by_line(folder: Path, file: str) -> dict[int, list[str]]:
@@ -219,7 +218,7 @@ def is_killed(folder: Path, mutant: Mutant, tests: Sequence[str]) -> bool:
     (folder / "chosen").write_text("\n".join(tests))
     source = (folder / mutant.file).read_bytes()
     (folder / mutant.file).write_bytes(mutant.applied(source))
-    notices = not tests_pass(folder, "-n", "0", f"@{folder / 'chosen'}", at_most=120 + len(tests) / 5)
+    notices = bool(failure(folder, "-n", "0", f"@{folder / 'chosen'}", at_most=120 + len(tests) / 5))
     (folder / mutant.file).write_bytes(source)
     return notices
 
@@ -231,7 +230,8 @@ def run(mutants: Sequence[Mutant]) -> list[Mutant]:
         folder = Path(name).resolve()
         copy_of_the_checkout(folder)
         every_test = ("-n", "auto", "-m", "not extras", f"--cov={CORE}", "--cov-context=test", "--cov-report=", "tests")
-        assert tests_pass(folder, *every_test, at_most=3600), "the tests fail without any change"
+        unchanged = failure(folder, *every_test, at_most=3600)
+        assert not unchanged, f"the tests fail without any change: {unchanged}"
         for file, of_file in itertools.groupby(mutants, key=lambda mutant: mutant.file):
             by_line = tests_by_line(folder, file)
             for mutant in of_file:

@@ -43,7 +43,7 @@ from tests.native_lists import CHAT, Asked, script_of
 
 pytestmark = pytest.mark.adapters
 
-TURNS = 32
+TURNS = 20
 MOST = 1.02
 """Times the bill of everything sent, at every call from the fourth on."""
 WITHIN = 0.02
@@ -179,13 +179,11 @@ CASES = [
     for model in MODELS
     for language, cold, dropped in (
         *((language, 0.0, 0.0) for language in LANGUAGES),
-        ("english", 0.3, 0.0),
-        ("chinese", 0.0, 0.1),
         ("mixed", 0.3, 0.1),
     )
 ]
 COUNTED = [Case(model, "mixed", count=counted_otherwise) for model in MODELS]
-SYSTEMS = [Case(model, "english", system_parts=parts) for model in MODELS for parts in (1, 12, 160)]
+SYSTEMS = [Case(model, "english", system_parts=parts) for model in MODELS for parts in (1, 160)]
 
 
 def name_of(case: Case) -> str:
@@ -201,9 +199,8 @@ def test_no_conversation_is_dearer_than_everything_sent_and_the_account_is_the_b
     check_accounts(ours, theirs, case.prices)
 
 
-@pytest.mark.parametrize("language", ["chinese", "mixed"])
-def test_a_long_conversation_of_an_agent_costs_a_tenth_less(language: str) -> None:
-    case = Case("ChatAnthropic", language, turns=100)
+def test_a_long_conversation_of_an_agent_costs_a_tenth_less() -> None:
+    case = Case("ChatAnthropic", "mixed", turns=100)
     ours, theirs = gated(case), everything(case)
     assert dollars(ours.reported, case.prices)[-1] < 0.9 * dollars(theirs.reported, case.prices)[-1]
 
@@ -226,7 +223,7 @@ def test_what_the_client_says_of_its_usage_is_what_the_server_reported(model: st
 
 
 @each_model
-@pytest.mark.parametrize("crash", [3, 12, 25])
+@pytest.mark.parametrize("crash", [3, 14])
 def test_a_crash_between_two_turns_costs_one_cold_call(model: str, crash: int) -> None:
     case = Case(model, "mixed")
     with server_of(case) as server:

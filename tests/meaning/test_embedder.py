@@ -112,7 +112,7 @@ def test_full_width_characters_read_as_plain_ones() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["Redis 的端口是多少？", "缓存监听哪个端口？", "Where does our dog sleep at night?", "缓存 port " * 200, ""],
+    ["Redis 的端口是多少？", "缓存监听哪个端口？", "Where does our dog sleep at night?", "缓存 port " * 60, ""],
     ids=["mixed", "Chinese", "English", "long", "empty"],
 )
 @given(before=st.lists(st.sampled_from(SENTENCES), max_size=40), after=st.lists(st.sampled_from(SENTENCES), max_size=4))
@@ -123,10 +123,7 @@ def test_a_text_has_the_same_vector_alone_in_any_batch_and_at_any_place(
     assert alone == others[len(before)] == last == MeaningEmbedder()([text])[0]
 
 
-@pytest.mark.parametrize("processor", ["Prescott", "Sandybridge", "Haswell"])
-def test_vectors_and_choices_do_not_depend_on_the_arithmetic_of_the_processor(
-    processor: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_vectors_and_choices_do_not_depend_on_the_arithmetic_of_the_processor(monkeypatch: pytest.MonkeyPatch) -> None:
     code = f"""
 from gatekeeper_core import ContextGatekeeper
 from gatekeeper_meaning import MeaningEmbedder
@@ -136,8 +133,9 @@ for turns, question in {[*TALKS.values()]}:
     print(MeaningEmbedder()([question]), gatekeeper.explain(question))
 """
     expected = program(code)
-    monkeypatch.setenv("OPENBLAS_CORETYPE", processor)
-    assert program(code) == expected
+    for processor in ("Prescott", "Sandybridge", "Haswell"):
+        monkeypatch.setenv("OPENBLAS_CORETYPE", processor)
+        assert program(code) == expected, processor
 
 
 def test_a_new_process_gives_the_same_vectors() -> None:
