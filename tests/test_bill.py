@@ -17,13 +17,12 @@ from gatekeeper_core.messages import Message
 from gatekeeper_core.pricing.prices import PRICES, ModelPrices, prices_of_model
 from gatekeeper_core.pricing.usage import Usage
 from gatekeeper_core.tokens import count_message, count_messages
+from tests.command import run
 from tests.conversations import turns_of
 from tests.loops import assistant, calls, result, user
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from click.testing import Result
 
 SONNET = "claude-sonnet-4-5"
 OWN = ModelPrices(input=2.0, output=8.0, cache_read=0.5, cache_write=2.0)
@@ -167,14 +166,6 @@ def test_reported_calls_cost_what_their_own_model_costs() -> None:
 
 
 # --- the command
-
-
-def run(*arguments: str) -> Result:
-    from typer.testing import CliRunner
-
-    from gatekeeper_cli.app import app
-
-    return CliRunner().invoke(app, arguments, catch_exceptions=False)
 
 
 @pytest.fixture

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
-import importlib
 import json
 import os
 import re
@@ -32,16 +30,19 @@ from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.selection.result import SelectedTurn
 from gatekeeper_core.token_estimate import TokenEstimator
 from gatekeeper_formats import FormatError
+from tests.command import MAIN, PROGRAM, run
 from tests.conversations import parse_turns
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator, Sequence
+    from collections.abc import Generator, Iterable, Iterator
+    from subprocess import CompletedProcess
+
+    from typer.testing import Result
 
 count_tokens = TokenEstimator()
 
 pytestmark = pytest.mark.cli
 
-MAIN = "from gatekeeper_cli import main; main()"
 NO_KEY = {name: value for name, value in os.environ.items() if not name.startswith(("MINIMAX_", "GATEKEEPER_"))}
 UTF8 = {"LC_ALL": "C.UTF-8", "PYTHONUTF8": "1"}
 
@@ -70,21 +71,24 @@ texts = st.text(st.characters(codec=None), min_size=1, max_size=30).filter(str.s
 pairs_of_texts = st.lists(st.tuples(texts, texts), min_size=1, max_size=4)
 
 
-def chat(
-    *arguments: str, stdin: bytes = b"", environment: dict[str, str] | None = None, code: str = MAIN
-) -> subprocess.CompletedProcess[bytes]:
+def chat(*arguments: object, stdin: str = "", **environment: str) -> Result:
+    return run("chat", *arguments, stdin=stdin, **environment)
+
+
+def chat_process(*arguments: object, stdin: str, code: str = MAIN, **environment: str) -> CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-W", "error", "-c", code, "chat", *arguments],
+        [sys.executable, "-W", "error", "-c", code, "chat", *map(str, arguments)],
         input=stdin,
-        env=NO_KEY | UTF8 | (environment or {}),
+        env=NO_KEY | UTF8 | environment,
         capture_output=True,
+        encoding="utf-8",
         timeout=60,
         check=False,
     )
 
 
-def lines_of(questions: Sequence[str]) -> bytes:
-    return "".join(f"{question}\n" for question in questions).encode()
+def lines_of(questions: Iterable[str]) -> str:
+    return "".join(f"{question}\n" for question in questions)
 
 
 def said_in(file: Path) -> list[tuple[str, str]]:
@@ -479,15 +483,15 @@ def test_a_file_without_permission_is_refused_with_one_line(
 def test_three_lines_through_a_pipe_are_three_turns(language: str, tmp_path: Path) -> None:
     """000-51, 000-52: without a key the scripted model answers at once, after two lines that say how to get one."""
     file = tmp_path / "chat.jsonl"
-    done = chat("--history", str(file), stdin=lines_of([question for question, _ in TALKS[language]]))
-    assert done.returncode == 0
-    notes = done.stderr.decode().splitlines()
+    done = chat("--history", file, stdin=lines_of([question for question, _ in TALKS[language]]))
+    assert done.exit_code == 0
+    notes = done.stderr.splitlines()
     assert len(notes) == 2
     assert "https://platform.minimax.io" in notes[0]
     assert "MINIMAX_API_KEY" in notes[0]
     assert "into a file .env in this folder" in notes[0]
     assert 'pip install "context-gatekeeper[cli,chat]"' in notes[1]
-    lines = done.stdout.decode().splitlines()
+    lines = done.stdout.splitlines()
     assert [line for line in lines if line.startswith("> ")] == [f"> {question}" for question, _ in TALKS[language]]
     for question, answer in TALKS[language]:
         at = lines.index(f"> {question}")
@@ -503,8 +507,8 @@ STATUS_LINE = (
 )
 
 
-def status_lines(output: bytes) -> list[re.Match[str]]:
-    return list(re.finditer(f"(?m)^{STATUS_LINE}$", output.decode()))
+def status_lines(output: str) -> list[re.Match[str]]:
+    return list(re.finditer(f"(?m)^{STATUS_LINE}$", output))
 
 
 def test_the_line_under_an_answer_says_what_was_sent_saved_and_kept(tmp_path: Path) -> None:
@@ -512,7 +516,7 @@ def test_the_line_under_an_answer_says_what_was_sent_saved_and_kept(tmp_path: Pa
     file = tmp_path / "chat.jsonl"
     file.write_bytes(b"".join(turn_lines(*turn) for turn in TALKS["english"]))
     question = "New topic: which cat food is best?"
-    done = chat("--offline", "--history", str(file), stdin=lines_of([question]))
+    done = chat("--offline", "--history", file, stdin=lines_of([question]))
     (line,) = status_lines(done.stdout)
     assert line["gate"] == "switch"
     assert (line["kept"], line["turns"], line["topic"]) == ("0", "3", "1")
@@ -542,27 +546,26 @@ def test_the_line_names_the_kept_turns(kept: list[int], told: str) -> None:
     assert line.endswith(f"| {told}")
 
 
-@pytest.mark.parametrize("stdin", [b"", b"\n  \n\t\n", b"/quit\n", b"/quit\nhi\n", b" /QUIT \n", b"/exit\nhi\n"])
-def test_an_end_without_a_question_is_no_error(stdin: bytes) -> None:
+@pytest.mark.parametrize("stdin", ["", "\n  \n\t\n", "/quit\n", "/quit\nhi\n", " /QUIT \n", "/exit\nhi\n"])
+def test_an_end_without_a_question_is_no_error(stdin: str) -> None:
     done = chat("--offline", stdin=stdin)
-    assert (done.returncode, done.stderr) == (0, b"")
-    assert b"tokens sent" not in done.stdout
+    assert (done.exit_code, done.stderr) == (0, "")
+    assert "tokens sent" not in done.stdout
 
 
 def test_blank_lines_are_ignored_and_two_slashes_send_one(tmp_path: Path) -> None:
     file = tmp_path / "chat.jsonl"
-    chat("--offline", "--history", str(file), stdin="\n   \n//etc/hosts 是什么\r\n\u3000\n  //x\n".encode())
+    chat("--offline", "--history", file, stdin="\n   \n//etc/hosts 是什么\r\n\u3000\n  //x\n")
     assert [user for user, _ in said_in(file)] == ["/etc/hosts 是什么", "  /x"]
 
 
 def test_a_last_line_without_its_end_is_a_question() -> None:
-    assert b"> hi\nNoted.\n[" in chat("--offline", stdin=b"hi").stdout
+    assert "> hi\nNoted.\n[" in chat("--offline", stdin="hi").stdout
 
 
 def replies(*lines: str) -> list[str]:
     """Return what the chat writes under each line."""
-    output = chat("--offline", stdin=lines_of(lines)).stdout.decode()
-    shown = re.split(r"(?m)^> .*\n", output)
+    shown = re.split(r"(?m)^> .*\n", chat("--offline", stdin=lines_of(lines)).stdout)
     assert shown[0] == ""
     return [part.strip() for part in shown[1:]]
 
@@ -619,41 +622,39 @@ def test_the_budget_option_means_the_kept_turns(tmp_path: Path) -> None:
     """000-55: what is kept never costs more than the budget."""
     file = tmp_path / "chat.jsonl"
     file.write_bytes(b"".join(turn_lines(*turn) for turn in TALKS["english"] * 5))
-    done = chat(
-        "--offline", "--history", str(file), "--budget", "9", stdin=lines_of(["Which port does the cache use?"])
-    )
-    asked = count_tokens("Which port does the cache use?")
-    assert int(status_lines(done.stdout)[0]["sent"]) - asked <= 9
-    assert chat("--offline", "--budget", "0").returncode == 2
+    question = "Which port does the cache use?"
+    done = chat("--offline", "--history", file, "--budget", "9", stdin=question)
+    assert int(status_lines(done.stdout)[0]["sent"]) - count_tokens(question) <= 9
+    assert chat("--offline", "--budget", "0").exit_code == 2
 
 
 @each_language
 def test_a_chat_is_taken_up_where_it_was_left(language: str, tmp_path: Path) -> None:
     file = tmp_path / "chat.jsonl"
     *before, (question, answer) = TALKS[language]
-    chat("--offline", "--history", str(file), stdin=lines_of([user for user, _ in before]))
-    done = chat("--offline", "--history", str(file), stdin=lines_of([question]))
-    assert f"> {question}\n{answer}\n[" in done.stdout.decode()
+    chat("--offline", "--history", file, stdin=lines_of([user for user, _ in before]))
+    done = chat("--offline", "--history", file, stdin=lines_of([question]))
+    assert f"> {question}\n{answer}\n[" in done.stdout
     assert said_in(file) == TALKS[language]
 
 
 def test_a_torn_file_is_mended_in_one_line(tmp_path: Path) -> None:
     file = tmp_path / "chat.jsonl"
     file.write_bytes(turn_lines("port?", "6380") + turn_lines("端口？", "六三八零")[:-20])
-    done = chat("--offline", "--history", str(file), stdin=b"hello\n")
-    assert done.returncode == 0
-    assert done.stderr.decode().startswith(f"gatekeeper: {file}: its end was cut off; the ")
-    assert done.stderr.count(b"\n") == 1
+    done = chat("--offline", "--history", file, stdin="hello\n")
+    assert done.exit_code == 0
+    assert done.stderr.startswith(f"gatekeeper: {file}: its end was cut off; the ")
+    assert done.stderr.count("\n") == 1
     assert said_in(file) == [("port?", "6380"), ("hello", "Noted.")]
     assert "端口" in (tmp_path / "chat.jsonl.torn").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("history", ["-", os.path.join("no", "chat.jsonl")])
 def test_a_wrong_history_ends_with_one_line_and_status_2_before_the_first_question(history: str) -> None:
-    done = chat("--offline", "--history", history, stdin=b"hello\n")
-    assert (done.returncode, done.stdout) == (2, b"")
-    assert done.stderr.startswith(b"gatekeeper: ")
-    assert done.stderr.count(b"\n") == 1
+    done = chat("--offline", "--history", history, stdin="hello\n")
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert done.stderr.startswith("gatekeeper: ")
+    assert done.stderr.count("\n") == 1
 
 
 @posix
@@ -661,9 +662,9 @@ def test_a_full_disk_costs_the_turn_and_not_the_chat(tmp_path: Path) -> None:
     file = tmp_path / "chat.jsonl"
     limited = f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (300, 300)); {MAIN}"
     stdin = lines_of(["Our port is 6380.", "x" * 400, "hello"])
-    done = chat("--offline", "--history", str(file), stdin=stdin, code=limited)
+    done = chat_process("--offline", "--history", file, stdin=stdin, code=limited)
     assert done.returncode == 1
-    assert b"no answer: it could not be stored: " in done.stdout
+    assert "no answer: it could not be stored: " in done.stdout
     assert said_in(file) == [("Our port is 6380.", "Noted."), ("hello", "Noted.")]
 
 
@@ -675,11 +676,10 @@ def test_control_characters_never_reach_the_output(command: str, tmp_path: Path)
     file = tmp_path / "chat.jsonl"
     file.write_bytes(turn_lines(HOSTILE, f"{HOSTILE}\r\nsecond\tline \ud800"))
     lines = ["What is the port?", f"/pin port {HOSTILE}", "What is the port?", HOSTILE, command]
-    done = chat("--offline", "--history", str(file), stdin=lines_of(lines))
-    assert (done.returncode, done.stderr) == (0, b"")
-    output = done.stdout.decode()
-    assert not set("\x1b\x9b\x07\x00\r\u202e\u2066") & set(output)
-    assert "[bold]x[/] :smile:" in output
+    done = chat("--offline", "--history", file, stdin=lines_of(lines))
+    assert (done.exit_code, done.stderr) == (0, "")
+    assert not set("\x1b\x9b\x07\x00\r\u202e\u2066") & set(done.stdout_bytes.decode())
+    assert "[bold]x[/] :smile:" in done.stdout
 
 
 @pytest.mark.parametrize(
@@ -697,7 +697,14 @@ def test_any_locale_and_any_bytes_are_read(environment: dict[str, str], tmp_path
     file = tmp_path / "chat.jsonl"
     stdin = "我们的缓存用 6380 端口。\n".encode() + b"caf\xe9 \xf0\x9f\n" + "\ufeff缓存用哪个端口？\n".encode()
     plain = {"LC_ALL": "", "PYTHONUTF8": "", "PYTHONIOENCODING": ""}
-    done = chat("--offline", "--history", str(file), stdin=stdin, environment=plain | environment)
+    done = subprocess.run(
+        [*PROGRAM, "chat", "--offline", "--history", file],
+        input=stdin,
+        env=NO_KEY | plain | environment,
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
     assert (done.returncode, done.stderr) == (0, b"")
     said = said_in(file)
     assert [user for user, _ in said] == ["我们的缓存用 6380 端口。", "caf\ufffd \ufffd", "缓存用哪个端口？"]
@@ -706,8 +713,8 @@ def test_any_locale_and_any_bytes_are_read(environment: dict[str, str], tmp_path
 
 @pytest.mark.parametrize("environment", [{"TERM": "dumb"}, {"NO_COLOR": "1"}, {"TERM": ""}, {"TERM": "xterm-256color"}])
 def test_a_pipe_gets_no_control_sequence(environment: dict[str, str]) -> None:
-    done = chat("--offline", stdin=b"hello\n/why\n/topics\n/help\n", environment=environment)
-    assert b"\x1b" not in done.stdout
+    done = chat("--offline", stdin="hello\n/why\n/topics\n/help\n", **environment)
+    assert "\x1b" not in done.stdout
 
 
 @posix
@@ -722,7 +729,7 @@ def test_a_closed_side_is_no_traceback(closed: str) -> None:
 @posix
 def test_a_reader_that_goes_away_ends_the_chat_quietly() -> None:
     process = subprocess.Popen(
-        [sys.executable, "-W", "error", "-c", MAIN, "chat", "--offline"],
+        [*PROGRAM, "chat", "--offline"],
         env=NO_KEY | UTF8,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -738,10 +745,7 @@ def test_a_reader_that_goes_away_ends_the_chat_quietly() -> None:
 # --- the key --------------------------------------------------------------------------------------------------------
 
 KEY = "sk-test-0123456789abcdef"
-WITHOUT_CLIENT = f"import sys; sys.modules.update(dict.fromkeys(['requests', 'dotenv']))\n{MAIN}"
-
-
-NEEDS_CLIENT = b'gatekeeper: a model behind an address needs its extra: pip install "context-gatekeeper[cli,chat]"\n'
+NEEDS_CLIENT = 'gatekeeper: a model behind an address needs its extra: pip install "context-gatekeeper[cli,chat]"\n'
 
 
 @pytest.mark.parametrize(
@@ -763,19 +767,23 @@ def test_only_a_model_behind_an_address_needs_the_client(
     (tmp_path / "my.env").write_text(f"MINIMAX_API_KEY={KEY}\n", encoding="utf-8")
     if env_file:
         (tmp_path / ".env").write_bytes(env_file.encode("utf-8", "surrogateescape"))
-    done = chat(*arguments, stdin=b"hi\n", code=WITHOUT_CLIENT, environment={"MINIMAX_API_KEY": key})
+    for name in [name for name in sys.modules if name.startswith("gatekeeper_chat")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "requests", None)
+    monkeypatch.setitem(sys.modules, "dotenv", None)
+    done = chat(*arguments, stdin="hi\n", MINIMAX_API_KEY=key)
     if needed:
-        assert (done.returncode, done.stdout, done.stderr) == (2, b"", NEEDS_CLIENT)
+        assert (done.exit_code, done.stdout, done.stderr) == (2, "", NEEDS_CLIENT)
     else:
-        assert (done.returncode, done.stderr.count(b"\n")) == (0, 0 if "--offline" in arguments else 2)
+        assert (done.exit_code, done.stderr.count("\n")) == (0, 0 if "--offline" in arguments else 2)
 
 
 @pytest.mark.parametrize("name", ["missing.env", ".", "a\udcffb"])
 def test_an_env_file_that_cannot_be_read_gives_one_line(name: str, tmp_path: Path) -> None:
-    done = chat("--env-file", str(tmp_path / name), stdin=b"hi\n")
-    assert (done.returncode, done.stdout) == (2, b"")
-    assert done.stderr.startswith(b"gatekeeper: ")
-    assert done.stderr.count(b"\n") == 1
+    done = chat("--env-file", tmp_path / name, stdin="hi\n")
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert done.stderr.startswith("gatekeeper: ")
+    assert done.stderr.count("\n") == 1
 
 
 # --- at a terminal --------------------------------------------------------------------------------------------------
@@ -809,12 +817,12 @@ CTRL_C, CTRL_D, UP = "\x03", "\x04", "\x1b[A"
 class Person:
     """Someone at a terminal, who types and reads."""
 
-    def __init__(self, *arguments: str, environment: dict[str, str] | None = None) -> None:
+    def __init__(self, *arguments: object, environment: dict[str, str] | None = None) -> None:
         import pty
 
         self._master, slave = pty.openpty()
         self.process = subprocess.Popen(
-            [sys.executable, "-W", "error", "-c", CONTROLLING + SLOW + MAIN, "chat", *arguments],
+            [sys.executable, "-W", "error", "-c", CONTROLLING + SLOW + MAIN, "chat", *map(str, arguments)],
             env=NO_KEY | UTF8 | {"TERM": "xterm", "INPUTRC": os.devnull} | (environment or {}),
             stdin=slave,
             stdout=slave,
@@ -877,7 +885,7 @@ def sit_down() -> Iterator[type[Person]]:
     people: list[Person] = []
 
     class Seated(Person):
-        def __init__(self, *arguments: str, environment: dict[str, str] | None = None) -> None:
+        def __init__(self, *arguments: object, environment: dict[str, str] | None = None) -> None:
             super().__init__(*arguments, environment=environment)
             people.append(self)
 
@@ -902,7 +910,7 @@ def test_a_person_asks_and_leaves(language: str, sit_down: type[Person]) -> None
 @posix
 def test_an_answer_is_shown_as_it_comes_and_an_interrupt_drops_it(sit_down: type[Person], tmp_path: Path) -> None:
     file = tmp_path / "chat.jsonl"
-    person = sit_down("--offline", "--history", str(file))
+    person = sit_down("--offline", "--history", file)
     person.sees("> ")
     person.types("slow question\r")
     person.sees("one half ")
@@ -921,7 +929,7 @@ def test_an_answer_is_shown_as_it_comes_and_an_interrupt_drops_it(sit_down: type
 @posix
 def test_a_failed_answer_is_one_line_and_can_be_asked_again(sit_down: type[Person], tmp_path: Path) -> None:
     file = tmp_path / "chat.jsonl"
-    person = sit_down("--offline", "--history", str(file))
+    person = sit_down("--offline", "--history", file)
     person.sees("> ")
     person.types("broken question\r")
     person.sees("one half ")
@@ -949,24 +957,10 @@ def test_a_model_that_thinks_is_waited_for_visibly_where_a_line_can_be_taken_awa
 
 
 @posix
-def test_an_interrupt_at_the_prompt_clears_the_line(sit_down: type[Person]) -> None:
-    person = sit_down("--offline")
-    person.sees("> ")
-    person.types("half a thou")
-    person.sees("half a thou")
-    person.interrupts()
-    assert "interrupted" not in person.sees("> ")
-    person.types("hello\r")
-    person.sees("Noted.")
-    person.sees("0 of 0 turns kept")
-    person.says_goodbye()
-
-
-@posix
 def test_the_questions_of_an_earlier_chat_can_be_recalled(sit_down: type[Person], tmp_path: Path) -> None:
     file = tmp_path / "chat.jsonl"
     file.write_bytes(turn_lines("端口是 \x1b[31m6380。", "好的，记下了。") + turn_lines("and the second", "Noted."))
-    person = sit_down("--offline", "--history", str(file))
+    person = sit_down("--offline", "--history", file)
     person.sees("about a conversation of 2 turns")
     person.sees("> ")
     person.types(UP)
@@ -980,25 +974,21 @@ def test_the_questions_of_an_earlier_chat_can_be_recalled(sit_down: type[Person]
 
 
 @posix
-def test_a_line_can_be_edited_in_the_middle(sit_down: type[Person], tmp_path: Path) -> None:
+def test_a_line_can_be_given_up_edited_in_the_middle_and_pasted(sit_down: type[Person], tmp_path: Path) -> None:
     file = tmp_path / "chat.jsonl"
-    person = sit_down("--offline", "--history", str(file))
+    person = sit_down("--offline", "--history", file)
     person.sees("> ")
+    person.types("half a thou")
+    person.sees("half a thou")
+    person.interrupts()
+    assert "interrupted" not in person.sees("> ")
     person.types("端口是 638\x1b[D\x1b[D\x7f9\r")  # two steps to the left, backspace
-    person.sees(" kept")
-    person.says_goodbye()
-    assert said_in(file)[0][0] == "端口是 938"
-
-
-@posix
-def test_a_pasted_text_of_several_lines_is_one_question(sit_down: type[Person], tmp_path: Path) -> None:
-    file = tmp_path / "chat.jsonl"
-    person = sit_down("--offline", "--history", str(file))
+    person.sees("0 of 0 turns kept")
     person.sees("> ")
     person.types("\x1b[200~Traceback:\n  第二行\nlast line\x1b[201~\r")
     person.sees(" kept")
     person.says_goodbye()
-    assert [user for user, _ in said_in(file)] == ["Traceback:\n  第二行\nlast line"]
+    assert [user for user, _ in said_in(file)] == ["端口是 938", "Traceback:\n  第二行\nlast line"]
 
 
 @posix
@@ -1033,7 +1023,7 @@ def test_no_color_leaves_no_style(sit_down: type[Person]) -> None:
 def test_chinese_can_be_typed_in_a_locale_of_ascii(term: str, sit_down: type[Person], tmp_path: Path) -> None:
     file = tmp_path / "chat.jsonl"
     environment = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "TERM": term}
-    person = sit_down("--offline", "--history", str(file), environment=environment)
+    person = sit_down("--offline", "--history", file, environment=environment)
     person.sees("> ")
     person.types("我们的缓存用 6380 端口。\r")
     person.sees(" kept")
@@ -1066,7 +1056,7 @@ def test_without_a_key_a_person_is_asked(answer: str, chats: bool, sit_down: typ
 @posix
 def test_a_killed_chat_leaves_whole_turns(sit_down: type[Person], tmp_path: Path) -> None:
     file = tmp_path / "chat.jsonl"
-    person = sit_down("--offline", "--history", str(file))
+    person = sit_down("--offline", "--history", file)
     for question, _ in TALKS["mixed"]:
         person.sees("> ")
         person.types(f"{question}\r")
@@ -1086,7 +1076,7 @@ def test_a_killed_chat_leaves_whole_turns(sit_down: type[Person], tmp_path: Path
 def test_an_interrupt_ends_a_chat_that_reads_a_pipe(tmp_path: Path) -> None:
     file = tmp_path / "chat.jsonl"
     process = subprocess.Popen(
-        [sys.executable, "-W", "error", "-c", SLOW + MAIN, "chat", "--offline", "--history", str(file)],
+        [sys.executable, "-W", "error", "-c", SLOW + MAIN, "chat", "--offline", "--history", file],
         env=NO_KEY | UTF8,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -1105,12 +1095,3 @@ def test_an_interrupt_ends_a_chat_that_reads_a_pipe(tmp_path: Path) -> None:
     assert b"interrupted: nothing was recorded" in rest
     assert b"never asked" not in rest
     assert said_in(file) == [("hello", "Noted.")]
-
-
-# --- words and examples ---------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", ["chat", "history_file", "models", "offline", "session", "terminal"])
-def test_the_examples_in_the_docstrings_run(name: str) -> None:
-    failed, _ = doctest.testmod(importlib.import_module(f"gatekeeper_cli.{name}"))
-    assert failed == 0

@@ -19,23 +19,20 @@ from hypothesis import strategies as st
 
 import gatekeeper_core
 from gatekeeper_cli.conversation import CONVERSATION, QUESTIONS, QuestionKind
-from gatekeeper_cli.demo import DEMO_BUDGET_TOKENS, Answer, run_demo
+from gatekeeper_cli.demo import DEMO_BUDGET_TOKENS, run_demo
 from gatekeeper_cli.question import readable
 from gatekeeper_cli.texts import TABLE
 from gatekeeper_core.messages import Message, ToolCall, Turn
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.selection.planner import GatekeeperConfig
 from gatekeeper_formats import FormatError
+from tests.command import MAIN, PROGRAM, run
 from tests.conversations import parse_turns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from click.testing import Result
-
 pytestmark = pytest.mark.cli
-
-MAIN = "from gatekeeper_cli import main; main()"
 
 PAIRS: dict[str, list[tuple[str, str]]] = {
     "chinese": [
@@ -62,19 +59,11 @@ QUERIES = {
 each_language = pytest.mark.parametrize("language", PAIRS)
 
 
-def run(*arguments: str, stdin: bytes | None = None) -> Result:
-    from typer.testing import CliRunner
-
-    from gatekeeper_cli.app import app
-
-    return CliRunner().invoke(app, arguments, input=stdin, catch_exceptions=False)
-
-
 def run_process(
     *arguments: str, stdin: bytes = b"", environment: dict[str, str] | None = None
 ) -> subprocess.CompletedProcess[bytes]:
     return subprocess.run(
-        [sys.executable, "-W", "error", "-c", MAIN, *arguments],
+        [*PROGRAM, *arguments],
         input=stdin,
         env=os.environ | (environment or {}),
         capture_output=True,
@@ -138,14 +127,6 @@ TOPIC_TURNS = {
 }
 
 
-def answer_to(kind: QuestionKind) -> Answer:
-    return next(answer for answer in run_demo().answers if answer.question.kind == kind)
-
-
-def kept_turns(answer: Answer) -> set[int]:
-    return {turn.turn_id for turn in answer.selection.turns}
-
-
 def test_the_demo_asks_one_question_of_each_of_the_seven_kinds() -> None:
     assert [question.kind for question in QUESTIONS] == list(typing.get_args(QuestionKind))
 
@@ -160,49 +141,28 @@ def test_no_question_was_asked_in_the_conversation() -> None:
     assert not [question for question in QUESTIONS if question.text in said]
 
 
-def test_continuing_keeps_turns_of_the_active_topic() -> None:
-    answer = answer_to("continuing")
-    assert answer.selection.gate.decision == "continue"
-    assert 40 in kept_turns(answer) <= TOPIC_TURNS["piano"]
-
-
-def test_referring_back_keeps_the_last_turn() -> None:
-    answer = answer_to("referring back")
-    assert (answer.selection.gate.reason, answer.selection.gate.cue) == ("referring_word", "展开")
-    assert answer.selection.decision(40).why == "newest_turn"
-    assert 40 in kept_turns(answer) <= TOPIC_TURNS["piano"]
-
-
-def test_switching_keeps_no_turn() -> None:
-    answer = answer_to("switching")
-    assert (answer.selection.gate.decision, answer.selection.gate.cue) == ("switch", "换个话题")
-    assert kept_turns(answer) == set()
-
-
-def test_returning_keeps_the_turns_of_the_earlier_topic() -> None:
-    answer = answer_to("returning")
-    assert (answer.selection.gate.decision, answer.selection.gate.cue) == ("switch", "back to")
-    assert {9, 29} <= kept_turns(answer) <= TOPIC_TURNS["lisbon"]
-
-
-def test_an_exact_identifier_keeps_its_turn() -> None:
-    answer = answer_to("an exact identifier")
-    assert 25 in kept_turns(answer)
-    assert "INV-4035" in answer.selection.decision(25).shared
-    assert kept_turns(answer) <= {24, 25, 26, 27}
-
-
-def test_a_question_about_the_conversation_keeps_a_turn_of_every_topic() -> None:
-    answer = answer_to("about the conversation")
-    assert answer.selection.gate.reason == "about_conversation"
-    assert {0, 40} <= kept_turns(answer)
-    assert all(kept_turns(answer) & turns for turns in TOPIC_TURNS.values())
-
-
-def test_a_question_that_nothing_is_relevant_to_keeps_no_turn() -> None:
-    answer = answer_to("nothing relevant")
-    assert answer.selection.gate.decision == "switch"
-    assert kept_turns(answer) == set()
+@pytest.mark.parametrize(
+    ("kind", "gate", "needed", "allowed"),
+    [
+        ("continuing", ("continue", "overlap", None), {40}, TOPIC_TURNS["piano"]),
+        ("referring back", ("continue", "referring_word", "展开"), {40}, TOPIC_TURNS["piano"]),
+        ("switching", ("switch", "explicit_switch", "换个话题"), set(), set()),
+        ("returning", ("switch", "explicit_return", "back to"), {9, 29}, TOPIC_TURNS["lisbon"]),
+        ("an exact identifier", ("switch", "return", None), {25}, {24, 25, 26, 27}),
+        ("about the conversation", ("continue", "about_conversation", "我们今天都聊了些什么"), {0, 40}, set(range(41))),
+        ("nothing relevant", ("switch", "new_topic", None), set(), set()),
+    ],
+)
+def test_the_demo_keeps_what_each_kind_of_question_needs(
+    kind: QuestionKind, gate: tuple[str, str, str | None], needed: set[int], allowed: set[int]
+) -> None:
+    (selection,) = (answer.selection for answer in run_demo().answers if answer.question.kind == kind)
+    kept = {turn.turn_id for turn in selection.turns}
+    assert (selection.gate.decision, selection.gate.reason, selection.gate.cue) == gate
+    assert needed <= kept <= allowed
+    assert kind != "referring back" or selection.decision(40).why == "newest_turn"
+    assert kind != "an exact identifier" or "INV-4035" in selection.decision(25).shared
+    assert kind != "about the conversation" or all(kept & turns for turns in TOPIC_TURNS.values())
 
 
 @pytest.mark.parametrize("budget", [1, 50, 400, DEMO_BUDGET_TOKENS, 10**9])
@@ -226,6 +186,7 @@ def test_the_demo_is_readable_at_common_widths(columns: int, monkeypatch: pytest
     monkeypatch.setenv("COLUMNS", str(columns))
     lines = run("demo").stdout.splitlines()
     assert max(map(cell_len, lines)) <= columns
+    assert not any("\x1b" in line for line in lines)
     text = " ".join(line.strip() for line in lines)
     for question, selection in run_demo().answers:
         assert f'{question.kind}: "{question.text}"' in text
@@ -243,12 +204,6 @@ def test_the_demo_ends_with_a_summary_of_the_seven_questions() -> None:
         line = next(line for line in summary if line.startswith(question.kind))
         assert words in line
         assert line.split()[-2] in ("100.0", str(round(100 - 100 * selection.tokens / selection.history_tokens, 1)))
-
-
-def test_the_demo_writes_no_colour_codes_into_a_pipe() -> None:
-    done = run_process("demo", environment={"TERM": "dumb"})
-    assert (done.returncode, done.stderr) == (0, b"")
-    assert b"\x1b" not in done.stdout
 
 
 # --- select: what it shows ------------------------------------------------------------------------------------------
@@ -590,21 +545,6 @@ def test_any_bytes_are_read_or_refused(content: bytes) -> None:
     assert_refused_or_read(content)
 
 
-keys = st.sampled_from(["role", "content", "user", "assistant", "messages", "tool_calls", "function", "id", "type"])
-scalars = (
-    st.none() | st.booleans() | st.integers() | st.floats() | st.sampled_from(["user", "tool", "text", "\ud800\n"])
-)
-json_values = st.recursive(
-    scalars, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(keys, inner, max_size=4)
-)
-
-
-@given(values=st.lists(json_values, min_size=1, max_size=3), joint=st.sampled_from(["\n", ",", "\r\n\r\n"]))
-def test_any_json_is_read_or_refused(values: list[Any], joint: str) -> None:
-    assert_refused_or_read(joint.join(map(json.dumps, values)).encode())
-    assert_refused_or_read(json.dumps(values).encode())
-
-
 # --- what a terminal or a pipe gets ---------------------------------------------------------------------------------
 
 HOSTILE = "port \x1b[31m\x9b2J\x07\u202eevil\u2066 [bold]x[/] :smile: \ud800 \x00 \U000e0001\U000e0041\u206a end"
@@ -643,7 +583,7 @@ def test_json_survives_any_encoding_of_the_output(value: dict[str, str], encodin
     assert json.loads(stream.read()) == value
 
 
-@pytest.mark.parametrize("encoding", ["ascii", "cp1252", "utf-8"])
+@pytest.mark.parametrize("encoding", ["ascii", "cp1252"])
 @pytest.mark.parametrize("arguments", [("demo",), ("demo", "--json"), ("select", "nowhere/端口", "q")], ids=" ".join)
 def test_an_output_that_cannot_show_chinese_does_not_stop_the_command(
     arguments: tuple[str, ...], encoding: str
@@ -667,7 +607,7 @@ def test_a_reader_that_goes_away_ends_the_command_quietly(arguments: tuple[str, 
     # Little output breaks the pipe in the last flush only (if it is buffered), much output in the middle of a command.
     buffered = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
     process = subprocess.Popen(
-        [sys.executable, "-W", "error", "-c", MAIN, *arguments],
+        [*PROGRAM, *arguments],
         env=buffered,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -701,7 +641,11 @@ def test_a_missing_module_of_another_package_is_not_blamed_on_the_extra() -> Non
 
 
 @pytest.mark.parametrize(
-    "name", ["app", "conversation", "demo", "phrases", "question", "showable", "texts", "token_use", "views"]
+    "name",
+    [
+        *("app", "chat", "conversation", "demo", "history_file", "models", "offline", "phrases", "question"),
+        *("session", "showable", "terminal", "texts", "token_use", "views"),
+    ],
 )
 def test_the_examples_in_the_docstrings_run(name: str) -> None:
     failed, _ = doctest.testmod(importlib.import_module(f"gatekeeper_cli.{name}"))

@@ -7,31 +7,20 @@ import json
 import os
 import stat
 import subprocess
-import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from gatekeeper_formats import READABLE, SUFFIXES, WRITABLE, read_conversation
+from tests.command import PROGRAM, run
 from tests.conversations import parse_turns
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from click.testing import Result
-
 pytestmark = pytest.mark.cli
 
-MAIN = "from gatekeeper_cli import main; main()"
 PAIRS = [("Redis 缓存用哪个 port？", "It listens on 6380。"), ("面包要发酵多久？", "About five hours.")]
-
-
-def run(*arguments: str, stdin: bytes | None = None) -> Result:
-    from typer.testing import CliRunner
-
-    from gatekeeper_cli.app import app
-
-    return CliRunner().invoke(app, arguments, input=stdin, catch_exceptions=False)
 
 
 def message(name: str, sender: str, content: list[dict[str, Any]]) -> dict[str, Any]:
@@ -236,7 +225,7 @@ def test_a_pipe_gets_bytes_in_utf_8_whatever_the_locale() -> None:
     environment = os.environ | {"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
     hostile = json.dumps([{"role": "user", "content": "端口 \ud800 \u202e\x00"}]).encode()
     done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", MAIN, "convert", "-", "-", "--to", "markdown"],
+        [*PROGRAM, "convert", "-", "-", "--to", "markdown"],
         input=hostile,
         env=environment,
         capture_output=True,
@@ -271,7 +260,7 @@ def test_a_terminal_sees_a_progress_bar_on_long_work_and_a_pipe_none(
 
     watcher = threading.Thread(target=watch)
     watcher.start()
-    command = [sys.executable, "-c", MAIN, "convert", "--list", str(long)]
+    command = [*PROGRAM, "convert", "--list", str(long)]
     subprocess.run(command, stderr=follower, stdout=subprocess.DEVNULL, timeout=60, check=True)
     os.close(follower)
     watcher.join(timeout=30)
@@ -292,9 +281,7 @@ def test_doubled_messages_ring_a_bell(language: str, remark: str, tmp_path: Path
     roles = ("user", "assistant")
     said = [{"role": role, "content": text} for pair in PAIRS for role, text in zip(roles, pair, strict=True)]
     file.write_text(json.dumps([message for message in said for _ in range(2)]), "utf-8")
-    environment = {**os.environ, "LC_ALL": f"{language}.UTF-8", "LANGUAGE": language}
-    for command in (["select", str(file), "port?"], ["convert", str(file), "-", "--to", "pairs"]):
-        done = subprocess.run([sys.executable, "-c", MAIN, *command], capture_output=True, env=environment, timeout=60)
-        assert remark in done.stderr.decode()
+    for command in (["select", file, "port?"], ["convert", file, "-", "--to", "pairs"]):
+        assert remark in run(*command, LC_ALL=f"{language}.UTF-8", LANGUAGE=language).stderr
     file.write_text(json.dumps(said), "utf-8")
     assert "follow one of the same speaker" not in run("select", str(file), "port?").stderr

@@ -15,8 +15,8 @@ from gatekeeper_cli.explanation import (
     near_misses,
     readable_grid,
     why_not,
-    would_keep,
 )
+from gatekeeper_cli.phrases import ways_to_keep
 from gatekeeper_cli.texts import ENGLISH, Language, Texts
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.selection.planner import GatekeeperConfig
@@ -113,7 +113,7 @@ def test_near_misses_are_dropped_turns_each_once_with_a_way_to_keep_them(query: 
     near = near_misses(explained(query, budget=budget, mode="fill"))
     assert len(near) <= MAX_NEAR
     assert len({decision.turn_id for decision in near}) == len(near)
-    assert all(decision.outcome == "dropped" and would_keep(decision, ENGLISH) for decision in near)
+    assert all(decision.outcome == "dropped" and ways_to_keep(decision, ENGLISH) for decision in near)
 
 
 @each_question

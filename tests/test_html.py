@@ -19,6 +19,7 @@ from gatekeeper_cli.timeline import timeline_of
 from gatekeeper_cli.token_use import Reported, TokenUse, UsePoint, token_use
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.selection.planner import GatekeeperConfig
+from tests.command import run
 from tests.conversations import HOSTILE, PAIRS, long_talk, turns_of
 
 pytestmark = pytest.mark.cli
@@ -276,16 +277,12 @@ def test_the_lines_stay_in_their_chart(values: list[tuple[int, int, int]]) -> No
 @pytest.mark.parametrize("command", ["inspect", "explain"])
 @pytest.mark.parametrize("title", ["Cache and bread", "缓存与面包"])
 def test_a_page_is_called_by_the_title_of_its_conversation(command: str, title: str, tmp_path: Path) -> None:
-    from typer.testing import CliRunner
-
-    from gatekeeper_cli.app import app
-
     file, page = tmp_path / "chat.md", tmp_path / "page.html"
     file.write_text(f"# {title}\n\n## User\n\nport 端口?\n\n## Assistant\n\n6380\n", encoding="utf-8")
     asked = ["port?"] if command == "explain" else []
-    result = CliRunner().invoke(app, [command, str(file), *asked, "--html", str(page)])
+    result = run(command, file, *asked, "--html", page)
     assert (result.exit_code, result.stderr) == (0, "")
     assert title in Seen(page.read_text(encoding="utf-8")).texts or f"· {title}" in page.read_text(encoding="utf-8")
     file.write_text(file.read_text(encoding="utf-8").partition("\n\n")[2], encoding="utf-8")
-    CliRunner().invoke(app, [command, str(file), *asked, "--html", str(page)])
+    run(command, file, *asked, "--html", page)
     assert "chat.md" in page.read_text(encoding="utf-8")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import socket
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -11,11 +12,12 @@ import pytest
 from gatekeeper_cli.conversation import CONVERSATION, QUESTIONS
 from gatekeeper_cli.texts import ENGLISH, Language, Texts
 from gatekeeper_cli.timeline import timeline_of
-from gatekeeper_cli.token_use import TokenUse, UsePoint
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
+from tests import test_html
 from tests.browser import LOW_CONTRAST, Opened
-from tests.conversations import HOSTILE, PAIRS, turns_of
+from tests.conversations import HOSTILE, PAIRS
 from tests.conversations import QUESTIONS as SHORT_QUESTIONS
+from tests.test_html import timeline_html
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -28,23 +30,7 @@ DEMO = list(CONVERSATION)
 TEAL, DARK_PAGE, LIGHT_PAGE = "rgb(10, 107, 104)", "rgb(20, 23, 26)", "rgb(251, 251, 249)"
 
 
-def timeline_html(pairs: list[tuple[str, str]], texts: Texts = ENGLISH) -> str:
-    from gatekeeper_cli.html.timeline_page import timeline_page
-
-    gatekeeper, turns = ContextGatekeeper(), turns_of(pairs)
-    gatekeeper.sync(turns)
-    points = tuple(UsePoint(at, at, at * 100, min(at * 100, 900), at * 7) for at in range(len(pairs)))
-    use = TokenUse(len(points), sum(point.full for point in points), points)
-    return timeline_page(timeline_of(gatekeeper), turns, use, token_budget=900, name=pairs[0][0][:40], texts=texts)
-
-
-def explanation_html(pairs: list[tuple[str, str]], query: str, texts: Texts = ENGLISH, *, budget: int = 300) -> str:
-    from gatekeeper_cli.html.explanation_page import explanation_page
-
-    gatekeeper, turns = ContextGatekeeper(budget), turns_of(pairs)
-    gatekeeper.sync(turns)
-    selection = gatekeeper.explain(query)
-    return explanation_page(selection, turns, asked=selection.decision(0), name="chat", texts=texts)
+explanation_html = partial(test_html.explanation_html, budget=300, asked=0)
 
 
 @pytest.fixture
@@ -80,7 +66,7 @@ def shown_turns(page: Any) -> list[int]:
     ("language", "texts"), [("chinese", CHINESE), ("english", ENGLISH), ("mixed", CHINESE)], ids=["zh", "en", "mixed"]
 )
 def test_both_pages_render_in_both_languages(open_page: Callable[..., Opened], language: str, texts: Texts) -> None:
-    page = open_page(timeline_html(PAIRS[language], texts)).page
+    page = open_page(timeline_html(PAIRS[language], texts=texts)).page
     assert page.locator(".turns > li").count() == 5
     assert page.locator(".timeline .cells a").count() == 5
     assert page.locator("svg.chart polyline").count() == 3
@@ -88,7 +74,7 @@ def test_both_pages_render_in_both_languages(open_page: Callable[..., Opened], l
     line = page.locator("svg.chart polyline").first
     assert line.bounding_box()["height"] > 100
     assert page.locator("svg.chart .selected").evaluate("one => getComputedStyle(one).stroke") == TEAL
-    page = open_page(explanation_html(PAIRS[language], SHORT_QUESTIONS[language], texts)).page
+    page = open_page(explanation_html(PAIRS[language], SHORT_QUESTIONS[language], texts=texts)).page
     assert page.locator("h1").inner_text() == SHORT_QUESTIONS[language]
     assert page.locator(".heat tbody tr").count() > 1
     assert page.locator("meter").bounding_box()["width"] > 100
@@ -205,7 +191,9 @@ def test_the_policy_stops_what_escaping_would_have_missed(browser: Any, tmp_path
         address = f"http://127.0.0.1:{server.getsockname()[1]}/x.png"
         evil = f'<script>document.title = "run"</script><img src="{address}" onerror="document.title = 1">'
         file = tmp_path / "evil.html"
-        file.write_text(timeline_html(PAIRS["mixed"]).replace("<main", f"{evil}<main", 1), encoding="utf-8")
+        file.write_text(
+            timeline_html(PAIRS["mixed"], name="Redis cache").replace("<main", f"{evil}<main", 1), encoding="utf-8"
+        )
         opened = Opened(browser, file)
         assert opened.page.title().startswith("Redis cache")
         assert sum("Content Security Policy" in said for said in opened.said) >= 3

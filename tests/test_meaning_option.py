@@ -16,13 +16,12 @@ from gatekeeper_cli.texts import ENGLISH, Language, Texts
 from gatekeeper_cli.token_use import token_use
 from gatekeeper_core.encoder import TextEncoder
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
+from tests.command import run
 from tests.conversations import turns_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
-
-    from click.testing import Result
 
 pytestmark = pytest.mark.cli
 
@@ -53,14 +52,6 @@ class BySubject:
 
 def noise(text: str) -> list[float]:
     return [byte / 127.5 - 1 for byte in blake2b(text.encode(), digest_size=64).digest()]
-
-
-def run(*arguments: str) -> Result:
-    from typer.testing import CliRunner
-
-    from gatekeeper_cli.app import app
-
-    return CliRunner().invoke(app, arguments, catch_exceptions=False)
 
 
 @pytest.fixture

@@ -25,14 +25,13 @@ from gatekeeper_core.pricing.usage import Usage
 from gatekeeper_core.tokens import count_message
 from gatekeeper_formats import Conversation, Unread, conversation_files
 from gatekeeper_formats.base import Entry, Format, loader
+from tests.command import run
 from tests.conversations import HOSTILE, PAIRS, turns_of
 from tests.loops import assistant, calls, result, user
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
-
-    from click.testing import Result
 
 pytestmark = pytest.mark.cli
 
@@ -48,14 +47,6 @@ SESSIONS = {
     f"{language}.json": [message for turn in turns_of(pairs) for message in turn.messages]
     for language, pairs in PAIRS.items()
 }
-
-
-def run(*arguments: str, text: str | None = None) -> Result:
-    from typer.testing import CliRunner
-
-    from gatekeeper_cli.app import app
-
-    return CliRunner().invoke(app, arguments, input=text, catch_exceptions=False)
 
 
 def write(file: Path, messages: list[Message]) -> None:
@@ -86,6 +77,15 @@ def export(file: Path, *conversations: list[dict[str, str]]) -> Path:
 
 SAID = [{"from": "human", "value": "缓存 port?"}, {"from": "gpt", "value": "6380"}]
 BROKEN = [{"from": "human"}]
+
+
+def shown(rows: list[SessionCost]) -> str:
+    from rich.console import Console
+
+    console = Console(width=100)
+    with console.capture() as seen:
+        console.print(*sessions_view(rows, (), files=1, token_budget=9, texts=ENGLISH))
+    return seen.get()
 
 
 # --- what the table holds
@@ -142,20 +142,16 @@ def test_every_conversation_of_an_export_is_a_row(tmp_path: Path) -> None:
     file = export(tmp_path / "many.json", SAID, SAID * 3)
     assert [(row["number"], row["turns"]) for row in table(file)["sessions"]] == [(2, 3), (1, 1)]
     assert "many.json #2" in run("inspect", str(file), "--all").stdout
-    piped = run("inspect", "-", "--all", "--json", text=file.read_text(encoding="utf-8"))
+    piped = run("inspect", "-", "--all", "--json", stdin=file.read_text(encoding="utf-8"))
     assert [row["file"] for row in json.loads(piped.stdout)["sessions"]] == ["standard input"] * 2
 
 
 def test_only_the_costliest_are_shown_and_the_rest_is_counted() -> None:
-    from rich.console import Console
-
     rows = [SessionCost(f"{at}.json", 1, None, None, None, "openai", 1, 1, 1, 0, 5, 4, 3, None) for at in range(33)]
-    console = Console(width=100)
-    with console.capture() as seen:
-        console.print(*sessions_view(rows, (), files=33, token_budget=9, texts=ENGLISH))
-    assert "29.json" in seen.get()
-    assert "30.json" not in seen.get()
-    assert "and 3 smaller sessions with 15 tokens (--json has all)" in seen.get()
+    seen = shown(rows)
+    assert "29.json" in seen
+    assert "30.json" not in seen
+    assert "and 3 smaller sessions with 15 tokens (--json has all)" in seen
 
 
 # --- what a provider reported
@@ -239,20 +235,15 @@ def test_with_a_model_the_table_is_in_dollars_and_ends_with_their_sums_and_a_ver
 
 
 def test_sessions_that_do_not_pay_are_counted_beside_those_that_do() -> None:
-    from rich.console import Console
-
     tariff = PriceList(model=SONNET).tariff(())
     rows = [
         SessionCost("a", at, None, None, None, "f", 1, 1, 1, 0, 1, 1, 1, None, tariff, Dollars(1.0, 1.0, selected))
         for at, selected in enumerate((0.25, 1.0, 1.25))
     ]
-    console = Console(width=100)
-    with console.capture() as seen:
-        console.print(*sessions_view(rows, (), files=1, token_budget=9, texts=ENGLISH))
-    shown = " ".join(seen.get().split())
-    assert "the gatekeeper costs $2.50 instead of $3.00 (16.7 % saved)" in shown
-    assert "in 2 sessions it does not pay" in shown
-    assert "-25.0 %" in shown
+    words = " ".join(shown(rows).split())
+    assert "the gatekeeper costs $2.50 instead of $3.00 (16.7 % saved)" in words
+    assert "in 2 sessions it does not pay" in words
+    assert "-25.0 %" in words
 
 
 def test_without_usage_there_is_no_column_for_it(folder: Path) -> None:
@@ -406,9 +397,4 @@ def test_sums_of_sessions_that_report_are_of_all_their_calls() -> None:
     rows = [
         SessionCost("a", at, None, "x", None, "f", 1, 1, 1, 0, 1, 1, 1, each) for at, each in enumerate([*told, None])
     ]
-    from rich.console import Console
-
-    console = Console(width=100)
-    with console.capture() as seen:
-        console.print(*sessions_view(rows, (), files=1, token_budget=9, texts=ENGLISH))
-    assert re.search(r"3 sessions +- +3 +3 +22 +3", seen.get())
+    assert re.search(r"3 sessions +- +3 +3 +22 +3", shown(rows))

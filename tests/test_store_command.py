@@ -3,28 +3,23 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
 
 from gatekeeper_core.storage.sqlite import SQLiteStore
+from tests import command
 from tests.storage.test_sqlite_damage import changed
 from tests.store_contract import fill, seen
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from typer.testing import Result
-
 pytestmark = pytest.mark.cli
 
 
-def run(*arguments: object, answer: str | None = None) -> Result:
-    from typer.testing import CliRunner
-
-    from gatekeeper_cli.app import app
-
-    return CliRunner().invoke(app, ["store", *map(str, arguments)], input=answer, catch_exceptions=False)
+run = partial(command.run, "store")
 
 
 @pytest.fixture
@@ -72,11 +67,11 @@ def test_an_up_to_date_file_has_nothing_to_migrate(path: Path) -> None:
 
 
 def test_forgetting_asks_first_and_can_be_told_not_to(path: Path) -> None:
-    done = run("forget", path, "acme", "--thread", "t1", answer="n\n")
+    done = run("forget", path, "acme", "--thread", "t1", stdin="n\n")
     assert done.exit_code == 1
     with SQLiteStore(path) as store:
         assert seen(store)["messages"]["t1"] == ["m0", "m1"]
-    done = run("forget", path, "acme", "--thread", "t1", "--json", answer="y\n")
+    done = run("forget", path, "acme", "--thread", "t1", "--json", stdin="y\n")
     assert done.exit_code == 0
     assert json.loads(done.stdout[done.stdout.index("{") :]) == {
         "messages": 2,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import os
 import re
 import string
@@ -20,6 +21,7 @@ from gatekeeper_cli.texts import TABLE, Language, language_of, speak, spoken, te
 from gatekeeper_core.selection.result import Decision, DecisionOutcome, Stage, Why
 from gatekeeper_core.selection.verdicts import GateReason, Verdict
 from tests.case_files import from_file
+from tests.command import run
 
 KEPT_BECAUSE = {"evidence", "meaning", "newest_turn", "earlier_turn", "later_turn", "overview", "neighbour"}
 FOLDER = Path(gatekeeper_cli.__file__).parent
@@ -37,6 +39,8 @@ MADE_UP = (
         "missed.",
         "near.",
         "no_anchor",
+        "way.",
+        "would.",
     ),
 )
 
@@ -147,59 +151,55 @@ def test_every_kind_has_words_for_one_and_for_many(prefix: str) -> None:
     assert words
 
 
-def in_chinese(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-c", "from gatekeeper_cli import main; main()", *arguments],
-        env=os.environ | {"LC_ALL": "zh_CN.UTF-8", "LANGUAGE": "", "PYTHONUTF8": "1", "MINIMAX_API_KEY": ""},
-        cwd=folder,
-        input="/nothing\n",
-        capture_output=True,
-        encoding="utf-8",
-        timeout=60,
-        check=False,
-    )
+CHINESE = {"LC_ALL": "zh_CN.UTF-8", "LANGUAGE": ""}
 
 
 @pytest.mark.cli
-@pytest.mark.parametrize(
-    "command", ["", "demo", "select", "inspect", "explain", "convert", "chat", "store", "store forget"]
-)
-def test_help_is_in_chinese_where_the_locale_is(command: str, tmp_path: Path) -> None:
-    done = in_chinese(*command.split(), "--help", folder=tmp_path)
-    assert (done.returncode, done.stderr) == (0, "")
-    own = [
-        line
-        for line in re.findall(r"^  (?!--help|--install|--show)(?:\S.*?  +)?(\S.*)$", done.stdout, re.MULTILINE)
-        if "Show this message" not in line and "customize" not in line
-    ]
-    assert own
-    assert not [line for line in own if not re.search("[\u4e00-\u9fff]", line) and " " in line.strip("., ")]
+def test_help_is_in_chinese_where_the_locale_is() -> None:
+    """Help is put together before any option is read: the locale is that of the process."""
+    commands = ["", "demo", "select", "inspect", "explain", "convert", "chat", "store", "store forget"]
+    code = f"import json; from tests.command import run; print(json.dumps([run(*c.split(), '--help').stdout for c in {commands}]))"
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env=os.environ | CHINESE,
+        cwd=Path(__file__).parents[1],
+        capture_output=True,
+        timeout=60,
+        check=True,
+    )
+    for command, shown in zip(commands, json.loads(done.stdout), strict=True):
+        own = [
+            line
+            for line in re.findall(r"^  (?!--help|--install|--show)(?:\S.*?  +)?(\S.*)$", shown, re.MULTILINE)
+            if "Show this message" not in line and "customize" not in line
+        ]
+        assert own, command
+        assert not [line for line in own if not re.search("[\u4e00-\u9fff]", line) and " " in line.strip("., ")]
 
 
 @pytest.mark.cli
 @from_file("arguments", "words")
-def test_errors_are_in_chinese_where_the_locale_is(arguments: list[str], words: str, tmp_path: Path) -> None:
+def test_errors_are_in_chinese_where_the_locale_is(
+    arguments: list[str], words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     (tmp_path / "chat.json").write_text("[]", encoding="utf-8")
-    done = in_chinese(*arguments, folder=tmp_path)
-    assert (done.returncode, done.stdout) == (2, "")
+    done = run(*arguments, **CHINESE)
+    assert (done.exit_code, done.stdout) == (2, "")
     assert done.stderr.startswith(f"gatekeeper: {words}")
     assert done.stderr.count("\n") == 1
 
 
 @pytest.mark.cli
-def test_the_chat_is_in_chinese_where_the_locale_is(tmp_path: Path) -> None:
-    done = in_chinese("chat", folder=tmp_path)
+def test_the_chat_is_in_chinese_where_the_locale_is() -> None:
+    done = run("chat", stdin="/nothing\n", **CHINESE)
     assert "没有命令 /nothing" in done.stdout
     assert done.stderr.startswith("gatekeeper: 没有 MINIMAX_API_KEY")
 
 
 @pytest.mark.cli
 def test_the_language_of_a_command_is_that_of_its_errors() -> None:
-    from typer.testing import CliRunner
-
-    from gatekeeper_cli.app import app
-
-    refused = {lang: CliRunner().invoke(app, ["demo", "--budget", "0", "--lang", lang]).stderr for lang in ("zh", "en")}
+    refused = {lang: run("demo", "--budget", "0", "--lang", lang).stderr for lang in ("zh", "en")}
     assert refused == {
         "zh": "gatekeeper: --budget 必须是 1 个或更多 token，实际为 0\n",
         "en": "gatekeeper: --budget must be 1 or more tokens, got 0\n",

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import json
+import os
+import subprocess
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -13,13 +15,14 @@ from gatekeeper_cli.explanation import grid_of, near_misses, readable_grid
 from gatekeeper_cli.timeline import Subject, Timeline, timeline_of
 from gatekeeper_cli.token_use import TokenUse, UsePoint, token_use
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
+from tests.command import PROGRAM, run
 from tests.conversations import HOSTILE, PAIRS, turns_of
 from tests.conversations import QUESTIONS as SHORT_QUESTIONS
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from click.testing import Result
+    from typer.testing import Result
 
 pytestmark = pytest.mark.cli
 
@@ -30,14 +33,6 @@ COMMANDS = {
 }
 each_command = pytest.mark.parametrize("command", COMMANDS)
 each_language = pytest.mark.parametrize("language", PAIRS)
-
-
-def run(*arguments: str) -> Result:
-    from typer.testing import CliRunner
-
-    from gatekeeper_cli.app import app
-
-    return CliRunner().invoke(app, arguments, catch_exceptions=False)
 
 
 @pytest.fixture
@@ -280,7 +275,7 @@ def test_a_conversation_without_turns_is_shown(command: str, tmp_path: Path) -> 
 # --- pages
 
 
-@pytest.mark.parametrize("command", ["inspect", "explain"])
+@each_command
 def test_a_page_is_written_and_its_line_names_it(command: str, chat: Path, tmp_path: Path) -> None:
     out = tmp_path / "out.html"
     for _ in range(2):  # an earlier report is replaced
@@ -290,14 +285,14 @@ def test_a_page_is_written_and_its_line_names_it(command: str, chat: Path, tmp_p
     assert out.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
 
 
-@pytest.mark.parametrize("command", ["inspect", "explain"])
+@each_command
 def test_json_and_a_page_can_be_had_together(command: str, chat: Path, tmp_path: Path) -> None:
     out = tmp_path / "out.html"
     assert shown_json(command, chat, "INV-4035", "--html", str(out)) == shown_json(command, chat, "INV-4035")
     assert out.exists()
 
 
-@pytest.mark.parametrize("command", ["inspect", "explain"])
+@each_command
 def test_the_conversation_itself_is_not_written_over(command: str, chat: Path) -> None:
     before = chat.read_bytes()
     result = ask(command, chat, "q", "--html", str(chat))
@@ -348,37 +343,19 @@ def test_a_wrong_option_ends_with_status_2(arguments: tuple[str, ...], chat: Pat
 # --- completion
 
 
-@pytest.mark.parametrize("shell", ["bash"])
-def test_the_shell_is_told_how_to_complete_the_command(shell: str, tmp_path: Path) -> None:
-    import os
-    import subprocess
-    import sys
+def test_the_shell_is_told_how_to_complete_the_command() -> None:
+    def answer(*arguments: str, **environment: str) -> str:
+        done = subprocess.run(
+            [*PROGRAM, *arguments],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+            env=os.environ | environment,
+        )
+        return done.stdout
 
-    code = "from gatekeeper_cli import main; main()"
-    program = [sys.executable, "-c", code]
-    said = subprocess.run(
-        [*program, "--show-completion", shell],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-        env=dict(os.environ, _TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION="1"),
-    )
-    assert said.returncode == 0, said.stderr
-    assert "_GATEKEEPER_COMPLETE" in said.stdout
-    offered = subprocess.run(
-        program,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-        env=dict(
-            os.environ,
-            _GATEKEEPER_COMPLETE=f"complete_{shell}",
-            COMP_WORDS="gatekeeper in",
-            COMP_CWORD="1",
-            _TYPER_COMPLETE_ARGS="gatekeeper in",
-            _TYPER_COMPLETE_FISH_ACTION="get-args",
-        ),
-    )
-    assert "inspect" in offered.stdout
+    told = answer("--show-completion", "bash", _TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION="1")
+    assert "_GATEKEEPER_COMPLETE" in told
+    asked = {"COMP_WORDS": "gatekeeper in", "COMP_CWORD": "1"}
+    assert "inspect" in answer(_GATEKEEPER_COMPLETE="complete_bash", **asked)

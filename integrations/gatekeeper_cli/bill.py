@@ -3,7 +3,7 @@
 ::
 
     --model, --prices, --cache ──> PriceList ──tariff, by the usage of a file──> Tariff
-    the requests of one way to send, in order ──Account.charge──> dollars of each ──Dollars.total──> sums
+    the requests of each way to send, in order ──charge──> dollars of each call ──Dollars.total──> sums
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from dataclasses import asdict, replace
 from enum import Enum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gatekeeper_core.pricing.cache import PromptCache, Request, charge
 from gatekeeper_core.pricing.prices import PRICES, ModelPrices, prices_of_model
 
 if TYPE_CHECKING:
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 
     from gatekeeper_core.pricing.usage import Usage
 
-__all__ = ["Account", "CacheState", "Dollars", "PriceList", "Tariff"]
+__all__ = ["CacheState", "Dollars", "PriceList", "Tariff"]
 
 
 class CacheState(str, Enum):
@@ -124,21 +123,3 @@ class Dollars(NamedTuple):
     def pays(self) -> bool:
         """Whether the selection costs less than everything."""
         return self.share_saved > 0
-
-
-class Account:
-    """The calls of one way to send a conversation, one after the other, with the cache that they share.
-
-    Args:
-        tariff: the prices.
-    """
-
-    def __init__(self, tariff: Tariff) -> None:
-        self._tariff = tariff
-        self._cache = PromptCache()
-
-    def charge(self, call: int, request: Request) -> float:
-        """Return the dollars of the next call; the number counts the calls of the conversation."""
-        now, prices = self._tariff.time_of(call), self._tariff.prices
-        usage, self._cache = charge(self._cache, request, now=now, prices=prices)
-        return prices.dollars(usage)

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import json
 import sys
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
+from rich.progress import MofNCompleteColumn
 
 from gatekeeper_cli.bill import CacheState
 from gatekeeper_cli.evaluate_view import Report, markdown, sections, terminal
 from gatekeeper_cli.meaning import meaning_encoder
 from gatekeeper_cli.models import client_at
-from gatekeeper_cli.opening import FromFormat, check_form
+from gatekeeper_cli.opening import FromFormat, check_form, progress_bar
 from gatekeeper_cli.output import (
     AsJson,
     Lang,
@@ -34,12 +33,12 @@ from gatekeeper_cli.texts import Language, speak, spoken, texts_for
 from gatekeeper_core.errors import GatekeeperError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Mapping
 
     from gatekeeper_cli.texts import Texts
     from gatekeeper_core.encoder import TextEncoder
     from gatekeeper_core.pricing.prices import ModelPrices
-    from gatekeeper_eval import EvalConfig, Judged, Model
+    from gatekeeper_eval import EvalConfig, Model
 
 __all__ = ["evaluate"]
 
@@ -174,7 +173,8 @@ def _with_model(
     with ExitStack() as stack:
         model = _model(config, asking, stack)
         asker = Asker(model, ledger, config, prices=rows, max_dollars=asking.max_dollars)
-        progress = stack.enter_context(_progress(len(report.prompts)))
+        advance = stack.enter_context(progress_bar(len(report.prompts), count=MofNCompleteColumn))
+        progress = (lambda _judged: advance(1)) if advance else None
         try:
             report.verdicts = evaluated(
                 report.prompts, config, asker, jobs=asking.jobs, prices=rows, seed=report.seed, progress=progress
@@ -199,18 +199,6 @@ def _model(config: EvalConfig, asking: _Asking, stack: ExitStack) -> Model:
     from gatekeeper_eval import HttpModel
 
     return HttpModel(stack.enter_context(client))
-
-
-@contextmanager
-def _progress(count: int) -> Iterator[Callable[[Judged], object] | None]:
-    """Give what shows at a terminal how many turns are done."""
-    if sys.stderr is None or not sys.stderr.isatty():
-        yield None
-        return
-    columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("", total=count)
-        yield lambda _judged: bar.advance(task)
 
 
 def _show_request(chats: str, ledger: str, digest: str, *, form: str | None, embedder: TextEncoder | None) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from gatekeeper_cli.phrases import listed, ways_to_keep
 from gatekeeper_cli.question import QuestionAnchors, readable, without_parts
 from gatekeeper_cli.showable import visible
 from gatekeeper_cli.texts import TABLE
@@ -25,7 +26,6 @@ __all__ = [
     "score_parts",
     "shared_words",
     "why_not",
-    "would_keep",
 ]
 
 MAX_NEAR = 12
@@ -136,28 +136,11 @@ def near_groups(selection: Selection, texts: Texts) -> list[NearMisses]:
     """Return the near misses by the first thing that would have kept each, in their order."""
     found: dict[str, list[tuple[int, str]]] = {}
     for decision in near_misses(selection):
-        if decision.kept_from_tokens is not None:
-            kind, said = "budget", texts("way_budget", tokens=decision.kept_from_tokens)
-        elif decision.kept_from_eta is not None:
-            kind, said = "eta", texts("way_eta", eta=decision.kept_from_eta)
-        elif decision.kept_with:
-            kind, said = "naming", texts("comma").join(map(visible, decision.kept_with))
-        else:
-            kind, said = "meaning", texts("reason.meaning", meaning=decision.meaning or 0.0)
+        ways = ways_to_keep(decision, texts) or {"meaning": texts("reason.meaning", meaning=decision.meaning or 0.0)}
+        kind = next(iter(ways))
+        said = listed(decision.kept_with, texts) if kind == "naming" else ways[kind]
         found.setdefault(kind, []).append((decision.turn_id, said))
     return [NearMisses(texts(f"near.{kind}"), tuple(turns)) for kind, turns in found.items()]
-
-
-def would_keep(decision: Decision, texts: Texts) -> tuple[str, ...]:
-    """Return a sentence for each thing that would have kept a turn, as far as the decision knows it."""
-    ways = []
-    if decision.kept_from_tokens is not None:
-        ways.append(texts("would.budget", tokens=decision.kept_from_tokens))
-    if decision.kept_from_eta is not None:
-        ways.append(texts("would.eta", eta=decision.kept_from_eta))
-    if decision.kept_with:
-        ways.append(texts("would.naming", anchors=texts("or").join(map(visible, decision.kept_with))))
-    return tuple(ways)
 
 
 def shared_words(decision: Decision, query: str) -> tuple[str, ...]:
@@ -180,7 +163,8 @@ def why_not(decision: Decision, texts: Texts, *, query: str) -> str:
     joint = "" if texts.language.value == "zh" else " "
     told = decision.outcome == "dropped" and decision.meaning is not None
     near = [texts("near_in_meaning", meaning=decision.meaning)] if told else []
-    return joint.join((sentence, *near, *would_keep(decision, texts)))
+    ways = ways_to_keep(decision, texts, wording="would", joint="or").values()
+    return joint.join((sentence, *near, *ways))
 
 
 def kept_none(selection: Selection, texts: Texts) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, DownloadColumn, Progress, TimeRemainingColumn
+from rich.progress import BarColumn, DownloadColumn, Progress, ProgressColumn, TimeRemainingColumn
 
 import gatekeeper_formats as formats
 from gatekeeper_cli.refusal import refuse
@@ -72,15 +72,17 @@ def check_form(form: str | None) -> None:
 
 
 @contextmanager
-def progress_bar(size: int, *, least: int = 0) -> Iterator[Callable[[int], None] | None]:
-    """Give what shows how many of so many bytes are read: at a terminal, and from a least size on."""
+def progress_bar(
+    size: int, *, least: int = 0, count: type[ProgressColumn] = DownloadColumn
+) -> Iterator[Callable[[int], None] | None]:
+    """Give what shows how much of a size, such as bytes, is done: at a terminal, and from a least size on."""
     if size < least or sys.stderr is None or not sys.stderr.isatty():
         yield None
         return
-    columns = (BarColumn(), DownloadColumn(), TimeRemainingColumn())
+    columns = (BarColumn(), count(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("", total=size or None)
-        yield lambda count: bar.advance(task, count)
+        yield lambda done: bar.advance(task, done)
 
 
 @contextmanager

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from gatekeeper_core.selection.result import Decision, Selection
     from gatekeeper_core.selection.verdicts import Verdict
 
-__all__ = ["kept_with", "listed", "meaning_line", "percent", "shown_dollars", "verdict_words"]
+__all__ = ["kept_with", "listed", "meaning_line", "percent", "shown_dollars", "verdict_words", "ways_to_keep"]
 
 
 def verdict_words(verdict: Verdict, texts: Texts = ENGLISH) -> tuple[str, str]:
@@ -36,16 +36,19 @@ def meaning_line(asked: Selection | TokenUse, texts: Texts) -> str:
     return texts("meaning_missed", embedder=embedder, reason=reason)
 
 
+def ways_to_keep(decision: Decision, texts: Texts, *, wording: str = "way", joint: str = "comma") -> dict[str, str]:
+    """Return each thing that would have kept a turn, as far as the decision knows it: by its kind, in words."""
+    known = (
+        ("budget", "tokens", decision.kept_from_tokens),
+        ("eta", "eta", decision.kept_from_eta),
+        ("naming", "anchors", texts(joint).join(map(visible, decision.kept_with)) or None),
+    )
+    return {kind: texts(f"{wording}.{kind}", **{name: value}) for kind, name, value in known if value is not None}
+
+
 def kept_with(decision: Decision, texts: Texts) -> str:
-    """Return what would have kept a turn, as far as the decision knows it; else an empty text."""
-    ways = []
-    if decision.kept_from_tokens is not None:
-        ways.append(texts("way_budget", tokens=decision.kept_from_tokens))
-    if decision.kept_from_eta is not None:
-        ways.append(texts("way_eta", eta=decision.kept_from_eta))
-    if decision.kept_with:
-        ways.append(texts("way_naming", anchors=listed(decision.kept_with, texts)))
-    return texts("or").join(ways)
+    """Return what would have kept a turn on one line; an empty text where nothing is known."""
+    return texts("or").join(ways_to_keep(decision, texts).values())
 
 
 def listed(anchors: Sequence[str], texts: Texts = ENGLISH) -> str:

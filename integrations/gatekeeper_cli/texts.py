@@ -52,7 +52,7 @@ class Texts:
     Args:
         language: ``en`` or ``zh``.
 
-    >>> Texts(Language.en)("way_budget", tokens=1200), Texts(Language.zh)("way_budget", tokens=1200)
+    >>> Texts(Language.en)("way.budget", tokens=1200), Texts(Language.zh)("way.budget", tokens=1200)
     ('budget 1,200', '预算 1,200')
     >>> Texts(Language.en)("inspect_heading", turns=1, tokens=1200, topics=1)
     '1 turn, 1,200 tokens, 1 topic'

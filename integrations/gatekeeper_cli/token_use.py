@@ -15,12 +15,12 @@ from hashlib import blake2b
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gatekeeper_cli.bill import Account, Dollars
+from gatekeeper_cli.bill import Dollars
 from gatekeeper_core.context.history.cache_marks import plan_marks
 from gatekeeper_core.context.history.modes import HistoryConfig
 from gatekeeper_core.context.history.selector import ThreadSelector
 from gatekeeper_core.messages import Message, turn_starts
-from gatekeeper_core.pricing.cache import Request
+from gatekeeper_core.pricing.cache import PromptCache, Request, charge
 from gatekeeper_core.tokens import count_message
 
 if TYPE_CHECKING:
@@ -207,23 +207,28 @@ def token_use(
 
 
 class _Bill:
-    """The accounts of the three ways to send a conversation."""
+    """What the calls of a conversation cost in each of the three ways to send it, each with a cache of its own."""
 
     def __init__(self, messages: Sequence[Message], tariff: Tariff) -> None:
         self._messages = messages
         self._pieces = [_piece(message) for message in messages]
-        self._everything, *self._chosen = (Account(tariff) for _ in Dollars._fields)
+        self._tariff = tariff
+        self._caches = [PromptCache() for _ in Dollars._fields]
 
     def dollars(self, call: int, stop: int, *views: HistoryView) -> Dollars:
         """Return what a call costs, with all messages up to a position and with what each view keeps of them."""
         answer = self._pieces[stop][1]
-        everything = Request(self._pieces[:stop], [stop - 1] if stop else [], answer)
-        amounts = [self._everything.charge(call, everything)]
-        for account, view in zip(self._chosen, views, strict=True):
+        requests = [Request(self._pieces[:stop], [stop - 1] if stop else [], answer)]
+        for view in views:
             replaced = {at: _piece(message) for at, message in view.replaced}
             pieces = [replaced.get(at, self._pieces[at]) for at in view.kept]
-            amounts.append(account.charge(call, Request(pieces, self._marks(view), answer)))
-        return Dollars(*amounts)
+            requests.append(Request(pieces, self._marks(view), answer))
+        now, prices = self._tariff.time_of(call), self._tariff.prices
+        charged = [
+            charge(cache, each, now=now, prices=prices) for cache, each in zip(self._caches, requests, strict=True)
+        ]
+        self._caches = [cache for _, cache in charged]
+        return Dollars(*(prices.dollars(usage) for usage, _ in charged))
 
     def _marks(self, view: HistoryView) -> set[int]:
         """Return where marks go: behind the head, and where the adapters put them; of a window, at its end."""

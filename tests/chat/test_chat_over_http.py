@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import socket
-import subprocess
-import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -20,9 +16,13 @@ from gatekeeper_core.selection.constraints import render_constraints
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.token_estimate import TokenEstimator
 from tests.chat.server import API_KEY, Answer, Cut, MidStream, MiniMaxServer
+from tests.command import run
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from typer.testing import Result
 
     from tests.chat.server import Behaviour
 
@@ -30,7 +30,6 @@ count_tokens = TokenEstimator()
 
 pytestmark = [pytest.mark.cli, pytest.mark.chat]
 
-COMMAND = [sys.executable, "-W", "error", "-c", "from gatekeeper_cli import main; main()", "chat"]
 TALKS = {
     "chinese": ["我们的缓存用 6380 端口。", "端口是多少来着？", "换个话题，养猫要准备什么？", "回到缓存：端口是多少？"],
     "english": [
@@ -50,25 +49,10 @@ def server() -> Iterator[MiniMaxServer]:
         yield running
 
 
-def environment(server: MiniMaxServer | None, **changes: str) -> dict[str, str]:
-    url = {} if server is None else {"MINIMAX_API_KEY": API_KEY, "MINIMAX_BASE_URL": server.base_url}
-    return dict(os.environ) | {"PYTHONUTF8": "1", "NO_PROXY": "127.0.0.1"} | url | changes
-
-
-def chat(
-    server: MiniMaxServer | None, *arguments: str, lines: Sequence[str] = ("hello",), **changes: str
-) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run(
-        [*COMMAND, *arguments],
-        input="".join(f"{line}\n" for line in lines),
-        env=environment(server, **changes),
-        capture_output=True,
-        encoding="utf-8",
-        timeout=60,
-        check=False,
-    )
+def chat(server: MiniMaxServer | None, *arguments: object, lines: Sequence[str] = ("hello",), **changes: str) -> Result:
+    address = {"MINIMAX_API_KEY": API_KEY, "MINIMAX_BASE_URL": server.base_url} if server else {}
+    done = run("chat", *arguments, stdin="\n".join(lines), **{**address, **changes})
     assert API_KEY not in done.stdout + done.stderr
-    assert "Traceback" not in done.stderr
     return done
 
 
@@ -84,8 +68,8 @@ def test_the_model_is_sent_what_the_gatekeeper_chooses(language: str, server: Mi
     prices = prices_of_model("MiniMax-M2.7")
     assert prices is not None
     file = tmp_path / "chat.jsonl"
-    done = chat(server, "--history", str(file), "--budget", "40", lines=TALKS[language])
-    assert (done.returncode, done.stderr) == (0, "")
+    done = chat(server, "--history", file, "--budget", "40", lines=TALKS[language])
+    assert (done.exit_code, done.stderr) == (0, "")
     gatekeeper, said = ContextGatekeeper(40), list[Message]()
     answers = [message["content"] for message in recorded(file) if message["role"] == "assistant"]
     statuses = [line for line in done.stdout.splitlines() if " tokens sent, " in line]
@@ -105,7 +89,7 @@ def test_the_model_is_sent_what_the_gatekeeper_chooses(language: str, server: Mi
 def test_the_head_of_the_file_and_the_pins_are_one_system_message(server: MiniMaxServer, tmp_path: Path) -> None:
     file = tmp_path / "chat.jsonl"
     file.write_text('{"role": "system", "content": "Be brief."}\n', encoding="utf-8")
-    chat(server, "--history", str(file), lines=["/pin 语言 中文", "hello"])
+    chat(server, "--history", file, lines=["/pin 语言 中文", "hello"])
     assert [message["role"] for message in server.requests[0].body["messages"]] == ["system", "user"]
     head = f"Be brief.\n\n{render_constraints({'语言': '中文'})}"
     assert server.requests[0].body["messages"][0]["content"] == head
@@ -115,7 +99,7 @@ def test_the_head_of_the_file_and_the_pins_are_one_system_message(server: MiniMa
 def test_thinking_is_neither_shown_nor_stored(split: bool, server: MiniMaxServer, tmp_path: Path) -> None:
     file = tmp_path / "chat.jsonl"
     server.script(Answer("端口是 6380。", thinking="secret thoughts 想一想", split=split))
-    done = chat(server, "--history", str(file), lines=["port?"])
+    done = chat(server, "--history", file, lines=["port?"])
     assert "> port?\n端口是 6380。\n[" in done.stdout
     assert "thoughts" not in done.stdout + file.read_text(encoding="utf-8")
     assert [message["content"] for message in recorded(file)] == ["port?", "端口是 6380。"]
@@ -134,8 +118,8 @@ def test_a_failed_answer_is_one_line_and_the_chat_goes_on(fault: str, server: Mi
     file = tmp_path / "chat.jsonl"
     behaviour, reason = FAULTS[fault]
     server.script(Answer("first answer"), behaviour, Answer("third answer"))
-    done = chat(server, "--history", str(file), lines=["first", "second", "third"])
-    assert (done.returncode, done.stderr) == (1, "")
+    done = chat(server, "--history", file, lines=["first", "second", "third"])
+    assert (done.exit_code, done.stderr) == (1, "")
     (line,) = [line for line in done.stdout.splitlines() if line.startswith("no answer: ")]
     assert reason in line
     assert line.endswith("; nothing was recorded")
@@ -146,7 +130,7 @@ def test_a_failed_answer_is_one_line_and_the_chat_goes_on(fault: str, server: Mi
 def test_a_refused_key_is_one_line_without_the_key(server: MiniMaxServer) -> None:
     wrong = API_KEY.replace("0", "9")
     done = chat(server, MINIMAX_API_KEY=wrong)
-    assert done.returncode == 1
+    assert done.exit_code == 1
     assert "no answer: " in done.stdout
     assert "MINIMAX_API_KEY" in done.stdout
     assert wrong not in done.stdout + done.stderr
@@ -157,27 +141,21 @@ def test_no_server_is_one_line() -> None:
         unused.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{unused.getsockname()[1]}/v1"
         done = chat(None, MINIMAX_API_KEY=API_KEY, MINIMAX_BASE_URL=url)
-    assert done.returncode == 1
+    assert done.exit_code == 1
     assert done.stdout.count("no answer: the model could not be reached") == 1
 
 
-def test_the_key_may_stand_in_a_file(server: MiniMaxServer, tmp_path: Path) -> None:
-    """000-56: the .env format."""
-    env_file = tmp_path / ".env"
-    env_file.write_text(f"MINIMAX_API_KEY={API_KEY}\nMINIMAX_BASE_URL={server.base_url}\n", encoding="utf-8")
-    done = chat(None, "--env-file", str(env_file))
-    assert (done.returncode, done.stderr) == (0, "")
-    assert "回答 about hello" in done.stdout
-    assert len(server.requests) == 1
-
-
-def test_the_file_of_the_working_folder_is_read_without_being_named(
-    server: MiniMaxServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("options", [["--env-file", "own.env"], []], ids=["a file that is named", "a folder's .env"])
+def test_the_key_may_stand_in_a_file(
+    options: list[str], server: MiniMaxServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """000-56: the .env format."""
     monkeypatch.chdir(tmp_path)
-    (tmp_path / ".env").write_text(f"MINIMAX_API_KEY={API_KEY}\nMINIMAX_BASE_URL={server.base_url}\n", encoding="utf-8")
-    done = chat(None)
-    assert (done.returncode, done.stderr) == (0, "")
+    written = f"MINIMAX_API_KEY={API_KEY}\nMINIMAX_BASE_URL={server.base_url}\n"
+    (tmp_path / (options[-1] if options else ".env")).write_text(written, encoding="utf-8")
+    done = chat(None, *options)
+    assert (done.exit_code, done.stderr) == (0, "")
+    assert "回答 about hello" in done.stdout
     assert len(server.requests) == 1
 
 
@@ -185,8 +163,8 @@ def test_the_file_of_the_working_folder_is_read_without_being_named(
 def test_a_file_without_a_key_leads_to_the_scripted_model(content: str, tmp_path: Path) -> None:
     env_file = tmp_path / ".env"
     env_file.write_text(content, encoding="utf-8")
-    done = chat(None, "--env-file", str(env_file))
-    assert (done.returncode, done.stderr.count("\n")) == (0, 2)
+    done = chat(None, "--env-file", env_file)
+    assert (done.exit_code, done.stderr.count("\n")) == (0, 2)
     assert "> hello\nNoted.\n[" in done.stdout
 
 
@@ -197,17 +175,17 @@ def test_a_file_without_a_key_leads_to_the_scripted_model(content: str, tmp_path
 )
 def test_a_setting_that_cannot_work_is_one_line(changes: dict[str, str]) -> None:
     done = chat(None, **({"MINIMAX_API_KEY": API_KEY} | changes))
-    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert (done.exit_code, done.stdout, done.stderr.count("\n")) == (2, "", 1)
     assert done.stderr.startswith("gatekeeper: ")
     assert "你的key" not in done.stderr
 
 
 def test_any_address_can_be_named(server: MiniMaxServer) -> None:
     done = chat(server, "--base-url", server.base_url, "--model", "qwen3", "--key-env", "OTHER_KEY", OTHER_KEY=API_KEY)
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (done.exit_code, done.stderr) == (0, "")
     assert server.requests[0].body["model"] == "qwen3"
     with MiniMaxServer(api_key=None) as local:
-        assert chat(None, "--base-url", local.base_url, "--model", "qwen3").returncode == 0
+        assert chat(None, "--base-url", local.base_url, "--model", "qwen3").exit_code == 0
         assert "authorization" not in local.requests[0].headers
 
 
@@ -222,5 +200,5 @@ def test_any_address_can_be_named(server: MiniMaxServer) -> None:
 )
 def test_an_address_that_cannot_work_is_one_line(arguments: list[str], words: str) -> None:
     done = chat(None, *arguments)
-    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert (done.exit_code, done.stdout, done.stderr.count("\n")) == (2, "", 1)
     assert words in done.stderr

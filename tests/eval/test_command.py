@@ -7,33 +7,27 @@ import os
 import re
 import signal
 import subprocess
-import sys
 import threading
 from collections import Counter
+from functools import partial
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests import command
 from tests.chat.server import API_KEY, Behaviour, Failure, MiniMaxServer, Slow
 from tests.eval.chats import ANSWERS, VERDICTS, reply, write_chats
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from click.testing import Result
-
 pytestmark = [pytest.mark.cli, pytest.mark.chat]
 
 PRICES = {"scripted": {"input": 1, "output": 10}}
 
 
-def run(*arguments: str, **environment: str) -> Result:
-    from typer.testing import CliRunner
-
-    from gatekeeper_cli.app import app
-
-    return CliRunner().invoke(app, ["eval", *arguments], env=environment, catch_exceptions=False)
+run = partial(command.run, "eval")
 
 
 @pytest.fixture(autouse=True)
@@ -160,10 +154,9 @@ class Hanging:
 @pytest.mark.skipif(os.name == "nt", reason="SIGKILL is a signal of POSIX")
 def test_killed_and_resumed_it_asks_nothing_twice(chats: str, tmp_path: Path) -> None:
     model = Hanging(7)
-    code = "from gatekeeper_cli import main; main()"
     with MiniMaxServer(model) as server:
-        command = [sys.executable, "-c", code, "eval", chats, *options(server), "--yes", "--jobs", "1"]
-        process = subprocess.Popen(command, env=os.environ | {"EVAL_KEY": API_KEY}, stdout=subprocess.DEVNULL)
+        asking = [*command.PROGRAM, "eval", chats, *options(server), "--yes", "--jobs", "1"]
+        process = subprocess.Popen(asking, env=os.environ | {"EVAL_KEY": API_KEY}, stdout=subprocess.DEVNULL)
         assert model.waits.wait(60)
         process.send_signal(signal.SIGKILL)
         assert process.wait(30) == -signal.SIGKILL

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import re
 import tracemalloc
 from typing import TYPE_CHECKING, Any
 
@@ -28,40 +28,14 @@ from tests.agent_logs import (
     said_item,
     token_count,
 )
+from tests.formats.files import TEXTS, Folder, said
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from gatekeeper_formats import Conversation
 
-    Read = Callable[[object], Conversation]
-
-TEXTS = {
-    "chinese": [("缓存的端口是多少？", "新实例用 6380 端口。"), ("面包要发酵多久？", "大约五小时。")],
-    "english": [("Which port does the cache use?", "Port 6380."), ("How long does dough rise?", "Five hours.")],
-    "mixed": [("Redis cache 用哪个 port？", "listens on 6380。"), ("sourdough 要发酵多久？", "大约 five hours。")],
-}
 each_language = pytest.mark.parametrize("language", TEXTS)
-
-
-@pytest.fixture
-def read(tmp_path: Path) -> Read:
-    def written(content: object) -> Conversation:
-        """Read a file of one value, of text, or of the lines of a list."""
-        file = tmp_path / "log"
-        if isinstance(content, bytes):
-            file.write_bytes(content)
-        else:
-            text = content if isinstance(content, str) else json.dumps(content, ensure_ascii=False)
-            file.write_text(text, encoding="utf-8")
-        return read_conversation(file, name="log")
-
-    return written
-
-
-def said(conversation: Conversation) -> list[tuple[str, str]]:
-    return [(message.role, message.text) for message in conversation.messages]
 
 
 def text(words: str) -> dict[str, Any]:
@@ -94,8 +68,8 @@ WORKED = [
 ]
 
 
-def test_a_session_of_claude_code_is_read_with_its_parallel_calls(read: Read) -> None:
-    session = read(lines_of(WORKED))
+def test_a_session_of_claude_code_is_read_with_its_parallel_calls(folder: Folder) -> None:
+    session = folder.read(lines_of(WORKED))
     assert said(session) == [
         ("user", "哪个端口？"),
         ("assistant", "I look."),
@@ -113,16 +87,16 @@ def test_a_session_of_claude_code_is_read_with_its_parallel_calls(read: Read) ->
     assert session.left_out == {"log_record": 3, "program_message": 1, "thinking": 1}
 
 
-def test_the_usage_of_a_message_in_several_records_is_its_last(read: Read) -> None:
-    first, second = read(lines_of(WORKED)).usage
+def test_the_usage_of_a_message_in_several_records_is_its_last(folder: Folder) -> None:
+    first, second = folder.read(lines_of(WORKED)).usage
     assert first == Usage(111, 5, cached_tokens=100, model="claude-sonnet-4-5")
     assert second.input_tokens == 120
 
 
-def test_the_part_before_a_compaction_stays_and_its_summary_is_counted(read: Read) -> None:
+def test_the_part_before_a_compaction_stays_and_its_summary_is_counted(folder: Folder) -> None:
     boundary = {"type": "system", "subtype": "compact_boundary", "uuid": "b", "parentUuid": None}
     for link in ({"logicalParentUuid": "a0"}, {"logicalParentUuid": "gone"}, {}):
-        session = read(
+        session = folder.read(
             lines_of(
                 [
                     *claude_code_of([("first", "one")]),
@@ -136,18 +110,18 @@ def test_the_part_before_a_compaction_stays_and_its_summary_is_counted(read: Rea
         assert session.left_out == {"compaction": 1, "log_record": 1}
 
 
-def test_the_links_go_on_behind_a_compaction_where_another_branch_lies_between(read: Read) -> None:
+def test_the_links_go_on_behind_a_compaction_where_another_branch_lies_between(folder: Folder) -> None:
     records = [
         *claude_code_of([("kept", "answer")]),
         claude_record("x1", "a0", "user", "taken back"),
         {"type": "system", "subtype": "compact_boundary", "uuid": "b", "parentUuid": None, "logicalParentUuid": "a0"},
         claude_record("u1", "b", "user", "asked"),
     ]
-    session = read(lines_of(records))
+    session = folder.read(lines_of(records))
     assert said(session) == [("user", "kept"), ("assistant", "answer"), ("user", "asked")]
 
 
-def test_the_newest_branch_is_read_and_the_others_counted_with_their_usage(read: Read) -> None:
+def test_the_newest_branch_is_read_and_the_others_counted_with_their_usage(folder: Folder) -> None:
     records = [
         *claude_code_of([("kept", "answer")]),
         claude_record("x1", "a0", "user", "taken back"),
@@ -155,44 +129,44 @@ def test_the_newest_branch_is_read_and_the_others_counted_with_their_usage(read:
         claude_record("x3", "x2", "user", tool_result("t9", "never")),
         claude_record("u2", "a0", "user", "asked instead"),
     ]
-    session = read(lines_of(records))
+    session = folder.read(lines_of(records))
     assert said(session) == [("user", "kept"), ("assistant", "answer"), ("user", "asked instead")]
     assert session.left_out == {"branch_message": 3}
     assert len(session.usage) == 1
 
 
-def test_messages_of_subagents_are_counted_beside_others_and_read_alone(read: Read) -> None:
+def test_messages_of_subagents_are_counted_beside_others_and_read_alone(folder: Folder) -> None:
     aside = [{**record, "isSidechain": True} for record in claude_code_of([("find it", "found")])]
     renamed = [{**record, "uuid": f"s{at}", "parentUuid": None} for at, record in enumerate(aside)]
     own = claude_code_of([("hi", "hello")])
     for file in ([*own, *renamed], [*renamed, *own]):
-        session = read(lines_of(file))
+        session = folder.read(lines_of(file))
         assert said(session) == [("user", "hi"), ("assistant", "hello")]
         assert session.left_out == {"subagent_message": 2}
         assert len(session.usage) == 1
-    assert said(read(lines_of(aside))) == [("user", "find it"), ("assistant", "found")]
+    assert said(folder.read(lines_of(aside))) == [("user", "find it"), ("assistant", "found")]
 
 
-def test_what_the_program_says_itself_is_counted(read: Read) -> None:
+def test_what_the_program_says_itself_is_counted(folder: Folder) -> None:
     own = [
         claude_record("p1", None, "user", "<local-command-stdout>ok</local-command-stdout>"),
         claude_record("p2", "p1", "assistant", [text("API Error")], isApiErrorMessage=True),
         claude_record("p3", "p2", "assistant", [text("No response")], message={"model": "<synthetic>"}),
         claude_record("p4", "p3", "user", [text("reminder")], isMeta=True),
     ]
-    session = read(lines_of([*own, claude_record("u1", "p4", "user", "hi")]))
+    session = folder.read(lines_of([*own, claude_record("u1", "p4", "user", "hi")]))
     assert said(session) == [("user", "hi")]
     assert session.left_out == {"program_message": 4}
 
 
-def test_the_user_s_words_beside_results_and_pictures_are_kept(read: Read) -> None:
+def test_the_user_s_words_beside_results_and_pictures_are_kept(folder: Folder) -> None:
     picture = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "aGk="}}
     records = [
         claude_record("u1", None, "user", [text("look"), picture]),
         claude_answer("a1", "u1", tool_use("t1"), "msg_1"),
         claude_record("u2", "a1", "user", [*tool_result("t1", ""), text("[Request interrupted by user]")]),
     ]
-    session = read(lines_of(records))
+    session = folder.read(lines_of(records))
     assert session.messages[0].content == (TextPart("look"), MediaPart("image"))
     assert len(session.turns) == 1
     assert session.left_out == {"image": 1}
@@ -209,38 +183,38 @@ def test_the_user_s_words_beside_results_and_pictures_are_kept(read: Read) -> No
         {"type": "mode", "mode": "normal", "sessionId": "s-1"},
     ],
 )
-def test_a_session_of_claude_code_is_told_by_any_first_record(first: dict[str, Any], read: Read) -> None:
-    session = read(lines_of([first, *claude_code_of(TEXTS["mixed"])]))
+def test_a_session_of_claude_code_is_told_by_any_first_record(first: dict[str, Any], folder: Folder) -> None:
+    session = folder.read(lines_of([first, *claude_code_of(TEXTS["mixed"])]))
     assert session.form == "claude-code"
     assert len(session.turns) == 2
     assert session.left_out == {"log_record": 1}
 
 
-def test_a_title_that_the_user_gave_comes_first(read: Read) -> None:
+def test_a_title_that_the_user_gave_comes_first(folder: Folder) -> None:
     titles = [
         {"type": "custom-title", "customTitle": "Mine", "sessionId": "s-1"},
         {"type": "ai-title", "aiTitle": "Guessed", "sessionId": "s-1"},
         {"type": "summary", "summary": "Old", "leafUuid": "x"},
     ]
-    assert read(lines_of([*claude_code_of([("a", "b")]), *titles])).heading.title == "Mine"
-    assert read(lines_of([*claude_code_of([("a", "b")]), *titles[1:]])).heading.title == "Guessed"
+    assert folder.read(lines_of([*claude_code_of([("a", "b")]), *titles])).heading.title == "Mine"
+    assert folder.read(lines_of([*claude_code_of([("a", "b")]), *titles[1:]])).heading.title == "Guessed"
 
 
-def test_records_without_links_are_read_in_their_order(read: Read) -> None:
+def test_records_without_links_are_read_in_their_order(folder: Folder) -> None:
     bare = [{"type": record["type"], "message": record["message"]} for record in claude_code_of(TEXTS["english"])]
-    assert len(read(lines_of(bare)).turns) == 2
+    assert len(folder.read(lines_of(bare)).turns) == 2
     half = [
         {key: value for key, value in record.items() if key != "parentUuid"}
         for record in claude_code_of(TEXTS["chinese"])
     ]
-    assert len(read(lines_of(half)).turns) == 2
+    assert len(folder.read(lines_of(half)).turns) == 2
     circle = [{**record, "parentUuid": "a1"} for record in claude_code_of(TEXTS["chinese"])]
-    assert read(lines_of(circle)).messages
+    assert folder.read(lines_of(circle)).messages
 
 
-def test_records_that_stand_twice_are_read_once(read: Read) -> None:
+def test_records_that_stand_twice_are_read_once(folder: Folder) -> None:
     records = claude_code_of(TEXTS["mixed"])
-    session = read(lines_of([*records, *records[:2]]))
+    session = folder.read(lines_of([*records, *records[:2]]))
     assert len(session.turns) == 2
     assert session.left_out == {"log_record": 2}
 
@@ -256,35 +230,33 @@ LOGS: dict[str, Callable[[Any], str]] = {
 
 @each_language
 @pytest.mark.parametrize("log", LOGS)
-def test_a_broken_line_in_the_middle_is_named(log: str, language: str, read: Read) -> None:
+def test_a_broken_line_in_the_middle_is_named(log: str, language: str, folder: Folder) -> None:
     lines = LOGS[log](TEXTS[language]).splitlines(keepends=True)
     lines[2] = lines[2][:-20] + "\n"
-    with pytest.raises(FormatError, match=r"^log: line 3, column \d+: not JSON"):
-        read("".join(lines))
+    assert re.match(r"line 3, column \d+: not JSON", folder.refusal("".join(lines)))
     lines[2] = "[]\n"
-    with pytest.raises(FormatError, match=r"^log: line 3: must be an object, got a list"):
-        read("".join(lines))
+    assert folder.refusal("".join(lines)).startswith("line 3: must be an object, got a list")
 
 
 @each_language
 @pytest.mark.parametrize("log", LOGS)
-def test_a_last_line_that_is_still_written_is_counted(log: str, language: str, read: Read) -> None:
+def test_a_last_line_that_is_still_written_is_counted(log: str, language: str, folder: Folder) -> None:
     whole = LOGS[log](TEXTS[language])
     *_, last = whole.splitlines(keepends=True)
     start = len(whole.encode()) - len(last.encode())
     for size in range(1, len(last.encode()) - 2, 17):  # also in the middle of a character
-        conversation = read(whole.encode()[: start + size])
+        conversation = folder.read(whole.encode()[: start + size])
         assert len(conversation.messages) == 3
         assert conversation.left_out["cut_line"] == 1
 
 
-def test_what_no_message_can_be_read_from_is_refused_with_its_line(read: Read) -> None:
+def test_what_no_message_can_be_read_from_is_refused_with_its_line(folder: Folder) -> None:
     wrong = claude_record("u1", None, "user", [{"type": "tool_use", "id": "t", "name": "x", "input": {}}])
-    with pytest.raises(FormatError, match=r"^log: line 2: a block of type 'tool_use' cannot stand in"):
-        read(lines_of([*claude_code_of([("hi", "ho")])[:1], wrong]))
+    reason = folder.refusal(lines_of([*claude_code_of([("hi", "ho")])[:1], wrong]))
+    assert reason.startswith("line 2: a block of type 'tool_use' cannot stand in")
     item = codex_record("response_item", type="function_call_output", output="x")
-    with pytest.raises(FormatError, match=r'^log: line 2: an item with an output must have a "call_id"'):
-        read(lines_of([*codex_of([("hi", "ho")])[:1], item]))
+    reason = folder.refusal(lines_of([*codex_of([("hi", "ho")])[:1], item]))
+    assert reason.startswith('line 2: an item with an output must have a "call_id"')
 
 
 # --- Codex ----------------------------------------------------------------------------------------------------------
@@ -312,8 +284,8 @@ ROLLOUT = [
 ]
 
 
-def test_a_rollout_is_read_with_its_calls_and_what_they_used(read: Read) -> None:
-    rollout = read(lines_of(ROLLOUT))
+def test_a_rollout_is_read_with_its_calls_and_what_they_used(folder: Folder) -> None:
+    rollout = folder.read(lines_of(ROLLOUT))
     assert said(rollout) == [
         ("user", "哪个端口？"),
         ("assistant", ""),
@@ -334,7 +306,7 @@ def test_a_rollout_is_read_with_its_calls_and_what_they_used(read: Read) -> None
     )
 
 
-def test_a_rollout_is_read_as_it_happened_beside_compactions_and_what_was_rolled_back(read: Read) -> None:
+def test_a_rollout_is_read_as_it_happened_beside_compactions_and_what_was_rolled_back(folder: Folder) -> None:
     records = [
         *codex_of([("first", "one")]),
         codex_record("compacted", message="a summary", replacement_history=[said_item("user", "a summary")]),
@@ -345,16 +317,16 @@ def test_a_rollout_is_read_as_it_happened_beside_compactions_and_what_was_rolled
         codex_record("event_msg", type="thread_name_updated", thread_name="Ports"),
         *codex_of([("second", "two")]),
     ]
-    rollout = read(lines_of(records))
+    rollout = folder.read(lines_of(records))
     assert [turn.user_text for turn in rollout.turns] == ["first", "second"]
     assert rollout.heading.title == "Ports"
     assert rollout.left_out == {"compaction": 1, "branch_message": 4, "log_record": 4}
     assert [call.input_tokens for call in rollout.usage] == [100]
 
 
-def test_a_rollout_of_the_first_versions_has_no_envelopes(read: Read) -> None:
+def test_a_rollout_of_the_first_versions_has_no_envelopes(folder: Folder) -> None:
     first = {"id": "c-0", "timestamp": "2025-06-01T10:00:00Z", "instructions": None, "git": {}}
-    rollout = read(lines_of([first, {"record_type": "state"}, *items_of(TEXTS["chinese"])]))
+    rollout = folder.read(lines_of([first, {"record_type": "state"}, *items_of(TEXTS["chinese"])]))
     assert (rollout.form, len(rollout.turns), rollout.heading.id) == ("codex", 2, "c-0")
 
 
@@ -372,22 +344,22 @@ CALLED = [
 @pytest.mark.parametrize(
     "made", [CALLED, lines_of(CALLED), {"model": "gpt-5", "input": CALLED[:4], "output": CALLED[4:]}]
 )
-def test_items_are_told_though_the_first_is_a_plain_message(made: object, read: Read) -> None:
-    conversation = read(made)
+def test_items_are_told_though_the_first_is_a_plain_message(made: object, folder: Folder) -> None:
+    conversation = folder.read(made)
     assert conversation.form == "responses"
     assert said(conversation) == [("user", "端口？"), ("assistant", ""), ("tool", "6380"), ("assistant", "6380.")]
     assert conversation.left_out == {"thinking": 1}
     assert not conversation.messages[3].metadata
 
 
-def test_a_request_may_be_one_text(read: Read) -> None:
-    conversation = read({"model": "gpt-5", "input": "端口？"})
+def test_a_request_may_be_one_text(folder: Folder) -> None:
+    conversation = folder.read({"model": "gpt-5", "input": "端口？"})
     assert (conversation.form, said(conversation)) == ("responses", [("user", "端口？")])
     with pytest.raises(FormatError, match="holds no known format"):
-        read({"instruction": "translate", "model": "x", "input": "端口", "output": "port"})
+        folder.read({"instruction": "translate", "model": "x", "input": "端口", "output": "port"})
 
 
-def test_an_answer_has_its_instructions_its_tools_and_its_usage(read: Read) -> None:
+def test_an_answer_has_its_instructions_its_tools_and_its_usage(folder: Folder) -> None:
     answer = {
         "object": "response",
         "model": "gpt-5",
@@ -398,7 +370,7 @@ def test_an_answer_has_its_instructions_its_tools_and_its_usage(read: Read) -> N
         "tools": [{"type": "web_search"}],
         "usage": {"input_tokens": 30, "input_tokens_details": {"cached_tokens": 20}, "output_tokens": 4},
     }
-    conversation = read(answer)
+    conversation = folder.read(answer)
     assert said(conversation) == [("system", "Be brief."), ("user", "端口？"), ("assistant", "6380.")]
     assert conversation.usage == (Usage(30, 4, cached_tokens=20, model="gpt-5"),)
     assert conversation.left_out == {"tool_definition": 1, "compaction": 1}
@@ -408,7 +380,7 @@ def test_an_answer_has_its_instructions_its_tools_and_its_usage(read: Read) -> N
 # --- Gemini ---------------------------------------------------------------------------------------------------------
 
 
-def test_contents_have_calls_thoughts_and_what_the_system_is_told(read: Read) -> None:
+def test_contents_have_calls_thoughts_and_what_the_system_is_told(folder: Folder) -> None:
     contents = [
         *contents_of([("端口？", "I look.")])[:1],
         {
@@ -422,7 +394,7 @@ def test_contents_have_calls_thoughts_and_what_the_system_is_told(read: Read) ->
         {"role": "model", "parts": [{"text": "6380."}]},
     ]
     request = {"systemInstruction": {"parts": [{"text": "Be brief."}]}, "contents": contents, "tools": [{}]}
-    conversation = read(request)
+    conversation = folder.read(request)
     assert said(conversation) == [
         ("system", "Be brief."),
         ("user", "端口？"),
@@ -447,7 +419,7 @@ def test_parts_that_say_their_type_are_no_contents_of_gemini(other: object) -> N
     assert not CONTENTS.knows(other)
 
 
-def test_a_session_of_gemini_cli_has_each_message_as_it_was_last_written(read: Read) -> None:
+def test_a_session_of_gemini_cli_has_each_message_as_it_was_last_written(folder: Folder) -> None:
     call = {"id": "k1", "name": "look", "args": {}, "status": "success", "result": None}
     result = [{"functionResponse": {"id": "k1", "name": "look", "response": {"output": "6380"}}}]
     tokens = {"input": 40, "output": 3, "cached": 30, "thoughts": 2, "tool": 1, "total": 46}
@@ -465,7 +437,7 @@ def test_a_session_of_gemini_cli_has_each_message_as_it_was_last_written(read: R
         {"$set": {"summary": "Ports"}},
         gemini_message("g3", "gemini", [{"text": "6380."}]),
     ]
-    session = read(lines_of(records))
+    session = folder.read(lines_of(records))
     assert said(session) == [("user", "端口？"), ("assistant", ""), ("tool", "6380"), ("assistant", "6380.")]
     assert session.messages[1].tool_calls == (ToolCall("k1", "look", "{}"),)
     assert session.heading == (1, "g-1", "Ports", "2025-11-03")
@@ -485,8 +457,8 @@ TOOLS = [
 
 
 @pytest.mark.parametrize("made", [TOOLS, lines_of(TOOLS), {"messages": TOOLS}, lines_of([{"messages": TOOLS}])])
-def test_a_list_of_anthropic_is_told_by_its_blocks(made: object, read: Read) -> None:
-    conversation = read(made)
+def test_a_list_of_anthropic_is_told_by_its_blocks(made: object, folder: Folder) -> None:
+    conversation = folder.read(made)
     assert conversation.form == "anthropic"
     assert said(conversation) == [
         ("user", "端口？"),
@@ -500,8 +472,8 @@ def test_a_list_of_anthropic_is_told_by_its_blocks(made: object, read: Read) -> 
     assert conversation.left_out == {"thinking": 1}
 
 
-def test_a_request_of_anthropic_begins_with_what_the_system_is_told(read: Read) -> None:
-    conversation = read(anthropic_of(TEXTS["mixed"], system=[text("Be brief. 简短。")], tools=[{}, {}]))
+def test_a_request_of_anthropic_begins_with_what_the_system_is_told(folder: Folder) -> None:
+    conversation = folder.read(anthropic_of(TEXTS["mixed"], system=[text("Be brief. 简短。")], tools=[{}, {}]))
     assert said(conversation)[0] == ("system", "Be brief. 简短。")
     assert conversation.left_out == {"tool_definition": 2}
 
@@ -518,11 +490,12 @@ def test_a_request_of_anthropic_begins_with_what_the_system_is_told(read: Read) 
         ([{}], "its first element has the keys none"),
     ],
 )
-def test_what_no_format_knows_is_refused_with_its_keys_and_the_formats(content: object, where: str, read: Read) -> None:
-    with pytest.raises(FormatError) as refused:
-        read(content)
-    assert str(refused.value).startswith(f"log: holds no known format: {where}; known are openai, ")
-    assert all(name in str(refused.value) for name in ("claude-code", "codex", "responses", "gemini", "anthropic"))
+def test_what_no_format_knows_is_refused_with_its_keys_and_the_formats(
+    content: object, where: str, folder: Folder
+) -> None:
+    reason = folder.refusal(content)
+    assert reason.startswith(f"holds no known format: {where}; known are openai, ")
+    assert all(name in reason for name in ("claude-code", "codex", "responses", "gemini", "anthropic"))
 
 
 def test_a_long_session_is_read_without_holding_its_file(tmp_path: Path) -> None:

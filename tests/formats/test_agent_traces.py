@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import doctest
 import html
-import importlib
 import io
 import json
 import time
@@ -44,46 +42,14 @@ from tests.agent_traces import (
     spans_of,
     text_part,
 )
+from tests.formats.files import Folder, said
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
     from gatekeeper_formats import Conversation
 
-    Read = Callable[..., Conversation]
 
 PAIRS = [("缓存的 port 是多少？", "新实例用 6380 端口。"), ("And the host?", "localhost")]
 SAID = [("user", PAIRS[0][0]), ("assistant", PAIRS[0][1]), ("user", PAIRS[1][0]), ("assistant", PAIRS[1][1])]
-
-
-@pytest.fixture
-def write(tmp_path: Path) -> Callable[[Any], str]:
-    def written(content: Any) -> str:
-        file = tmp_path / "log"
-        file.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
-        return str(file)
-
-    return written
-
-
-@pytest.fixture
-def read(write: Callable[[Any], str]) -> Read:
-    return lambda content, **options: read_conversation(write(content), **options)
-
-
-@pytest.fixture
-def refusal(write: Callable[[Any], str]) -> Callable[..., str]:
-    def refused(content: Any, **options: Any) -> str:
-        with pytest.raises(FormatError) as error:
-            read_conversation(write(content), **options)
-        return str(error.value).partition(": ")[2]
-
-    return refused
-
-
-def said(reading: Conversation) -> list[tuple[str, str]]:
-    return [(message.role, message.text) for message in reading.messages]
 
 
 def is_whole(reading: Conversation) -> bool:
@@ -94,9 +60,9 @@ def is_whole(reading: Conversation) -> bool:
 # --- OpenHands ------------------------------------------------------------------------------------------------------
 
 
-def test_openhands_actions_become_calls_and_their_observations_the_results(read: Read) -> None:
+def test_openhands_actions_become_calls_and_their_observations_the_results(folder: Folder) -> None:
     metadata = {"function_name": "execute_bash", "tool_call_id": "c1", "model_response": {"id": "m1"}}
-    reading = read(
+    reading = folder.read(
         [
             action(0, "system", content="be brief", tools=[{"type": "function"}]),
             action(1, "message", "user", content="数一数 files", image_urls=["data:image/png"]),
@@ -141,7 +107,7 @@ def test_openhands_actions_become_calls_and_their_observations_the_results(read:
     assert is_whole(reading)
 
 
-def test_openhands_sums_are_split_into_calls(read: Read) -> None:
+def test_openhands_sums_are_split_into_calls(folder: Folder) -> None:
     def sums(*counts: int) -> dict[str, Any]:
         keys = ("prompt_tokens", "completion_tokens", "cache_read_tokens", "cache_write_tokens")
         return {"llm_metrics": {"accumulated_token_usage": {"model": "m", **dict(zip(keys, counts, strict=True))}}}
@@ -149,10 +115,14 @@ def test_openhands_sums_are_split_into_calls(read: Read) -> None:
     events = openhands_of([*PAIRS, *PAIRS])
     for at, counts in ((1, (100, 10, 0, 90)), (3, (250, 25, 90, 95)), (5, (250, 25, 90, 95)), (7, (40, 4, 0, 0))):
         events[at] |= sums(*counts)
-    assert read(events).usage == (Usage(100, 10, 0, 90, "m"), Usage(150, 15, 90, 5, "m"), Usage(40, 4, 0, 0, "m"))
+    assert folder.read(events).usage == (
+        Usage(100, 10, 0, 90, "m"),
+        Usage(150, 15, 90, 5, "m"),
+        Usage(40, 4, 0, 0, "m"),
+    )
 
 
-def test_openhands_answers_of_the_provider_are_counted_once(read: Read) -> None:
+def test_openhands_answers_of_the_provider_are_counted_once(folder: Folder) -> None:
     usage = {"prompt_tokens": 50, "completion_tokens": 5, "prompt_tokens_details": {"cached_tokens": 30}}
     answer = {"id": "m1", "model": "gpt-5", "usage": usage}
     events = [action(0, "message", "user", content="go")]
@@ -162,16 +132,16 @@ def test_openhands_answers_of_the_provider_are_counted_once(read: Read) -> None:
             action(at, "run", command="x") | {"tool_call_metadata": metadata},
             observation(at + 1, "run", at, "ok"),
         ]
-    assert read(events).usage == (Usage(50, 5, 30, 0, "gpt-5"),)
+    assert folder.read(events).usage == (Usage(50, 5, 30, 0, "gpt-5"),)
 
 
-def test_openhands_broken_events_are_named_by_their_place(read: Read, refusal: Callable[..., str]) -> None:
+def test_openhands_broken_events_are_named_by_their_place(folder: Folder) -> None:
     events = openhands_of(PAIRS)
-    assert refusal([*events, 7]) == "event 4 (counting from 0): must be an object, got a number"
-    assert refusal(as_lines([*events[:2], {"id": 2}, *events[2:]])).startswith('line 3: must have an "action"')
-    assert refusal([*events, {"action": "run", "args": 1}]).endswith('"args": must be an object, got a number')
-    assert read({"trajectory": []}).messages == ()
-    assert said(read([{"instance_id": "i-1", "history": events}])) == SAID
+    assert folder.refusal([*events, 7]) == "event 4 (counting from 0): must be an object, got a number"
+    assert folder.refusal(as_lines([*events[:2], {"id": 2}, *events[2:]])).startswith('line 3: must have an "action"')
+    assert folder.refusal([*events, {"action": "run", "args": 1}]).endswith('"args": must be an object, got a number')
+    assert folder.read({"trajectory": []}).messages == ()
+    assert said(folder.read([{"instance_id": "i-1", "history": events}])) == SAID
 
 
 # --- Aider ----------------------------------------------------------------------------------------------------------
@@ -207,8 +177,8 @@ Because.
 """
 
 
-def test_aider_says_whose_a_line_is(read: Read) -> None:
-    reading = read(AIDER)
+def test_aider_says_whose_a_line_is(folder: Folder) -> None:
+    reading = folder.read(AIDER)
     assert said(reading) == [
         ("user", "端口是多少？\nAnd the host?"),
         ("assistant", "# Not a session, a heading\n\n```\n#### a comment\n> a quoted line\n```"),
@@ -220,9 +190,9 @@ def test_aider_says_whose_a_line_is(read: Read) -> None:
     assert reading.heading[2:] == ("端口是多少？", DAY)
 
 
-def test_aider_lines_in_an_open_code_block_are_the_users_where_aider_wrote_them(read: Read) -> None:
+def test_aider_lines_in_an_open_code_block_are_the_users_where_aider_wrote_them(folder: Folder) -> None:
     text = aider_of([("one", "```\ncut off"), ("two", "done")])
-    assert said(read(text)) == [
+    assert said(folder.read(text)) == [
         ("user", "one"),
         ("assistant", "```\ncut off"),
         ("user", "two"),
@@ -230,23 +200,23 @@ def test_aider_lines_in_an_open_code_block_are_the_users_where_aider_wrote_them(
     ]
 
 
-def test_aider_sessions_are_conversations(read: Read, write: Callable[[Any], str]) -> None:
+def test_aider_sessions_are_conversations(folder: Folder) -> None:
     text = aider_of([], f"{DAY} 09:00:00") + aider_of(PAIRS) + aider_of(PAIRS[:1], "2025-02-04 10:00:00")
-    assert [heading[2:] for heading in list_conversations(write(text))] == [
+    assert [heading[2:] for heading in list_conversations(folder.write(text))] == [
         (None, DAY),
         (PAIRS[0][0], DAY),
         (PAIRS[0][0], "2025-02-04"),
     ]
-    assert read(text, conversation="1").messages == ()
-    assert said(read(text, conversation="2")) == SAID
+    assert folder.read(text, conversation="1").messages == ()
+    assert said(folder.read(text, conversation="2")) == SAID
 
 
 # --- Cursor ---------------------------------------------------------------------------------------------------------
 
 
-def test_cursor_labels_count_behind_a_rule_alone(read: Read) -> None:
+def test_cursor_labels_count_behind_a_rule_alone(folder: Folder) -> None:
     answer = "**Answer**\n\nbold:\n\n**User**\n\nno label\n\n---\n\n**Cursor:** is an editor\n\n```\nopen"
-    reading = read(cursor_of([("port 是多少？", answer), ("next\n\n---", "ok\n\n---")]))
+    reading = folder.read(cursor_of([("port 是多少？", answer), ("next\n\n---", "ok\n\n---")]))
     assert said(reading) == [
         ("user", "port 是多少？"),
         ("assistant", answer),
@@ -258,18 +228,18 @@ def test_cursor_labels_count_behind_a_rule_alone(read: Read) -> None:
     assert not reading.left_out
 
 
-def test_cursor_exports_without_messages_or_in_another_layout(read: Read, refusal: Callable[..., str]) -> None:
-    assert read(cursor_of([])).messages == ()
-    assert said(read(cursor_of(PAIRS).replace("_\n\n---", "_\n\n").replace("\n", "\r\n"))) == SAID
-    assert read(cursor_of(PAIRS).replace("_\n", "_\n\nshared by me\n", 1)).left_out == {"preface": 1}
-    assert read(cursor_of(PAIRS, when="7/8/2025 at 19:03:40 PDT")).heading.created is None
-    assert refusal("**User**\n\nhi\n", form="cursor").startswith("is no export of Cursor")
+def test_cursor_exports_without_messages_or_in_another_layout(folder: Folder) -> None:
+    assert folder.read(cursor_of([])).messages == ()
+    assert said(folder.read(cursor_of(PAIRS).replace("_\n\n---", "_\n\n").replace("\n", "\r\n"))) == SAID
+    assert folder.read(cursor_of(PAIRS).replace("_\n", "_\n\nshared by me\n", 1)).left_out == {"preface": 1}
+    assert folder.read(cursor_of(PAIRS, when="7/8/2025 at 19:03:40 PDT")).heading.created is None
+    assert folder.refusal("**User**\n\nhi\n", form="cursor").startswith("is no export of Cursor")
 
 
 # --- Open WebUI -----------------------------------------------------------------------------------------------------
 
 
-def test_open_webui_follows_the_current_branch_and_reads_tool_use_in_the_text(read: Read) -> None:
+def test_open_webui_follows_the_current_branch_and_reads_tool_use_in_the_text(folder: Folder) -> None:
     def details(kind: str, body: str = "", **attributes: str) -> str:
         written = "".join(f' {key}="{html.escape(value)}"' for key, value in attributes.items())
         return f'<details type="{kind}" done="true"{written}>\n<summary>Done</summary>\n{body}\n</details>\n'
@@ -292,7 +262,7 @@ def test_open_webui_follows_the_current_branch_and_reads_tool_use_in_the_text(re
     ]
     chat = open_webui_chat(nodes, "e")
     chat["chat"]["params"] = {"system": "be brief"}
-    reading = read([chat])
+    reading = folder.read([chat])
     assert said(reading) == [
         ("system", "be brief"),
         ("user", "port?"),
@@ -309,23 +279,23 @@ def test_open_webui_follows_the_current_branch_and_reads_tool_use_in_the_text(re
     assert is_whole(reading)
 
 
-def test_open_webui_broken_chats_break_no_other(read: Read, refusal: Callable[..., str]) -> None:
+def test_open_webui_broken_chats_break_no_other(folder: Folder) -> None:
     broken = open_webui_chat([open_webui_node("a", "gone", "user", "x")], "a")
     export = [open_webui_of(PAIRS, id="whole"), broken, 7, open_webui_of([])]
-    assert refusal(export, conversation="2") == "conversation 2: node 'gone' is missing in \"history.messages\""
-    assert refusal(export, conversation="3") == "conversation 3: the chat: must be an object, got a number"
-    assert read(export, conversation="4").messages == ()
-    assert said(read(export, conversation="whole")) == SAID
+    assert folder.refusal(export, conversation="2") == "conversation 2: node 'gone' is missing in \"history.messages\""
+    assert folder.refusal(export, conversation="3") == "conversation 3: the chat: must be an object, got a number"
+    assert folder.read(export, conversation="4").messages == ()
+    assert said(folder.read(export, conversation="whole")) == SAID
     circle = open_webui_chat([open_webui_node("a", "a", "user", "x")], "a")
-    assert "go round in a circle" in refusal(circle)
+    assert "go round in a circle" in folder.refusal(circle)
 
 
 # --- pydantic-ai ----------------------------------------------------------------------------------------------------
 
 
-def test_pydantic_ai_parts_become_messages(read: Read) -> None:
+def test_pydantic_ai_parts_become_messages(folder: Folder) -> None:
     image = {"url": "https://example.org/a.png", "kind": "image-url", "media_type": "image/png"}
-    reading = read(
+    reading = folder.read(
         [
             request(
                 {"content": "be brief", "part_kind": "system-prompt"},
@@ -375,18 +345,20 @@ def test_pydantic_ai_parts_become_messages(read: Read) -> None:
     assert is_whole(reading)
 
 
-def test_pydantic_ai_broken_messages_are_named_by_their_place(read: Read, refusal: Callable[..., str]) -> None:
+def test_pydantic_ai_broken_messages_are_named_by_their_place(folder: Folder) -> None:
     messages = pydantic_ai_of(PAIRS)
-    assert refusal([*messages, 1]) == "message 4 (counting from 0): must be an object, got a number"
-    assert refusal(as_lines([messages[0], {"kind": "x"}])) == 'line 2: "kind" must be "request" or "response"'
-    assert refusal([request({"part_kind": "system-prompt"})]).endswith('part 0: "content" must be text, it is missing')
-    assert read([], form="pydantic-ai").messages == ()
+    assert folder.refusal([*messages, 1]) == "message 4 (counting from 0): must be an object, got a number"
+    assert folder.refusal(as_lines([messages[0], {"kind": "x"}])) == 'line 2: "kind" must be "request" or "response"'
+    assert folder.refusal([request({"part_kind": "system-prompt"})]).endswith(
+        'part 0: "content" must be text, it is missing'
+    )
+    assert folder.read([], form="pydantic-ai").messages == ()
 
 
 # --- traces ---------------------------------------------------------------------------------------------------------
 
 
-def test_a_tool_loop_in_spans_is_one_conversation(read: Read) -> None:
+def test_a_tool_loop_in_spans_is_one_conversation(folder: Folder) -> None:
     asked = [otel_text("system", "be brief"), otel_text("user", "天气 in Bern?")]
     thought = {"type": "reasoning", "content": "hm"}
     call = {"type": "tool_call", "id": "c1", "name": "weather", "arguments": {"city": "伯尔尼"}}
@@ -411,7 +383,7 @@ def test_a_tool_loop_in_spans_is_one_conversation(read: Read) -> None:
         otel_message("user", {"type": "text", "content": "so"}, picture),
     ]
     fourth = span(4, follow, [otel_text("assistant", "Take an umbrella.")])
-    reading = read([fourth, second, tool, third, first])
+    reading = folder.read([fourth, second, tool, third, first])
     assert said(reading) == [
         ("system", "be brief"),
         ("user", "天气 in Bern?"),
@@ -428,50 +400,50 @@ def test_a_tool_loop_in_spans_is_one_conversation(read: Read) -> None:
     assert is_whole(reading)
 
 
-def test_cached_tokens_under_an_older_name_are_part_of_the_input_of_a_span(read: Read) -> None:
+def test_cached_tokens_under_an_older_name_are_part_of_the_input_of_a_span(folder: Folder) -> None:
     counts = {"input_tokens": 50, "output_tokens": 5, "cache_read_input_tokens": 20, "cache_creation_input_tokens": 9}
     value = span(0, [otel_text("user", "hi")], [otel_text("assistant", "Hi.")])
     value["attributes"] |= {f"gen_ai.usage.{name}": count for name, count in counts.items()}
-    assert read([value]).usage == (Usage(50, 5, 20, 9),)
+    assert folder.read([value]).usage == (Usage(50, 5, 20, 9),)
 
 
-def test_an_answer_that_comes_back_changed_is_said_once(read: Read) -> None:
+def test_an_answer_that_comes_back_changed_is_said_once(folder: Folder) -> None:
     spans = spans_of(PAIRS)
     past = json.loads(spans[1]["attributes"]["gen_ai.input.messages"])
     past[1] = otel_text("assistant", "6380")
     spans[1]["attributes"]["gen_ai.input.messages"] = json.dumps(past)
-    assert said(read(spans)) == SAID
+    assert said(folder.read(spans)) == SAID
 
 
-def test_spans_of_several_conversations_are_told_apart(read: Read, write: Callable[[Any], str]) -> None:
+def test_spans_of_several_conversations_are_told_apart(folder: Folder) -> None:
     pairs = [spans_of(PAIRS), spans_of(PAIRS[:1])]
     for number, spans in enumerate(pairs):
         for each in spans:
             each["attributes"]["gen_ai.conversation.id"] = f"talk-{number}"
     mixed = [pairs[1][0], *pairs[0]]
-    assert [heading.id for heading in list_conversations(write(otlp(mixed)))] == ["talk-1", "talk-0"]
-    assert said(read(otlp(mixed), conversation="talk-0")) == SAID
+    assert [heading.id for heading in list_conversations(folder.write(otlp(mixed)))] == ["talk-1", "talk-0"]
+    assert said(folder.read(otlp(mixed), conversation="talk-0")) == SAID
 
 
-def test_system_instructions_beside_the_messages_come_first(read: Read) -> None:
+def test_system_instructions_beside_the_messages_come_first(folder: Folder) -> None:
     instructions = json.dumps([{"type": "text", "content": "be brief"}])
     spans = spans_of(PAIRS)
     for each in spans:
         each["attributes"]["gen_ai.system_instructions"] = instructions
-    assert said(read(spans)) == [("system", "be brief"), *SAID]
+    assert said(folder.read(spans)) == [("system", "be brief"), *SAID]
 
 
-def test_spans_that_are_broken_are_named_by_their_place(refusal: Callable[..., str]) -> None:
+def test_spans_that_are_broken_are_named_by_their_place(folder: Folder) -> None:
     spans = spans_of(PAIRS)
-    assert refusal(as_lines([spans[0], 7])) == "line 2: must be an object, got a number"
+    assert folder.refusal(as_lines([spans[0], 7])) == "line 2: must be an object, got a number"
     cut = span(5, [otel_text("alien", "x")], [])
-    assert "conversation 't-1': span 2 (counting from 0)" in refusal([*spans, cut])
+    assert "conversation 't-1': span 2 (counting from 0)" in folder.refusal([*spans, cut])
     cut["attributes"]["gen_ai.input.messages"] = '[{"role": "us'
-    assert refusal([*spans, cut]).endswith('"gen_ai.input.messages" must be JSON: it may have been cut')
-    assert refusal({"resourceSpans": []}).startswith("holds no model call with messages")
+    assert folder.refusal([*spans, cut]).endswith('"gen_ai.input.messages" must be JSON: it may have been cut')
+    assert folder.refusal({"resourceSpans": []}).startswith("holds no model call with messages")
 
 
-def test_langsmith_runs_of_a_thread_are_one_conversation(read: Read) -> None:
+def test_langsmith_runs_of_a_thread_are_one_conversation(folder: Folder) -> None:
     calls = [{"name": "weather", "args": {"city": "Bern"}, "id": "c1", "type": "tool_call"}]
     reported = {"input_tokens": 50, "output_tokens": 5, "input_token_details": {"cache_read": 20, "cache_creation": 9}}
     asking = constructor("ai", "", tool_calls=calls, usage_metadata=reported)
@@ -485,7 +457,7 @@ def test_langsmith_runs_of_a_thread_are_one_conversation(read: Read) -> None:
     last = run(
         3, "llm", {"messages": [[*asked, asking, result]]}, answered, extra=extra, prompt_tokens=80, completion_tokens=3
     )
-    reading = read([last, root])
+    reading = folder.read([last, root])
     assert said(reading) == [
         ("system", "be brief"),
         ("user", "天气?"),
@@ -500,29 +472,33 @@ def test_langsmith_runs_of_a_thread_are_one_conversation(read: Read) -> None:
     assert is_whole(reading)
 
 
-def test_langsmith_roots_are_read_where_no_model_call_was_exported(read: Read) -> None:
+def test_langsmith_roots_are_read_where_no_model_call_was_exported(folder: Folder) -> None:
     state = [["human", PAIRS[0][0]], {"type": "ai", "content": PAIRS[0][1]}]
     root = run(0, "chain", {"messages": state[:1]}, {"messages": state}, parent_run_id=None)
-    assert said(read([root])) == SAID[:2]
+    assert said(folder.read([root])) == SAID[:2]
     prompted = run(0, "llm", {"prompts": ["port?"]}, {"generations": [[{"text": "6380"}]]})
-    assert said(read([prompted])) == [("user", "port?"), ("assistant", "6380")]
+    assert said(folder.read([prompted])) == [("user", "port?"), ("assistant", "6380")]
 
 
-def test_langsmith_broken_runs_are_named_by_their_place(read: Read, refusal: Callable[..., str]) -> None:
+def test_langsmith_broken_runs_are_named_by_their_place(folder: Folder) -> None:
     runs = openai_runs_of(PAIRS)
-    assert refusal([*runs, 7]) == "run 2 (counting from 0): must be an object, got a number"
+    assert folder.refusal([*runs, 7]) == "run 2 (counting from 0): must be an object, got a number"
     broken = run(5, "llm", {"messages": [7]}, {})
-    assert "run 2 (counting from 0), inputs.messages[0]: must be a message, got a number" in refusal([*runs, broken])
-    assert said(read(langchain_runs_of(PAIRS)[::-1])) == SAID
-    assert refusal([run(0, "tool", {}, {})]) == "holds no conversation"
+    assert "run 2 (counting from 0), inputs.messages[0]: must be a message, got a number" in folder.refusal(
+        [*runs, broken]
+    )
+    assert said(folder.read(langchain_runs_of(PAIRS)[::-1])) == SAID
+    assert folder.refusal([run(0, "tool", {}, {})]) == "holds no conversation"
 
 
 # --- anything -------------------------------------------------------------------------------------------------------
 
 
-def test_names_of_kinds_that_are_no_text_are_unknown_kinds(read: Read) -> None:
-    assert read([request({"part_kind": ["text"], "content": "x"})]).left_out == {"unknown_part": 1}
-    assert said(read([span(0, [otel_text("user", "hi")], [], gen_ai__operation__name=["chat"])])) == [("user", "hi")]
+def test_names_of_kinds_that_are_no_text_are_unknown_kinds(folder: Folder) -> None:
+    assert folder.read([request({"part_kind": ["text"], "content": "x"})]).left_out == {"unknown_part": 1}
+    assert said(folder.read([span(0, [otel_text("user", "hi")], [], gen_ai__operation__name=["chat"])])) == [
+        ("user", "hi")
+    ]
 
 
 PIECES = ["#### ", "> ", "---\n", "**User**", "**Cursor**\n", "```\n", "\n", "  \n", "a", "/ask", "端口"]
@@ -558,17 +534,10 @@ def test_hostile_texts_take_linear_time(text: str) -> None:
 # --- one speaker in a row -------------------------------------------------------------------------------------------
 
 
-def test_messages_of_one_speaker_in_a_row_are_counted_where_they_are_conspicuous(read: Read) -> None:
+def test_messages_of_one_speaker_in_a_row_are_counted_where_they_are_conspicuous(folder: Folder) -> None:
     chat = [{"role": role, "content": text} for role, text in SAID]
     doubled = [message for message in chat for _ in range(2)]
-    assert read(chat).repeated_speakers == 0
-    assert read(doubled).repeated_speakers == 4
-    assert read([*chat, chat[0], chat[0], chat[0]]).repeated_speakers == 0
-    assert read([chat[0]] * 4).repeated_speakers == 3
-
-
-@pytest.mark.parametrize("name", ["aider", "cursor", "open_webui", "opentelemetry", "reading"])
-def test_the_examples_in_the_docstrings_of_the_readers_run(name: str) -> None:
-    failed, attempted = doctest.testmod(importlib.import_module(f"gatekeeper_formats.{name}"))
-    assert attempted
-    assert failed == 0
+    assert folder.read(chat).repeated_speakers == 0
+    assert folder.read(doubled).repeated_speakers == 4
+    assert folder.read([*chat, chat[0], chat[0], chat[0]]).repeated_speakers == 0
+    assert folder.read([chat[0]] * 4).repeated_speakers == 3

@@ -43,58 +43,18 @@ from tests.agent_logs import (
     lines_of,
 )
 from tests.agent_traces import SHAPES as AGENT_SHAPES
+from tests.formats.files import TEXTS, Folder, said
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-TEXTS = {
-    "chinese": [("缓存的端口是多少？", "新实例用 6380 端口。"), ("面包要发酵多久？", "大约五小时。")],
-    "english": [("Which port does the cache use?", "Port 6380."), ("How long does dough rise?", "Five hours.")],
-    "mixed": [("Redis cache 用哪个 port？", "listens on 6380。"), ("sourdough 要发酵多久？", "大约 five hours。")],
-}
 each_language = pytest.mark.parametrize("language", TEXTS)
-
-
-class Folder:
-    """Files for one test: written, then read as a command would."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-
-    def write(self, content: object, name: str = "chat") -> str:
-        file = self.path / name
-        if isinstance(content, bytes):
-            file.write_bytes(content)
-        else:
-            file.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
-        return str(file)
-
-    def read(self, content: object, **options: Any) -> Conversation:
-        return read_conversation(self.write(content), **options)
-
-    def refusal(self, content: object, **options: Any) -> str:
-        file = self.write(content)
-        with pytest.raises(FormatError) as refused:
-            read_conversation(file, **options)
-        reason = str(refused.value)
-        assert reason.startswith(f"{file}: ")
-        assert len(reason.splitlines()) == 1
-        return reason.removeprefix(f"{file}: ")
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Folder:
-    return Folder(tmp_path)
 
 
 @pytest.fixture(scope="module")
 def scratch(tmp_path_factory: pytest.TempPathFactory) -> Folder:
     """A folder for all examples of the properties."""
     return Folder(tmp_path_factory.mktemp("scratch"))
-
-
-def said(reading: Conversation) -> list[tuple[str, str]]:
-    return [(message.role, message.text) for message in reading.messages]
 
 
 def as_said(pairs: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
@@ -225,19 +185,14 @@ SHAPES: dict[str, tuple[str, Any]] = {
 @pytest.mark.parametrize("shape", SHAPES)
 def test_every_shape_is_told_by_its_content_and_read(shape: str, language: str, folder: Folder) -> None:
     form, make = SHAPES[shape]
-    reading = folder.read(make(TEXTS[language]))
+    content = make(TEXTS[language])
+    reading = folder.read(content)
     assert reading.form == form
+    assert reading == folder.read(content, form=form)
     assert said(reading) == as_said(TEXTS[language])
     assert [(turn.user_text, turn.assistant_text) for turn in reading.turns] == TEXTS[language]
     assert not reading.left_out
     assert not reading.odd
-
-
-@pytest.mark.parametrize("shape", SHAPES)
-def test_a_format_that_is_named_is_read_as_if_it_had_been_told(shape: str, folder: Folder) -> None:
-    form, make = SHAPES[shape]
-    content = make(TEXTS["mixed"])
-    assert folder.read(content, form=form) == folder.read(content)
 
 
 def test_a_format_that_is_named_wrongly_is_refused_by_that_format(folder: Folder) -> None:
@@ -814,6 +769,7 @@ def assert_refused_or_read(value: Any, form: str | None, scratch: Folder) -> Non
 def test_any_structure_is_read_or_refused(value: Any, form: str | None, scratch: Folder) -> None:
     assert_refused_or_read(json.dumps(value), form, scratch)
     assert_refused_or_read(json.dumps([value, value]), form, scratch)
+    assert_refused_or_read(f"{json.dumps(value)}\n{json.dumps(value)}", form, scratch)
 
 
 DEEP = 100_000
@@ -998,7 +954,9 @@ def test_what_no_format_can_hold_is_counted() -> None:
 # --- the package and its examples ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["", ".base", ".markdown", ".reading"])
+@pytest.mark.parametrize(
+    "name", ["", ".aider", ".base", ".cursor", ".markdown", ".open_webui", ".opentelemetry", ".reading"]
+)
 def test_the_examples_in_the_docstrings_run(name: str) -> None:
     failed, attempted = doctest.testmod(importlib.import_module(f"gatekeeper_formats{name}"))
     assert attempted

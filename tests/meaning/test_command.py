@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.command import run
+
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from click.testing import Result
 
 pytestmark = [pytest.mark.cli, pytest.mark.meaning]
 
@@ -24,14 +24,6 @@ each_question = pytest.mark.parametrize(
     ("question", "turn_id"),
     [("狗在哪里睡觉？", 0), ("修水管的那笔钱几号要付？", 1), ("Where shall we travel on our days off?", 2)],
 )
-
-
-def run(*arguments: str, text: str | None = None) -> Result:
-    from typer.testing import CliRunner
-
-    from gatekeeper_cli.app import app
-
-    return CliRunner().invoke(app, arguments, input=text, catch_exceptions=False)
 
 
 @pytest.fixture
@@ -65,8 +57,8 @@ def test_select_says_which_embedder_was_heard(chat: str) -> None:
 
 
 def test_a_chat_sends_the_turn_and_tells_why(chat: str) -> None:
-    shown = run("chat", "--offline", "--history", chat, "--meaning", text="狗在哪里睡觉？\n/why\n").stdout
+    shown = run("chat", "--offline", "--history", chat, "--meaning", stdin="狗在哪里睡觉？\n/why\n").stdout
     assert "kept: 0" in shown
     assert "meaning: universal-sentence-encoder-multilingual-3/" in shown
-    without = run("chat", "--offline", "--history", chat, text="狗在哪里睡觉？\n/why\n").stdout
+    without = run("chat", "--offline", "--history", chat, stdin="狗在哪里睡觉？\n/why\n").stdout
     assert "meaning" not in without

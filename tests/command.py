@@ -1,0 +1,27 @@
+"""The ``gatekeeper`` command for tests: run in this process, or as a program of its own."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typer.testing import Result
+
+MAIN = "from gatekeeper_cli import main; main()"
+PROGRAM = [sys.executable, "-W", "error", "-c", MAIN]
+
+
+def run(*arguments: object, stdin: str | bytes | None = None, **environment: str) -> Result:
+    """Run a command; of the settings of this machine only those are seen that are given here."""
+    from typer.testing import CliRunner  # needs the extra, and tests are collected without it
+
+    from gatekeeper_cli.app import app
+
+    own: dict[str, str | None] = dict.fromkeys(
+        name for name in os.environ if name.startswith(("MINIMAX_", "GATEKEEPER_"))
+    )
+    return CliRunner().invoke(
+        app, [*map(str, arguments)], input=stdin, env={**own, **environment}, catch_exceptions=False
+    )
