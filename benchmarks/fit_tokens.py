@@ -30,8 +30,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from benchmarks.report import SEED
-from gatekeeper_core.token_estimate import CLASSES, class_counts
-from gatekeeper_core.token_profiles import WEIGHTS
+from gatekeeper_core.token_estimate import CLASSES, WEIGHTS, class_counts
 
 __all__ = ["Segments", "left_out", "other_sources", "prompts", "read_segments"]
 

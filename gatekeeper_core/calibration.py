@@ -11,9 +11,9 @@ from collections import deque
 from collections.abc import Mapping
 from typing import Any
 
-from gatekeeper_core.errors import ConfigError, check_number
+from gatekeeper_core.errors import ConfigError, check_number, check_str
 from gatekeeper_core.token_estimate import TokenEstimator
-from gatekeeper_core.tokens import check_str, check_tokens
+from gatekeeper_core.tokens import check_tokens
 
 __all__ = ["UsageCalibrator"]
 
@@ -46,10 +46,7 @@ class UsageCalibrator:
     def __init__(self, base: TokenEstimator | None = None, *, window: int = 64) -> None:
         if base is not None and not isinstance(base, TokenEstimator):
             raise TypeError(f"base must be a TokenEstimator, got {type(base).__name__}")
-        if isinstance(window, bool) or not isinstance(window, int):
-            raise TypeError(f"window must be int, got {type(window).__name__}")
-        if not 1 <= window <= 10_000:
-            raise ConfigError(f"window must lie in 1..10000, got {window}")
+        check_number("window", window, low=1, high=10_000, whole=True)
         self._base = base or TokenEstimator()
         if self._base.factor != 1:
             raise ConfigError(f"base must have the factor 1, got {self._base.factor!r}: it is what is learned here")

@@ -33,6 +33,7 @@ __all__ = [
     "StorageError",
     "check_number",
     "check_range",
+    "check_str",
 ]
 
 
@@ -117,6 +118,12 @@ class StaleReadError(StorageError):
             f"the thread is stored up to message {last_seq}, and message {min_seq} is asked for: read again later, "
             "or from the server that it was written to"
         )
+
+
+def check_str(argument: str, value: object) -> None:
+    """Raise TypeError where the value of an argument is no text."""
+    if not isinstance(value, str):
+        raise TypeError(f"{argument} must be str, got {type(value).__name__}")
 
 
 def check_range(settings: object, *names: str, low: float, high: float = math.inf, whole: bool = False) -> None:

@@ -18,11 +18,17 @@ import unicodedata
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 
-from gatekeeper_core.errors import ConfigError
-from gatekeeper_core.lookalikes import BLANKS, LOOKALIKES
+from gatekeeper_core.data_files import rows
+from gatekeeper_core.errors import ConfigError, check_str
 from gatekeeper_core.text import LazyPattern
 
-__all__ = ["fence", "spoilt"]
+__all__ = ["BLANKS", "LOOKALIKES", "fence", "spoilt"]
+
+LOOKALIKES = {target: sources.encode().decode("unicode_escape") for target, sources in rows("lookalikes.tsv")}
+"""The characters of a mark, and what is read as each."""
+
+BLANKS = LOOKALIKES.pop("blank")
+"""Characters that show nothing, apart from marks, separators, controls and unassigned ones."""
 
 _TAG = LazyPattern("[A-Za-z][A-Za-z0-9_-]{0,63}")
 _DIGITS = 12
@@ -49,9 +55,8 @@ def fence(text: str, *, tag: str, key: bytes = b"") -> str:
     >>> fence("forget it</recalled>", tag="recalled")
     '<recalled-798184337352>\nforget it<\\/recalled>\n</recalled-798184337352>'
     """
-    for name, value in (("text", text), ("tag", tag)):
-        if not isinstance(value, str):
-            raise TypeError(f"{name} must be a str, not {type(value).__name__}")
+    check_str("text", text)
+    check_str("tag", tag)
     if not _TAG.fullmatch(tag):
         raise ConfigError("tag must be an ASCII letter, then up to 63 letters, digits, - or _")
     mark = f"</{tag}"

@@ -20,7 +20,7 @@ from datetime import datetime
 from itertools import chain, pairwise
 from typing import Any, Literal, NamedTuple, cast, get_args
 
-from gatekeeper_core.errors import ConfigError, MessageFormatError
+from gatekeeper_core.errors import ConfigError, MessageFormatError, check_str
 from gatekeeper_core.text import Locale, locale_of, split_thinking
 
 __all__ = [
@@ -144,7 +144,8 @@ class ToolCall:
     arguments: str
 
     def __post_init__(self) -> None:
-        _check_texts(id=self.id, name=self.name, arguments=self.arguments)
+        for name in self.__slots__:
+            check_str(name, getattr(self, name))
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +155,7 @@ class TextPart:
     text: str
 
     def __post_init__(self) -> None:
-        _check_texts(text=self.text)
+        check_str("text", self.text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +171,7 @@ class MediaPart:
     tokens: int | None = None
 
     def __post_init__(self) -> None:
-        _check_texts(kind=self.kind)
+        check_str("kind", self.kind)
         if self.kind not in _MEDIA_KINDS:
             raise ConfigError(f"kind must be one of {', '.join(_MEDIA_KINDS)}")
         if self.tokens is not None and (type(self.tokens) is not int or self.tokens < 0):
@@ -263,14 +264,15 @@ class Message:
         unmarked = self.metadata is _UNMARKED and self.created_at is None
         if unnamed and unmarked and type(self.content) is str and self.role in _ROLES:
             return  # most messages, and a history is made anew at every look at it
-        _check_texts(role=self.role)
+        check_str("role", self.role)
         if self.role not in _ROLES:
             raise MessageFormatError(f"role must be one of {', '.join(_ROLES)}")
         if not isinstance(self.content, str):
             _check_tuple("content", self.content, (TextPart, MediaPart), "text or a tuple of TextPart and MediaPart")
         _check_tuple("tool_calls", self.tool_calls, (ToolCall,), "a tuple of ToolCall")
-        optional = {"tool_call_id": self.tool_call_id, "name": self.name, "id": self.id}
-        _check_texts(**{key: value for key, value in optional.items() if value is not None})
+        for name in ("tool_call_id", "name", "id"):
+            if getattr(self, name) is not None:
+                check_str(name, getattr(self, name))
         if self.created_at is not None and not isinstance(self.created_at, datetime):
             raise TypeError(f"created_at must be a datetime or None, got {type(self.created_at).__name__}")
         if not isinstance(self.metadata, Metadata):
@@ -474,12 +476,6 @@ def _expect(value: Any, kinds: type | tuple[type, ...], where: str, wanted: str)
     raise MessageFormatError(f'"{where}" must be {wanted}, {got}')
 
 
-def _check_texts(**arguments: object) -> None:
-    for name, value in arguments.items():
-        if not isinstance(value, str):
-            raise TypeError(f"{name} must be str, got {type(value).__name__}")
-
-
 def _check_tuple(argument: str, value: object, kinds: tuple[type, ...], wanted: str) -> None:
     if not isinstance(value, tuple) or not all(isinstance(item, kinds) for item in value):
         raise TypeError(f"{argument} must be {wanted}, got {type(value).__name__}")
@@ -565,7 +561,8 @@ class Turn(NamedTuple):
         >>> Turn.of("hi", "hello").stop, Turn.of("hi", "").stop
         (2, 1)
         """
-        _check_texts(user_text=user_text, assistant_text=assistant_text)
+        check_str("user_text", user_text)
+        check_str("assistant_text", assistant_text)
         question = Message("user", user_text)
         messages = (question, Message("assistant", assistant_text)) if assistant_text else (question,)
         return cls(messages, start, start + len(messages))
@@ -760,7 +757,7 @@ def split_current_turn(messages: Sequence[Message], *, query: str | None = None)
     True
     """
     if query is not None:
-        _check_texts(query=query)
+        check_str("query", query)
     turns = group_turns(messages)
     head_stop = turns[0].start if turns else len(messages)
     head = tuple(position for position in range(head_stop) if messages[position].role == "system")

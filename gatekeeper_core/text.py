@@ -16,7 +16,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from gatekeeper_core.data_files import expanded, pattern
-from gatekeeper_core.errors import ConfigError
+from gatekeeper_core.errors import ConfigError, check_str
 
 __all__ = [
     "ASCII_WORD",
@@ -159,13 +159,8 @@ def locale_of(texts: Iterable[str]) -> Locale:
     return "en"
 
 
-def _check_text(name: str, value: object) -> None:
-    if not isinstance(value, str):
-        raise TypeError(f"{name} must be a str, not {type(value).__name__}")
-
-
 def _check_char(char: str) -> None:
-    _check_text("char", char)
+    check_str("char", char)
     if len(char) != 1:
         raise ConfigError(f"char must be one character, not {len(char)}: pass the characters of a text one by one")
 
@@ -187,7 +182,7 @@ def clean(text: str) -> str:
     >>> clean("ｖ１．２\u200b，Re\u00addis")
     'v1.2,Redis'
     """
-    _check_text("text", text)
+    check_str("text", text)
     return text if text.isascii() else _UNCLEAN.sub(lambda match: _CLEANED.get(match[0], ""), text)
 
 
@@ -231,7 +226,7 @@ def word_strings(text: str) -> list[str]:
     >>> word_strings("用Redis做缓存, don't use api-gateway v1.2.3 --dry-run")
     ['用', 'Redis', '做缓存', "don't", 'use', 'api-gateway', 'v1.2.3', '--dry-run']
     """
-    _check_text("text", text)
+    check_str("text", text)
     return (ASCII_WORD if text.isascii() else WORD).findall(text)
 
 
@@ -304,7 +299,7 @@ def sentences(text: str) -> list[Span]:
     >>> [text[start:stop] for start, stop in sentences(text)]
     ['Use v1.2.3, e.g. for app.py.', 'Why?', '“好的。”', '他说。']
     """
-    _check_text("text", text)
+    check_str("text", text)
     spans: list[Span] = []
     start = _next_visible(text, 0)
     for stop in _stops(text):
@@ -450,7 +445,7 @@ def code_fences(text: str) -> tuple[Span, ...]:
     >>> code_fences("why?\n~~~\n1/0\n~~~")
     (Span(start=5, stop=16),)
     """
-    _check_text("text", text)
+    check_str("text", text)
     return tuple(_fences("\n" + text)) if "`" in text or "~~~" in text else ()
 
 
@@ -519,7 +514,7 @@ def is_question(sentence: str) -> bool:
     >>> [is_question(text) for text in ("怎么部署", "几乎没有问题。", "Can you deploy it", "When I was young, yes.")]
     [True, False, True, False]
     """
-    _check_text("sentence", sentence)
+    check_str("sentence", sentence)
     body = sentence.rstrip(_TRAILING)
     marks = sentence[len(body) :]
     if not _QUESTION_MARKS.isdisjoint(marks):
@@ -553,7 +548,7 @@ def split_thinking(text: str) -> tuple[str, str]:
     >>> split_thinking("<think>\nThe port?\n</think>\n\nIt is 6380.")
     ('The port?', 'It is 6380.')
     """
-    _check_text("text", text)
+    check_str("text", text)
     thoughts: list[str] = []
     at = _next_visible(text, 0)
     while text.startswith(_THINK_OPEN, at):

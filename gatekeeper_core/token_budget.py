@@ -5,7 +5,8 @@ from __future__ import annotations
 import reprlib
 from collections.abc import Mapping
 
-from gatekeeper_core.tokens import check_str, check_tokens
+from gatekeeper_core.errors import check_str
+from gatekeeper_core.tokens import check_tokens
 
 __all__ = ["TokenBudgetTracker"]
 

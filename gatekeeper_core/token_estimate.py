@@ -17,11 +17,34 @@ from dataclasses import dataclass, field
 from itertools import zip_longest
 from operator import mul
 
-from gatekeeper_core.errors import ConfigError, check_range
+from gatekeeper_core.data_files import rows
+from gatekeeper_core.errors import ConfigError, check_range, check_str
 from gatekeeper_core.text import LazyPattern
-from gatekeeper_core.token_profiles import COMMON_SIGNS, MARGINS, PROFILES, WEIGHTS
 
-__all__ = ["CLASSES", "TokenEstimator", "budget_for", "budget_within", "class_counts", "count_bytes"]
+__all__ = [
+    "CLASSES",
+    "MARGINS",
+    "PROFILES",
+    "WEIGHTS",
+    "TokenEstimator",
+    "budget_for",
+    "budget_within",
+    "class_counts",
+    "count_bytes",
+]
+
+_HEAD, *_ROWS = rows("token_profiles.tsv")
+PROFILES = tuple(_HEAD[1:])
+"""The families of tokenizers, in the order of the columns."""
+
+WEIGHTS: dict[str, tuple[float, ...]] = {name: tuple(map(float, figures)) for name, *figures in _ROWS}
+"""By class of ``CLASSES`` the tokens that each of it costs."""
+
+MARGINS: Mapping[str, float] = dict(zip(PROFILES, WEIGHTS.pop("margin"), strict=True))
+"""By family, how far a prompt may lie over its estimate, as a share of it."""
+
+_COMMON_SIGNS = "".join(signs for (signs,) in rows("token_signs.tsv"))
+"""Han and Hangul that o200k has a token for, each; the others cost two or three."""
 
 _COMMON = (
     "word|word 4|word 8|word 12|long word|rare letter|consonants|hump|short hump|hump by digit|capital|upper case"
@@ -106,7 +129,7 @@ CLASSES = (*COMMON_CLASSES, *(name for rest, _, others in _SCRIPTS for name in (
 _LETTER, _DIGIT, _MARK, _SPACE, _LINE_END, _UPPER, _CONSONANT, _SCRIPT = (1 << bit for bit in range(8))
 _ASCII, _CONTINUATION = bytes(range(0x80)), bytes(range(0x80, 0xC0))
 _RARE = b"jqxzJQXZ"
-_RARE_SIGNS = LazyPattern(f"[^\0-\u33ff\ua000-\uabff\ud7a4-\U0010ffff{COMMON_SIGNS}]")
+_RARE_SIGNS = LazyPattern(f"[^\0-\u33ff\ua000-\uabff\ud7a4-\U0010ffff{_COMMON_SIGNS}]")
 
 
 def _signs_of(byte: int) -> int:
@@ -146,8 +169,7 @@ def class_counts(text: str) -> list[int]:
     Raises:
         TypeError: ``text`` is no text.
     """
-    if not isinstance(text, str):
-        raise TypeError(f"text must be str, got {type(text).__name__}")
+    check_str("text", text)
     if len(text) > _BLOCK:
         blocks = (class_counts(text[at : at + _BLOCK]) for at in range(0, len(text), _BLOCK))
         return [sum(column) for column in zip_longest(*blocks, fillvalue=0)]
@@ -249,7 +271,7 @@ class TokenEstimator:
         ConfigError: the profile is unknown, or a number is out of range.
         TypeError: an argument has the wrong type.
 
-    Source: weights and margins ``benchmarks/fit_tokens.py``; the figures stand in ``token_profiles``.
+    Source: weights and margins ``benchmarks/fit_tokens.py``; the figures stand in ``data/token_profiles.tsv``.
 
     >>> count = TokenEstimator("o200k")
     >>> count(""), count("hello world"), count("你好世界"), count("0f3a9c")
@@ -262,8 +284,7 @@ class TokenEstimator:
     _weights: tuple[float, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        if not isinstance(self.profile, str):
-            raise TypeError(f"TokenEstimator.profile must be str, got {type(self.profile).__name__}")
+        check_str("TokenEstimator.profile", self.profile)
         if self.profile not in PROFILES:
             raise ConfigError(f"TokenEstimator.profile must be one of {', '.join(PROFILES)}, got {self.profile!r}")
         if self.margin is None:
@@ -327,6 +348,5 @@ def count_bytes(text: str) -> int:
     >>> count_bytes("hello"), count_bytes("你好")
     (5, 6)
     """
-    if not isinstance(text, str):
-        raise TypeError(f"text must be str, got {type(text).__name__}")
+    check_str("text", text)
     return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Protocol
 
 from gatekeeper_core.caching import LruCache
-from gatekeeper_core.errors import ConfigError
+from gatekeeper_core.errors import ConfigError, check_str
 from gatekeeper_core.messages import MediaKind, MediaPart, Message, TextPart
 from gatekeeper_core.text import LazyPattern
 from gatekeeper_core.token_estimate import TokenEstimator
@@ -210,12 +210,6 @@ def _count(message: Message, counter: TokenCounter) -> int:
     texts += [text for call in message.tool_calls for text in (call.name, call.arguments)]
     texts.append(message.name or "")
     return tokens + sum(map(counter, filter(None, texts)))
-
-
-def check_str(argument: str, value: object) -> None:
-    """Raise TypeError where the value of an argument is no text."""
-    if not isinstance(value, str):
-        raise TypeError(f"{argument} must be str, got {type(value).__name__}")
 
 
 def check_tokens(argument: str, value: object, *, at_least: int = 0) -> None:

@@ -9,8 +9,9 @@ import re
 import unicodedata
 from typing import NamedTuple
 
+from gatekeeper_core.errors import check_str
 from gatekeeper_core.text import LazyPattern
-from gatekeeper_core.tokens import TokenCounter, check_str, check_tokens, checked_counter
+from gatekeeper_core.tokens import TokenCounter, check_tokens, checked_counter
 
 __all__ = ["truncate_middle", "truncate_to_tokens"]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -24,18 +25,15 @@ def test_every_error_belongs_to_the_family_and_is_a_value_error(error: type[Exce
     assert issubclass(error, ValueError)
 
 
-def test_a_constraint_limit_error_carries_its_numbers_and_says_what_to_do() -> None:
-    error = ConstraintLimitError(needed_tokens=700, available_tokens=512)
+@pytest.mark.parametrize(
+    ("kind", "advice"),
+    [(BudgetError, "raise the limit"), (ConstraintLimitError, "GatekeeperConfig.constraint_tokens")],
+)
+def test_an_error_of_a_limit_carries_its_numbers_and_says_what_to_do(kind: Any, advice: str) -> None:
+    error = kind(needed_tokens=700, available_tokens=512)
     assert (error.needed_tokens, error.available_tokens) == (700, 512)
     assert "700" in str(error)
-    assert "GatekeeperConfig.constraint_tokens" in str(error)
-
-
-def test_a_budget_error_carries_its_numbers_and_says_what_to_do() -> None:
-    error = BudgetError(needed_tokens=700, available_tokens=512)
-    assert (error.needed_tokens, error.available_tokens) == (700, 512)
-    assert "700" in str(error)
-    assert "raise the limit" in str(error)
+    assert advice in str(error)
 
 
 def test_a_conflict_is_an_error_of_the_store_that_carries_its_versions_and_says_what_to_do() -> None:

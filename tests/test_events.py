@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 import gatekeeper_core
 from gatekeeper_core.events import EVENTS, PART, Event, fact_table
 from gatekeeper_core.observation import tell
+from tests.case_files import from_file
 from tests.observed import event_of, everything_told, facts_of, fits, tell_everything
 from tests.talks import TALKS
 
@@ -111,17 +112,7 @@ def test_a_message_with_facts_in_it_is_the_same_for_every_record() -> None:
     assert [(record.msg, record.getMessage()) for record in found] == [(PART.message, "[1] summary: 7 tokens")]
 
 
-@pytest.mark.parametrize(
-    ("facts", "fitting"),
-    [
-        ({"outcome": "ok", "backend": "sqlite", "access": "read"}, True),
-        ({"outcome": "LookupError"}, True),
-        ({"outcome": "ok", "backend": "sqlite"}, False),
-        ({"backend": "sqlite", "access": "read"}, False),
-        ({"outcome": "ok", "backend": "sqlite", "access": 1}, False),
-        ({"outcome": "ok", "backend": "sqlite", "access": "read", "path": "x"}, False),
-    ],
-)
+@from_file("facts", "fitting")
 def test_the_check_sees_what_does_not_fit(facts: dict[str, Any], fitting: bool) -> None:
     (event,) = (one for one in EVENTS if one.key == "store.call")
     assert fits(event, facts) is fitting

@@ -195,20 +195,23 @@ def test_what_is_no_observer_is_refused() -> None:
         add_observer(object())  # type: ignore[arg-type]
 
 
-def test_a_program_that_set_up_no_logging_sees_nothing() -> None:
-    """C16: a warning without a handler would go to its standard error."""
-    code = """
+TOLD = """
 from gatekeeper_core.events import MISS
 from gatekeeper_core.observation import tell
 tell(MISS, part="summary", status="late", reason="")
 """
-    folder = Path(gatekeeper_core.__file__).parents[1]
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=folder, check=True)
-    assert (done.stdout, done.stderr) == ("", "")
 
 
-def test_the_selection_is_had_without_importing_logging() -> None:
-    code = "import sys; from gatekeeper_core import ContextGatekeeper; print('logging' in sys.modules)"
+@pytest.mark.parametrize(
+    ("code", "output"),
+    [
+        (TOLD, ""),
+        ("import sys; from gatekeeper_core import ContextGatekeeper; print('logging' in sys.modules)", "False\n"),
+    ],
+    ids=["a warning", "the selection"],
+)
+def test_a_program_that_set_up_no_logging_sees_and_imports_none(code: str, output: str) -> None:
+    """C16: a warning without a handler would go to its standard error."""
     folder = Path(gatekeeper_core.__file__).parents[1]
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=folder, check=True)
-    assert done.stdout == "False\n"
+    assert (done.stdout, done.stderr) == (output, "")

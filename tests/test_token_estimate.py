@@ -12,8 +12,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gatekeeper_core.errors import ConfigError
-from gatekeeper_core.token_estimate import CLASSES, COMMON_CLASSES, TokenEstimator, class_counts, count_bytes
-from gatekeeper_core.token_profiles import PROFILES, WEIGHTS
+from gatekeeper_core.token_estimate import (
+    CLASSES,
+    COMMON_CLASSES,
+    MARGINS,
+    PROFILES,
+    WEIGHTS,
+    TokenEstimator,
+    class_counts,
+    count_bytes,
+)
 from tests.case_files import from_file
 from tests.timing import assert_linear
 
@@ -211,6 +219,27 @@ def test_only_text_can_be_counted(text: Any) -> None:
 @given(texts)
 def test_bytes_are_counted_for_any_text(text: str) -> None:
     assert count_bytes(text) == len(text.encode("utf-8", "surrogatepass"))
+
+
+# --- the profiles
+
+
+def test_every_family_has_a_margin_that_leaves_most_of_a_budget() -> None:
+    """003-23: what is kept free is measured, not a fixed fifth."""
+    assert tuple(MARGINS) == PROFILES
+    assert all(0 < margin < 0.3 for margin in MARGINS.values())
+
+
+@pytest.mark.parametrize(
+    "name", ["han", "kana", "hangul", "devanagari", "other scripts", "other alphabets", "combining", "emoji", "symbol"]
+)
+def test_no_script_falls_to_nothing(name: str) -> None:
+    assert min(WEIGHTS[name]) >= 0.25
+
+
+def test_families_that_take_digits_singly_charge_each() -> None:
+    digit = dict(zip(PROFILES, WEIGHTS["digit"], strict=True))
+    assert min(digit["qwen"], digit["tekken"]) > 0.9 > max(digit["cl100k"], digit["o200k"], digit["llama3"])
 
 
 # --- time and memory

@@ -9,16 +9,7 @@ from hypothesis import strategies as st
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.tokens import TokenCounter, estimate_text_tokens
 from gatekeeper_core.truncation import truncate_middle, truncate_to_tokens
-
-EDGES = "\u303f\u3040\u30ff\u3100\u4dff\u4e00\u9fff\ua000\uabff\uac00\ud7af\ud7b0\ud7ff\ud800\udfff\ue000，。、ａ😀𠀀 a1\n\x00"
-
-texts = st.text(st.characters()) | st.text(st.sampled_from(EDGES))  # lone surrogates included
-three_scripts = pytest.mark.parametrize(
-    "text",
-    ["缓存穿透怎么解决？" * 9, "how do I fix the cache? " * 9, "用 Redis 缓存。" * 9],
-    ids=["chinese", "english", "both"],
-)
-
+from tests.test_tokens import texts, three_scripts
 
 # --- the beginning
 

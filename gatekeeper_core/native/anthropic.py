@@ -20,6 +20,7 @@ from gatekeeper_core.native.items import (
     Read,
     Sent,
     arguments_json,
+    blocks_in,
     blocks_of,
     content_of,
     image,
@@ -80,9 +81,7 @@ def _messages(item: Item, at: int) -> list[Message]:
     results: list[Message] = []
     calls: list[ToolCall] = []
     parts: list[Part] = []
-    for block in content:
-        if isinstance(block, str):
-            block = {"type": "text", "text": block}
+    for block in blocks_in(content):
         kind = kind_of(block)
         if not kind:
             raise refuse('a block of "content" must be an object with a "type"', at)
@@ -107,10 +106,9 @@ def _messages(item: Item, at: int) -> list[Message]:
 
 def _result(block: Item, at: int) -> Message:
     content = block.get("content") or ""
-    inner = [content] if isinstance(content, str) else content
-    if not isinstance(inner, (list, tuple)):
+    if not isinstance(content, (str, list, tuple)):
         raise refuse('"content" of a tool_result must be text or a list of blocks', at)
-    parts = [_part({"type": "text", "text": one} if isinstance(one, str) else one, at) for one in inner]
+    parts = [_part(block, at) for block in blocks_in(content)]
     return Message("tool", content_of(parts), tool_call_id=text_of(block, "tool_use_id", at))
 
 

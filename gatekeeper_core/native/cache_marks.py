@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from gatekeeper_core.native.items import kind_of
+from gatekeeper_core.native.items import blocks_in, kind_of
 
 __all__ = ["EPHEMERAL", "MARKS_AT_MOST", "mark_before", "marked_contents", "marks_in"]
 
@@ -67,7 +67,7 @@ def marked_contents(
         if found is None or len(changed) >= room:
             continue
         at, block = found
-        blocks = changed.get(at) or _blocks(contents[at])
+        blocks = changed.get(at) or blocks_in(contents[at])
         if "cache_control" not in blocks[block]:
             blocks[block] = {**blocks[block], "cache_control": mark_before((*contents[at + 1 :], *behind))}
             changed[at] = blocks
@@ -76,12 +76,6 @@ def marked_contents(
 
 def _carrier(content: object) -> int | None:
     """Return which block of some content is the last that may carry a mark."""
-    blocks = _blocks(content)
+    blocks = blocks_in(content)
     carriers = (at for at in reversed(range(len(blocks))) if kind_of(blocks[at]) in _CARRIERS)
     return next((at for at in carriers if blocks[at].get("text", "x").strip()), None)
-
-
-def _blocks(content: object) -> list[Any]:
-    """Return content as blocks, each text as one."""
-    listed = [content] if isinstance(content, str) else content if isinstance(content, (list, tuple)) else ()
-    return [{"type": "text", "text": block} if isinstance(block, str) else block for block in listed]

@@ -30,6 +30,7 @@ __all__ = [
     "Read",
     "Sent",
     "arguments_json",
+    "blocks_in",
     "blocks_of",
     "content_of",
     "image",
@@ -111,6 +112,12 @@ def blocks_of(item: Item) -> Sequence[Any]:
     """Return the blocks of an item's content, none where it is text or something else."""
     content = item.get("content")
     return content if isinstance(content, (list, tuple)) else ()
+
+
+def blocks_in(content: object) -> list[Any]:
+    """Return content as blocks, each text as one; none for what is neither a text nor a list."""
+    listed = [content] if isinstance(content, str) else content if isinstance(content, (list, tuple)) else ()
+    return [{"type": "text", "text": block} if isinstance(block, str) else block for block in listed]
 
 
 def refuse(reason: str, position: int) -> MessageFormatError:

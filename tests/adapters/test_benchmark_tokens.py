@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 from benchmarks import fit_tokens, tokens
-from gatekeeper_core.token_estimate import CLASSES, TokenEstimator
-from gatekeeper_core.token_profiles import WEIGHTS
+from gatekeeper_core.token_estimate import CLASSES, WEIGHTS, TokenEstimator
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -29,8 +29,7 @@ from gatekeeper_core.context.tool_results.formats.tables import read_table, writ
 from gatekeeper_core.context.tool_results.pointers import defused, one_line, pointer_id, pointers_in
 from gatekeeper_core.context.tool_results.signals import failing
 from gatekeeper_core.errors import ConfigError, MessageFormatError
-from gatekeeper_core.fences import fence
-from gatekeeper_core.lookalikes import BLANKS, LOOKALIKES
+from gatekeeper_core.fences import BLANKS, LOOKALIKES, fence
 from gatekeeper_core.messages import Message, group_turns, validate_messages
 from gatekeeper_core.native.reading import read_native
 from gatekeeper_core.selection.anchors import (

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from gatekeeper_core import MessageFormatError
 from gatekeeper_core.messages import Message, validate_messages
 from gatekeeper_core.native.reading import read_messages, read_native
-from tests.case_files import from_file
+from tests.case_files import from_file, rows
 from tests.native_lists import FORMATS, Native, talk
 
 each_format = pytest.mark.parametrize("native", FORMATS, ids=lambda native: native.name)
@@ -68,27 +68,11 @@ def test_two_formats_in_one_list_are_refused_with_both_names(
     assert all(name in caught.value.reason for name in names)
 
 
-@pytest.mark.parametrize(
-    "item",
-    [
-        {"role": "user", "content": [{"type": "tool_result", "content": "x"}]},
-        {"role": "assistant", "content": [{"type": "tool_use", "id": "a", "input": {}}]},
-        {"role": "user", "content": [{"type": "tool_use", "id": "a", "name": "f", "input": {}}]},
-        {"role": "assistant", "content": [{"type": "tool_use", "id": "a", "name": "f", "input": {"x": {1}}}]},
-        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "a", "content": 7}]},
-        {"type": "function_call_output", "output": "x"},
-        {"type": "function_call", "name": "f", "arguments": "{}"},
-        {"type": "message", "role": "critic", "content": "x"},
-        {"type": "message", "role": [], "content": "x"},
-        {"type": "message", "role": "user", "content": 7},
-        {"role": "user", "parts": 7},
-        {"role": "user", "parts": [7]},
-        {"role": "poet", "parts": []},
-        {"role": "model", "parts": [{"functionCall": {"args": {}}}]},
-        {"content": "no role"},
-        {},
-    ],
-)
+UNREADABLE = [item for [item] in rows("reading", "what_cannot_be_read_is_refused_with_its_position")]
+UNWRITABLE = {"role": "assistant", "content": [{"type": "tool_use", "id": "a", "name": "f", "input": {"x": {1}}}]}
+
+
+@pytest.mark.parametrize("item", [*UNREADABLE, UNWRITABLE])
 def test_what_cannot_be_read_is_refused_with_its_position(item: dict[str, Any]) -> None:
     opening = {"role": "user", "parts": [{"text": "?"}]} if "parts" in item else {"role": "user", "content": "?"}
     with pytest.raises(MessageFormatError) as caught:
