@@ -169,7 +169,6 @@ class Costs:
         return count_message(message, token_counter=self.counter) - self.tokens_at(at)
 
     def _shrunk(self, past_tokens: int) -> ShrunkRun:
-        """Return the current run as it is sent beside the past turns that were chosen, which cost so many tokens."""
         history = self.history
         if self._run_config is None or history.current is None:
             return ShrunkRun((), (), self._done, self._done)
@@ -258,7 +257,6 @@ class ThreadAccount:
         return tokens
 
     def _common_turns(self, prefixes: Sequence[str]) -> int:
-        """Return how many leading past turns have a digest among these."""
         known = frozenset(prefixes)
         return next((at for at in range(len(self._prefixes))[::-1] if self._prefixes[at] in known), 0) if known else 0
 
@@ -316,11 +314,9 @@ class ThreadAccount:
         return choice._replace(turns=(*first, *rest), status=status, cuts=cuts, told=told)
 
     def _told(self, choice: Choice, turns: Sequence[int]) -> str:
-        """Return turns as a text before the question."""
         return told_inside(turns, self._history.past, choice.selection, question=self._history.query)
 
     def _told_tokens(self, choice: Choice, turns: Sequence[int]) -> int:
-        """Return what it costs to tell turns before the question."""
         replaced = told_question(self._history, self._history.current, self._told(choice, turns))
         return self._costs.more_than(*replaced) if replaced else 0
 
@@ -420,7 +416,6 @@ class ThreadAccount:
 
     @property
     def _has_run(self) -> bool:
-        """Whether the model has called tools in the current turn."""
         return any(message.role == "tool" for message in self._current)
 
 

@@ -274,21 +274,16 @@ def choose_past(
         newest = range(len(costs))[::-1] if selection.order else _newest(costs, 0, left)
         beside = (turn for turn in newest[: config.floor] if turn not in selection.order)
         turns = selection.order + _each_with_room(beside, costs, left)
-    cuts = _cuts(selection, past, whole=floor)
+    cuts = {
+        past[turn.turn_id].start + at: replace(past[turn.turn_id].messages[at], content=text)
+        for turn in selection.turns
+        if turn.turn_id not in floor  # which is sent whole
+        for at, text in turn.cuts
+    }
     if cuts and earlier:
         left = room - sum(sent.get(turn, costs[turn]) for turn in turns)
         cuts = steady_cuts(cuts, earlier, room=left, token_counter=gatekeeper.token_counter)
     return Choice(turns, "selected", selection.gate.reason, selection, cuts=tuple(sorted(cuts.items())))
-
-
-def _cuts(selection: Selection, past: Sequence[Turn], *, whole: Sequence[int]) -> dict[int, Message]:
-    """Return the cut messages of a selection by position, but for turns that are sent whole."""
-    return {
-        past[turn.turn_id].start + at: replace(past[turn.turn_id].messages[at], content=text)
-        for turn in selection.turns
-        if turn.turn_id not in whole
-        for at, text in turn.cuts
-    }
 
 
 def steady_cuts(

@@ -155,12 +155,12 @@ class PolicyState(NamedTuple):
         Raises:
             ConfigError: it is none, or one of another version of this library: begin with ``PolicyState()``.
         """
-        names = {**PolicyState()._asdict(), "version": 0}
-        if not isinstance(stored, Mapping) or stored.get("version") != _VERSION or stored.keys() != names.keys():
+        names = {"version", *cls._fields}
+        if not isinstance(stored, Mapping) or stored.get("version") != _VERSION or stored.keys() != names:
             raise ConfigError("this is no stored policy state of this version: begin with PolicyState()")
-        values = {name: value for name, value in stored.items() if name != "version"}
-        for name, value in values.items():
-            if not _fits(value, names[name], name):
+        values = {name: stored[name] for name in cls._fields}
+        for name, example in cls()._asdict().items():
+            if not _fits(values[name], example, name):
                 raise ConfigError(f"the stored policy state has no usable {name}: begin with PolicyState()")
         lists = {name: tuple(values[name]) for name in _LISTS} | {"texts": tuple(map(tuple, values["texts"]))}
         if any(list(lists[name]) != sorted(set(lists[name])) for name in ("body", "texts")):

@@ -407,17 +407,14 @@ class ThreadSelector(Generic[Item]):
         return made
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the settings alone: a copy works out the rest by itself."""
         return {name: getattr(self, name) for name in _KEPT_IN_COPIES}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Set the settings, and start without any thread."""
         self.__dict__.update(state)
         self._forget()
 
 
 def _left_out(view: HistoryView) -> dict[str, Any]:
-    """Return the facts of ``LEFT_OUT``."""
     grouped = groupby(enumerate(view.left_out), key=lambda pair: pair[1] - pair[0])
     runs = [[turn for _, turn in run] for _, run in grouped]
     spans = (f"{run[0]}-{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs)

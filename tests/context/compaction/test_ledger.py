@@ -7,65 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gatekeeper_core.context.compaction.ledger import Ledger, Measure, cut, shorten
-from gatekeeper_core.context.compaction.rounds import fold_rounds
 from gatekeeper_core.messages import MediaPart, Message, TextPart
 from gatekeeper_core.text import Locale
 from gatekeeper_core.tokens import MEDIA_TOKENS, count_messages
-from tests.loops import calls, conversations, result, user
+from tests.loops import result
 
 
 def octets(text: str) -> int:
     return len(text.encode("utf-8", "surrogatepass"))
-
-
-def books_are_right(ledger: Ledger) -> bool:
-    totals = [count_messages(ledger.messages, token_counter=measure.counter) for measure in ledger.measures]
-    single = [[measure.cost(message) for message in ledger.messages] for measure in ledger.measures]
-    return totals == [ledger.chars, ledger.tokens] and single == [measure.costs for measure in ledger.measures]
-
-
-@given(conversations(), st.integers(0, 4), st.integers(1, 2_000), st.integers(1, 2_000), st.sampled_from([0, 50]))
-def test_the_books_are_right_after_every_change(
-    messages: list[Message], keep: int, max_tokens: int, max_chars: int, floor: int
-) -> None:
-    ledger = Ledger(messages, token_counter=octets, max_tokens=max_tokens, max_chars=max_chars)
-    assert books_are_right(ledger)
-    folded = ledger.folded(*fold_rounds(messages, keep)[:2])
-    assert books_are_right(folded)
-    shorten(folded, range(len(folded.messages)), locale="en", floors=(floor, floor))
-    assert books_are_right(folded)
-    assert ledger.messages == messages
-
-
-def test_a_folded_ledger_names_the_places_of_the_first_list() -> None:
-    messages = [user(), calls("a"), result("a"), calls("b"), result("b"), calls("c"), result("c")]
-    once = Ledger(messages, token_counter=len, max_tokens=1).folded(*fold_rounds(messages, 2)[:2])
-    twice = once.folded(*fold_rounds(once.messages, 1)[:2])
-    assert (once.sources, twice.sources) == ([0, None, 3, 4, 5, 6], [0, None, 5, 6])
-
-
-def test_only_the_new_summary_is_counted_again() -> None:
-    counted: list[str] = []
-
-    def counter(text: str) -> int:
-        counted.append(text)
-        return len(text)
-
-    messages = [user(), calls("a"), result("a", "long output"), calls("b"), result("b", "another")]
-    ledger = Ledger(messages, token_counter=counter, max_tokens=1)
-    counted.clear()
-    ledger.folded(*fold_rounds(messages, 1)[:2])
-    assert counted == ["[1 tool call executed, latest results below]"]
-
-
-@pytest.mark.parametrize("text", ["磁盘满了" * 50, "disk is full " * 50, "disk 满了 " * 50])
-def test_texts_are_cut_one_after_another_until_the_limit_holds(text: str) -> None:
-    limit = 3 * octets(text) - 300
-    ledger = Ledger([result(one, text) for one in "abc"], token_counter=octets, max_tokens=limit)
-    assert shorten(ledger, (0, 1, 2), locale="zh") == 1
-    assert ledger.tokens <= limit
-    assert [message.text == text for message in ledger.messages] == [False, True, True]
-    assert "字节]" in ledger.messages[0].text
 
 
 def test_no_text_is_cut_below_its_floor() -> None:
@@ -144,11 +93,6 @@ def test_a_cut_message_costs_its_budget_and_keeps_its_media_or_loses_all(
     after = [part for part in shorter.content if isinstance(part, MediaPart)]
     assert after in ([], before)
     assert (shorter.role, shorter.tool_call_id) == ("tool", "a")
-
-
-def test_without_a_limit_nothing_is_over() -> None:
-    ledger = Ledger([user("x" * 10**6)], token_counter=lambda _: 0, max_tokens=1)
-    assert (ledger.is_over(), ledger.is_over(0.0), ledger.measures[0].excess(0.5)) == (False, False, 0)
 
 
 def test_a_ledger_tells_how_much_stands_before_the_first_change() -> None:

@@ -29,7 +29,7 @@ from gatekeeper_core.context.tool_results.pointers import pointers_in
 from gatekeeper_core.context.tool_results.working_memory import WorkingMemory
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.fences import fence
-from gatekeeper_core.messages import MediaPart, Message, is_summary
+from gatekeeper_core.messages import Message, is_summary
 from gatekeeper_core.storage.in_memory import InMemoryBlobStore
 from tests.loops import (
     PROVIDERS,
@@ -205,17 +205,6 @@ def test_a_summary_survives_the_way_through_a_dict_that_is_trusted(trusted: bool
 def test_a_count_that_cannot_be_is_none(mark: Any) -> None:
     marks = {"synthetic": "folded", "rounds": 2, "tool_calls": mark}
     assert counts_of(Message("user", "", metadata=marks)) == Counts(2, 0, 0)
-
-
-def test_the_caller_gets_the_positions_of_everything() -> None:
-    folding = fold_rounds(THREE_ROUNDS, 1)
-    assert folding.sources == (0, 1, None, 7, 8)
-    assert folding.folded == (2, 3, 4, 5, 6)
-
-
-def test_media_of_what_stays_are_not_lost() -> None:
-    shown = Message("user", (MediaPart("image"),))
-    assert fold_rounds([shown, calls("a"), result("a")], 0).messages[0] is shown
 
 
 # --- pointers
@@ -460,14 +449,3 @@ def test_other_messages_can_be_folded_with_the_rounds() -> None:
 def test_a_number_of_rounds_below_zero_is_refused(keep: int) -> None:
     with pytest.raises(ConfigError, match="keep"):
         fold_rounds([], keep)
-
-
-@pytest.mark.parametrize("settings", [{"locale": "fr"}, {"role": "tool"}])
-def test_an_unknown_setting_is_refused(settings: dict[str, Any]) -> None:
-    with pytest.raises(ConfigError, match=next(iter(settings))):
-        FoldingConfig(**settings)
-
-
-def test_a_summarizer_must_be_callable() -> None:
-    with pytest.raises(TypeError, match="summarizer"):
-        FoldingConfig(summarizer="gpt")  # type: ignore[arg-type]

@@ -278,21 +278,6 @@ def test_further_rounds_go_before_a_pointer_does() -> None:
     assert kept_pointers(compaction).split() == [pointer(number) for number in range(min(9, compaction.rounds_folded))]
 
 
-@pytest.mark.parametrize("outcome", [ValueError("no"), OSError("down"), None, "", 7])
-def test_a_summarizer_that_fails_is_reported_and_changes_nothing_else(outcome: Any) -> None:
-    """002-21: the simple version takes over."""
-
-    def summarizer(messages: Sequence[Message]) -> Any:
-        if isinstance(outcome, Exception):
-            raise outcome
-        return outcome
-
-    messages = [*head(), *loop(9, "x" * 100)]
-    with_it, without = compacted(messages, max_tokens=400, summarizer=summarizer), compacted(messages, max_tokens=400)
-    assert with_it.failure
-    assert with_it.messages == without.messages
-
-
 def test_the_facts_are_json_and_hold_no_text() -> None:
     facts = compacted([*head("geheim"), *loop(9, "geheim" * 20)], max_tokens=400).facts()
     assert "geheim" not in json.dumps(facts)
@@ -413,9 +398,3 @@ def test_a_wrong_type_is_named(name: str, value: Any) -> None:
 def test_a_compressor_of_results_must_return_text() -> None:
     with pytest.raises(TypeError, match="compress_result must return str"):
         compacted(loop(9, "x" * 50), max_tokens=100, compress_result=lambda *_: None)  # type: ignore[arg-type, return-value]
-
-
-@pytest.mark.parametrize("messages", [[{"role": "user"}], ["text"], [None]])
-def test_what_is_no_message_is_a_type_error(messages: Any) -> None:
-    with pytest.raises(TypeError, match="Message"):
-        compact_messages(messages)

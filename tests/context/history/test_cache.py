@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -125,20 +123,3 @@ def test_the_threads_used_last_stay_and_one_that_comes_back_is_served_right() ->
     selector.view(history, thread="b")
     assert selector.view_of("a") is None
     assert selector.view(history, thread="a") == first
-
-
-def test_many_threads_at_once_are_as_many_as_may_stay() -> None:
-    selector = selector_of(max_threads=4)
-    barrier = threading.Barrier(8)
-
-    def serve(worker: int) -> None:
-        barrier.wait()
-        for step in range(40):
-            name = (worker * step) % 11
-            view = selector.view([["user", f"Redis {name}?", []]] * (name + 1), thread=name)
-            assert view.message_count == name + 1
-
-    with ThreadPoolExecutor(8) as workers:
-        list(workers.map(serve, range(8)))
-    selector.view([["user", "x", []]], thread="last")
-    assert sum(selector.view_of(name) is not None for name in [*range(11), "last"]) == 4

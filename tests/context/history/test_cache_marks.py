@@ -12,8 +12,6 @@ from gatekeeper_core.context.history.policy import PolicyState
 from gatekeeper_core.native.cache_marks import marks_in
 from tests.native_lists import ANTHROPIC, EPHEMERAL, FORMATS, talk
 
-CONFIG = HistoryConfig(passthrough_below=0, token_budget=20_000, on_error="raise")
-
 
 def call(name: str) -> dict[str, Any]:
     return {"role": "assistant", "content": [{"type": "tool_use", "id": name, "name": "f", "input": {}}]}

@@ -12,7 +12,7 @@ from gatekeeper_core import ContextGatekeeper
 from gatekeeper_core.context.compaction.conversation import ContextCompressor
 from gatekeeper_core.context.compaction.rounds import Counts, FoldingConfig, fold, fold_rounds, reach_of, summary_of
 from gatekeeper_core.context.compaction.tool_loop import compact_messages
-from gatekeeper_core.context.history.pins import as_said, checked_pins, summaries_in, summaries_needed
+from gatekeeper_core.context.history.pins import as_said, summaries_in, summaries_needed
 from gatekeeper_core.context.history.select import read_history
 from gatekeeper_core.context.history.view import HistoryView
 from gatekeeper_core.messages import Message, is_summary, split_current_turn
@@ -104,12 +104,6 @@ def test_a_summary_before_the_first_question_stands_with_the_head() -> None:
     assert {0, 1} <= set(view.kept)
 
 
-def test_a_summary_that_an_answer_follows_opens_a_turn() -> None:
-    messages = (summary_of(Counts(1, 1), "en"), assistant("6380"), user("And now?"))
-    assert [one.role for one in as_said(messages, summaries=[0])] == ["user", "assistant", "user"]
-    assert view_of(messages).kept == (0, 1, 2)
-
-
 @given(st.lists(conversations(open_run=False), min_size=1, max_size=3), st.integers(0, 2), st.integers(1, 600))
 def test_what_is_selected_of_a_folded_conversation_keeps_the_rules(
     steps: list[list[Message]], keep: int, budget: int
@@ -152,14 +146,6 @@ def test_no_summary_is_needed_where_nothing_is_asked() -> None:
     summaries = summaries_in(messages)
     assert summaries_needed(messages, summaries, None) == ()
     assert summaries_needed(messages, summaries, split_current_turn(messages).current) == summaries == (1,)
-
-
-def test_a_pin_is_the_position_of_a_user_or_system_message() -> None:
-    messages = (system(), user(), assistant(), result("a"))
-    assert checked_pins(messages, [1, 0, 1]) == (0, 1)
-    for at in (2, 3, 4, -1):
-        with pytest.raises(ValueError, match=str(at)):
-            checked_pins(messages, [at])
 
 
 MANY = {

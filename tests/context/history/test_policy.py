@@ -76,10 +76,7 @@ def thread(
     *,
     prices: ModelPrices,
     steps: int = 0,
-    can_recall: bool | None = None,
     edits: bool = False,
-    is_stored: bool = False,
-    **settings: Any,
 ) -> Iterator[Call]:
     """Ask question after question in a random thread, whose selections are random, too.
 
@@ -87,10 +84,7 @@ def thread(
         seed: of the random numbers.
         prices: of the model.
         steps: calls of tools for each question.
-        can_recall: whether turns can be told inside the question; None: that is random.
         edits: whether the history is edited now and then.
-        is_stored: whether another process goes on after each call.
-        settings: of the policy.
     """
     chance = random.Random(seed)
     fixed, mean, cold = (
@@ -98,7 +92,7 @@ def thread(
         chance.choice([30, 70, 210, 800]),
         chance.choice([0, 0, 0.3]),
     )
-    recalls = chance.random() < 0.5 if can_recall is None else can_recall
+    recalls = chance.random() < 0.5
     state, turns, now = PolicyState(), list[int](), 0.0
     for name in range(chance.choice([10, 60])):
         question = chance.randint(1, 40) if chance.random() < 0.9 else chance.randint(40, 3000)
@@ -107,8 +101,6 @@ def thread(
             at: max(1, turns[at] // chance.choice([1, 1, 2, 9])) for at in chance.sample(range(len(turns)), count)
         }
         now += prices.lifetime_seconds + 1 if chance.random() < cold else 1
-        if is_stored:
-            state = PolicyState.from_dict(json.loads(json.dumps(state.to_dict())))
         same = chance.randint(0, state.turn_count) if edits and chance.random() < 0.2 else state.turn_count
         sizes = PromptSizes(
             fixed=fixed,
@@ -123,7 +115,7 @@ def thread(
             question_name=str(name),
             is_run=bool(steps) and bool(turns),
         )
-        call = called(PromptPolicy(prices=prices, state=state, now=now, **settings), sizes)
+        call = called(PromptPolicy(prices=prices, state=state, now=now), sizes)
         grown, sent = 0, sent_for(sizes, call.plan)
         for _ in range(steps):
             grown, now, policy = grown + mean, now + 1, PromptPolicy(prices=prices, state=call.after, now=now + 1)
@@ -170,30 +162,19 @@ def test_the_threads_of_these_tests_have_every_action_and_reason() -> None:
 
 @each_price
 @given(seed=seeds, edits=st.booleans())
-def test_every_selected_turn_is_sent(prices: ModelPrices, seed: int, edits: bool) -> None:
+def test_every_selected_turn_is_sent_and_the_body_only_grows_until_it_is_chosen_anew(
+    prices: ModelPrices, seed: int, edits: bool
+) -> None:
     for call in thread(seed, prices=prices, edits=edits):
-        assert set(call.sizes.selected) <= {*call.plan.body, *call.plan.recalled}
-
-
-@each_price
-@given(seed=seeds)
-def test_the_body_only_grows_until_it_is_chosen_anew(prices: ModelPrices, seed: int) -> None:
-    for call in thread(seed, prices=prices):
-        before, count = call.before.turns(len(call.sizes.turns)), len(call.sizes.turns)
-        assert call.after.turns(count) == call.plan.body
-        if call.plan.action == "everything":
-            assert call.plan.body == tuple(range(count))
-        if call.plan.action != "rebuilt":
-            assert set(before) <= set(call.plan.body)
-
-
-@each_price
-@given(seed=seeds)
-def test_two_processes_in_turn_choose_what_one_chooses(prices: ModelPrices, seed: int) -> None:
-    alone, in_turn = (list(thread(seed, prices=prices, is_stored=stored)) for stored in (False, True))
-    assert [(call.plan, call.bill, call.after) for call in alone] == [
-        (call.plan, call.bill, call.after) for call in in_turn
-    ]
+        sizes, plan, count = call.sizes, call.plan, len(call.sizes.turns)
+        assert set(sizes.selected) <= {*plan.body, *plan.recalled}
+        assert call.after.turns(count) == plan.body
+        if plan.action == "everything":
+            assert plan.body == tuple(range(count))
+        if plan.action != "rebuilt":
+            assert set(call.before.turns(count)) <= set(plan.body)
+        if not sizes.goes_on:
+            assert plan.cached_tokens <= sizes.fixed + sum(sizes.turns[: sizes.same_turns])
 
 
 @each_price
@@ -210,43 +191,12 @@ def test_the_same_question_again_gets_the_same_plan_and_no_rent(prices: ModelPri
 
 @each_price
 @given(seed=seeds)
-def test_a_cache_holds_nothing_behind_an_edit(prices: ModelPrices, seed: int) -> None:
-    for call in thread(seed, prices=prices, edits=True):
-        if not call.sizes.goes_on:
-            assert call.plan.cached_tokens <= call.sizes.fixed + sum(call.sizes.turns[: call.sizes.same_turns])
-
-
-@each_price
-@given(seed=seeds)
 def test_a_body_is_used_only_where_the_turns_that_it_was_chosen_from_are_still_there(
     prices: ModelPrices, seed: int
 ) -> None:
     for call in thread(seed, prices=prices, edits=True):
         if call.sizes.same_turns < call.before.since and call.plan.action != "rebuilt":
             assert call.plan.body == tuple(range(len(call.sizes.turns)))
-
-
-@each_price
-@given(seed=seeds, limit=st.sampled_from([0, 1, 300, 5000]))
-def test_the_users_own_threshold_wins_over_prices(prices: ModelPrices, seed: int, limit: int) -> None:
-    for call in thread(seed, prices=prices, first_cut_at=limit):
-        if call.before.holds_everything:
-            total = sum(call.sizes.turns)
-            if call.plan.reason == "asked_for":
-                assert total >= limit
-            else:
-                assert call.plan.action == "everything"
-                assert total < limit or call.plan.reason == "not_smaller"
-        assert set(call.sizes.selected) <= {*call.plan.body, *call.plan.recalled}
-
-
-@each_price
-@given(seed=seeds)
-def test_without_a_body_the_selection_alone_is_sent(prices: ModelPrices, seed: int) -> None:
-    for call in thread(seed, prices=prices, is_thrifty=True):
-        assert (call.plan.action, call.plan.body, call.plan.recalled) == ("fresh", (), ())
-        assert call.plan.tokens == sum(call.sizes.selected.values())
-        assert call.plan.cached_tokens <= call.sizes.fixed
 
 
 # --- why

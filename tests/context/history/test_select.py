@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import re
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
@@ -24,7 +25,7 @@ from gatekeeper_core import (
     select_history,
 )
 from gatekeeper_core.context.history.modes import HistoryStatus
-from gatekeeper_core.context.history.select import read_history, select_past
+from gatekeeper_core.context.history.select import read_history
 from gatekeeper_core.context.history.view import HistoryView
 from gatekeeper_core.encoder import TextEncoder
 from gatekeeper_core.errors import ConfigError
@@ -32,8 +33,8 @@ from gatekeeper_core.messages import MediaPart, Message, TextPart, ToolCall, Tur
 from gatekeeper_core.token_estimate import TokenEstimator, budget_within
 from gatekeeper_core.tokens import MEDIA_TOKENS, checked_counter, count_messages, describe_counter, estimate_text_tokens
 from tests import concepts, talks
-from tests.histories import config_of, view_with
-from tests.loops import PROVIDERS, assistant, calls, result, system, user
+from tests.histories import view_with
+from tests.loops import PROVIDERS, assistant, calls, result, rounds, system, user
 from tests.native_lists import CHAT, FORMATS, Asked, Native
 from tests.native_lists import talk as native_talk
 from tests.timing import assert_linear
@@ -83,18 +84,12 @@ texts = st.lists(st.sampled_from(WORDS), min_size=1, max_size=8).map(" ".join)
 
 
 @st.composite
-def exchanges(draw: st.DrawFn, name: str) -> list[Message]:
-    ids = [f"{name}.{index}" for index in range(draw(st.integers(1, 3)))]
-    return [calls(*ids), *(result(call_id, draw(texts)) for call_id in draw(st.permutations(ids)))]
-
-
-@st.composite
 def finished_turns(draw: st.DrawFn, *, smallest: int = 0, largest: int = 6) -> list[Message]:
     messages: list[Message] = []
     for turn in range(draw(st.integers(smallest, largest))):
         messages += [user(draw(texts)) for _ in range(draw(st.sampled_from([1, 1, 1, 2])))]
         for number in range(draw(st.sampled_from([0, 0, 1, 2]))):
-            messages += draw(exchanges(f"{turn}-{number}"))
+            messages += draw(rounds(f"{turn}-{number}"))
         messages.append(assistant(draw(texts)))
     return messages
 
@@ -110,14 +105,14 @@ def runs(draw: st.DrawFn) -> list[Message]:
     """Return a current turn: a question, what was done for it so far, and perhaps calls that wait for their results."""
     messages = [user(draw(texts))]
     for number in range(draw(st.integers(0, 3))):
-        messages += draw(exchanges(f"now-{number}"))
+        messages += draw(rounds(f"now-{number}"))
     return [*messages, calls("open")] if draw(st.booleans()) else messages
 
 
 budgets = st.one_of(st.integers(1, 80), st.integers(1, 800))
 floors = st.integers(0, 2)
 thresholds = st.sampled_from([0, 0, 100, 1000])
-counters = st.sampled_from([None, len, lambda text: len(text.encode()), lambda text: 0])
+counters = st.sampled_from([None, len, lambda text: len(text.encode("utf-8", "surrogatepass")), lambda text: 0])
 
 
 # --- what is kept
@@ -143,13 +138,8 @@ def test_a_question_that_is_not_in_the_list_is_asked_by_argument(past: list[Mess
 @three_scripts
 def test_a_question_given_and_in_the_list_is_the_current_turn(past: list[Message], question: str) -> None:
     messages = [*past, user(f"Current state: {{}}\nCurrent message: {question}")]
-    assert view_of(messages, query=question).kept == (0, 1, 6)
-
-
-def test_the_query_given_is_the_question_also_where_a_prompt_stands_around_it() -> None:
-    past, question = TALKS["english"]
-    wrapped = user(f"State: sourdough, choir. Message: {question}")
-    view = view_of([*past, wrapped], query=f" {question}\n")
+    view = view_of(messages, query=f" {question}\n")
+    assert view.kept == (0, 1, 6)
     assert view.selection is not None
     assert view.selection.query == question
 
@@ -183,15 +173,6 @@ def test_without_any_user_message_everything_is_the_current_turn(messages: list[
 
 def test_without_any_user_message_a_question_given_leaves_only_the_head() -> None:
     assert view_of([system(), assistant("hello")], query="and now?").kept == (0,)
-
-
-def test_the_list_of_the_caller_is_only_read() -> None:
-    past, question = TALKS["mixed"]
-    messages = [*past, user(question)]
-    before = list(messages)
-    view_of(messages)
-    assert messages == before
-    assert all(one is other for one, other in zip(messages, before, strict=True))
 
 
 @given(heads(), finished_turns(smallest=1), runs(), budgets, floors)
@@ -230,24 +211,6 @@ def test_the_margin_is_taken_off_once(margin: float, word: str) -> None:
     assert (view.budget_tokens, view.counter, view.margin) == (400, "o200k", margin)
     within = 400 / (1 + margin)
     assert within - 30 < view.fixed_tokens + view.tokens <= within
-
-
-@three_scripts
-@pytest.mark.parametrize("mode", ["minimal", "fill"])
-@pytest.mark.parametrize("room", [15, 30, 60, 1000])
-def test_the_settings_of_the_gatekeeper_choose(past: list[Message], question: str, mode: Any, room: int) -> None:
-    config = GatekeeperConfig(mode=mode)
-    view = view_of(
-        past,
-        query=question,
-        gatekeeper=ContextGatekeeper(config=config, token_counter=estimate_text_tokens),
-        token_budget=room,
-    )
-    core = ContextGatekeeper(config=config, token_counter=estimate_text_tokens)
-    core.sync(read_history(past, query=question).past)
-    chosen = core.explain(question, trim=False, token_budget=room)
-    assert view.turns == chosen.order
-    assert view.selection == chosen
 
 
 @given(heads(), finished_turns(), runs(), budgets, st.integers(0, 60), floors, thresholds, counters)
@@ -378,13 +341,6 @@ def test_the_view_says_what_everything_costs() -> None:
     assert (view.fixed_tokens, view.budget_tokens) == (7, 1000)
 
 
-def test_the_counter_of_the_gatekeeper_counts() -> None:
-    past, question = TALKS["chinese"]
-    messages = [*past, user(question)]
-    view = view_of(messages, gatekeeper=ContextGatekeeper(config=WHOLE, token_counter=len))
-    assert view.tokens == sum(len(messages[at].text) for at in view.kept)
-
-
 @three_scripts
 def test_the_facts_are_json_and_hold_no_text(past: list[Message], question: str) -> None:
     facts = view_of([*past, user(question)], fixed_tokens=3).facts()
@@ -397,11 +353,6 @@ def test_the_facts_are_json_and_hold_no_text(past: list[Message], question: str)
 
 
 # --- statuses
-
-
-def test_a_history_without_past_turns_passes() -> None:
-    view = view_of([system(), user("hello"), calls("c")])
-    assert (view.kept, view.status, view.reason) == ((0, 1, 2), "passthrough", "no_past_turns")
 
 
 @three_scripts
@@ -453,12 +404,6 @@ def test_nothing_fits_when_the_smallest_past_turn_is_too_large(past: list[Messag
     assert view_of([*past, user(question)], token_budget=needed + smallest, floor_turns=3).status == "selected"
 
 
-def test_without_any_room_no_selection_is_made() -> None:
-    past, question = TALKS["english"]
-    view = view_of([*past, user(question)], token_budget=cost_of([user(question)]))
-    assert (view.status, view.reason, view.selection) == ("nothing_fits", "no_room", None)
-
-
 @three_scripts
 def test_a_current_turn_over_the_budget_is_sent_whole_and_said_so(past: list[Message], question: str) -> None:
     run = [user(question), calls("c"), result("c", "长 result " * 100)]
@@ -500,39 +445,6 @@ def test_the_floor_takes_only_the_room_that_is_left(past: list[Message], questio
     assert view_of([*past, user(question)], floor_turns=1, token_budget=exact - 1).turns == (0,)
 
 
-@pytest.mark.parametrize(
-    ("past", "question", "order"),
-    [
-        (
-            talk(
-                ("How do I bake bread?", "With sourdough and patience."),
-                ("New topic: How do I set the Redis password?", "Set requirepass in redis.conf."),
-                ("Where does Redis keep redis.conf?", "In /etc/redis."),
-            ),
-            "Does Redis read redis.conf again without a restart?",
-            (2, 1),
-        ),
-        (
-            talk(
-                ("面包怎么烤？", "二百四十度烤四十分钟。"),
-                ("换个话题，红烧肉放多少冰糖？", "五百克五花肉放三十克冰糖。"),
-                ("红烧肉要炖多久？", "小火慢炖一个小时。"),
-            ),
-            "红烧肉放多少冰糖，要炖多久？",
-            (2, 1),
-        ),
-    ],
-)
-def test_the_floor_keeps_the_newest_turns_beside_what_is_chosen(
-    past: list[Message], question: str, order: tuple[int, ...]
-) -> None:
-    for floor in (0, 1, 2, 9):
-        view = view_of(past, query=question, floor_turns=floor)
-        assert view.selection is not None
-        newest = tuple(turn for turn in (2, 1, 0)[:floor] if turn not in order)
-        assert (view.selection.gate.decision, view.turns) == ("continue", order + newest)
-
-
 def test_where_nothing_is_chosen_the_floor_keeps_the_newest_turns() -> None:
     messages = talk(("alpha", "beta"), ("gamma" * 99, "delta"), ("epsilon" * 99, "zeta"))
     assert view_of(messages, query="New topic: 天气", token_budget=50).turns == ()
@@ -562,19 +474,6 @@ def test_the_past_of_a_run_only_shrinks_and_gives_up_the_least_valuable_first(
             assert (view.selection, view.reason) == (before.selection, before.reason)
 
 
-@given(heads(), finished_turns(smallest=1), runs(), budgets, floors, thresholds)
-def test_a_run_that_another_process_resumes_at_any_step_sees_the_same_past(
-    head: list[Message], past: list[Message], run: list[Message], budget: int, floor: int, threshold: int
-) -> None:
-    settings = {"token_budget": budget, "floor_turns": floor, "passthrough_below": threshold}
-    gatekeeper = ContextGatekeeper(config=WHOLE, token_counter=estimate_text_tokens)
-    view: HistoryView | None = None
-    for step in growing(run):
-        view = view_of([*head, *past, *step], gatekeeper=gatekeeper, previous=view, **settings)
-        fresh = view_of([*head, *past, *step], **settings)
-        assert (fresh.kept, fresh.status, fresh.turns) == (view.kept, view.status, view.turns)
-
-
 @given(st.lists(st.integers(1, 9), min_size=1, max_size=6), st.lists(st.integers(1, 6), max_size=6), st.integers(1, 40))
 def test_a_run_of_any_sizes_shrinks_alike_in_one_process_and_in_many(
     past_tokens: list[int], done_tokens: list[int], budget: int
@@ -593,37 +492,6 @@ def test_a_run_of_any_sizes_shrinks_alike_in_one_process_and_in_many(
             assert set(view.turns) <= set(before.turns)
 
 
-@pytest.mark.parametrize("resumed", [False, True])
-def test_a_smaller_turn_that_was_given_up_does_not_come_back_when_a_larger_one_goes(resumed: bool) -> None:
-    """Newest first: 5, 3 and 3 tokens. The 3 that went for lack of room stays away when the 5 has to go."""
-    gatekeeper = ContextGatekeeper(config=WHOLE, token_counter=len)
-    past = [user("aaa"), assistant(""), user("bbb"), assistant(""), user("ccccc"), assistant("")]
-    view: HistoryView | None = None
-    turns = []
-    for done in (0, 4, 7, 9):
-        step = [*past, user("q"), *([assistant("d" * done)] if done else [])]
-        view = view_of(
-            step,
-            gatekeeper=ContextGatekeeper(config=WHOLE, token_counter=len) if resumed else gatekeeper,
-            token_budget=12,
-            passthrough_below=1000,
-            previous=None if resumed else view,
-        )
-        turns.append(view.turns)
-    assert turns == [(2, 1, 0), (2,), (), ()]
-
-
-@three_scripts
-def test_the_room_when_the_run_began_chooses_also_late_in_the_run(past: list[Message], question: str) -> None:
-    small, large = [user(question)], [user(question), calls("c"), result("c", "长 result " * 40)]
-    budget = cost_of(large) + cost_of(past[:2])
-    late = view_of([*past, *large], token_budget=budget, floor_turns=1)
-    early = view_of([*past, *small], token_budget=budget, floor_turns=1)
-    assert early.turns == (0, 2)
-    assert late.turns == (0,)
-    assert late.selection == early.selection
-
-
 def test_a_history_that_passed_whole_and_shrinks_is_called_selected() -> None:
     past, question = TALKS["english"]
     run = [user(question), calls("c"), result("c", "r" * 400)]
@@ -632,13 +500,6 @@ def test_a_history_that_passed_whole_and_shrinks_is_called_selected() -> None:
     assert first.status == "passthrough"
     last = view_of([*past, *run], token_budget=budget, passthrough_below=10**6, previous=first)
     assert (last.status, last.turns) == ("selected", (2, 1))
-
-
-def test_a_view_of_before_is_not_chosen_again() -> None:
-    past, question = TALKS["english"]
-    first = view_of(past, query=question)
-    again = view_of(past, query="New topic: for how long does sourdough proof?", previous=first)
-    assert (again.turns, again.selection) == ((0,), first.selection)
 
 
 @pytest.mark.parametrize("status", ["nothing_fits", "over_budget"])
@@ -651,47 +512,27 @@ def test_whether_anything_fits_is_found_out_anew_at_each_step(status: HistorySta
 # --- pinned messages
 
 
-def test_a_summary_before_the_first_user_message_is_kept_and_is_no_question() -> None:
-    past, question = TALKS["english"]
-    messages = [user("Summary of before: sourdough, choir."), *past, user(question)]
-    view = view_of(messages, pinned=[0])
-    assert view.kept == (0, 1, 2, 7)
-    assert view.turn_count == 3
+ENGLISH, PORT = TALKS["english"]
+SUMMARY = user(f"Summary of before: sourdough, choir. {PORT}")
+CALLED = [calls("c"), result("c"), assistant("The Redis cache was on port 6380.")]
+BREAD = user("New topic: for how long does sourdough proof?")
+PINNED: dict[str, tuple[list[Message], int, tuple[int, ...], int]] = {
+    "before the first question": ([SUMMARY, *ENGLISH, user(PORT)], 0, (0, 1, 2, 7), 3),
+    "before an answer": ([system(), SUMMARY, *CALLED, *ENGLISH[2:], user(PORT)], 1, (0, 1, 2, 3, 4, 9), 3),
+    "before another's answer": ([system(), SUMMARY, *CALLED, *ENGLISH[2:], BREAD], 1, (0, 1, 5, 6, 9), 3),
+    "within a turn": ([*ENGLISH[:2], SUMMARY, CALLED[2], *ENGLISH[2:], user(PORT)], 2, (0, 1, 2, 3, 8), 3),
+    "within another turn": ([*ENGLISH[:2], SUMMARY, CALLED[2], *ENGLISH[2:], BREAD], 2, (2, 4, 5, 8), 3),
+    "not searched": ([*ENGLISH[2:4], SUMMARY, *ENGLISH[4:], user(PORT)], 2, (2, 5), 2),
+    "of the system": ([*ENGLISH[:4], system("Summary."), *ENGLISH[4:], user(PORT)], 4, (0, 1, 4, 7), 3),
+}
 
 
-def test_what_follows_a_summary_up_to_the_next_user_message_is_a_turn() -> None:
-    past, question = TALKS["english"]
-    rest = [calls("c"), result("c"), assistant("The Redis cache was on port 6380.")]
-    messages = [system(), user("Summary."), *rest, *past[2:], user(question)]
-    view = view_of(messages, pinned=[1])
-    assert view.turn_count == 3
-    assert view.kept == (0, 1, 2, 3, 4, 9)
-    view = view_of(messages, pinned=[1], query="New topic: how long does sourdough proof?")
-    assert view.kept == (0, 1, 5, 6)
-
-
-def test_a_summary_in_the_middle_is_kept_although_its_turn_is_not() -> None:
-    past, question = TALKS["english"]
-    messages = [*past[:4], user("Summary: the port was 6380."), *past[4:], user(question)]
-    view = view_of(messages, pinned=[4])
-    assert view.kept == (0, 1, 4, 7)
-    assert view.turn_count == 3
-
-
-def test_a_summary_in_the_middle_stands_within_the_turn_that_it_was_written_into() -> None:
-    past, question = TALKS["english"]
-    messages = [*past[:2], user("Summary: sourdough."), assistant("The cache is up."), *past[2:], user(question)]
-    view = view_of(messages, pinned=[2])
-    assert view.turn_count == 3
-    assert view.kept == (0, 1, 2, 3, 8)
-    about_bread = [*messages[:-1], user("New topic: for how long does sourdough proof?")]
-    assert view_of(about_bread, pinned=[2]).kept == (2, 4, 5, 8)
-
-
-def test_a_summary_in_the_middle_is_not_searched() -> None:
-    past, question = TALKS["english"]
-    messages = [*past[2:4], user(f"Summary. {question}"), *past[4:], user(question)]
-    assert view_of(messages, pinned=[2]).turns == ()
+@pytest.mark.parametrize(("messages", "at", "kept", "turns"), PINNED.values(), ids=PINNED)
+def test_a_pinned_summary_is_kept_and_is_no_question(
+    messages: list[Message], at: int, kept: tuple[int, ...], turns: int
+) -> None:
+    view = view_of(messages, pinned=[at])
+    assert (view.kept, view.turn_count) == (kept, turns)
 
 
 def test_where_no_other_user_message_is_left_everything_after_the_summary_is_the_current_turn() -> None:
@@ -699,13 +540,6 @@ def test_where_no_other_user_message_is_left_everything_after_the_summary_is_the
     view = view_of(messages, pinned=[1], token_budget=10)
     assert view.kept == (0, 1, 2, 3)
     assert (view.status, view.turn_count) == ("over_budget", 0)
-
-
-def test_a_summary_as_a_system_message_is_kept_where_it_stands() -> None:
-    past, question = TALKS["english"]
-    messages = [*past[:4], system("Summary."), *past[4:], user(question)]
-    assert view_of(messages, pinned=[4]).kept == (0, 1, 4, 7)
-    assert view_of(messages).kept == (0, 1, 7)
 
 
 def test_a_pinned_message_costs_what_it_costs_once() -> None:
@@ -788,25 +622,8 @@ def test_a_failed_selection_falls_back_to_the_newest_turns_that_fit(
     assert (view.status, view.turns, view.selection) == ("fallback", (2, 1), None)
     assert view.tokens == cost_of([messages[at] for at in view.kept]) <= budget
     assert view.turn_count == 3
-
-
-@each_fault
-def test_the_reason_of_a_fallback_names_type_and_place_and_no_text(
-    broken: type[ContextGatekeeper], error: type[Exception]
-) -> None:
-    past, question = TALKS["english"]
-    view = view_of(past, query=question, gatekeeper=broken(token_counter=estimate_text_tokens), on_error="fallback")
-    name, _, line = view.reason.rpartition(":")
-    assert name == f"{error.__name__} at test_select.py"
-    assert int(line) > 0
-    assert "6380" not in json.dumps(view.facts())
-
-
-@each_fault
-def test_on_request_the_error_of_a_selection_is_raised(broken: type[ContextGatekeeper], error: type[Exception]) -> None:
-    past, question = TALKS["english"]
-    with pytest.raises(error, match="6380"):
-        view_of(past, query=question, gatekeeper=broken(token_counter=estimate_text_tokens), on_error="raise")
+    assert re.fullmatch(rf"{error.__name__} at test_select\.py:\d+", view.reason)
+    assert "secret" not in json.dumps(view.facts())
 
 
 @given(
@@ -886,12 +703,6 @@ def test_a_number_below_its_range_is_refused(name: str) -> None:
         view_of([user()], **{name: -1})
 
 
-@pytest.mark.parametrize("value", ["", "ignore", None])
-def test_there_are_two_ways_to_meet_an_error(value: Any) -> None:
-    with pytest.raises(ConfigError, match='on_error must be "fallback" or "raise"'):
-        view_of([user()], on_error=value)
-
-
 @pytest.mark.parametrize(
     ("argument", "arguments"),
     [
@@ -906,14 +717,6 @@ def test_an_argument_of_the_wrong_type_is_named(argument: str, arguments: dict[s
         view_of(**{"messages": [user()], **arguments})
 
 
-@pytest.mark.parametrize("on_error", ["fallback", "raise"])
-def test_a_wrong_argument_is_an_error_also_where_failed_selections_are_not(on_error: Any) -> None:
-    with pytest.raises(TypeError, match="query"):
-        view_of([user()], query=3, on_error=on_error)
-    with pytest.raises(ConfigError, match="token_budget"):
-        view_of([user()], token_budget=0, on_error=on_error)
-
-
 # --- reading
 
 
@@ -924,17 +727,6 @@ def test_reading_gives_the_parts_of_a_conversation() -> None:
     assert (history.head, history.pinned, history.query) == ((0,), (), "c")
     assert history.past == (Turn((user("a"), assistant("b")), 2, 4, (assistant("hello"),)),)
     assert history.current == Turn((user(" c "), calls("x")), 4, 6)
-
-
-def test_a_history_read_once_can_be_selected_from_often() -> None:
-    past, question = TALKS["mixed"]
-    history = read_history([*past, user(question)])
-    gatekeeper = ContextGatekeeper(config=WHOLE, token_counter=estimate_text_tokens)
-    small, large = (
-        select_past(history, gatekeeper=gatekeeper, config=config_of(token_budget=budget)) for budget in (20, 1000)
-    )
-    assert large == view_of([*past, user(question)])
-    assert small == view_of([*past, user(question)], token_budget=20)
 
 
 @pytest.mark.parametrize("text", ["\ud800", "\x00\u202e", "", "👩‍👩‍👧", "x" * 200_000], ids=ascii)
@@ -1135,7 +927,7 @@ def test_thrifty_with_a_state_sends_what_is_sent_without_one(seed: int) -> None:
 
 def shops(turns: int) -> list[Message]:
     """Return a conversation of turns of 100 tokens, each on a topic of its own, and a question about the second."""
-    shops = (
+    shops = [
         "kestrel",
         "heron",
         "osprey",
@@ -1148,7 +940,7 @@ def shops(turns: int) -> list[Message]:
         "wren",
         "robin",
         "owl",
-    )
+    ]
     said = (f"New topic: when does the {shop} open?" for shop in shops[:turns])
     talk = [one for text in said for one in (Message("user", text), Message("assistant", f"{text} At nine. " * 8))]
     return [*talk, Message("user", "New topic: when does the heron open?")]

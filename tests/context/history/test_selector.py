@@ -16,8 +16,6 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from gatekeeper_core import ContextGatekeeper, GatekeeperConfig, InMemoryStore, ModelPrices, SQLiteStore, Usage
 from gatekeeper_core.context.compaction.run import RunConfig
@@ -115,15 +113,6 @@ def test_the_caller_gets_his_own_objects_in_a_new_list(past: list[Item], questio
     assert everything is not items
 
 
-def test_the_messages_of_a_view_can_be_taken_later() -> None:
-    past, question = TALKS["mixed"]
-    items = [*past, user(question)]
-    selector = selector_of()
-    assert selector.kept(items, selector.view(items)) == [*past[:2], user(question)]
-    shadow = selector_of(shadow=True)
-    assert shadow.kept(items, shadow.view(items)) == items
-
-
 def loop_of(rounds: int) -> list[dict[str, Any]]:
     call = {"function": {"name": "read", "arguments": "{}"}}
     return [
@@ -172,11 +161,6 @@ def test_a_compressor_is_told_the_name_of_the_thread(thread: Any, name: str | No
     assert f"{name}" in [item.get("content") for item in prompt]
 
 
-def test_the_settings_of_a_run_must_be_settings() -> None:
-    with pytest.raises(TypeError, match=r"HistoryConfig\.run"):
-        HistoryConfig(run=3)  # type: ignore[arg-type]
-
-
 @three_scripts
 def test_in_shadow_mode_everything_comes_back_and_the_view_says_what_would_have(
     past: list[Item], question: str
@@ -188,14 +172,6 @@ def test_in_shadow_mode_everything_comes_back_and_the_view_says_what_would_have(
     assert chosen is not items
     assert selector.last_view is not None
     assert selector.last_view.kept == (0, 1, 6)
-
-
-def test_the_budget_of_a_call_stands_in_place_of_the_configured_one() -> None:
-    past, question = TALKS["english"]
-    selector = selector_of(token_budget=15)
-    assert selector.view([*past, user(question)]).budget_tokens == 15
-    larger = replace(selector.config, token_budget=500)
-    assert selector.view([*past, user(question)], config=larger).budget_tokens == 500
 
 
 @pytest.mark.parametrize(("window", "budget"), [(8192, 6144), (None, 16_000)])
@@ -253,16 +229,6 @@ def test_threads_without_a_name_are_told_apart_by_their_first_user_message() -> 
     assert selector.view([assistant("hello")]).kept == (0,)
 
 
-def test_threads_of_the_same_beginning_are_served_right_although_they_share_what_is_remembered() -> None:
-    past, question = TALKS["english"]
-    longer = [*past, user(question)]
-    other = [*past[:2], *talk(("New topic: 红烧肉要炖多久？", "一个小时。")), user("红烧肉要炖多久？")]
-    expected = [unbilled(selector_of().view(items)) for items in (longer, other)]
-    selector = selector_of()
-    for _ in range(3):
-        assert [unbilled(selector.view(items)) for items in (longer, other)] == expected
-
-
 def test_every_text_is_counted_once() -> None:
     """004-57: what is known of the messages of a thread is kept; a later call counts what is new."""
     past, question = TALKS["mixed"]
@@ -283,45 +249,6 @@ def test_every_text_is_counted_once() -> None:
 
 def expected_view(items: Sequence[Item]) -> HistoryView:
     return unbilled(selector_of().view(items, thread="fresh"))
-
-
-@three_scripts
-@pytest.mark.parametrize("change", ["edit", "delete", "insert", "replace", "cut back", "clear", "edit in place"])
-def test_what_changed_in_a_history_is_noticed(past: list[Item], question: str, change: str) -> None:
-    selector = selector_of()
-    items = copy.deepcopy([*past, user(question)])
-    assert selector.view(items, thread="t").kept == (0, 1, 6)
-    if change == "edit":
-        items[0], items[1] = user("What is for lunch? 午饭"), assistant("soup 汤")
-        items[4] = past[0]
-    elif change == "delete":
-        del items[:2]
-    elif change == "insert":
-        items[2:2] = talk(("New topic: 天气 weather", "sunny 晴"))
-    elif change == "replace":
-        items[:] = [*past[2:], *past[:2], user(question)]
-    elif change == "cut back":
-        del items[4:]
-        items.append(user(question))
-    elif change == "clear":
-        items[:] = [user(question)]
-    else:
-        items[0]["content"], items[2]["content"] = items[2]["content"], items[0]["content"]
-    assert unbilled(selector.view(items, thread="t")) == expected_view(items)
-
-
-@given(st.lists(st.lists(st.sampled_from("abcd"), max_size=6), max_size=5))
-def test_whatever_stands_in_a_history_the_next_time_is_what_counts(steps: list[list[str]]) -> None:
-    texts = {
-        "a": ("Redis port?", "6380"),
-        "b": ("New topic: 酸面包", "五个小时 at 26 degrees"),
-        "c": ("Redis again", "the port is open"),
-        "d": ("换个话题，choir", "Marta"),
-    }
-    selector = selector_of()
-    for step in steps:
-        items = [*talk(*(texts[letter] for letter in step)), user("Redis port 五个小时?")]
-        assert selector.view(items, thread="t", query="Redis port 五个小时?").kept == expected_view(items).kept
 
 
 # --- runs
@@ -345,18 +272,6 @@ def test_the_past_of_a_run_is_chosen_once_and_only_shrinks(past: list[Item], que
     for before, after in pairwise(views):
         assert after.turns == before.turns[: len(after.turns)]
     assert views[-1].status == "over_budget"
-
-
-@three_scripts
-def test_each_step_of_a_run_sees_what_a_process_that_resumes_it_there_would_see(
-    past: list[Item], question: str
-) -> None:
-    one = selector_of(token_budget=160, floor_turns=2)
-    for step in range(9):
-        items = [*past, *run_of(question, results=step)]
-        fresh = selector_of(token_budget=160, floor_turns=2)
-        seen, resumed = one.view(items, thread="t"), fresh.view(items, thread="t")
-        assert (seen.kept, seen.status) == (resumed.kept, resumed.status)
 
 
 @three_scripts
@@ -390,14 +305,6 @@ def test_another_message_object_with_the_wrapped_text_is_another_run() -> None:
     assert again.selection is not first.selection
 
 
-def test_another_question_is_another_run() -> None:
-    past, question = TALKS["english"]
-    selector = selector_of()
-    first = selector.view([*past, user(question)], thread="t")
-    other = [*past, user("New topic: who keeps the minutes of the choir?")]
-    assert unbilled(selector.view(other, thread="t")) == expected_view(other) != first
-
-
 def test_the_same_question_after_its_answer_is_another_run() -> None:
     past, question = TALKS["english"]
     selector = selector_of()
@@ -423,14 +330,6 @@ def test_where_the_question_is_not_in_the_list_each_call_selects_anew() -> None:
     first = selector.view(past, thread="t", query=question)
     again = selector.view(past, thread="t", query="New topic: for how long does sourdough proof?")
     assert (first.turns, again.turns) == ((0,), (1,))
-
-
-def test_two_threads_with_the_same_messages_are_two_runs() -> None:
-    past, question = TALKS["english"]
-    selector = selector_of()
-    one, two = (selector.view([*past, user(question)], thread=thread) for thread in "ab")
-    assert one == two
-    assert one.selection is not two.selection
 
 
 # --- copies
@@ -589,12 +488,6 @@ def test_a_reserve_leaves_something_of_the_budget() -> None:
         HistoryConfig(token_budget=100, reserve_tokens=100)
 
 
-def test_nothing_is_written_where_nobody_listens(caplog: pytest.LogCaptureFixture) -> None:
-    caplog.set_level(logging.WARNING, logger="gatekeeper")
-    selector_of(token_budget=4000).view([user("x")])
-    assert records_of(caplog) == []
-
-
 # --- errors
 
 
@@ -713,6 +606,7 @@ def test_a_wrong_argument_is_an_error_and_leaves_the_selector_usable(
         ("config", lambda: ThreadSelector(Message.from_dict, config={"token_budget": 9})),  # type: ignore[arg-type]
         ("token_counter", lambda: ThreadSelector(Message.from_dict, token_counter=7)),  # type: ignore[arg-type]
         ("HistoryConfig.gatekeeper", lambda: HistoryConfig(gatekeeper="minimal")),  # type: ignore[arg-type]
+        ("HistoryConfig.run", lambda: HistoryConfig(run=3)),  # type: ignore[arg-type]
         ("HistoryConfig.shadow", lambda: HistoryConfig(shadow="no")),  # type: ignore[arg-type]
         ("HistoryConfig.token_budget", lambda: HistoryConfig(token_budget="9")),  # type: ignore[arg-type]
         ("HistoryConfig.floor_turns", lambda: HistoryConfig(floor_turns=True)),
@@ -785,23 +679,6 @@ def test_many_conversations_at_once_give_what_they_give_one_after_the_other(max_
     assert isinstance(selector.last_view, HistoryView)
 
 
-def test_one_conversation_from_many_sides_gives_each_side_its_own_history() -> None:
-    """Several requests on one thread, each with the history as it saw it."""
-    whole = conversation(1, turn_count=12)
-    histories = [[*whole[: 2 * turns], whole[-1]] for turns in range(1, 9)]
-    expected = [selector_of().view(items).kept for items in histories]
-    selector = selector_of()
-    barrier = threading.Barrier(8)
-
-    def serve(worker: int) -> list[tuple[int, ...]]:
-        barrier.wait()
-        return [selector.view(histories[worker], thread="t").kept for _ in range(6)]
-
-    with ThreadPoolExecutor(8) as workers:
-        for worker, served in enumerate(workers.map(serve, range(8))):
-            assert set(served) == {expected[worker]}
-
-
 def test_one_conversation_is_served_one_call_at_a_time() -> None:
     inside: list[int] = []
     most: list[int] = []
@@ -818,24 +695,6 @@ def test_one_conversation_is_served_one_call_at_a_time() -> None:
     with ThreadPoolExecutor(4) as workers:
         list(workers.map(lambda at: selector.view(items, thread="t", query=f"{at}. Redis 端口?"), range(4)))
     assert (len(most), max(most)) == (4, 1)
-
-
-def test_a_slow_conversation_does_not_hold_up_another_one() -> None:
-    entered, go_on = threading.Event(), threading.Event()
-
-    def read(item: Item) -> Message:
-        if item["content"] == "slow":
-            entered.set()
-            assert go_on.wait(30)
-        return Message.from_dict(item)
-
-    selector = selector_of(read=read)
-    with ThreadPoolExecutor(1) as worker:
-        slow = worker.submit(selector.view, [user("slow")], thread="slow")
-        assert entered.wait(30)
-        assert selector.view([user("fast")], thread="fast").kept == (0,)
-        go_on.set()
-        assert slow.result(30).kept == (0,)
 
 
 @pytest.mark.parametrize("text", ["\ud800", "\x00\u202e", "x" * 200_000], ids=["surrogate", "control", "long"])
@@ -1021,13 +880,6 @@ class Batches:
         return concepts.concepts(texts)
 
 
-@pytest.mark.parametrize("kind", concepts.QUESTIONS)
-def test_with_an_embedder_a_question_finds_its_turn_without_a_shared_word(kind: str) -> None:
-    messages = [*concepts.TALK, Message("user", concepts.QUESTIONS[kind])]
-    assert concepts.WANTED[kind] in hearing(concepts.concepts).view(messages, thread="t").turns
-    assert concepts.WANTED[kind] not in hearing(None).view(messages, thread="t").turns
-
-
 def test_threads_and_copies_share_one_encoder() -> None:
     embedder = Batches()
     selector = hearing(embedder)
@@ -1082,16 +934,3 @@ def test_an_embedder_of_one_thread_does_not_hold_up_another() -> None:
         assert not held.done()
         free.set()
         assert held.result(20.0).turn_count == 1
-
-
-def test_a_failing_embedder_leaves_the_words() -> None:
-    def fails(_texts: object, /) -> NoReturn:
-        raise ConnectionError("green tea")
-
-    messages = [*concepts.TALK, Message("user", "周五的 meeting 几点？")]
-    failed, expected = (hearing(embedder).view(messages, thread="t") for embedder in (fails, None))
-    assert failed.kept == expected.kept
-    assert failed.selection
-    assert failed.selection.embedder_missed == "error: ConnectionError"
-    with pytest.raises(TypeError, match="embedder must be callable"):
-        hearing("e5")
