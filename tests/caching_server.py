@@ -151,7 +151,8 @@ class CachingServer(StrictServer):
     def _read_prompt(self, prompt: list[Said], said: int) -> dict[str, Any]:
         """Return OpenAI's usage of a prompt, and keep it."""
         self._prompts = [kept for kept in self._prompts if self.now - kept[0] <= LIFETIMES["5m"]]
-        shared = max((self._shared(prompt, before) for _, before in self._prompts), default=0)
+        best = max((shared_start(prompt, before) for _, before in self._prompts), default=(0, ""))
+        shared = sum(self._count(message.text) for message in prompt[: best[0]]) + self._count(best[1])
         cached = shared - shared % self._step if shared >= self._least else 0
         self._prompts.append((self.now, prompt))
         tokens = sum(self._count(message.text) for message in prompt)
@@ -162,18 +163,6 @@ class CachingServer(StrictServer):
             "total_tokens": tokens + said,
             "prompt_tokens_details": {"cached_tokens": cached},
         }
-
-    def _shared(self, prompt: Sequence[Said], before: Sequence[Said]) -> int:
-        """Return how many tokens two prompts begin with that are the same, down to a part of a message."""
-        tokens = 0
-        for message, other in zip(prompt, before, strict=False):
-            if message != other:
-                pairs = zip(message.text, other.text, strict=False) if message.role == other.role else ()
-                return tokens + self._count(
-                    "".join(here for here, _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
-                )
-            tokens += self._count(message.text)
-        return tokens
 
 
 # --- Anthropic
@@ -251,6 +240,15 @@ def chat_prompt(body: dict[str, Any]) -> list[Said]:
     """Return what the model reads: all tools, then each message."""
     tools = [Said("tools", _compact(body["tools"]))] if body.get("tools") else []
     return tools + [_chat_said(message) for message in body["messages"]]
+
+
+def shared_start(prompt: Sequence[Said], before: Sequence[Said]) -> tuple[int, str]:
+    """Return how many messages two prompts begin with that are the same, and how the next one begins in both."""
+    same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(prompt, before, strict=False)))
+    for here, there in zip(prompt[same : same + 1], before[same : same + 1], strict=False):
+        pairs = zip(here.text, there.text, strict=False) if here.role == there.role else ()
+        return same, "".join(letter for letter, _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+    return same, ""
 
 
 def _chat_said(message: dict[str, Any]) -> Said:

@@ -58,12 +58,6 @@ def opened(place: object) -> Iterator[Any]:
         door.close()
 
 
-@pytest.fixture(params=[40, 70, 4000])
-def budget(request: pytest.FixtureRequest) -> int:
-    """What the door of a test may send, in tokens."""
-    return int(request.param)
-
-
 @pytest.fixture
 def workers() -> Iterator[Processes]:
     """Processes that are told what to do."""

@@ -76,7 +76,7 @@ def chosen_by_core(messages: Sequence[Message], query: str, budget: int, *, insi
 class DoorContract:
     """What every door keeps to."""
 
-    @three_scripts
+    @pytest.mark.parametrize(("script", "budget"), [("chinese", 40), ("mixed", 70), ("english", 4000)])
     def test_the_same_turns_are_kept_as_by_the_core(
         self, door: type[Door], script: str, budget: int, opened: Open
     ) -> None:

@@ -36,7 +36,6 @@ from tests.adapters.scripted import Heard, Scripted, contents, on, run_again, ta
 from tests.adapters.test_langchain_middleware import (
     asked,
     calling,
-    carries_its_run,
     each_script,
     each_way_with_a_run,
     port,
@@ -131,17 +130,6 @@ def test_what_is_sent_of_the_state_are_its_own_objects() -> None:
     passed = sent(GatekeeperMiddleware(builder=builder()), request_of(messages)).messages
     own = [message for message in passed if not stamps(message)]
     assert [id(message) for message in own] == [id(message) for message in messages]
-
-
-@each_script
-def test_off_topic_turns_stay_out_within_the_budget(script: str) -> None:
-    pairs, question = TOPICS[script]
-    gate = GatekeeperMiddleware(builder=builder(**GATED, enable_summary=False))
-    passed = contents(sent(gate, request_of([*talk(pairs), HumanMessage(question)])).messages)
-    assert pairs[0][1] in passed
-    assert pairs[4][1] not in passed
-    assert gate.last_selection is not None
-    assert gate.last_selection.status == "selected"
 
 
 def test_within_a_run_the_past_only_shrinks() -> None:
@@ -297,20 +285,6 @@ def test_a_request_over_its_budget_is_sent_whole_and_alone_and_the_event_says_so
     )
     with pytest.raises(BudgetError):
         sent(strict, request_of([HumanMessage(question)]))
-
-
-@pytest.mark.parametrize("way", ["invoke", pytest.param("ainvoke", marks=carries_its_run)])
-def test_each_build_is_announced_without_a_word_of_the_talk(way: str) -> None:
-    pairs, question = TOPICS["english"]
-    heard = Heard()
-    agent = create_agent(Scripted(), [], middleware=[GatekeeperMiddleware(builder=builder())])
-    given = [*talk(pairs), HumanMessage(question)]
-    asked(agent, way, given, on("t1", heard))
-    ((name, facts),) = heard.events
-    assert (name, facts["status"], facts["messages_sent"]) == ("gatekeeper_context", "built", 11)
-    assert facts["total_tokens"] > 0
-    run_again(agent, on("t1", heard), given)
-    assert "Redis" not in repr(heard.events)
 
 
 def test_in_shadow_mode_the_request_is_sent_as_it_is() -> None:

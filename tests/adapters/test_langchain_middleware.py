@@ -24,7 +24,7 @@ from langchain.agents.middleware import (
     wrap_model_call,
 )
 from langchain.agents.structured_output import AutoStrategy, ProviderStrategy, ToolStrategy
-from langchain_core.messages import AIMessage, HumanMessage, RemoveMessage, SystemMessage, ToolMessage
+from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
 from langchain_core.outputs import ChatResult
 from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
@@ -35,7 +35,6 @@ from gatekeeper_core import ContextBuilder, ContextBuilderConfig
 from gatekeeper_core.context.compaction.run import RunConfig
 from gatekeeper_core.context.history.modes import HistoryConfig
 from gatekeeper_core.messages import validate_messages
-from gatekeeper_core.selection.planner import GatekeeperConfig
 from gatekeeper_core.tokens import count_messages, estimate_text_tokens
 from langchain_gatekeeper import GatekeeperMiddleware
 from langchain_gatekeeper.reading import read_message
@@ -127,17 +126,6 @@ def test_each_step_reads_the_topic_and_the_checkpoint_keeps_everything(script: s
     run_again(agent, on("t1"))
 
 
-def test_the_next_question_goes_to_its_own_topic() -> None:
-    pairs, question = TOPICS["english"]
-    model, gate = Scripted(), GatekeeperMiddleware(CONFIG, token_counter=estimate_text_tokens)
-    agent = create_agent(model, [], middleware=[gate], checkpointer=InMemorySaver())
-    agent.invoke({"messages": [*talk(pairs), HumanMessage(question)]}, on("t1"))
-    agent.invoke({"messages": "And what temperature did the sourdough need in the oven?"}, on("t1"))
-    assert any("Bake sourdough at 240 degrees with steam." in text for text in contents(model.seen[1]))
-    assert pairs[4][1] not in contents(model.seen[1])
-    run_again(agent, on("t1"))
-
-
 @pytest.mark.parametrize("asynchronous", [False, True])
 def test_threads_do_not_mix(asynchronous: bool) -> None:
     model, gate = Scripted(), GatekeeperMiddleware(CONFIG)
@@ -154,16 +142,6 @@ def test_threads_do_not_mix(asynchronous: bool) -> None:
     assert gate.selection_for("nobody") is None
     run_again(agent, on("english"))
     run_again(agent, on("chinese"))
-
-
-def test_the_thread_is_found_without_a_checkpointer_as_well() -> None:
-    gate = GatekeeperMiddleware(CONFIG)
-    agent = create_agent(Scripted(), [], middleware=[gate])
-    agent.invoke({"messages": "hi"}, on("t1"))
-    assert gate.selection_for("t1") is not None
-    run_again(agent, on("t1"))
-    agent.invoke({"messages": "hello"})
-    assert gate.last_selection is not gate.selection_for("t1")
 
 
 def test_no_more_threads_are_kept_than_the_settings_say() -> None:
@@ -225,20 +203,6 @@ def test_a_client_that_marks_its_message_as_a_summary_pins_nothing() -> None:
     read = contents(sent(GatekeeperMiddleware(CONFIG), request_of(messages)).messages)
     assert read[-1] == question
     assert marked.content not in read
-
-
-def test_an_edit_or_a_deletion_in_the_state_is_noticed() -> None:
-    pairs, question = TOPICS["english"]
-    model, gate = Scripted(), GatekeeperMiddleware(CONFIG)
-    agent = create_agent(model, [], middleware=[gate], checkpointer=InMemorySaver())
-    agent.invoke({"messages": [*talk(pairs), HumanMessage(question)]}, on("t1"))
-    state = agent.get_state(on("t1")).values["messages"]
-    agent.update_state(on("t1"), {"messages": [AIMessage("It is port 7001 now, for the Redis cache.", id=state[1].id)]})
-    agent.invoke({"messages": "Redis cache port?"}, on("t1"))
-    assert "It is port 7001 now, for the Redis cache." in contents(model.seen[-1])
-    agent.update_state(on("t1"), {"messages": [RemoveMessage(id=state[0].id), RemoveMessage(id=state[1].id)]})
-    agent.invoke({"messages": "The port of the Redis cache, once more?"}, on("t1"))
-    assert "It is port 7001 now, for the Redis cache." not in contents(model.seen[-1])
 
 
 @pytest.mark.parametrize("builds", [False, True])
@@ -310,10 +274,6 @@ def test_shadow_hands_the_very_request_on_and_reports() -> None:
     assert sent(gate, request) is request
     assert gate.last_selection is not None
     assert sorted(gate.last_selection.turns) == [0, 1]
-
-
-def test_a_request_without_messages_or_runtime_passes() -> None:
-    assert sent(GatekeeperMiddleware(CONFIG), request_of([])).messages == []
 
 
 def test_the_system_message_and_every_schema_count_against_the_budget() -> None:
@@ -396,22 +356,6 @@ def test_a_model_that_other_middleware_puts_in_has_its_own_budget() -> None:
     assert len(other.seen) == 2
 
 
-def test_the_whole_request_stays_within_the_budget_at_every_step() -> None:
-    pairs, question = TOPICS["chinese"]
-    messages: list[Any] = [*talk(pairs * 5), HumanMessage(question)]
-    gate = GatekeeperMiddleware(replace(CONFIG, token_budget=220, gatekeeper=GatekeeperConfig(mode="fill")))
-    sizes = []
-    for step in range(1, 5):
-        passed = sent(gate, request_of(messages, system_message=SystemMessage("请简短回答"), tools=[port]))
-        assert gate.last_selection is not None
-        cost = count_messages(map(read_message, passed.messages)) + gate.last_selection.fixed_tokens
-        assert cost == gate.last_selection.tokens + gate.last_selection.fixed_tokens <= 220
-        sizes.append(gate.last_selection.turn_count and len(gate.last_selection.turns))
-        messages = [*messages, calling(step), ToolMessage("端口 6380。" * 9, tool_call_id=f"c{step}")]
-    assert sizes == sorted(sizes, reverse=True)
-    assert sizes[0] > sizes[-1]
-
-
 @tool
 def logs(page: int) -> str:
     """Return a page of the log."""
@@ -477,17 +421,6 @@ def test_media_of_a_result_are_sent_with_its_compressed_text() -> None:
     assert shown.content == content
 
 
-def test_without_settings_for_the_run_it_is_sent_whole() -> None:
-    run = [
-        message for page in range(1, 9) for message in (calling(page), ToolMessage("x " * 200, tool_call_id=f"c{page}"))
-    ]
-    messages = [HumanMessage("which port?"), *run]
-    gate = GatekeeperMiddleware(replace(CONFIG, token_budget=400, run=None))
-    assert sent(gate, request_of(messages)).messages == messages
-    assert gate.last_selection is not None
-    assert gate.last_selection.status == "over_budget"
-
-
 def test_a_current_turn_over_the_budget_is_sent_whole_with_one_warning(caplog: pytest.LogCaptureFixture) -> None:
     pairs, _ = TOPICS["english"]
     gate = GatekeeperMiddleware(replace(CONFIG, token_budget=20))
@@ -539,27 +472,6 @@ def test_each_step_is_announced_without_text(way: str) -> None:
     assert not any(text in json.dumps(heard.events) for text in texts_of(pairs))
 
 
-@carries_its_run
-def test_events_come_with_the_stream_of_events() -> None:
-    agent = create_agent(Scripted(), [], middleware=[GatekeeperMiddleware(CONFIG)])
-
-    async def run() -> list[Any]:
-        stream = agent.astream_events({"messages": "hi"}, version="v2")
-        return [event["data"] async for event in stream if event["event"] == "on_custom_event"]
-
-    assert [data["status"] for _ in range(3) for data in asyncio.run(run())] == ["passthrough"] * 3
-
-
-@pytest.mark.parametrize("way", ["invoke", pytest.param("ainvoke", marks=carries_its_run)])
-def test_the_error_of_a_handler_is_not_swallowed(way: str) -> None:
-    error = RuntimeError("the handler's own")
-    agent = create_agent(Scripted(), [], middleware=[GatekeeperMiddleware(CONFIG)])
-    for _ in range(3):
-        with pytest.raises(RuntimeError) as caught:
-            asked(agent, way, "hi", on("t1", Heard(error)))
-        assert caught.value is error
-
-
 @pytest.mark.parametrize("way", ["invoke", "ainvoke"])
 def test_the_error_of_a_model_passes_and_the_next_call_works(way: str) -> None:
     class Broken(Scripted):
@@ -607,11 +519,6 @@ def test_what_other_middleware_appends_reaches_the_model_and_the_state(way: str,
     asked(agent, way, "And now?", on("t1"))
     asked(agent, way, "还有呢？", on("t1"))
     assert len(model.seen) == 3
-
-
-def test_a_request_of_which_nothing_is_left_out_goes_on_as_it_is() -> None:
-    request = request_of([HumanMessage("hello")])
-    assert sent(GatekeeperMiddleware(CONFIG), request) is request
 
 
 def test_a_selection_of_a_thread_is_found_by_its_tenant() -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from langchain_core.chat_history import InMemoryChatMessageHistory
-from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
+from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
 from langchain_core.prompts import ChatPromptTemplate, MessagesPlaceholder
 from langchain_core.runnables import RunnableParallel, RunnablePassthrough
 from langchain_core.runnables.history import RunnableWithMessageHistory
@@ -103,14 +103,6 @@ def test_nothing_in_is_nothing_out() -> None:
 def test_a_dict_without_its_history_is_an_error_that_names_the_key() -> None:
     with pytest.raises(KeyError, match="history"):
         GatekeeperSelector(CONFIG).invoke({"input": "hi", "messages": []})
-
-
-def test_a_prompt_is_selected_from_as_its_messages() -> None:
-    pairs, question = TOPICS["mixed"]
-    prompt = ChatPromptTemplate([("system", "be brief"), MessagesPlaceholder("history"), ("human", "{input}")])
-    chain = prompt | GatekeeperSelector(CONFIG)
-    kept = chain.invoke({"history": talk(pairs), "input": question})
-    assert contents(kept) == ["be brief", *texts_of(pairs[:2]), question]
 
 
 # --- select_messages ------------------------------------------------------------------------------------------------
@@ -269,18 +261,6 @@ def test_a_hook_before_the_model_gives_the_same_past_at_each_step() -> None:
     assert contents(model.seen[1]) == [*texts_of(pairs[:2]), question, "", "6380"]
     assert len(agent.get_state(config).values["messages"]) == 14
     run_again(agent, config)
-
-
-def test_the_steps_of_a_run_only_add_to_what_was_sent() -> None:
-    pairs, question = TOPICS["mixed"]
-    gate = GatekeeperSelector(CONFIG)
-    messages = [*talk(pairs), HumanMessage(question)]
-    first = gate.invoke(messages)
-    step = [
-        AIMessage("", tool_calls=[{"name": "port", "args": {}, "id": "c1"}]),
-        ToolMessage("the choir sings at 6380 degrees", tool_call_id="c1"),
-    ]
-    assert gate.invoke([*messages, *step]) == [*first, *step]
 
 
 # --- events ---------------------------------------------------------------------------------------------------------

@@ -216,11 +216,6 @@ def test_sessions_are_kept_apart_and_can_be_forgotten() -> None:
     assert recall(block, question, "one") == ""
 
 
-def test_a_block_without_a_session_works_as_well() -> None:
-    pairs, question, _ = TALKS["english"]
-    assert "6380" in recall(flushed(history_of(pairs), session=None), question, None)
-
-
 def sql(path: Path) -> SQLAlchemyChatStore:
     return SQLAlchemyChatStore(table_name="m", async_database_uri=f"sqlite+aiosqlite:///{path / 'chat.db'}")
 
@@ -337,15 +332,6 @@ def test_the_loop_does_not_wait_for_the_selection() -> None:
     assert recall(flushed(history_of(pairs), tokenizer_fn=tokenizer), question)
     assert seen
     assert threading.get_ident() not in seen
-
-
-def test_nothing_of_a_message_is_changed_but_the_session_that_llama_index_writes() -> None:
-    pairs, question, _ = TALKS["english"]
-    messages = history_of(pairs)
-    block = flushed(messages)
-    before = copy.deepcopy(messages)
-    recall(block, question)
-    assert messages == before
 
 
 def test_a_copy_knows_what_was_flushed() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import copy
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -35,7 +34,6 @@ from llama_index.core.retrievers import BaseRetriever
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 from llama_index.core.storage.chat_store import BaseChatStore, SimpleChatStore
 from llama_index.core.tools import FunctionTool
-from llama_index.core.workflow import Context, JsonSerializer
 from pydantic import Field
 
 from gatekeeper_core.context.compaction.run import RunConfig
@@ -44,11 +42,10 @@ from gatekeeper_core.errors import BudgetError, ConfigError
 from gatekeeper_core.messages import validate_messages
 from gatekeeper_core.selection.planner import GatekeeperConfig
 from gatekeeper_core.selection.topics import GateConfig
-from gatekeeper_core.tokens import count_messages
 from llama_index.memory.gatekeeper import GatekeeperMemory, GatekeeperMemoryBuffer
 from llama_index.memory.gatekeeper.reading import read_message
 from tests.adapters.chats import TALKS as CHATS
-from tests.adapters.chats import assistant, history_of, texts, user, words
+from tests.adapters.chats import assistant, history_of, texts, user
 from tests.adapters.pickling import by_pickle
 from tests.adapters.scripted_llama_index import CallingModel, RememberingModel, run_agent
 from tests.adapters.test_llama_index_memory import memory
@@ -79,13 +76,6 @@ def test_the_question_may_be_a_message_and_blank_counts_as_none(talk: str) -> No
     assert memory.get(user(question)) == memory.get(question)
     assert memory.get("  ") == memory.get(None) == memory.get()
     assert memory.get()[-1].content == pairs[-1][1]
-
-
-def test_asynchronous_and_synchronous_get_choose_the_same() -> None:
-    pairs, question, _ = TALKS["english"]
-    memory = buffer([*history_of(pairs), user(question)])
-    assert asyncio.run(memory.aget()) == memory.get()
-    assert asyncio.run(memory.aget(question, 5)) == memory.get(question, 5)
 
 
 def test_a_prefix_over_the_limit_is_refused_in_the_words_of_the_stock_class() -> None:
@@ -129,16 +119,6 @@ def test_a_reserve_that_leaves_nothing_of_the_limit_is_refused_by_its_name() -> 
         GatekeeperMemoryBuffer.from_defaults(config=HistoryConfig(reserve_tokens=50), token_limit=50)
 
 
-def test_calls_and_media_cost_something() -> None:
-    call = ToolCallBlock(tool_call_id="c1", tool_name="search", tool_kwargs={"q": "word " * 300})
-    picture = ChatMessage(blocks=[TextBlock(text="look"), ImageBlock(image=b"x")])
-    memory = buffer([picture, ChatMessage(role="assistant", blocks=[call]), user("next")], tokenizer_fn=words)
-    memory.get()
-    view = memory.selection_for("chat_history")
-    assert view is not None
-    assert view.history_tokens > 300 + 765
-
-
 messages_drawn = st.lists(
     st.tuples(
         st.sampled_from(["user", "assistant", "system", "tool", "call"]),
@@ -155,21 +135,6 @@ def drawn_message(role: str, text: str, call_id: str) -> ChatMessage:
         return ChatMessage(role="assistant", blocks=[block])
     extra = {"tool_call_id": call_id} if role == "tool" else {}
     return ChatMessage(text, role=role, additional_kwargs=extra)
-
-
-@given(messages_drawn, st.integers(1, 60), st.integers(0, 20))
-def test_a_selection_keeps_the_question_and_the_limit_and_breaks_no_rule(drawn: Any, limit: int, prefix: int) -> None:
-    history = [*(drawn_message(*parts) for parts in drawn), user("port?")]
-    memory = buffer(history, token_limit=max(limit, prefix), tokenizer_fn=list)
-    got = memory.get(initial_token_count=prefix)
-    view = memory.last_selection
-    assert view is not None
-    assert got[-1] is history[-1]
-    cost = count_messages(map(read_message, got), token_counter=len)
-    assert view.status == "over_budget" or cost + prefix <= memory.token_limit
-    for provider in ("openai", "anthropic", "gemini"):
-        if not validate_messages([read_message(message) for message in history], provider=provider):  # type: ignore[arg-type]
-            assert not validate_messages([read_message(message) for message in got], provider=provider)  # type: ignore[arg-type]
 
 
 @given(messages_drawn)
@@ -360,24 +325,6 @@ def test_a_store_that_llama_index_cannot_load_is_handed_over() -> None:
     assert GatekeeperMemoryBuffer.from_string(memory.to_string(), chat_store=store).get_all() == memory.get_all()
 
 
-def test_a_memory_is_part_of_a_workflows_saved_context() -> None:
-    async def run() -> tuple[list[ChatMessage], GatekeeperMemoryBuffer]:
-        agent = FunctionAgent(llm=scripted(*[answer("hi")] * 3), streaming=False)
-        context = Context(agent)
-        memory = GatekeeperMemoryBuffer.from_defaults(llm=agent.llm, config=CONFIG)
-        for _ in range(3):
-            await agent.run("hello", ctx=context, memory=memory)
-        saved = json.loads(json.dumps(context.to_dict(serializer=JsonSerializer())))
-        loaded = Context.from_dict(agent, saved, serializer=JsonSerializer())
-        return memory.get_all(), await loaded.store.get("memory")
-
-    messages, memory = asyncio.run(run())
-    assert type(memory) is GatekeeperMemoryBuffer
-    assert memory.get_all() == messages
-    assert texts(messages) == ["hello", "hi"] * 3
-    assert memory.config == replace(CONFIG, token_budget=None, run=None)
-
-
 def test_a_pickled_memory_works_and_the_original_stays_whole(caplog: pytest.LogCaptureFixture) -> None:
     memory = GatekeeperMemoryBuffer.from_defaults(history_of(TALKS["english"][0]), config=CONFIG)
     before = memory.get()
@@ -438,15 +385,6 @@ def test_an_engine_makes_the_memory_itself_and_keeps_an_empty_one(kind: Any) -> 
     assert texts(made.chat_history)[:2] == ["a", "again"]
     empty = kind.from_defaults(token_limit=1000)
     assert SimpleChatEngine.from_defaults(llm=listening(), memory=empty)._memory is empty
-
-
-def test_a_history_handed_to_an_engine_replaces_the_old_one() -> None:
-    pairs, question, _ = TALKS["english"]
-    llm, memory = listening(), buffer([user("old"), assistant("old answer")])
-    history = history_of(pairs)
-    SimpleChatEngine.from_defaults(llm=llm, memory=memory).chat(question, chat_history=history)
-    assert texts(llm.last_chat_messages or []) == [*pairs[0], question]
-    assert len(history) == 6
 
 
 def test_a_streaming_engine_writes_its_answer_into_the_memory() -> None:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, get_args
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from llama_index.core.agent.workflow import AgentWorkflow, FunctionAgent
 from llama_index.core.base.llms.types import ChatMessage, ImageBlock, LLMMetadata, TextBlock, ToolCallBlock
 from llama_index.core.chat_engine import ContextChatEngine, SimpleChatEngine
 from llama_index.core.llms.mock import MockLLM
@@ -34,7 +33,6 @@ from llama_index.memory.gatekeeper.reading import read_message
 from llama_index.memory.gatekeeper.writing import write_built
 from tests.adapters.chats import TALKS, assistant, history_of, user
 from tests.adapters.histories import histories, to_llama_index
-from tests.adapters.scripted_llama_index import CallingModel, run_agent
 from tests.histories import configured
 
 if TYPE_CHECKING:
@@ -92,16 +90,6 @@ def test_what_is_known_stands_around_the_turns_and_the_store_keeps_everything(sc
 
 
 @each_script
-def test_messages_of_the_store_come_as_they_are_kept(script: str) -> None:
-    pairs, question = TALKS[script]
-    picture = ChatMessage(role="user", blocks=[TextBlock(text="See:"), ImageBlock(url="data:,")])
-    history = [*history_of(pairs), picture, assistant("Seen."), user(question)]
-    memory = memory_of("buffer", history, builder())
-    own = [message for message in memory.get() if any(message is kept for kept in history)]
-    assert [id(message) for message in own] == [id(message) for message in memory.get_all()]
-
-
-@each_script
 def test_a_chat_engine_talks_through_it(script: str) -> None:
     pairs, question = TALKS[script]
     memory = memory_of(
@@ -138,23 +126,6 @@ def test_an_engine_that_says_the_question_itself_gets_neither_question_nor_pin(s
     engine = ContextChatEngine.from_defaults(retriever=Nodes(), llm=MockLLM(max_tokens=3), memory=memory)
     engine.chat(question)
     assert texts_of(memory.get_all())[-2] == question
-
-
-def test_an_agent_works_and_each_step_reads_the_same_past() -> None:
-    pairs, question = TALKS["english"]
-    memory = memory_of("buffer", history_of(pairs), builder())
-
-    model = CallingModel()
-    run_agent(FunctionAgent(llm=model, system_prompt="be brief"), memory, question)
-    workflow = AgentWorkflow(
-        agents=[FunctionAgent(name="a", description="a", llm=model, can_handoff_to=[])],
-        root_agent="a",
-        initial_state={"zebra": 1},
-    )
-    run_agent(workflow, memory, "And the bread?")
-    assert len(memory.get_all()) == 18
-    before, again = memory.get(), memory.get()
-    assert texts_of(before) == texts_of(again)
 
 
 @each_memory
@@ -206,18 +177,6 @@ def test_every_provider_takes_what_is_given(messages: list[Message], budget: int
     if memory.last_context is not None:
         assert validate_messages(read, provider=provider, open_run=True) == ()
         assert count_messages(read, token_counter=len) <= budget
-
-
-def test_each_build_sends_an_event_without_text(events: list[Any]) -> None:
-    pairs, question = TALKS["english"]
-    memory_of("buffer", [*history_of(pairs), user(question)], builder()).get()
-    memory_of("buffer", [user(question * 99)], builder(total_budget=10), shadow=True).get()
-    assert [(event.status, event.thread, event.shadow) for event in events] == [
-        ("built", "t1", False),
-        ("over_budget", "t1", True),
-    ]
-    assert events[0].facts["messages_sent"] == 7
-    assert "Redis" not in repr(events[0].facts)
 
 
 def test_in_shadow_mode_the_stock_class_answers() -> None:

@@ -75,7 +75,6 @@ def memory_on_file(place: Path, **options: Any) -> GatekeeperMemory:
     return memory(place, async_database_uri=f"sqlite+aiosqlite:///{place / 'chat.db'}", **options)
 
 
-each_agent = pytest.mark.parametrize("agent", [function_agent, react_agent, workflow])
 each_memory = pytest.mark.parametrize("opened", [buffer, memory, memory_on_file])
 
 
@@ -83,9 +82,10 @@ def now(work: Coroutine[Any, Any, Any]) -> Any:
     return asyncio.get_event_loop().run_until_complete(work)
 
 
-@each_agent
+@pytest.mark.parametrize(
+    ("script", "agent"), [("english", function_agent), ("chinese", react_agent), ("mixed", workflow)]
+)
 @each_memory
-@each_script
 def test_four_runs_fill_the_store_of_the_user(script: str, opened: Any, agent: Any, tmp_path: Path) -> None:
     mine = opened(tmp_path, embedder=MockEmbedding(embed_dim=8), token_limit=1000, config=CONFIG)
     embedder, store = mine.embedder, mine.chat_store if opened is buffer else mine.sql_store
@@ -97,9 +97,10 @@ def test_four_runs_fill_the_store_of_the_user(script: str, opened: Any, agent: A
     assert mine.last_selection.turn_count >= 3
 
 
-@pytest.mark.parametrize("agent", [function_agent, workflow])  # a ReActAgent sends no system message of its memory
+@pytest.mark.parametrize(  # a ReActAgent sends no system message of its memory
+    ("script", "agent"), [("english", workflow), ("chinese", function_agent), ("mixed", workflow)]
+)
 @each_memory
-@each_script
 def test_each_run_is_sent_the_constraints_of_its_time(script: str, opened: Any, agent: Any, tmp_path: Path) -> None:
     builder, sent = ContextBuilder(ContextBuilderConfig(total_budget=2000)), []
     mine, ours = opened(tmp_path, builder=builder), agent(model(sent))

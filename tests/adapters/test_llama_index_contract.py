@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import asyncio
 import copy
-import json
 import os
 from typing import Any
 
 import pytest
 from llama_index.core.base.llms.types import ChatMessage, MessageRole, TextBlock, ToolCallBlock
-from llama_index.core.llms.mock import MockLLM
 from llama_index.core.memory import BaseMemoryBlock, ChatMemoryBuffer, Memory
 from llama_index.core.memory.types import BaseMemory
 from llama_index.core.storage.chat_store import SimpleChatStore
@@ -55,13 +53,6 @@ def memory(**options: Any) -> Memory:
 # --- ChatMemoryBuffer ------------------------------------------------------------------------------------------------
 
 
-def test_buffer_put_get() -> None:
-    kept = buffer()
-    kept.put(user("hello"))
-    assert kept.get() == [user("hello")]
-    assert kept.get_all() == [user("hello")]
-
-
 def test_buffer_async_put_get() -> None:
     async def run() -> list[ChatMessage]:
         kept = buffer()
@@ -71,10 +62,6 @@ def test_buffer_async_put_get() -> None:
         return await kept.aget()
 
     assert asyncio.run(run())[-1] == user("again")
-
-
-def test_buffer_of_nothing_is_empty() -> None:
-    assert buffer().get() == []
 
 
 @pytest.mark.parametrize("asked", ["hello", user("hello")])
@@ -92,30 +79,6 @@ def test_buffer_needs_a_token_limit_above_zero(options: dict[str, int]) -> None:
 def test_buffer_counts_the_prefix() -> None:
     kept = buffer(chat_history=[user("a " * 30), assistant("b " * 30), user("c " * 30)])
     assert kept.get(initial_token_count=60) == [user("c " * 30)]
-
-
-def test_buffer_never_returns_nothing_while_there_is_a_user_message() -> None:
-    kept = buffer(token_limit=5, chat_history=[user("word " * 20)])
-    assert kept.get() == [user("word " * 20)]
-
-
-def test_buffer_never_starts_with_an_answer() -> None:
-    history = [user("a " * 40), assistant("b " * 40), user("c " * 40), assistant("d " * 10), user("e")]
-    assert buffer(chat_history=history).get()[0].role == MessageRole.USER
-
-
-def test_buffer_never_starts_with_a_tool_result_when_the_last_turn_is_too_large() -> None:
-    history = [user("find it"), call("x"), result("long " * 200)]
-    kept = buffer(chat_history=history).get()
-    assert kept[0].role == MessageRole.USER
-
-
-def test_buffer_keeps_the_system_message() -> None:
-    history = [ChatMessage(role="system", content="Be brief.")]
-    history += [
-        message for at in range(20) for message in (user(f"question {at} a b c"), assistant(f"answer {at} a b"))
-    ]
-    assert buffer(chat_history=[*history, user("and now?")]).get()[0].content == "Be brief."
 
 
 @pytest.mark.parametrize("opened", [buffer, memory])
@@ -184,21 +147,9 @@ def test_buffer_is_a_memory_and_a_chat_memory_buffer() -> None:
     assert isinstance(buffer(), ChatMemoryBuffer)
 
 
-def test_buffer_takes_three_quarters_of_the_models_window() -> None:
-    llm = MockLLM()
-    assert BUFFER.from_defaults(llm=llm).token_limit == int(llm.metadata.context_window * 0.75)
-    assert BUFFER.from_defaults().token_limit == 16_000
-
-
 def test_buffer_refuses_unknown_options() -> None:
     with pytest.raises(ValueError, match="Unexpected kwargs"):
         BUFFER.from_defaults(window=3)
-
-
-def test_buffer_goes_through_a_dict_and_back() -> None:
-    kept = buffer(chat_history=[user("hello"), assistant("hi")])
-    again = BUFFER.from_dict(json.loads(json.dumps(kept.to_dict())))
-    assert again.get_all() == kept.get_all()
 
 
 def test_buffer_reads_the_old_form_with_a_chat_history() -> None:
@@ -233,31 +184,6 @@ class Note(BaseMemoryBlock[str]):
         self.flushed.extend(messages)
 
 
-def test_memory_put_get() -> None:
-    kept = memory()
-    kept.put(user("hello"))
-    kept.put_messages([assistant("hi"), user("again")])
-    assert [message.content for message in kept.get()] == ["hello", "hi", "again"]
-    assert [message.content for message in kept.get_all()] == ["hello", "hi", "again"]
-
-
-def test_memory_set_and_reset() -> None:
-    kept = memory()
-    kept.set([user("hello")])
-    assert [message.content for message in kept.get()] == ["hello"]
-    kept.reset()
-    assert kept.get() == []
-
-
-def test_memory_within_a_running_loop() -> None:
-    async def run() -> list[ChatMessage]:
-        kept = memory()
-        await kept.aput(user("hello"))
-        return await kept.aget()
-
-    assert [message.content for message in asyncio.run(run())] == ["hello"]
-
-
 def test_memory_needs_a_token_limit_above_zero() -> None:
     with pytest.raises(ValueError, match="Token limit must be set and greater than 0"):
         MEMORY(token_limit=0)
@@ -268,44 +194,6 @@ def test_memory_stays_within_its_limit_after_set() -> None:
     kept.set([message for at in range(20) for message in (user(f"q{at} " * 10), assistant(f"a{at} " * 10))])
     kept.put(user("last"))
     assert sum(len(words(message.content or "")) for message in kept.get()) <= 100
-
-
-def test_memory_keeps_everything_in_its_store() -> None:
-    kept = memory()
-    for at in range(20):
-        kept.put_messages([user(f"q{at} " * 10), assistant(f"a{at} " * 10)])
-    assert len(kept.get_all()) == 40
-
-
-def test_memory_does_not_write_a_block_into_the_store() -> None:
-    kept = memory(memory_blocks=[Note(name="note")])
-    kept.put_messages([ChatMessage(role="system", content="Be brief."), user("hello")])
-    kept.get()
-    kept.get()
-    assert [message.content for message in kept.get_all()] == ["Be brief.", "hello"]
-
-
-def test_memory_hands_its_blocks_what_is_flushed() -> None:
-    block = Note(name="note")
-    kept = memory(memory_blocks=[block])
-    for at in range(20):
-        kept.put_messages([user(f"q{at} " * 10), assistant(f"a{at} " * 10)])
-    assert block.flushed
-
-
-@pytest.mark.parametrize("asked", ["what now?", user("what now?")])
-def test_memory_shows_its_blocks_the_input(asked: Any) -> None:
-    block = Note(name="note")
-    kept = memory(memory_blocks=[block])
-    kept.put(user("hello"))
-    kept.get(input=asked)
-    assert block.asked[-1].content == "what now?"
-
-
-def test_memory_gives_up_a_block_of_low_priority_first() -> None:
-    kept = memory(memory_blocks=[Note(name="note", text="long " * 200, priority=1)])
-    kept.put(user("hello"))
-    assert [message.content for message in kept.get()] == ["hello"]
 
 
 def test_memory_wants_blocks_with_names_of_their_own() -> None:

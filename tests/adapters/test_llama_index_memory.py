@@ -68,15 +68,6 @@ def test_archived_turns_can_be_chosen(talk: str) -> None:
     assert len(mine.get_all()) == 7
 
 
-def test_a_history_that_was_set_is_selected_from() -> None:
-    """Stock never flushes what ``set`` has written: it sends everything."""
-    history = history_of([(f"q{at} " * 50, f"a{at} " * 50) for at in range(20)])
-    mine = memory(history, token_limit=300, tokenizer_fn=words)
-    assert cost(mine.get()) <= 300
-    mine.set(history)
-    assert cost(mine.get("q3")) <= 300
-
-
 def test_a_system_message_that_was_flushed_is_sent() -> None:
     mine = memory(token_limit=100, tokenizer_fn=words)
     mine.put(system("Be brief."))
@@ -91,13 +82,6 @@ def test_a_prefix_counts_towards_the_limit() -> None:
     mine = memory([*history_of(pairs), user(question)], token_limit=100)
     assert len(mine.get(initial_token_count=10)) == 3
     assert texts(mine.get(initial_token_count=90)) == [question]
-
-
-@pytest.mark.parametrize("put", [True, False])
-def test_a_question_that_is_a_message_is_the_query(put: bool) -> None:
-    pairs, question = TALKS["english"]
-    mine = memory([*history_of(pairs), *([user(question)] if put else [])])
-    assert texts(mine.get(user(question))) == texts(mine.get(question)) == [*pairs[0], *([question] if put else [])]
 
 
 class LiveStore(SQLAlchemyChatStore):

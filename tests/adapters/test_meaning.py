@@ -25,9 +25,13 @@ from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.memory import Memory
 from pydantic import ValidationError
 
+from gatekeeper_core.context.memory.memory import LongTermMemory
 from gatekeeper_core.context.prompt.builder import ContextBuilder
+from gatekeeper_core.embedding import ModelEmbedder
 from gatekeeper_core.encoder import TextEncoder
 from gatekeeper_core.errors import ConfigError
+from gatekeeper_core.storage.base import MemoryScope
+from gatekeeper_core.storage.sqlite import InMemoryStore
 from langchain_gatekeeper import GatekeeperChatMemory, GatekeeperMiddleware, GatekeeperSelector, select_messages
 from llama_index.memory.gatekeeper import GatekeeperMemory, GatekeeperMemoryBlock, GatekeeperMemoryBuffer
 from tests.adapters.doors import Recorder
@@ -36,6 +40,7 @@ from tests.concepts import AT_ONCE, QUESTIONS, TALK, WANTED, concepts
 
 pytestmark = pytest.mark.adapters
 
+ANN = MemoryScope("default", "ann")
 Ask = Callable[[str], list[str]]
 
 
@@ -167,6 +172,31 @@ def test_a_failing_or_slow_embedder_leaves_the_words(door: Callable[[Any], Ask],
 def test_what_is_no_embedder_is_refused(door: Callable[[Any], Ask]) -> None:
     with pytest.raises(TypeError, match="embedder must be callable, got str"):
         door("e5")(QUESTIONS["mixed"])
+
+
+@pytest.mark.parametrize("model", [LangChainModel(), LlamaIndexModel()])
+@pytest.mark.parametrize("kind", QUESTIONS)
+def test_a_model_of_a_framework_finds_a_memory_that_shares_no_word(model: Any, kind: str) -> None:
+    """004-17: semantic retrieval with the embeddings that one has."""
+    embedder = ModelEmbedder(model)
+    memory = LongTermMemory(InMemoryStore(), embedder=embedder, query_embedder=embedder.queries)
+    for message in TALK[::2]:
+        memory.add(ANN, message.text, category="fact")
+    hits = memory.search(ANN, QUESTIONS[kind])
+    assert (hits[0].memory.text, hits.status) == (wanted(kind), "dense")
+
+
+def test_questions_go_the_way_of_questions() -> None:
+    class Asked(LangChainModel):
+        def embed_query(self, text: str) -> list[float]:
+            asked.append(text)
+            return super().embed_query(text)
+
+    asked, embedder = list[str](), ModelEmbedder(Asked())
+    LongTermMemory(InMemoryStore(), embedder=embedder, query_embedder=embedder.queries).search(ANN, "tea?")
+    assert asked == ["tea?"]
+    with pytest.raises(TypeError, match="embeddings must be a model with embed_documents and embed_query or"):
+        ModelEmbedder(lambda texts: [])
 
 
 def test_an_embedder_beside_a_builder_is_refused() -> None:

@@ -79,12 +79,6 @@ def place(database: str, redis_server: RedisServer) -> Servers:
     return Servers(database, redis_server.url, str(uuid.uuid4()))
 
 
-@pytest.fixture(params=[70])
-def budget(request: pytest.FixtureRequest) -> int:
-    """One budget is enough: which turns are chosen is the same code on every store."""
-    return int(request.param)
-
-
 @for_doors(DOORS)
 class TestEveryServerDoor(DoorContract):
     pass
@@ -111,7 +105,6 @@ class TestDrawnOnServers(DrawnContract):
 OF_THIS_PROCESS = {
     "test_buffer_gives_back_the_stored_objects",
     "test_buffer_can_be_copied_deeply",
-    "test_buffer_goes_through_a_dict_and_back",
 }
 # It makes a loop and closes it; a client that is connected belongs to its loop. The doors above go the same ways.
 OF_ANOTHER_LOOP = {"test_buffer_async_put_get"}
