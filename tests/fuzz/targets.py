@@ -25,7 +25,7 @@ from gatekeeper_core import (
 )
 from gatekeeper_core.context.tool_results.compressor import ToolResultCompressor, ToolResultConfig
 from gatekeeper_core.context.tool_results.formats.json_text import read_json, write_json
-from gatekeeper_core.context.tool_results.formats.tables import read_table, write_table
+from gatekeeper_core.context.tool_results.formats.tables import write_table
 from gatekeeper_core.context.tool_results.pointers import defused, one_line, pointer_id, pointers_in
 from gatekeeper_core.context.tool_results.signals import failing
 from gatekeeper_core.errors import ConfigError, MessageFormatError
@@ -48,6 +48,7 @@ from gatekeeper_core.tokens import count_messages
 from gatekeeper_formats import READABLE, WRITABLE, FormatError, read_conversation, read_conversations, write_messages
 from tests.fuzz.inputs import Input
 from tests.native_lists import CHAT, FORMATS, talk
+from tests.table_reader import read_table
 
 KEY = b"key of this thread"
 POINTER = "abcdefghijklmnop"

@@ -28,13 +28,21 @@ from tests.fault_record import fault_round
 from tests.memory_store_contract import record
 from tests.message_store_contract import ids_of, said
 from tests.servers import PostgresServer, running_or_skipped
-from tests.storage.test_sqlite_faults import CALLS, TIMES, Child, chance, error_of, one_of_all_calls, rounds, writes
+from tests.storage.test_sqlite_faults import (
+    CALLS,
+    TIMES,
+    Child,
+    chance,
+    error_of,
+    look_for,
+    mix_all_calls,
+    rounds,
+    writes,
+)
 from tests.store_contract import fill, seen
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-
-    from tests.fault_record import Round
 
 T = TypeVar("T")
 
@@ -499,35 +507,12 @@ def test_what_was_acknowledged_survives_a_kill_of_a_worker_at_any_moment(store: 
         with psycopg.connect(conninfo, autocommit=True) as connection:
             wait_until_alone(connection)
         with fault_round(STORE, "kill -9 while it appends, saves records and memories, puts bodies aside") as found:
-            names = [str(name) for name in ids_of(store)]
-            assert len(set(names)) == len(names) == store.last_seq("acme", "t1") + 1
-            batches = [name.rpartition("/")[0] for name in names[::3]]
-            assert names == [f"{batch}/{part}" for batch in batches for part in range(3)]
+            batches = look_for(store, lines, found)
             blobs = store.blobs_of("acme", "t1")
             is_last = number == len(rounds(3)) - 1
             for batch in batches:
                 if is_last or batch.startswith(f"{number}-"):  # those of earlier rounds once more at the end
                     found.content(blobs.get("s", batch) == batch.encode() * 3_000, f"the body of {batch}")
-            look_for(store, [line.split() for line in lines if " " in line], batches, found)
-
-
-def look_for(store: PostgresStore, acknowledged: list[list[str]], batches: list[str], found: Round) -> None:
-    """Look for what a worker has been told is stored."""
-    for kind, name in acknowledged:
-        if kind == "messages":
-            found.stored(batches.count(name) == 1, f"messages {name}")
-        elif kind == "blob":
-            found.stored(store.blobs_of("acme", "t1").get("s", name, 0, 5) == (name * 3)[:5].encode(), f"blob {name}")
-        elif kind == "memory":
-            both = [store.get_memory(ANN, each) for each in (name, f"{name}b")]
-            ids = [each.memory.id for each in store.find_memories(ANN, terms=[name], limit=2)]
-            found.stored(None not in both and ids == [name], f"memory {name}")
-    versions = [int(name) for kind, name in acknowledged if kind == "record"]
-    stored = store.load_record("acme", "t1", "summary")
-    if versions:
-        found.stored(stored is not None and versions[-1] <= stored.version <= versions[-1] + 1, "record")
-    if stored:
-        found.content(stored.body == f'"{stored.version}"', "record")
 
 
 def test_processes_that_write_to_one_thread_lose_and_double_nothing(store: PostgresStore, conninfo: str) -> None:
@@ -552,34 +537,7 @@ def test_processes_that_write_to_one_thread_lose_and_double_nothing(store: Postg
 
 
 def test_eight_threads_that_mix_all_calls_lose_and_double_nothing(store: PostgresStore) -> None:
-    appended: list[str] = []
-    seconds = 0.0 if TIMES < 20 else 60.0
-    begin = time.monotonic()
-    failures: list[BaseException] = []
-
-    def work(worker: int) -> None:
-        draw, number = chance("threads", worker), 0
-        try:
-            while number < 10 or time.monotonic() < begin + seconds:
-                number += 1
-                one_of_all_calls(store, draw, f"{worker}-{number}", appended)  # type: ignore[arg-type]
-        except BaseException as error:  # the test's own thread raises it
-            failures.append(error)
-            raise
-
-    threads = [threading.Thread(target=work, args=(worker,)) for worker in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    with fault_round(STORE, "eight threads mix all calls") as found:
-        assert failures == []
-        times = Counter(map(str, ids_of(store, "acme", "shared")))
-        for name in appended:
-            found.stored(times[name] == 1, name)
-        assert times.total() == len(appended)
-        task = store.load_record("acme", "shared", "task")
-        found.content(task is None or task.body == f'"{task.version}"', "record")
+    mix_all_calls(store, STORE, least=10)
 
 
 def test_writers_of_the_same_memories_in_another_order_never_block_each_other_for_good(store: PostgresStore) -> None:

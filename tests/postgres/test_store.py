@@ -14,10 +14,6 @@ import pytest
 from psycopg.rows import dict_row
 from psycopg_pool import ConnectionPool
 
-from gatekeeper_core.context.memory.memory import LongTermMemory
-from gatekeeper_core.context.prompt.builder import ContextBuilder
-from gatekeeper_core.context.thread.thread import Thread
-from gatekeeper_core.context.tool_results.working_memory import WorkingMemory
 from gatekeeper_core.errors import ConfigError, StorageError
 from gatekeeper_core.messages import Message
 from gatekeeper_core.storage.base import BlobRecord, DerivedRecord, MemoryScope, TermCounts
@@ -113,22 +109,6 @@ def test_info_counts_what_lies_in_the_tables(store: PostgresStore) -> None:
     assert (info.threads, info.messages, info.records, info.memories, info.blobs) == (1, 2, 1, 3, 1)
     assert (info.tombstones, info.vectors) == (2, "pgvector")
     assert info.size_bytes > 100_000
-
-
-def test_a_store_serves_a_builder_and_a_working_memory(store: PostgresStore) -> None:
-    """The class fits where the parts are wanted, and what they kept goes with the thread."""
-    messages = (Message("user", "My name is Ann. Use Redis on port 6380."), Message("assistant", "Done."))
-    thread = Thread("t1", messages, tenant="acme", user="ann")
-    builder = ContextBuilder(store=store, memory=LongTermMemory(store))
-    builder.constraints.set(thread, "language", "Chinese")
-    built = builder.build(thread, "Which port?", "Be brief.")
-    assert any("language" in message.text for message in built.messages)
-    memory = WorkingMemory(store.blobs_of("acme", "t1"), b"0123456789abcdef")
-    assert memory.offload("one\ntwo\n", kind="prose") is not None
-    gone = store.forget("acme", thread="t1")
-    assert gone.records >= 1
-    assert gone.blobs == 1
-    assert builder.constraints.of(thread) == {}
 
 
 def test_a_pool_of_your_own_serves_and_is_left_open_and_as_it_was(conninfo: str) -> None:

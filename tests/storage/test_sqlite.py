@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable
 from itertools import count, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -81,33 +81,6 @@ def test_another_process_reads_what_this_one_wrote(path: Path) -> None:
         )
         done = subprocess.run([sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=True)
         assert done.stdout.strip() == ascii("端口\ud800")
-
-
-@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
-def test_processes_that_write_to_one_thread_lose_and_double_nothing(path: Path) -> None:
-    """Each repeats every append, as after an answer that was lost."""
-    children = []
-    with SQLiteStore(path, busy_timeout_ms=60_000) as store:
-        for child in range(3):
-            pid = os.fork()
-            if pid == 0:
-                status = 1
-                try:
-                    seqs = [store.append_messages("acme", "t1", said(100 * child + n // 2)) for n in range(40)]
-                    status = int(seqs[::2] != seqs[1::2] or seqs != sorted(seqs))
-                finally:
-                    os._exit(status)
-            children.append(pid)
-        assert [os.waitpid(pid, 0)[1] for pid in children] == [0] * 3
-        found = ids_of(store)
-        assert sorted(map(str, found)) == sorted(f"m{100 * child + n}" for child in range(3) for n in range(20))
-        assert store.check() == ()
-
-
-@pytest.mark.parametrize("synchronous", ["normal", "full"])
-def test_both_ways_to_wait_for_the_disk_keep_what_is_written(path: Path, synchronous: Any) -> None:
-    with SQLiteStore(path, synchronous=synchronous) as store:
-        assert store.append_messages("acme", "t1", said(0)) == 0
 
 
 def files_of(path: Path) -> bytes:

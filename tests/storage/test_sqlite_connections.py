@@ -246,12 +246,6 @@ def test_a_call_that_sqlite_gives_up_is_no_damage(store: SQLiteStore) -> None:
     assert store.last_seq("acme", "t1") == -1
 
 
-def test_an_empty_file_becomes_a_store(path: Path) -> None:
-    path.touch()
-    with SQLiteStore(path) as store:
-        assert store.append_messages("acme", "t1", said(0)) == 0
-
-
 def test_a_file_that_is_gone_is_an_error_and_no_new_store(path: Path) -> None:
     with SQLiteStore(path) as store, ThreadPoolExecutor(1) as pool:
         assert store.found_schema_version == 0

@@ -16,9 +16,9 @@ import shutil
 import signal
 import sqlite3
 import tempfile
-import threading
 import time
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from gatekeeper_core.storage.base import Store
+    from tests.fault_record import Round
 
 STORE = "SQLite"
 TIMES = int(os.environ.get("GATEKEEPER_FAULT_ROUNDS", "1"))
@@ -122,40 +123,39 @@ def test_what_was_acknowledged_survives_a_kill_at_any_moment(path: Path) -> None
     SQLiteStore(path).close()
     for number in rounds(8):
         lines = Child(writes(path, number)).killed(after_seconds=chance("kill", number).random() * 0.05)
-        acknowledged = [line.split() for line in lines if " " in line]
         with (
             fault_round(STORE, "kill -9 while it appends, saves records and memories, puts bodies aside") as found,
             SQLiteStore(path) as store,
         ):
             found.content(store.check() == (), "the check found something")
-            messages = store.read_messages("acme", "t1")
-            names = [str(message.id) for message in messages]
-            assert len(set(names)) == len(names) == store.last_seq("acme", "t1") + 1
-            batches = [name.rpartition("/")[0] for name in names[::3]]
-            assert names == [f"{batch}/{part}" for batch in batches for part in range(3)]
             blobs = store.blobs_of("acme", "t1")
-            for batch in batches[-50:]:
+            for batch in look_for(store, lines, found)[-50:]:
                 found.content(blobs.get("s", batch) == batch.encode() * 3_000, f"the body of {batch}")
-            for kind, name in acknowledged:
-                if kind == "messages":
-                    found.stored(batches.count(name) == 1, f"messages {name}")
-                elif kind == "blob":
-                    found.stored(blobs.get("s", name, 0, 5) == (name * 3)[:5].encode(), f"blob {name}")
-                elif kind == "memory":
-                    ids = {memory.memory.id for memory in _memories(store, name)}
-                    found.stored({name, f"{name}b"} <= ids, f"memory {name}")
-            versions = [int(name) for kind, name in acknowledged if kind == "record"]
-            stored = store.load_record("acme", "t1", "summary")
-            if versions:
-                found.stored(stored is not None and versions[-1] <= stored.version <= versions[-1] + 1, "record")
-            if stored:
-                found.content(stored.body == f'"{stored.version}"', "record")
 
 
-def _memories(store: SQLiteStore, name: str) -> list[Any]:
-    found = [store.get_memory(ANN, name), store.get_memory(ANN, f"{name}b")]
-    assert [each.memory.id for each in store.find_memories(ANN, terms=[name], limit=2)] == [name]
-    return [each for each in found if each]
+def look_for(store: Store, lines: list[str], found: Round) -> list[str]:
+    """Look for what a writer has been told is stored, and return the names of the batches that are there."""
+    names = [str(name) for name in ids_of(store)]
+    assert len(set(names)) == len(names) == store.last_seq("acme", "t1") + 1
+    batches = [name.rpartition("/")[0] for name in names[::3]]
+    assert names == [f"{batch}/{part}" for batch in batches for part in range(3)]
+    acknowledged = [line.split() for line in lines if " " in line]
+    for kind, name in acknowledged:
+        if kind == "messages":
+            found.stored(batches.count(name) == 1, f"messages {name}")
+        elif kind == "blob":
+            found.stored(store.blobs_of("acme", "t1").get("s", name, 0, 5) == (name * 3)[:5].encode(), f"blob {name}")
+        elif kind == "memory":
+            both = [store.get_memory(ANN, each) for each in (name, f"{name}b")]
+            ids = [each.memory.id for each in store.find_memories(ANN, terms=[name], limit=2)]
+            found.stored(None not in both and ids == [name], f"memory {name}")
+    versions = [int(name) for kind, name in acknowledged if kind == "record"]
+    stored = store.load_record("acme", "t1", "summary")
+    if versions:
+        found.stored(stored is not None and versions[-1] <= stored.version <= versions[-1] + 1, "record")
+    if stored:
+        found.content(stored.body == f'"{stored.version}"', "record")
+    return batches
 
 
 def with_a_log(folder: Path, count: int) -> tuple[Path, list[str]]:
@@ -537,38 +537,31 @@ def test_whichever_statement_of_forgetting_fails_the_rows_are_all_there_or_all_g
 
 
 def test_eight_threads_that_mix_all_calls_lose_and_double_nothing(path: Path) -> None:
-    with (
-        fault_round(STORE, "eight threads mix all calls") as found,
-        SQLiteStore(path, busy_timeout_ms=60_000) as store,
-    ):
-        appended: list[str] = []
-        seconds = 0.0 if TIMES < 20 else 60.0
-        begin = time.monotonic()
-        failures: list[BaseException] = []
+    with SQLiteStore(path, busy_timeout_ms=60_000) as store:
+        mix_all_calls(store, STORE, least=24)
+        assert store.check() == ()
 
-        def work(worker: int) -> None:
-            draw, number = chance("threads", worker), 0
-            try:
-                while number < 24 or time.monotonic() < begin + seconds:
-                    number += 1
-                    one_of_all_calls(store, draw, f"{worker}-{number}", appended)
-            except BaseException as error:  # the test's own thread raises it
-                failures.append(error)
-                raise
 
-        threads = [threading.Thread(target=work, args=(worker,)) for worker in range(8)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        assert failures == []
+def mix_all_calls(store: Any, name: str, *, least: int) -> None:
+    """Let eight threads make at least so many calls each, and look for what they appended."""
+    appended: list[str] = []
+    begin, seconds = time.monotonic(), 0.0 if TIMES < 20 else 60.0
+
+    def work(worker: int) -> None:
+        draw, number = chance("threads", worker), 0
+        while number < least or time.monotonic() < begin + seconds:
+            number += 1
+            one_of_all_calls(store, draw, f"{worker}-{number}", appended)
+
+    with fault_round(name, "eight threads mix all calls") as found:
+        with ThreadPoolExecutor(8) as pool:
+            list(pool.map(work, range(8)))
         times = Counter(map(str, ids_of(store, "acme", "shared")))
-        for name in appended:
-            found.stored(times[name] == 1, name)
+        for message_id in appended:
+            found.stored(times[message_id] == 1, message_id)
         assert times.total() == len(appended)
         task = store.load_record("acme", "shared", "task")
-        assert task is None or task.body == f'"{task.version}"'
-        assert store.check() == ()
+        found.content(task is None or task.body == f'"{task.version}"', "record")
 
 
 def one_of_all_calls(store: SQLiteStore, draw: random.Random, name: str, appended: list[str]) -> None:

@@ -119,14 +119,7 @@ def failing(lines: Sequence[str]) -> list[int]:
     >>> failing(["ok", "KeyError: 'port'", "WARN slow"])
     [1]
     """
-    found: list[int] = []
-    start = 0
-    for lows, all_of_them in in_lower_case(lines):
-        words, marked = _words_in(all_of_them, "failure"), _is_marked(all_of_them)
-        if words or marked:
-            found += (start + at for at, low in enumerate(lows) if _without_failure(low, words, marked) is None)
-        start += len(lows)
-    return found
+    return [at for at, level in enumerate(severities(lines)) if level == FAILURE]
 
 
 def stated(line: str) -> int:

@@ -27,7 +27,6 @@ from gatekeeper_core.context.tool_results.compressor import (
 )
 from gatekeeper_core.context.tool_results.context import ResultContext
 from gatekeeper_core.context.tool_results.digest import Digest, Task
-from gatekeeper_core.context.tool_results.formats.tables import read_table
 from gatekeeper_core.context.tool_results.pointers import pointers_in
 from gatekeeper_core.context.tool_results.thread_memories import ThreadMemories
 from gatekeeper_core.context.tool_results.working_memory import READ_TOOL_NAME, WorkingMemory
@@ -38,6 +37,7 @@ from gatekeeper_core.storage.in_memory import InMemoryBlobStore
 from tests.adversarial import hostile_texts
 from tests.histories import view_with
 from tests.loops import calls, result, user
+from tests.table_reader import read_table
 
 KEY = b"key of this thread"
 OUTPUTS = [each for each in generated(20_261_122, rounds=3) if len(each.text) > 3_000]

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from gatekeeper_core.context.tool_results.omissions import (
     border_after,
     border_before,
-    gap,
     merged,
     shortened,
     with_context,
@@ -32,10 +31,6 @@ def test_shown_and_omitted_lines_are_all_lines_in_order(kept: set[int], total: i
         else:
             seen.append(int(line.removeprefix("line ")))
     assert seen == list(range(1, total + 1))
-
-
-def test_a_gap_names_its_lines() -> None:
-    assert gap(412, "lines", 88, 499) == "… 412 lines omitted [88-499]"
 
 
 @given(st.text(max_size=300), st.integers(3, 80), st.lists(st.integers(-5, 400), max_size=6))

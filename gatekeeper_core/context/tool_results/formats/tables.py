@@ -20,25 +20,19 @@ character
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from gatekeeper_core.context.tool_results.formats.json_text import (
-    JsonValue,
-    read_json,
-    read_json_at,
-    write_json,
-)
+from gatekeeper_core.context.tool_results.formats.json_text import JsonValue, write_json
 from gatekeeper_core.text import LazyPattern
 
-__all__ = ["Column", "cell", "columns_of", "flat", "header", "key_text", "read_table", "row_text", "write_table"]
+__all__ = ["Column", "cell", "columns_of", "flat", "header", "key_text", "row_text", "write_table"]
 
 _BARE_KEY = LazyPattern(r"[\w-]+")
 _BARE = LazyPattern(
     r"[^\s,\"\[\]{}\x00-\x1f\x7f\ud800-\udfff…](?:[^,\"\[\]{}\x00-\x1f\x7f\u2028\u2029\ud800-\udfff]*[^\s,\"\[\]{}\x00-\x1f\x7f\ud800-\udfff])?"
 )
 _LOOKS_LIKE_JSON = LazyPattern(r"-?(?:[0-9]|Infinity)|NaN\b|(?:true|false|null)\Z")
-_HEAD = LazyPattern(r"\[table: ([0-9]{1,12}) rows?\]")
 
 _MAX_NESTED_COLUMNS = 64
 
@@ -65,7 +59,7 @@ def key_text(key: str) -> str:
 
 
 def write_table(rows: Sequence[Mapping[str, JsonValue]]) -> str:
-    """Return objects in the table form; :func:`read_table` gives them back (the order of keys may differ).
+    """Return objects in the table form, from which they can be read back (the order of keys may differ).
 
     >>> from gatekeeper_core.context.tool_results.formats.json_text import Number
     >>> print(write_table([{"id": Number("1"), "tag": "a"}, {"id": Number("2"), "tag": "2"}]))
@@ -163,94 +157,3 @@ def cell(value: JsonValue, strings: bool) -> str:
     if type(value) is str and _BARE.fullmatch(value) and (strings or not _LOOKS_LIKE_JSON.match(value)):
         return value
     return write_json(value)
-
-
-# --- Back again -----------------------------------------------------------------------------------------------------
-
-
-def read_table(text: str) -> list[dict[str, JsonValue]]:
-    """Return the objects of a text in the table form; numbers come back as they are written (``Number``).
-
-    Raises:
-        ValueError: the text has another form.
-
-    >>> read_table("[table: 1 row]" + chr(10) + "id,user.city:s" + chr(10) + "7,Bern")
-    [{'id': '7', 'user': {'city': 'Bern'}}]
-    """
-    head, _, rest = text.partition("\n")
-    found = _HEAD.fullmatch(head)
-    lines = rest.split("\n")
-    if found is None or len(lines) != int(found[1]) + 1:
-        raise ValueError("no table: the first line counts the rows, the second names the columns, the others are rows")
-    columns = list(_read_columns(lines[0]))
-    return [_read_row(line, columns) for line in lines[1:]]
-
-
-def _read_columns(line: str) -> Iterator[Column]:
-    at = 0
-    while at < len(line):
-        path, at = _read_path(line, at)
-        strings = line.startswith(":s", at)
-        at += 2 * strings
-        if line.startswith("=", at):
-            value, at = _read_value(line, at + 1)
-            yield Column(path, False, value, True)
-        else:
-            yield Column(path, strings, None, False)
-        at += 1
-
-
-def _read_path(line: str, at: int) -> tuple[Path, int]:
-    keys: list[str] = []
-    while True:
-        if line.startswith('"', at):
-            key, at = _read_value(line, at)
-            keys.append(str(key))
-        else:
-            found = _BARE_KEY.match(line, at)
-            if found is None:
-                raise ValueError(f"no column's name at character {at} of the second line")
-            keys.append(found[0])
-            at = found.end()
-        if not line.startswith(".", at):
-            return tuple(keys), at
-        at += 1
-
-
-def _read_value(line: str, at: int) -> tuple[JsonValue, int]:
-    value = read_json_at(line, at)
-    if value is None:
-        raise ValueError(f"no JSON value at character {at} of a line")
-    return value
-
-
-def _read_row(line: str, columns: Sequence[Column]) -> dict[str, JsonValue]:
-    row: dict[str, JsonValue] = {}
-    at = 0
-    for column in columns:
-        if column.is_shared:
-            _put(row, column.path, column.shared)
-            continue
-        if line[at : at + 1] in ("", ","):
-            at += 1
-            continue
-        value: JsonValue
-        if line[at] in '"[{':
-            value, at = _read_value(line, at)
-        else:
-            stop = line.find(",", at)
-            stop = len(line) if stop < 0 else stop
-            bare, at = line[at:stop], stop
-            value = bare
-            if not column.strings and _LOOKS_LIKE_JSON.match(bare):
-                read = read_json(bare)
-                value = bare if read is None and bare != "null" else read
-        _put(row, column.path, value)
-        at += 1
-    return row
-
-
-def _put(row: dict[str, JsonValue], path: Path, value: JsonValue) -> None:
-    for key in path[:-1]:
-        row = row.setdefault(key, {})  # type: ignore[assignment]
-    row[path[-1]] = value

@@ -17,8 +17,8 @@ from gatekeeper_core.context.tool_results.formats.json_results import (
     read_any_json,
 )
 from gatekeeper_core.context.tool_results.formats.json_text import read_json
-from gatekeeper_core.context.tool_results.formats.tables import read_table
 from gatekeeper_core.context.tool_results.query_match import Asked
+from tests.table_reader import read_table
 
 
 def digest(value: object, *, query: str | None = None, budget: int = 200) -> Digest:

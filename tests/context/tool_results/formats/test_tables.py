@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gatekeeper_core.context.tool_results.formats.json_text import read_json
-from gatekeeper_core.context.tool_results.formats.tables import read_table, write_table
+from gatekeeper_core.context.tool_results.formats.tables import write_table
 from tests.case_files import from_file
+from tests.table_reader import read_table
 from tests.timing import assert_linear
 
 cells: st.SearchStrategy[Any] = (
