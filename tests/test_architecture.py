@@ -86,15 +86,7 @@ STAGES = (
 )
 STANDS_ALONE = "constraints"  # imports no stage, and no stage that judges turns knows it
 KNOW_CONSTRAINTS = frozenset({"planner", "result", "gatekeeper"})
-DATA = frozenset(
-    {
-        "selection.background",
-        "selection.lexicon",
-        "selection.thesaurus",
-        "selection.translations",
-        "selection.word_forms",
-    }
-)
+DATA = frozenset({"selection.lexicon"})
 BANNED_MODULES = frozenset({"dill", "marshal", "pickle", "shelve", "yaml"})
 BANNED_CALLS = frozenset({"__import__", "eval", "exec"})
 ENVIRONMENT = frozenset({"environ", "environb", "getenv", "getenvb", "putenv", "unsetenv"})

@@ -16,12 +16,19 @@ import pytest
 import gatekeeper_core
 from gatekeeper_core.data_files import rows, text, words
 from gatekeeper_core.selection.anchors import count_terms, folded, stem, term_weight, without_ending
-from gatekeeper_core.selection.background import background_frequencies
 from gatekeeper_core.selection.information import is_generic
-from gatekeeper_core.selection.lexicon import ENGLISH_STOP_WORDS, HAN_PARTICLES
-from gatekeeper_core.selection.thesaurus import kinds, simplified_characters, synonyms
-from gatekeeper_core.selection.translations import translations
-from gatekeeper_core.selection.word_forms import UNINFLECTED, family_heads, irregular_forms
+from gatekeeper_core.selection.lexicon import (
+    ENGLISH_STOP_WORDS,
+    HAN_PARTICLES,
+    UNINFLECTED,
+    background_frequencies,
+    family_heads,
+    irregular_forms,
+    kinds,
+    simplified_characters,
+    synonyms,
+    translations,
+)
 from gatekeeper_core.text import HAN
 
 CORE = Path(gatekeeper_core.__file__).parent
@@ -160,8 +167,7 @@ def test_the_tables_are_read_from_a_zip_archive_when_they_are_needed(tmp_path: P
 import sys
 sys.path[:0] = [{str(archive)!r}]
 from gatekeeper_core import ContextGatekeeper, select_history
-from gatekeeper_core.selection.background import background_frequencies
-from gatekeeper_core.selection.translations import translations
+from gatekeeper_core.selection.lexicon import background_frequencies, translations
 assert background_frequencies.cache_info().currsize == translations.cache_info().currsize == 0, "read by the import"
 gatekeeper = ContextGatekeeper()
 gatekeeper.add_turn("The fridge is broken", "Call the shop")

@@ -17,10 +17,17 @@ from itertools import chain
 from operator import add
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
 
-from gatekeeper_core.selection.lexicon import ENGLISH_STOP_WORDS, HAN_LIGHT, HAN_PARTICLES, KANA_PARTICLES
+from gatekeeper_core.selection.lexicon import (
+    ENGLISH_STOP_WORDS,
+    HAN_LIGHT,
+    HAN_PARTICLES,
+    KANA_PARTICLES,
+    UNINFLECTED,
+    family_heads,
+    irregular_forms,
+    simplified_characters,
+)
 from gatekeeper_core.selection.quantities import quantities
-from gatekeeper_core.selection.thesaurus import simplified_characters
-from gatekeeper_core.selection.word_forms import UNINFLECTED, family_heads, irregular_forms
 from gatekeeper_core.text import HAN, LazyPattern, clean, is_wide, word_strings
 
 if TYPE_CHECKING:
@@ -230,7 +237,7 @@ def stem(word: str) -> str:
     Light on purpose: it joins what a reader would call the same word and little else.
 
     Source: Harman 1991, "How effective is suffixing?" (light stemming serves recall as well as a full stemmer); the
-    rules and the families are ours, see :mod:`gatekeeper_core.selection.word_forms`.
+    rules and the families are ours, see :mod:`gatekeeper_core.selection.lexicon`.
 
     >>> [stem(w) for w in ("running", "ran", "tries", "caches", "making", "moved", "class", "status")]
     ['run', 'run', 'try', 'cach', 'mak', 'mov', 'class', 'status']

@@ -9,8 +9,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from gatekeeper_core.selection.anchors import MAX_TURN_ANCHORS, count_terms, extract_anchors, has_whole
-from gatekeeper_core.selection.background import background_frequencies
 from gatekeeper_core.selection.coverage import coverage_without
+from gatekeeper_core.selection.lexicon import background_frequencies
 from gatekeeper_core.selection.result import Decision, SelectedTurn, Selection
 from gatekeeper_core.token_estimate import budget_for
 from gatekeeper_core.tokens import describe_counter

@@ -11,7 +11,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from gatekeeper_core.selection.anchors import stem
-from gatekeeper_core.selection.thesaurus import kinds, synonyms
+from gatekeeper_core.selection.lexicon import kinds, synonyms
 from gatekeeper_core.selection.translating import translated_terms
 
 if TYPE_CHECKING:

@@ -357,7 +357,7 @@ class ContextGatekeeper:
             rest = [message for message in turn.messages if message.role != "user"]
             tokens_user, tokens_rest = (count_messages(side, token_counter=self._count) for side in (user, rest))
             return Record(turn.user_text, turn.assistant_text, tokens_user, tokens_rest, source=turn)
-        question, answer = _texts_of(turn)
+        question, answer = turn[0], split_thinking(turn[1])[1]
         return Record(question, answer, self._count(question), self._count(answer))
 
     def _append(self, record: Record) -> None:
@@ -446,11 +446,6 @@ class ContextGatekeeper:
         newest = self._records[-TopicMap.NEWEST :]
         terms = [count_terms(record.user).keys() | count_terms(record.assistant).keys() for record in newest]
         return {"newest": terms, "question_open": bool(newest) and ends_open(newest[-1])}
-
-
-def _texts_of(turn: Turn | tuple[str, str]) -> tuple[str, str]:
-    """Return both texts of a turn as they are read."""
-    return (turn.user_text, turn.assistant_text) if isinstance(turn, Turn) else (turn[0], split_thinking(turn[1])[1])
 
 
 def _date_terms(record: Record) -> dict[str, int]:

@@ -13,7 +13,7 @@ from bisect import bisect_left
 from functools import cache
 from typing import TYPE_CHECKING
 
-from gatekeeper_core.selection.background import background_frequencies
+from gatekeeper_core.selection.lexicon import background_frequencies
 from gatekeeper_core.selection.speakers import Speakers
 
 if TYPE_CHECKING:

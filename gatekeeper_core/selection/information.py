@@ -11,8 +11,7 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from gatekeeper_core.selection.anchors import stem, term_weight
-from gatekeeper_core.selection.background import background_frequencies
-from gatekeeper_core.selection.lexicon import GENERIC_WORDS, HAN_GENERIC, HAN_LIGHT
+from gatekeeper_core.selection.lexicon import GENERIC_WORDS, HAN_GENERIC, HAN_LIGHT, background_frequencies
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

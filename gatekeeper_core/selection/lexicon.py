@@ -1,11 +1,21 @@
-"""Word lists of the selection, from files of ``data``: function words, characters, and the cues that steer the gate."""
+"""Words of the selection, each list a file of ``data`` that is read on first use and never changes.
+
+A family of word forms is a verb with the noun of its action (``cancel``, ``cancellation``), a quality with its
+adjective (``safe``, ``safety``), or a word in its British and American spelling (``colour``, ``color``). Kinship alone
+joins nothing: a ``station`` is no ``state``, an ``application`` for a job is one to ``apply``, but a ``department`` is
+nothing to ``depart``. So the families are a list and not a rule.
+"""
 
 from __future__ import annotations
 
 from functools import cache
-from typing import NamedTuple
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple
 
-from gatekeeper_core.data_files import pattern, words
+from gatekeeper_core.data_files import pattern, rows, words
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
 class Wordings(NamedTuple):
@@ -36,6 +46,98 @@ def word_set(name: str) -> frozenset[str]:
     return frozenset(words("words.tsv", name))
 
 
+@cache
+def background_frequencies() -> Mapping[str, float]:
+    """Return the relative frequency (0..1) of the commonest English stems and Chinese character pairs.
+
+    Terms that are not listed are rarer than all that are.
+
+    >>> background_frequencies()["friend"] > background_frequencies()["idea"]
+    True
+    """
+    shares = {term: int(ppm) / 1e6 for ppm, terms in rows("background.tsv") for term in terms.split()}
+    return MappingProxyType(shares)
+
+
+@cache
+def translations() -> Mapping[str, tuple[str, ...]]:
+    """Return, by English word, its Chinese translations, the commonest first; neither stemmed nor cut.
+
+    The parts of a term of two English words are joined by ``_``.
+
+    >>> translations()["fridge"], translations()["washing_machine"]
+    (('冰箱',), ('洗衣机',))
+    """
+    found: dict[str, tuple[str, ...]] = {}
+    for english, chinese in rows("translations.tsv"):
+        found.update(dict.fromkeys(english.split(), tuple(chinese.split())))
+    return MappingProxyType(found)
+
+
+@cache
+def synonyms() -> Mapping[str, tuple[str, ...]]:
+    """Return, by word, the words that may stand in its place; English in lower case, not stemmed.
+
+    >>> synonyms()["movie"], synonyms()["酒店"]
+    (('film', 'cinema'), ('宾馆', '旅馆', '饭店'))
+    """
+    found: dict[str, dict[str, None]] = {}
+    for (line,) in rows("synonyms.tsv"):
+        group = line.split()
+        for word in group:
+            found.setdefault(word, {}).update(dict.fromkeys(other for other in group if other != word))
+    return MappingProxyType({word: tuple(others) for word, others in found.items()})
+
+
+@cache
+def kinds() -> Mapping[str, tuple[str, ...]]:
+    """Return, by the word for a kind, common members of it (``sport``: ``football``, ``tennis``, …).
+
+    >>> "tennis" in kinds()["sport"], "香蕉" in kinds()["水果"]
+    (True, True)
+    """
+    found: dict[str, tuple[str, ...]] = {}
+    for names, members in rows("kinds.tsv"):
+        for name in names.split():
+            found[name] = found.get(name, ()) + tuple(members.split())
+    return MappingProxyType(found)
+
+
+@cache
+def simplified_characters() -> Mapping[str, str]:
+    """Return the simplified form of the commonest traditional characters, by character.
+
+    >>> "".join(simplified_characters().get(char, char) for char in "訂單與發貨")
+    '订单与发货'
+    """
+    return MappingProxyType(dict(rows("simplified.tsv")))
+
+
+@cache
+def irregular_forms() -> Mapping[str, str]:
+    """Return the base form of English words that no ending tells (``bought``: ``buy``).
+
+    >>> irregular_forms()["wrote"], irregular_forms()["children"]
+    ('write', 'child')
+    """
+    return _by_member("irregular")
+
+
+@cache
+def family_heads() -> Mapping[str, str]:
+    """Return, by English word, the word that stands for its family; the head itself is not listed.
+
+    >>> family_heads()["cancellation"], family_heads()["colour"]
+    ('cancel', 'color')
+    """
+    return _by_member("family")
+
+
+def _by_member(kind: str) -> Mapping[str, str]:
+    table = rows("word_forms.tsv")
+    return MappingProxyType({form: head for row, head, forms in table if row == kind for form in forms.split()})
+
+
 ENGLISH_STOP_WORDS = word_set("stop words")
 """English function words: never anchors."""
 
@@ -53,3 +155,6 @@ HAN_GENERIC = HAN_LIGHT.union(*words("words.tsv", "Han generic"))
 
 KANA_PARTICLES = frozenset("".join(words("words.tsv", "kana particles")))
 """Hiragana that mostly carry grammar: a pair made of two of them is no anchor."""
+
+UNINFLECTED = word_set("uninflected")
+"""Words that seem to have an ending and would be taken for another word without it."""

@@ -12,7 +12,7 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from gatekeeper_core.selection.anchors import MAX_TURN_ANCHORS, count_terms, folded, stem, terms_in, without_ending
-from gatekeeper_core.selection.word_forms import family_heads, irregular_forms
+from gatekeeper_core.selection.lexicon import family_heads, irregular_forms
 from gatekeeper_core.text import clean, is_wide
 
 if TYPE_CHECKING:

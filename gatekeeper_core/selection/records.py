@@ -16,7 +16,7 @@ from gatekeeper_core.selection.cues import ends_with_question
 from gatekeeper_core.text import split_thinking
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
     from datetime import date
 
 __all__ = ["Record", "Records", "ends_open"]
@@ -124,10 +124,6 @@ class Records(Sequence[Record]):
     def text_of(self, turn_id: int) -> tuple[str, str]:
         """Return both texts of one turn."""
         return self._users[turn_id], self._assistants[turn_id]
-
-    def texts(self) -> Iterator[tuple[str, str]]:
-        """Yield both texts of each turn."""
-        return zip(self._users, self._assistants, strict=True)
 
 
 def ends_open(record: Record) -> bool:

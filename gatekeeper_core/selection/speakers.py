@@ -77,7 +77,7 @@ class Speakers:
         if not any(pair):
             self._turn_count += 1
             return
-        self._ids += self._unnamed()
+        self._ids.extend([0] * (2 * self._turn_count - len(self._ids)))  # the turns since the last one with a name
         self._turn_count += 1
         self._labelled += all(pair)
         for name in pair:
@@ -114,10 +114,6 @@ class Speakers:
             return "", ""
         return names[ids[2 * turn_id]], names[ids[2 * turn_id + 1]]
 
-    def _unnamed(self) -> array[int]:
-        """Return the places of the names that are not held, of the turns after the last one with a name."""
-        return array("I", [0]) * (2 * self._turn_count - len(self._ids))
-
     def are_two_people(self) -> bool:
         """Return whether most turns name both sides."""
         return 2 * self._labelled > len(self) and len(self._counts) > 1
@@ -133,8 +129,7 @@ class Speakers:
         self._newcomers.clear()
         found = {name for term in terms for name in self._by_term.get(term, ())}
         return frozenset(
-            name for name in found if self._speaks(name) and all(term in terms for term in self._terms[name])
+            name
+            for name in found
+            if self._counts.get(name, 0) >= MIN_MESSAGES and all(term in terms for term in self._terms[name])
         )
-
-    def _speaks(self, name: str) -> bool:
-        return self._counts.get(name, 0) >= MIN_MESSAGES

@@ -10,11 +10,9 @@ from functools import cache
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
+from gatekeeper_core.selection import lexicon
 from gatekeeper_core.selection.anchors import extract_anchors, folded
 from gatekeeper_core.selection.cues import without_cues
-from gatekeeper_core.selection.lexicon import HAN_GENERIC, HAN_LIGHT, HAN_PARTICLES, KANA_PARTICLES
-from gatekeeper_core.selection.thesaurus import kinds, synonyms
-from gatekeeper_core.selection.translations import translations
 from gatekeeper_core.text import clean, is_wide, word_strings
 
 if TYPE_CHECKING:
@@ -24,7 +22,7 @@ __all__ = ["Word", "chinese_words", "words_by_pair", "words_of"]
 
 _MAX_READ = 2_000  # characters of one side of a turn
 _LONGEST_UNLISTED = 4
-_GRAMMAR = HAN_PARTICLES | HAN_LIGHT | HAN_GENERIC | KANA_PARTICLES
+_GRAMMAR = lexicon.HAN_PARTICLES | lexicon.HAN_LIGHT | lexicon.HAN_GENERIC | lexicon.KANA_PARTICLES
 
 
 class Word(NamedTuple):
@@ -91,6 +89,8 @@ def chinese_words(run: str) -> list[str]:
 @cache
 def _listed() -> tuple[frozenset[str], int]:
     """Return the words of the lists that are more than grammar and numerals, and the length of the longest."""
-    lists: Iterable[str] = chain(chain.from_iterable(translations().values()), synonyms(), *kinds().values())
+    lists: Iterable[str] = chain(
+        chain.from_iterable(lexicon.translations().values()), lexicon.synonyms(), *lexicon.kinds().values()
+    )
     words = frozenset(word for word in lists if len(word) > 1 and not word.isascii() and not _GRAMMAR.issuperset(word))
     return words, max(map(len, words))

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from gatekeeper_core.context.history.window import newest_turns
 from gatekeeper_core.messages import group_turns
 from gatekeeper_core.selection.anchors import extract_anchors, folded, has_whole, terms_in
-from gatekeeper_core.selection.background import background_frequencies
 from gatekeeper_core.selection.cues import read_cues, without_cues
+from gatekeeper_core.selection.lexicon import background_frequencies
 from gatekeeper_core.text import is_wide, sentences, word_strings
 from gatekeeper_core.tokens import count_messages
 from gatekeeper_eval.statistics import Share, bootstrap_ratio, wilson

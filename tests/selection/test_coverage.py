@@ -69,29 +69,12 @@ def test_turns_beyond_the_pool_take_no_share_of_the_others(turns: int, share: fl
     assert set(worths(ranked([50] * turns)).values()) == {share}
 
 
-@given(st.lists(st.integers(1, 400), min_size=1, max_size=POOL))
-def test_the_worths_of_a_pool_sum_to_one_and_fall_with_the_score(figures: list[int]) -> None:
-    """000-32."""
-    scores = ranked(figures)
-    worth = worths(scores)
-    assert math.fsum(worth.values()) == pytest.approx(1.0, abs=1e-6)
-    in_order = [worth[each.turn_id] for each in scores]
-    assert in_order == sorted(in_order, reverse=True)
-
-
 @given(totals, st.randoms(use_true_random=False))
 def test_which_turn_has_a_score_does_not_change_its_worth(figures: list[int], random: Any) -> None:
     """000-35: the same scores, given to other turns, are worth the same."""
     shuffled = random.sample(figures, len(figures))
     worth, other = (worths(ranked(each)) for each in (figures, shuffled))
     assert sorted(worth.values()) == sorted(other.values())
-
-
-def test_a_sharper_share_falls_faster() -> None:
-    """000-32: with a sharpness of 1 the worth is the share of the score."""
-    flat, sharp = (worths_of(ranked([30, 10]), sharpness) for sharpness in (1.0, 4.0))
-    assert flat == {0: 0.75, 1: 0.25}
-    assert sharp[1] < flat[1] / 10
 
 
 def test_candidates_without_a_score_are_worth_nothing() -> None:
@@ -115,13 +98,6 @@ def test_of_equal_worth_the_shorter_turn_has_more_value(one: int, other: int) ->
     """000-31, 000-32: gain per unit of length."""
     first, second = (valued(0.5, length, 0.85) for length in (one, other))
     assert (first > second) == (one < other)
-
-
-@given(st.floats(0, 1), st.floats(0, 1), tokens)
-def test_of_equal_length_more_worth_has_no_less_value(one: float, other: float, length: int) -> None:
-    """000-32."""
-    low, high = sorted((one, other))
-    assert valued(low, length, 0.85) <= valued(high, length, 0.85)
 
 
 def test_alpha_zero_makes_length_free_and_alpha_one_counts_it_in_full() -> None:
@@ -188,8 +164,3 @@ def test_an_impossible_setting_is_refused_with_its_name(eta: float) -> None:
     """000-32, 000-33."""
     with pytest.raises(ConfigError, match=r"GatekeeperConfig\.eta"):
         GatekeeperConfig(eta=eta)
-
-
-@pytest.mark.parametrize("eta", [0.0, 1.0])
-def test_the_ends_of_the_range_are_possible(eta: float) -> None:
-    assert GatekeeperConfig(eta=eta).eta == eta

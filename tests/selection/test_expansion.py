@@ -8,7 +8,7 @@ from gatekeeper_core.selection import expansion
 from gatekeeper_core.selection.anchors import count_terms
 from gatekeeper_core.selection.expansion import MAX_RELATED, related_terms
 from gatekeeper_core.selection.index import TurnIndex
-from gatekeeper_core.selection.thesaurus import kinds
+from gatekeeper_core.selection.lexicon import kinds
 
 
 def index_of(*texts: str) -> TurnIndex:

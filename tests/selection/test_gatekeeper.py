@@ -206,13 +206,6 @@ def test_the_turns_can_be_read_and_not_written() -> None:
     assert "x" not in gatekeeper.turns[0].anchors
 
 
-def test_an_empty_history_has_no_topics() -> None:
-    """000-15: also one that was emptied."""
-    emptied = gatekeeper_of(REDIS)
-    emptied.sync([])
-    assert ContextGatekeeper().topics == emptied.topics == ()
-
-
 def test_a_view_of_the_turns_stays_what_it_was() -> None:
     gatekeeper = gatekeeper_of(REDIS)
     view = gatekeeper.turns
@@ -316,17 +309,6 @@ def test_a_broken_element_leaves_the_history_as_it_was() -> None:
 
 
 # --- budgets, trimming, modes for one call
-
-
-def test_trimming_can_be_asked_for_and_refused_for_one_call() -> None:
-    """000-36."""
-    long = "Nothing of note happened. " * 40 + "Redis keeps keys in memory. " + "Nothing of note happened. " * 40
-    gatekeeper = gatekeeper_of([("Redis?", long)])
-    query = "New topic: Redis keys"
-    assert gatekeeper.explain(query, trim=False).turns[0].assistant == long
-    assert (
-        gatekeeper.explain(query).turns[0].assistant == gatekeeper.explain(query, trim=True).turns[0].assistant != long
-    )
 
 
 # --- counters
@@ -458,16 +440,6 @@ def test_turns_without_any_text_are_turns() -> None:
     assert len(gatekeeper.turns) == 3
     for query in QUERIES:
         assert gatekeeper.explain(query, token_budget=2).tokens <= 2
-
-
-@pytest.mark.parametrize("budget", [1, 2])
-def test_where_nothing_fits_the_answer_is_empty_and_says_what_was_needed(budget: int) -> None:
-    gatekeeper = gatekeeper_of(REDIS, token_budget=budget, config=GatekeeperConfig(trim=False))
-    selection = gatekeeper.explain("New topic: Redis port and password?")
-    assert gatekeeper.select("New topic: Redis port and password?") == []
-    assert selection.tokens == 0
-    assert selection.smallest_needed_tokens is not None
-    assert selection.smallest_needed_tokens > budget
 
 
 @pytest.mark.parametrize(
@@ -619,22 +591,6 @@ def by_words(selection: Selection) -> str:
         if decision["score"] is not None:
             assert decision["score"].pop("meaning") == 0.0
     return json.dumps(values)
-
-
-@pytest.mark.parametrize("kind", MEANT)
-def test_an_embedder_finds_what_shares_no_word(kind: str) -> None:
-    query, turn_id = MEANT[kind]
-    assert turn_id not in [turn["turn_id"] for turn in gatekeeper_of(TALK).select(query)]
-    selection = with_embedder(TALK).explain(query)
-    assert turn_id in [turn.turn_id for turn in selection.turns]
-    assert (selection.embedder, selection.embedder_missed) == ("tiny", "")
-    decision = selection.decision(turn_id)
-    assert (decision.stage, decision.why) == ("cover", "meaning")
-    assert (decision.shared, decision.related) == ((), ())
-    assert decision.meaning is not None
-    assert decision.meaning > 0.4
-    assert decision.score is not None
-    assert decision.score.meaning > 0
 
 
 @pytest.mark.parametrize("mode", ["minimal", "fill"])

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gatekeeper_core.selection.anchors import count_terms
-from gatekeeper_core.selection.background import background_frequencies
 from gatekeeper_core.selection.index import BACKGROUND_TURNS, TurnIndex, postings_among
+from gatekeeper_core.selection.lexicon import background_frequencies
 
 Turn = tuple[dict[str, int], dict[str, int]]
 

@@ -262,10 +262,6 @@ def test_with_little_room_the_newest_turn_is_cut_rather_than_dropped() -> None:
     assert newest.assistant
 
 
-def test_a_conversation_of_one_turn_gives_that_turn() -> None:
-    assert ids(gatekeeper_of(REDIS[:1]).explain("继续")) == [0]
-
-
 # --- the newest state of a thing
 
 
@@ -490,13 +486,6 @@ def test_evidence_is_cut_to_the_tokens_of_the_settings(max_tokens: int) -> None:
 def test_there_are_two_modes(mode: Any) -> None:
     with pytest.raises(ConfigError, match="mode"):
         GatekeeperConfig(mode=mode)
-
-
-def test_settings_are_keyword_only_and_cannot_be_changed() -> None:
-    with pytest.raises(TypeError):
-        GatekeeperConfig("fill")  # type: ignore[misc]
-    with pytest.raises(AttributeError):
-        GatekeeperConfig().mode = "fill"  # type: ignore[misc]
 
 
 # --- the order of taking

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gatekeeper_core.selection.anchors import MAX_TURN_ANCHORS, count_terms, folded, stem
+from gatekeeper_core.selection.lexicon import family_heads, irregular_forms
 from gatekeeper_core.selection.prefilter import Prefilter, literals
-from gatekeeper_core.selection.word_forms import family_heads, irregular_forms
 from gatekeeper_core.text import Span, clean, sentences
 from tests.timing import assert_linear
 

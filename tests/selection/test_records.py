@@ -38,7 +38,7 @@ def test_records_come_back_as_they_were(given: list[Record]) -> None:
     kept = Records(given)
     assert list(kept) == given
     assert kept.tokens == tuple(record.tokens for record in given)
-    assert list(kept.texts()) == [(record.user, record.assistant) for record in given]
+    assert [kept.text_of(at) for at in range(len(given))] == [(record.user, record.assistant) for record in given]
 
 
 @given(records, st.integers(-9, 9), st.integers(-9, 9))

@@ -2,13 +2,13 @@ from __future__ import annotations
 
 import json
 from dataclasses import FrozenInstanceError, fields
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 
 from gatekeeper_core import ContextGatekeeper, Decision, GatekeeperConfig, SelectedTurn, Selection
 from gatekeeper_core.selection.constraints import render_constraints
-from gatekeeper_core.selection.result import SCHEMA_VERSION, Stage, Why
+from gatekeeper_core.selection.result import SCHEMA_VERSION
 from gatekeeper_core.selection.verdicts import Verdict
 from gatekeeper_core.tokens import estimate_text_tokens
 from gatekeeper_core.vectors import dot, packed
@@ -155,16 +155,6 @@ def test_a_turn_that_shares_nothing_says_so_and_what_would_find_it() -> None:
     assert all(anchor in "".join(NOODLES[0]) for anchor in decision.kept_with)
 
 
-def test_a_turn_without_room_says_which_budget_would_keep_it() -> None:
-    """000-34."""
-    gatekeeper = gatekeeper_of(REDIS)
-    decision = gatekeeper.explain("Redis password?", token_budget=1, trim=False).decision(1)
-    assert (decision.outcome, decision.why) == ("dropped", "no_room")
-    assert decision.kept_from_tokens is not None
-    again = gatekeeper.explain("Redis password?", token_budget=decision.kept_from_tokens, trim=False)
-    assert again.decision(1).outcome != "dropped"
-
-
 REASONS = [
     ("Redis password file?", 3, "link", "newest_turn"),
     ("换个话题，Redis port?", 2, "cover", "evidence"),
@@ -180,14 +170,6 @@ def test_each_reason_comes_with_the_stage_that_decided(query: str, turn_id: int,
     """000-16: in Chinese, English and both."""
     decision = gatekeeper_of(NOODLES + REDIS).explain(query).decision(turn_id)
     assert (decision.stage, decision.why) == (stage, why)
-
-
-@pytest.mark.parametrize("query", ["", "继续", *(query for query, *_ in REASONS)])
-@pytest.mark.parametrize("budget", [1, 30, 1000])
-def test_every_reason_and_stage_is_a_published_word(query: str, budget: int) -> None:
-    for decision in gatekeeper_of(REDIS + NOODLES).explain(query, token_budget=budget).decisions:
-        assert decision.why in get_args(Why)
-        assert decision.stage in get_args(Stage)
 
 
 @pytest.mark.parametrize("turn_id", ["0", None, 0.0, True])
@@ -241,14 +223,6 @@ def test_the_text_of_a_selection_for_debugging_leaves_the_account_out() -> None:
     text = repr(gatekeeper_of(REDIS).explain("Redis"))
     assert "_account" not in text
     assert "Planner" not in text
-
-
-def test_fill_and_minimal_report_their_figures_alike() -> None:
-    for mode in ("minimal", "fill"):
-        gatekeeper = gatekeeper_of(REDIS, config=GatekeeperConfig(mode=mode))  # type: ignore[arg-type]
-        selection = gatekeeper.explain("Redis password?")
-        assert (selection.turn_count, selection.token_budget) == (2, 4000)
-        assert selection.history_tokens == sum(block.tokens_user + block.tokens_assistant for block in gatekeeper.turns)
 
 
 # --- the order of taking

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import FrozenInstanceError, replace
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -14,8 +14,8 @@ from gatekeeper_core import ContextGatekeeper, GatekeeperConfig
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.selection import expansion, retrieval
 from gatekeeper_core.selection.anchors import count_terms, stem
-from gatekeeper_core.selection.background import background_frequencies
 from gatekeeper_core.selection.index import TurnIndex
+from gatekeeper_core.selection.lexicon import background_frequencies
 from gatekeeper_core.selection.meaning import Asked, Meaning, TurnVectors
 from gatekeeper_core.selection.retrieval import (
     SCORED_IN_FULL,
@@ -79,15 +79,6 @@ def test_the_total_is_the_weighted_sum_of_the_parts(turns: Turns, query: str) ->
     for part in score(turns, query):
         lexical = 1.5 * part.lex_user + 0.7 * part.lex_assistant + part.neighbour
         assert part.total == pytest.approx(part.fit * lexical + 1.0 * part.exact + 0.2 * part.recency, abs=1e-4)
-
-
-@given(conversations, queries)
-def test_with_everything_of_ours_off_the_formula_of_the_specification_is_left(turns: Turns, query: str) -> None:
-    """000-25."""
-    for part in score(turns, query, **PLAIN):
-        weighted = 1.5 * part.lex_user + 0.7 * part.lex_assistant + 1.0 * part.exact + 0.2 * part.recency
-        assert part.total == pytest.approx(weighted, abs=1e-5)
-        assert (part.neighbour, part.fit) == (0.0, 1.0)
 
 
 @pytest.mark.parametrize("text", ["缓存", "quorum", "用Redis做缓存"])
@@ -454,12 +445,6 @@ def test_twenty_turns_are_candidates_and_no_more(query: str) -> None:
     assert left_out(query, RetrievalConfig()) == set(range(10))
 
 
-def test_the_number_of_candidates_can_be_set() -> None:
-    """000-29: k is a setting, twenty by default."""
-    assert left_out("New topic: the quorum", RetrievalConfig(candidates=3)) == set(range(27))
-    assert RetrievalConfig().candidates == 20
-
-
 def left_out(query: str, config: RetrievalConfig) -> set[int]:
     gatekeeper = ContextGatekeeper(100_000, config=GatekeeperConfig(retrieval=replace(config, recency_weight=0)))
     gatekeeper.sync([("Tell me about the quorum 缓存命中率 选举", "")] * 30)
@@ -528,14 +513,6 @@ def test_impossible_settings_raise(settings: dict[str, float]) -> None:
     with pytest.raises(ConfigError, match=f"RetrievalConfig.{next(iter(settings))}") as caught:
         RetrievalConfig(**settings)  # type: ignore[arg-type]
     assert isinstance(caught.value, ValueError)
-
-
-def test_settings_are_frozen_and_named() -> None:
-    """000-25: a setting does not change under a gatekeeper, and no number goes without its name."""
-    with pytest.raises(FrozenInstanceError):
-        RetrievalConfig().user_weight = 2.0  # type: ignore[misc]
-    with pytest.raises(TypeError):
-        RetrievalConfig(1.5)  # type: ignore[misc]
 
 
 @pytest.mark.parametrize(("turn_count", "is_found"), [(10_000, False), (33_000, True)])

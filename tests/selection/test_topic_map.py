@@ -53,15 +53,6 @@ def state_of(topic_map: TopicMap) -> tuple[object, ...]:
 # --- the same however it came about
 
 
-@given(histories())
-def test_a_map_that_grew_is_one_that_was_built_anew(steps: list[Step]) -> None:
-    """000-15: after each turn, incremental == rebuilt."""
-    grown = TopicMap()
-    for turn_count, step in enumerate(steps, 1):
-        grow(grown, [step])
-        assert state_of(grown) == state_of(grow(TopicMap(), steps[:turn_count]))
-
-
 @given(histories(), histories(), st.data())
 def test_a_map_that_was_cut_is_one_that_was_built_anew(
     steps: list[Step], more: list[Step], data: st.DataObject

@@ -11,8 +11,8 @@ from gatekeeper_core import ContextGatekeeper
 from gatekeeper_core.selection import translating
 from gatekeeper_core.selection.anchors import count_terms
 from gatekeeper_core.selection.index import TurnIndex
+from gatekeeper_core.selection.lexicon import translations
 from gatekeeper_core.selection.translating import translated_terms
-from gatekeeper_core.selection.translations import translations
 
 CHINESE = (
     ("下周五飞东京的航班几点起飞？", "早上九点四十，从二号航站楼出发。"),

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from gatekeeper_core.selection.anchors import count_terms, extract_anchors, folded, has_whole, stem
-from gatekeeper_core.selection.background import background_frequencies
-from gatekeeper_core.selection.lexicon import ENGLISH_STOP_WORDS
+from gatekeeper_core.selection.lexicon import ENGLISH_STOP_WORDS, background_frequencies
 from gatekeeper_core.text import LazyPattern, clean, sentences, word_strings
 
 __all__ = ["MAX_UNSUPPORTED", "unsupported"]
