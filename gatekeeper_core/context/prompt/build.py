@@ -1,44 +1,73 @@
-"""One build: gather what is known, choose what has room, assemble the prompt, report."""
+"""One build: gather what is known, choose what has room, assemble the prompt, report.
+
+::
+
+    available = budget − margin − reserved
+    must be sent      system prompt · tools · head · question · calls that wait       more than available: BudgetError
+    optional          constraints > pin > steps, summary > memories                   the last gives way first
+    turns             whatever is left (or the share): the current run gives way as in compaction/run.py, then the past
+
+Where all that is optional has gone and the current run is still too long, a ``ContextCompressor`` makes it fit.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
+from gatekeeper_core.context.compaction.conversation import ContextCompressor
 from gatekeeper_core.context.compaction.run import RunConfig
+from gatekeeper_core.context.history.account import Around
 from gatekeeper_core.context.history.modes import RECENT_TURNS
-from gatekeeper_core.context.prompt.assembly import Assembly, Chosen, Material
-from gatekeeper_core.context.prompt.lookups import BoundedCompressor, Derived, DerivedRecords, LookUp
+from gatekeeper_core.context.prompt.lookups import BoundedCompressor, Derived, LookUp, Setup
 from gatekeeper_core.context.prompt.parts import Sections, SystemPrompt
+from gatekeeper_core.context.prompt.rendering import OPENING
 from gatekeeper_core.context.prompt.request import Request, make_request, needs_prompt
+from gatekeeper_core.context.prompt.result import (
+    BuildMetadata,
+    BuildTrace,
+    BuiltContext,
+    BuiltPart,
+    Fate,
+    Part,
+    TokenStats,
+    fates_of,
+)
 from gatekeeper_core.context.task.pin_text import pin_text
 from gatekeeper_core.context.task.steps import ClearedStep, cleared_steps, stand_in_text
 from gatekeeper_core.context.task.task import ActiveTask, status_text
-from gatekeeper_core.context.thread.thread import Thread
+from gatekeeper_core.context.thread.thread import Thread, messages_digest
 from gatekeeper_core.encoder import waiting_within
+from gatekeeper_core.errors import BudgetError
 from gatekeeper_core.events import ASSEMBLY, BUILD_STARTED, LOOK_UPS, PART, SAFETY_NET
 from gatekeeper_core.messages import Message, conversation_locale, is_answered, last_turns
 from gatekeeper_core.observation import stage, tell
-from gatekeeper_core.tokens import TokenCounter, count_message, count_messages
+from gatekeeper_core.token_budget import TokenBudgetTracker
+from gatekeeper_core.token_estimate import budget_for, budget_within
+from gatekeeper_core.tokens import count_message, count_messages, describe_counter
 from gatekeeper_core.truncation import truncate_middle, truncate_to_tokens
 
 if TYPE_CHECKING:
-    from gatekeeper_core.context.history.policy import PolicyState
-    from gatekeeper_core.context.history.selector import ThreadSelector
     from gatekeeper_core.context.history.view import HistoryView
     from gatekeeper_core.context.memory.search import MemoryHit
-    from gatekeeper_core.context.prompt.budget import ContextBuilderConfig
-    from gatekeeper_core.context.prompt.result import BuiltContext
-    from gatekeeper_core.context.tool_results.context import ResultCompressor
     from gatekeeper_core.pricing.prices import ModelPrices
 
-__all__ = ["NO_THREAD", "Build", "Setup"]
+__all__ = ["NO_THREAD", "Build"]
 
 _INPUT_TOKENS = 500
 """What a question may cost where its share is 0 and nothing may be lent. Source: requirement 001-37."""
+
+_JOIN_TOKENS = 2
+"""What is kept free for each optional part, where a provider takes one system message and they are joined."""
+
+_STATUS_TOKENS = 400
+"""What is kept free for what the pin says of the task, beside the request itself. Source: ours; a dozen lines."""
+
+_BOOKED_AS = {"steps": "summary", "head": "recent_messages"}
+"""Parts that ``TokenStats`` counts with others."""
 
 _CUT = "…[cut]"
 
@@ -46,28 +75,35 @@ NO_THREAD = Thread("-")
 """Stands for the thread where there is none: it has no messages."""
 
 
-class Setup(NamedTuple):
-    """What all builds with the same settings share.
+class _Entry(NamedTuple):
+    """A message of the result."""
+
+    part: Part
+    message: Message
+    seq: int | None = None
+    told_tokens: int = 0  # what earlier turns, told before the question in it, cost
+
+
+class _Chosen(NamedTuple):
+    """What is sent of the thread.
 
     Attributes:
-        config: the settings.
-        records: what is kept of threads beside their messages.
-        selector: chooses among their turns.
-        count: counts the tokens of a text.
-        session_key: names the fences, None where they are named by what they hold.
-        tool_results: makes tool results smaller.
+        entries: the messages, in order; those from ``start`` on are the current turn.
+        start: where the current turn begins among them.
+        fates: what became of messages of the thread.
+        view: the selection behind it.
+        squeezed: how the current run was made to fit, "" where that was not needed.
     """
 
-    config: ContextBuilderConfig
-    records: DerivedRecords
-    selector: ThreadSelector[Message]
-    count: TokenCounter
-    session_key: bytes | None
-    tool_results: ResultCompressor
+    entries: list[_Entry]
+    start: int
+    fates: list[tuple[int, Fate]]
+    view: HistoryView | None
+    squeezed: str = ""
 
 
 class Build:
-    """What one build works with.
+    """One build; its methods follow its way: gather, reserve, choose, assemble.
 
     Args:
         setup: what it shares with others.
@@ -91,34 +127,34 @@ class Build:
         recall: bool,
     ) -> None:
         self._setup = setup
-        self._config = setup.config
+        self._config = config = setup.config
         self._count = setup.count
         self._thread = thread
         floor = setup.selector.config.floor_turns
         self._recent = RECENT_TURNS if floor is None else floor
         self._turns = last_turns(thread.messages, self._recent + 1)  # an open turn counts besides
         self._prompt = prompt
-        self._look = LookUp(timeout_seconds=setup.config.call_timeout_ms / 1000)
-        self._locale = setup.config.locale or conversation_locale(thread.messages, prompt)
-        self._run = RunConfig(
-            locale=self._locale, thread_id=None if thread is NO_THREAD else thread.id, tenant=thread.tenant
-        )
-        if setup.config.enable_tool_result_compression:
-            bounded = BoundedCompressor(
-                setup.tool_results, self._look, thread_id=self._run.thread_id, tenant=thread.tenant
-            )
+        self._look = LookUp(timeout_seconds=config.call_timeout_ms / 1000)
+        self._locale = config.locale or conversation_locale(thread.messages, prompt)
+        thread_id = None if thread is NO_THREAD else thread.id
+        self._run = RunConfig(locale=self._locale, thread_id=thread_id, tenant=thread.tenant)
+        if config.enable_tool_result_compression:
+            bounded = BoundedCompressor(setup.tool_results, self._look, thread_id=thread_id, tenant=thread.tenant)
             has_memory = getattr(setup.tool_results, "working_memory", None) is not None
             self._run = replace(self._run, compress_result=bounded, working_memory=bounded if has_memory else None)
-        shares = setup.config.shares.of(setup.config.total_budget)
+        shares = config.shares.of(config.total_budget)
         self._shares = shares._replace(reserved=shares.reserved + reserve_tokens)
+        self._available = budget_within(setup.count, config.total_budget) - self._shares.reserved
         self._sections = Sections(
-            locale=self._locale, fencing=setup.config.fencing, session_key=setup.session_key, token_counter=setup.count
+            locale=self._locale, fencing=config.fencing, session_key=setup.session_key, token_counter=setup.count
         )
         self._debug = debug
         self._prices = prices
-        self._stored: PolicyState | None = None
         self._recall = recall
-        self._tracks_task = setup.config.enable_instruction_pinning is not False
+        self._tracks_task = config.enable_instruction_pinning is not False
+        self._optional: dict[Part, tuple[Message | None, int]] = {}
+        self._given_up: list[str] = []
+        self._memories = 0
 
     def context(
         self,
@@ -128,59 +164,53 @@ class Build:
         tools: Sequence[Mapping[str, Any] | str],
         pin: bool | None,
     ) -> BuiltContext:
-        """Return the prompt for a question; see ``ContextBuilder.build``."""
+        """Return the prompt for a question; see ``ContextBuilder.build``.
+
+        Raises:
+            BudgetError: what must be sent is over the budget by itself.
+        """
         config = self._config
         tell(BUILD_STARTED, budget_tokens=config.total_budget, history=config.history.mode, log=self._debug)
-        known = self._known()
-        self._stored = known.policy
-        system = self._system(system_prompt)
-        steps, cleared = self._steps(known.task)
-        request, repeated = self._request(system, cleared, included=included)
-        material = Material(
-            system=system,
-            request=request,
-            thread_length=len(self._thread.messages),
-            repeated=repeated,
-            tools_tokens=sum(self._count(one if isinstance(one, str) else _compact(one)) for one in tools),
-            constraints=self._sections.constraints(known.constraints),
-            steps=steps,
-            cleared=cleared,
-            summary=lambda limit: self._sections.summary(known.summary, limit=limit),
-            upto_seq=known.summary.upto_seq if known.summary else -1,
-            covered_messages=known.summary.covered_messages if known.summary else 0,
-            memories=lambda limit, told: self._sections.memories(self._untold(known.memories, told), limit=limit),
-            found_memories=len(known.memories),
-            pin=self._pinned(request) if pin or (pin is None and self._tracks_task) else "",
-        )
+        self._known = self._look_up()
+        self._upto_seq = self._known.summary.upto_seq if self._known.summary else -1
+        self._covered = self._known.summary.covered_messages if self._known.summary else 0
+        self._system = self._system_prompt(system_prompt)
+        self._steps, self._cleared = self._finished_steps()
+        self._request, self._repeated = self._with_question(included=included)
+        self._tools_tokens = sum(self._count(one if isinstance(one, str) else _compact(one)) for one in tools)
+        self._pin = self._pinned() if pin or (pin is None and self._tracks_task) else ""
         with stage(ASSEMBLY, log=self._debug) as seen:
-            assembly = Assembly(
-                material, config=config, shares=self._shares, locale=self._locale, token_counter=self._count
-            )
-            chosen = self._chosen(assembly, request)
-            task = self._task(request, known.task, chosen.view)
-            limit = assembly.pin_limit()
-            context = assembly.context(chosen, self._pin(material.pin, task, limit) if limit else None)
+            self._reserve()
+            chosen = self._chosen()
+            context = self._assembled(chosen, self._pin_with_task(chosen.view))
             total, squeezed = context.token_stats.total, context.trace.squeezed
             seen.tell(lambda: {"messages": len(context.messages), "total_tokens": total, "squeezed": squeezed})
         for number, (part, tokens) in enumerate(context.token_stats._asdict().items(), start=1):
             tell(PART, number=number, part=part, tokens=tokens, log=self._debug)  # source: requirement 001-65
-        trace = context.trace._replace(misses=self._look.misses)
-        return replace(context, trace=trace)
+        return context
 
     # --- gather -----------------------------------------------------------------------------------------------------
 
-    def _known(self) -> Derived:
+    def _look_up(self) -> Derived:
         """Return what is kept of the thread; memories of what its turns say anyway are left out."""
         config, thread = self._config, self._thread
         with stage(LOOK_UPS, thread=None if thread is NO_THREAD else thread.id, log=self._debug) as seen:
             known = Derived()
             if thread is not NO_THREAD:
                 start = self._window_start(self._recent)
-                known = self._setup.records.look_up(self._look, thread, self._prompt, config, window_start=start)
+                known = self._setup.look_up(self._look, thread, self._prompt, window_start=start)
                 sent_from = start if config.history.mode != "gated" else self._window_start(0)
                 newest = range(sent_from, len(thread.messages))
                 known = known._replace(memories=self._untold(known.memories, newest))
-            seen.tell(lambda: {**known.facts(), "misses": [f"{miss.part} {miss.status}" for miss in self._look.misses]})
+            seen.tell(
+                lambda: {
+                    "constraints": len(known.constraints),
+                    "used_summary": known.summary is not None,
+                    "has_task": known.task is not None,
+                    "memories": len(known.memories),
+                    "misses": [f"{miss.part} {miss.status}" for miss in self._look.misses],
+                }
+            )
         return known
 
     def _untold(self, memories: Sequence[MemoryHit], told: Collection[int]) -> tuple[MemoryHit, ...]:
@@ -211,7 +241,7 @@ class Build:
             start = turn.start
         return start
 
-    def _system(self, prompt: str | SystemPrompt) -> tuple[Message, ...]:
+    def _system_prompt(self, prompt: str | SystemPrompt) -> tuple[Message, ...]:
         """Return the system prompt, cut to its share where nothing may be lent."""
         stable, volatile = (prompt, "") if isinstance(prompt, str) else prompt
         if not self._config.redistribute:
@@ -220,8 +250,9 @@ class Build:
             volatile = cut(volatile, max(0, self._shares.system_prompt - self._count(stable)))
         return tuple(Message("system", text) for text in (stable, volatile) if text.strip())
 
-    def _steps(self, task: ActiveTask | None) -> tuple[Message | None, tuple[int, ...]]:
+    def _finished_steps(self) -> tuple[Message | None, tuple[int, ...]]:
         """Return what stands for the newest finished steps that fit the share of the summary, and their messages."""
+        task = self._known.task
         chosen: list[ClearedStep] = []
         stands: Message | None = None
         for step in reversed(cleared_steps(self._thread, task) if task else ()):
@@ -232,12 +263,12 @@ class Build:
             stands = message
         return stands, tuple(seq for one in chosen for seq in one.seqs)
 
-    def _request(
-        self, system: Sequence[Message], cleared: Sequence[int], *, included: bool | None
-    ) -> tuple[Request, tuple[int, ...]]:
+    def _with_question(self, *, included: bool | None) -> tuple[Request, tuple[int, ...]]:
         """Return the messages to choose from, and the one that says the system prompt again, if there is one."""
         config, messages, prompt = self._config, self._thread.messages, self._prompt
-        says_again = messages and messages[0].role == "system" and messages[0].text in [one.text for one in system]
+        says_again = (
+            messages and messages[0].role == "system" and messages[0].text in [one.text for one in self._system]
+        )
         repeated = (0,) if says_again else ()
         question = None
         if included is not None and needs_prompt(self._turns, prompt, included=included):
@@ -249,73 +280,19 @@ class Build:
         request = make_request(
             messages,
             question,
-            without={*cleared, *repeated},
+            without={*self._cleared, *repeated},
             compress_result=self._run.compress_result,
             max_message_tokens=config.max_message_tokens or max(1, self._shares.recent_messages // 4),
             token_counter=self._count,
         )
         return request, repeated
 
-    # --- choose -----------------------------------------------------------------------------------------------------
-
-    def _chosen(self, assembly: Assembly, request: Request) -> Chosen:
-        """Return what is sent of the thread; optional parts give way before a turn that must be sent."""
-        if not request.messages:
-            return Chosen([], 0, [], None)
-        view = self._view(assembly, request)
-        while view.status == "over_budget":
-            if not assembly.give_up():
-                return assembly.squeezed(view)
-            view = self._view(assembly, request, again=True)
-        if view.status == "fallback":
-            self._look.miss("history", "degraded", view.reason)
-        missed = view.selection.embedder_missed if view.selection else ""
-        if missed:
-            self._look.miss("meaning", *((missed,) if missed in ("late", "busy") else ("degraded", missed)))
-        return assembly.kept(view)
-
-    def _view(self, assembly: Assembly, request: Request, *, again: bool = False) -> HistoryView:
-        window_from = assembly.window_from()
-        selector, thread = self._setup.selector, self._thread
-        config = replace(selector.config, run=self._run)
-        if config.mode == "hybrid" and self._config.enable_summary:
-            config = replace(config, floor_turns=self._floor_turns(request, window_from, config.floor))
-        with waiting_within(self._look.waits):
-            return selector.view(
-                request.messages,
-                thread=thread.id,
-                tenant=thread.tenant,
-                config=config,
-                fixed_tokens=assembly.fixed_tokens(),
-                window_from=window_from,
-                prices=self._prices,
-                can_recall=self._recall,
-                around=assembly.around(),
-                stored=None if again else self._stored,
-                again=again,
-            )
-
-    def _floor_turns(self, request: Request, uncovered_from: int, floor: int) -> int:
-        """Return how many of the newest turns a hybrid history always sends: those that wait for the summary as well.
-
-        Where there is none, the oldest of many turns wait longer than for a summary that can be had.
-        """
-        waiting = self._setup.records.summaries.config.message_threshold
-        starts = request.starts
-        for count in range(floor, len(starts) - 1):
-            start = starts[-2 - count]
-            waiting -= starts[-1 - count] - start
-            if waiting < 0 or start < uncovered_from:
-                return count
-        return max(0, len(starts) - 1)
-
-    # --- the pin ----------------------------------------------------------------------------------------------------
-
-    def _pinned(self, request: Request) -> str:
+    def _pinned(self) -> str:
         """Return the pin without the status of the task; "" where the model does not reply to the user or a tool.
 
         That is so where calls wait for results, and where an answer comes last, which the model is to continue.
         """
+        request = self._request
         if not request.asked or request.waits or is_answered(request.messages):
             return ""
         least = self._config.history.passthrough_below
@@ -323,25 +300,303 @@ class Build:
             return ""
         return pin_text(self._prompt)
 
-    def _task(self, request: Request, known: ActiveTask | None, view: HistoryView | None) -> ActiveTask | None:
+    # --- reserve ----------------------------------------------------------------------------------------------------
+
+    def _reserve(self) -> None:
+        """Reserve what must be sent, then the optional parts that have room beside it, the most valuable first.
+
+        Summary and memories may cost their shares, and of little room a part like theirs.
+        """
+        request, shares = self._request, self._shares
+        joins = max(0, len(self._system) + len(request.head) - 1)  # what the form of a provider may add
+        self._form = joins * _JOIN_TOKENS + (self._count(OPENING) if request.messages and not request.asked else 0)
+        self._must = self._cost(self._system) + self._tools_tokens + self._form
+        if self._must > self._available:
+            self._refuse(self._must)
+        asked = self._cost(request.messages[at] for at in {*request.head, *request.asked})
+        left = self._available - self._must - asked
+        left = self._take("constraints", self._sections.constraints(self._known.constraints), left)
+        if self._pin:
+            tokens = self._cost([Message("system", self._pin)])
+            tokens += min(_STATUS_TOKENS, max(0, left - tokens) // 10)
+            left = self._take("pinned", None, left, tokens=tokens)
+        left = self._take("steps", self._steps, left)
+        for_summary, for_memories = shares.summary, shares.retrieved
+        if self._config.redistribute:
+            whole = max(1, shares.summary + shares.retrieved + shares.recent_messages)
+            for_summary = min(for_summary, max(0, left) * for_summary // whole)
+            for_memories = min(for_memories, max(0, left) * for_memories // whole)
+        summary = self._sections.summary(self._known.summary, limit=for_summary)
+        if summary is None and self._covered:
+            self._given_up.append("summary")
+        left = self._take("summary", summary, left)
+        memories, self._memories = self._sections.memories(self._known.memories, limit=for_memories)
+        if memories is None and self._known.memories:
+            self._given_up.append("retrieved")
+        self._take("retrieved", memories, left)
+
+    def _take(self, part: Part, message: Message | None, left: int, *, tokens: int = 0) -> int:
+        """Note an optional part where it has room, and return what is left."""
+        tokens = self._cost([message]) if message else tokens
+        if message is None and not tokens:
+            return left
+        if tokens + _JOIN_TOKENS > left:
+            self._given_up.append(part)
+            return left
+        self._optional[part] = message, tokens
+        return left - tokens - _JOIN_TOKENS
+
+    # --- choose -----------------------------------------------------------------------------------------------------
+
+    def _chosen(self) -> _Chosen:
+        """Return what is sent of the thread; optional parts give way before a turn that must be sent."""
+        if not self._request.messages:
+            return _Chosen([], 0, [], None)
+        view = self._view()
+        while view.status == "over_budget":
+            if not self._optional:
+                return self._squeezed(view)
+            self._given_up.append(self._optional.popitem()[0])
+            view = self._view(again=True)
+        if view.status == "fallback":
+            self._look.miss("history", "degraded", view.reason)
+        missed = view.selection.embedder_missed if view.selection else ""
+        if missed:
+            self._look.miss("meaning", *((missed,) if missed in ("late", "busy") else ("degraded", missed)))
+        return self._kept(view)
+
+    def _view(self, *, again: bool = False) -> HistoryView:
+        window_from = self._window_from()
+        selector, thread = self._setup.selector, self._thread
+        config = replace(selector.config, run=self._run)
+        if config.mode == "hybrid" and self._config.enable_summary:
+            config = replace(config, floor_turns=self._floor_turns(window_from, config.floor))
+        with waiting_within(self._look.waits):
+            return selector.view(
+                self._request.messages,
+                thread=thread.id,
+                tenant=thread.tenant,
+                config=config,
+                fixed_tokens=self._fixed_tokens(),
+                window_from=window_from,
+                prices=self._prices,
+                can_recall=self._recall,
+                around=self._around(),
+                stored=None if again else self._known.policy,
+                again=again,
+            )
+
+    def _floor_turns(self, uncovered_from: int, floor: int) -> int:
+        """Return how many of the newest turns a hybrid history always sends: those that wait for the summary as well.
+
+        Where there is none, the oldest of many turns wait longer than for a summary that can be had.
+        """
+        waiting = self._setup.summaries.config.message_threshold
+        starts = self._request.starts
+        for count in range(floor, len(starts) - 1):
+            start = starts[-2 - count]
+            waiting -= starts[-1 - count] - start
+            if waiting < 0 or start < uncovered_from:
+                return count
+        return max(0, len(starts) - 1)
+
+    def _fixed_tokens(self) -> int:
+        """Return what is sent beside the turns: where nothing may be lent, the turns get their share and no more."""
+        fixed = self._must + self._shares.reserved + sum(cost + _JOIN_TOKENS for _, cost in self._optional.values())
+        if self._config.redistribute:
+            return fixed
+        asked = self._cost(self._request.messages[at] for at in self._request.asked)
+        return max(fixed, self._available + self._shares.reserved - self._shares.recent_messages - asked)
+
+    def _around(self) -> Around:
+        """Return which of the fixed tokens stand where, and what of them moves.
+
+        The pin counts as free: nothing is read from a cache behind it, and it costs the same whatever turns are sent.
+        """
+        optional = self._optional
+        costs = {part: cost + _JOIN_TOKENS for part, (_, cost) in optional.items()}
+        pin, summary = costs.get("pinned", 0), costs.get("summary", 0)
+        volatile = self._cost(self._system[1:])
+        moving = volatile + sum(costs.get(part, 0) for part in ("summary", "steps", "retrieved"))
+        sent = self._must + self._shares.reserved + sum(costs.values())
+        is_tail = self._config.cache_friendly
+        firm = [*self._system[: 1 if is_tail else None], optional.get("constraints", (None, 0))[0]]
+        firm += [] if is_tail else [optional.get(part, (None, 0))[0] for part in ("steps", "retrieved")]
+        told = optional.get("summary", (None, 0))[0]
+        return Around(
+            ahead_tokens=0 if is_tail else moving,
+            behind_tokens=moving if is_tail else 0,
+            free_tokens=pin + self._fixed_tokens() - sent + self._config.shares.of(self._config.total_budget).reserved,
+            stand_in_tokens=summary if self._request.says_all(self._upto_seq) else 0,
+            ahead=messages_digest(message for message in firm if message),
+            stand_in="" if is_tail or told is None else messages_digest([told]),
+        )
+
+    def _window_from(self) -> int:
+        """Return the first position that no summary covers: a summary that is not sent covers nothing."""
+        if "summary" not in self._optional:
+            return 0
+        return self._request.first_behind(self._upto_seq)
+
+    def _kept(self, view: HistoryView) -> _Chosen:
+        """Return what a view keeps; a summary of messages that are all sent as they were said is left out."""
+        request, replaced, folded = self._request, dict(view.replaced), frozenset(view.folded)
+        entries: list[_Entry] = []
+        fates: list[tuple[int, Fate]] = []
+        told_in = next((at for at, message in view.replaced if view.told and message.text.startswith(view.told)), None)
+        for at in view.kept:
+            entry = self._entry(at, replaced.get(at, request.messages[at]))
+            if at == told_in:
+                told_tokens = self._cost([entry.message]) - self._cost([request.messages[at]])
+                entry = entry._replace(told_tokens=told_tokens)
+            entries.append(entry._replace(seq=None) if at in folded else entry)
+        recalled = view.bill.recalled if view.bill and told_in is not None else ()
+        told = {at for turn in recalled for at in range(request.starts[turn], request.starts[turn + 1])}
+        for at in {*view.kept, *folded, *told}:
+            fate: Fate = "changed" if at in request.changed or (at in replaced and at != told_in) else "sent"
+            fate = "folded" if at in folded else "recalled" if at in told else fate
+            seq = request.seqs[at]
+            if seq is not None:
+                fates.append((seq, fate))
+        sent = {seq for seq, fate in fates if fate == "sent"}
+        covered = range(self._upto_seq + 1)
+        if 0 < len(covered) <= len(sent) and sent.issuperset(covered):
+            self._optional.pop("summary", None)
+        before, cost = self._optional.pop("retrieved", (None, 0))
+        if before:  # but for the memories that messages say which are sent
+            said = {seq for seq, fate in fates if fate in ("sent", "recalled")}
+            memories, self._memories = self._sections.memories(self._untold(self._known.memories, said), limit=cost)
+            self._take("retrieved", memories, cost + _JOIN_TOKENS)
+        return _Chosen(entries, sum(at < request.start for at in view.kept), fates, view)
+
+    def _entry(self, at: int, message: Message) -> _Entry:
+        request = self._request
+        part: Part = "recent_messages"
+        if at in request.head:
+            part = "head"
+        elif at >= request.start and message.role == "user":
+            part = "current_input"
+        return _Entry(part, message, request.seqs[at])
+
+    def _squeezed(self, view: HistoryView) -> _Chosen:
+        """Return the head and the current turn alone, made to fit by folding and cutting.
+
+        Raises:
+            BudgetError: the question and the calls that wait are over the budget by themselves.
+        """
+        request = self._request
+        places = (*request.head, *range(request.start, len(request.messages)))
+        limit = budget_for(self._count, max(1, self._available - self._tools_tokens - self._form))
+        compressor = ContextCompressor(limit, token_counter=self._count, locale=self._locale)
+        try:
+            made = compressor.explain([*self._system, *(request.messages[at] for at in places)])
+        except BudgetError:
+            self._refuse_turn(places)
+        entries, sent = [], dict[int, Fate]()
+        for message, source in zip(made.messages, made.sources, strict=True):
+            if source is None:
+                entries.append(_Entry("recent_messages", message))
+            elif source >= len(self._system):
+                at = places[source - len(self._system)]
+                if at in request.asked[-1:] and message is not request.messages[at]:
+                    self._refuse_turn(places)  # the question itself is sent whole or not at all
+                entries.append(self._entry(at, message))
+                sent[at] = "sent" if message.text == request.messages[at].text else "changed"
+        seqs = ((at, request.seqs[at]) for at in places)
+        fates: list[tuple[int, Fate]] = [(seq, sent.get(at, "folded")) for at, seq in seqs if seq is not None]
+        return _Chosen(entries, sum(entry.part == "head" for entry in entries), fates, view, made.strategy)
+
+    def _refuse_turn(self, places: Sequence[int]) -> NoReturn:
+        """Refuse what must be sent at the least: head, question, and calls that wait."""
+        request = self._request
+        waiting = [at for at in places if request.messages[at].tool_calls][-1:] if request.waits else []
+        least = {*request.head, *request.asked[-1:], *waiting}
+        self._refuse(self._must + self._cost(request.messages[at] for at in least))
+
+    def _refuse(self, needed: int) -> NoReturn:
+        needed_tokens = budget_for(self._count, needed + self._shares.reserved)
+        raise BudgetError(needed_tokens=needed_tokens, available_tokens=self._config.total_budget)
+
+    # --- assemble ---------------------------------------------------------------------------------------------------
+
+    def _task(self, view: HistoryView | None) -> ActiveTask | None:
         """Return the task with the question read; one that cannot be read on is as it was."""
+        request, known = self._request, self._known.task
         if self._thread is NO_THREAD or not self._tracks_task or not self._prompt.strip():
             return known
         asked = self._thread.continued([request.messages[request.start]]) if request.added else self._thread
         verdict = view.selection.gate if view and view.selection else None
-        update = partial(self._setup.records.tasks.update, asked, verdict=verdict)
+        update = partial(self._setup.tasks.update, asked, verdict=verdict)
         updated: ActiveTask | None = self._look.ask("task", update)
         return updated or known
 
-    def _pin(self, pin: str, task: ActiveTask | None, limit: int) -> Message:
-        """Return the pin, with as many lines on the task as have room."""
+    def _pin_with_task(self, view: HistoryView | None) -> Message | None:
+        """Return the pin, with as many lines on the task as have room; None where it has none."""
+        task = self._task(view)
+        _, limit = self._optional.get("pinned", (None, 0))
+        if not limit:
+            return None
         lines = status_text(task, locale=self._locale).splitlines() if task else []
         for count in range(len(lines), 1, -1):
             status = self._sections.fenced("\n".join(lines[:count]), "task")
             message = Message("system", pin_text(self._prompt, status=status))
             if count_message(message, token_counter=self._count) <= limit:
                 return message
-        return Message("system", pin)
+        return Message("system", self._pin)
+
+    def _assembled(self, chosen: _Chosen, pin: Message | None) -> BuiltContext:
+        """Return the prompt, every token of it accounted for."""
+        entries = self._in_order(chosen, pin)
+        costs = [self._cost([entry.message]) for entry in entries]
+        parts = tuple(BuiltPart(entry.part, entry.seq, cost) for entry, cost in zip(entries, costs, strict=True))
+        used_summary = "summary" in self._optional
+        known: list[tuple[int, Fate]] = [*chosen.fates, *((seq, "sent") for seq in self._repeated)]
+        known += ((seq, "step") for seq in self._cleared if "steps" in self._optional)
+        metadata = BuildMetadata(
+            included_message_count=sum(part.seq is not None for part in parts),
+            summarized_message_count=self._covered if used_summary else 0,
+            used_summary=used_summary,
+            retrieved_memory_count=self._memories if "retrieved" in self._optional else 0,
+        )
+        trace = BuildTrace(
+            parts=parts,
+            fates=fates_of(
+                len(self._thread.messages),
+                known,
+                summarized=self._upto_seq + 1 if used_summary else 0,
+            ),
+            shares=self._shares,
+            budget_tokens=self._config.total_budget,
+            available_tokens=self._available,
+            view=chosen.view,
+            safety_net=self._request.added,
+            given_up=tuple(self._given_up),
+            squeezed=chosen.squeezed,
+            misses=self._look.misses,
+            **describe_counter(self._count),
+        )
+        books = TokenBudgetTracker(max(1, self._config.total_budget))
+        books.allocate("tools", self._tools_tokens)
+        for entry, part in zip(entries, parts, strict=True):
+            books.allocate(_BOOKED_AS.get(part.part, part.part), part.tokens - entry.told_tokens)
+            books.allocate("recent_messages", entry.told_tokens)
+        stats = TokenStats(**books.breakdown, total=books.used)
+        return BuiltContext(tuple(entry.message for entry in entries), stats, metadata, trace)
+
+    def _in_order(self, chosen: _Chosen, pin: Message | None) -> list[_Entry]:
+        entries, start = chosen.entries, chosen.start
+        system = [_Entry("system_prompt", message) for message in self._system]
+        taken = {part: [_Entry(part, message)] for part, (message, _) in self._optional.items() if message}
+        summary, steps, memories = (taken.get(part, []) for part in ("summary", "steps", "retrieved"))
+        volatile = [*system[1:], *summary, *steps, *memories]
+        head = [entry for entry in entries[:start] if entry.part == "head"]
+        past = [entry for entry in entries[:start] if entry.part != "head"]
+        middle = [*past, *volatile] if self._config.cache_friendly else [*volatile, *past]
+        last = [_Entry("pinned", pin)] if pin else []
+        return [*system[:1], *taken.get("constraints", []), *head, *middle, *entries[start:], *last]
+
+    def _cost(self, messages: Iterable[Message]) -> int:
+        return count_messages(messages, token_counter=self._count)
 
 
 def _compact(schema: Mapping[str, Any]) -> str:

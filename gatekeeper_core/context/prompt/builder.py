@@ -23,8 +23,8 @@ from gatekeeper_core.context.history.modes import HistoryConfig
 from gatekeeper_core.context.history.selector import ThreadSelector
 from gatekeeper_core.context.memory.memory import LongTermMemory, keeps_memories
 from gatekeeper_core.context.prompt.budget import ContextBuilderConfig
-from gatekeeper_core.context.prompt.build import NO_THREAD, Build, Setup
-from gatekeeper_core.context.prompt.lookups import DerivedRecords
+from gatekeeper_core.context.prompt.build import NO_THREAD, Build
+from gatekeeper_core.context.prompt.lookups import Setup
 from gatekeeper_core.context.prompt.parts import SystemPrompt
 from gatekeeper_core.context.prompt.result import BuiltContext
 from gatekeeper_core.context.summary.summary import SummaryConfig, ThreadSummary
@@ -128,15 +128,6 @@ class ContextBuilder:
         count = self._count
         share = config.shares.of(config.total_budget).summary
         summary = SummaryConfig(locale=config.locale, max_summary_tokens=max(1, min(share, _MAX_SUMMARY_TOKENS)))
-        records = DerivedRecords(
-            store=self._store,
-            summaries=ThreadSummary(self._store, config=summary, token_counter=count, summarizer=self._summarizer),
-            tasks=TaskTracker(self._store),
-            constraints=ThreadConstraints(self._store, token_counter=count),
-            memory=self._memory,
-            extractor=self._extractor,
-            summarizer=self._summarizer,
-        )
         history = replace(config.history, token_budget=config.total_budget)
         if history.mode == "window":
             history = replace(history, floor_turns=config.sliding_window_size)
@@ -148,7 +139,20 @@ class ContextBuilder:
             budget_setting=None,
             embedder=self._encoder,
         )
-        self._setup = Setup(config, records, selector, count, self._session_key, self._tool_results)
+        self._setup = Setup(
+            config=config,
+            selector=selector,
+            count=count,
+            session_key=self._session_key,
+            tool_results=self._tool_results,
+            store=self._store,
+            summaries=ThreadSummary(self._store, config=summary, token_counter=count, summarizer=self._summarizer),
+            tasks=TaskTracker(self._store),
+            constraints=ThreadConstraints(self._store, token_counter=count),
+            memory=self._memory,
+            extractor=self._extractor,
+            summarizer=self._summarizer,
+        )
 
     def __repr__(self) -> str:
         """Return the budget and the kinds of what is plugged in; no text of a conversation."""
@@ -169,12 +173,12 @@ class ContextBuilder:
     @property
     def constraints(self) -> ThreadConstraints:
         """What users have laid down for good, by thread: ``builder.constraints.set(thread, "language", "Chinese")``."""
-        return self._setup.records.constraints
+        return self._setup.constraints
 
     @property
     def tasks(self) -> TaskTracker:
         """What threads are at work on: steps, phases and findings are noted here."""
-        return self._setup.records.tasks
+        return self._setup.tasks
 
     @property
     def working_memory(self) -> WorkingMemory | ThreadMemories | None:
@@ -184,7 +188,7 @@ class ContextBuilder:
     @property
     def summaries(self) -> ThreadSummary:
         """The summaries of threads."""
-        return self._setup.records.summaries
+        return self._setup.summaries
 
     def set_config(self, **changes: Any) -> None:
         """Change some of the settings, for the builds that begin from now on.
@@ -248,8 +252,8 @@ class ContextBuilder:
             included = include_current_input if safety_net else None
             context = build.context(system_prompt, included=included, tools=tools, pin=pin)
             if thread is not None:
-                self._save_policy(setup, thread)
-                setup.records.follow_up(thread)
+                setup.save_policy(thread)
+                setup.follow_up(thread)
                 context = self._compared(thread, context)
             seen.tell(context.facts)
         return context
@@ -294,12 +298,7 @@ class ContextBuilder:
         """Correct the account of a thread by what the provider reports for the prompt that was built last."""
         setup = self._setup
         setup.selector.report(usage, thread=thread.id, tenant=thread.tenant)
-        self._save_policy(setup, thread)
-
-    def _save_policy(self, setup: Setup, thread: Thread) -> None:
-        state = setup.selector.policy_of(thread.id, tenant=thread.tenant)
-        if state is not None and state.questions:
-            setup.records.save_policy(thread, state)
+        setup.save_policy(thread)
 
     def _compared(self, thread: Thread, context: BuiltContext) -> BuiltContext:
         """Return a context that says how much of it is the same as in the build before."""

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gatekeeper_core.caching import LruCache
 from gatekeeper_core.context.history.policy import PolicyState
-from gatekeeper_core.context.history.selector import POLICY_KIND
+from gatekeeper_core.context.history.selector import POLICY_KIND, ThreadSelector
 from gatekeeper_core.context.memory.search import MemoryHit, MemoryHits
 from gatekeeper_core.context.memory.update import remember_thread
 from gatekeeper_core.context.prompt.request import run_start
@@ -51,8 +51,9 @@ if TYPE_CHECKING:
     from gatekeeper_core.context.tool_results.context import ResultCompressor, ResultContext
     from gatekeeper_core.messages import Message
     from gatekeeper_core.storage.base import DerivedRecord, RecordStore
+    from gatekeeper_core.tokens import TokenCounter
 
-__all__ = ["BoundedCompressor", "Derived", "DerivedRecords", "LookUp"]
+__all__ = ["BoundedCompressor", "Derived", "LookUp", "Setup"]
 
 _MAX_HITS = 100
 """Memories that are looked at, however many a search gives back. Source: ours; thirty times what is asked for."""
@@ -69,15 +70,6 @@ class Derived(NamedTuple):
     task: ActiveTask | None = None
     memories: tuple[MemoryHit, ...] = ()
     policy: PolicyState | None = None
-
-    def facts(self) -> dict[str, Any]:
-        """Return flat facts for logs and events: counts, never text."""
-        return {
-            "constraints": len(self.constraints),
-            "used_summary": self.summary is not None,
-            "has_task": self.task is not None,
-            "memories": len(self.memories),
-        }
 
 
 class LookUp:
@@ -158,10 +150,15 @@ class BoundedCompressor:
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class DerivedRecords:
-    """Looks up what is kept of threads, and brings it up to date.
+class Setup:
+    """What all builds with the same settings share: it looks up what is kept of threads, and brings it up to date.
 
     Attributes:
+        config: the settings.
+        selector: chooses among the turns of threads.
+        count: counts the tokens of a text.
+        session_key: names the fences, None where they are named by what they hold.
+        tool_results: makes tool results smaller.
         store: keeps the derived records.
         summaries: the summaries of threads in it.
         tasks: the active tasks of threads in it.
@@ -171,6 +168,11 @@ class DerivedRecords:
         summarizer: the model that writes summaries, if there is one.
     """
 
+    config: ContextBuilderConfig
+    selector: ThreadSelector[Message]
+    count: TokenCounter
+    session_key: bytes | None
+    tool_results: ResultCompressor
     store: RecordStore
     summaries: ThreadSummary
     tasks: TaskTracker
@@ -185,19 +187,17 @@ class DerivedRecords:
         self._noted: LruCache[tuple[str, str], dict[str, Miss]] = LruCache(max_entries=_MAX_NOTED)
         self._summaries: LruCache[tuple[str, str], tuple[str, Summary]] = LruCache(max_entries=_MAX_NOTED)
 
-    def look_up(
-        self, look: LookUp, thread: Thread, prompt: str, config: ContextBuilderConfig, *, window_start: int
-    ) -> Derived:
+    def look_up(self, look: LookUp, thread: Thread, prompt: str, *, window_start: int) -> Derived:
         """Return what is known of a thread, as far as the settings want it.
 
         Args:
             look: the calls of this build.
             thread: the conversation.
             prompt: what the user asks now; blank: no memories are asked for.
-            config: the settings.
             window_start: sequence number of the first message that the summary leaves to the window; it is brought up
                 to date first.
         """
+        config = self.config
         with self._lock:
             noted = self._noted.pop((thread.tenant, thread.id)) or {}
         for miss in noted.values():  # what failed behind the last build
@@ -244,11 +244,14 @@ class DerivedRecords:
             self._summaries.put(key, (run, summary))
         return summary
 
-    def save_policy(self, thread: Thread, state: PolicyState) -> None:
+    def save_policy(self, thread: Thread) -> None:
         """Save what the policy remembers, unless a later call is saved already.
 
         Of two workers that write at once one loses: what it sent is as right, and the next call pays for it.
         """
+        state = self.selector.policy_of(thread.id, tenant=thread.tenant)
+        if state is None or not state.questions:
+            return
 
         def newer(record: DerivedRecord | None) -> NewRecord | None:
             before = _state_in(record)

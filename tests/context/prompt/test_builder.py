@@ -235,6 +235,9 @@ def test_nothing_vanishes_where_the_summary_has_no_room() -> None:
     assert context.metadata.included_message_count == 40
     assert context.trace.left_out == ((0, 20),)
     assert "summary" in context.trace.given_up
+    roomy = {"history": HistoryConfig(mode="window"), "sliding_window_size": 30, "total_budget": 5_000}
+    assert built(LONG_TALK, shares=BudgetShares(summary=0), **roomy).metadata.included_message_count == 60
+    assert built(LONG_TALK, **roomy).metadata.used_summary
 
 
 def test_a_window_begins_behind_the_summary() -> None:
@@ -350,9 +353,11 @@ def test_the_system_prompt_is_not_cut_while_anything_else_can_give(rules: str) -
 def test_what_must_be_sent_and_does_not_fit_is_refused_with_the_numbers(messages: list[Message]) -> None:
     """001-72."""
     with pytest.raises(BudgetError) as caught:
-        built(messages, "p" * 60, system_prompt="s" * 60, total_budget=119)
-    assert (caught.value.needed_tokens, caught.value.available_tokens) == (120, 119)
-    assert built(messages, "p" * 60, system_prompt="s" * 60, total_budget=120).token_stats.total == 120
+        built(messages, "p" * 60, system_prompt="s" * 60, tools=["t" * 7], total_budget=126)
+    assert (caught.value.needed_tokens, caught.value.available_tokens) == (127, 126)
+    assert built(messages, "p" * 60, system_prompt="s" * 60, tools=["t" * 7], total_budget=127).token_stats.total == 127
+    with pytest.raises(BudgetError):
+        built([], "", system_prompt="s" * 60, tools=["t" * 7], total_budget=66)
 
 
 def test_counts_tell_what_was_included() -> None:

@@ -109,7 +109,7 @@ def builder_key(builder: ContextBuilder) -> bytes | None:
 
 
 def remembered(builder: ContextBuilder, payload: str) -> Case:
-    memory = builder._setup.records.memory
+    memory = builder._setup.memory
     assert memory
     memory.add(SCOPE, f"green tea {payload}", category="user_preference")
     return Case(builder, thread_of())
