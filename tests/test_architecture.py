@@ -183,21 +183,12 @@ def offenders(rule: Rule, modules: Iterable[Module]) -> list[str]:
     return [f"{module}: {wrong}" for module in modules for wrong in rule(module)]
 
 
-def relative_imports(module: Module) -> Iterator[str]:
-    for node in ast.walk(module.tree):
-        if isinstance(node, ast.ImportFrom) and node.level:
-            yield f"line {node.lineno} imports relatively"
-
-
-def test_imports_are_absolute() -> None:
-    assert offenders(relative_imports, ALL_MODULES) == []
-
-
 def foreign_imports(module: Module) -> list[str]:
     return sorted({name for name in imports(module) if first_part(name) not in sys.stdlib_module_names | {CORE}})
 
 
 def test_the_core_imports_the_standard_library_and_itself_only() -> None:
+    """003-20: no tokenizer either."""
     assert offenders(foreign_imports, CORE_MODULES) == []
 
 
@@ -211,6 +202,7 @@ def imports_of_higher_rooms(module: Module) -> Iterator[str]:
 
 
 def test_the_hall_imports_no_room_and_a_room_only_what_lies_below_it() -> None:
+    """C6: ``selection``, which serves one conversation, knows nothing of what is remembered across them."""
     assert offenders(imports_of_higher_rooms, CORE_MODULES) == []
 
 
@@ -239,16 +231,6 @@ def test_no_module_imports_one_that_imports_it() -> None:
         for name in free:
             del left[name]
     assert sorted(left) == []
-
-
-def imports_of_the_other_side(module: Module) -> Iterator[str]:
-    other = {"selection": "storage", "storage": "selection"}.get(first_part(module.name))
-    yield from sorted({name for name in core_imports(module) if first_part(name) == other})
-
-
-def test_selection_and_storage_do_not_know_each_other() -> None:
-    """C6: what serves one conversation knows nothing of what is remembered across them."""
-    assert offenders(imports_of_the_other_side, CORE_MODULES) == []
 
 
 def imports_of_later_stages(module: Module) -> Iterator[str]:
@@ -406,16 +388,6 @@ def warnings_without_a_handler(module: Module) -> Iterator[str]:
 def test_a_logger_that_warns_has_a_handler_that_does_nothing() -> None:
     """C16: without one, Python writes the warnings of a program that set up no logging to its standard error."""
     assert offenders(warnings_without_a_handler, ALL_MODULES) == []
-
-
-def missing_docstrings(module: Module) -> Iterator[str]:
-    # An empty __init__.py only marks a folder as a package: there is nothing to describe.
-    if module.tree.body and not ast.get_docstring(module.tree):
-        yield "has no docstring"
-
-
-def test_every_module_has_a_docstring() -> None:
-    assert offenders(missing_docstrings, ALL_MODULES) == []
 
 
 def test_the_public_names_are_sorted_and_complete() -> None:
@@ -592,16 +564,6 @@ def test_importing_the_core_has_no_side_effect(tmp_path: Path) -> None:
     assert side_effects(Path(gatekeeper_core.__file__).parent, names, tmp_path) == []
 
 
-def test_importing_the_core_loads_nothing_from_outside_the_standard_library() -> None:
-    """003-20: no tokenizer either."""
-    code = f"import sys; before = set(sys.modules); from {CORE} import *; print(*(set(sys.modules) - before))"
-    folder = Path(gatekeeper_core.__file__).parents[1]
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, cwd=folder, timeout=60, check=True
-    )
-    assert {first_part(name) for name in done.stdout.split()} <= sys.stdlib_module_names | {CORE}
-
-
 @pytest.mark.parametrize(
     ("line", "kind"),
     [
@@ -626,14 +588,11 @@ def test_the_watch_sees_each_kind_of_side_effect(line: str, kind: str, tmp_path:
 @pytest.mark.parametrize(
     ("rule", "name", "code"),
     [
-        (relative_imports, "selection.index", "from . import anchors"),
         (foreign_imports, "text", "def f():\n    import numpy"),
         (imports_of_higher_rooms, "text", f"import {CORE}.selection.anchors"),
         (imports_of_higher_rooms, "surprise", ""),
         (imports_of_higher_rooms, "storage.base", f"from {CORE}.selection import anchors"),
         (imports_of_higher_rooms_of_context, "context.task.task", f"from {CORE}.context.prompt import builder"),
-        (imports_of_the_other_side, "storage.base", f"from {CORE}.selection import anchors"),
-        (imports_of_the_other_side, "selection.index", f"import {CORE}.storage.base"),
         (imports_of_later_stages, "selection.anchors", f"from {CORE}.selection.gatekeeper import x"),
         (imports_of_later_stages, "selection.retrieval", f"from {CORE}.selection import constraints"),
         (imports_of_later_stages, "selection.constraints", f"from {CORE}.selection import anchors"),
@@ -648,7 +607,6 @@ def test_the_watch_sees_each_kind_of_side_effect(line: str, kind: str, tmp_path:
         (availability_flags, "text", "NUMPY_AVAILABLE = False"),
         (loose_settings, "text", "@dataclass(frozen=True)\nclass TextConfig: pass"),
         (loose_settings, "text", "class TextConfig: pass"),
-        (missing_docstrings, "text", "import re"),
         (warnings_without_a_handler, "text", '_logger.warning("x")'),
         (decisions, "memory", "if budget_tokens > 3: pass"),
         (late_imports_of_the_framework, "memory", "def f():\n    import langchain"),

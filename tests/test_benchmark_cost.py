@@ -71,13 +71,6 @@ def prompts(talk: Talk, way: str, *, limit: int = 16_000) -> list[Prompt]:
 # --- the conversations ------------------------------------------------------------------------------------------------
 
 
-def test_a_session_has_the_turns_asked_for_and_a_call_for_each() -> None:
-    talk = session(turns=30)
-    assert [message.role for message in talk.messages] == ["user", "assistant"] * 30
-    assert [call.stop for call in talk.calls] == list(range(1, 60, 2))
-    assert len(group_turns(talk.messages)) == 30
-
-
 def test_a_needed_turn_of_a_session_is_the_turn_that_the_label_names() -> None:
     labels = {
         (question.text, talk.blocks[group[0]].user)
@@ -125,17 +118,6 @@ def test_questions_of_locomo_come_behind_their_evidence() -> None:
         number = talk.messages[call.stop - 1].text.removeprefix("what is fact ").rstrip("?")
         assert [talk.messages[2 * group[0]].text for group in call.needed] == [f"Ann: fact {number}"]
         assert all(group[0] < at for group in call.needed)
-
-
-def test_a_run_of_an_agent_is_a_list_that_every_provider_takes() -> None:
-    talk = cost.agent_runs(OUTPUTS, requests=3, rounds=4, kilobytes=1, seed=1)
-    assert len(talk.calls) == 15
-    assert not [
-        *validate_messages(talk.messages, provider="openai"),
-        *validate_messages(talk.messages, provider="anthropic"),
-    ]
-    assert all(talk.messages[call.stop - 1].role in ("user", "tool") for call in talk.calls)
-    assert all(talk.messages[call.stop].role == "assistant" for call in talk.calls)
 
 
 # --- the account ------------------------------------------------------------------------------------------------------

@@ -22,11 +22,6 @@ def test_a_peer_with_a_model_is_missing_where_its_packages_are(model: SentenceMo
     assert not missing("recency window")
 
 
-def test_nothing_is_kept_without_a_file() -> None:
-    with kept_vectors(None):
-        pass
-
-
 @pytest.mark.adapters  # numpy comes with LlamaIndex
 def test_a_text_of_an_earlier_run_is_not_encoded_again_by_the_same_model(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

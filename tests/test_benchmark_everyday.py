@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchmarks.data import Block
 from benchmarks.everyday import (
     GROUPS,
     OURS,
@@ -105,10 +104,6 @@ def test_the_tables_name_ours_and_every_group(talks: list[Talk]) -> None:
     assert tables["methods"][0]["method"] == OURS
     assert {row["group"] for row in tables["groups"]} <= {"all questions", "language en", *GROUPS}
     assert by_group(ask(talks, methods(estimate_text_tokens, 300, peers=False)[OURS])).keys() >= {"all questions"}
-
-
-def test_blocks_keep_both_texts(talks: list[Talk]) -> None:
-    assert talks[0].blocks[0] == Block(("0",), TURNS[0]["user"], TURNS[0]["assistant"])
 
 
 def test_our_own_questions_name_turns_before_them_and_all_kinds_occur() -> None:

@@ -139,12 +139,6 @@ def test_cost_is_measured_at_each_size_and_the_vectors_are_what_is_more(monkeypa
     assert {*tables} <= {*meaning.TITLES}
 
 
-def test_a_drawn_vector_belongs_to_its_text() -> None:
-    tea, cup, again = drawn_vectors(["tea", "杯子", "tea"])
-    assert tea == again != cup
-    assert len(tea) == DIMENSIONS
-
-
 @pytest.mark.parametrize(
     ("arguments", "packages", "told"),
     [([], (), "--data is needed"), (["--own"], ("no_such_package",), 'pip install ".[meaning]"')],

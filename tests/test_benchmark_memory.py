@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from benchmarks.data import Block, MemoryQuery, read_memories
-from benchmarks.memory import OURS, MemoryIndex, ablation_rows, asked, measure, recall_at, run
-from gatekeeper_core.selection.retrieval import RetrievalConfig
+from benchmarks.memory import OURS, ablation_rows, asked, measure, recall_at, run
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,13 +44,6 @@ def test_recall_is_a_mean_over_dialogues_each_among_its_own_users_memories() -> 
     # "a" of "a" and "b", then "d" of "d": (0.5 + 1) / 2.
     row = measure(MEMORIES, QUERIES, {"1": first, "2": first}, "last turn")
     assert row == {"R@5": 75.0, "R@10": 75.0}
-
-
-def test_the_gatekeeper_ranks_the_memory_that_shares_most_first() -> None:
-    index = MemoryIndex(MEMORIES["1"], RetrievalConfig())
-    assert index.rank(QUERIES[0].turns)[0] == 0
-    assert index.rank(["乌龟"]) == [2]
-    assert index.rank(["?"]) == []
 
 
 def test_every_method_has_a_row_for_each_variant() -> None:

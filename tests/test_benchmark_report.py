@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchmarks.report import mean_of_sets, options, print_table, write_json
+from benchmarks.report import mean_of_sets, print_table, write_json
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -56,8 +56,3 @@ def test_the_json_holds_the_settings_the_commit_and_the_tables(tmp_path: Path) -
     assert figures["tables"]["fill"] == ROWS
     assert figures["commit"]
     write_json(None, "selection", {}, {})
-
-
-def test_every_benchmark_on_data_has_the_same_options() -> None:
-    chosen = options("What it measures.\n\nMore.", data="x").parse_args(["--data", "folder", "--quick"])
-    assert (chosen.quick, chosen.ours_only, chosen.markdown, chosen.json) == (True, False, False, None)

@@ -38,13 +38,6 @@ class Forgetful(Shelf):
         return self._texts.get(thread, [])
 
 
-def test_messages_are_those_of_the_conversation_each_with_an_id_and_a_text_of_its_own() -> None:
-    messages = [*said(40), *said(40, writer="w1-"), *said(5, first=40)]
-    assert len({each.id for each in messages}) == len({each.text for each in messages}) == 85
-    assert [each.role for each in messages[:2]] == ["user", "assistant"]
-    assert any(ord(character) > 0x4E00 for each in said(200) for character in each.text)
-
-
 def test_what_became_of_writes_is_counted_one_by_one() -> None:
     wanted = [Said(name, "user", f"text {name}") for name in "abcde"]
     found = ["text a", "text b", "text b", "text d", "another text"]

@@ -26,6 +26,7 @@ import pytest
 
 import gatekeeper_core
 from tests.chat.server import API_KEY, MiniMaxServer
+from tests.commands import quick_command
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -117,14 +118,18 @@ def shell_program(markdown: str) -> str:
     return "".join(script)
 
 
-def run(command: list[str], folder: Path, **variables: str) -> str:
-    """Run a program that must succeed, and return what it prints."""
-    environment = os.environ | {
-        "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)]),
+def clean_environment(*folders: str) -> dict[str, str]:
+    """Return the environment of a program, with this interpreter's folder and others before PATH."""
+    return os.environ | {
+        "PATH": os.pathsep.join([*folders, str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)]),
         "PYTHONPATH": str(Path(gatekeeper_core.__file__).parents[1]),
         "PYTHONUTF8": "1",
-        **variables,
     }
+
+
+def run(command: list[str], folder: Path, **variables: str) -> str:
+    """Run a program that must succeed, and return what it prints."""
+    environment = clean_environment() | variables
     done = subprocess.run(
         command,
         cwd=folder,
@@ -255,7 +260,9 @@ def marked_commands(page: Path) -> str:
 @pytest.mark.cli
 @each_page_with(marked_commands)
 def test_the_marked_commands_of_a_page_run(page: Path, tmp_path: Path) -> None:
-    run(["bash", "-euo", "pipefail", "-c", marked_commands(page)], tmp_path)
+    with quick_command(clean_environment()) as commands:
+        path = clean_environment(commands)["PATH"]
+        run(["bash", "-euo", "pipefail", "-c", marked_commands(page)], tmp_path, PATH=path)
 
 
 @pytest.mark.cli

@@ -291,10 +291,9 @@ def test_neither_the_page_nor_its_worker_can_reach_another_host(
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("place", ["playground/index.html", "zh/playground/index.html"])
-def test_it_starts_at_the_address_of_its_file_too(place: str, browser: Any, folder: Path) -> None:
+def test_it_starts_in_chinese_and_at_the_address_of_its_file_too(browser: Any, folder: Path) -> None:
     running = Site(folder)
-    opened = Opened(browser, f"{running.address}/{place}")
+    opened = Opened(browser, f"{running.address}/zh/playground/index.html")
     opened.page.wait_for_selector("body[data-ready]", timeout=START_MS)
     opened.close()
     running.stop()
