@@ -2,24 +2,40 @@
 
 Only what a user message says in the first person is read: no assistant's or tool's message, nothing that others said
 (quotations, pasted conversations, marked blocks), no code, no question, no supposition, and no text that the message
-hands over to be worked on. What the user asks to remember is taken whatever it says.
+hands over to be worked on. What the user asks to remember is taken whatever it says. The wordings are data
+(``memory_patterns.tsv``, ``memory_rules.tsv``).
 """
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator
-from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+from itertools import groupby, islice
+from operator import itemgetter
+from typing import TYPE_CHECKING, NamedTuple, cast
 
-from gatekeeper_core.context.memory import extraction_rules as rules
 from gatekeeper_core.context.thread.thread import Thread
-from gatekeeper_core.text import HAN, LazyPattern, Span, is_question, sentences
+from gatekeeper_core.data_files import expanded, rows
+from gatekeeper_core.selection.anchors import count_terms, folded
+from gatekeeper_core.text import HAN, LazyPattern, Span, data_pattern, is_question, sentences
 
 if TYPE_CHECKING:
     from gatekeeper_core.storage.base import MemoryCategory
 
-__all__ = ["MAX_READ_CHARACTERS", "Extracted", "Extraction", "ForgetRequest", "extract", "masked", "user_texts"]
+__all__ = [
+    "CLAUSE_BORDER",
+    "MAX_READ_CHARACTERS",
+    "Extracted",
+    "Extraction",
+    "ForgetRequest",
+    "Found",
+    "extract",
+    "masked",
+    "read_clause",
+    "user_texts",
+]
 
 MAX_READ_CHARACTERS = 20_000
 """Characters of one message that are read, from its beginning. Source: ours; a longer one was pasted."""
@@ -109,6 +125,77 @@ def user_texts(thread: Thread, after_seq: int = -1) -> Iterator[tuple[int, str]]
             yield seq, message.text
 
 
+# --- wordings -------------------------------------------------------------------------------------------------------
+
+# Each is looked for at the beginning of a clause only, in the first person and the present: "I like tea" is one, "he
+# said I like tea", "I liked tea" and "should I like tea" are none.
+
+_MAX_KEY = 60
+
+
+def _pattern(name: str, flags: int = re.IGNORECASE) -> LazyPattern:
+    return data_pattern("memory_patterns.tsv", name, flags)
+
+
+_LEADING, _TRAILING = _pattern("LEADING", 0), _pattern("TRAILING", 0)
+CLAUSE_BORDER = _pattern("CLAUSE_BORDER")
+"""Behind it another clause may begin."""
+_OPENER = _pattern("OPENER")  # may stand before a clause without changing what it says
+_HYPOTHETICAL = _pattern("HYPOTHETICAL")  # before a clause: it is supposed, not said
+_LATER_HYPOTHETICAL = _pattern("LATER_HYPOTHETICAL")  # inside a clause: the same
+_REPORTED = _pattern("REPORTED")  # before a clause: somebody else says it
+_TASK = _pattern("TASK")  # from here on a message holds a text to work on
+_SECRET = _pattern("SECRET")  # remembered only where the user asks for it in so many words
+_REMEMBER = _pattern("REMEMBER")  # a request to remember what follows
+_ASKED_TO_REMEMBER = _pattern("ASKED_TO_REMEMBER")  # the same, in the form of a question
+_FORGET = _pattern("FORGET")  # a request to forget; its group is what
+_NOTHING_TO_FORGET = _pattern("NOTHING_TO_FORGET")  # it names nothing: the talk goes on, and no memory is meant
+
+
+class Found(NamedTuple):
+    """What a clause is about, and the question that it answers, or None."""
+
+    category: MemoryCategory
+    key: str | None
+
+
+def read_clause(clause: str) -> Found | None:
+    """Return what a clause says about its writer, or None.
+
+    Args:
+        clause: from its first word on; only its beginning is compared.
+
+    >>> read_clause("I live in Paris"), read_clause("I like green tea").key, read_clause("Nice to meet you")
+    (Found(category='fact', key='residence'), 'like:green tea', None)
+    >>> read_clause("我们的项目用 Redis 做缓存").category, read_clause("我对花生过敏").key
+    ('project_context', 'allergy:花生')
+    """
+    plain = clause.replace("’", "'")
+    for category, template, wording in memory_rules():
+        if match := wording.match(plain):
+            key = template
+            if "*" in template:
+                named = _TRAILING.sub("", _LEADING.sub("", folded(match["o"]).strip(" \t"), count=1))
+                by_terms = named.isascii() and template.endswith(":*")
+                short = " ".join(count_terms(named) if by_terms else named.split())
+                key = template.replace("*", short[:_MAX_KEY]) if short else ""
+            return Found(category, key or None)
+    return None
+
+
+@cache
+def memory_rules() -> Sequence[tuple[MemoryCategory, str, re.Pattern[str]]]:
+    """Return category, key template and wording; the first that matches counts.
+
+    ``*`` in a template is what the group ``o`` matched.
+    """
+    found = []
+    for (_, category, key), parts in groupby(rows("memory_rules.tsv"), itemgetter(0, 1, 2)):
+        wording = expanded("memory_patterns.tsv", "".join(part for *_, part in parts))
+        found.append((cast("MemoryCategory", category), key.strip("-"), re.compile(wording, re.IGNORECASE)))
+    return found
+
+
 # --- one message ----------------------------------------------------------------------------------------------------
 
 _QUOTED = LazyPattern(
@@ -151,15 +238,15 @@ class _Reader:
                 asked = False
                 continue
             at = self._behind_openers(start, stop)
-            as_question = rules.ASKED_TO_REMEMBER.match(self._masked, at, stop)
-            request = as_question or rules.REMEMBER.match(self._masked, at, stop)
+            as_question = _ASKED_TO_REMEMBER.match(self._masked, at, stop)
+            request = as_question or _REMEMBER.match(self._masked, at, stop)
             if asked or request:
                 begin = self._behind_openers(request.end() if request else at, stop)
                 text = self._cut(begin, stop)
                 said = any(map(str.isalnum, text)) and (as_question or not is_question(self._text[start:stop]))
                 asked = not said and not asked and self._text[start:stop].endswith((":", "："))
                 if said:  # whatever it says
-                    category, key = rules.read_clause(self._text[begin:stop]) or (
+                    category, key = read_clause(self._text[begin:stop]) or (
                         "user_preference" if text.lower().startswith("to ") else "fact",
                         None,
                     )
@@ -169,7 +256,7 @@ class _Reader:
                 yield forget
             else:
                 yield from self._of_sentence(start, stop)
-            if rules.TASK.search(self._masked, start, stop):
+            if _TASK.search(self._masked, start, stop):
                 return  # what follows is a text to work on
 
     def _is_foreign(self, start: int, stop: int) -> bool:
@@ -185,12 +272,12 @@ class _Reader:
         return self._is_talk and _SPEAKER.match(beginning) is not None
 
     def _forget_request(self, at: int, stop: int) -> ForgetRequest | None:
-        match = rules.FORGET.match(self._masked, at, stop)
+        match = _FORGET.match(self._masked, at, stop)
         if match is None or not match.lastgroup:
             return None
         begin, end = match.span(match.lastgroup)
         what = self._text[begin:end].strip(_EDGE)
-        if not what or rules.NOTHING_TO_FORGET.match(what) or not any(map(str.isalnum, what)):
+        if not what or _NOTHING_TO_FORGET.match(what) or not any(map(str.isalnum, what)):
             return None
         begin = self._text.index(what, begin)
         return ForgetRequest(what, self._seq, begin, begin + len(what))
@@ -198,15 +285,15 @@ class _Reader:
     def _of_sentence(self, start: int, stop: int) -> Iterator[Extracted]:
         """Yield what the clauses of a sentence say; a clause that is asked, supposed or another's ends the search."""
         stop = self._end_of_statements(start, stop)
-        units: list[tuple[int, int, rules.Found]] = []
+        units: list[tuple[int, int, Found]] = []
         for at, end in self._clauses(start, stop):
             before, clause = self._masked[start:at], self._masked[at:end]
-            if rules.HYPOTHETICAL.search(before) or rules.REPORTED.search(before) or rules.TASK.search(before):
+            if _HYPOTHETICAL.search(before) or _REPORTED.search(before) or _TASK.search(before):
                 break
-            said = rules.read_clause(clause)
+            said = read_clause(clause)
             if said is None and units and _HAN_START.match(clause):
-                said = rules.read_clause(f"我{clause}")  # 我叫…，住在…: said once for both
-            if said is not None and not rules.LATER_HYPOTHETICAL.search(clause):
+                said = read_clause(f"我{clause}")  # 我叫…，住在…: said once for both
+            if said is not None and not _LATER_HYPOTHETICAL.search(clause):
                 units.append((at, end, said))
         ends = [*(at for at, _, _ in units[1:]), stop]
         for (at, own, said), end in zip(units, ends, strict=False):
@@ -215,7 +302,7 @@ class _Reader:
             text = whole if said.category != "fact" and len(whole) <= _MAX_TEXT else alone
             if not text or len(text) > _MAX_TEXT:
                 continue
-            if rules.SECRET.search(text):
+            if _SECRET.search(text):
                 self.dropped += 1
                 continue
             # Of a list: what the user likes is more than its first member.
@@ -224,7 +311,7 @@ class _Reader:
 
     def _clauses(self, start: int, stop: int) -> list[tuple[int, int]]:
         """Return where the clauses of a stretch begin, behind words that only lead over, and where they end."""
-        borders = [match.span() for match in rules.CLAUSE_BORDER.finditer(self._masked, start, stop)]
+        borders = [match.span() for match in CLAUSE_BORDER.finditer(self._masked, start, stop)]
         begins = [start, *(end for _, end in borders)]
         ends = [*(begin for begin, _ in borders), stop]
         return [
@@ -248,7 +335,7 @@ class _Reader:
         for _ in range(4):
             while at < stop and self._text[at].isspace():
                 at += 1
-            match = rules.OPENER.match(self._masked, at, stop)
+            match = _OPENER.match(self._masked, at, stop)
             if match is None or match.end() >= stop:
                 break
             at = match.end()

@@ -11,7 +11,9 @@ whichever is larger. Where the embedder fails, a search goes on with terms, and 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Literal
 
@@ -20,9 +22,10 @@ from gatekeeper_core.context.memory.search import (
     RELATED,
     MemoryConfig,
     MemoryHits,
+    candidates,
     most_alike,
     question_terms,
-    search_memories,
+    ranked_hits,
 )
 from gatekeeper_core.context.thread.records import written
 from gatekeeper_core.embedding import Embedded, embed, embedding_mark
@@ -180,7 +183,7 @@ class LongTermMemory:
                 deleted = self._store.delete_memories(scope)
             elif found := self._store.get_memory(scope, memory_id):
                 chain = [*self._chain(scope, found, "supersedes"), *self._chain(scope, found, "superseded_by")]
-                deleted = self._store.delete_memories(scope, tuple(dict.fromkeys(memory.id for memory in chain)))
+                deleted = self._store.delete_memories(scope, tuple(dict.fromkeys(each.memory.id for each in chain)))
             else:
                 deleted = 0
             seen.tell(lambda: {"memories": deleted})
@@ -236,7 +239,7 @@ class LongTermMemory:
             KeyError: there is no such memory.
         """
         _check_scope(scope)
-        return tuple(self._chain(scope, self._stored(scope, memory_id), "supersedes"))
+        return tuple(each.memory for each in self._chain(scope, self._stored(scope, memory_id), "supersedes"))
 
     def naming(self, scope: MemoryScope, text: str) -> tuple[Memory, ...]:
         """Return the current memories that hold all telling words of a text ("my address"), in any order."""
@@ -275,23 +278,35 @@ class LongTermMemory:
             ConfigError: a number is out of range, or a category unknown.
         """
         _check_scope(scope)
-        _check_search(query, limit, min_similarity, categories, before)
+        check_str("query", query)
+        check_number("limit", limit, low=1, high=MAX_CANDIDATES, whole=True)
+        least = self._config.min_similarity if min_similarity is None else min_similarity
+        check_number("min_similarity", least, low=0, high=1)
+        for name, texts in (("categories", categories), ("before", before)):
+            if isinstance(texts, str):
+                raise TypeError(f"{name} must be a collection of texts, got a str")
+        for category in categories or ():
+            _check_category(category)
+        for text in before:
+            check_str("before", text)
         if categories is not None and not categories:
             return MemoryHits((), "dense" if self._query_embedder else "sparse")
         with stage(MEMORY_SEARCH) as seen:
-            embedder, asked = self._query_embedder, "\n".join((*before, query))
-            hits = search_memories(
-                self._store,
-                scope,
-                question_terms(query, before),
-                self._embedded(embedder, [asked]) if embedder else None,
-                limit=limit,
-                min_similarity=min_similarity,
-                categories=tuple(categories or ()),
-                config=self._config,
+            embedder, now = self._query_embedder, self._now()
+            embedded = self._embedded(embedder, ["\n".join((*before, query))]) if embedder else Embedded(())
+            vector, counts = next(iter(embedded.vectors), None), question_terms(query, before)
+            terms, found = candidates(self._store, scope, counts, vector, tuple(categories or ()))
+            if now is not None:
+                found = [each for each in found if each.memory.valid_to is None or each.memory.valid_to > now]
+            hits = ranked_hits(
+                terms,
+                found,
+                embedded if embedder else None,
+                least=least,
+                embedder_name=self._config.embedder_name,
                 related=self._related,
-                now=self._now(),
             )
+            hits = replace(hits, hits=hits.hits[:limit])
             seen.tell(lambda: {"status": hits.status, "reason": hits.reason or "", "memories": len(hits)})
         return hits
 
@@ -305,12 +320,10 @@ class LongTermMemory:
             stored = next(iter(found), None)
         stored = stored or most_alike(self._store, scope, draft, least=self._config.merge_similarity)
         if stored is None:
-            # The id that a new one of this text would have is all that finds a text without terms.
-            same = self._store.get_memory(scope, _made_id(draft, 0))
-            if same is None or same.memory.superseded_by is not None or not _same_text(same.memory, draft):
-                memory = draft._replace(id=self._free_id(scope, draft))
+            memory_id, stored = self._free_id(scope, draft)
+            if stored is None:
+                memory = draft._replace(id=memory_id)
                 return memory, [self._record(memory)]
-            stored = same
         old = stored.memory
         spoken_before = draft.thread == old.thread is not None and draft.seq is not None and draft.seq < (old.seq or 0)
         same_text = _same_text(draft, old)
@@ -319,7 +332,7 @@ class LongTermMemory:
         if draft.key is None or draft.key != old.key or same_text:
             return self._reworded(stored, draft)
         draft = draft._replace(supersedes=old.id)
-        memory = draft._replace(id=self._free_id(scope, draft))
+        memory = draft._replace(id=self._free_id(scope, draft)[0])
         until = draft.valid_from if old.valid_to is None else min(old.valid_to, draft.valid_from)
         closed = old._replace(valid_to=until, superseded_by=memory.id, version=old.version + 1)
         return memory, [stored._replace(memory=closed), self._record(memory)]
@@ -369,30 +382,31 @@ class LongTermMemory:
 
     def _chain(
         self, scope: MemoryScope, record: MemoryRecord, link: Literal["supersedes", "superseded_by"]
-    ) -> Iterator[Memory]:
+    ) -> Iterator[MemoryRecord]:
         """Yield a memory and those that it is linked with in one direction, each once, at most 1,000."""
         seen: set[str] = set()
         found: MemoryRecord | None = record
         while found is not None and found.memory.id not in seen and len(seen) < _MAX_VERSIONS:
             seen.add(found.memory.id)
-            yield found.memory
+            yield found
             linked: str | None = getattr(found.memory, link)
             found = self._store.get_memory(scope, linked) if linked else None
 
-    def _free_id(self, scope: MemoryScope, draft: Memory) -> str:
-        """Return an id that two writers of the same text or key make alike, so that one of them is told; no stored one.
+    def _free_id(self, scope: MemoryScope, draft: Memory) -> tuple[str, MemoryRecord | None]:
+        """Return an id that two writers of the same text or key make alike, so that one of them is told.
 
-        Raises:
-            ConflictError: another writer has just answered the question that the draft answers.
+        Of a draft that supersedes nothing also the current memory that such ids lead to, if it has its key or its text:
+        another writer has just put it, or it has no terms to be found by.
         """
         number = 0
-        while (found := self._store.get_memory(scope, _made_id(draft, number))) is not None:
-            if draft.key is not None and draft.supersedes is None:
+        while found := self._store.get_memory(scope, _made_id(draft, number)):
+            if draft.supersedes is None:
                 *_, newest = self._chain(scope, found, "superseded_by")
-                if (newest.key, newest.superseded_by) == (draft.key, None):
-                    raise ConflictError("memory", expected_version=0, stored_version=newest.version)
+                is_same = _same_text(newest.memory, draft) if draft.key is None else newest.memory.key == draft.key
+                if is_same and newest.memory.superseded_by is None:
+                    return newest.memory.id, newest
             number += 1
-        return _made_id(draft, number)
+        return _made_id(draft, number), None
 
     def _embedded(self, embedder: Embedder, texts: Sequence[str]) -> Embedded:
         embedded = embed(embedder, texts)
@@ -442,31 +456,7 @@ def _check_draft(draft: Memory) -> None:
     if draft.seq is not None:
         check_tokens("seq", draft.seq)
     if draft.valid_to is not None:
-        _check_number("valid_to", draft.valid_to)
-
-
-def _check_search(
-    query: str,
-    limit: int,
-    min_similarity: float | None,
-    categories: Collection[str] | None,
-    before: Sequence[str],
-) -> None:
-    check_str("query", query)
-    check_tokens("limit", limit, at_least=1)
-    if limit > MAX_CANDIDATES:
-        raise ConfigError(f"limit must be at most {MAX_CANDIDATES}, got {limit}")
-    if min_similarity is not None:
-        _check_number("min_similarity", min_similarity)
-        if not 0 <= min_similarity <= 1:
-            raise ConfigError(f"min_similarity must lie in 0..1, got {min_similarity!r}")
-    for name, texts in (("categories", categories), ("before", before)):
-        if isinstance(texts, str):
-            raise TypeError(f"{name} must be a collection of texts, got a str")
-    for category in categories or ():
-        _check_category(category)
-    for text in before:
-        check_str("before", text)
+        check_number("valid_to", draft.valid_to, low=-math.inf)
 
 
 def _check_name(name: str, value: object) -> None:
@@ -478,10 +468,3 @@ def _check_name(name: str, value: object) -> None:
 def _check_category(category: str) -> None:
     if category not in MEMORY_CATEGORIES:
         raise ConfigError(f"unknown category {category!r}: choose of {', '.join(MEMORY_CATEGORIES)}")
-
-
-def _check_number(name: str, value: float) -> None:
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise TypeError(f"{name} must be a number, got {type(value).__name__}")
-    if value != value:
-        raise ConfigError(f"{name} must be a number, got NaN")

@@ -37,9 +37,10 @@ __all__ = [
     "MemoryHits",
     "SimilarityKind",
     "calibrated",
+    "candidates",
     "most_alike",
     "question_terms",
-    "search_memories",
+    "ranked_hits",
 ]
 
 SimilarityKind: TypeAlias = Literal["sparse", "dense"]
@@ -156,37 +157,28 @@ def question_terms(query: str, before: Sequence[str] = ()) -> dict[str, float]:
     return counts
 
 
-def search_memories(
-    store: MemoryStore,
-    scope: MemoryScope,
-    counts: Mapping[str, float],
+def ranked_hits(
+    terms: TermVector,
+    found: Iterable[MemoryRecord],
     embedded: Embedded | None,
     *,
-    limit: int,
-    min_similarity: float | None,
-    categories: Collection[str],
-    config: MemoryConfig,
+    least: float,
+    embedder_name: str,
     related: float,
-    now: float | None,
 ) -> MemoryHits:
-    """Return the memories of a scope that a question calls for, best first; see ``LongTermMemory.search``.
+    """Return the hits among the records that a store found for a question, best first; of equals the newer one first.
 
-    The question comes as the counts of its terms and, where there is an embedder, what that gave; ``related`` is its
-    calibration. No categories stand for all. ``now`` is in seconds; None: nothing has expired.
+    The question comes as its terms and, where there is an embedder, what that gave; ``related`` is its calibration.
     """
     vector = embedded.vectors[0] if embedded and embedded.vectors else None
-    least = config.min_similarity if min_similarity is None else min_similarity
-    terms, found = _candidates(store, scope, counts, vector, categories)
     compared: list[MemoryHit] = []
     lengths: set[int] = set()
     is_dense = False
     for memory, _, stored, vector_of in found:
-        if now is not None and memory.valid_to is not None and memory.valid_to <= now:
-            continue
         hit = MemoryHit(memory, calibrated(terms.similarity(count_terms(memory.text)), _RELATED_TERMS), "sparse")
         if stored is not None:
             lengths.add(len(stored))
-            is_of_text = vector_of == embedding_mark(memory.text, config.embedder_name)
+            is_of_text = vector_of == embedding_mark(memory.text, embedder_name)
             if vector is not None and is_of_text and len(stored) == len(vector):
                 is_dense = True
                 similarity = calibrated(cosine(vector, stored), related)
@@ -196,13 +188,12 @@ def search_memories(
         (hit for hit in compared if 0.0 < hit.similarity >= least),
         key=lambda hit: (-hit.similarity, -hit.memory.valid_from, -(hit.memory.seq or 0), hit.memory.id),
     )
-    hits = tuple(ranked[:limit])
     if embedded is None:
-        return MemoryHits(hits, "sparse")
+        return MemoryHits(tuple(ranked), "sparse")
     reason = embedded.reason
     if vector is not None and compared and not is_dense:
         reason = "stale_vectors" if len(vector) in lengths else "other_dimensions" if lengths else "no_stored_vectors"
-    return MemoryHits(hits, "fallback" if reason else "dense", reason)
+    return MemoryHits(tuple(ranked), "fallback" if reason else "dense", reason)
 
 
 def most_alike(store: MemoryStore, scope: MemoryScope, draft: Memory, *, least: float) -> MemoryRecord | None:
@@ -213,7 +204,7 @@ def most_alike(store: MemoryStore, scope: MemoryScope, draft: Memory, *, least: 
     """
     counts = count_terms(draft.text)
     exact = _exact(counts)
-    terms, found = _candidates(store, scope, counts, None, (draft.category,))
+    terms, found = candidates(store, scope, counts, None, (draft.category,))
     best: tuple[float, float, str] = (0.0, 0.0, "")
     alike = None
     for record in found:
@@ -235,7 +226,7 @@ def _exact(terms: Iterable[str]) -> set[str]:
     return {term for term in terms if term[0] in "@#" or any(map(str.isdigit, term))}
 
 
-def _candidates(
+def candidates(
     store: MemoryStore,
     scope: MemoryScope,
     counts: Mapping[str, float],

@@ -12,6 +12,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 from gatekeeper_core.context.memory.extraction import (
+    CLAUSE_BORDER,
     MAX_READ_CHARACTERS,
     Extracted,
     Extraction,
@@ -20,7 +21,6 @@ from gatekeeper_core.context.memory.extraction import (
     masked,
     user_texts,
 )
-from gatekeeper_core.context.memory.extraction_rules import CLAUSE_BORDER
 from gatekeeper_core.context.memory.memory import LongTermMemory
 from gatekeeper_core.context.thread.records import NewRecord, update_record
 from gatekeeper_core.events import EXTRACTION

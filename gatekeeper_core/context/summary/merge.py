@@ -9,26 +9,24 @@ assistant's as well:
 
 Where neither holds, both stay: a stale sentence beside a newer one does less harm than a lost one.
 
-When room is short each section first gets a share, by value. The rest goes to the sentences that tell most for their
-tokens, each term counting less the more often it was told already.
+When room is short it goes to the sentences that tell most for their tokens, each term counting less the more often it
+was told already: first within a share for each section, then wherever there is room.
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from heapq import heapify, heappop, heappush
-from typing import NamedTuple
 
 from gatekeeper_core.context.summary.record import SECTIONS, Section, Summary, SummaryItem, render_items
-from gatekeeper_core.context.summary.salience import read_telling
-from gatekeeper_core.context.summary.sentences import detail_weight, says_change, subject_of
+from gatekeeper_core.context.summary.sentences import read_telling, says_change, subject_of
 from gatekeeper_core.token_estimate import budget_within
 from gatekeeper_core.tokens import TokenCounter, check_tokens, checked_counter
 
-__all__ = ["SHARES", "fit_summary", "merged", "value_of"]
+__all__ = ["SHARES", "fit_summary", "merged"]
 
 SHARES: dict[Section, float] = {"topics": 0.15, "decisions": 0.3, "preferences": 0.15, "details": 0.2, "facts": 0.2}
 """Share of the room that a section gets before any other may take it. Source: ours; a conversation of one kind of
@@ -37,7 +35,6 @@ sentence uses all of it."""
 MOST_OF_SAID = 1 / 3
 """Share of what it covers up to which a summary takes facts. Source: ours: a longer one would be no summary."""
 
-_VALUES: dict[Section, float] = {"topics": 1.0, "decisions": 3.0, "preferences": 3.0, "details": 1.0, "facts": 1.0}
 _WORTHS: dict[Section, float] = {"topics": 1.0, "decisions": 3.0, "preferences": 1.5, "details": 1.0, "facts": 1.0}
 _TOLD_AGAIN = 0.3  # what a term tells a second time, beside the first
 _LINE_TOKENS = 8  # added to what a line costs, so that the shortest are not the best
@@ -54,13 +51,6 @@ _REPLACEABLE: dict[Section, tuple[Section, ...]] = {
 }
 
 
-class _Known(NamedTuple):
-    """An item with what it is about."""
-
-    item: SummaryItem
-    subject: frozenset[str]
-
-
 def merged(items: Iterable[SummaryItem], new: Iterable[SummaryItem]) -> tuple[SummaryItem, ...]:
     """Return a summary's sentences with new ones, by section and then in the order in which they were said last.
 
@@ -71,48 +61,44 @@ def merged(items: Iterable[SummaryItem], new: Iterable[SummaryItem]) -> tuple[Su
     >>> [(item.text, item.replaces) for item in merged(both[:1], both[1:])]
     [("Let's switch the cache to Memcached instead.", (0,))]
     """
-    known = {(item.section, item.text): _Known(item, subject_of(item)) for item in items}
+    known = {(item.section, item.text): item for item in items}
     for item in new:
         key = (item.section, item.text)
         if key in known:
-            seqs = sorted({*known[key].item.seqs, *item.seqs})
-            again = known[key].item._replace(seqs=tuple(seqs[:1] + seqs[1:][1 - _MAX_SEQS :]))
-            known[key] = known[key]._replace(item=again)
-            continue
-        fresh = _Known(item, subject_of(item))
-        if _is_repetition(fresh, known.values()):
-            continue
-        gone = _replaced(fresh, known.values())
-        for old in gone:
-            del known[old.section, old.text]
-        replaces = sorted({seq for old in gone for seq in (*old.seqs, *old.replaces)} - set(item.seqs))
-        known[key] = fresh._replace(item=item._replace(replaces=tuple(replaces[-_MAX_REPLACED:])))
-    listed = (one.item for one in known.values())
-    return tuple(sorted(listed, key=lambda item: (SECTIONS.index(item.section), item.seqs[-1])))
+            seqs = sorted({*known[key].seqs, *item.seqs})
+            known[key] = known[key]._replace(seqs=tuple(seqs[:1] + seqs[1:][1 - _MAX_SEQS :]))
+        elif not _is_repetition(item, known.values()):
+            gone = _replaced(item, known.values())
+            for old in gone:
+                del known[old.section, old.text]
+            replaces = sorted({seq for old in gone for seq in (*old.seqs, *old.replaces)} - set(item.seqs))
+            known[key] = item._replace(replaces=tuple(replaces[-_MAX_REPLACED:]))
+    return tuple(sorted(known.values(), key=lambda item: (SECTIONS.index(item.section), item.seqs[-1])))
 
 
-def _is_repetition(fresh: _Known, known: Iterable[_Known]) -> bool:
+def _is_repetition(item: SummaryItem, known: Iterable[SummaryItem]) -> bool:
     """Return whether a sentence says nothing new: a topic or a fact that is listed, or the assistant's echo."""
-    item, subject = fresh
+    subject = subject_of(item)
     if item.section == "topics":
-        return any(_share(subject, old.subject) >= 0.5 for old in known if old.item.section == "topics")
-    if item.section == "facts" and any(_share(subject, old.subject) >= 0.5 for old in known):
+        return any(_share(subject, subject_of(old)) >= 0.5 for old in known if old.section == "topics")
+    if item.section == "facts" and any(_share(subject, subject_of(old)) >= 0.5 for old in known):
         return True
     if item.speaker == "user" or not subject:
         return False
-    return any(subject <= old.subject for old in known if old.item.section != "topics")
+    return any(subject <= subject_of(old) for old in known if old.section != "topics")
 
 
-def _replaced(fresh: _Known, known: Iterable[_Known]) -> list[SummaryItem]:
+def _replaced(item: SummaryItem, known: Iterable[SummaryItem]) -> list[SummaryItem]:
     """Return what a sentence takes the place of: a change of the same thing, or the same words with other numbers."""
-    item, subject = fresh
+    subject = subject_of(item)
     changes = item.section in ("decisions", "details") and says_change(item.text)
     settles = item.section in _SETTLED
     words = _words(subject)
     found = []
-    for old, earlier in known if changes or settles else ():
+    for old in known if changes or settles else ():
         if old.section not in _REPLACEABLE[item.section] or not (item.speaker == "user" or old.speaker == "assistant"):
             continue
+        earlier = subject_of(old)
         shared = len(subject & earlier)
         held = shared > 0 and shared >= _HELD_SHARE * len(earlier)
         same_thing = changes and (held or _share(subject, earlier) >= _SAME_SHARE)
@@ -130,23 +116,6 @@ def _share(subject: frozenset[str], other: frozenset[str]) -> float:
 def _words(subject: frozenset[str]) -> frozenset[str]:
     """Return the terms that are no number, version, date or amount; ``node1`` is the name of something."""
     return frozenset(term for term in subject if not (term[0] in "@#" or term.lstrip("v").replace(".", "").isdigit()))
-
-
-def value_of(item: SummaryItem, *, upto_seq: int) -> float:
-    """Return what a sentence is worth beside the others of a summary: the cheapest gives way first.
-
-    3 for a decision or a preference, 1 for a topic or a detail; half a point where the user said it; a quarter for each
-    technical detail in it, up to four; half for each repetition, up to two; a quarter where it corrects something; up
-    to half a point (topics and details: one) for how late it was said, of a summary that reads up to ``upto_seq``.
-
-    Source: ours.
-
-    >>> value_of(SummaryItem("decisions", "Let's use Redis.", (10,), "user"), upto_seq=10)
-    4.0
-    """
-    lateness = item.seqs[-1] / max(1, upto_seq) * (0.5 if _VALUES[item.section] > 1 else 1.0)
-    value = _VALUES[item.section] + 0.5 * (item.speaker == "user") + 0.25 * detail_weight(item.text)
-    return round(value + 0.5 * min(2, len(item.seqs) - 1) + 0.25 * bool(item.replaces) + lateness, 6)
 
 
 def fit_summary(summary: Summary, budget_tokens: int, *, token_counter: TokenCounter | None = None) -> Summary:
@@ -196,72 +165,44 @@ def _chosen(summary: Summary, room: int, counter: Callable[[str], int]) -> tuple
 
 
 def _take(summary: Summary, room: int, counter: Callable[[str], int]) -> list[SummaryItem]:
-    """Return the sentences that are taken, in the order in which they are: shares first, then the rest."""
+    """Return the sentences that are taken, in the order in which they are: shares first, then the rest.
+
+    What a sentence is worth falls with each time that its terms were told before. A decision counts three times, a
+    preference one and a half; a little more counts what the user said, and what was said late.
+    """
     lines = {item: counter(f"- {item.text}\n") for item in summary.items}
+    telling = {item: read_telling(item.text) for item in lines}
     taken: dict[SummaryItem, None] = {}
     spent: dict[Section, int] = {}
+    times: Counter[str] = Counter()
 
-    def take(item: SummaryItem, most: float) -> bool:
-        cost = lines[item]
-        if item.section not in spent:
-            cost += counter(render_items([item._replace(text="")], summary.locale))
-        of_section = spent.get(item.section, 0) + cost
-        if sum(spent.values()) + cost > room or of_section > most * room:
-            return False
-        taken[item] = None
-        spent[item.section] = of_section
-        return True
+    def entry(item: SummaryItem) -> tuple[float, int, str, str, SummaryItem]:
+        terms, factor = telling[item].weights.items(), telling[item].factor
+        new = math.fsum(weight * _TOLD_AGAIN ** times[term] for term, weight in terms)
+        by = _USERS_WORTH if item.speaker == "user" else 1.0
+        by *= 1 + _LATENESS_WORTH * item.seqs[-1] / max(1, summary.upto_seq)
+        worth = round(new * factor * by * _WORTHS[item.section] / (lines[item] + _LINE_TOKENS), 9)
+        return -worth, -item.seqs[-1], item.section, item.text, item
 
-    settled = {item: value_of(item, upto_seq=summary.upto_seq) for item in lines if item.section in _SETTLED}
-    for item in sorted(settled, key=lambda item: (-settled[item], -item.seqs[-1], item.section, item.text)):
-        take(item, SHARES[item.section])
-    worths = _Worths(lines, summary.upto_seq)
-    for item in taken:
-        worths.tell(item)
-    for shares in (SHARES, dict.fromkeys(SECTIONS, 1.0)):
-        for item in worths.falling([item for item in lines if item not in taken]):
-            if take(item, shares[item.section]):
-                worths.tell(item)
-    return list(taken)
-
-
-class _Worths:
-    """What sentences are worth for what they cost; what one tells is worth less for each that was taken before.
-
-    A decision counts three times, a preference one and a half; a little more counts what the user said, and what was
-    said late.
-
-    Args:
-        lines: the sentences, with what each of them costs.
-        upto_seq: how far the summary reads.
-    """
-
-    def __init__(self, lines: Mapping[SummaryItem, int], upto_seq: int) -> None:
-        self._lines = lines
-        self._upto_seq = max(1, upto_seq)
-        self._times: Counter[str] = Counter()
-        self._telling = {item: read_telling(item.text) for item in lines}
-
-    def tell(self, item: SummaryItem) -> None:
-        """Count what a sentence tells as told."""
-        self._times.update(self._telling[item].weights.keys())
-
-    def falling(self, items: Iterable[SummaryItem]) -> Iterator[SummaryItem]:
-        """Yield sentences by falling worth, while others are told; of equals the later one first."""
-        # A worth only falls: what is still the best when it is worked out anew is the best of all.
-        queue = [self._entry(item) for item in items]
+    def take(items: Iterable[SummaryItem], shares: Mapping[Section, float]) -> None:
+        # A worth only falls: what is still the best when it is worked out again is the best of all.
+        queue = [entry(item) for item in items if item not in taken]
         heapify(queue)
         while queue:
             item = heappop(queue)[-1]
-            entry = self._entry(item)
-            if queue and queue[0] < entry:
-                heappush(queue, entry)
-            else:
-                yield item
+            again = entry(item)
+            if queue and queue[0] < again:
+                heappush(queue, again)
+                continue
+            cost = lines[item]
+            if item.section not in spent:
+                cost += counter(render_items([item._replace(text="")], summary.locale))
+            of_section = spent.get(item.section, 0) + cost
+            if sum(spent.values()) + cost <= room and of_section <= shares[item.section] * room:
+                taken[item] = None
+                spent[item.section] = of_section
+                times.update(telling[item].weights.keys())
 
-    def _entry(self, item: SummaryItem) -> tuple[float, int, str, str, SummaryItem]:
-        telling = self._telling[item]
-        new = math.fsum(weight * _TOLD_AGAIN ** self._times[term] for term, weight in telling.weights.items())
-        by = (_USERS_WORTH if item.speaker == "user" else 1.0) * (1 + _LATENESS_WORTH * item.seqs[-1] / self._upto_seq)
-        worth = round(new * telling.factor * by * _WORTHS[item.section] / (self._lines[item] + _LINE_TOKENS), 9)
-        return -worth, -item.seqs[-1], item.section, item.text, item
+    take(lines, SHARES)
+    take(lines, dict.fromkeys(SECTIONS, 1.0))
+    return list(taken)

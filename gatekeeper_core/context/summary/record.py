@@ -7,12 +7,12 @@ always something to fall back to.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, fields
-from typing import Any, Literal, NamedTuple, TypeVar, cast, get_args
+from dataclasses import dataclass, field, replace
+from typing import Literal, NamedTuple, get_args
 
+from gatekeeper_core.context.thread.records import from_record, to_record
 from gatekeeper_core.errors import CorruptionError
 from gatekeeper_core.text import Locale
-from gatekeeper_core.tokens import check_str
 
 __all__ = ["SECTIONS", "Section", "Speaker", "Summary", "SummaryItem", "SummarySource", "render_items"]
 
@@ -41,9 +41,6 @@ _HEADINGS: dict[Locale, dict[Section, str]] = {
 }
 
 _FORMAT = 2
-_MAX_SEQ = 2**53  # beyond it a JSON reader may round
-
-_Value = TypeVar("_Value")
 
 
 class SummaryItem(NamedTuple):
@@ -133,11 +130,8 @@ class Summary:
         return tuple(item for item in self.items if item.seqs[-1] > self.model_upto_seq)
 
     def to_json(self) -> str:
-        """Return the summary without its version as JSON, in ASCII; :meth:`from_json` gives an equal one back."""
-        import json  # here, because most programs that import this read no JSON
-
-        body = {one.name: getattr(self, one.name) for one in fields(self) if one.name != "version"}
-        return json.dumps({"format": _FORMAT, **body}, separators=(",", ":"))
+        """Return the summary as JSON, in ASCII; :meth:`from_json` gives an equal one back."""
+        return to_record(self, format_number=_FORMAT)
 
     @classmethod
     def from_json(cls, body: str, *, version: int = 0) -> Summary:
@@ -150,30 +144,12 @@ class Summary:
         >>> Summary.from_json(Summary(upto_seq=3, covered_messages=4).to_json()).upto_seq
         3
         """
-        import json
-
-        check_str("body", body)
-        try:
-            data = json.loads(body)
-            if _whole(data["format"]) != _FORMAT:
-                raise ValueError("another format")
-            upto_seq = _whole(data["upto_seq"])
-            checkpoints = _typed(data["checkpoints"], list)
-            return cls(
-                items=tuple(_item(one, upto_seq) for one in _typed(data["items"], list)),
-                upto_seq=upto_seq,
-                covered_messages=_whole(data["covered_messages"]),
-                covered_tokens=_whole(data["covered_tokens"], at_least=0),
-                source=_one_of(data["source"], get_args(SummarySource)),
-                tokens=_whole(data["tokens"]),
-                version=version,
-                locale=_one_of(data["locale"], get_args(Locale)),
-                model_text=_typed(data["model_text"], str),
-                model_upto_seq=_whole(data["model_upto_seq"], at_most=upto_seq),
-                checkpoints=tuple((_whole(seq, at_most=upto_seq), _typed(digest, str)) for seq, digest in checkpoints),
-            )
-        except (KeyError, ValueError, TypeError, RecursionError) as error:
-            raise CorruptionError("the stored summary cannot be read: make it anew from the messages") from error
+        summary = replace(from_record(cls, body, format_number=_FORMAT), version=version)
+        seqs = [seq for item in summary.items for seq in (*item.seqs, *item.replaces)]
+        numbers = (*seqs, summary.model_upto_seq, *(seq for seq, _ in summary.checkpoints))
+        if not all(item.seqs for item in summary.items) or min(seqs, default=0) < 0 or max(numbers) > summary.upto_seq:
+            raise CorruptionError("the stored summary does not fit its messages: make it anew from the messages")
+        return summary
 
     def _of(self, section: Section) -> tuple[SummaryItem, ...]:
         return tuple(item for item in self.items if item.section == section)
@@ -190,34 +166,3 @@ def render_items(items: Iterable[SummaryItem], locale: Locale) -> str:
     for item in items:
         said[item.section].append(f"- {item.text}")
     return "\n".join(line for section, lines in said.items() if lines for line in (_HEADINGS[locale][section], *lines))
-
-
-def _item(data: Any, upto_seq: int) -> SummaryItem:
-    section, text, seqs, speaker, replaces = _typed(data, list)
-    if not seqs:
-        raise ValueError("a sentence from nowhere")
-    return SummaryItem(
-        _one_of(section, SECTIONS),
-        _typed(text, str),
-        tuple(_whole(seq, at_least=0, at_most=upto_seq) for seq in _typed(seqs, list)),
-        cast(Speaker, _one_of(speaker, get_args(Speaker))),
-        tuple(_whole(seq, at_least=0, at_most=upto_seq) for seq in _typed(replaces, list)),
-    )
-
-
-def _whole(value: Any, *, at_least: int = -1, at_most: int = _MAX_SEQ) -> int:
-    if type(value) is not int or not at_least <= value <= at_most:
-        raise ValueError("no whole number of this range")
-    return value
-
-
-def _typed(value: Any, kind: type[_Value]) -> _Value:
-    if not isinstance(value, kind):
-        raise TypeError(f"no {kind.__name__}")
-    return value
-
-
-def _one_of(value: Any, allowed: tuple[_Value, ...]) -> _Value:
-    if value not in allowed:
-        raise ValueError("none of the names")
-    return cast(_Value, value)

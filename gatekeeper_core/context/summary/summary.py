@@ -13,9 +13,10 @@ raises nothing: the result of the update tells.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from threading import TIMEOUT_MAX, Lock
 from typing import Any, Literal, NamedTuple, get_args
 from weakref import WeakValueDictionary
@@ -30,10 +31,10 @@ from gatekeeper_core.context.summary.merge import fit_summary, merged
 from gatekeeper_core.context.summary.model import write_draft
 from gatekeeper_core.context.summary.record import Summary
 from gatekeeper_core.context.summary.sentences import CONTEXT_TURNS, read_turns, said_text
-from gatekeeper_core.context.thread.records import written
+from gatekeeper_core.context.thread.records import WRITE_ATTEMPTS
 from gatekeeper_core.context.thread.thread import Thread
 from gatekeeper_core.errors import ConfigError, ConflictError, CorruptionError, StorageError, check_range
-from gatekeeper_core.events import SUMMARY, SUMMARY_MODEL
+from gatekeeper_core.events import SUMMARY, SUMMARY_MODEL, Event
 from gatekeeper_core.messages import conversation_locale, group_turns, is_answered, turn_role
 from gatekeeper_core.observation import stage
 from gatekeeper_core.storage.base import RecordStore
@@ -224,59 +225,49 @@ class ThreadSummary:
         and may grow meanwhile.
         """
         _check_thread(thread)
-        with stage(SUMMARY_MODEL, thread=thread.id) as seen:
-            with self._alone(thread, "model", wait_seconds=0.0) as alone:
-                update = self._by_model(thread) if alone else SummaryUpdate(self.get(thread), "busy")
-            seen.tell(update.facts, level="WARNING" if update.has_failed else None)
-        return update
+        return self._alone(SUMMARY_MODEL, thread, partial(self._by_model, thread))
 
     # --- One update ---------------------------------------------------------------------------------------------------
 
     def _update(self, thread: Thread, before_seq: int | None, wait_seconds: float, *, whenever: bool) -> SummaryUpdate:
         _check_thread(thread)
-        with stage(SUMMARY, thread=thread.id) as seen:
-            stop = _finished_stop(thread, before_seq)
-            with self._alone(thread, "update", wait_seconds=wait_seconds) as alone:
-                update = (
-                    self._by_sentences(thread, stop, whenever) if alone else SummaryUpdate(self.get(thread), "busy")
-                )
+        work = partial(self._by_sentences, thread, _finished_stop(thread, before_seq), whenever)
+        return self._alone(SUMMARY, thread, work, wait_seconds=wait_seconds)
+
+    def _alone(
+        self, event: Event, thread: Thread, work: Callable[[], SummaryUpdate], *, wait_seconds: float = 0.0
+    ) -> SummaryUpdate:
+        """Return the result of a stage that one caller at a time works at for a conversation, or that it is busy."""
+        with self._lock:  # by process: an update that was under way at a fork never ends in the child
+            running = self._running.setdefault((thread.tenant, thread.id, event.key, os.getpid()), Lock())
+        with stage(event, thread=thread.id) as seen:
+            if running.acquire(timeout=min(max(0.0, wait_seconds), TIMEOUT_MAX)):
+                try:
+                    update = work()
+                finally:
+                    running.release()
+            else:
+                update = SummaryUpdate(self.get(thread), "busy")
             seen.tell(update.facts, level="WARNING" if update.has_failed else None)
         return update
-
-    @contextmanager
-    def _alone(self, thread: Thread, task: str, *, wait_seconds: float) -> Iterator[bool]:
-        """Wait until nobody else is at a task of a conversation, and keep others from it; tell whether that came."""
-        with self._lock:  # by process: an update that was under way at a fork never ends in the child
-            running = self._running.setdefault((thread.tenant, thread.id, task, os.getpid()), Lock())
-        alone = running.acquire(timeout=min(max(0.0, wait_seconds), TIMEOUT_MAX))
-        try:
-            yield alone
-        finally:
-            if alone:
-                running.release()
 
     def _by_sentences(self, thread: Thread, stop: int, whenever: bool) -> SummaryUpdate:
         made: Summary | None = None
         version = -1
-
-        def write() -> SummaryUpdate:
-            nonlocal made, version
+        for _ in range(WRITE_ATTEMPTS):
             stored = self._load(thread)
             if stored.failed:
                 return SummaryUpdate(made, "unsaved" if made else "failed", stored.flaw)
             if stored.version == version:  # nobody was faster: the store says so all the same
-                return SummaryUpdate(made, "unsaved", "conflict")
+                break
             old, version = stored.summary, stored.version
             covered = old.upto_seq + 1 if old else 0
             if not (stop > covered if whenever else self._is_due(thread, old, stop)):
                 return SummaryUpdate(old, "current" if old else "none", stored.flaw)
             made = self._extended(thread, old, stop)
-            return self._save(thread, made, stored, unsaved=made)
-
-        try:
-            return written(write)
-        except ConflictError:
-            return SummaryUpdate(made, "unsaved", "conflict")
+            with suppress(ConflictError):
+                return self._save(thread, made, stored, unsaved=made)
+        return SummaryUpdate(made, "unsaved", "conflict")
 
     def _is_due(self, thread: Thread, summary: Summary | None, stop: int) -> bool:
         start = summary.upto_seq + 1 if summary else 0
@@ -330,7 +321,7 @@ class ThreadSummary:
         if draft.failure:
             return SummaryUpdate(read, "failed", draft.failure, draft.unsupported)
 
-        def write() -> SummaryUpdate:
+        for _ in range(WRITE_ATTEMPTS):
             # The newest summary may cover more by now; it takes the text if it begins with what the model read.
             stored = self._load(thread, since=read.checkpoints[-1])
             newest = stored.summary
@@ -338,12 +329,9 @@ class ThreadSummary:
                 return SummaryUpdate(newest or read, "unsaved", stored.flaw or "changed")
             made = replace(newest, model_text=draft.text, model_upto_seq=read.upto_seq)
             made = fit_summary(made, self._config.max_summary_tokens, token_counter=self._counter)
-            return self._save(thread, made, stored, unsaved=read)
-
-        try:
-            return written(write)
-        except ConflictError:
-            return SummaryUpdate(read, "unsaved", "conflict")
+            with suppress(ConflictError):
+                return self._save(thread, made, stored, unsaved=read)
+        return SummaryUpdate(read, "unsaved", "conflict")
 
     # --- The store ----------------------------------------------------------------------------------------------------
 

@@ -11,13 +11,12 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
-from dataclasses import dataclass, fields
-from typing import Any, Literal, NamedTuple, get_args
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, get_args
 
 from gatekeeper_core.context.task.pin_text import quoted
-from gatekeeper_core.errors import ConfigError, CorruptionError
+from gatekeeper_core.context.thread.records import from_record, to_record
+from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.text import Locale
 
 __all__ = ["ActiveTask", "Note", "Step", "status_text"]
@@ -107,8 +106,7 @@ class ActiveTask:
         >>> ActiveTask.from_json(ActiveTask(goal=Note("部署", 0)).to_json()).goal
         Note(text='部署', seq=0)
         """
-        body = {"format": _FORMAT, **_by_field(self)}
-        return json.dumps(body, separators=(",", ":"), sort_keys=True, default=_by_field)
+        return to_record(self, format_number=_FORMAT)
 
     @classmethod
     def from_json(cls, body: str) -> ActiveTask:
@@ -117,62 +115,7 @@ class ActiveTask:
         Raises:
             CorruptionError: the text is damaged, or of another format; build the task anew from the conversation.
         """
-        try:
-            data = json.loads(body)
-            if data.pop("format") != _FORMAT:
-                raise CorruptionError("the record of the task is of another format: build it anew")
-            return _task(data)
-        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-            raise CorruptionError("the record of the task cannot be read: build it anew") from error
-
-
-def _by_field(task: ActiveTask) -> dict[str, Any]:
-    return {field.name: getattr(task, field.name) for field in fields(task)}
-
-
-def _task(data: dict[str, Any]) -> ActiveTask:
-    read: dict[str, Any] = {
-        name: None if value is None and name in _OPTIONAL else _READ[name](value) for name, value in data.items()
-    }
-    return ActiveTask(**read)
-
-
-def _number(value: Any) -> int:
-    if type(value) is not int or value < -1:
-        raise ValueError("no sequence number")
-    return value
-
-
-def _text(value: Any) -> str:
-    if not isinstance(value, str):
-        raise TypeError("no text")
-    return value
-
-
-def _note(value: Any) -> Note:
-    text, seq = value
-    return Note(_text(text), _number(seq))
-
-
-def _step(value: Any) -> Step:
-    name, summary, from_seq, to_seq = value
-    return Step(_text(name), _text(summary), _number(from_seq), _number(to_seq))
-
-
-_OPTIONAL = frozenset({"goal", "phase", "open_step", "before"})
-_READ: dict[str, Callable[[Any], Any]] = {
-    "goal": _note,
-    "sub_requests": lambda value: tuple(map(_note, value)),
-    "since_seq": _number,
-    "phase": _note,
-    "open_step": _note,
-    "steps": lambda value: tuple(map(_step, value)),
-    "findings": lambda value: tuple(map(_note, value)),
-    "upto_seq": _number,
-    "before": _task,
-    "version": _number,
-    "digests": lambda value: tuple((_number(seq), _text(digest)) for seq, digest in value),
-}
+        return from_record(cls, body, format_number=_FORMAT)
 
 
 # --- The status, as the pin shows it --------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gatekeeper_core.context.memory.extraction import MAX_READ_CHARACTERS, Extracted, ForgetRequest, extract, masked
+from gatekeeper_core.context.memory.extraction import MAX_READ_CHARACTERS, extract, masked
 from gatekeeper_core.context.thread.thread import Thread
 from gatekeeper_core.messages import Message, ToolCall
 from tests.case_files import from_file
@@ -18,11 +18,6 @@ from tests.timing import assert_linear
 
 def said(*texts: str) -> Thread:
     return Thread("t1", tuple(Message("user", text) for text in texts), user="ann")
-
-
-def items(thread: Thread) -> list[Extracted | ForgetRequest]:
-    extraction = extract(thread)
-    return [*extraction.found, *extraction.forget]
 
 
 def texts(text: str) -> list[str]:
@@ -102,33 +97,15 @@ def test_secrets_are_left_out_unless_asked_for(text: str) -> None:
     assert extraction.dropped == (0 if text == "我喜欢的话" else 1)
 
 
-pieces = st.sampled_from(
-    [
-        "I like tea",
-        "我住在上海",
-        "if ",
-        "“",
-        "”",
-        '"',
-        "`",
-        "```",
-        "\n",
-        "> ",
-        "。",
-        ", ",
-        "remember that ",
-        "忘掉",
-        "?",
-        "<a>",
-        "</a>",
-    ]
-)
+SAID = ("I like tea", "我住在上海", "if ", "remember that ", "忘掉", "。", ", ", "?", "\n", "> ", "<a>", "</a>")
+pieces = st.sampled_from([*SAID, *('"', "“", "”", "`", "```")])
 
 
 @given(st.lists(pieces, max_size=20).map("".join))
 def test_every_item_is_a_span_whatever_stands_around_it(text: str) -> None:
     assert len(masked(text)) == len(text)
-    for item in items(said(text)):
+    extraction = extract(said(text))
+    for item in (*extraction.found, *extraction.forget):
         assert text[item.start : item.stop] == item.text != ""
 
 

@@ -6,8 +6,8 @@ from functools import partial
 
 import pytest
 
-from gatekeeper_core.context.memory import extraction_rules
-from gatekeeper_core.context.memory.extraction_rules import read_clause
+from gatekeeper_core.context.memory import extraction
+from gatekeeper_core.context.memory.extraction import read_clause
 from gatekeeper_core.text import LazyPattern
 from tests.case_files import from_file
 from tests.timing import assert_linear
@@ -43,7 +43,7 @@ def test_answers_to_two_questions_have_two_keys(first: str, second: str) -> None
     assert one.key != other.key
 
 
-PATTERNS = {name: value for name, value in vars(extraction_rules).items() if isinstance(value, LazyPattern)}
+PATTERNS = {name: value for name, value in vars(extraction).items() if isinstance(value, LazyPattern)}
 
 
 @pytest.mark.parametrize(
@@ -62,5 +62,5 @@ def test_long_clauses_take_no_longer_than_their_length(unit: str) -> None:
 
 @pytest.mark.parametrize("text", ["forget it", "forget about that", "忘了吧", "don't store it"])
 def test_to_forget_nothing_is_no_request(text: str) -> None:
-    match = extraction_rules.FORGET.match(text)
-    assert match is None or extraction_rules.NOTHING_TO_FORGET.match(match[match.lastgroup or 0])
+    match = extraction._FORGET.match(text)
+    assert match is None or extraction._NOTHING_TO_FORGET.match(match[match.lastgroup or 0])

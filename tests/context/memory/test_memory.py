@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -13,7 +12,7 @@ from hypothesis import strategies as st
 from gatekeeper_core.context.memory.memory import LongTermMemory
 from gatekeeper_core.context.memory.search import MemoryConfig
 from gatekeeper_core.embedding import embedding_mark
-from gatekeeper_core.errors import ConfigError, ConflictError
+from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.storage.base import EarlierText, Memory, MemoryRecord, MemoryScope
 from gatekeeper_core.storage.sqlite import InMemoryStore
 from tests.case_files import from_file
@@ -94,6 +93,9 @@ def test_the_same_words_in_another_category_are_another_memory() -> None:
     for category in ("user_preference", "project_context", "skill", "fact"):
         memory.add(ANN, "Python and Redis", category=category)
     assert current(memory) == ["Python and Redis"] * 4
+    memory.add(ANN, "Rust", category="skill", key="language")
+    memory.add(ANN, "Chinese", category="user_preference", key="language")
+    assert current(memory)[:2] == ["Chinese", "Python and Redis"], "so is a key"
 
 
 @from_file("first", "second")
@@ -111,13 +113,8 @@ def test_of_one_key_the_newest_takes_the_place_of_the_older(first: str, second: 
     back = memory.add(ANN, first, category="fact", key="residence")
     assert [each.text for each in memory.history(ANN, back.id)] == [first, second, first]
     assert len({old.id, new.id, back.id}) == 3
-
-
-def test_a_key_belongs_to_its_category() -> None:
-    memory = LongTermMemory(InMemoryStore())
-    memory.add(ANN, "Rust", category="skill", key="language")
-    memory.add(ANN, "Chinese", category="user_preference", key="language")
-    assert current(memory) == ["Chinese", "Rust"]
+    with pytest.raises(ConfigError, match=back.id):
+        memory.update(ANN, new.id, "I live in Oslo")
 
 
 def test_a_known_text_may_get_a_key() -> None:
@@ -161,14 +158,6 @@ def test_an_update_keeps_the_id_and_the_earlier_text() -> None:
     assert memory.search(ANN, "text 24")[0].memory == made
     with pytest.raises(KeyError):
         memory.update(ANN, "nothing", "text")
-
-
-def test_a_superseded_memory_is_not_updated() -> None:
-    memory = LongTermMemory(InMemoryStore())
-    old = memory.add(ANN, "I live in Paris", category="fact", key="residence")
-    new = memory.add(ANN, "I live in Rome", category="fact", key="residence")
-    with pytest.raises(ConfigError, match=new.id):
-        memory.update(ANN, old.id, "I live in Oslo")
 
 
 def test_what_is_forgotten_is_gone_with_all_its_versions() -> None:
@@ -249,27 +238,6 @@ def test_a_search_is_inline_without_a_model_and_in_this_process() -> None:
 # --- several writers -------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("key", [None, "residence"])
-def test_of_many_writers_of_one_text_one_memory_is_left(key: str | None) -> None:
-    memory = LongTermMemory(InMemoryStore())
-    with ThreadPoolExecutor(8) as pool:
-        made = list(pool.map(lambda _: memory.add(ANN, "I live in Paris", category="fact", key=key), range(64)))
-    assert len({each.id for each in made}) == 1
-    assert current(memory) == ["I live in Paris"]
-
-
-class Busy(InMemoryStore):
-    """A store in which other writers are always faster."""
-
-    def put_memories(self, scope: MemoryScope, records: Any, /) -> None:
-        raise ConflictError("memory", expected_version=0, stored_version=1)
-
-
-def test_a_writer_that_is_always_too_late_is_told() -> None:
-    with pytest.raises(ConflictError):
-        LongTermMemory(Busy()).add(ANN, "tea", category="fact")
-
-
 def test_a_ring_of_links_ends() -> None:
     store = InMemoryStore()
     store.put_memories(
@@ -347,6 +315,17 @@ class Overtaken(InMemoryStore):
 
     def get_memory(self, *arguments: Any) -> Any:
         return self._read(super().get_memory(*arguments))
+
+
+@pytest.mark.parametrize("reading", range(1, 5))
+@pytest.mark.parametrize(("text", "key"), [("I live in Paris", None), ("住 Paris", "residence"), ("?!", None)])
+def test_of_two_writers_of_one_text_at_once_one_memory_is_left(text: str, key: str | None, reading: int) -> None:
+    store = Overtaken()
+    memory = LongTermMemory(store)
+    store.other = lambda: memory.add(ANN, text, category="fact", key=key)
+    store.readings_left = reading
+    made = memory.add(ANN, text, category="fact", key=key)
+    assert (store.other(), current(memory)) == (made, [text])
 
 
 @pytest.mark.parametrize("reading", range(1, 9))

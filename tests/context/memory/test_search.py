@@ -22,7 +22,6 @@ from gatekeeper_core.context.memory.search import (
 )
 from gatekeeper_core.embedding import embedding_mark
 from gatekeeper_core.errors import ConfigError
-from gatekeeper_core.selection.anchors import count_terms
 from gatekeeper_core.storage.base import Memory, MemoryRecord, MemoryScope, TermCounts
 from gatekeeper_core.storage.sqlite import InMemoryStore
 
@@ -144,11 +143,21 @@ def test_an_embedder_that_fails_leaves_the_terms(embedder: Any, reason: str, min
     assert (hits.status, hits.reason, hits[0].kind) == ("fallback", reason, "sparse")
 
 
-def test_vectors_of_another_model_are_not_compared() -> None:
+@pytest.mark.parametrize(
+    ("embedder", "name", "texts", "status", "reason"),
+    [
+        (by_word, "old", ["likes tea"], "fallback", "stale_vectors"),
+        (None, "", ["likes tea"], "fallback", "no_stored_vectors"),
+        (None, "", [], "dense", None),
+    ],
+)
+def test_a_search_says_why_no_vectors_were_compared(
+    embedder: Any, name: str, texts: list[str], status: str, reason: str | None
+) -> None:
     store = InMemoryStore()
-    filled(LongTermMemory(store, embedder=by_word, config=MemoryConfig(embedder_name="old")), "likes tea")
-    hits = LongTermMemory(store, embedder=by_word, config=MemoryConfig(embedder_name="new")).search(ANN, "tea")
-    assert (hits.status, hits.reason, hits[0].kind) == ("fallback", "stale_vectors", "sparse")
+    filled(LongTermMemory(store, embedder=embedder, config=MemoryConfig(embedder_name=name)), *texts)
+    hits = LongTermMemory(store, embedder=by_word).search(ANN, "tea")
+    assert (hits.status, hits.reason, [hit.kind for hit in hits]) == (status, reason, ["sparse"] * len(texts))
 
 
 def test_words_and_vectors_are_compared_on_one_scale() -> None:
@@ -178,31 +187,10 @@ def test_an_embedder_says_which_cosine_counts_as_related(related: float | None, 
     assert bool(memory.search(ANN, "喝茶吗？")) == (similarity >= 0.6)
 
 
-@pytest.mark.parametrize(("related", "error"), [(0, ConfigError), (1.0, ConfigError), ("0.3", TypeError)])
-def test_an_impossible_calibration_is_refused(related: Any, error: type[Exception]) -> None:
-    def embedder(texts: Sequence[str]) -> list[list[float]]:
-        return [[1.0] for _ in texts]
-
-    embedder.related_cosine = related  # type: ignore[attr-defined]
-    with pytest.raises(error, match="related_cosine"):
-        LongTermMemory(InMemoryStore(), embedder=embedder)
-
-
 def test_a_name_is_found_by_its_words_whatever_the_vectors_say() -> None:
     memory = filled(LongTermMemory(InMemoryStore(), embedder=by_word), "the cat of project kestrel")
     (hit,) = memory.search(ANN, "kestrel 是什么？")
     assert (hit.kind, hit.similarity > 0.6) == ("sparse", True)
-
-
-def test_a_search_says_where_no_memory_has_a_vector() -> None:
-    without = filled(LongTermMemory(InMemoryStore()), "tea")
-    found = LongTermMemory(without._store, embedder=by_word).search(ANN, "tea")
-    assert (found.status, found.reason) == ("fallback", "no_stored_vectors")
-
-
-def test_an_empty_store_is_no_failure() -> None:
-    hits = LongTermMemory(InMemoryStore(), embedder=by_word).search(ANN, "tea")
-    assert (len(hits), hits.status, hits.reason) == (0, "dense", None)
 
 
 # --- stores ----------------------------------------------------------------------------------------------------------
@@ -245,15 +233,6 @@ def test_what_is_no_memory_and_what_is_no_number_is_no_hit() -> None:
     assert [hit.memory.id for hit in hits] == ["ok"]
 
 
-def test_a_store_that_fails_is_not_hidden() -> None:
-    class Down(InMemoryStore):
-        def count_memories(self, scope: MemoryScope, terms: Any, /) -> TermCounts:
-            raise ConnectionError("down")
-
-    with pytest.raises(ConnectionError):
-        LongTermMemory(Down()).search(ANN, "tea")
-
-
 def test_a_question_without_words_asks_the_store_nothing() -> None:
     store = Flood([MemoryRecord(Memory("m", "?!", "fact"))])
     assert not LongTermMemory(store).search(ANN, "?!", min_similarity=0)
@@ -281,18 +260,22 @@ def test_hits_are_a_sequence() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "error"),
+    ("settings", "error"),
     [
-        ("min_similarity", 1.1, ConfigError),
-        ("min_similarity", -0.1, ConfigError),
-        ("merge_similarity", math.nan, ConfigError),
-        ("merge_similarity", "1", TypeError),
-        ("embedder_name", None, TypeError),
+        *(({"min_similarity": number}, ConfigError) for number in (1.1, -0.1)),
+        *(({"merge_similarity": math.nan}, ConfigError), ({"merge_similarity": "1"}, TypeError)),
+        *(({"embedder_name": None}, TypeError), ({"related_cosine": 0}, ConfigError)),
+        *(({"related_cosine": 1.0}, ConfigError), ({"related_cosine": "0.3"}, TypeError)),
     ],
 )
-def test_impossible_settings_are_refused(name: str, value: Any, error: type[Exception]) -> None:
-    with pytest.raises(error, match=f"MemoryConfig.{name}"):
-        MemoryConfig(**{name: value})
+def test_an_impossible_setting_or_calibration_is_refused(settings: dict[str, Any], error: type[Exception]) -> None:
+    def embedder(texts: Sequence[str]) -> list[list[float]]:
+        return [[1.0] for _ in texts]
+
+    vars(embedder).update(settings)
+    settings.pop("related_cosine", None)
+    with pytest.raises(error, match=next(iter(vars(embedder)))):
+        LongTermMemory(InMemoryStore(), embedder=embedder, config=MemoryConfig(**settings))
 
 
 @pytest.mark.parametrize(
@@ -316,11 +299,3 @@ def test_impossible_settings_are_refused(name: str, value: Any, error: type[Exce
 def test_a_question_that_cannot_be_is_refused(arguments: Any, error: type[Exception]) -> None:
     with pytest.raises(error):
         LongTermMemory(InMemoryStore()).search(**{"scope": ANN, "query": "tea", **arguments})
-
-
-def test_the_terms_of_a_memory_are_those_of_the_one_extractor() -> None:
-    store = InMemoryStore()
-    made = LongTermMemory(store).add(ANN, "用 Redis 做缓存", category="project_context")
-    record = store.get_memory(ANN, made.id)
-    assert record is not None
-    assert record.terms == tuple(count_terms("用 Redis 做缓存"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from concurrent.futures import ThreadPoolExecutor
+from itertools import repeat
 from typing import Any
 
 import pytest
@@ -12,7 +13,6 @@ from gatekeeper_core.context.memory.extraction import Extracted
 from gatekeeper_core.context.memory.memory import LongTermMemory
 from gatekeeper_core.context.memory.update import EXTRACTION_KIND, is_supported, remember_thread
 from gatekeeper_core.context.thread.thread import Thread
-from gatekeeper_core.errors import ConflictError
 from gatekeeper_core.messages import Message
 from gatekeeper_core.storage.base import DerivedRecord, MemoryScope
 from gatekeeper_core.storage.sqlite import InMemoryStore
@@ -41,15 +41,9 @@ def test_a_conversation_is_read_once_and_then_from_where_it_was_left() -> None:
     assert known(memory) == ["I've moved to Rome", "我喜欢喝茶"]
     record = records.load_record("default", "t1", EXTRACTION_KIND)
     assert record == DerivedRecord("{}", 2, 2)
-
-
-def test_what_was_forgotten_is_not_read_again() -> None:
-    memory, records = LongTermMemory(InMemoryStore()), InMemoryStore()
-    thread = said("I live in Paris.")
-    remember_thread(memory, thread, records)
     memory.forget(ANN)
-    remember_thread(memory, thread, records)
-    assert known(memory) == []
+    remember_thread(memory, said("I live in Paris.", "我喜欢喝茶。", "I've moved to Rome."), records)
+    assert known(memory) == [], "what was forgotten is not read again"
 
 
 def test_workers_that_read_the_same_messages_add_nothing_twice() -> None:
@@ -86,15 +80,6 @@ def test_who_has_read_furthest_is_recorded(others: int, left: int) -> None:
     assert record.upto_seq == left
 
 
-def test_a_writer_that_is_always_too_late_is_told() -> None:
-    class Busy(InMemoryStore):
-        def save_record(self, *_: Any, **__: Any) -> int:
-            raise ConflictError("extraction", expected_version=0, stored_version=1)
-
-    with pytest.raises(ConflictError):
-        remember_thread(LongTermMemory(InMemoryStore()), said("I like tea."), Busy())
-
-
 @from_file("before", "request_", "left")
 def test_what_the_user_asks_to_forget_is_deleted(before: list[str], request_: str, left: list[str]) -> None:
     memory = LongTermMemory(InMemoryStore())
@@ -104,10 +89,13 @@ def test_what_the_user_asks_to_forget_is_deleted(before: list[str], request_: st
     assert len(done.forgotten) == len(before) - len(left)
 
 
-def test_what_is_said_after_a_request_to_forget_is_remembered() -> None:
+@pytest.mark.parametrize("extractor", [None, lambda *_: repeat(Extracted("My address is 7 Oak Road", "fact", seq=2))])
+def test_what_is_said_after_a_request_to_forget_is_remembered(extractor: Any) -> None:
+    """Requests are read beside a model too, and one that never stops is cut off."""
     memory = LongTermMemory(InMemoryStore())
-    thread = said("My address is 5 Elm Street.", "Forget my address.", "My address is 7 Oak Road.")
-    remember_thread(memory, thread, InMemoryStore())
+    memory.add(ANN, "My address is 5 Elm Street", category="fact")
+    thread = said("Well.", "Forget my address.", "My address is 7 Oak Road.")
+    remember_thread(memory, thread, InMemoryStore(), extractor=extractor)
     assert known(memory) == ["My address is 7 Oak Road"]
 
 
@@ -151,23 +139,6 @@ def test_a_model_that_fails_leaves_the_rules(given: Any, caplog: pytest.LogCaptu
         done = remember_thread(memory, said("I like tea."), InMemoryStore(), extractor=lambda *_: given)
     assert (done.status, done.reason, known(memory)) == ("fallback", "error: TypeError", ["I like tea"])
     assert "like" not in caplog.text
-
-
-def test_a_model_that_never_stops_is_cut_off() -> None:
-    def model(thread: Thread, after_seq: int) -> Any:
-        while True:
-            yield Extracted("I like tea", "fact")
-
-    memory = LongTermMemory(InMemoryStore())
-    assert remember_thread(memory, said("I like tea."), InMemoryStore(), extractor=model).status == "model"
-    assert known(memory) == ["I like tea"]
-
-
-def test_requests_to_forget_are_read_beside_a_model() -> None:
-    memory = LongTermMemory(InMemoryStore())
-    memory.add(ANN, "My address is 5 Elm Street", category="fact")
-    remember_thread(memory, said("Forget my address."), InMemoryStore(), extractor=lambda *_: ())
-    assert known(memory) == []
 
 
 @from_file("text", "message", "supported")

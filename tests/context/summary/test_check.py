@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from gatekeeper_core.context.summary.check import MAX_UNSUPPORTED, unsupported
+from gatekeeper_core.context.summary.model import MAX_UNSUPPORTED, unsupported
 from tests.case_files import from_file
 
 SAID = [

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gatekeeper_core.context.summary.merge import SHARES, fit_summary, merged, value_of
+from gatekeeper_core.context.summary.merge import SHARES, fit_summary, merged
 from gatekeeper_core.context.summary.record import SECTIONS, Section, Speaker, Summary, SummaryItem
 from gatekeeper_core.errors import ConfigError
 from tests.case_files import from_file
@@ -125,11 +125,10 @@ def test_a_decision_outlives_any_number_of_facts() -> None:
     assert early in fit_summary(Summary(items=(early, *told), upto_seq=60), 300, token_counter=len).items
 
 
-def test_a_decision_is_worth_more_than_any_detail() -> None:
-    plain = decision("Let's use Redis.", 0)
-    rich = detail("Redis 7.2 on db-1.internal:6380 with 16 GB since 2024-05-03, see docs/cache.md.", 99)
-    assert value_of(plain, upto_seq=100) > value_of(rich, upto_seq=100)
-    assert value_of(plain._replace(seqs=(0, 3)), upto_seq=100) > value_of(plain, upto_seq=100)
+def test_where_there_is_room_for_one_sentence_it_is_the_decision() -> None:
+    early, late = decision("We decided to paint the trawler.", 1), fact("I painted the trawler in Svalbard.", 9)
+    for room in (55, 60):
+        assert fit_summary(Summary(items=(early, late), upto_seq=9), room, token_counter=len).items == (early,)
 
 
 def test_every_section_has_a_share_of_the_room() -> None:

@@ -28,27 +28,6 @@ SUMMARY = Summary(
 )
 
 
-def hang_up(*_: Any) -> str:
-    raise ConnectionError("no route to 6380")
-
-
-@pytest.mark.parametrize(
-    ("summarizer", "failure"),
-    [
-        (hang_up, "error: ConnectionError"),
-        (lambda *_: "", "empty"),
-        (lambda *_: " \n", "empty"),
-        (lambda *_: None, "not_text"),
-        (lambda *_: b"text", "not_text"),
-        (lambda *_: "port 6380 " * 100, "too_long"),
-        (lambda: "no arguments", "error: TypeError"),
-    ],
-)
-def test_a_model_that_fails_gives_no_text_and_the_reason(summarizer: Any, failure: str) -> None:
-    """004-60: a failure leaves the sentences in place."""
-    assert draft(summarizer) == Draft("", failure)
-
-
 def draft(summarizer: Summarizer | PlainSummarizer, summary: Summary = SUMMARY, **limits: int) -> Draft:
     given = {"max_tokens": 100, "max_input_tokens": 10_000, **limits}
     return write_draft(summarizer, MESSAGES, summary, counter=len, **given)

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gatekeeper_core.context.task.goals import extract_goal, read_request
+from gatekeeper_core.text import code_fences
 from tests.case_files import from_file
 from tests.timing import assert_linear
 
@@ -47,21 +48,18 @@ def test_dropping_a_goal_without_a_new_one_asks_for_nothing(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["不对，我问的是端口怎么改？", "No, I meant: which port is it on?", "你误会了，把 port 改回来"]
+    ("text", "signs"),
+    [
+        *(("不对，我问的是端口怎么改？", (True, False)), ("No, I meant: which port is it on?", (True, False))),
+        *(("你误会了，把 port 改回来", (True, False)), ("换个话题，酸面包要发酵多久？", (False, True))),
+        ("New topic: how long does sourdough proof?", (False, True)),
+    ],
 )
-def test_a_correction_is_marked_as_one(text: str) -> None:
+def test_a_correction_and_a_change_of_topic_are_marked(text: str, signs: tuple[bool, bool]) -> None:
     """004-64."""
     asked = read_request(text)
     assert asked is not None
-    assert asked.correction
-
-
-@pytest.mark.parametrize("text", ["换个话题，酸面包要发酵多久？", "New topic: how long does sourdough proof?"])
-def test_a_wording_that_changes_the_topic_is_marked(text: str) -> None:
-    asked = read_request(text)
-    assert asked is not None
-    assert asked.switch
-    assert not asked.explicit
+    assert (asked.correction, asked.switch, asked.explicit) == (*signs, False)
 
 
 @from_file("quoted")
@@ -80,28 +78,21 @@ def test_of_a_long_message_both_ends_are_read() -> None:
     assert extract_goal(f"{log}\nExplain the error in line 7.\n{log}") is None
 
 
-PIECES = st.lists(
-    st.one_of(
-        st.sampled_from(
-            [
-                "write tests",
-                "帮我写测试",
-                "ok",
-                "好的，",
-                "New task: ",
-                "先不做这个，",
-                "```",
-                "\n",
-                "> ",
-                "?",
-                "。",
-                "\u2028",
-            ]
-        ),
-        st.text(max_size=12),
-    ),
-    max_size=12,
-).map("".join)
+WORDINGS = (
+    "write tests",
+    "帮我写测试",
+    "ok",
+    "好的，",
+    "New task: ",
+    "先不做这个，",
+    "```",
+    "\n",
+    "> ",
+    "?",
+    "。",
+    "\u2028",
+)
+PIECES = st.lists(st.one_of(st.sampled_from(WORDINGS), st.text(max_size=12)), max_size=12).map("".join)
 
 
 @given(PIECES)
@@ -117,8 +108,6 @@ def test_a_request_is_on_one_line_in_words_of_the_message(text: str) -> None:
 
 def without_quotes(text: str) -> list[str]:
     """Return all characters of a text that may stand in a request, white space aside, code blocks left out."""
-    from gatekeeper_core.text import code_fences
-
     kept, at = [], 0
     for span in code_fences(text):
         kept.append(text[at : span.start])

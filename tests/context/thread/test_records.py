@@ -47,19 +47,6 @@ def test_what_is_returned_is_what_is_stored_now() -> None:
     assert load_record(store, THREAD, "other") is None
 
 
-def test_each_attempt_sees_what_the_faster_writer_saved() -> None:
-    store, seen = InMemoryStore(), []
-
-    def overtaken(record: DerivedRecord | None) -> NewRecord:
-        seen.append(record.version if record else 0)
-        if len(seen) < 3:
-            update_record(store, THREAD, "tally", longer)
-        return longer(record)
-
-    assert update_record(store, THREAD, "tally", overtaken) == ("字字字", 3, 3)
-    assert seen == [0, 1, 2]
-
-
 def test_a_writer_that_always_comes_second_gives_up_after_so_many_attempts() -> None:
     tries = []
 
