@@ -211,4 +211,6 @@ class MemoryStoreContract:
     def test_nothing_is_put_where_nothing_is_given(self) -> None:
         store = self.make_store()
         store.put_memories(ANN, [])
+        with pytest.raises(TypeError, match="records must be MemoryRecord"):
+            store.put_memories(ANN, ["tea"])  # type: ignore[list-item]
         assert not store.find_memories(ANN, limit=1)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from gatekeeper_core.errors import ConflictError
+from gatekeeper_core.errors import ConfigError, ConflictError
 from gatekeeper_core.storage.base import DerivedRecord
 
 if TYPE_CHECKING:
@@ -61,7 +61,10 @@ class RecordStoreContract:
         assert record is not None
         assert record.body == f'"{record.upto_seq}"'
 
-    def test_a_body_that_is_no_text_is_a_type_error(self) -> None:
+    def test_a_body_that_is_no_text_and_a_number_that_is_too_large_are_refused(self) -> None:
         store = self.make_store()
+        with pytest.raises(ConfigError, match="too large to be stored"):
+            store.save_record("default", "t1", "summary", "{}", upto_seq=2**70, expected_version=0)
         with pytest.raises(TypeError, match="body must be a str"):
             store.save_record("default", "t1", "task", b"{}", upto_seq=0, expected_version=0)  # type: ignore[arg-type]
+        assert store.load_record("default", "t1", "summary") is None

@@ -198,6 +198,8 @@ class StoreContract:
         assert [blobs.used_bytes("scope") for blobs in (mine, theirs, other)] == [0, 7, 9]
         with pytest.raises(KeyError):
             mine.get("scope", "a")
+        with pytest.raises(TypeError, match="data must be bytes"):
+            mine.put("scope", "a", "text")  # type: ignore[arg-type]
 
     def test_a_call_without_a_tenant_fails_closed(self) -> None:
         store = self.make_store()

@@ -7,17 +7,13 @@ from typing import NamedTuple
 
 from gatekeeper_core.errors import ConfigError, ConflictError, StaleReadError
 from gatekeeper_core.messages import Message
-from gatekeeper_core.storage.base import DerivedRecord
 from gatekeeper_core.storage.codec import encode_message
 from gatekeeper_core.tokens import check_tokens
 
 __all__ = [
-    "AppendPlan",
     "EncodedMessage",
-    "StoredMessage",
     "check_name",
     "encoded",
-    "next_record",
     "plan_append",
     "reading_range",
 ]
@@ -28,20 +24,6 @@ class EncodedMessage(NamedTuple):
 
     message_id: str | None
     body: bytes
-
-
-class StoredMessage(NamedTuple):
-    """A message that is stored: its sequence number and its bytes."""
-
-    seq: int
-    body: bytes
-
-
-class AppendPlan(NamedTuple):
-    """What an append has to do: the messages to store at the thread's end, and the number of the last one given."""
-
-    new: tuple[EncodedMessage, ...]
-    seq: int
 
 
 def check_name(what: str, name: object) -> str:
@@ -56,14 +38,6 @@ def check_name(what: str, name: object) -> str:
     if not name:
         raise ConfigError(f"{what} must not be empty")
     return name
-
-
-def next_record(body: str, *, upto_seq: int, expected_version: int) -> DerivedRecord:
-    """Return the record that a save makes of its arguments, which are checked."""
-    if not isinstance(body, str):
-        raise TypeError(f"body must be a str, got {type(body).__name__}")
-    check_tokens("upto_seq", upto_seq, at_least=-1)
-    return DerivedRecord(body, upto_seq, expected_version + 1)
 
 
 def encoded(messages: Sequence[Message], *, expected_seq: int | None) -> list[EncodedMessage]:
@@ -105,17 +79,19 @@ def reading_range(*, from_seq: int, limit: int | None, min_seq: int | None, last
 
 def plan_append(
     given: Sequence[EncodedMessage],
-    stored: Mapping[str, StoredMessage],
+    stored: Mapping[str, tuple[int, bytes]],
     *,
     last_seq: int,
     expected_seq: int | None,
     bodies: Callable[[int, int], Sequence[bytes]],
-) -> AppendPlan:
-    """Return what an append has to do; the caller holds the thread's lock.
+) -> tuple[list[EncodedMessage], int]:
+    """Return the messages to store at the thread's end, and the number of the last one given.
+
+    The caller holds the thread's lock.
 
     Args:
         given: the messages of the append, in order.
-        stored: those of them that the thread holds under their id.
+        stored: by their id the number and the bytes of those that the thread holds.
         last_seq: sequence number of the thread's last message, -1 for none.
         expected_seq: what the caller believes ``last_seq`` to be, or None.
         bodies: returns the bytes of stored messages from a sequence number up to another one, that one not included.
@@ -125,10 +101,10 @@ def plan_append(
     """
     if stored and not all(message.message_id for message in given):
         # Without an id to recognise each one by, they must stand side by side.
-        start = next(stored[m.message_id or ""].seq - at for at, m in enumerate(given) if m.message_id in stored)
+        start = next(stored[m.message_id or ""][0] - at for at, m in enumerate(given) if m.message_id in stored)
         if start < 0 or list(bodies(start, start + len(given))) != [message.body for message in given]:
             raise _other_content()
-        return AppendPlan((), start + len(given) - 1)
+        return [], start + len(given) - 1
     new: list[EncodedMessage] = []
     known = dict(stored)
     seq = last_seq
@@ -138,9 +114,9 @@ def plan_append(
             new.append(message)
             seq = last_seq + len(new)
             if message.message_id:
-                known[message.message_id] = StoredMessage(seq, message.body)
-        elif before.body == message.body:
-            seq = before.seq
+                known[message.message_id] = seq, message.body
+        elif before[1] == message.body:
+            seq = before[0]
         else:
             raise _other_content()
     if expected_seq not in (None, last_seq) and (new or not given):
@@ -149,7 +125,7 @@ def plan_append(
             "repeat"
         )
         raise ConflictError("thread", expected_version=expected_seq or 0, stored_version=last_seq, reason=reason)
-    return AppendPlan(tuple(new), seq)
+    return new, seq
 
 
 def _other_content() -> ConflictError:

@@ -14,7 +14,6 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from threading import RLock
-from types import TracebackType
 from typing import NamedTuple
 
 from gatekeeper_core.errors import ConfigError
@@ -121,14 +120,6 @@ class SQLiteStore(TableStore):
             migrate=migrate,
         )
         self.place = self._connections.path
-
-    def __enter__(self) -> SQLiteStore:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self.close()
 
     @property
     def path(self) -> str:

@@ -114,31 +114,23 @@ def schema_state(connection: sqlite3.Connection) -> SchemaState:
     return SchemaState(version, is_empty)
 
 
-def migrate(connection: sqlite3.Connection, migrations: Sequence[str] = MIGRATIONS) -> int:
-    """Bring a file up to date, each migration in one transaction, and return how many were run.
+def migrate(connection: sqlite3.Connection, migrations: Sequence[str] = MIGRATIONS) -> None:
+    """Bring a file up to date, each migration in one transaction.
 
     Several processes may do so at once: each looks at the version again when it holds the lock.
 
     Raises:
-        sqlite3.Error: one failed; the file has the version of the last one that did not.
+        sqlite3.Error: one failed; the file has the version of the last one that did not when the connection is closed.
     """
-    done = 0
     while _number(connection, "PRAGMA user_version") < len(migrations):
         connection.execute("BEGIN IMMEDIATE")
-        try:
-            version = _number(connection, "PRAGMA user_version")
-            if version < len(migrations):
-                for statement in filter(None, map(str.strip, migrations[version].split(";"))):
-                    connection.execute(statement)
-                connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-                connection.execute(f"PRAGMA user_version = {version + 1}")
-                done += 1
-            connection.execute("COMMIT")
-        except BaseException:
-            if connection.in_transaction:
-                connection.execute("ROLLBACK")
-            raise
-    return done
+        version = _number(connection, "PRAGMA user_version")
+        if version < len(migrations):
+            for statement in filter(None, map(str.strip, migrations[version].split(";"))):
+                connection.execute(statement)
+            connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+            connection.execute(f"PRAGMA user_version = {version + 1}")
+        connection.execute("COMMIT")
 
 
 def schema_problems(connection: sqlite3.Connection, migrations: tuple[str, ...] = MIGRATIONS) -> list[str]:

@@ -30,14 +30,7 @@ from gatekeeper_core.errors import ConflictError, CorruptionError, ForgottenErro
 from gatekeeper_core.events import STORE_FORGOT
 from gatekeeper_core.messages import Message
 from gatekeeper_core.observation import tell
-from gatekeeper_core.storage.appending import (
-    StoredMessage,
-    check_name,
-    encoded,
-    next_record,
-    plan_append,
-    reading_range,
-)
+from gatekeeper_core.storage.appending import check_name, encoded, plan_append, reading_range
 from gatekeeper_core.storage.base import (
     BlobRecord,
     BlobStore,
@@ -70,6 +63,7 @@ from gatekeeper_core.storage.forgetting import (
     tombstones_of,
     without_source,
 )
+from gatekeeper_core.tokens import check_tokens
 from gatekeeper_core.vectors import cosine
 
 __all__ = [
@@ -82,6 +76,7 @@ __all__ = [
     "Transaction",
 ]
 
+S = TypeVar("S", bound="TableStore")
 V = TypeVar("V")
 
 CHUNK_BYTES = 32_768
@@ -152,6 +147,15 @@ class TableStore(Store):
     backend: str
     place: str
 
+    def __enter__(self: S) -> S:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close what the store holds open; any later call is refused then."""
+
     @abstractmethod
     def _reading(self) -> AbstractContextManager[Transaction]:
         """Begin a transaction that reads one state of the tables."""
@@ -181,24 +185,19 @@ class TableStore(Store):
         insert = "INSERT INTO messages (tenant, thread, seq, message_id, body) VALUES (?, ?, ?, ?, ?)"
         with self._saving(tenant, b"thread", *key, thread=thread) as transaction:
             last = _last_seq(transaction, key)
-            stored = {
-                names[name]: StoredMessage(seq, body)
-                for name, seq, body in _rows_of(transaction, query, key, list(names))
-            }
-            plan = plan_append(
+            rows = _rows_of(transaction, query, key, list(names))
+            new, given_seq = plan_append(
                 given,
-                stored,
+                {names[name]: (seq, body) for name, seq, body in rows},
                 last_seq=last,
                 expected_seq=expected_seq,
                 bodies=lambda start, stop: _bodies(transaction, key, range(start, stop)),
             )
-            new = [
-                (*key, seq, self._key(name) if name else None, body)
-                for seq, (name, body) in enumerate(plan.new, last + 1)
-            ]
-            if new:
-                transaction.many(insert, new)
-        return plan.seq
+            placed = enumerate(new, last + 1)
+            values = [(*key, seq, self._key(name) if name else None, body) for seq, (name, body) in placed]
+            if values:
+                transaction.many(insert, values)
+        return given_seq
 
     def read_messages(
         self, tenant: str, thread: str, /, *, from_seq: int = 0, limit: int | None = None, min_seq: int | None = None
@@ -225,15 +224,16 @@ class TableStore(Store):
         self, tenant: str, thread: str, kind: str, body: str, /, *, upto_seq: int, expected_version: int
     ) -> int:
         key = (*self._thread(tenant, thread), self._key(check_name("kind", kind)))
-        record = next_record(body, upto_seq=upto_seq, expected_version=expected_version)
-        values = (encode_text(record.body), record.upto_seq, record.version)
+        if not isinstance(body, str):
+            raise TypeError(f"body must be a str, got {type(body).__name__}")
+        check_tokens("upto_seq", upto_seq, at_least=-1)
         with self._saving(tenant, b"record", *key, thread=thread) as transaction:
             row = _record(transaction, key)
             version = int(row[2]) if row else 0
             if version != expected_version:
                 raise ConflictError(kind, expected_version=expected_version, stored_version=version)
-            transaction.execute(_SAVE_RECORD, *key, *values)
-        return record.version
+            transaction.execute(_SAVE_RECORD, *key, encode_text(body), upto_seq, version + 1)
+        return version + 1
 
     def put_memories(self, scope: MemoryScope, records: Sequence[MemoryRecord], /) -> None:
         key = self._user(scope)
@@ -293,7 +293,8 @@ class TableStore(Store):
             if terms:
                 rows += self._holding(transaction, user, terms, among, limit)
             elif vector is None:
-                rows += self._select(transaction, user, f"m.is_current = 1{among.sql}", *among.values, limit=limit)
+                query = f"SELECT {_ROWS} {_MEMORIES} AND m.is_current = 1{among.sql} ORDER BY m.serial DESC LIMIT ?"
+                rows += [StoredMemory(*row) for row in transaction.rows(query, *user, *among.values, limit)]
             if vector is not None:
                 near = self._nearest(transaction, user, vector, among, limit)
                 rows += sorted(near, key=lambda row: -cosine(decode_vector(row.vector or b""), vector))[:limit]
@@ -385,13 +386,6 @@ class TableStore(Store):
         memory, terms = self._decoded(decode_memory, row.body), self._decoded(decode_terms, row.terms)
         vector = None if row.vector is None else self._decoded(decode_vector, row.vector)
         return MemoryRecord(memory, terms, vector, self._decoded(decode_text, row.vector_of))
-
-    def _select(
-        self, transaction: Transaction, key: tuple[bytes, bytes], where: str, *values: Any, limit: int
-    ) -> list[StoredMemory]:
-        """Return memories of a user, newest first."""
-        query = f"SELECT {_ROWS} {_MEMORIES} AND {where} ORDER BY m.serial DESC LIMIT ?"
-        return [StoredMemory(*row) for row in transaction.rows(query, *key, *values, limit)]
 
     def _memories(
         self, transaction: Transaction, key: tuple[bytes, bytes], names: Iterable[str | bytes]

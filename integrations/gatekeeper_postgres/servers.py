@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from psycopg import conninfo as psycopg_conninfo
@@ -18,32 +18,23 @@ _MAX_MS = 2**31 - 1  # of the server's own settings
 _GRACE_MS = 10_000
 
 
-class Timeouts(NamedTuple):
-    """How long the server works on a statement, and waits for another writer, in milliseconds; 0: without end."""
-
-    statement_ms: int
-    lock_ms: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Server:
+class Server(NamedTuple):
     """A server, and how it is asked.
 
     Attributes:
         conninfo: what psycopg connects to, ours added where the caller said nothing; "" for a pool of the caller's.
         place: names the server and the database in errors.
-        timeouts: of statements and locks.
-        connect_timeout_ms: how long a call waits for a connection.
-        min_connections: how many connections are held open.
-        max_connections: how many there are at most.
+        timeouts: how long the server works on a statement, and waits for another writer, in milliseconds; 0: without
+            end.
+        max_connections: how many connections there are at most.
+        pool_arguments: what a pool is made with.
     """
 
     conninfo: str
     place: str
-    timeouts: Timeouts
-    connect_timeout_ms: int
-    min_connections: int
+    timeouts: tuple[int, int]
     max_connections: int
+    pool_arguments: Mapping[str, Any]
 
     @classmethod
     def of(
@@ -77,30 +68,20 @@ class Server:
         check_tokens("max_connections", max_connections, at_least=max(1, min_connections))
         # First, because it refuses what cannot be read without quoting it.
         place = _place_of_pool(pool) if pool is not None else place_of(conninfo or "")
-        timeouts = Timeouts(min(statement_timeout_ms, _MAX_MS), min(lock_timeout_ms, _MAX_MS))
-        return cls(
-            conninfo=_completed(conninfo, statement_timeout_ms, connect_timeout_ms) if conninfo is not None else "",
-            place=place,
-            timeouts=timeouts,
-            connect_timeout_ms=connect_timeout_ms,
-            min_connections=min_connections,
-            max_connections=max_connections,
-        )
-
-    @property
-    def pool_arguments(self) -> dict[str, Any]:
-        """What a pool is made with."""
-        seconds = self.connect_timeout_ms / 1000
-        return {
-            "conninfo": self.conninfo,
+        full = _completed(conninfo, statement_timeout_ms, connect_timeout_ms) if conninfo is not None else ""
+        seconds = connect_timeout_ms / 1000
+        pool_arguments = {
+            "conninfo": full,
             "kwargs": {"autocommit": True},
-            "min_size": self.min_connections,
-            "max_size": self.max_connections,
+            "min_size": min_connections,
+            "max_size": max_connections,
             "timeout": seconds,
             # A pool that waits ever longer for a server would not be there when the server is back.
             "reconnect_timeout": seconds,
             "open": False,
         }
+        timeouts = min(statement_timeout_ms, _MAX_MS), min(lock_timeout_ms, _MAX_MS)
+        return cls(full, place, timeouts, max_connections, pool_arguments)
 
 
 def _place_of_pool(pool: ConnectionPool[Any]) -> str:

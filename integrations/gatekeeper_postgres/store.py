@@ -15,7 +15,6 @@ from array import array
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from hashlib import blake2b
-from types import TracebackType
 from typing import Any, NamedTuple
 
 from psycopg_pool import ConnectionPool
@@ -183,14 +182,6 @@ class PostgresStore(TableStore):
             state = self._make_room_for_vectors(create=create)
         self._vectors = state.vectors if state.has_embeddings else None
         tell(STORE_OPENED, backend=BACKEND, found_version=self._found_version, schema_version=NEWEST)
-
-    def __enter__(self) -> PostgresStore:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self.close()
 
     @property
     def found_schema_version(self) -> int:

@@ -66,17 +66,11 @@ class VectorType(NamedTuple):
         return f"?::{self._kind(dimensions) or self.name}"
 
     def making_index(self, dimensions: int) -> str:
-        """Return what makes the index of a dimension.
-
-        Raises:
-            ValueError: there is none for it.
-        """
-        held, kind = self.indexed(dimensions), self._kind(dimensions)
-        if held is None or kind is None:
-            raise ValueError("no index for so many dimensions")
-        operators = kind.partition("(")[0] + "_cosine_ops"
+        """Return what makes the index of a dimension that can have one."""
+        operators = f"{self._kind(dimensions)}".partition("(")[0] + "_cosine_ops"
         return (
-            f"CREATE INDEX IF NOT EXISTS memories_near_{dimensions:d} ON memories USING hnsw ({held} {operators}) "
+            f"CREATE INDEX IF NOT EXISTS memories_near_{dimensions:d} ON memories "
+            f"USING hnsw ({self.indexed(dimensions)} {operators}) "
             f"WHERE is_current = 1 AND length(vector) = {4 * dimensions:d}"
         )
 

@@ -8,12 +8,12 @@ Environment:
 
 from __future__ import annotations
 
-import os
 import subprocess
 import threading
 import time
 from collections import Counter
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import psycopg
@@ -30,10 +30,10 @@ from tests.message_store_contract import ids_of, said
 from tests.servers import PostgresServer, running_or_skipped
 from tests.storage.test_sqlite_faults import (
     CALLS,
-    TIMES,
     Child,
     chance,
-    error_of,
+    fail_at_each_statement,
+    fail_at_each_statement_of_forgetting,
     look_for,
     mix_all_calls,
     rounds,
@@ -392,25 +392,8 @@ def test_whichever_statement_fails_all_of_a_call_is_stored_or_nothing(
     monkeypatch.setattr(connections.psycopg, "Cursor", Failing)
     monkeypatch.setattr(Failing, "left", None)
     monkeypatch.setattr(Failing, "loses_connection", loses_connection)
-    fill(store)
-    store.forget("acme", user="gone")
-    before = state(conninfo)
     fault = "the Nth statement of a call fails" + (", and its connection with it" if loses_connection else "")
-    for number in range(100):
-        Failing.left = number
-        error = error_of(lambda: call(store))
-        Failing.left = None
-        if error is None:
-            assert number >= 3
-            assert state(conninfo) != before
-            return
-        assert store.place in str(error)
-        assert "made up" not in str(error)
-        with fault_round(STORE, fault) as found:
-            found.refused()
-            found.content(state(conninfo) == before, "half a call")
-            found.stored(store.last_seq("acme", "t1") == 1, "what was there before")
-    pytest.fail("the call never came to its end")
+    fail_at_each_statement(store, call, Failing, lambda: state(conninfo), STORE, fault=fault)
 
 
 def test_whichever_statement_of_forgetting_fails_the_rows_are_all_there_or_all_gone(
@@ -418,33 +401,7 @@ def test_whichever_statement_of_forgetting_fails_the_rows_are_all_there_or_all_g
 ) -> None:
     monkeypatch.setattr(connections.psycopg, "Cursor", Failing)
     monkeypatch.setattr(Failing, "left", None)
-    outcomes = set()
-    number = 0
-    while True:
-        store.begin_anew("acme", thread="t1")
-        store.forget("acme")
-        store.begin_anew("acme")
-        fill(store)
-        before = seen(store)
-        with fault_round(STORE, "the Nth statement of forgetting fails") as found:
-            Failing.left = number
-            try:
-                gone = store.forget("acme", thread="t1")
-            except StorageError:
-                Failing.left = None
-                found.refused()
-                found.stored(seen(store) == before, "what was not forgotten")
-                outcomes.add("undone")
-                number += 1
-                continue
-            Failing.left = None
-            outcomes.add("purged" if gone.is_purged else "not purged")
-            found.content(ids_of(store) == [], "what was forgotten")
-        if gone.is_purged:
-            break
-        assert store.purge()
-        number += 1 if TIMES > 1 else 5
-    assert outcomes == {"undone", "not purged", "purged"}
+    fail_at_each_statement_of_forgetting(store, Failing, STORE)
 
 
 SLOW = "; ".join(f"CREATE TABLE added_{n} (tenant bytea PRIMARY KEY)" for n in range(40))
@@ -517,19 +474,15 @@ def test_what_was_acknowledged_survives_a_kill_of_a_worker_at_any_moment(store: 
 
 def test_processes_that_write_to_one_thread_lose_and_double_nothing(store: PostgresStore, conninfo: str) -> None:
     """Each repeats every append, as after an answer that was lost."""
-    children = []
-    for child in range(4):
-        pid = os.fork()
-        if pid == 0:
-            status = 1
-            try:
-                seqs = [store.append_messages("acme", "t1", said(100 * child + n // 2)) for n in range(40)]
-                status = int(seqs[::2] != seqs[1::2] or seqs != sorted(seqs))
-            finally:
-                os._exit(status)
-        children.append(pid)
+
+    def work(_: Callable[[str], None], child: int) -> None:
+        seqs = [store.append_messages("acme", "t1", said(100 * child + n // 2)) for n in range(40)]
+        assert seqs[::2] == seqs[1::2] == sorted(seqs[::2])
+
+    children = [Child(partial(work, child=child)) for child in range(4)]
     with fault_round(STORE, "four processes append to one thread, each append twice") as found:
-        assert [os.waitpid(pid, 0)[1] for pid in children] == [0] * 4
+        for child in children:
+            child.ended()
         times = Counter(map(str, ids_of(store)))
         for name in (f"m{100 * child + n}" for child in range(4) for n in range(20)):
             found.stored(times[name] == 1, name)

@@ -15,7 +15,6 @@ from gatekeeper_core.storage.base import Memory, MemoryRecord, MemoryScope
 from gatekeeper_core.vectors import cosine, unit_vector
 from gatekeeper_postgres import PostgresStore, connections
 from gatekeeper_postgres import store as module
-from gatekeeper_postgres.vectors import VectorType
 from tests.memory_store_contract import ids, record
 
 if TYPE_CHECKING:
@@ -184,22 +183,3 @@ def test_without_pgvector_vectors_are_compared_here_and_later_copied(postgres_da
         finally:
             connection.execute("DROP OWNED BY plain")
             connection.execute("DROP ROLE plain")
-
-
-def test_a_term_among_very_many_memories_is_looked_up_in_postings(store: PostgresStore) -> None:
-    """004-58: rare terms cost no more with many memories; a common one reads as many as are asked for."""
-    store.put_memories(ANN, [record(f"m{n}", "common", f"rare{n}") for n in range(3_000)])
-    with store._connections._pool().connection() as connection:
-        connection.execute("ANALYZE")
-    assert ids(store.find_memories(ANN, terms=["rare5", "common"], limit=2)) == ["m2999", "m5"]
-    assert store.count_memories(ANN, ["common", "rare7"]).by_term == {"common": 3_000, "rare7": 1}
-
-
-def test_the_expressions_of_an_index_and_of_a_search_are_the_same() -> None:
-    vectors = VectorType("public")
-    for dimensions in (3, 3_000):
-        held = vectors.indexed(dimensions)
-        assert held is not None
-        assert held in vectors.making_index(dimensions)
-    with pytest.raises(ValueError, match="no index"):
-        vectors.making_index(4_001)

@@ -15,7 +15,6 @@ import gatekeeper_postgres
 from gatekeeper_core.errors import ConfigError, CorruptionError, StorageError
 from gatekeeper_postgres.connections import lock_on
 from gatekeeper_postgres.errors import UnfitTablesError, place_of, typed
-from gatekeeper_postgres.store import MAX_NAME_BYTES, PostgresStore
 
 pytestmark = pytest.mark.postgres
 
@@ -59,14 +58,6 @@ def test_a_connection_string_that_cannot_be_read_is_not_quoted() -> None:
         with pytest.raises(ConfigError, match="conninfo cannot be read") as caught:
             place_of(wrong)
         assert "s3cret" not in str(caught.value)
-
-
-@pytest.mark.parametrize("letter", ["x", "端", "\ud800"])
-def test_names_differ_in_an_index_as_they_differ(letter: str) -> None:
-    names = [letter * count for count in (1, 100, MAX_NAME_BYTES, 5_000, 5_001)]
-    keys = [PostgresStore._key(name) for name in names]
-    assert len(set(keys)) == len(names)
-    assert max(map(len, keys)) <= MAX_NAME_BYTES
 
 
 def test_locks_differ_by_each_of_their_names() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 import subprocess
 import sys
@@ -23,6 +22,7 @@ from tests.blob_store_contract import BlobStoreContract
 from tests.memory_store_contract import MemoryStoreContract, record
 from tests.message_store_contract import MessageStoreContract, ids_of, said
 from tests.record_store_contract import RecordStoreContract
+from tests.storage.test_sqlite_faults import Child
 from tests.store_contract import StoreContract, fill, seen
 
 if TYPE_CHECKING:
@@ -140,7 +140,7 @@ def test_a_forked_process_opens_connections_of_its_own(conninfo: str) -> None:
             store.close()
 
         mine = backend()
-        assert forked(work) != [mine]
+        assert Child(work).ended() != [mine]
         assert backend() == mine
         assert ids_of(store) == ["m0", "m1"]
     with ConnectionPool(conninfo, min_size=1, open=True) as pool, PostgresStore(pool=pool) as store:
@@ -151,28 +151,9 @@ def test_a_forked_process_opens_connections_of_its_own(conninfo: str) -> None:
             except StorageError as error:
                 say(str(error))
 
-        (words,) = forked(refused)
+        (words,) = Child(refused).ended()
         assert words.endswith("the pool belongs to the parent process: open one in this one")
         assert store.last_seq("acme", "t1") == 1
-
-
-def forked(work: Callable[[Callable[[str], None]], None]) -> list[str]:
-    """Run a function in a child process, and return the lines that it says."""
-    reading, writing = os.pipe()
-    pid = os.fork()
-    if pid == 0:
-        status = 1
-        try:
-            os.close(reading)
-            work(lambda line: os.write(writing, f"{line}\n".encode()) and None)
-            status = 0
-        finally:
-            os._exit(status)
-    os.close(writing)
-    with os.fdopen(reading) as pipe:
-        lines = pipe.read().splitlines()
-    assert os.waitpid(pid, 0)[1] == 0
-    return lines
 
 
 def test_a_process_that_does_not_close_its_store_ends_at_once_and_a_forked_one_leaves_it_open(conninfo: str) -> None:
@@ -216,13 +197,6 @@ def test_arguments_are_checked(store: PostgresStore, conninfo: str) -> None:
         PostgresStore()
     with pytest.raises(TypeError, match="conninfo must be a str"):
         PostgresStore(7)  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="data must be bytes"):
-        store.blobs_of("acme", "t1").put("s", "a", "text")  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="records must be MemoryRecord"):
-        store.put_memories(MemoryScope("acme", "ann"), ["tea"])  # type: ignore[list-item]
-    with pytest.raises(ConfigError, match="too large to be stored"):
-        store.save_record("acme", "t1", "task", "{}", upto_seq=2**70, expected_version=0)
-    assert store.load_record("acme", "t1", "task") is None
     assert store.find_memories(MemoryScope("acme", "ann"), terms=["tea"], limit=2**80) == ()
     assert store.read_messages("acme", "t1", from_seq=2**80, limit=2**80) == ()
 

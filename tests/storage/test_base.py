@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import pytest
-
-from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.storage.base import BlobRecord, is_in_process, thread_blobs
-from gatekeeper_core.storage.in_memory import InMemoryBlobStore
 from gatekeeper_core.storage.sqlite import InMemoryStore, SQLiteStore
 from tests.blob_store_contract import BlobStoreContract
 
@@ -49,16 +45,6 @@ class ListStore:
 class TestAStoreOfTheUsersOwn(BlobStoreContract):
     def make_store(self) -> BlobStore:
         return ListStore()
-
-
-def test_a_store_that_tells_threads_apart_gives_each_its_own_blobs_and_any_other_one_itself() -> None:
-    plain, whole = InMemoryBlobStore(), InMemoryStore()
-    assert thread_blobs(plain, "acme", "t1") is plain
-    thread_blobs(whole, "acme", "t1").put("s", "id", b"bytes")
-    assert thread_blobs(whole, "acme", "t1").get("s", "id") == b"bytes"
-    assert [thread_blobs(whole, *other).records("s") for other in (("acme", "t2"), ("other", "t1"))] == [(), ()]
-    with pytest.raises(ConfigError, match="thread"):
-        thread_blobs(whole, "acme", "")
 
 
 def test_the_blobs_of_a_thread_wait_for_somebody_where_their_store_does(tmp_path: Path) -> None:

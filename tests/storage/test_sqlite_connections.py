@@ -20,11 +20,11 @@ from gatekeeper_core.context.thread.stored import StoredThreads
 from gatekeeper_core.errors import CorruptionError, StorageError
 from gatekeeper_core.storage.sqlite import SQLiteStore
 from tests.message_store_contract import ids_of, said
-from tests.storage.test_sqlite_faults import CALLS
+from tests.storage.test_sqlite_faults import CALLS, Child
 from tests.store_contract import fill, seen
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 
 @pytest.fixture
@@ -80,46 +80,26 @@ def test_closing_closes_the_connections_of_all_threads(path: Path) -> None:
         assert descriptors(path) == 0
 
 
-def forked(child: object) -> int:
-    """Run a function in a child process and return its exit status."""
-    pid = os.fork()
-    if pid == 0:
-        status = 1
-        try:
-            child()  # type: ignore[operator]
-            status = 0
-        finally:
-            os._exit(status)
-    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-
-
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 def test_a_child_and_its_parent_lose_nothing_of_each_other(store: SQLiteStore, path: Path) -> None:
     """Also when the parent ends first, which is when SQLite clears the log away."""
     store.append_messages("acme", "t1", said(0))
-    parent_is_closed, child_is_open = os.pipe(), os.pipe()
+    reading, writing = os.pipe()
 
-    def child() -> None:
+    def work(say: Callable[[str], None]) -> None:
         store.append_messages("acme", "t1", said(1))
-        os.write(child_is_open[1], b"x")
-        os.read(parent_is_closed[0], 1)
+        say("open")
+        os.read(reading, 1)
         store.append_messages("acme", "t1", said(2))
 
-    pid = os.fork()
-    if pid == 0:
-        status = 1
-        try:
-            child()
-            status = 0
-        finally:
-            os._exit(status)
-    os.read(child_is_open[0], 1)
+    child = Child(work)
+    assert child.first() == "open\n"
     assert ids_of(store) == ["m0", "m1"]
     store.close()
-    os.write(parent_is_closed[1], b"x")
-    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
-    for end in (*parent_is_closed, *child_is_open):
-        os.close(end)
+    os.write(writing, b"x")
+    child.ended()
+    os.close(reading)
+    os.close(writing)
     with SQLiteStore(path) as again:
         assert ids_of(again) == ["m0", "m1", "m2"]
         assert again.check() == ()
@@ -140,11 +120,11 @@ def test_threads_that_write_while_others_fork_lose_nothing(store: SQLiteStore) -
     threads = [threading.Thread(target=write, args=(writer,)) for writer in range(2)]
     for thread in threads:
         thread.start()
-    statuses = [forked(lambda n=n: store.append_messages("acme", "t1", said(50_000 + n))) for n in range(5)]
+    for n in range(5):
+        Child(lambda _, n=n: store.append_messages("acme", "t1", said(50_000 + n))).ended()
     stop.set()
     for thread in threads:
         thread.join()
-    assert statuses == [0] * 5
     assert sorted(ids_of(store)) == sorted(f"m{n}" for n in [*written, *range(50_000, 50_005)])  # type: ignore[type-var]
     assert store.check() == ()
 
@@ -263,14 +243,6 @@ def test_a_file_is_made_only_where_it_may_be(path: Path) -> None:
         path.touch()
 
 
-def test_an_empty_file_beside_a_log_is_no_new_store(path: Path) -> None:
-    path.touch()
-    Path(f"{path}-wal").write_bytes(b"x" * 5_000)
-    with pytest.raises(CorruptionError, match="the file is empty or gone, and its write-ahead log is not"):
-        SQLiteStore(path)
-    assert Path(f"{path}-wal").stat().st_size == 5_000
-
-
 @pytest.mark.parametrize(
     "content", [b"a diary of mine\n" * 500, b"xy", os.urandom(9_000), b"SQLite format 3\0" + bytes(84)]
 )
@@ -331,7 +303,7 @@ def open_folder() -> Iterator[Path]:
 def test_a_file_that_must_not_be_written_is_named(open_folder: Path) -> None:
     name = open_folder / "store.db"
 
-    def child() -> None:
+    def work(_: Callable[[str], None]) -> None:
         become_nobody()
         with pytest.raises(StorageError, match="rights on"):
             SQLiteStore(name)
@@ -339,7 +311,7 @@ def test_a_file_that_must_not_be_written_is_named(open_folder: Path) -> None:
     SQLiteStore(name).close()
     name.chmod(0o444)
     open_folder.chmod(0o555)
-    assert forked(child) == 0
+    Child(work).ended()
 
 
 @pytest.mark.parametrize("folder_mode", [0o777, 0o555], ids=["the file", "the file and its folder, while it is open"])
@@ -347,7 +319,7 @@ def test_a_file_that_may_only_be_read_is_read_and_refuses_each_write(open_folder
     """The error says what to do; a build goes on without what it would have saved."""
     name = open_folder / "store.db"
 
-    def child() -> None:
+    def work(_: Callable[[str], None]) -> None:
         become_nobody()
         with SQLiteStore(name) as store:
             assert seen(store) == before
@@ -368,7 +340,7 @@ def test_a_file_that_may_only_be_read_is_read_and_refuses_each_write(open_folder
         elsewhere.execute("SELECT count(*) FROM messages").fetchone()
         name.chmod(0o444)
         open_folder.chmod(folder_mode)
-        assert forked(child) == 0
+        Child(work).ended()
     name.chmod(0o644)
     open_folder.chmod(0o777)
     with SQLiteStore(name) as store:

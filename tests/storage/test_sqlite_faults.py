@@ -74,10 +74,12 @@ class Child:
         self.pid = os.fork()
         if self.pid == 0:
             os.close(reading)
+            status = 1
             try:
                 work(partial(self._say, writing))
+                status = 0
             finally:
-                os._exit(0)
+                os._exit(status)
         os.close(writing)
         self._pipe = os.fdopen(reading, encoding="utf-8")
 
@@ -85,9 +87,20 @@ class Child:
     def _say(writing: int, line: str) -> None:
         os.write(writing, f"{line}\n".encode())
 
+    def first(self) -> str:
+        """Return its first line."""
+        return self._pipe.readline()
+
+    def ended(self) -> list[str]:
+        """Wait until it has come to its end, and return its other lines."""
+        with self._pipe:
+            lines = self._pipe.read().splitlines()
+        assert os.waitpid(self.pid, 0)[1] == 0
+        return lines
+
     def killed(self, *, after_seconds: float) -> list[str]:
         """Kill it so long after its first line, and return its lines."""
-        first = self._pipe.readline()
+        first = self.first()
         time.sleep(after_seconds)
         os.kill(self.pid, signal.SIGKILL)
         os.waitpid(self.pid, 0)
@@ -462,31 +475,41 @@ CALLS: dict[str, Callable[[Store], object]] = {
 
 @pytest.mark.parametrize("call", CALLS.values(), ids=CALLS.keys())
 def test_whichever_statement_fails_all_of_a_call_is_stored_or_nothing(
-    path: Path, monkeypatch: pytest.MonkeyPatch, call: Callable[[SQLiteStore], object]
+    path: Path, monkeypatch: pytest.MonkeyPatch, call: Callable[[Store], object]
 ) -> None:
     let_fail(monkeypatch)
     with SQLiteStore(path) as store:
-        fill(store)
-        store.forget("acme", user="gone")
-        before = state(store)
+        fail_at_each_statement(store, call, Failing, lambda: state(store), STORE)
+        assert store.check() == ()
+
+
+def fail_at_each_statement(
+    store: Any,
+    call: Callable[[Store], object],
+    failing: Any,
+    rows: Callable[[], object],
+    name: str,
+    *,
+    fault: str = "the Nth statement of a call fails",
+) -> None:
+    """Let a call fail at its first statement, then at its second one and so on until it comes to its end."""
+    fill(store)
+    store.forget("acme", user="gone")
+    before = rows()
     for number in range(200):
-        copy = path.with_name(f"copy-{number}.db")
-        shutil.copy(path, copy)
-        with SQLiteStore(copy) as store:
-            Failing.left = number
-            error = error_of(lambda: call(store))
-            Failing.left = None
-            if error is None:
-                assert number > 3
-                assert state(store) != before
-                return
-            assert str(copy) in str(error)
-            with fault_round(STORE, "the Nth statement of a call fails") as found:
-                found.refused()
-                found.content(state(store) == before, "half a call")
-            assert store.check() == ()
-            call(store)  # and it can be used as before
-            assert state(store) != before
+        failing.left = number
+        error = error_of(lambda: call(store))
+        failing.left = None
+        if error is None:
+            assert number >= 3
+            assert rows() != before
+            return
+        assert store.place in str(error)
+        assert "made up" not in str(error)
+        with fault_round(name, fault) as found:
+            found.refused()
+            found.content(rows() == before, "half a call")
+            found.stored(store.last_seq("acme", "t1") == 1, "what was there before")
     pytest.fail("the call never came to its end")
 
 
@@ -510,29 +533,36 @@ def test_whichever_statement_of_forgetting_fails_the_rows_are_all_there_or_all_g
 ) -> None:
     let_fail(monkeypatch)
     with SQLiteStore(path) as store:
+        fail_at_each_statement_of_forgetting(store, Failing, STORE)
+        assert store.check() == ()
+
+
+def fail_at_each_statement_of_forgetting(store: Any, failing: Any, name: str) -> None:
+    """Forget the same again and again, each time with a later statement that fails, until none does."""
+    outcomes: set[str] = set()
+    number = 0
+    while "purged" not in outcomes:
+        store.begin_anew("acme", thread="t1")
+        store.forget("acme")
+        store.begin_anew("acme")
         fill(store)
         before = seen(store)
-    outcomes = set()
-    for number in range(200):
-        copy = path.with_name(f"copy-{number}.db")
-        shutil.copy(path, copy)
-        with fault_round(STORE, "the Nth statement of forgetting fails") as found, SQLiteStore(copy) as store:
-            Failing.left = number
+        with fault_round(name, "the Nth statement of forgetting fails") as found:
+            failing.left = number
             try:
                 gone = store.forget("acme", thread="t1")
             except StorageError:
-                Failing.left = None
+                failing.left = None
                 found.refused()
                 found.stored(seen(store) == before, "what was not forgotten")
                 outcomes.add("undone")
+                number += 1
                 continue
-            Failing.left = None
+            failing.left = None
             outcomes.add("purged" if gone.is_purged else "not purged")
             found.content(ids_of(store) == [], "what was forgotten")
-            assert store.check() == ()
-            if gone.is_purged:
-                break
-            assert store.purge()
+        assert store.purge()
+        number += 1 if TIMES > 1 else 5
     assert outcomes == {"undone", "not purged", "purged"}
 
 
@@ -597,7 +627,9 @@ def one_of_all_calls(store: SQLiteStore, draw: random.Random, name: str, appende
 def test_an_empty_file_in_the_place_of_a_store_with_a_log_is_an_error(tmp_path: Path) -> None:
     copy, _ = with_a_log(tmp_path, 3)
     copy.write_bytes(b"")
+    log = Path(f"{copy}-wal").read_bytes()
     with fault_round(STORE, "an empty file beside a log") as found:
-        with pytest.raises(CorruptionError):
+        with pytest.raises(CorruptionError, match="the file is empty or gone, and its write-ahead log is not"):
             SQLiteStore(copy)
         found.refused()
+        found.content(Path(f"{copy}-wal").read_bytes() == log, "the log")

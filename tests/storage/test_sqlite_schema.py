@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, suppress
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -115,16 +115,6 @@ def test_of_many_that_open_a_new_file_at_once_each_finds_the_tables(tmp_path: Pa
     with SQLiteStore(path) as store:
         assert len(ids_of(store)) == 6
         assert store.check() == ()
-
-
-def test_a_migration_that_fails_is_undone_and_keeps_no_lock(tmp_path: Path) -> None:
-    connection, other = (sqlite3.connect(tmp_path / "store.db", timeout=0, isolation_level=None) for _ in "ab")
-    with closing(connection), closing(other):
-        with pytest.raises(sqlite3.OperationalError, match="added"):
-            migrate(connection, (*MIGRATIONS, BROKEN))
-        assert migrate(other) == 0
-        other.execute("BEGIN IMMEDIATE")
-        assert other.execute("SELECT count(*) FROM sqlite_master WHERE name = 'added'").fetchone() == (0,)
 
 
 class Interrupted(sqlite3.Connection):

@@ -73,10 +73,7 @@ _HEAD = LazyPattern(r"\[[a-z]{3,10}: [0-9]{1,12} of [0-9]{1,12} [a-z]{4,6} shown
 _LEAST_TOKENS = 100
 
 _KEPT_TOKENS = 400
-"""Results up to this size are never cut, only written in fewer tokens. Source: ours."""
-
-_LOSSLESS_TOKENS = 400
-"""A table without loss that is no larger is shown whole. Source: ours."""
+"""Results up to this size are never cut, only written in fewer tokens; nor is a table without loss. Source: ours."""
 
 _MADE_TOKENS = 1_000
 """A digest may be this large however small ``max_tokens`` is: the names of a table's columns alone. Source: ours."""
@@ -162,7 +159,7 @@ class _Job(NamedTuple):
     text: str
     kind: str
     tokens: int
-    is_old: bool
+    age_rounds: int
     live: tuple[str, ...]
     memory: WorkingMemory | None
     task: Task
@@ -287,7 +284,8 @@ class ToolResultCompressor:
         memory = memory_of(self, context.thread_id, tenant=context.tenant)
         owner = None if memory is None else (context.tenant, context.thread_id)
         digest = sha256(message.text.encode("utf-8", "surrogatepass")).digest()
-        key = (digest, context.tool_name, context.query, _is_old(context.age_rounds), owner)
+        is_old = context.age_rounds >= _OFFLOADED_AFTER_ROUNDS
+        key = (digest, context.tool_name, context.query, is_old, owner)
         known = self._memo.get(key)
         if known is None or (known[1] and memory and not memory.touch(known[1])):
             # An id in the window may stand in a text of others: only those of this memory are pointers.
@@ -309,7 +307,7 @@ class ToolResultCompressor:
             return ToolResult(safe, "ours", "unchanged", tokens, tokens, 0, None)
         budget = min(config.max_tokens, max(_LEAST_TOKENS, int(_SHARE * tokens)))
         task = Task(Asked(context.query), budget, self._counter, config.list_items)
-        job = _Job(text, safe, "prose", tokens, _is_old(context.age_rounds), live, memory, task)
+        job = _Job(text, safe, "prose", tokens, context.age_rounds, live, memory, task)
         if len(safe) < config.min_chars:
             return self._unchanged(job)
         result = self._compressed(job, self._strategies.get(context.tool_name or ""))
@@ -372,7 +370,7 @@ class ToolResultCompressor:
                 return None
             rows, around = sample
             return self._digested(job, digest_parts([rows], around, self._less_head(job)))
-        if lossless_only or job.tokens <= 4 * _LOSSLESS_TOKENS:
+        if lossless_only or job.tokens <= 4 * _KEPT_TOKENS:
             lossless = self._lossless(job, value)
             if lossless is not None:
                 return lossless
@@ -382,7 +380,7 @@ class ToolResultCompressor:
         """Return the value without loss where that is small enough, or must be; None where it is to be cut."""
         written = defused(lossless_json(value))
         tokens = self._counter(written)
-        most = max(_LOSSLESS_TOKENS, job.task.budget_tokens)
+        most = max(_KEPT_TOKENS, job.task.budget_tokens)
         if not self._config.lossless_only and job.tokens > _KEPT_TOKENS and tokens > most:
             return None
         if tokens > _WORTH_IT * job.tokens:
@@ -395,9 +393,8 @@ class ToolResultCompressor:
         The preview: its beginning, the lines that were asked for with those around them, and its end.
         """
         is_large = _size(job.text) >= self._config.offload_bytes
-        pointer = None
-        if is_large or (job.is_old and len(job.text) >= 2 * self._config.min_chars):
-            pointer = job.put_aside()
+        is_old = job.age_rounds >= _OFFLOADED_AFTER_ROUNDS and len(job.text) >= 2 * self._config.min_chars
+        pointer = job.put_aside() if is_large or is_old else None
         if pointer is None:
             return self._unchanged(job)
         sample = sample_lines(job.text, job.task.asked, max_chars=_ANALYSED_CHARS)
@@ -480,10 +477,6 @@ def compress_tool_result(
     """
     compressor = ToolResultCompressor(config, working_memory=working_memory, token_counter=token_counter)
     return compressor.compress(text, tool_name=tool_name, query=query, live=live, age_rounds=age_rounds)
-
-
-def _is_old(age_rounds: int) -> bool:
-    return age_rounds >= _OFFLOADED_AFTER_ROUNDS
 
 
 def _ours(live: Iterable[str], memory: WorkingMemory | None) -> frozenset[str]:

@@ -24,7 +24,6 @@ __all__ = [
     "is_status_column",
     "lowered",
     "severities",
-    "severity",
     "stated",
     "stated_levels",
 ]
@@ -88,20 +87,11 @@ def lowered(text: str) -> str:
     return "".join([text[at : at + _PIECE].lower() for at in range(0, len(text), _PIECE)])
 
 
-def severity(line: str) -> int:
-    """Return ``FAILURE``, ``WARNING`` or 0 for what a line tells of.
-
-    >>> severity("KeyError: 'port'"), severity("连接失败"), severity("WARN slow"), severity("0 errors"), severity("ok")
-    (2, 2, 1, 0, 0)
-    """
-    return severities([line])[0]
-
-
 def severities(lines: Sequence[str]) -> list[int]:
-    """Return what each of some lines tells of, as :func:`severity` does; many at once cost much less.
+    """Return ``FAILURE``, ``WARNING`` or 0 for what each of some lines tells of.
 
-    >>> severities(["KeyError: 'port'", "WARN slow", "ok"])
-    [2, 1, 0]
+    >>> severities(["KeyError: 'port'", "连接失败", "WARN slow", "0 errors", "ok"])
+    [2, 2, 1, 0, 0]
     """
     found: list[int] = []
     for lows, all_of_them in in_lower_case(lines):

@@ -11,6 +11,7 @@ ask about, what another one put aside.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterable
 from threading import RLock
@@ -383,15 +384,13 @@ class WorkingMemory:
             safe = {number: defused(line) for number, line in some.items()}
             return "\n".join([head, *with_gaps(safe, len(wanted), first=wanted.start)])
 
-        fitting, failing = 0, len(numbers) + 1
-        while failing - fitting > 1:
-            middle = (fitting + failing) // 2
-            if self._counter(rendered({number: kept[number] for number in numbers[:middle]})) <= budget_tokens:
-                fitting = middle
-            else:
-                failing = middle
+        def first_ones(count: int) -> str:
+            return rendered({number: kept[number] for number in numbers[:count]})
+
+        counts = range(1, len(numbers) + 1)
+        fitting = bisect_right(counts, budget_tokens, key=lambda count: self._counter(first_ones(count)))
         complete = fitting == len(numbers)
-        text = rendered({number: kept[number] for number in numbers[:fitting]})
+        text = first_ones(fitting)
         if not fitting and not complete:
             text, first = head, numbers[0]
             limit = len(kept[first])

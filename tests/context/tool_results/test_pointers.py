@@ -10,14 +10,12 @@ from hypothesis import strategies as st
 
 from gatekeeper_core.context.tool_results.pointers import (
     Pointer,
-    check_key,
     defused,
     keyed_id,
     one_line,
     pointer_id,
     pointers_in,
 )
-from gatekeeper_core.errors import ConfigError
 
 ID = "abcdefghijklmnop"
 
@@ -95,11 +93,3 @@ def test_a_preview_is_one_short_line_that_closes_nothing(text: str) -> None:
 def test_a_preview_that_fits_is_whole_and_a_longer_one_ends_with_a_mark(character: str) -> None:
     assert one_line(character * 40, max_chars=40) == character * 40
     assert one_line(character * 41, max_chars=40) == f"{character * 39}…"
-
-
-def test_a_key_must_be_long_enough_to_be_one() -> None:
-    assert check_key(b"k" * 16) == b"k" * 16
-    with pytest.raises(ConfigError, match="16 bytes"):
-        check_key(b"short")
-    with pytest.raises(TypeError, match="session_key must be bytes"):
-        check_key("k" * 32)

@@ -15,13 +15,16 @@ from gatekeeper_core.context.tool_results.signals import (
     failure_places,
     lowered,
     severities,
-    severity,
     stated,
     stated_levels,
 )
 from tests.case_files import from_file
 
 WORDS = ("error", "Failed", "0 errors", "warn", "连接失败", "没有错误", "警告", "ok", "E   ", "timed", "out", "\n", "Σ")
+
+
+def severity(line: str) -> int:
+    return severities([line])[0]
 
 
 @from_file("line")

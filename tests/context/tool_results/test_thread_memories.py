@@ -19,7 +19,7 @@ from gatekeeper_core.context.tool_results.working_memory import UNKNOWN_POINTER,
 from gatekeeper_core.errors import ConfigError, ForgottenError
 from gatekeeper_core.storage.base import BlobRecord
 from gatekeeper_core.storage.in_memory import InMemoryBlobStore
-from gatekeeper_core.storage.sqlite import InMemoryStore, SQLiteStore
+from gatekeeper_core.storage.sqlite import SQLiteStore
 
 SECRET = b"a secret of the tests"
 names = st.text(st.characters(), min_size=1, max_size=8)  # lone surrogates, NUL and marks of direction too
@@ -87,14 +87,6 @@ def test_a_whole_store_forgets_what_a_thread_put_aside_with_the_thread(text: str
             memories.of("t1", tenant="acme").offload(text)
         assert store.begin_anew("acme", thread="t1")
         assert put(memories.of("t1", tenant="acme"), text) == pointers["t1"]
-
-
-def test_the_blobs_of_a_whole_store_lie_with_their_thread_and_nowhere_else() -> None:
-    store = InMemoryStore()
-    memories = ThreadMemories(store, SECRET)
-    memory = memories.of("t1", tenant="acme")
-    put(memory, TEXTS[0])
-    assert [len(store.blobs_of(*owner).records(memory._scope)) for owner in (("acme", "t1"), ("acme", "t2"))] == [1, 0]
 
 
 def test_what_is_no_longer_kept_ready_is_made_again_with_its_texts_and_its_quota() -> None:

@@ -147,20 +147,12 @@ def test_what_was_used_longest_ago_makes_room() -> None:
     put(memory, "c" * 10)
     memory.read(first.id)
     fourth = put(memory, "d" * 10)
-    assert memory.load(second.id) is None
+    assert [memory.touch(each) for each in (second.id, "../etc", first.text)] == [False, False, True]
+    fifth = put(memory, "e" * 20)
+    assert memory.load(fourth.id) is None
     assert memory.load(first.id) == "a" * 10
-    assert memory.load(fourth.id) == "d" * 10
+    assert memory.load(fifth.id) == "e" * 20
     assert memory.used_bytes == 30 == memory.quota_bytes
-
-
-def test_a_touch_is_a_use_and_says_whether_the_text_is_kept() -> None:
-    memory = memory_of(30)
-    one, two = memory.offload("1" * 15), memory.offload("2" * 15)
-    assert one is not None
-    assert two is not None
-    assert memory.touch(one.text)
-    assert memory.offload("3" * 15) is not None
-    assert [memory.touch(one.id), memory.touch(two.id), memory.touch("../etc")] == [True, False, False]
 
 
 def test_what_the_window_still_names_is_never_thrown_out() -> None:

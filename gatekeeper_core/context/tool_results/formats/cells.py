@@ -100,18 +100,12 @@ def columns_of_cells(names: Sequence[str], rows: Sequence[Sequence[str]]) -> dic
     >>> columns["name"].rows, columns["name"].texts
     ([0], ['Ann'])
     """
-    width = len(names)
-    if len(set(names)) < width or width > _MAX_COLUMNS or any(len(cells) != width for cells in rows):
-        named = [*names, *(f"column {at + 1}" for at in range(width, max(map(len, rows), default=0)))]
-        return columns_of_texts(
-            {name: text.strip() for name, text in zip(named, cells, strict=False) if text} for cells in rows
-        )
-    columns: dict[str, Cells] = {}
-    for name, texts in zip(names, zip(*rows, strict=True), strict=True) if rows else ():
-        there = range(len(rows)) if all(texts) else [index for index, text in enumerate(texts) if text]
-        if there:
-            columns[name] = Cells(there, [text.strip() for text in texts if text])
-    return columns
+    width = max(map(len, rows), default=0)
+    named = [*names, *(f"column {at + 1}" for at in range(len(names), width))]
+    columns = columns_of_texts(
+        {name: text.strip() for name, text in zip(named, cells, strict=False) if text} for cells in rows
+    )
+    return {name: columns[name] for name in named if name in columns}
 
 
 def number_of(text: str) -> float | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Literal, TypeAlias
 
 from gatekeeper_core.context.tool_results.formats.delimited import delimiter_of, names_a_status
@@ -35,10 +35,6 @@ _STAMPED = LazyPattern(
     r"|[IWEF][0-9]{4} [0-9]{2}:|[0-9]{4}年|\[\s*[0-9]+\.[0-9]{3,6}\])"
     r"|[0-9.]{7,15} \S+ \S+ \[[0-9]{2}/"
 )
-_LEVEL_WORDS = (
-    *("TRACE", "DEBUG", "INFO", "NOTICE", "WARN", "ERR", "FATAL", "CRITICAL", "SEVERE", "level="),
-    *("info", "notice", "error", "warn", "debug", "信息", "警告", "错误", "调试", "严重"),
-)
 _LEVEL = LazyPattern(
     r"\b(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|ERR|FATAL|CRITICAL|SEVERE|level=\w+|info|notice|error|warn|debug)\b"
     r"|信息|警告|错误|调试|严重"
@@ -49,11 +45,8 @@ _TEST_LINE = LazyPattern(
     r"|\[(?:\s+OK|\s*FAILED|\s*RUN)\s*\]"
 )
 _TEST_RESULT = LazyPattern(
-    r".{0,300}\b(?:PASSED|FAILED|SKIPPED|XFAIL)\b"
-    r"|test \S.{0,200} \.\.\. (?:ok|FAILED|ignored)"
-    r"|.{0,200} \.\.\. (?:ok|FAIL|ERROR|skipped)"
+    r"\b(?:PASSED|FAILED|SKIPPED|XFAIL)\b| \.\.\. (?:ok|FAIL|ERROR|skipped)|^test \S.{0,200} \.\.\. ignored"
 )
-_TEST_RESULT_WORDS = ("PASSED", "FAILED", "SKIPPED", "XFAIL", " ... ")
 _TEST_SUMMARY = LazyPattern(
     r"^(?:=+ .{0,200}\b(?:passed|failed|errors?)\b.{0,100} in [0-9.]+|Tests?:\s+[0-9]+|Test Suites:"
     r"|test result: |Tests run: [0-9]"
@@ -129,28 +122,20 @@ def _share(lines: Sequence[str], is_one: Callable[[str], object]) -> float:
     return sum(1 for line in lines if is_one(line)) / len(lines)
 
 
-def _words_in(words: Iterable[str], lines: Sequence[str]) -> list[str]:
-    """Return the words that stand in the lines: for the others, no line need be looked at."""
-    together = "\n".join(lines)
-    return [word for word in words if word in together]
-
-
 def _by_mark(text: str, lines: Sequence[str]) -> Kind | None:
     """Return the kind that a text names itself by, at its beginning or its end."""
     if _MARKUP.match(text[:2_000].lstrip("\ufeff \t\r\n")):
         return "markup"
     if sum(1 for line in lines if _DIFF_LINE.match(line)) >= 2:
         return "diff"
-    results = _words_in(_TEST_RESULT_WORDS, lines)
-    tested = _share(lines, lambda line: _TEST_LINE.match(line) or (results and _TEST_RESULT.match(line)))
+    tested = _share(lines, lambda line: _TEST_LINE.match(line) or _TEST_RESULT.search(line))
     return "test" if tested >= 0.4 or (tested >= 0.03 and _TEST_SUMMARY.search(text[:1_000] + text[-3_000:])) else None
 
 
 def _by_form(lines: Sequence[str]) -> Kind | None:
     """Return the kind whose form enough lines have."""
     others = [line for line in lines if not _STAMPED.match(line)]
-    words = _words_in(_LEVEL_WORDS, others)
-    levelled = [line for line in others if any(map(line[:90].count, words)) and _LEVEL.search(line[:90])]
+    levelled = [line for line in others if _LEVEL.search(line[:90])]
     stamped = (len(lines) - len(others)) / len(lines)
     logged = (len(lines) - len(others) + len(levelled)) / len(lines)
     if _share(lines, is_frame) >= 0.25 and any(map(is_trace_head, lines)) and logged < 0.4:

@@ -76,7 +76,7 @@ def _keep_failures(shelf: Shelf, lines: Sequence[str], kinds: Kinds, levels: Seq
     failures = [kind for kind, level in enumerate(levels) if level == FAILURE]
     budget = shelf.left
     states = {kind: stated(lines[kinds.first[kind]]) for kind in failures}
-    failures.sort(key=lambda kind: (-states[kind], -kinds.rarity(kind), kinds.first[kind]))
+    failures.sort(key=lambda kind: (-states[kind], -kinds.rarities[kind], kinds.first[kind]))
     kept: list[int] = []
     for kind in failures:
         is_sure = len(kept) < 2 * _FEW
@@ -104,7 +104,7 @@ def _by_rarity(lines: Sequence[str], kinds: Kinds, levels: Sequence[int]) -> tup
     common_from = max(_FEW, len(lines) // 100)
     telling = [kind for kind, template in enumerate(kinds.templates) if template.strip("-=_*#. |+")]
     rare = [kind for kind in telling if kinds.counts[kind] < common_from]
-    worth = {kind: -kinds.rarity(kind) - (levels[kind] == WARNING) for kind in rare}
+    worth = {kind: -kinds.rarities[kind] - (levels[kind] == WARNING) for kind in rare}
     rare.sort(key=lambda kind: (worth[kind], kinds.first[kind]))
     common = [kind for kind in telling if kinds.counts[kind] >= common_from]
     common.sort(key=lambda kind: (-kinds.counts[kind], kind))

@@ -110,19 +110,12 @@ def columns_of(rows: Sequence[Mapping[Path, JsonValue]]) -> tuple[Column, ...]:
             values.setdefault(path, []).append(value)
     columns = []
     for path, column in values.items():
-        shared = len(column) == len(rows) > 1 and all(_same(value, column[0]) for value in column)
+        first = write_json(column[0])
+        shared = len(column) == len(rows) > 1 and all(write_json(value) == first for value in column)
         columns.append(Column(path, all(type(value) is str for value in column), column[0] if shared else None, shared))
     if columns and all(column.is_shared for column in columns):  # a row must have a line
         columns[0] = columns[0]._replace(shared=None, is_shared=False)
     return tuple(columns)
-
-
-def _same(one: JsonValue, other: JsonValue) -> bool:
-    return (
-        type(one) is type(other)
-        and one == other
-        and (not isinstance(one, (dict, list)) or write_json(one) == write_json(other))
-    )
 
 
 def header(columns: Iterable[Column]) -> str:

@@ -8,6 +8,7 @@ to tell what is common from what is rare.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -37,30 +38,21 @@ class Kinds:
     """The kinds of some lines.
 
     Attributes:
-        total: how many lines there are.
         templates: the kinds, in the order in which they first occur.
         first, last: by kind the indices of its first and last line.
         counts: by kind how many lines it has.
-        words: by kind its words, as indices in ``frequencies``.
-        frequencies: in how many lines each word stands.
+        rarities: by kind how unusual it is among these lines: the mean idf of its three rarest words, plus its own.
+
+    >>> kinds = kinds_of(["job done", "job done", "job done", "quota of tenant exceeded"])
+    >>> kinds.rarities[1] > kinds.rarities[0]
+    True
     """
 
-    total: int
     templates: Sequence[str]
     first: Sequence[int]
     last: Sequence[int]
     counts: Sequence[int]
-    words: Sequence[Sequence[int]]
-    frequencies: Sequence[int]
-
-    def rarity(self, kind: int) -> float:
-        """Return how unusual a kind is among these lines: the mean idf of its three rarest words, plus its own.
-
-        >>> kinds = kinds_of(["job done", "job done", "job done", "quota of tenant exceeded"])
-        >>> kinds.rarity(1) > kinds.rarity(0)
-        True
-        """
-        return _rarity(self.total + 1, self.counts[kind], [self.frequencies[word] for word in self.words[kind]])
+    rarities: Sequence[float]
 
 
 def _rarity(total: int, count: int, frequencies: Sequence[int]) -> float:
@@ -83,13 +75,9 @@ def idfs(counts: Mapping[str, int]) -> dict[str, float]:
 
 
 def rarities(counts: Mapping[str, int]) -> dict[str, float]:
-    """Return how unusual each template of a column is, as ``Kinds.rarity`` has it, on the scale of one idf."""
-    words, frequencies = _words_of(counts, counts.values())
-    total = sum(counts.values())
-    return {
-        template: _rarity(total, count, [frequencies[word] for word in held]) / (3 if held else 1)
-        for (template, count), held in zip(counts.items(), words, strict=True)
-    }
+    """Return how unusual each template of a column is, as ``Kinds.rarities`` has it, on the scale of one idf."""
+    rated = zip(counts, _rarities(counts, sum(counts.values())), strict=True)
+    return {template: rarity / (3 if has_words(template) else 1) for template, rarity in rated}
 
 
 def kinds_of(lines: Iterable[str]) -> Kinds:
@@ -111,18 +99,15 @@ def kinds_of(lines: Iterable[str]) -> Kinds:
             counts.append(0)
         counts[kind] += 1
         last[kind] = index
-    return Kinds(sum(counts), tuple(numbers), first, last, counts, *_words_of(numbers, counts))
+    rarities = _rarities(dict(zip(numbers, counts, strict=True)), sum(counts) + 1)
+    return Kinds(tuple(numbers), first, last, counts, rarities)
 
 
-def _words_of(templates: Iterable[str], counts: Iterable[int]) -> tuple[list[tuple[int, ...]], list[int]]:
-    """Return the words of some kinds, each word as its number, and in how many lines each word stands."""
-    numbers: dict[str, int] = {}
-    frequencies: list[int] = []
-    words: list[tuple[int, ...]] = []
-    for template, count in zip(templates, counts, strict=True):
-        held = [numbers.setdefault(word, len(numbers)) for word in set(_WORD.findall(template))]
-        frequencies += [0] * (len(numbers) - len(frequencies))
-        for word in held:
-            frequencies[word] += count
-        words.append(tuple(held))
-    return words, frequencies
+def _rarities(counts: Mapping[str, int], total: int) -> list[float]:
+    """Return how unusual each of some templates is by how often it stands in so many lines."""
+    words = [frozenset(_WORD.findall(template)) for template in counts]
+    frequencies: Counter[str] = Counter()
+    for held, count in zip(words, counts.values(), strict=True):
+        frequencies.update(dict.fromkeys(held, count))
+    rated = zip(words, counts.values(), strict=True)
+    return [_rarity(total, count, [frequencies[word] for word in held]) for held, count in rated]

@@ -24,19 +24,6 @@ def test_every_text_stands_in_its_column_and_row(rows: list[dict[str, str]]) -> 
         assert cells.numbers == {text: number_of(text) for text in cells.texts if number_of(text) is not None}
 
 
-@given(
-    st.lists(st.sampled_from(["a", "b", "列", "d"]), min_size=1, max_size=4),
-    st.lists(st.lists(st.sampled_from(["", "1", " x ", "值"]), min_size=4, max_size=4), max_size=12),
-)
-def test_rows_of_cells_give_the_columns_that_named_texts_give(names: list[str], rows: list[list[str]]) -> None:
-    rows = [cells[: len(names)] for cells in rows]
-    columns = columns_of_cells(names, rows)
-    named = ({name: text.strip() for name, text in zip(names, cells, strict=True) if text} for cells in rows)
-    assert {name: (list(cells.rows), cells.texts) for name, cells in columns.items()} == {
-        name: (cells.rows, cells.texts) for name, cells in columns_of_texts(named).items()
-    }
-
-
 def test_cells_beyond_the_head_stand_in_columns_by_number() -> None:
     columns = columns_of_cells(["id"], [["1"], ["2", "x"], ["3", "", "y"]])
     assert {name: cells.texts for name, cells in columns.items()} == {

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from benchmarks.tool_outputs import generated
 from gatekeeper_core.context.tool_results.compressor import ToolResultCompressor
-from gatekeeper_core.context.tool_results.formats.detect import Kind, detect_kind, looks_binary, looks_like_json
+from gatekeeper_core.context.tool_results.formats.detect import Kind, detect_kind, looks_like_json
 from gatekeeper_core.errors import ConfigError
 from tests.case_files import from_file
 
@@ -85,11 +85,6 @@ def test_code_prose_and_the_rest_are_told_apart(text: str, kind: str) -> None:
 def test_any_text_is_of_a_kind(text: str) -> None:
     assert detect_kind(text) == detect_kind(text)
     looks_like_json(text)
-
-
-def test_colours_of_a_terminal_are_no_binary() -> None:
-    assert not looks_binary("\x1b[31mred\x1b[0m\t\r\n" * 9)
-    assert looks_binary("\ufffd\x00" * 100)
 
 
 @from_file("line", "kind")

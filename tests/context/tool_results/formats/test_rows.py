@@ -38,6 +38,14 @@ def found_in(rows: list[dict[str, str]]) -> list[Unusual]:
     return first_of_each(unusual_rows(columns_of_texts(rows), len(rows)))
 
 
+def kept_of(
+    rows: list[dict[str, str]], budget: int, query: str | None = None, *, list_items: int = 5, by: str = ","
+) -> dict[int, str]:
+    """Return the lines of the rows that are kept, by their numbers from 1."""
+    task = Task(Asked(query), budget, lambda text: len(text) // 4, list_items)
+    return keep_rows(Lines.whole([by.join(row.values()) for row in rows]), columns_of_texts(rows), task).kept
+
+
 @from_file("column", "value")
 def test_a_row_that_is_unlike_the_others_in_one_column_is_found(column: str, value: str) -> None:
     rows = rows_of(300)
@@ -86,10 +94,7 @@ def test_failures_what_was_asked_for_both_ends_and_outliers_are_kept(query: str)
     """004-36: the first rows, the last one, and what must not be lost."""
     rows = rows_of(500)
     rows[100]["state"], rows[200]["ms"], rows[300]["code"] = "payment failed", "70000", "AB-777"
-    lines = [",".join(row.values()) for row in rows]
-    task = Task(Asked(query), 300, lambda text: len(text) // 4, 5)
-    shelf = keep_rows(Lines.whole(lines, first=0), columns_of_texts(rows), task, what="rows", first=0)
-    assert {0, 1, 2, 3, 4, 100, 200, 300, 499} <= set(shelf.kept)
+    assert {1, 2, 3, 4, 5, 101, 201, 301, 500} <= kept_of(rows, 300, query).keys()
 
 
 def test_what_all_rows_say_together_is_counted() -> None:
@@ -113,11 +118,8 @@ def test_a_row_that_states_its_level_comes_before_rows_with_a_word_of_failure(ca
     name, level = {"信息": ("级别", "错误"), "I": ("lvl", "E"), "6": ("PRIORITY", "3")}.get(calm, ("level", "error"))
     rows = [{name: calm, "text": WEAK[at % 3].format(*words(at))} for at in range(600)]
     rows[400] = {name: level, "text": text}
-    lines = [",".join(row.values()) for row in rows]
-    shelf = keep_rows(
-        Lines.whole(lines), columns_of_texts(rows), Task(Asked(None), 300, lambda text: len(text) // 4, 5)
-    )
-    assert lines[400] in shelf.kept.values()
+    kept = kept_of(rows, 300)
+    assert kept[401] == ",".join(rows[400].values())
 
 
 @pytest.mark.parametrize("text", ["quota of tenant SN-8841 raised by hand", "管理员手动提高了 SN-8841 的限额"])
@@ -125,21 +127,14 @@ def test_among_many_rare_texts_the_one_of_the_rarest_words_is_kept(text: str) ->
     tail = [f"cache {words(at)[0]} drained, lease {words(at)[1]} renewed" for at in range(300)]
     rows = [{"host": "h1", "text": tail[at] if at < 300 else f"request {at} done"} for at in range(1_200)]
     rows[800]["text"] = text
-    lines = [",".join(row.values()) for row in rows]
-    shelf = keep_rows(
-        Lines.whole(lines), columns_of_texts(rows), Task(Asked(None), 600, lambda text: len(text) // 4, 5)
-    )
-    assert f"h1,{text}" in shelf.kept.values()
+    kept = kept_of(rows, 600)
+    assert kept[801] == f"h1,{text}"
 
 
 def test_one_row_is_kept_of_each_template_of_failure() -> None:
     kinds = ("disk {} failed", "lease of {} denied", "link {} 已中断", "write to {} rejected")
     rows = [{"host": words(at)[0], "text": kinds[at % 4 if at % 97 == 0 else 0].format(at)} for at in range(900)]
-    lines = [",".join(row.values()) for row in rows]
-    shelf = keep_rows(
-        Lines.whole(lines), columns_of_texts(rows), Task(Asked(None), 200, lambda text: len(text) // 4, 1)
-    )
-    kept = "\n".join(shelf.kept.values())
+    kept = "\n".join(kept_of(rows, 200, list_items=1).values())
     assert all(part in kept for part in ("failed", "denied", "已中断", "rejected"))
     assert kept.count("failed") <= 3  # its template, the first row and the last one
 
@@ -153,6 +148,4 @@ def test_a_time_is_no_template_of_a_failure() -> None:
     bad = {100: "/pay/confirm", 250: "/发票", 400: "/prices/import"}
     for at, page in bad.items():
         texts[at].update(page=page, status="500")
-    lines = Lines.whole([" | ".join(row.values()) for row in texts])
-    shelf = keep_rows(lines, columns_of_texts(texts), Task(Asked(None), 60, lambda text: len(text) // 4, 0))
-    assert {at + 1 for at in bad} <= set(shelf.kept)
+    assert {at + 1 for at in bad} <= kept_of(texts, 60, list_items=0, by=" | ").keys()
