@@ -57,7 +57,7 @@ def long_enough(script: str) -> tuple[list[tuple[str, str]], str]:
     """Return a conversation that is long enough to choose from, and a question that needs nothing of it."""
     pairs = [*TOPICS[script][0]]
     while tokens_of("".join(map("".join, pairs))) < PASSTHROUGH_BELOW:
-        pairs = [*pairs, *pairs]
+        pairs = [(f"{asked} {asked}", f"{answered} {answered}") for asked, answered in pairs]
     return pairs, {"english": "New topic: who painted the Night Watch?"}.get(script, "换个话题，《夜巡》是谁画的？")
 
 
@@ -73,8 +73,8 @@ def chosen_by_core(messages: Sequence[Message], query: str, budget: int, *, insi
     return kept + ([len(messages) - 1] if inside else [])
 
 
-class DoorContract:
-    """What every door keeps to."""
+class StoredContract:
+    """What every door keeps to on each kind of store."""
 
     @pytest.mark.parametrize(("script", "budget"), [("chinese", 40), ("mixed", 70), ("english", 4000)])
     def test_the_same_turns_are_kept_as_by_the_core(
@@ -87,6 +87,48 @@ class DoorContract:
         kept = at_door.ask(question)
         assert kept == chosen_by_core(messages, question, budget, inside=door.asks_inside)
         assert 0 < len(kept) < len(messages)
+
+    def test_the_same_question_again_gets_the_same_answer(self, door: type[Door], opened: Open) -> None:
+        pairs, question = TOPICS["mixed"]
+        at_door = opened(door, budget=60, passthrough_below=0)
+        at_door.fill(asked(door, pairs, question))
+        first = at_door.ask(question)
+        assert [at_door.ask(question) for _ in range(3)] == [first] * 3
+
+    def test_a_short_history_is_passed_through_less_its_greeting(self, door: type[Door], opened: Open) -> None:
+        pairs, question = TOPICS["english"]
+        messages = [Message("system", "Be brief."), Message("assistant", "Welcome!"), *asked(door, pairs, question)]
+        at_door = opened(door)
+        at_door.fill(messages)
+        assert at_door.ask(question) == [0, *range(2, len(messages))]
+        assert at_door.view() is None or at_door.view().status == "passthrough"
+
+    @three_scripts
+    def test_a_new_topic_takes_everything_along_as_long_as_less_is_not_cheaper(
+        self, door: type[Door], script: str, opened: Open
+    ) -> None:
+        """000-24, with the defaults of every class that remembers a thread: the provider may have cached it."""
+        if door is SelectMessages:
+            return  # it remembers nothing
+        pairs, question = long_enough(script)
+        messages = asked(door, pairs, question)
+        at_door = opened(door)
+        at_door.fill(messages)
+        assert at_door.ask(question) == list(range(len(messages)))
+
+    def test_shadow_leaves_everything_as_it_is_and_reports(self, door: type[Door], opened: Open) -> None:
+        pairs, question = TOPICS["english"]
+        messages = asked(door, pairs, question)
+        at_door = opened(door, shadow=True, **ALL_OF_IT)
+        at_door.fill(messages)
+        assert at_door.ask(question) == list(range(len(messages)))
+        view = at_door.view()
+        if view is not None:
+            assert 0 < len(view.kept) < len(messages)
+
+
+class DoorContract(StoredContract):
+    """What every adapter keeps to, whatever its store is."""
 
     @three_scripts
     def test_a_rare_identifier_brings_its_turn_back_and_no_other(
@@ -114,21 +156,6 @@ class DoorContract:
         if (view := at_door.view()) is not None:
             assert (view.fixed_tokens, view.budget_tokens) == (40, 60)
 
-    def test_the_same_question_again_gets_the_same_answer(self, door: type[Door], opened: Open) -> None:
-        pairs, question = TOPICS["mixed"]
-        at_door = opened(door, budget=60, passthrough_below=0)
-        at_door.fill(asked(door, pairs, question))
-        first = at_door.ask(question)
-        assert [at_door.ask(question) for _ in range(3)] == [first] * 3
-
-    def test_a_short_history_is_passed_through_less_its_greeting(self, door: type[Door], opened: Open) -> None:
-        pairs, question = TOPICS["english"]
-        messages = [Message("system", "Be brief."), Message("assistant", "Welcome!"), *asked(door, pairs, question)]
-        at_door = opened(door)
-        at_door.fill(messages)
-        assert at_door.ask(question) == [0, *range(2, len(messages))]
-        assert at_door.view() is None or at_door.view().status == "passthrough"
-
     @three_scripts
     def test_a_new_topic_takes_nothing_along_once_the_history_is_long_enough(
         self, door: type[Door], script: str, opened: Open
@@ -139,19 +166,6 @@ class DoorContract:
         at_door = opened(door, **({} if door is SelectMessages else {"posture": "thrifty"}))
         at_door.fill(messages)
         assert at_door.ask(question) == list(range(2 * len(pairs), len(messages)))
-
-    @three_scripts
-    def test_a_new_topic_takes_everything_along_as_long_as_less_is_not_cheaper(
-        self, door: type[Door], script: str, opened: Open
-    ) -> None:
-        """000-24, with the defaults of every class that remembers a thread: the provider may have cached it."""
-        if door is SelectMessages:
-            return  # it remembers nothing
-        pairs, question = long_enough(script)
-        messages = asked(door, pairs, question)
-        at_door = opened(door)
-        at_door.fill(messages)
-        assert at_door.ask(question) == list(range(len(messages)))
 
     @pytest.mark.parametrize("on_error", ["fallback", "raise"])
     def test_a_selection_that_fails_gives_the_newest_turns_or_is_raised(
@@ -173,16 +187,6 @@ class DoorContract:
                 assert at_door.view() is None or at_door.view().status == "fallback"
         at_door.fill(messages)
         assert at_door.ask(question) == chosen_by_core(messages, question, 90, inside=door.asks_inside)
-
-    def test_shadow_leaves_everything_as_it_is_and_reports(self, door: type[Door], opened: Open) -> None:
-        pairs, question = TOPICS["english"]
-        messages = asked(door, pairs, question)
-        at_door = opened(door, shadow=True, **ALL_OF_IT)
-        at_door.fill(messages)
-        assert at_door.ask(question) == list(range(len(messages)))
-        view = at_door.view()
-        if view is not None:
-            assert 0 < len(view.kept) < len(messages)
 
 
 class RememberingContract:

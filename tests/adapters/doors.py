@@ -9,6 +9,9 @@ from __future__ import annotations
 
 import asyncio
 import uuid
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from langchain.agents import create_agent
@@ -32,10 +35,7 @@ from tests.adapters.scripted_llama_index import CallingModel, run_agent
 from tests.histories import configured
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from langchain_core.chat_history import BaseChatMessageHistory
-    from llama_index.core.storage.chat_store import BaseChatStore
+    from collections.abc import Callable, Coroutine, Iterator, Sequence
 
     from gatekeeper_core.messages import Message
 
@@ -52,21 +52,77 @@ def tokenizer(text: str) -> list[str]:
     return [text[at : at + 4] for at in range(0, len(text), 4)]
 
 
+@dataclass(frozen=True)
+class Place:
+    """Where the stores of a test are.
+
+    Attributes:
+        folder: of the files.
+        postgres: a database, as a URL.
+        redis: a database, as a URL.
+        thread: names the thread; a UUID on PostgreSQL, because langchain-postgres takes nothing else.
+    """
+
+    folder: Path = Path()
+    postgres: str = ""
+    redis: str = ""
+    thread: str = "thread"
+
+
+def now(work: Coroutine[Any, Any, Any]) -> Any:
+    """Return what comes of it, in the loop of the test: connections of asynchronous clients belong to a loop."""
+    return asyncio.get_event_loop().run_until_complete(work)
+
+
+# --- the stores; the frameworks' own classes have no way to close their connections
+
+
+def history_in_file(place: Place) -> Any:
+    return nullcontext(FileChatMessageHistory(str(place.folder / "history.json")))
+
+
+@contextmanager
+def history_in_sql(place: Place) -> Iterator[SQLChatMessageHistory]:
+    history = SQLChatMessageHistory(place.thread, connection=f"sqlite:///{place.folder / 'history.db'}")
+    yield history
+    history.engine.dispose()  # type: ignore[attr-defined]
+
+
+@contextmanager
+def sqlalchemy_store(table: str, uri: str) -> Iterator[SQLAlchemyChatStore]:
+    store = SQLAlchemyChatStore(table_name=table, async_database_uri=uri)
+    yield store
+    if store._async_engine is not None:
+        now(store._async_engine.dispose())
+
+
+# --- the doors
+
+
 class Door:
     """An adapter with a store behind it.
 
     Args:
-        place: where the store is: a folder, or what the doors of another file take.
+        place: where the store is.
         options: those of the adapter, but for its budget.
+
+    Attributes:
+        opens: returns a context with the store that is at a place.
     """
 
     asks_inside = False
     runs_an_agent = False
+    opens: Callable[[Place], Any] = staticmethod(lambda place: nullcontext())
 
-    def __init__(self, place: Any, **options: Any) -> None:
+    def __init__(self, place: Place, **options: Any) -> None:
         self.place = place
         self.options = OPTIONS | options
         self.budget = self.options.pop("budget", 4000)
+        self.context = type(self).opens(place)
+        self.store = self.enter()
+
+    def enter(self) -> Any:
+        return self.context.__enter__()
 
     def fill(self, messages: Sequence[Message]) -> None:
         """Make the stored history equal to the messages."""
@@ -80,18 +136,20 @@ class Door:
         raise NotImplementedError
 
     def close(self) -> None:
-        """Let go of files."""
+        """Let go of files and connections."""
+        self.context.__exit__(None, None, None)
 
 
 class ClassicMemory(Door):
-    """GatekeeperChatMemory; ``store`` makes its history."""
+    """GatekeeperChatMemory."""
 
-    def __init__(self, place: Any, **options: Any) -> None:
+    opens = staticmethod(lambda place: nullcontext(InMemoryChatMessageHistory()))
+
+    def __init__(self, place: Place, **options: Any) -> None:
         super().__init__(place, **options)
-        self.history = self.store()
         self.memory = GatekeeperChatMemory(
             **configured(
-                chat_memory=self.history,
+                chat_memory=self.store,
                 return_messages=True,
                 token_budget=self.budget,
                 token_counter=tokens_of,
@@ -99,12 +157,9 @@ class ClassicMemory(Door):
             )
         )
 
-    def store(self) -> BaseChatMessageHistory:
-        return InMemoryChatMessageHistory()
-
     def fill(self, messages: Sequence[Message]) -> None:
-        self.history.clear()
-        self.history.add_messages(to_langchain(messages))
+        self.store.clear()
+        self.store.add_messages(to_langchain(messages))
 
     def ask(self, query: str | None) -> list[int]:
         return positions(self.memory.load_memory_variables({"input": query} if query else {})["history"])
@@ -120,22 +175,17 @@ class AsyncClassicMemory(ClassicMemory):
 
 
 class ClassicMemoryOnFile(ClassicMemory):
-    def store(self) -> BaseChatMessageHistory:
-        return FileChatMessageHistory(str(self.place / "history.json"))
+    opens = staticmethod(history_in_file)
 
 
 class ClassicMemoryOnSql(ClassicMemory):
-    def store(self) -> BaseChatMessageHistory:
-        return SQLChatMessageHistory("thread", connection=f"sqlite:///{self.place / 'history.db'}")
-
-    def close(self) -> None:
-        self.history.engine.dispose()  # type: ignore[attr-defined]
+    opens = staticmethod(history_in_sql)
 
 
 class Selector(Door):
     """GatekeeperSelector before a prompt: the history and the question side by side."""
 
-    def __init__(self, place: Any, **options: Any) -> None:
+    def __init__(self, place: Place, **options: Any) -> None:
         super().__init__(place, **options)
         self.selector = GatekeeperSelector(
             **configured(token_budget=self.budget, token_counter=tokens_of, **self.options)
@@ -177,47 +227,39 @@ class SelectorInHistory(Selector):
     """GatekeeperSelector inside RunnableWithMessageHistory, which reads and writes the store."""
 
     asks_inside = True
+    opens = ClassicMemory.opens
 
-    def __init__(self, place: Any, **options: Any) -> None:
+    def __init__(self, place: Place, **options: Any) -> None:
         super().__init__(place, **options)
-        self.history = self.store()
         self.seen: list[Any] = []
 
         def model(messages: list[Any]) -> AIMessage:
             self.seen = messages
             return AIMessage("an answer", additional_kwargs={"position": -1})
 
-        self.chain = RunnableWithMessageHistory(self.selector | RunnableLambda(model), lambda session_id: self.history)
-
-    def store(self) -> BaseChatMessageHistory:
-        return InMemoryChatMessageHistory()
+        self.chain = RunnableWithMessageHistory(self.selector | RunnableLambda(model), lambda session_id: self.store)
 
     def fill(self, messages: Sequence[Message]) -> None:
         self.messages = to_langchain(messages)
-        self.history.clear()
-        self.history.add_messages(self.messages[:-1])
+        self.store.clear()
+        self.store.add_messages(self.messages[:-1])
 
     def ask(self, query: str | None) -> list[int]:
-        stored = len(self.history.messages)
+        stored = len(self.store.messages)
         self.chain.invoke([self.messages[-1]], config={"configurable": {"session_id": "thread"}})
-        assert len(self.history.messages) == stored + 2, "the store keeps everything"
-        kept = self.history.messages[:-2]
-        self.history.clear()
-        self.history.add_messages(kept)
+        assert len(self.store.messages) == stored + 2, "the store keeps everything"
+        kept = self.store.messages[:-2]
+        self.store.clear()
+        self.store.add_messages(kept)
         return positions(self.seen)
 
 
 class SelectorInFile(SelectorInHistory):
-    def store(self) -> BaseChatMessageHistory:
-        return FileChatMessageHistory(str(self.place / "history.json"))
+    opens = staticmethod(history_in_file)
 
 
 class SelectorInSql(SelectorInHistory):
-    def store(self) -> BaseChatMessageHistory:
-        return SQLChatMessageHistory("thread", connection=f"sqlite:///{self.place / 'history.db'}")
-
-    def close(self) -> None:
-        self.history.engine.dispose()  # type: ignore[attr-defined]
+    opens = staticmethod(history_in_sql)
 
 
 class Recorder(GenericFakeChatModel):
@@ -235,21 +277,18 @@ class Middleware(Door):
 
     asks_inside = True
     runs_an_agent = True
+    opens = staticmethod(lambda place: nullcontext(InMemorySaver()))
 
-    def __init__(self, place: Any, **options: Any) -> None:
+    def __init__(self, place: Place, **options: Any) -> None:
         super().__init__(place, **options)
         self.middleware = GatekeeperMiddleware(
             **configured(token_budget=self.budget, token_counter=tokens_of, **self.options)
         )
         self.model = Recorder(messages=iter(lambda: AIMessage("an answer", additional_kwargs={"position": -1}), None))
-        self.saver = self.checkpointer()
-        self.agent = create_agent(self.model, middleware=[self.middleware], checkpointer=self.saver)
+        self.agent = create_agent(self.model, middleware=[self.middleware], checkpointer=self.store)
         self.messages: list[Any] = []
         self.thread = ""
         self.first_view: Any = None
-
-    def checkpointer(self) -> Any:
-        return InMemorySaver()
 
     def new_thread(self) -> Any:
         self.thread = str(uuid.uuid4())
@@ -286,36 +325,27 @@ class AsyncMiddleware(Middleware):
 
 
 class MiddlewareOnSqlite(Middleware):
-    def checkpointer(self) -> Any:
-        self.context = SqliteSaver.from_conn_string(str(self.place / "checkpoints.db"))
-        return self.context.__enter__()
-
-    def close(self) -> None:
-        self.context.__exit__(None, None, None)
+    opens = staticmethod(lambda place: SqliteSaver.from_conn_string(str(place.folder / "checkpoints.db")))
 
 
 class Buffer(Door):
     """GatekeeperMemoryBuffer with the question as the last message, as agents and SimpleChatEngine have it."""
 
     asks_inside = True
+    opens = staticmethod(lambda place: nullcontext(SimpleChatStore()))
+    key = "chat_history"
 
-    def __init__(self, place: Any, **options: Any) -> None:
+    def __init__(self, place: Place, **options: Any) -> None:
         super().__init__(place, **options)
         self.memory = GatekeeperMemoryBuffer.from_defaults(
             **configured(
-                chat_store=self.store(),
-                chat_store_key=self.key(),
+                chat_store=self.store,
+                chat_store_key=self.key or self.place.thread,
                 token_limit=self.budget,
                 tokenizer_fn=tokenizer,
                 **self.options,
             )
         )
-
-    def store(self) -> BaseChatStore:
-        return SimpleChatStore()
-
-    def key(self) -> str:
-        return "chat_history"
 
     def fill(self, messages: Sequence[Message]) -> None:
         self.memory.set(to_llama_index(messages))
@@ -377,21 +407,14 @@ class WholeMemory(Door):
     """GatekeeperMemory on an SQLite file."""
 
     asks_inside = True
+    opens = staticmethod(lambda place: sqlalchemy_store("messages", f"sqlite+aiosqlite:///{place.folder / 'chat.db'}"))
 
-    def __init__(self, place: Any, **options: Any) -> None:
+    def __init__(self, place: Place, **options: Any) -> None:
         super().__init__(place, **options)
         self.memory = GatekeeperMemory.from_defaults(
-            **configured(session_id=self.key(), token_limit=self.budget, tokenizer_fn=tokenizer, **self.options)
+            **configured(session_id=self.place.thread, token_limit=self.budget, tokenizer_fn=tokenizer, **self.options)
         )
-        self.memory.sql_store = self.store()  # from_defaults takes one from 0.14.24 on
-
-    def store(self) -> SQLAlchemyChatStore:
-        return SQLAlchemyChatStore(
-            table_name="messages", async_database_uri=f"sqlite+aiosqlite:///{self.place / 'chat.db'}"
-        )
-
-    def key(self) -> str:
-        return "thread"
+        self.memory.sql_store = self.store  # from_defaults takes one from 0.14.24 on
 
     def fill(self, messages: Sequence[Message]) -> None:
         self.memory.reset()

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
-from dataclasses import dataclass
+from contextlib import asynccontextmanager, contextmanager
 from typing import TYPE_CHECKING, Any
 
 import psycopg
@@ -11,105 +10,93 @@ from langchain_community.chat_message_histories import RedisChatMessageHistory
 from langchain_postgres import PostgresChatMessageHistory
 from langgraph.checkpoint.postgres import PostgresSaver
 from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
-from llama_index.core.storage.chat_store.sql import SQLAlchemyChatStore
 from llama_index.storage.chat_store.postgres import PostgresChatStore
 from llama_index.storage.chat_store.redis import RedisChatStore
 
-from tests.adapters.doors import Buffer, ClassicMemory, Middleware, SelectorInHistory, WholeMemory
+from tests.adapters.doors import (
+    Buffer,
+    ClassicMemory,
+    Middleware,
+    SelectorInHistory,
+    WholeMemory,
+    now,
+    sqlalchemy_store,
+)
 from tests.adapters.histories import positions
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine
+    from collections.abc import AsyncIterator, Iterator
+
+    from tests.adapters.doors import Place
 
 TABLE = "messages"
 
 
-@dataclass(frozen=True)
-class Servers:
-    """Where the stores of a test are.
-
-    Attributes:
-        postgres: a database, as a URL.
-        redis: a database, as a URL.
-        thread: names the thread; a UUID, because langchain-postgres takes nothing else.
-    """
-
-    postgres: str
-    redis: str
-    thread: str
-
-    def sqlalchemy(self, driver: str) -> str:
-        """Return the database for SQLAlchemy."""
-        return self.postgres.replace("postgresql://", f"postgresql+{driver}://", 1)
+def driven(place: Place, driver: str) -> str:
+    """Return the database for SQLAlchemy."""
+    return place.postgres.replace("postgresql://", f"postgresql+{driver}://", 1)
 
 
 # --- the stores
 
 
-def redis_history(place: Servers) -> RedisChatMessageHistory:
-    return RedisChatMessageHistory(place.thread, url=place.redis)
+@contextmanager
+def redis_history(place: Place) -> Iterator[RedisChatMessageHistory]:
+    history = RedisChatMessageHistory(place.thread, url=place.redis)
+    yield history
+    history.redis_client.close()
 
 
-def postgres_history(place: Servers) -> PostgresChatMessageHistory:
-    connection = psycopg.connect(place.postgres)
-    PostgresChatMessageHistory.create_tables(connection, TABLE)
-    return PostgresChatMessageHistory(TABLE, place.thread, sync_connection=connection)
+@contextmanager
+def postgres_history(place: Place) -> Iterator[PostgresChatMessageHistory]:
+    with psycopg.connect(place.postgres) as connection:
+        PostgresChatMessageHistory.create_tables(connection, TABLE)
+        yield PostgresChatMessageHistory(TABLE, place.thread, sync_connection=connection)
 
 
-def redis_store(place: Servers) -> RedisChatStore:
-    return RedisChatStore(redis_url=place.redis)
+@contextmanager
+def postgres_saver(place: Place) -> Iterator[PostgresSaver]:
+    with PostgresSaver.from_conn_string(place.postgres) as saver:
+        saver.setup()
+        yield saver
 
 
-def postgres_store(place: Servers) -> PostgresChatStore:
-    return PostgresChatStore.from_params(
+@asynccontextmanager
+async def async_postgres_saver(place: Place) -> AsyncIterator[AsyncPostgresSaver]:
+    async with AsyncPostgresSaver.from_conn_string(place.postgres) as saver:
+        await saver.setup()
+        yield saver
+
+
+@contextmanager
+def redis_store(place: Place) -> Iterator[RedisChatStore]:
+    store = RedisChatStore(redis_url=place.redis)
+    yield store
+    store._redis_client.close()
+    now(store._aredis_client.aclose())
+
+
+@contextmanager
+def postgres_store(place: Place) -> Iterator[PostgresChatStore]:
+    store = PostgresChatStore.from_params(
         table_name="chats",
-        connection_string=place.sqlalchemy("psycopg"),
-        async_connection_string=place.sqlalchemy("asyncpg"),
+        connection_string=driven(place, "psycopg"),
+        async_connection_string=driven(place, "asyncpg"),
     )
-
-
-def sqlalchemy_store(place: Servers) -> SQLAlchemyChatStore:
-    return SQLAlchemyChatStore(table_name="rows", async_database_uri=place.sqlalchemy("asyncpg"))
-
-
-def now(work: Coroutine[Any, Any, Any]) -> Any:
-    """Return what comes of it, in the loop of the test: connections of asynchronous clients belong to a loop."""
-    return asyncio.get_event_loop().run_until_complete(work)
-
-
-def close(store: Any) -> None:
-    """Close the connections of a store; the frameworks' own classes have no way to do that."""
-    if isinstance(store, RedisChatMessageHistory):
-        store.redis_client.close()
-    elif isinstance(store, PostgresChatMessageHistory):
-        store._connection.close()
-    elif isinstance(store, RedisChatStore):
-        store._redis_client.close()
-        now(store._aredis_client.aclose())
-    elif isinstance(store, PostgresChatStore):
-        store._session.kw["bind"].dispose()
-        now(store._async_session.kw["bind"].dispose())
-    elif isinstance(store, SQLAlchemyChatStore) and store._async_engine is not None:
-        now(store._async_engine.dispose())
+    yield store
+    store._session.kw["bind"].dispose()
+    now(store._async_session.kw["bind"].dispose())
 
 
 # --- the doors
 
 
 class ClassicMemoryOnRedis(ClassicMemory):
-    def store(self) -> RedisChatMessageHistory:
-        return redis_history(self.place)
-
-    def close(self) -> None:
-        close(self.history)
+    opens = staticmethod(redis_history)
 
 
 class ClassicMemoryOnPostgres(ClassicMemory):
-    def store(self) -> PostgresChatMessageHistory:
-        return postgres_history(self.place)
-
-    def close(self) -> None:
-        close(self.history)
+    opens = staticmethod(postgres_history)
 
 
 class AsyncClassicMemoryOnPostgres(ClassicMemoryOnPostgres):
@@ -125,41 +112,22 @@ class AsyncClassicMemoryOnPostgres(ClassicMemoryOnPostgres):
 
 
 class SelectorInRedis(SelectorInHistory):
-    def store(self) -> RedisChatMessageHistory:
-        return redis_history(self.place)
-
-    def close(self) -> None:
-        close(self.history)
+    opens = staticmethod(redis_history)
 
 
 class SelectorInPostgres(SelectorInHistory):
-    def store(self) -> PostgresChatMessageHistory:
-        return postgres_history(self.place)
-
-    def close(self) -> None:
-        close(self.history)
+    opens = staticmethod(postgres_history)
 
 
 class MiddlewareOnPostgres(Middleware):
-    def checkpointer(self) -> PostgresSaver:
-        self.context = PostgresSaver.from_conn_string(self.place.postgres)
-        saver = self.context.__enter__()
-        saver.setup()
-        return saver
-
-    def close(self) -> None:
-        self.context.__exit__(None, None, None)
+    opens = staticmethod(postgres_saver)
 
 
 class AsyncMiddlewareOnPostgres(Middleware):
-    def checkpointer(self) -> AsyncPostgresSaver:
-        async def opened() -> AsyncPostgresSaver:
-            saver = await self.context.__aenter__()
-            await saver.setup()
-            return saver
+    opens = staticmethod(async_postgres_saver)
 
-        self.context = AsyncPostgresSaver.from_conn_string(self.place.postgres)
-        return now(opened())
+    def enter(self) -> Any:
+        return now(self.context.__aenter__())
 
     def remember(self, messages: list[Any], config: Any) -> None:
         now(self.agent.aupdate_state(config, {"messages": messages}, as_node="model"))
@@ -172,25 +140,13 @@ class AsyncMiddlewareOnPostgres(Middleware):
 
 
 class BufferOnRedis(Buffer):
-    def store(self) -> RedisChatStore:
-        return redis_store(self.place)
-
-    def key(self) -> str:
-        return self.place.thread
-
-    def close(self) -> None:
-        close(self.memory.chat_store)
+    opens = staticmethod(redis_store)
+    key = ""
 
 
 class BufferOnPostgres(Buffer):
-    def store(self) -> PostgresChatStore:
-        return postgres_store(self.place)
-
-    def key(self) -> str:
-        return self.place.thread
-
-    def close(self) -> None:
-        close(self.memory.chat_store)
+    opens = staticmethod(postgres_store)
+    key = ""
 
 
 class BufferOfEngineOnRedis(BufferOnRedis):
@@ -202,17 +158,8 @@ class BufferOfEngineOnRedis(BufferOnRedis):
 
 class BufferOfEngineOnPostgres(BufferOnPostgres):
     asks_inside = False
-
-    def ask(self, query: str | None) -> list[int]:
-        return positions(now(self.memory.aget(input=query or " ")))
+    ask = BufferOfEngineOnRedis.ask
 
 
 class WholeMemoryOnPostgres(WholeMemory):
-    def store(self) -> SQLAlchemyChatStore:
-        return sqlalchemy_store(self.place)
-
-    def key(self) -> str:
-        return self.place.thread
-
-    def close(self) -> None:
-        close(self.memory.sql_store)
+    opens = staticmethod(lambda place: sqlalchemy_store("rows", driven(place, "asyncpg")))

@@ -80,32 +80,42 @@ def test_a_call_costs_the_same_however_a_framework_writes_its_arguments() -> Non
     assert words('{"query":"端口 port"}') == words('{"query": "端口 port"}') == ["query", "端", "口", "port"]
 
 
-def test_a_result_without_its_call_is_refused_by_every_provider() -> None:
-    assert broken([SYSTEM, PAST[0], PAST[2], PAST[3], QUESTION]) == set(PROVIDERS)
+ASKED = Message("assistant", "", tool_calls=(CALL,))
+OPEN = Case((QUESTION, ASKED), budget=100, head=0, start=0)
 
 
-def test_a_prompt_without_anything_but_system_messages_is_refused() -> None:
-    assert broken([SYSTEM]) == {*PROVIDERS, "user lost"}
-
-
-def test_a_prompt_that_starts_with_the_assistant_is_refused_by_two_providers() -> None:
-    assert broken([SYSTEM, PAST[3], QUESTION]) == {"anthropic", "gemini"}
+@pytest.mark.parametrize(
+    ("sent", "case", "rules"),
+    [
+        ([SYSTEM, PAST[0], PAST[2], PAST[3], QUESTION], CASE, {*PROVIDERS}),
+        ([SYSTEM], CASE, {*PROVIDERS, "user lost"}),
+        ([SYSTEM, PAST[3], QUESTION], CASE, {"anthropic", "gemini"}),
+        ([QUESTION, ASKED], OPEN, set()),
+        ([ASKED, QUESTION], OPEN, {*PROVIDERS}),
+        ([SYSTEM, PAST[0], QUESTION], CASE, {"strict"}),
+        ([SYSTEM, Message("user", f"From earlier: which port\n\n{QUESTION.text}")], CASE, set()),
+        ([SYSTEM, Message("user", f"From earlier: which port\n\n{QUESTION.text[1:]}")], CASE, {"user lost"}),
+        ([SYSTEM, Message("user", f"{QUESTION.text}\n\nFrom earlier: which port")], CASE, {"user lost"}),
+    ],
+    ids=[
+        "a result without its call",
+        "nothing but system messages",
+        "the assistant first",
+        "a call that waits at the end",
+        "a call that waits before the end",
+        "two user messages",
+        "earlier turns before the question",
+        "a question that is cut",
+        "earlier turns behind the question",
+    ],
+)
+def test_a_prompt_breaks_the_rules_that_it_breaks(sent: list[Message], case: Case, rules: set[str]) -> None:
+    assert broken(sent, case) == rules
 
 
 def test_a_greeting_that_the_caller_has_put_there_is_not_held_against_a_class() -> None:
     case = Case((GREETING, QUESTION), budget=100, head=0, start=1)
     assert judge(case, case.messages, history_only=False)["anthropic"] is None
-
-
-def test_a_call_may_wait_for_its_result_at_the_end_only() -> None:
-    asked = Message("assistant", "", tool_calls=(CALL,))
-    case = Case((QUESTION, asked), budget=100, head=0, start=0)
-    assert broken([QUESTION, asked], case) == set()
-    assert broken([asked, QUESTION], case) == set(PROVIDERS)
-
-
-def test_two_user_messages_side_by_side_are_strict_templates_matter() -> None:
-    assert broken([SYSTEM, PAST[0], QUESTION]) == {"strict"}
 
 
 def test_over_the_budget_counts_only_where_head_and_current_turn_fit() -> None:
@@ -129,13 +139,6 @@ def test_the_leading_system_message_counts_where_there_is_one_that_fits() -> Non
     assert broken(WHOLE[1:]) == {"system lost"}
     assert judge(Case(CASE.messages[1:], 100, 0, 4), WHOLE[1:], history_only=False)["system lost"] is None
     assert judge(Case(CASE.messages, 1, 1, 5), [], history_only=True)["system lost"] is None
-
-
-def test_a_question_with_earlier_turns_told_before_it_is_there_and_one_that_is_cut_is_lost() -> None:
-    told = Message("user", f"From earlier: which port\n\n{QUESTION.text}")
-    assert broken([SYSTEM, told]) == set()
-    assert broken([SYSTEM, Message("user", f"From earlier: which port\n\n{QUESTION.text[1:]}")]) == {"user lost"}
-    assert broken([SYSTEM, Message("user", f"{QUESTION.text}\n\nFrom earlier: which port")]) == {"user lost"}
 
 
 def test_a_tally_gives_the_share_of_the_prompts_that_a_measure_applies_to() -> None:

@@ -19,6 +19,7 @@ from tests.adapters.door_contract import (
     DrawnContract,
     RememberingContract,
     SharedContract,
+    StoredContract,
     chosen_by_core,
     for_doors,
 )
@@ -34,6 +35,7 @@ from tests.adapters.doors import (
     ClassicMemoryOnSql,
     Middleware,
     MiddlewareOnSqlite,
+    Place,
     SelectMessages,
     Selector,
     SelectorInFile,
@@ -57,43 +59,43 @@ pytestmark = [
 ]
 
 FINISHED_DOORS = [ClassicMemory, AsyncClassicMemory, ClassicMemoryOnFile, ClassicMemoryOnSql, Selector, BufferOfEngine]
-ASKING_DOORS = [
+STORED_DOORS = [ClassicMemoryOnFile, ClassicMemoryOnSql, SelectorInFile, SelectorInSql, MiddlewareOnSqlite]
+ADAPTERS: list[type[Door]] = [
+    ClassicMemory,
+    AsyncClassicMemory,
+    Selector,
+    BufferOfEngine,
     SelectorOfAList,
     SelectMessages,
     SelectorInHistory,
-    SelectorInFile,
-    SelectorInSql,
     Middleware,
     AsyncMiddleware,
-    MiddlewareOnSqlite,
     Buffer,
     BufferOfAgent,
     BufferReloaded,
     WholeMemory,
 ]
-DOORS: list[type[Door]] = [*FINISHED_DOORS, *ASKING_DOORS]
-REMEMBERING_DOORS = [door for door in DOORS if door not in (SelectMessages, BufferReloaded)]
+REMEMBERING_DOORS = [door for door in [*ADAPTERS, *STORED_DOORS] if door not in (SelectMessages, BufferReloaded)]
 # One door of each adapter, for the tests that draw many histories.
-QUICK_DOORS: list[type[Door]] = [
-    ClassicMemory,
-    Selector,
-    BufferOfEngine,
-    SelectorOfAList,
-    SelectMessages,
-    Middleware,
-    Buffer,
-    BufferOfAgent,
-    WholeMemory,
+QUICK_DOORS = [
+    door
+    for door in ADAPTERS
+    if not door.__name__.startswith("Async") and door not in (SelectorInHistory, BufferReloaded)
 ]
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Path:
-    return tmp_path
+def place(tmp_path: Path) -> Place:
+    return Place(tmp_path)
 
 
-@for_doors(DOORS)
+@for_doors(ADAPTERS)
 class TestEveryDoor(DoorContract):
+    pass
+
+
+@for_doors(STORED_DOORS)
+class TestEveryStore(StoredContract):
     pass
 
 
@@ -123,6 +125,26 @@ def test_without_a_question_the_newest_turns_come(door: type[Door], opened: Any)
     assert kept == list(range(kept[0], 2 * len(pairs)))
     assert 0 < len(kept) < 2 * len(pairs)
     assert at_door.view().status == "no_query"
+
+
+@for_doors([ClassicMemoryOnSql, AsyncClassicMemory, Buffer, BufferOfEngine, WholeMemory])
+@pytest.mark.parametrize("shadow", [False, True])
+def test_errors_of_the_store_pass_unchanged(
+    door: type[Door], shadow: bool, opened: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    error = OSError("no route to the store")
+
+    def away(*_: Any, **__: Any) -> Any:
+        raise error
+
+    at_door = opened(door, shadow=shadow, on_error="fallback")
+    store = type(at_door.store)
+    for name, value in (("messages", property(away)), ("get_messages", away), ("aget_messages", away)):
+        if hasattr(store, name):
+            monkeypatch.setattr(store, name, value)
+    with pytest.raises(OSError, match="no route") as caught:
+        at_door.ask("Redis?")
+    assert caught.value is error
 
 
 def test_the_block_brings_back_archived_turns(tmp_path: Path) -> None:

@@ -17,9 +17,9 @@ from langchain_classic.memory import (
     ConversationBufferWindowMemory,
     ReadOnlySharedMemory,
 )
-from langchain_core.chat_history import BaseChatMessageHistory
+from langchain_core.chat_history import InMemoryChatMessageHistory
 from langchain_core.documents import Document
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
+from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
 from langchain_core.prompts import ChatPromptTemplate, MessagesPlaceholder
 from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import RunnableLambda
@@ -60,30 +60,10 @@ class Documents(BaseRetriever):
         return [Document("a page of the manual")]
 
 
-class Store(BaseChatMessageHistory):
-    """A history that gives copies, as one behind a network does, and can be slow or broken."""
+class Stored(InMemoryChatMessageHistory):
+    """A history with the name that those of databases have."""
 
-    def __init__(self, error: Exception | None = None) -> None:
-        self.kept: list[BaseMessage] = []
-        self.error = error
-        self.async_reads = 0
-
-    @property
-    def messages(self) -> list[BaseMessage]:  # type: ignore[override]
-        if self.error:
-            raise self.error
-        return copy.deepcopy(self.kept)
-
-    async def aget_messages(self) -> list[BaseMessage]:
-        await asyncio.sleep(0)
-        self.async_reads += 1
-        return self.messages
-
-    def add_messages(self, messages: Sequence[BaseMessage]) -> None:
-        self.kept.extend(messages)
-
-    def clear(self) -> None:
-        self.kept.clear()
+    session_id: str | None = None
 
 
 def memory_of(pairs: Sequence[tuple[str, str]], **options: Any) -> GatekeeperChatMemory:
@@ -305,9 +285,9 @@ def test_constraints_are_loaded_before_the_history_within_the_budget() -> None:
 def test_constraints_of_a_store_are_those_of_the_session() -> None:
     store = ThreadConstraints(InMemoryStore())
     store.set(Thread("s1"), "language", "German")
-    memory = GatekeeperChatMemory(chat_memory=Store(), constraints=store, return_messages=True)
+    memory = GatekeeperChatMemory(chat_memory=Stored(), constraints=store, return_messages=True)
     assert memory.load_memory_variables({"input": "Hello!"})["history"] == []
-    memory.chat_memory.session_id = "s1"  # type: ignore[attr-defined]  # as the histories of databases have it
+    memory.chat_memory.session_id = "s1"  # type: ignore[attr-defined]
     wanted = [SystemMessage(render_constraints({"language": "German"}))]
     assert memory.load_memory_variables({"input": "Hello!"})["history"] == wanted
     assert asyncio.run(memory.aload_memory_variables({"input": "Hello!"}))["history"] == wanted
@@ -392,8 +372,8 @@ def test_what_was_selected_makes_no_difference_between_two_memories() -> None:
 
 def test_a_history_with_a_session_id_is_known_by_it() -> None:
     pairs, question = TOPICS["english"]
-    memory = GatekeeperChatMemory(**configured(chat_memory=Store(), **OPTIONS))
-    memory.chat_memory.session_id = "s1"  # type: ignore[attr-defined]  # as the histories of databases have it
+    memory = GatekeeperChatMemory(**configured(chat_memory=Stored(), **OPTIONS))
+    memory.chat_memory.session_id = "s1"  # type: ignore[attr-defined]
     for asked, answered in pairs:
         memory.save_context({"input": asked}, {"output": answered})
     loaded(memory, question)
@@ -402,31 +382,6 @@ def test_a_history_with_a_session_id_is_known_by_it() -> None:
 
 
 # --- async, threads, errors -----------------------------------------------------------------------------------------
-
-
-def test_async_loading_awaits_the_store() -> None:
-    pairs, question = TOPICS["english"]
-    store = Store()
-    memory = GatekeeperChatMemory(**configured(chat_memory=store, **OPTIONS))
-
-    async def run() -> str:
-        for asked, answered in pairs:
-            await memory.asave_context({"input": asked}, {"output": answered})
-        return (await memory.aload_memory_variables({"input": question}))["history"]
-
-    assert asyncio.run(run()) == lines_of(pairs[:2])
-    assert store.async_reads == 1
-
-
-def test_errors_of_the_store_pass_through_unchanged() -> None:
-    error = ConnectionError("the database is away")
-    memory = GatekeeperChatMemory(chat_memory=Store(error))
-    with pytest.raises(ConnectionError) as caught:
-        loaded(memory, "hi")
-    assert caught.value is error
-    with pytest.raises(ConnectionError) as caught:
-        asyncio.run(memory.aload_memory_variables({"input": "hi"}))
-    assert caught.value is error
 
 
 @pytest.mark.parametrize("asynchronous", [False, True])
@@ -446,7 +401,7 @@ def test_a_load_inside_a_run_is_announced_without_text(asynchronous: bool) -> No
 
 
 def test_nothing_of_ours_warns() -> None:
-    history = Store()
+    history = Stored()
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         memory = GatekeeperChatMemory(**configured(chat_memory=history, **OPTIONS))

@@ -331,12 +331,23 @@ def test_a_union_has_all_of_its_schemas_and_a_raw_schema_is_one() -> None:
     assert "An answer to the user." in schema_text(Answer)
 
 
+class Named(Scripted):
+    model_name: str = "gpt-4-0613"
+
+
 @pytest.mark.parametrize(
-    ("profile", "budget"), [({"max_input_tokens": 8_000}, 6_000), ({}, 16_000), (None, 16_000), ("absent", 16_000)]
+    ("model", "budget"),
+    [
+        (Scripted(profile={"max_input_tokens": 8_000}), 6_000),
+        (Scripted(profile={}), 16_000),
+        (Scripted(profile=None), 16_000),
+        (object(), 16_000),
+        (Named(), 6_144),
+    ],
+    ids=["profile", "empty profile", "no profile", "no field", "name"],
 )
-def test_without_a_budget_it_is_three_quarters_of_what_the_model_reads(profile: Any, budget: int) -> None:
+def test_without_a_budget_it_is_three_quarters_of_what_the_model_reads(model: Any, budget: int) -> None:
     gate = GatekeeperMiddleware()
-    model: Any = object() if profile == "absent" else Scripted(profile=profile)
     sent(gate, request_of([HumanMessage("hi")], model=model))
     assert gate.last_selection is not None
     assert gate.last_selection.budget_tokens == budget
@@ -519,24 +530,6 @@ def test_what_other_middleware_appends_reaches_the_model_and_the_state(way: str,
     asked(agent, way, "And now?", on("t1"))
     asked(agent, way, "还有呢？", on("t1"))
     assert len(model.seen) == 3
-
-
-def test_a_selection_of_a_thread_is_found_by_its_tenant() -> None:
-    model, gate = Scripted(), GatekeeperMiddleware(CONFIG)
-    agent = create_agent(model, [], middleware=[gate])
-    run_again(agent, {"configurable": {"thread_id": "t1", "tenant_id": "acme"}}, [HumanMessage("hi")])
-    assert gate.selection_for("t1", tenant="acme") is gate.last_selection is not None
-    assert gate.selection_for("t1") is None
-
-
-def test_the_window_of_a_model_without_a_profile_is_that_of_its_name() -> None:
-    class Named(Scripted):
-        model_name: str = "gpt-4-0613"
-
-    gate = GatekeeperMiddleware()
-    sent(gate, request_of([HumanMessage("hi")], model=Named()))
-    assert gate.last_selection is not None
-    assert gate.last_selection.budget_tokens == 6144
 
 
 def test_a_middleware_says_the_settings_that_decide_what_is_sent() -> None:

@@ -6,7 +6,7 @@ import asyncio
 import copy
 from dataclasses import replace
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from langchain_core.chat_history import InMemoryChatMessageHistory
@@ -24,9 +24,6 @@ from langchain_gatekeeper import GatekeeperSelector, select_messages
 from langchain_gatekeeper.events import aannounce, announce
 from tests.adapters.histories import TOPICS
 from tests.adapters.scripted import Heard, Scripted, contents, run_again, talk, texts_of
-
-if TYPE_CHECKING:
-    pass
 
 pytestmark = [
     pytest.mark.adapters,

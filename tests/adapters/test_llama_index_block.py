@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import copy
 import threading
-from collections.abc import Coroutine, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +23,7 @@ from llama_index.memory.gatekeeper import GatekeeperMemoryBlock
 from llama_index.memory.gatekeeper.recalled import RecalledText, tag_of
 from tests.adapters.chats import TALKS as CHATS
 from tests.adapters.chats import assistant, history_of, user, words
+from tests.adapters.doors import now
 from tests.adapters.pickling import by_pickle
 from tests.histories import configured
 
@@ -38,18 +38,14 @@ TALKS = {script: (pairs, question, UNRELATED[script]) for script, (pairs, questi
 each_talk = pytest.mark.parametrize("talk", TALKS)
 
 
-def run(coroutine: Coroutine[Any, Any, Any]) -> Any:
-    return asyncio.get_event_loop().run_until_complete(coroutine)
-
-
 def recall(block: GatekeeperMemoryBlock, question: str, session: str | None = "s") -> str:
-    return run(block.aget([user(question)], session_id=session))
+    return now(block.aget([user(question)], session_id=session))
 
 
 def flushed(messages: Sequence[ChatMessage], session: str | None = "s", **options: Any) -> GatekeeperMemoryBlock:
     """Return a block to which a memory has flushed these messages."""
     block = GatekeeperMemoryBlock(**configured(**{"on_error": "raise", "passthrough_below": 0} | options))
-    run(block.aput(list(messages), from_short_term_memory=True, session_id=session))
+    now(block.aput(list(messages), from_short_term_memory=True, session_id=session))
     return block
 
 
@@ -73,16 +69,16 @@ def test_nothing_comes_back_when_nothing_is_on_topic(talk: str) -> None:
 @pytest.mark.parametrize("messages", [None, [], [assistant("hi")], [user(" ")], [ChatMessage(blocks=[ImageBlock()])]])
 def test_without_a_question_nothing_comes_back(messages: Any) -> None:
     block = flushed(history_of(TALKS["english"][0]))
-    assert run(block.aget(messages, session_id="s")) == ""
+    assert now(block.aget(messages, session_id="s")) == ""
 
 
 def test_the_question_is_the_last_user_message_alone() -> None:
     pairs, question, unrelated = TALKS["english"]
     block = flushed(history_of(pairs))
     talk = [user("Who wrote Faust?"), assistant("Goethe."), user(unrelated), user(question), assistant("Let me see.")]
-    assert "6380" in run(block.aget(talk, session_id="s"))
+    assert "6380" in now(block.aget(talk, session_id="s"))
     talk = [user(question), assistant("On port 6380."), user(unrelated)]
-    assert run(block.aget(talk, session_id="s")) == ""
+    assert now(block.aget(talk, session_id="s")) == ""
 
 
 def test_a_question_asked_before_is_an_archived_turn_like_any_other() -> None:
@@ -98,16 +94,16 @@ def test_what_points_at_the_active_messages_brings_back_nothing() -> None:
     pairs, _, _ = TALKS["english"]
     block = flushed(history_of(pairs))
     active = history_of([("New topic: my cat is called Mia.", "A nice name."), ("My cat is ill.", "Call the vet.")])
-    assert run(block.aget([*active, user("Why is that?")], session_id="s")) == ""
+    assert now(block.aget([*active, user("Why is that?")], session_id="s")) == ""
     assert recall(block, "Why is that?") != ""
 
 
 def test_a_question_that_an_agent_hands_over_twice_is_one_question() -> None:
     pairs, question, _ = TALKS["english"]
     block = flushed(history_of(pairs))
-    run(block.aget([user(question)], session_id="s"))
+    now(block.aget([user(question)], session_id="s"))
     once = block.last_selection
-    run(block.aget([user(question), user(question)], session_id="s"))
+    now(block.aget([user(question), user(question)], session_id="s"))
     assert block.last_selection == once
 
 
@@ -115,7 +111,7 @@ def test_active_messages_leave_the_budget_to_the_archived_ones() -> None:
     pairs, question, _ = TALKS["english"]
     block = flushed(history_of(pairs), tokenizer_fn=words, token_budget=16)
     active = [user("New topic: bread. " + "dough " * 500), assistant("ok"), user(question)]
-    assert "6380" in run(block.aget(active, session_id="s"))
+    assert "6380" in now(block.aget(active, session_id="s"))
 
 
 def test_system_messages_are_no_turns() -> None:
@@ -176,17 +172,17 @@ def test_truncation_gives_up_whole_turns_the_least_valuable_first() -> None:
     block = GatekeeperMemoryBlock(tokenizer_fn=words)
     text = RecalledText.of([(3, "user: b b"), (1, "user: a a"), (9, "user: c c")], tag="recalled_turns")
     assert len(words(text)) == 11
-    assert run(block.atruncate(text, 0)) == text
+    assert now(block.atruncate(text, 0)) == text
     for tokens in (1, 2, 3):
-        assert run(block.atruncate(text, tokens)) == fence("user: a a\n\nuser: b b", tag="recalled_turns")
-    assert run(block.atruncate(text, 4)) == fence("user: b b", tag="recalled_turns")
-    assert run(block.atruncate(text, 7)) is None
-    assert run(block.atruncate(text, 1000)) is None
+        assert now(block.atruncate(text, tokens)) == fence("user: a a\n\nuser: b b", tag="recalled_turns")
+    assert now(block.atruncate(text, 4)) == fence("user: b b", tag="recalled_turns")
+    assert now(block.atruncate(text, 7)) is None
+    assert now(block.atruncate(text, 1000)) is None
 
 
 @pytest.mark.parametrize("content", [[], "", "text of somebody else"])
 def test_what_the_block_has_not_made_is_given_up(content: Any) -> None:
-    assert run(GatekeeperMemoryBlock().atruncate(content, 1)) is None
+    assert now(GatekeeperMemoryBlock().atruncate(content, 1)) is None
 
 
 turn_texts = st.lists(st.text(alphabet="a 端</>\n", min_size=1, max_size=12), min_size=1, max_size=6)
@@ -196,7 +192,7 @@ turn_texts = st.lists(st.text(alphabet="a 端</>\n", min_size=1, max_size=12), m
 def test_a_truncated_text_saves_enough_and_keeps_its_fence(drawn: list[str], tokens: int, order: list[int]) -> None:
     block = GatekeeperMemoryBlock(tokenizer_fn=list)
     text = RecalledText.of([(order[at], part) for at, part in enumerate(drawn)], tag="recalled_turns")
-    left = run(block.atruncate(text, tokens))
+    left = now(block.atruncate(text, tokens))
     if left is not None:
         assert len(text) - len(left) >= tokens
         assert left == fence(left, tag="recalled_turns")
@@ -232,7 +228,7 @@ def test_with_a_store_a_restart_another_process_and_a_reset_are_noticed(tmp_path
         await writer.delete_messages("s")
         assert await block.aget([user(question)], session_id="s") == ""
 
-    run(talk_it_over())
+    now(talk_it_over())
 
 
 def test_with_a_store_the_active_messages_are_not_brought_back(tmp_path: Path) -> None:
@@ -245,7 +241,7 @@ def test_with_a_store_the_active_messages_are_not_brought_back(tmp_path: Path) -
         await block.aput(history_of(pairs))
         return await block.aget([user(question)], session_id="s") + await block.aget([user(question)])
 
-    assert run(talk_it_over()) == ""
+    assert now(talk_it_over()) == ""
 
 
 @each_talk
@@ -267,7 +263,7 @@ def test_a_stock_memory_shows_the_model_what_it_had_flushed(talk: str, with_stor
         await memory.aput(user(question))
         return await memory.aget()
 
-    got = run(talk_it_over())
+    got = now(talk_it_over())
     assert pairs[0][0] not in [message.content for message in got]
     assert pairs[0][0] in (got[0].content or "")
     assert pairs[1][0] not in (got[0].content or "")
@@ -282,8 +278,8 @@ def test_a_stock_memory_can_truncate_the_block() -> None:
         memory = Memory.from_defaults("s", token_limit=limit, memory_blocks=[block])
         return await memory.aget(input=question)
 
-    assert "6380" in (run(limited(1000))[0].content or "")
-    assert run(limited(10)) == []
+    assert "6380" in (now(limited(1000))[0].content or "")
+    assert now(limited(10)) == []
 
 
 # --- options, reports, copies ---------------------------------------------------------------------------------------

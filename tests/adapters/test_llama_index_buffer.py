@@ -185,22 +185,6 @@ def test_a_store_with_asynchronous_methods_only_will_do() -> None:
     assert texts(asyncio.run(run())) == ["hello"]
 
 
-class BrokenStore(SimpleChatStore):
-    def get_messages(self, key: str) -> list[ChatMessage]:
-        raise OSError("no route to the store")
-
-
-@pytest.mark.parametrize("shadow", [False, True])
-def test_errors_of_the_store_pass_unchanged(shadow: bool) -> None:
-    memory = GatekeeperMemoryBuffer(
-        token_limit=100, chat_store=BrokenStore(), config=HistoryConfig(token_budget=None, shadow=shadow)
-    )
-    with pytest.raises(OSError, match="no route to the store"):
-        memory.get()
-    with pytest.raises(OSError, match="no route to the store"):
-        asyncio.run(memory.aget())
-
-
 def test_shadow_mode_gives_what_llama_index_gives_and_reports_ours(events: list[Any]) -> None:
     pairs, question, _ = TALKS["english"]
     history = [*history_of(pairs), user(question)]
@@ -543,6 +527,3 @@ def test_the_past_stays_the_same_when_one_agent_hands_off_to_another() -> None:
     run_agent(AgentWorkflow(agents=[one, two], root_agent="one"), memory, question)
     assert [sent[:3] for sent in first.sent + second.sent[:2]] == [[*pairs[0], question]] * 3
     assert not validate_messages([read_message(message) for message in memory.get()], provider="openai")
-
-
-# --- threads and tasks ----------------------------------------------------------------------------------------------

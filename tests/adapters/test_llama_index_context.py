@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import copy
 import gc
 import json
@@ -21,10 +20,11 @@ from gatekeeper_core.context.history.modes import HistoryConfig
 from gatekeeper_core.errors import ConfigError
 from llama_index.memory.gatekeeper import GatekeeperMemory, GatekeeperMemoryBlock, GatekeeperMemoryBuffer
 from tests.adapters.chats import TALKS, assistant
+from tests.adapters.doors import now
 from tests.adapters.scripted_llama_index import CallingModel, run_agent
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
 pytestmark = [
@@ -76,10 +76,6 @@ def memory_on_file(place: Path, **options: Any) -> GatekeeperMemory:
 
 
 each_memory = pytest.mark.parametrize("opened", [buffer, memory, memory_on_file])
-
-
-def now(work: Coroutine[Any, Any, Any]) -> Any:
-    return asyncio.get_event_loop().run_until_complete(work)
 
 
 @pytest.mark.parametrize(

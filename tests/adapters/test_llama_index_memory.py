@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Coroutine, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -48,10 +47,6 @@ def memory(
 
 def cost(messages: Sequence[ChatMessage]) -> int:
     return count_messages(map(read_message, messages), token_counter=lambda text: len(words(text)))
-
-
-def run(coroutine: Coroutine[Any, Any, Any]) -> Any:
-    return asyncio.get_event_loop().run_until_complete(coroutine)
 
 
 # --- what is chosen -------------------------------------------------------------------------------------------------
@@ -221,20 +216,6 @@ def test_shadow_mode_gives_what_llama_index_gives_and_reports_ours(question: str
     assert event.fixed_tokens == live.last_selection.fixed_tokens
 
 
-class BrokenStore(SQLAlchemyChatStore):
-    async def get_messages(self, *args: Any, **options: Any) -> list[ChatMessage]:
-        raise OSError("no route to the store")
-
-
-@pytest.mark.parametrize("shadow", [False, True])
-def test_errors_of_the_store_pass_unchanged(shadow: bool) -> None:
-    with pytest.raises(OSError, match="no route to the store"):
-        memory(chat_store=BrokenStore(table_name="m"), shadow=shadow).get()
-
-
-# --- stores ---------------------------------------------------------------------------------------------------------
-
-
 # --- options and copies ---------------------------------------------------------------------------------------------
 
 
@@ -268,6 +249,3 @@ def test_pickling_a_memory_leaves_it_whole() -> None:
     mine = memory([user("hello")])
     by_pickle(mine)
     assert texts(mine.get()) == ["hello"]
-
-
-# --- engines and agents ---------------------------------------------------------------------------------------------

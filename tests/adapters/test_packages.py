@@ -57,9 +57,10 @@ def run(code: str, *, missing: tuple[str, ...] = ()) -> str:
     return done.stdout.strip()
 
 
-def said_by(statement: str, missing: str) -> str:
-    """Return the error of an import."""
-    return run(f"try:\n    {statement}\nexcept ImportError as error:\n    print(error)", missing=(missing,))
+def said_by(package: str, names: str, missing: str) -> list[str]:
+    """Return the errors of imports, one after another."""
+    code = f"for name in {names.split()!r}:\n    try:\n        exec(f'from {package} import {{name}}')\n"
+    return run(f"{code}    except ImportError as error:\n        print(error)", missing=(missing,)).splitlines()
 
 
 @each_package
@@ -115,38 +116,40 @@ def test_each_name_loads_only_its_own_part_of_the_framework(names: str, others: 
 
 
 @pytest.mark.parametrize(
-    ("name", "missing", "extra"),
+    ("names", "missing", "extras"),
     [
-        ("GatekeeperSelector", "langchain_core", "langchain-core"),
-        ("select_messages", "langchain_core", "langchain-core"),
+        (
+            "GatekeeperSelector select_messages GatekeeperMiddleware",
+            "langchain_core",
+            "langchain-core langchain-core langchain",
+        ),
         ("GatekeeperMiddleware", "langchain", "langchain"),
-        ("GatekeeperMiddleware", "langchain_core", "langchain"),
         ("GatekeeperChatMemory", "langchain_classic", "langchain-classic"),
     ],
 )
 def test_a_missing_part_of_langchain_is_named_with_the_line_that_installs_it(
-    name: str, missing: str, extra: str
+    names: str, missing: str, extras: str
 ) -> None:
-    said = said_by(f"from langchain_gatekeeper import {name}", missing)
-    assert said.startswith(f"{name} needs {missing}")
-    assert said.endswith(f': pip install "context-gatekeeper[{extra}]"')
+    errors = said_by("langchain_gatekeeper", names, missing)
+    for name, extra, error in zip(names.split(), extras.split(), errors, strict=True):
+        assert error.startswith(f"{name} needs {missing}")
+        assert error.endswith(f': pip install "context-gatekeeper[{extra}]"')
 
 
 def test_without_llama_index_the_error_names_the_line_that_installs_it() -> None:
-    said = said_by("from llama_index.memory.gatekeeper import GatekeeperMemoryBuffer", "llama_index.core")
-    assert said == 'GatekeeperMemoryBuffer needs LlamaIndex: pip install "context-gatekeeper[llama-index]"'
+    said = said_by("llama_index.memory.gatekeeper", "GatekeeperMemoryBuffer", "llama_index.core")
+    assert said == ['GatekeeperMemoryBuffer needs LlamaIndex: pip install "context-gatekeeper[llama-index]"']
 
 
 @pytest.mark.parametrize(
-    ("name", "missing"),
+    ("package", "name", "missing"),
     [
-        ("langchain_gatekeeper.GatekeeperSelector", "gatekeeper_core"),
-        ("llama_index.memory.gatekeeper.GatekeeperMemory", "sqlalchemy"),
+        ("langchain_gatekeeper", "GatekeeperSelector", "gatekeeper_core"),
+        ("llama_index.memory.gatekeeper", "GatekeeperMemory", "sqlalchemy"),
     ],
 )
-def test_what_else_is_missing_is_no_matter_of_an_extra(name: str, missing: str) -> None:
-    package, _, public = name.rpartition(".")
-    said = said_by(f"from {package} import {public}", missing)
+def test_what_else_is_missing_is_no_matter_of_an_extra(package: str, name: str, missing: str) -> None:
+    (said,) = said_by(package, name, missing)
     assert missing in said
     assert "context-gatekeeper" not in said
 

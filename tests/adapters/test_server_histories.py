@@ -12,7 +12,8 @@ from llama_index.core.agent.workflow import FunctionAgent
 
 from gatekeeper_core.messages import Message, ToolCall
 from tests.adapters import test_llama_index_contract as contract
-from tests.adapters.door_contract import DoorContract, DrawnContract, RememberingContract, SharedContract, for_doors
+from tests.adapters.door_contract import DrawnContract, RememberingContract, SharedContract, StoredContract, for_doors
+from tests.adapters.doors import Place, now
 from tests.adapters.histories import to_langchain, to_llama_index
 from tests.adapters.scripted_llama_index import CallingModel, run_agent
 
@@ -32,19 +33,12 @@ from tests.adapters.server_doors import (
     MiddlewareOnPostgres,
     SelectorInPostgres,
     SelectorInRedis,
-    Servers,
     WholeMemoryOnPostgres,
-    close,
-    now,
     postgres_store,
     redis_store,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from llama_index.core.storage.chat_store import BaseChatStore
-
     from tests.adapters.doors import Door
     from tests.servers import PostgresServer, RedisServer
 
@@ -75,12 +69,12 @@ def database(postgres_server: PostgresServer) -> str:
 
 
 @pytest.fixture
-def place(database: str, redis_server: RedisServer) -> Servers:
-    return Servers(database, redis_server.url, str(uuid.uuid4()))
+def place(database: str, redis_server: RedisServer) -> Place:
+    return Place(postgres=database, redis=redis_server.url, thread=str(uuid.uuid4()))
 
 
 @for_doors(DOORS)
-class TestEveryServerDoor(DoorContract):
+class TestEveryServerDoor(StoredContract):
     pass
 
 
@@ -119,13 +113,12 @@ OF_ANY_STORE = sorted(
 @pytest.mark.parametrize("store", [redis_store, postgres_store], ids=lambda store: store.__name__)
 @pytest.mark.parametrize("name", OF_ANY_STORE)
 def test_the_contract_of_a_buffer_holds_on_a_server(
-    store: Callable[[Servers], BaseChatStore], name: str, place: Servers, monkeypatch: pytest.MonkeyPatch
+    store: Any, name: str, place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    opened = store(place)
-    monkeypatch.setitem(contract.STRICT, "chat_store", opened)
-    monkeypatch.setitem(contract.STRICT, "chat_store_key", place.thread)
-    vars(contract)[name]()
-    close(opened)
+    with store(place) as opened:
+        monkeypatch.setitem(contract.STRICT, "chat_store", opened)
+        monkeypatch.setitem(contract.STRICT, "chat_store_key", place.thread)
+        vars(contract)[name]()
 
 
 # --- what goes in comes out

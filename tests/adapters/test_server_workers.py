@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.adapters.door_contract import for_doors
+from tests.adapters.doors import Place
 from tests.adapters.worker import opened
 from tests.adapters.workers import (
     check_every_selection_saw_a_prefix,
@@ -30,9 +32,20 @@ if os.environ.get("GATEKEEPER_REQUIRE_SERVERS") != "1":
 
 import psycopg
 
-from tests.adapters.server_doors import TABLE
+from tests.adapters.server_doors import (
+    TABLE,
+    BufferOnPostgres,
+    BufferOnRedis,
+    ClassicMemoryOnPostgres,
+    ClassicMemoryOnRedis,
+    MiddlewareOnPostgres,
+    SelectorInPostgres,
+    SelectorInRedis,
+    WholeMemoryOnPostgres,
+)
 
 if TYPE_CHECKING:
+    from tests.adapters.doors import Door
     from tests.processes import Processes
     from tests.servers import RedisServer
 
@@ -44,28 +57,26 @@ pytestmark = [
 
 
 @pytest.fixture
-def place(postgres_database: str, redis_server: RedisServer) -> dict[str, str]:
-    return {"postgres": postgres_database, "redis": redis_server.url, "thread": str(uuid.uuid4())}
+def place(postgres_database: str, redis_server: RedisServer) -> Place:
+    return Place(postgres=postgres_database, redis=redis_server.url, thread=str(uuid.uuid4()))
 
 
-@pytest.mark.parametrize("kind", ["redis_memory", "redis_runnable", "redis_buffer", "postgres_buffer"])
-def test_nothing_is_lost_and_every_selection_sees_a_prefix(
-    kind: str, workers: Processes, place: dict[str, str]
-) -> None:
-    worked = work(workers, kind, place)
+@for_doors([ClassicMemoryOnRedis, SelectorInRedis, BufferOnRedis, BufferOnPostgres])
+def test_nothing_is_lost_and_every_selection_sees_a_prefix(door: type[Door], workers: Processes, place: Place) -> None:
+    worked = work(workers, door, place)
     check_what_a_store_that_keeps_all_allows(worked)
     check_every_selection_saw_a_prefix(worked)
 
 
-@pytest.mark.parametrize("kind", ["postgres_memory", "postgres_runnable", "postgres_whole"])
+@for_doors([ClassicMemoryOnPostgres, SelectorInPostgres, WholeMemoryOnPostgres])
 def test_nothing_is_lost_where_a_message_may_come_before_an_earlier_one(
-    kind: str, workers: Processes, place: dict[str, str]
+    door: type[Door], workers: Processes, place: Place
 ) -> None:
-    check_what_a_store_that_keeps_all_allows(work(workers, kind, place))
+    check_what_a_store_that_keeps_all_allows(work(workers, door, place))
 
 
-def test_an_agent_sends_whole_turns_of_whatever_checkpoint_it_got(workers: Processes, place: dict[str, str]) -> None:
-    check_what_every_store_allows(work(workers, "postgres_agent", place))
+def test_an_agent_sends_whole_turns_of_whatever_checkpoint_it_got(workers: Processes, place: Place) -> None:
+    check_what_every_store_allows(work(workers, MiddlewareOnPostgres, place))
 
 
 SLOW = """
@@ -76,20 +87,20 @@ EXECUTE FUNCTION wait()
 
 
 @pytest.mark.parametrize(
-    ("kind", "table", "column"), [("postgres_memory", TABLE, "message"), ("postgres_whole", "rows", "data")]
+    ("door", "table", "column"), [(ClassicMemoryOnPostgres, TABLE, "message"), (WholeMemoryOnPostgres, "rows", "data")]
 )
 def test_a_reader_may_see_a_message_of_these_stores_before_an_earlier_one(
-    kind: str, table: str, column: str, place: dict[str, str]
+    door: type[Door], table: str, column: str, place: Place
 ) -> None:
     """Their numbers and times are given before the transaction ends; the selection goes by what it reads then."""
 
     def write_slowly() -> None:
         asyncio.set_event_loop(asyncio.new_event_loop())
-        with closing(opened(kind, place)) as slow:
+        with closing(opened(door, place)) as slow:
             slow.turn("slow question <0.0.q>", "slow answer <0.0.a>")
         asyncio.get_event_loop().close()
 
-    with closing(opened(kind, place)) as side, psycopg.connect(place["postgres"], autocommit=True) as lock:
+    with closing(opened(door, place)) as side, psycopg.connect(place.postgres, autocommit=True) as lock:
         assert side.stored() == []
         lock.execute(SLOW.format(table=table, column=column))
         lock.execute("SELECT pg_advisory_lock(1)")

@@ -13,6 +13,7 @@ from langchain_core.runnables import RunnableLambda
 from langchain_core.runnables.history import RunnableWithMessageHistory
 from langgraph.checkpoint.sqlite import SqliteSaver
 
+from tests.adapters.doors import ClassicMemoryOnSql, MiddlewareOnSqlite, Place, WholeMemory
 from tests.adapters.workers import (
     check_every_selection_saw_a_prefix,
     check_what_a_store_that_keeps_all_allows,
@@ -33,18 +34,18 @@ pytestmark = [
 
 
 def test_a_history_of_langchain_keeps_all_and_every_selection_sees_a_prefix(workers: Processes, tmp_path: Path) -> None:
-    worked = work(workers, "sqlite_memory", {"folder": str(tmp_path), "thread": "t"})
+    worked = work(workers, ClassicMemoryOnSql, Place(tmp_path))
     check_what_a_store_that_keeps_all_allows(worked)
     check_every_selection_saw_a_prefix(worked)
 
 
 def test_a_memory_of_llama_index_keeps_all(workers: Processes, tmp_path: Path) -> None:
     """No prefix: its messages stand in the order of the writers' clocks, read before they write."""
-    check_what_a_store_that_keeps_all_allows(work(workers, "sqlite_whole", {"folder": str(tmp_path), "thread": "t"}))
+    check_what_a_store_that_keeps_all_allows(work(workers, WholeMemory, Place(tmp_path)))
 
 
 def test_an_agent_sends_whole_turns_of_whatever_checkpoint_it_got(workers: Processes, tmp_path: Path) -> None:
-    check_what_every_store_allows(work(workers, "sqlite_agent", {"folder": str(tmp_path), "thread": "t"}))
+    check_what_every_store_allows(work(workers, MiddlewareOnSqlite, Place(tmp_path)))
 
 
 def test_langgraph_by_itself_keeps_one_of_two_runs_of_a_thread_at_once(tmp_path: Path) -> None:

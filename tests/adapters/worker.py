@@ -2,7 +2,7 @@
 
 It is told what to do through a connection, and answers each time::
 
-    {"open": KIND, "place": {...}, "worker": N}   ──> "ready"
+    {"open": DOOR, "place": PLACE, "worker": N}    ──> "ready"
     {"steps": N, "workers": N}                    ──> [selection, ...]       each step: a turn is saved, and selected for
     {"finish": true}                              ──> selection and whether its index is the one made anew
 
@@ -15,23 +15,21 @@ import asyncio
 import os
 import re
 from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from tests.gatekeeper_state import state_of
-from tests.histories import configured
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from contextlib import AbstractContextManager
+    from collections.abc import Iterable
     from multiprocessing.connection import Connection
 
     from gatekeeper_core.context.history.selector import ThreadSelector
+    from tests.adapters.doors import Door, Place
 
 BUDGET = 160
 # What is cut may lose its mark, so messages go whole here.
-OPTIONS: dict[str, Any] = {"floor_turns": 0, "passthrough_below": 0, "on_error": "raise", "trim": False}
+OPTIONS: dict[str, Any] = {"floor_turns": 0, "passthrough_below": 0, "trim": False}
 QUESTION = "Which port did the Redis cache get, 缓存的端口是多少？"
 SUBJECTS = (
     ("Which port does the Redis cache of depot {} listen on?", "It listens on port 63{}, behind the proxy."),
@@ -51,14 +49,6 @@ def marks(texts: Iterable[str]) -> list[str]:
     return [found for text in texts for found in _MARK.findall(text)[-1:]]  # recalled turns come before the question
 
 
-def tokens_of(text: str) -> int:
-    return (len(text) + 3) // 4
-
-
-def tokenizer(text: str) -> list[str]:
-    return [text[at : at + 4] for at in range(0, len(text), 4)]
-
-
 class Side:
     """An adapter on a thread, from the side of one worker.
 
@@ -67,6 +57,10 @@ class Side:
     """
 
     waiting = 0
+
+    def __init__(self, door: Any) -> None:
+        self.door = door
+        self.close = door.close
 
     def turn(self, asked: str, answered: str) -> list[str]:
         """Save a turn as the adapter does, and return the texts that the model would have read for it."""
@@ -78,10 +72,6 @@ class Side:
 
     def stored(self) -> list[str]:
         """Return the texts that the store has."""
-        raise NotImplementedError
-
-    def close(self) -> None:
-        """Close the connections."""
         raise NotImplementedError
 
     @property
@@ -117,15 +107,9 @@ class Side:
 
 
 class MemorySide(Side):
-    def __init__(self, history: Any) -> None:
-        from langchain_gatekeeper import GatekeeperChatMemory
-
-        self.history = history
-        self.memory = GatekeeperChatMemory(
-            **configured(
-                chat_memory=history, return_messages=True, token_budget=BUDGET, token_counter=tokens_of, **OPTIONS
-            )
-        )
+    def __init__(self, door: Any) -> None:
+        super().__init__(door)
+        self.memory = door.memory
 
     def turn(self, asked: str, answered: str) -> list[str]:
         sent = self.ask(asked)
@@ -136,10 +120,7 @@ class MemorySide(Side):
         return [message.text for message in self.memory.load_memory_variables({"input": question})["history"]]
 
     def stored(self) -> list[str]:
-        return [message.text for message in self.history.messages]
-
-    def close(self) -> None:
-        _close(self.history)
+        return [message.text for message in self.door.store.messages]
 
     @property
     def selector(self) -> ThreadSelector[Any]:
@@ -147,15 +128,13 @@ class MemorySide(Side):
 
 
 class RunnableSide(Side):
-    def __init__(self, history: Any) -> None:
+    def __init__(self, door: Any) -> None:
         from langchain_core.messages import AIMessage
         from langchain_core.runnables import RunnableLambda
         from langchain_core.runnables.history import RunnableWithMessageHistory
 
-        from langchain_gatekeeper import GatekeeperSelector
-
-        self.history = history
-        self.gate = GatekeeperSelector(**configured(token_budget=BUDGET, token_counter=tokens_of, **OPTIONS))
+        super().__init__(door)
+        self.gate = door.selector
         self.seen: list[str] = []
         self.answer = ""
 
@@ -166,7 +145,7 @@ class RunnableSide(Side):
         # Without a key for the history LangChain by itself loses questions; see test_workers.
         self.chain = RunnableWithMessageHistory(
             self.gate | RunnableLambda(model),
-            lambda session_id: history,
+            lambda session_id: door.store,
             input_messages_key="input",
             history_messages_key="history",
         )
@@ -177,15 +156,12 @@ class RunnableSide(Side):
         return self.seen
 
     def ask(self, question: str) -> list[str]:
-        asked = {"history": self.history.messages, "input": question}
+        asked = {"history": self.door.store.messages, "input": question}
         chosen = self.gate.invoke(asked, config={"configurable": {"session_id": "thread"}})
         return [message.text for message in chosen["history"]]
 
     def stored(self) -> list[str]:
-        return [message.text for message in self.history.messages]
-
-    def close(self) -> None:
-        _close(self.history)
+        return [message.text for message in self.door.store.messages]
 
     @property
     def selector(self) -> ThreadSelector[Any]:
@@ -195,33 +171,19 @@ class RunnableSide(Side):
 class AgentSide(Side):
     waiting = 1
 
-    def __init__(self, context: AbstractContextManager[Any], thread: str) -> None:
-        from langchain.agents import create_agent
-        from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
+    def __init__(self, door: Any) -> None:
         from langchain_core.messages import AIMessage
 
-        from langchain_gatekeeper import GatekeeperMiddleware
-
-        side, self.context = self, context  # which closes the connection when nothing holds it any more
-        saver = context.__enter__()
-        saver.setup()
-
-        class Model(GenericFakeChatModel):
-            def _generate(self, messages: list[Any], *args: Any, **more: Any) -> Any:
-                side.seen = [message.text for message in messages]
-                return super()._generate(messages, *args, **more)
-
-        self.seen: list[str] = []
+        super().__init__(door)
         self.answer = ""
-        self.config: Any = {"configurable": {"thread_id": thread}}
-        self.gate = GatekeeperMiddleware(**configured(token_budget=BUDGET, token_counter=tokens_of, **OPTIONS))
-        model = Model(messages=iter(lambda: AIMessage(self.answer), None))
-        self.agent = create_agent(model, middleware=[self.gate], checkpointer=saver)
+        self.config: Any = {"configurable": {"thread_id": door.place.thread}}
+        self.agent = door.agent
+        door.model.messages = iter(lambda: AIMessage(self.answer), None)
 
     def turn(self, asked: str, answered: str) -> list[str]:
         self.answer = answered
         self.agent.invoke({"messages": [("human", asked)]}, self.config)
-        return self.seen
+        return [message.text for message in self.door.model.seen[-1]]
 
     def ask(self, question: str) -> list[str]:
         mark = f"{os.getpid()}.99"  # a question is saved too: that of another worker may be there already
@@ -230,25 +192,18 @@ class AgentSide(Side):
     def stored(self) -> list[str]:
         return [message.text for message in self.agent.get_state(self.config).values.get("messages", [])]
 
-    def close(self) -> None:
-        self.context.__exit__(None, None, None)
-
     @property
     def selector(self) -> ThreadSelector[Any]:
-        return self.gate._selected.selector
+        return self.door.middleware._selected.selector
 
 
 # --- LlamaIndex
 
 
 class BufferSide(Side):
-    def __init__(self, store: Any, thread: str) -> None:
-        from llama_index.memory.gatekeeper import GatekeeperMemoryBuffer
-
-        self.store = store
-        self.memory = GatekeeperMemoryBuffer.from_defaults(
-            **configured(chat_store=store, chat_store_key=thread, token_limit=BUDGET, tokenizer_fn=tokenizer, **OPTIONS)
-        )
+    def __init__(self, door: Any) -> None:
+        super().__init__(door)
+        self.memory = door.memory
 
     def turn(self, asked: str, answered: str) -> list[str]:
         from llama_index.core.llms import ChatMessage
@@ -264,74 +219,24 @@ class BufferSide(Side):
     def stored(self) -> list[str]:
         return [str(message.content) for message in self.memory.get_all()]
 
-    def close(self) -> None:
-        _close(self.store)
-
     @property
     def selector(self) -> ThreadSelector[Any]:
         return self.memory._current_selector()
 
 
-class WholeSide(BufferSide):
-    def __init__(self, store: Any, thread: str) -> None:
-        from llama_index.memory.gatekeeper import GatekeeperMemory
+def opened(door: type[Door], place: Place) -> Side:
+    """Return the side of a new worker at a door; the frameworks are imported by who uses them."""
+    from tests.adapters import doors
 
-        self.store = store
-        self.memory: Any = GatekeeperMemory.from_defaults(
-            **configured(session_id=thread, token_limit=BUDGET, tokenizer_fn=tokenizer, **OPTIONS)
-        )
-        self.memory.sql_store = store  # from_defaults takes one from 0.14.24 on
-
-
-# --- what the kinds are; a store is imported by who uses it
-
-
-def opened(kind: str, place: Mapping[str, str]) -> Side:
-    """Return the side of a new worker: ``STORE_ADAPTER``, such as ``redis_buffer``."""
-    store, _, adapter = kind.partition("_")
-    if store == "sqlite":
-        return _on_sqlite(adapter, Path(place["folder"]), place["thread"])
-    return _on_server(store, adapter, place)
-
-
-def _on_sqlite(adapter: str, folder: Path, thread: str) -> Side:
-    if adapter == "memory":
-        from langchain_community.chat_message_histories import SQLChatMessageHistory
-
-        return MemorySide(SQLChatMessageHistory(thread, connection=f"sqlite:///{folder / 'history.db'}"))
-    if adapter == "agent":
-        from langgraph.checkpoint.sqlite import SqliteSaver
-
-        return AgentSide(SqliteSaver.from_conn_string(str(folder / "checkpoints.db")), thread)
-    from llama_index.core.storage.chat_store.sql import SQLAlchemyChatStore
-
-    uri = f"sqlite+aiosqlite:///{folder / 'chat.db'}"
-    return WholeSide(SQLAlchemyChatStore(table_name="messages", async_database_uri=uri), thread)
-
-
-def _on_server(store: str, adapter: str, place: Mapping[str, str]) -> Side:
-    from tests.adapters import server_doors as doors
-
-    at = doors.Servers(**place)
-    if adapter in ("memory", "runnable"):
-        history = doors.redis_history(at) if store == "redis" else doors.postgres_history(at)
-        return MemorySide(history) if adapter == "memory" else RunnableSide(history)
-    if adapter == "buffer":
-        return BufferSide(doors.redis_store(at) if store == "redis" else doors.postgres_store(at), at.thread)
-    if adapter == "whole":
-        return WholeSide(doors.sqlalchemy_store(at), at.thread)
-    return AgentSide(doors.PostgresSaver.from_conn_string(at.postgres), at.thread)
-
-
-def _close(store: Any) -> None:
-    if hasattr(store, "engine"):
-        store.engine.dispose()
-    elif getattr(store, "async_database_uri", "").startswith("sqlite"):
-        asyncio.get_event_loop().run_until_complete(store._async_engine.dispose())
-    else:
-        from tests.adapters import server_doors
-
-        server_doors.close(store)
+    sides: dict[type, type[Side]] = {
+        doors.ClassicMemory: MemorySide,
+        doors.SelectorInHistory: RunnableSide,
+        doors.Middleware: AgentSide,
+        doors.Buffer: BufferSide,
+        doors.WholeMemory: BufferSide,
+    }
+    side = next(sides[kind] for kind in door.__mro__ if kind in sides)
+    return side(door(place, budget=BUDGET, **OPTIONS))
 
 
 def worked(side: Side, worker: int, *, steps: int, workers: int) -> list[dict[str, Any]]:
@@ -349,7 +254,7 @@ def worked(side: Side, worker: int, *, steps: int, workers: int) -> list[dict[st
 def main(connection: Connection) -> None:
     """Do what comes until nothing comes any more."""
     asyncio.set_event_loop(asyncio.new_event_loop())
-    side, worker = Side(), 0
+    side, worker = Side(connection), 0
     with suppress(EOFError):
         while command := connection.recv():
             answer: Any = "ready"

@@ -14,6 +14,8 @@ from tests.processes import Processes
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from tests.adapters.doors import Door, Place
+
 WORKERS = 3
 STEPS = 8
 
@@ -24,7 +26,7 @@ def started_workers() -> Processes:
     They are forked from a program of its own that holds no connection and only saves them the time of their imports.
     """
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["tests.adapters.worker_imports", "tests.adapters.worker"])
+    context.set_forkserver_preload(["tests.adapters.doors", "tests.adapters.server_doors", "tests.adapters.worker"])
     return Processes(context, main, [()] * WORKERS)
 
 
@@ -59,11 +61,11 @@ class Worked:
         yield from self.last
 
 
-def work(workers: Processes, kind: str, place: Mapping[str, str]) -> Worked:
+def work(workers: Processes, door: type[Door], place: Place) -> Worked:
     """Let all workers work on one thread at once."""
-    with closing(opened(kind, place)) as side:
+    with closing(opened(door, place)) as side:
         side.stored()  # makes the tables: two of the frameworks' classes that do so at once get in each other's way
-        workers.each({"open": kind, "place": place, "worker": number} for number in range(WORKERS))
+        workers.each({"open": door, "place": place, "worker": number} for number in range(WORKERS))
         selections = workers.all({"steps": STEPS, "workers": WORKERS})
         stored = marks(side.stored())
         last = workers.all({"finish": True})
