@@ -15,8 +15,7 @@ from gatekeeper_core.context.summary.record import Summary
 from gatekeeper_core.context.summary.sentences import said_text
 from gatekeeper_core.messages import Message
 from gatekeeper_core.selection.anchors import count_terms, extract_anchors, folded, has_whole, stem
-from gatekeeper_core.selection.background import background_frequencies
-from gatekeeper_core.selection.lexicon import ENGLISH_STOP_WORDS
+from gatekeeper_core.selection.lexicon import ENGLISH_STOP_WORDS, background_frequencies
 from gatekeeper_core.text import LazyPattern, clean, sentences, word_strings
 from gatekeeper_core.tokens import count_message
 
