@@ -144,7 +144,6 @@ def porch_modules() -> list[Module]:
 
 
 CORE_MODULES = modules_of(CORE, Path(gatekeeper_core.__file__).parent)
-CORE_NAMES = frozenset(module.name for module in CORE_MODULES)
 CORE_PATHS = frozenset(map(str, CORE_MODULES))
 ALL_MODULES = CORE_MODULES + porch_modules()
 

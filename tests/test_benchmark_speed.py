@@ -51,7 +51,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 TURNS = [(turn.user, turn.assistant) for turn in generate_turns(60, seed=SEED)]
-LIMITS = Limits(seconds=60, load=60)
 FAST = ("rank_bm25 query / rebuild", "bm25s query / rebuild", "tantivy query / commit", "SQLite FTS5 query / insert")
 FRAMEWORKS = tuple(name for name in METHODS if name.startswith("L"))
 
