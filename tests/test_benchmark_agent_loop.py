@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from benchmarks.agent_loop import (
-    FACT,
     Loop,
-    found_by_pointer,
     main,
     memory_of,
     pieces,
@@ -54,16 +52,6 @@ def test_a_fact_of_an_early_round_is_found_through_its_pointer() -> None:
     """002-20, 004-20."""
     loop = compacted_loop(30)
     assert (loop.fact_in_prompt, loop.fact_by_pointer) == (False, True)
-
-
-def test_a_fact_is_found_through_a_pointer_of_the_memory_only() -> None:
-    memory = memory_of(len)
-    pointer = memory.offload(f"{'a' * 9_000}\n{FACT}\n")
-    assert pointer is not None
-    prompt = [Message("tool", pointer.text)]
-    assert found_by_pointer(memory, prompt)
-    assert not found_by_pointer(memory, [Message("tool", "nothing")])
-    assert not any(found_by_pointer(other, prompt) for other in (None, memory_of(len)))
 
 
 def test_a_row_leaves_the_first_step_out_of_the_shares() -> None:

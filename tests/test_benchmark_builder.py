@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from benchmarks.builder import FULL, METHODS, messages_of, run
+from benchmarks.builder import FULL, METHODS, run
 from benchmarks.data import Block, Conversation, Question
-from gatekeeper_core.messages import Message
 
 BLOCKS = [Block(("1", "2"), "The Redis port is 6380.", "Noted.")]
 BLOCKS += [
@@ -15,11 +14,6 @@ TALK = Conversation(
 )
 
 
-def test_a_conversation_becomes_a_message_for_each_side() -> None:
-    assert messages_of(TALK)[:2] == [Message("user", "The Redis port is 6380."), Message("assistant", "Noted.")]
-    assert len(messages_of(TALK)) == 302
-
-
 def test_a_window_loses_what_the_gatekeeper_finds() -> None:
     rows = {row["method"]: row for row in run([TALK], lambda text: len(text) // 4)}
     assert set(METHODS) | {FULL} <= set(rows)
@@ -27,8 +21,3 @@ def test_a_window_loses_what_the_gatekeeper_finds() -> None:
     assert rows["window of 20 rounds"]["recall"] == 0.0
     assert rows[FULL]["recall"] == 100.0
     assert rows["hybrid, thrifty, turns alone"]["tokens"] < rows[FULL]["tokens"]
-
-
-def test_the_peers_can_be_left_out_and_questions_sampled() -> None:
-    rows = run([TALK], lambda text: len(text) // 4, questions=1, peers=False)
-    assert [row["method"] for row in rows] == list(METHODS)

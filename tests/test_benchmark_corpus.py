@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from itertools import islice
 
-import pytest
-
 from benchmarks.corpus import generate_questions, generate_turns, stream_turns
-from benchmarks.peers import terms
 from gatekeeper_core.selection.anchors import count_terms
 
 SEED = 7
 TURNS = generate_turns(2_000, seed=SEED)
-
-
-def _terms(language: str) -> list[str]:
-    return [term for turn in TURNS if turn.language == language for term in terms(f"{turn.user} {turn.assistant}")]
 
 
 def test_the_same_seed_gives_the_same_turns_and_another_seed_gives_others() -> None:
@@ -28,21 +20,6 @@ def test_the_same_seed_gives_the_same_turns_and_another_seed_gives_others() -> N
 def test_a_longer_conversation_begins_like_a_shorter_one_and_can_be_streamed() -> None:
     assert generate_turns(300, seed=SEED)[:100] == generate_turns(100, seed=SEED)
     assert list(islice(stream_turns(seed=SEED), 100)) == TURNS[:100]
-
-
-@pytest.mark.parametrize(("language", "low", "high"), [("en", 0.35, 0.55), ("zh", 0.3, 0.5), ("mixed", 0.08, 0.25)])
-def test_turns_are_english_chinese_and_mixed(language: str, low: float, high: float) -> None:
-    share = sum(turn.language == language for turn in TURNS) / len(TURNS)
-    assert low < share < high
-
-
-@pytest.mark.parametrize("language", ["en", "zh"])
-def test_words_follow_the_law_of_zipf(language: str) -> None:
-    """The frequency falls with the rank to a power of about one; uniform words would have a slope of 0."""
-    counts = sorted(Counter(_terms(language)).values(), reverse=True)
-    slope = math.log(counts[9] / counts[999]) / math.log(1000 / 10)
-    assert 0.6 < slope < 1.4
-    assert counts[-1] == 1
 
 
 def test_questions_are_the_same_for_the_same_seed_and_name_their_turn() -> None:

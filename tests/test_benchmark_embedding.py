@@ -2,24 +2,15 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 import pytest
 
 from benchmarks import embedding
-from benchmarks.embedding import MINI_LM, MULTILINGUAL, SentenceModel, kept_vectors
-from benchmarks.peers import missing
+from benchmarks.embedding import SentenceModel, kept_vectors
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-
-@pytest.mark.parametrize("model", [MINI_LM, MULTILINGUAL], ids=lambda model: model.name)
-def test_a_peer_with_a_model_is_missing_where_its_packages_are(model: SentenceModel) -> None:
-    assert missing(model.name) is model.is_missing
-    assert model.is_missing is any(find_spec(package) is None for package in model.packages)
-    assert not missing("recency window")
 
 
 @pytest.mark.adapters  # numpy comes with LlamaIndex

@@ -36,17 +36,6 @@ def answer(body: dict[str, Any]) -> str:
     return "VERDICT: EQUAL" if body["messages"][0]["role"] == "system" else f"On 3 May, of {len(body['messages'])}."
 
 
-def test_without_a_model_it_says_what_it_needs_and_ends_with_status_2(
-    data: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.delenv("EVAL_KEY", raising=False)
-    assert main([]) == 2
-    said = capsys.readouterr().err
-    for needed in ("GATEKEEPER_DATA", "EVAL_BASE_URL", "EVAL_MODEL", "EVAL_KEY"):
-        assert needed in said
-    assert main(["--data", str(data), "--base-url", "http://127.0.0.1:9/v1", "--model", "m", "--dry-run"]) == 0
-
-
 def test_questions_are_answered_in_both_ways_and_held_against_the_known_answers(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -5,26 +5,21 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from benchmarks.everyday import (
     GROUPS,
-    OURS,
     OWN,
     Given,
     Sent,
     Tally,
     ask,
-    by_group,
     changes,
     measured,
     methods,
-    mistakes,
     read_everyday,
-    run,
 )
 from gatekeeper_core.tokens import estimate_text_tokens
 
@@ -99,13 +94,6 @@ def test_every_method_is_asked_with_the_turns_before_the_question_alone(talks: l
             assert all(at < question.after for at in outcome.sent)
 
 
-def test_the_tables_name_ours_and_every_group(talks: list[Talk]) -> None:
-    tables = run(talks, estimate_text_tokens, 300, peers=False)
-    assert tables["methods"][0]["method"] == OURS
-    assert {row["group"] for row in tables["groups"]} <= {"all questions", "language en", *GROUPS}
-    assert by_group(ask(talks, methods(estimate_text_tokens, 300, peers=False)[OURS])).keys() >= {"all questions"}
-
-
 def test_our_own_questions_name_turns_before_them_and_all_kinds_occur() -> None:
     talks = read_everyday(OWN)
     for talk in talks:
@@ -121,19 +109,6 @@ def test_our_own_questions_name_turns_before_them_and_all_kinds_occur() -> None:
     kinds = {question.kind for talk in talks for question in talk.questions}
     assert kinds == {kind for group in GROUPS.values() for kind in group}
     assert [talk.language for talk in talks] == (["zh"] * 3 + ["en"] * 3 + ["mixed"] * 2) * 2
-
-
-def test_what_goes_wrong_is_shown_with_its_reasons(talks: list[Talk]) -> None:
-    asked = talks[0].questions[0]
-    wrong = replace(asked, needed=(), text="The port of Redis?")
-    right = replace(asked, text="The port of Redis?")
-    lost = replace(asked, after=4, kind="paraphrase", text="New topic: how fast is a zebra?")
-    (useless, missing) = mistakes([replace(talks[0], questions=(wrong, right, lost))], estimate_text_tokens)
-    assert useless.splitlines()[0] == "en-01 at 1, elliptical: The port of Redis?"
-    assert useless.splitlines()[1].startswith("  sent 0, useless, ")
-    assert missing.splitlines()[-1].startswith("  switch (")
-    assert missing.splitlines()[0] == "en-01 at 4, paraphrase: New topic: how fast is a zebra?"
-    assert missing.splitlines()[-2].startswith("  missing 0, ")
 
 
 @pytest.mark.parametrize(("arguments", "status"), [(["--own", "--ours-only"], 0), ([], 2)])

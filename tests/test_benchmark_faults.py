@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import threading
 import time
 from typing import TYPE_CHECKING
 
@@ -43,16 +42,6 @@ def test_every_fault_can_be_had_and_what_hangs_is_missed(name: str) -> None:
         missed = set(parts.get(kind, ())) if late else set()
         # Within a limit so short whatever else is asked may be late as well.
         assert missed <= set(found.misses) if "never" in name or kind == "store" else missed == set(found.misses)
-
-
-@pytest.mark.parametrize(
-    ("name", "outcome"),
-    [("search never returns", NEVER), ("store raises", "ConnectionError"), ("nothing (healthy)", "")],
-)
-def test_one_that_awaits_never_ends_or_has_no_prompt(name: str, outcome: str) -> None:
-    found = awaited(faults(a_moment, threading.Event().wait)[name], THREAD, builds=1)
-    assert found.outcome == outcome
-    assert bool(found.milliseconds) == (outcome == "")
 
 
 def test_one_that_awaits_waits_for_each_thing_in_turn() -> None:

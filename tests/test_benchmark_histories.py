@@ -31,10 +31,6 @@ def test_each_answer_has_thirty_sentences_and_one_of_them_is_needed(talk: object
     assert [talk.fact in turn.assistant_text for turn in turns].index(True) == talk.needed < TURNS - 1  # type: ignore[attr-defined]
 
 
-def test_the_same_seed_makes_the_same_conversations() -> None:
-    assert long_talks(4) == long_talks(20)[:4]
-
-
 def test_what_a_door_sends_is_counted() -> None:
     talks = long_talks(3)
     row = measured(talks, through_history, estimate_text_tokens, trim=False)

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from benchmarks import meaning, meaning_cost
 from benchmarks.data import Block, Conversation, MemoryQuery, Question
-from benchmarks.embedding import MULTILINGUAL
 from benchmarks.everyday import read_everyday
 from benchmarks.meaning import (
     MEANING_PARTS,
@@ -137,21 +135,3 @@ def test_cost_is_measured_at_each_size_and_the_vectors_are_what_is_more(monkeypa
         assert DIMENSIONS + 4 <= int(row["bytes a turn"]) < int(row["with the encoder's cache"].replace(",", ""))
     assert tables["cost, model"][0]["turns read"] == 60
     assert {*tables} <= {*meaning.TITLES}
-
-
-@pytest.mark.parametrize(
-    ("arguments", "packages", "told"),
-    [([], (), "--data is needed"), (["--own"], ("no_such_package",), 'pip install ".[meaning]"')],
-)
-def test_what_is_missing_is_told(
-    arguments: list[str],
-    packages: tuple[str, ...],
-    told: str,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    monkeypatch.setattr(sys, "argv", ["meaning", *arguments])
-    monkeypatch.setattr(MULTILINGUAL, "packages", packages)
-    with pytest.raises(SystemExit):
-        meaning.main()
-    assert told in capsys.readouterr().err

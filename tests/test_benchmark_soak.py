@@ -33,11 +33,6 @@ def test_every_soak_of_the_core_runs_and_its_stages_are_written(
     assert [row["count"] for row in rows if row["soak"] == "turns"] == [str(4 * at) for at in range(1, STAGES + 1)]
 
 
-def test_what_does_not_fit_the_limit_ends_with_an_error(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["--threads", "0", "--turns", "1000", "--adapters", "0", "--limit-mb", "1"]) == 1
-    assert "turns: more than 1 MB" in capsys.readouterr().out
-
-
 @pytest.mark.parametrize(
     ("resident", "holds", "flat"),
     [

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from benchmarks.store_shelves import SHELVES, Append, Outcome, Place, Said, Shelf, ShelfKind
-from benchmarks.store_worker import Writers
-from benchmarks.stores import Names, Sizes, Tally, contests, kept_row, main, measured, read_row, said, tally, write_row
+from benchmarks.store_shelves import SHELVES, Outcome, Place, Said, Shelf, ShelfKind
+from benchmarks.stores import Names, Sizes, Tally, contests, kept_row, main, read_row, tally, write_row
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -55,49 +54,6 @@ def test_a_store_that_loses_writes_is_seen_to(tmp_path: Path) -> None:
     kind = ShelfKind("forgetful", lambda _: Forgetful(), is_shared=False)
     (row,) = contests(kind, Place(str(tmp_path)), SMALL, Names())
     assert (row["kept, median"], row["lost in silence"], row["refused with an error"], row["writes"]) == (4, 8, 0, 16)
-
-
-class Plain(Shelf):
-    """Keeps everything, but for what it is told to drop."""
-
-    def __init__(self, drop: str = "") -> None:
-        super().__init__()
-        self._texts: dict[str, list[str]] = {}
-        self._drop = drop
-
-    def append(self, thread: str, messages: Sequence[Said]) -> None:
-        kept = [each.text for each in messages if each.id != self._drop]
-        self._texts.setdefault(thread, []).extend(kept)
-
-    def texts(self, thread: str) -> list[str]:
-        return self._texts[thread]
-
-
-@pytest.mark.parametrize("dropped", ["m3", "m19"])
-def test_a_store_that_gives_back_something_else_is_not_measured(tmp_path: Path, dropped: str) -> None:
-    kind = ShelfKind("drops one", lambda _: Plain(dropped))
-    with pytest.raises(AssertionError, match="drops one"):
-        measured([kind], Place(str(tmp_path)), SMALL, Names())
-
-
-def test_each_round_but_the_first_gives_a_figure(tmp_path: Path) -> None:
-    found = measured([ShelfKind("plain", lambda _: Plain())], Place(str(tmp_path)), SMALL._replace(rounds=2), Names())
-    assert {len(values) for values in found["plain"].values()} == {2}
-
-
-def test_a_store_of_ours_keeps_all_writes_at_once_of_threads_and_of_processes(tmp_path: Path) -> None:
-    rows = list(contests(NORMAL, Place(str(tmp_path)), SMALL._replace(contests=1), Names()))
-    assert [row["writers"] for row in rows] == ["one process, 8 at once", "4 processes, 2 each"]
-    assert [(row["kept, least"], row["writes"]) for row in rows] == [(8, 8)] * 2
-
-
-def test_a_process_that_has_ended_is_an_error(tmp_path: Path) -> None:
-    writers = Writers(NORMAL.name, Place(f"{tmp_path}/none"), 1)
-    try:
-        with pytest.raises((RuntimeError, BrokenPipeError)):
-            writers.write([[Append("t", tuple(said(1)))]])
-    finally:
-        writers.end()
 
 
 def test_rows_give_medians_and_the_median_of_the_ratios_of_the_rounds() -> None:

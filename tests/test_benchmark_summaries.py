@@ -13,7 +13,6 @@ from benchmarks.summaries import (
     chinese_rows,
     chosen,
     english_rows,
-    fitting,
     idf_over,
     lines_of,
     question_measures,
@@ -33,12 +32,6 @@ QUESTIONS = (
 )
 
 
-def test_a_block_of_one_message_and_one_of_two_become_messages_in_order() -> None:
-    talk = talk_of(BLOCKS)
-    assert [message.role for message in talk.messages] == ["user", "assistant", "user", "user", "assistant"]
-    assert talk.places == {"a": 0, "b": 1, "c": 2, "d": 3, "e": 4}
-
-
 def test_evidence_and_answers_are_those_worked_out_by_hand() -> None:
     # A greeting of the evidence message is evidence and no answer; "Oslo" and the name of a speaker are not counted.
     talk = talk_of(BLOCKS)
@@ -56,11 +49,6 @@ def test_words_count_by_their_idf_and_once() -> None:
     talk = talk_of([Block(("0", "1"), "缓存 集群 缓存", "法兰")])
     idf = {"缓存": 3.0, "集群": 1.0, "法兰": 4.0}
     assert word_measures(talk, [Line(0, "缓存 缓存")], idf) == {"user's words": [0.75], "all words": [3 / 8]}
-
-
-def test_what_does_not_fit_or_is_there_already_is_passed_over() -> None:
-    lines = [Line(0, "x" * 50), Line(1, "short"), Line(2, "tiny"), Line(3, "tiny")]
-    assert fitting(lines, [0, 1, 2, 3], 28, len) == lines[1:3]
 
 
 def test_lexrank_prefers_what_is_like_the_others_and_breaks_ties_by_place() -> None:

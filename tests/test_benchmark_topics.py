@@ -2,28 +2,19 @@
 
 from __future__ import annotations
 
-import json
-from typing import TYPE_CHECKING
-
 import pytest
 
-from benchmarks.data import Dialogue, TopicSet, Utterance, as_blocks, read_dialogues, topic_sets
+from benchmarks.data import Dialogue, TopicSet, Utterance
 from benchmarks.topics import (
     JUDGES,
     OURS,
     Counts,
     by_threshold,
-    judge_literally,
-    judge_ours,
     judged_positions,
     run,
     share_of_known_words,
     tallied,
 )
-from gatekeeper_core import ContextGatekeeper
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 ENGLISH, CHINESE = TopicSet("one", "one.jsonl", "en"), TopicSet("two", "two.jsonl", "zh")
 UTTERANCES = (
@@ -76,37 +67,9 @@ def test_the_overlap_of_words_is_that_with_the_two_turns_before() -> None:
     ]
 
 
-def test_the_literal_rule_starts_a_new_topic_only_where_it_is_asked() -> None:
-    assert judge_literally(UTTERANCES, [2, 6]) == [False, True]
-    # The guitar begins a topic, which then lacks the bread, only where the gate is asked about it.
-    again = (*UTTERANCES, Utterance("user", "Rye bread?", shift=False))
-    assert judge_literally(again, [7]) == [False]
-    assert judge_literally(again, [6, 7]) == [True, True]
-
-
-def test_the_gatekeeper_is_asked_with_everything_before_the_query() -> None:
-    expected = []
-    for at in (2, 6):
-        gatekeeper = ContextGatekeeper()
-        for block in as_blocks(UTTERANCES[:at]):
-            gatekeeper.add_turn(block.user, block.assistant)
-        expected.append(gatekeeper.explain(UTTERANCES[at].text).gate.decision == "switch")
-    assert judge_ours(UTTERANCES, [2, 6]) == expected
-
-
 def test_a_method_has_a_row_for_each_set_and_the_means() -> None:
     dialogues = {each: [Dialogue("1", "1", UTTERANCES)] for each in (ENGLISH, CHINESE)}
     rows = [row for row in run(dialogues, peers=True)["user"] if row["method"] == OURS]
     assert [row["set"] for row in rows] == ["one", "two", "mean of sets", "mean of Chinese sets"]
     assert rows[0]["R"] == rows[2]["R"]
     assert set(JUDGES) <= {row["method"] for row in run(dialogues, peers=True)["utterance"]}
-
-
-def test_the_sets_that_are_there_are_read(tmp_path: Path) -> None:
-    assert topic_sets(tmp_path) == []
-    (tmp_path / "topics").mkdir()
-    utts = [{"role": each.role, "text": each.text, "shift": int(each.shift)} for each in UTTERANCES]
-    path = tmp_path / "topics" / "tiage_dev.jsonl"
-    path.write_text(json.dumps({"id": 7, "utts": utts}) + "\n", encoding="utf-8")
-    assert [each.name for each in topic_sets(tmp_path)] == ["TIAGE"]
-    assert read_dialogues(path) == [Dialogue("7", "7", UTTERANCES)]

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.caching_server import LOOK_BACK, CachingServer, Reported
+from tests.caching_server import CachingServer, Reported
 from tests.native_lists import ANTHROPIC, CHAT, EPHEMERAL, Items
 
 HOUR = {**EPHEMERAL, "ttl": "1h"}
@@ -52,59 +52,6 @@ def chatted(server: CachingServer, *sizes: int, letter: str = "x") -> tuple[int,
 # --- Anthropic
 
 
-def test_a_marked_prefix_is_written_once_and_then_read(server: CachingServer) -> None:
-    beginning = text(2000, mark=EPHEMERAL)
-    assert asked(server, user(beginning, text(10))) == (2010, 0, 2000, 2)
-    assert asked(server, user(beginning, text(20, "y"))) == (2020, 2000, 0, 2)
-
-
-def test_what_grows_is_read_to_where_it_ended_before_and_written_to_where_it_ends_now(server: CachingServer) -> None:
-    asked(server, user(text(2000, mark=EPHEMERAL)))
-    assert asked(server, user(text(2000), text(500, mark=EPHEMERAL), text(9))) == (2509, 2000, 500, 2)
-
-
-def test_nothing_is_kept_without_a_mark(server: CachingServer) -> None:
-    for _ in range(2):
-        assert asked(server, user(text(2000))) == (2000, 0, 0, 2)
-
-
-def test_a_prefix_below_the_smallest_is_neither_kept_nor_dearer(server: CachingServer) -> None:
-    for _ in range(2):
-        assert asked(server, user(text(1023, mark=EPHEMERAL))) == (1023, 0, 0, 2)
-    assert asked(server, user(text(1024, mark=EPHEMERAL))) == (1024, 0, 1024, 2)
-
-
-def test_a_prefix_is_found_at_most_twenty_positions_back(server: CachingServer) -> None:
-    for added, cached in ((LOOK_BACK - 1, 2000), (LOOK_BACK, 0)):
-        server.forget()
-        asked(server, user(text(2000, mark=EPHEMERAL)))
-        later = [text(1, chr(ord("a") + at)) for at in range(added)]
-        later[-1]["cache_control"] = EPHEMERAL
-        assert asked(server, user(text(2000), *later)).cached_tokens == cached
-
-
-def test_a_second_mark_finds_what_the_last_one_does_not_reach(server: CachingServer) -> None:
-    asked(server, user(text(2000, mark=EPHEMERAL)))
-    later = [text(1, chr(ord("a") + at)) for at in range(30)]
-    later[14]["cache_control"] = later[-1]["cache_control"] = EPHEMERAL
-    assert asked(server, user(text(2000), *later)) == (2030, 2000, 30, 2)
-
-
-def test_a_prefix_lives_five_minutes_from_its_last_use(server: CachingServer) -> None:
-    prompt = user(text(2000, mark=EPHEMERAL))
-    asked(server, prompt)
-    for waited, cached in ((299, 2000), (299, 2000), (301, 0), (300, 2000)):
-        server.wait(waited)
-        assert asked(server, prompt).cached_tokens == cached
-
-
-def test_a_prefix_that_is_found_from_a_later_mark_was_used(server: CachingServer) -> None:
-    asked(server, user(text(2000, mark=EPHEMERAL)))
-    for letter in "ab":
-        server.wait(200)
-        assert asked(server, user(text(2000), text(9, letter, EPHEMERAL))) == (2009, 2000, 9, 2)
-
-
 def test_a_prefix_lives_an_hour_where_its_mark_says_so(server: CachingServer) -> None:
     prompt = user(text(2000, mark=HOUR), text(1000, mark=EPHEMERAL))
     posted = server.post(ANTHROPIC, prompt)
@@ -112,13 +59,6 @@ def test_a_prefix_lives_an_hour_where_its_mark_says_so(server: CachingServer) ->
     assert posted.body["usage"]["cache_creation"] == kept
     server.wait(3600)
     assert asked(server, prompt) == (3000, 2000, 1000, 2)
-
-
-def test_what_is_dropped_before_its_time_is_written_again(server: CachingServer) -> None:
-    prompt = user(text(2000, mark=EPHEMERAL))
-    asked(server, prompt)
-    server.forget()
-    assert asked(server, prompt) == (2000, 0, 2000, 2)
 
 
 def test_tools_come_before_the_system_message_and_that_before_the_messages(server: CachingServer) -> None:
@@ -183,14 +123,6 @@ def test_marks_that_anthropic_refuses_are_refused(
 # --- OpenAI
 
 
-def test_a_prompt_is_found_in_steps_of_128_tokens_from_1024_on(server: CachingServer) -> None:
-    assert chatted(server, 1023) == (1023, 0)
-    assert chatted(server, 1023) == (1023, 0)
-    assert chatted(server, 1023, 1) == (1024, 0)
-    assert chatted(server, 1023, 1, 200) == (1224, 1024)
-    assert chatted(server, 1023, 1, 200, 9) == (1233, 1152)
-
-
 def test_a_prompt_is_found_down_to_a_part_of_a_message(server: CachingServer) -> None:
     chatted(server, 3000)
     items = [{"role": "user", "content": "x" * 1300 + "y" * 700}]
@@ -205,16 +137,6 @@ def test_another_beginning_finds_nothing(server: CachingServer) -> None:
     tools = [{"type": "function", "function": {"name": "look_up"}}]
     posted = server.post(CHAT, [{"role": "user", "content": "x" * 3000}], tools=tools)
     assert posted.body["usage"]["prompt_tokens_details"] == {"cached_tokens": 0}
-
-
-def test_a_prompt_is_gone_after_five_minutes_or_when_it_is_dropped(server: CachingServer) -> None:
-    chatted(server, 3000)
-    server.wait(300)
-    assert chatted(server, 3000) == (3000, 2944)
-    server.wait(301)
-    assert chatted(server, 3000) == (3000, 0)
-    server.forget()
-    assert chatted(server, 3000) == (3000, 0)
 
 
 # --- both

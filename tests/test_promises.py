@@ -603,14 +603,6 @@ def test_where_nothing_fits_the_selection_says_what_would(turns: Pairs, query: s
     assert gatekeeper.explain(query, token_budget=selection.smallest_needed_tokens).turns
 
 
-@given(conversations, texts, budgets, modes)
-def test_a_selection_is_stable_json(turns: Pairs, query: str, budget: int, mode: str) -> None:
-    selection = gatekeeper_of(turns, token_budget=budget, mode=mode).explain(query)
-    text = json.dumps(selection.to_dict(), sort_keys=True, allow_nan=False)
-    assert json.loads(text) == json.loads(json.dumps(selection.to_dict(), sort_keys=True))
-    assert selection.to_dict()["schema_version"] == 3
-
-
 # --- the knob
 
 

@@ -27,7 +27,6 @@ from benchmarks.adapters import (
     to_langchain,
     to_llama_index,
     unclean,
-    words,
 )
 from gatekeeper_core import Message, ToolCall
 from gatekeeper_core.messages import validate_messages
@@ -57,31 +56,19 @@ def broken(sent: Sequence[Message], case: Case = CASE, *, history_only: bool = F
 
 
 @each_column
-def test_the_histories_are_valid_for_every_provider_but_for_a_greeting(open_run: bool) -> None:
+def test_the_histories_are_valid_and_break_no_rule_but_the_budget(open_run: bool) -> None:
+    """But for a greeting, which some providers refuse."""
     for case in generate_cases(200, seed=7, open_run=open_run):
+        assert broken(case.messages, case) <= {"over"}
         messages = case.messages[case.head :]
         messages = messages[1:] if messages[0].role == "assistant" else messages
         for provider in PROVIDERS:
             assert not validate_messages(messages, provider=provider, open_run=open_run)  # type: ignore[arg-type]
 
 
-@each_column
-def test_the_whole_history_breaks_no_rule_but_the_budget(open_run: bool) -> None:
-    for case in generate_cases(200, seed=7, open_run=open_run):
-        assert broken(case.messages, case) <= {"over"}
-
-
-def test_the_histories_are_the_same_for_the_same_seed() -> None:
-    assert generate_cases(5, seed=7, open_run=True) == generate_cases(5, seed=7, open_run=True)
-    assert generate_cases(5, seed=7, open_run=True) != generate_cases(5, seed=8, open_run=True)
-
-
-def test_a_call_costs_the_same_however_a_framework_writes_its_arguments() -> None:
-    assert words('{"query":"端口 port"}') == words('{"query": "端口 port"}') == ["query", "端", "口", "port"]
-
-
 ASKED = Message("assistant", "", tool_calls=(CALL,))
 OPEN = Case((QUESTION, ASKED), budget=100, head=0, start=0)
+EARLIER = "From earlier: which port"
 
 
 @pytest.mark.parametrize(
@@ -90,32 +77,29 @@ OPEN = Case((QUESTION, ASKED), budget=100, head=0, start=0)
         ([SYSTEM, PAST[0], PAST[2], PAST[3], QUESTION], CASE, {*PROVIDERS}),
         ([SYSTEM], CASE, {*PROVIDERS, "user lost"}),
         ([SYSTEM, PAST[3], QUESTION], CASE, {"anthropic", "gemini"}),
+        ([SYSTEM, PAST[0], QUESTION], CASE, {"strict"}),
+        (WHOLE[1:], CASE, {"system lost"}),
         ([QUESTION, ASKED], OPEN, set()),
         ([ASKED, QUESTION], OPEN, {*PROVIDERS}),
-        ([SYSTEM, PAST[0], QUESTION], CASE, {"strict"}),
-        ([SYSTEM, Message("user", f"From earlier: which port\n\n{QUESTION.text}")], CASE, set()),
-        ([SYSTEM, Message("user", f"From earlier: which port\n\n{QUESTION.text[1:]}")], CASE, {"user lost"}),
-        ([SYSTEM, Message("user", f"{QUESTION.text}\n\nFrom earlier: which port")], CASE, {"user lost"}),
+        ([SYSTEM, Message("user", f"{EARLIER}\n\n{QUESTION.text}")], CASE, set()),
+        ([SYSTEM, Message("user", f"{EARLIER}\n\n{QUESTION.text[1:]}")], CASE, {"user lost"}),
+        ([SYSTEM, Message("user", f"{QUESTION.text}\n\n{EARLIER}")], CASE, {"user lost"}),
     ],
     ids=[
-        "a result without its call",
-        "nothing but system messages",
-        "the assistant first",
-        "a call that waits at the end",
-        "a call that waits before the end",
-        "two user messages",
-        "earlier turns before the question",
-        "a question that is cut",
-        "earlier turns behind the question",
+        *("a result without its call", "system messages alone", "the assistant first", "two user messages"),
+        *("no system message", "a call that waits", "a call that waits before the end"),
+        *("earlier turns before the question", "the question cut", "earlier turns behind the question"),
     ],
 )
-def test_a_prompt_breaks_the_rules_that_it_breaks(sent: list[Message], case: Case, rules: set[str]) -> None:
+def test_a_prompt_breaks_these_rules(sent: list[Message], case: Case, rules: set[str]) -> None:
     assert broken(sent, case) == rules
 
 
-def test_a_greeting_that_the_caller_has_put_there_is_not_held_against_a_class() -> None:
-    case = Case((GREETING, QUESTION), budget=100, head=0, start=1)
-    assert judge(case, case.messages, history_only=False)["anthropic"] is None
+def test_what_does_not_apply_to_a_case_is_not_held_against_a_class() -> None:
+    greeted = Case((GREETING, QUESTION), budget=100, head=0, start=1)
+    assert judge(greeted, greeted.messages, history_only=False)["anthropic"] is None
+    assert judge(Case(CASE.messages[1:], 100, 0, 4), WHOLE[1:], history_only=False)["system lost"] is None
+    assert judge(Case(CASE.messages, 1, 1, 5), [], history_only=True)["system lost"] is None
 
 
 def test_over_the_budget_counts_only_where_head_and_current_turn_fit() -> None:
@@ -133,12 +117,6 @@ def test_a_history_alone_has_a_hard_limit_and_no_current_message() -> None:
     assert broken(smaller.past, smaller, history_only=True) == {"over"}
     assert judge(case, case.past, history_only=True)["user lost"] is None
     assert broken(PAST, Case(CASE.messages, 1, 1, 5), history_only=True) == {"over"}
-
-
-def test_the_leading_system_message_counts_where_there_is_one_that_fits() -> None:
-    assert broken(WHOLE[1:]) == {"system lost"}
-    assert judge(Case(CASE.messages[1:], 100, 0, 4), WHOLE[1:], history_only=False)["system lost"] is None
-    assert judge(Case(CASE.messages, 1, 1, 5), [], history_only=True)["system lost"] is None
 
 
 def test_a_tally_gives_the_share_of_the_prompts_that_a_measure_applies_to() -> None:

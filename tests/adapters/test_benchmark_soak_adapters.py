@@ -9,7 +9,6 @@ from dataclasses import replace
 import pytest
 
 from benchmarks.corpus import generate_turns
-from benchmarks.soak import SOAKS
 from benchmarks.soak_adapters import ADAPTERS, CONFIG, Block, Middleware, Talks, check_request
 
 pytestmark = pytest.mark.adapters
@@ -55,7 +54,3 @@ def test_threads_side_by_side_are_sent_their_own_turns_and_forgotten(name: str) 
 def test_a_message_of_another_thread_is_found() -> None:
     with pytest.raises(AssertionError):
         check_request(7, ["<thread 7> mine", "<thread 8> not mine"])
-
-
-def test_every_adapter_has_a_soak() -> None:
-    assert list(SOAKS)[-len(ADAPTERS) :] == list(ADAPTERS)

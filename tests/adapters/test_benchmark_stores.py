@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from benchmarks.store_shelves import SHELVES, Append, Place
-from benchmarks.stores import Names, Sizes, contests, said
+from benchmarks.stores import Names, said
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -38,10 +38,3 @@ def test_a_peer_in_a_file_gives_back_what_it_took(tmp_path: Path, kind: ShelfKin
     journal = connection.execute("PRAGMA journal_mode").fetchone()[0]
     connection.close()
     assert kind.settings.startswith({"wal": "WAL", "delete": "rollback journal"}[journal])
-
-
-def test_a_checkpointer_loses_writes_at_once_in_silence_and_the_count_tells(tmp_path: Path) -> None:
-    sizes = Sizes(rounds=1, appends=1, long=1, at_once=40, contests=1)
-    in_one_process = next(contests(SHELVES["LangGraph SqliteSaver"], Place(str(tmp_path)), sizes, Names()))
-    assert in_one_process["lost in silence"] > 0
-    assert in_one_process["kept, least"] + in_one_process["lost in silence"] == 40

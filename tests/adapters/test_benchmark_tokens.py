@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from benchmarks import fit_tokens, tokens
-from gatekeeper_core.token_estimate import CLASSES, WEIGHTS, TokenEstimator
+from gatekeeper_core.token_estimate import CLASSES, TokenEstimator
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -43,45 +43,6 @@ def test_the_fit_finds_what_explains_the_counts(segments: fit_tokens.Segments) -
     assert fit_tokens.mean_error(segments.kinds, errors) < 10
     floors = np.array([fit_tokens.FLOORS.get(name, 0.0) for name in CLASSES])
     assert (weights >= floors).all()
-
-
-@pytest.fixture
-def hard(segments: fit_tokens.Segments) -> fit_tokens.Segments:
-    """Greek of three sources: a letter costs half a token in two, and a whole one in the third."""
-    counts = np.zeros((9, len(CLASSES)))
-    counts[:, CLASSES.index("greek")] = 100
-    tokens = np.array([50.0] * 6 + [100.0] * 3)
-    sources = tuple(source for source in "abc" for _ in range(3))
-    return fit_tokens.Segments(
-        ("el",) * 9, sources, ("γ" * 100,) * 9, counts, dict.fromkeys(fit_tokens.PROFILES, tokens)
-    )
-
-
-def test_hard_texts_move_the_weights_of_hard_classes_alone(
-    segments: fit_tokens.Segments, hard: fit_tokens.Segments
-) -> None:
-    before = fit_tokens.fit(segments, hard.of([]), "o200k")
-    after = fit_tokens.fit(segments, hard, "o200k")
-    greek = CLASSES.index("greek")
-    assert after[greek] == pytest.approx(0.5, abs=0.05)
-    assert [name for name, old, new in zip(CLASSES, before, after, strict=True) if abs(old - new) > 0.01] == ["greek"]
-
-
-def test_no_letter_costs_more_than_twice_its_bytes(segments: fit_tokens.Segments, hard: fit_tokens.Segments) -> None:
-    dear = hard._replace(tokens=dict.fromkeys(fit_tokens.PROFILES, np.full(9, 900.0)))
-    assert fit_tokens.fit(segments, dear, "o200k")[CLASSES.index("greek")] == fit_tokens.DEAREST
-
-
-def test_the_one_sided_fit_moves_its_own_weights_alone(segments: fit_tokens.Segments) -> None:
-    counts = np.zeros((9, len(CLASSES)))
-    counts[:, CLASSES.index("braille")] = 100
-    dotted = fit_tokens.Segments(
-        ("braille",) * 9, ("a",) * 9, ("⠿" * 100,) * 9, counts, dict.fromkeys(fit_tokens.PROFILES, np.full(9, 200.0))
-    )
-    fitted = fit_tokens.one_sided_weights(segments, dotted)
-    assert tuple(fitted) == CLASSES
-    assert {name for name in CLASSES if fitted[name] != WEIGHTS[name]} <= {*fit_tokens.ONE_SIDED}
-    assert all(abs(weight - 2) < 0.05 for weight in fitted["braille"])
 
 
 def test_bounded_least_squares_are_the_best_of_many_tries() -> None:

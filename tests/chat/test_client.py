@@ -28,7 +28,6 @@ from gatekeeper_chat import (
     ChatResponseError,
     ChatServerError,
 )
-from gatekeeper_chat.stream import MAX_LINE_BYTES
 from gatekeeper_core.calibration import UsageCalibrator
 from gatekeeper_core.errors import ConfigError, GatekeeperError, MessageFormatError
 from tests.chat.server import (
@@ -265,16 +264,6 @@ def test_a_long_line_costs_no_more_without_chunks(server: MiniMaxServer) -> None
     with client_of(server) as client:
         chunked, plain = (least_seconds(work_of(kind)) for kind in (None, "text/event-stream"))
     assert plain <= 3 * chunked + ALLOWANCE
-
-
-def test_a_line_without_end_is_an_error_with_the_text_so_far(server: MiniMaxServer) -> None:
-    begun = b'data: {"choices": [{"delta": {"content": "half"}}]}\n\ndata: '
-    body = begun.ljust(MAX_LINE_BYTES + len(begun) + 1, b"x")
-    server.script(Garbage(body, content_type="text/event-stream"))
-    with client_of(server) as client, client.stream(ASK) as stream, pytest.raises(ChatResponseError) as caught:
-        list(stream)
-    assert caught.value.partial == "half"
-    assert f"a line of more than {MAX_LINE_BYTES} bytes" in str(caught.value)
 
 
 def test_a_stream_that_is_given_up_closes_its_connection(server: MiniMaxServer) -> None:

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from gatekeeper_chat import ChatResponseError
 from gatekeeper_core import ContextGatekeeper
 from gatekeeper_core.selection import planner as planner_module
 from gatekeeper_core.tokens import estimate_text_tokens
@@ -17,14 +16,12 @@ from tests.chat.end_to_end import (
     SMALL_BUDGET_TOKENS,
     THOUGHT,
     faults,
-    history_of,
-    is_excerpt,
     recorded,
     run,
     scripted,
     wire_log,
 )
-from tests.chat.server import API_KEY, Cut, Failure, InBody
+from tests.chat.server import API_KEY
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -126,30 +123,6 @@ def test_no_body_holds_the_key_or_a_finished_thought(conversation: Conversation,
         assert API_KEY.encode() not in request.raw
 
 
-@pytest.mark.parametrize("streaming", [False, True])
-def test_what_leaves_is_what_arrives_also_after_failures(streaming: bool) -> None:
-    """000-50: the log reads the bodies on their way out; the server has the same ones, each try with the same body."""
-    with recorded() as left, scripted(CONVERSATIONS[0]) as (server, client):
-        server.script(Failure(429, code=1002, message="rate limit"), InBody(1002, "rate limit"), Failure(500))
-        asked = run(client, CONVERSATIONS[0], gatekeeper_of(), streaming=streaming)
-    arrived = [request.body for request in server.requests]
-    assert left == arrived
-    assert arrived[0] == arrived[1] == arrived[2] == arrived[3]
-    assert len(arrived) == len(asked) + 3
-    assert faults(asked, budget_tokens=BUDGET_TOKENS) == {}
-
-
-def test_a_conversation_goes_on_after_a_cut_stream() -> None:
-    """000-50: a turn without an answer is asked again; the conversation holds it once."""
-    gatekeeper = gatekeeper_of()
-    with scripted(CONVERSATIONS[1]) as (server, client):
-        server.script(Cut(("It depends ",)))
-        with pytest.raises(ChatResponseError):
-            run(client, CONVERSATIONS[1], gatekeeper)
-        assert len(gatekeeper.turns) == 0
-        assert faults(run(client, CONVERSATIONS[1], gatekeeper), budget_tokens=BUDGET_TOKENS) == {}
-
-
 def test_the_program_prints_the_verdicts_and_no_secret(capsys: pytest.CaptureFixture[str]) -> None:
     """000-50, 000-58: ``python -m tests.chat.end_to_end``."""
     assert end_to_end.main([]) == 0
@@ -169,33 +142,3 @@ def test_without_a_key_the_live_run_says_what_is_missing(
         assert end_to_end.main(["--live"]) == 2
     assert left == []
     assert "MINIMAX_API_KEY" in capsys.readouterr().err
-
-
-SAID = [
-    ("缓存的端口是多少？", "端口是 6380。重启后生效。记得开防火墙。"),
-    ("Who keeps the key?", "Marta does. Ask her."),
-]
-
-
-@pytest.mark.parametrize(
-    ("history", "fault"),
-    [
-        ([("assistant", "Never said.")], "text of 0 turns"),
-        ([("user", "Who keeps the key?"), ("user", "缓存的端口是多少？")], "order"),
-        ([("user", "Who keeps the key?")] * 2, "order"),
-        ([("user", "Another?")], "ends with"),
-    ],
-)
-def test_what_the_conversation_does_not_hold_is_noticed(history: list[tuple[str, str]], fault: str) -> None:
-    messages = [{"role": role, "content": text} for role, text in history]
-    end = [] if fault == "ends with" else [{"role": "user", "content": "And now?"}]
-    with pytest.raises(AssertionError, match=fault):
-        history_of([*messages, *end], SAID, question="And now?")
-
-
-@pytest.mark.parametrize(
-    ("text", "holds"),
-    [("端口是 6380。 …", True), ("… 6380 … 防火墙。", True), ("防火墙 … 6380", False), ("…", False), ("6381", False)],
-)
-def test_an_excerpt_is_pieces_in_their_order(text: str, holds: bool) -> None:
-    assert is_excerpt(text, SAID[0][1]) is holds

@@ -133,17 +133,6 @@ def unclear_dollars(verdicts: Verdicts) -> float:
     )
 
 
-def test_nothing_is_asked_twice(tmp_path: Path) -> None:
-    prompts = prompts_in(write_chats(tmp_path / "chats", *ANSWERS))
-    path = str(tmp_path / "eval.jsonl")
-    with MiniMaxServer(reply) as server, http(server) as model:
-        first = run(prompts, model, Ledger(path))
-        count = len(server.requests)
-        again = run(prompts, model, Ledger(path))
-        assert len(server.requests) == count
-    assert again.to_dict() == first.to_dict()
-
-
 def test_a_conversation_that_stands_in_two_files_is_asked_once(tmp_path: Path) -> None:
     folder = write_chats(tmp_path, "Better")
     (folder / "copy.json").write_bytes((folder / "better.json").read_bytes())
@@ -174,15 +163,6 @@ def test_every_prompt_is_made_again_byte_for_byte(tmp_path: Path) -> None:
 
 
 # --- what goes wrong
-
-
-@pytest.mark.parametrize("status", [429, 500, 503])
-def test_a_busy_server_is_asked_again(tmp_path: Path, status: int) -> None:
-    prompts = prompts_in(write_chats(tmp_path, "Alike"))
-    with MiniMaxServer(reply) as server, http(server) as model:
-        server.script(Failure(status, headers=(("Retry-After", "0"),)), Failure(status))
-        assert run(prompts, model, Ledger(), jobs=1).count("equal") == 1
-        assert len(server.requests) == 4
 
 
 @pytest.mark.parametrize(

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
 from gatekeeper_formats import FormatError, read_conversation
+from tests.case_files import rows
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from gatekeeper_formats import Conversation
@@ -19,6 +21,26 @@ TEXTS = {
     "english": [("Which port does the cache use?", "Port 6380."), ("How long does dough rise?", "Five hours.")],
     "mixed": [("Redis cache 用哪个 port？", "listens on 6380。"), ("sourdough 要发酵多久？", "大约 five hours。")],
 }
+
+
+def lines_of(values: Sequence[Any]) -> str:
+    return "".join(json.dumps(value, ensure_ascii=False) + "\n" for value in values)
+
+
+def content_of(given: Any) -> Any:
+    """Return the content of a file of ``tests/cases/files.jsonl``."""
+    return lines_of(given["lines"]) if isinstance(given, dict) and given.keys() == {"lines"} else given
+
+
+class Shape(NamedTuple):
+    """A file that holds the two turns of a language, in one of the shapes that its format has."""
+
+    form: str
+    language: str
+    content: Any
+
+
+SHAPES = {name: Shape(form, language, content_of(given)) for name, form, language, given in rows("files", "shape")}
 
 
 class Folder:
