@@ -322,7 +322,7 @@ def test_selecting_changes_nothing(turns: Pairs, query: str, other: str) -> None
 
 @given(conversations, texts, texts)
 def test_the_verdict_on_a_query_is_the_one_that_the_next_turn_records(turns: Pairs, query: str, assistant: str) -> None:
-    """000-45: one gate, read by ``explain`` and recorded by ``add_turn``."""
+    """000-16, 000-45: one gate, read by ``explain`` and recorded by ``add_turn``."""
     gatekeeper = gatekeeper_of(turns)
     verdict = gatekeeper.explain(query).gate
     gatekeeper.add_turn(query, assistant)
@@ -347,8 +347,8 @@ turns = [(f"{a} {b} {i % 7}", f"{b}。{c} v1.{i % 5}") for i, (a, b, c) in enume
     for b in ("怎么配置", "which port", "“一期一会”", "冰糖多少")
     for c in ("It depends.", "看情况", "use `SET key`")
 )]
-for mode in ("minimal", "fill"):
-    gatekeeper = ContextGatekeeper(900, config=GatekeeperConfig(mode=mode))
+for mode, embedder in (("minimal", None), ("fill", None), ("fill", lambda texts: [[len(text), 9.0] for text in texts])):
+    gatekeeper = ContextGatekeeper(900, config=GatekeeperConfig(mode=mode), embedder=embedder)
     for turn in turns:
         gatekeeper.add_turn(*turn)
     for query in ("缓存 port v1.3", "红烧肉放多少冰糖", "继续", "back to Redis", "我们聊了什么", "something else", ""):

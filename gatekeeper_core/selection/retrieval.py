@@ -241,16 +241,11 @@ def recency(position: int, turn_count: int) -> float:
         position: index of the turn, 0 to ``turn_count - 1``.
         turn_count: turns in the conversation, at least 1.
 
-    Raises:
-        ValueError: ``position`` lies outside the conversation.
-
     Source: specification 3.3 (a weak prior, weight 0.2); the linear form is ours.
 
     >>> recency(3, 4)
     1.0
     """
-    if not 0 <= position < turn_count:
-        raise ValueError(f"position {position} lies outside a conversation of {turn_count} turns")
     return position / (turn_count - 1) if turn_count > 1 else 1.0
 
 
@@ -309,16 +304,12 @@ class _Scoring:
         self._index = index
         self._config = config
         self._texts = texts
-        self._share, self._terms = _share_by(query), _terms_by(query)
+        self._held = _held_by(query)
         self._named = index.speakers.named(query.idf) if _SPEAKER_WEIGHT else frozenset()
         user, assistant = config.user_weight, config.assistant_weight
         if user and assistant and index.speakers.are_two_people():  # between two people both sides weigh alike
             user = assistant = (user + assistant) / 2
         self._bm25 = Bm25(user, assistant, _K1, _B)
-        self._even = (
-            user / config.user_weight if config.user_weight else 1.0,
-            assistant / config.assistant_weight if config.assistant_weight else 1.0,
-        )
         self._phrases = _phrases(query)
 
     def best(self, depth: int) -> tuple[Score, ...]:
@@ -360,21 +351,22 @@ class _Scoring:
     def _parts(self, turns: Iterable[int], hits: Mapping[int, Hits], near: Mapping[int, float]) -> Iterator[Score]:
         """Yield the scores of some turns as far as the index knows them."""
         config, turn_count, whole = self._config, len(self._index), frozenset[str]()
-        user_factor, assistant_factor = self._even  # what the weights of both sides were multiplied with
+        # What the weights of both sides were multiplied with.
+        user_factor = self._bm25.user_weight / config.user_weight if config.user_weight else 1.0
+        assistant_factor = self._bm25.assistant_weight / config.assistant_weight if config.assistant_weight else 1.0
         for turn in turns:
             user, assistant, bits = hits[turn]
             around = bits
             for beside in (turn - 1, turn + 1):
                 if beside in hits:
                     around |= hits[beside][2]
-            fit = 1.0 - _REACH_WEIGHT * (1.0 - self._share(around))
+            fit = 1.0 - _REACH_WEIGHT * (1.0 - self._held(around)[0])
             late = recency(turn, turn_count)
             by_user, by_assistant = self._speaker_factors(turn) if self._named else (1.0, 1.0)
             lex_user, lex_assistant = by_user * user_factor * user, by_assistant * assistant_factor * assistant
             lexical = config.user_weight * lex_user + config.assistant_weight * lex_assistant
             total = round(fit * (lexical + near[turn]) + config.recency_weight * late, 6)
-            share, (matched, related) = self._share(bits), self._terms(bits)
-            parts = lex_user, lex_assistant, 0.0, late, near[turn], fit, total, share, matched, related, whole
+            parts = lex_user, lex_assistant, 0.0, late, near[turn], fit, total, *self._held(bits), whole
             yield Score(turn, *parts)
 
     def _read(self, score: Score) -> Score:
@@ -384,45 +376,26 @@ class _Scoring:
         return score._replace(exact=exact, whole=whole, total=total) if exact else score
 
 
-def _share_by(query: Query) -> Callable[[int], float]:
-    """Return a function from the hits of a turn, as bits, to the share of the query's idf that they stand for, 0..1."""
+def _held_by(query: Query) -> Callable[[int], tuple[float, frozenset[str], frozenset[str]]]:
+    """Return a function from the hits of a turn, as bits, to what they stand for.
+
+    That is the share of the query's idf, 0..1, the query's own terms, and the related ones.
+    """
     mass = query.mass
-    own = {term: 1 << place for place, term in enumerate(query.idf)}
-    weights = list(zip(own.values(), query.idf.values(), strict=True))
-    stand_ins = [
-        (1 << place, [own[term] for term in related.stands_for], related.credit)
-        for place, related in enumerate(query.related, len(own))
-    ]
 
     @cache
-    def share(bits: int) -> float:
-        lent: dict[int, float] = {}
-        for mask, stands_for, credit in stand_ins if bits >> len(own) else ():
-            for term in stands_for if bits & mask else ():
-                lent[term] = max(lent.get(term, 0.0), credit)
-        if lent:
-            held = [idf if bits & term else idf * lent[term] for term, idf in weights if bits & term or term in lent]
-        else:
-            held = [idf for term, idf in weights if bits & term]
-        return round(min(1.0, math.fsum(held) / mass), 6) if mass else 0.0
+    def held(bits: int) -> tuple[float, frozenset[str], frozenset[str]]:
+        own = {term for place, term in enumerate(query.idf) if bits >> place & 1}
+        related = [each for place, each in enumerate(query.related, len(query.idf)) if bits >> place & 1]
+        lent = dict.fromkeys(own, 1.0)
+        for each in related:
+            for term in each.stands_for:
+                lent[term] = max(lent.get(term, 0.0), each.credit)
+        worth = math.fsum(query.idf[term] * credit for term, credit in lent.items())
+        share = round(min(1.0, worth / mass), 6) if mass else 0.0
+        return share, frozenset(own), frozenset([each.term for each in related])
 
-    return share
-
-
-def _terms_by(query: Query) -> Callable[[int], tuple[frozenset[str], frozenset[str]]]:
-    """Return a function from the hits of a turn, as bits, to its own terms of the query and the related ones."""
-    everything = [*query.idf, *(related.term for related in query.related)]
-    masked = [(1 << place, term) for place, term in enumerate(everything)]
-    own, related = masked[: len(query.idf)], masked[len(query.idf) :]
-
-    @cache
-    def terms(bits: int) -> tuple[frozenset[str], frozenset[str]]:
-        return (
-            frozenset([term for mask, term in own if bits & mask]),
-            frozenset([term for mask, term in related if bits & mask]),
-        )
-
-    return terms
+    return held
 
 
 class _Phrase(NamedTuple):

@@ -13,7 +13,7 @@ continue strategy.
 from __future__ import annotations
 
 from functools import lru_cache
-from itertools import islice
+from heapq import nlargest
 from typing import TYPE_CHECKING, NamedTuple
 
 from gatekeeper_core.selection.index import FIELD_BITS, MAX_COUNT, TURN_BITS, postings_among
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 __all__ = ["Bm25", "Hits", "Scan", "highest"]
 
 _COUNTS = (1 << TURN_BITS) - 1
-_SAMPLED = 16  # one value in so many is sampled
-_WORTH_SAMPLING = 4  # times as many values as are wanted
 
 
 class Bm25(NamedTuple):
@@ -119,24 +117,12 @@ class Scan:
 
 
 def highest(values: Mapping[int, float], count: int) -> list[int]:
-    """Return the keys of the highest values, in any order; of equals the higher key.
+    """Return the keys of the highest values, highest first; of equals the higher key.
 
-    >>> sorted(highest({3: 1.0, 4: 2.0, 5: 1.0}, 2))
+    >>> highest({3: 1.0, 4: 2.0, 5: 1.0}, 2)
     [4, 5]
     """
-    if len(values) <= count or count < 1:
-        return list(values) if count > 0 else []
-    if len(values) > _WORTH_SAMPLING * count:  # a sample tells about where to cut, so that few are left to sort
-        sample = sorted(islice(values.values(), 0, None, _SAMPLED))
-        bound = sample[-max(1, 2 * count // _SAMPLED)]
-        above = {key: value for key, value in values.items() if value >= bound}
-        values = above if len(above) >= count else values
-    least = sorted(values.values())[-count]
-    found = [key for key, value in values.items() if value >= least]
-    if len(found) > count:
-        found.sort(key=lambda key: (values[key], key))
-        del found[: len(found) - count]
-    return found
+    return nlargest(count, values, key=lambda key: (values[key], key))
 
 
 @lru_cache(maxsize=16)

@@ -8,6 +8,7 @@ and the messages of a speaker whom the query names count more.
 from __future__ import annotations
 
 from array import array
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from gatekeeper_core.selection.anchors import count_terms
@@ -54,7 +55,7 @@ class Speakers:
     (True, ['anna'])
     """
 
-    __slots__ = ("_by_term", "_counts", "_ids", "_labelled", "_names", "_newcomers", "_places", "_terms", "_turn_count")
+    __slots__ = ("_counts", "_ids", "_labelled", "_names", "_places", "_turn_count")
 
     def __init__(self) -> None:
         self._names: list[str] = [""]
@@ -62,14 +63,7 @@ class Speakers:
         self._turn_count = 0
         self._ids = array("I")  # two of each turn, up to the last one with a name
         self._counts: dict[str, int] = {}
-        self._terms: dict[str, frozenset[str]] = {}
-        self._by_term: dict[str, list[str]] = {}
-        self._newcomers: list[str] = []
         self._labelled = 0
-
-    def __len__(self) -> int:
-        """Return the number of turns."""
-        return self._turn_count
 
     def add(self, user_text: str, assistant_text: str) -> None:
         """Add the next turn."""
@@ -86,18 +80,10 @@ class Speakers:
                 self._names.append(name)
             self._ids.append(place)
             if name:
-                self._counts[name] = count = self._counts.get(name, 0) + 1
-                if count == MIN_MESSAGES:
-                    self._newcomers.append(name)
+                self._counts[name] = self._counts.get(name, 0) + 1
 
     def remove_last(self) -> None:
-        """Take the newest turn back.
-
-        Raises:
-            IndexError: there is none.
-        """
-        if not self._turn_count:
-            raise IndexError("there is no turn to take back")
+        """Take the newest turn back."""
         pair = self.of(self._turn_count - 1)
         self._turn_count -= 1
         del self._ids[2 * self._turn_count :]
@@ -116,20 +102,15 @@ class Speakers:
 
     def are_two_people(self) -> bool:
         """Return whether most turns name both sides."""
-        return 2 * self._labelled > len(self) and len(self._counts) > 1
+        return 2 * self._labelled > self._turn_count and len(self._counts) > 1
 
     def named(self, terms: Collection[str]) -> frozenset[str]:
         """Return the speakers whose whole name stands among the given terms."""
-        for name in self._newcomers:  # each under one term of it
-            if name not in self._terms:
-                held = frozenset(term for term in count_terms(name) if len(term) > 1 or term.isdigit())
-                self._terms[name] = held
-                if held:
-                    self._by_term.setdefault(min(held), []).append(name)
-        self._newcomers.clear()
-        found = {name for term in terms for name in self._by_term.get(term, ())}
-        return frozenset(
-            name
-            for name in found
-            if self._counts.get(name, 0) >= MIN_MESSAGES and all(term in terms for term in self._terms[name])
-        )
+        speakers = {name: _terms_of(name) for name, count in self._counts.items() if count >= MIN_MESSAGES}
+        return frozenset(name for name, own in speakers.items() if own and all(term in terms for term in own))
+
+
+@lru_cache(maxsize=4096)
+def _terms_of(name: str) -> tuple[str, ...]:
+    """Return the terms by which a text names somebody: initials and other single characters do not."""
+    return tuple(term for term in count_terms(name) if len(term) > 1 or term.isdigit())

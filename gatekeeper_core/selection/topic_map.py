@@ -86,13 +86,7 @@ class TopicMap:
         return len(self._starts) - 2 if opened else None
 
     def topic_of(self, turn_id: int) -> int:
-        """Return the id of the topic of a turn.
-
-        Raises:
-            IndexError: there is no such turn.
-        """
-        if not 0 <= turn_id < self._turn_count:
-            raise IndexError(f"turn {turn_id} lies outside a conversation of {self._turn_count} turns")
+        """Return the id of the topic of a turn."""
         return bisect_right(self._starts, turn_id) - 1
 
     def add(self, verdict: Verdict, terms: Set[str], *, question_open: bool) -> None:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -26,7 +23,7 @@ from gatekeeper_core.selection.anchors import (
     term_weight,
 )
 from gatekeeper_core.selection.lexicon import ENGLISH_STOP_WORDS, HAN_LIGHT, HAN_PARTICLES
-from tests.case_files import table
+from tests.case_files import from_file, rows, table
 from tests.timing import assert_linear
 
 if TYPE_CHECKING:
@@ -34,65 +31,7 @@ if TYPE_CHECKING:
 
 INDEXED = {"word", "number", "identifier", "version", "pair", "character"}
 INVISIBLE = ["\u200b", "\u200d", "\u2060", "\ufeff", "\u00ad", "\u200e", "\u202e", "\u202c", "\u2066", "\u2069"]
-PIECES = [
-    *(
-        "缓存",
-        "命中率",
-        "的",
-        "我们",
-        "继续",
-        "が",
-        "キャッシュ",
-        "설정을",
-        "ก",
-        "Redis",
-        "don't",
-        "O'Brien",
-        "api-gateway",
-    ),
-    *("get_user", "getUser", "HTTPServer", "v1.2.3", "2.0", "py3.11", "--dry-run", "C++", "1,000", "a.b/c.d", "E1234"),
-    *(
-        '"',
-        "'",
-        "`",
-        "```",
-        "“",
-        "”",
-        "‘",
-        "’",
-        "「",
-        "」",
-        "『",
-        "』",
-        "《",
-        "》",
-        "，",
-        "。",
-        ", ",
-        ". ",
-        " ",
-        "\n",
-        "\t",
-    ),
-    *(
-        "\ud800",
-        "\udfff",
-        "\x00",
-        "\u202e",
-        "\u200b",
-        "e\u0301",
-        "👨‍👩‍👧",
-        "1️⃣",
-        "Ａ１",
-        "ſ",
-        "İ",
-        "ß",
-        "٣",
-        "²",
-        "_",
-        "-",
-    ),
-]
+PIECES = [piece for group in rows("anchors", "piece") for piece in group]
 any_text = st.one_of(st.text(st.characters(exclude_categories=())), st.lists(st.sampled_from(PIECES)).map("".join))
 HAN = "缓存命中率雪崩过期"
 
@@ -303,32 +242,7 @@ def test_a_term_is_never_longer_than_120_characters(piece: str) -> None:
     assert max(map(len, count_terms(piece * 50_000)), default=0) <= 120
 
 
-HOSTILE = {
-    "one word": "x",
-    "dots": "a.",
-    "versions": "1.",
-    "underscores": "a_",
-    "camel": "aB",
-    "dashes": "-",
-    "apostrophes": "'",
-    "apostrophe words": "'a",
-    "double quotes": '"x ',
-    "open quotes": "“",
-    "open titles": "《a",
-    "back-ticks": "`",
-    "back-tick words": "`a",
-    "han": "缓",
-    "mixed": "用a",
-    "kana particles": "は",
-    "joiners": "a-b.c/",
-    "emoji": "👨‍👩‍👧",
-    "marks": "e\u0301\u0301",
-    "surrogates": "\ud800",
-    "capitals": "AbC",
-}
-
-
-@pytest.mark.parametrize("piece", HOSTILE.values(), ids=HOSTILE.keys())
+@from_file("piece")
 @pytest.mark.parametrize("work", [extract_anchors, count_terms])
 def test_ten_times_the_text_takes_about_ten_times_as_long(work: Callable[[str], object], piece: str) -> None:
     """A hundred times would be quadratic; beyond 100,000 characters nothing is added at all."""
@@ -339,35 +253,6 @@ def test_ten_times_the_text_takes_about_ten_times_as_long(work: Callable[[str], 
 def test_looking_for_a_phrase_takes_linear_time(phrase: str, text: str) -> None:
     """Also where it nearly matches everywhere."""
     assert_linear(lambda size: partial(has_whole, phrase, text * size), small=20_000, large=200_000)
-
-
-# --- Determinism ----------------------------------------------------------------------------------------------------
-
-PROGRAM = """
-import json
-from gatekeeper_core import ContextGatekeeper
-from gatekeeper_core.selection.anchors import count_terms, extract_anchors
-text = 'Deploy api-gateway v1.2.3 with “主从复制” and `kubectl get pods`; 用Redis做缓存，命中率 99.5% get_user getUser'
-gatekeeper = ContextGatekeeper(token_budget=300)
-for number in range(12):
-    gatekeeper.add_turn(f'How does shard {number} of Redis 缓存 replicate?', f'Shard {number} follows “主从复制” in v1.{number}.')
-    gatekeeper.add_turn(f'推荐第{number}个景点', f'西湖 {number} 号码头，门票 {number}0 元')
-print(extract_anchors(text))
-print(count_terms(text))
-for query in ('Redis “主从复制” in v1.3', '西湖门票', 'shard replicate 缓存 码头', '继续'):
-    print(json.dumps(gatekeeper.explain(query).to_dict(), ensure_ascii=True))
-"""
-
-
-def test_another_hash_seed_gives_the_same_anchors_and_the_same_selection() -> None:
-    """The order of sets must not decide anything."""
-    outputs = []
-    for seed in ("1", "2", "31337"):
-        environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONIOENCODING": "utf-8"}
-        run = subprocess.run([sys.executable, "-c", PROGRAM], env=environment, capture_output=True, check=True)
-        outputs.append(run.stdout)
-    assert outputs[0]
-    assert outputs[1:] == outputs[:1] * 2
 
 
 def test_no_anchor_is_longer_than_120_characters() -> None:

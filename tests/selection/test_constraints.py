@@ -130,12 +130,6 @@ def test_what_outgrows_the_cap_is_refused_and_nothing_is_changed(key: str, value
     assert isinstance(caught.value, (GatekeeperError, ValueError))
 
 
-@pytest.mark.parametrize("max_tokens", [0, -1])
-def test_a_cap_below_one_is_impossible(max_tokens: int) -> None:
-    with pytest.raises(ConfigError, match=r"GatekeeperConfig\.constraint_tokens"):
-        GatekeeperConfig(constraint_tokens=max_tokens)
-
-
 @given(st.lists(st.tuples(st.text(min_size=1, max_size=3), st.text(max_size=60)), max_size=12), st.integers(5, 60))
 def test_the_rendered_zone_never_outgrows_its_cap(pairs: list[tuple[str, str]], cap: int) -> None:
     """000-40."""

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from gatekeeper_core.data_files import rows
 from gatekeeper_core.selection import cues, lexicon
 from gatekeeper_core.selection.cues import Cues, ends_with_question, read_cues, without_cues
-from tests.case_files import table
+from tests.case_files import from_file, table
 
 if sys.version_info >= (3, 11):
     from re import _parser as parser
@@ -45,18 +45,7 @@ def test_full_width_zero_width_and_case_change_nothing(text: str, plain: str) ->
     assert read_cues(text) == read_cues(plain)
 
 
-@pytest.mark.parametrize(
-    ("text", "asks"),
-    [
-        ("Done. Shall I deploy it?", True),
-        ("要现在部署吗？", True),
-        ('Shall I write "yes?"', True),
-        ("(Shall I?)  \n", True),
-        ("部署好了。", False),
-        ("Why? Because it is safe.", False),
-        ("", False),
-    ],
-)
+@from_file("text", "asks")
 def test_an_answer_may_end_with_a_question(text: str, asks: bool) -> None:
     """Then the next turn most likely answers it."""
     assert ends_with_question(text) is asks
@@ -65,20 +54,7 @@ def test_an_answer_may_end_with_a_question(text: str, asks: bool) -> None:
 # --- What is left ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("text", "left"),
-    [
-        ("换个话题，聊聊旅行", "聊聊旅行"),
-        ("New topic: travel", "travel"),
-        ("Back to the Redis cache", "the Redis cache"),
-        ("回到缓存", "缓存"),
-        ("Enough of that. 怎么清缓存？", "怎么清缓存？"),
-        ("跟这个没关系，缓存怎么清？", "缓存怎么清？"),
-        ("先把这个放一放,我们聊聊缓存", "我们聊聊缓存"),
-        ("这个缓存怎么清", "缓存怎么清"),
-        ("Which port does Redis use?", "Which port does Redis use?"),
-    ],
-)
+@from_file("text", "left")
 def test_without_its_cues_a_text_says_what_it_is_about(text: str, left: str) -> None:
     """In 换个话题 the topic is no anchor."""
     assert without_cues(text).strip() == left

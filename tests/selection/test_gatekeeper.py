@@ -25,6 +25,7 @@ from gatekeeper_core.encoder import TextEncoder
 from gatekeeper_core.messages import Turn, group_turns
 from gatekeeper_core.tokens import count_messages, estimate_text_tokens
 from gatekeeper_core.vectors import packed
+from tests.case_files import from_file
 from tests.gatekeeper_state import state_of
 from tests.tiny_embedder import TinyEmbedder
 
@@ -106,11 +107,6 @@ def test_a_selected_turn_has_exactly_three_keys(user: str, assistant: str, query
     assert gatekeeper.select(query) == [{"user": user, "assistant": assistant, "turn_id": 0}]
 
 
-def test_adding_a_turn_returns_nothing() -> None:
-    """000-44."""
-    assert ContextGatekeeper().add_turn("a", "b") is None  # type: ignore[func-returns-value]
-
-
 def test_selected_turns_are_chronological() -> None:
     """000-46: turn_id ascending, also where the oldest is worth most."""
     turns = [("Redis port 6379 redis.conf", "Redis port."), *NOODLES, ("Redis port?", "It is open.")]
@@ -126,21 +122,6 @@ def test_changing_an_answer_changes_no_other() -> None:
     assert gatekeeper.select("Redis port?")[0]["user"] != "x"
 
 
-def test_what_was_asked_before_changes_no_verdict() -> None:
-    """000-45: nor what was asked before a cut, nor of a shorter history."""
-    turns = REDIS + NOODLES + [(query, "ok") for query in QUERIES]
-    asking = ContextGatekeeper()
-    for at, (user, assistant) in enumerate(turns):
-        asking.select(user)
-        asking.sync(turns[: at // 2])
-        asking.sync(turns[:at])
-        asking.select(turns[at - 1][0])
-        asking.select(user if at % 2 else turns[(at + 1) % len(turns)][0])
-        asking.add_turn(user, assistant)
-    assert asking.verdicts == gatekeeper_of(turns).verdicts
-    assert asking.topics == gatekeeper_of(turns).topics
-
-
 def test_a_question_is_asked_of_the_history_as_it_is_when_it_is_added() -> None:
     """000-45: other turns came between the question and its turn, or went."""
     grown, cut = gatekeeper_of(REDIS[:1]), gatekeeper_of(REDIS + NOODLES)
@@ -151,20 +132,6 @@ def test_a_question_is_asked_of_the_history_as_it_is_when_it_is_added() -> None:
     for gatekeeper, turns in ((grown, REDIS + NOODLES), (cut, REDIS)):
         gatekeeper.add_turn("红烧肉要放冰糖吗？", "")
         assert gatekeeper.verdicts == gatekeeper_of([*turns, ("红烧肉要放冰糖吗？", "")]).verdicts
-
-
-def test_the_first_turn_inherits_nothing() -> None:
-    """000-21."""
-    gatekeeper = ContextGatekeeper()
-    assert gatekeeper.explain("继续").gate.reason == "first_turn"
-    gatekeeper.add_turn("继续", "什么？")
-    assert (gatekeeper.verdicts[0].decision, gatekeeper.verdicts[0].reason) == ("switch", "first_turn")
-
-
-@pytest.mark.parametrize("query", ["", " ", "？！", "好的", "ok", "嗯嗯", "\u200b"])
-def test_a_query_without_anchors_continues(query: str) -> None:
-    """000-21."""
-    assert gatekeeper_of(REDIS).explain(query).gate.decision == "continue"
 
 
 # --- turns as blocks
@@ -223,24 +190,6 @@ def test_a_cut_frees_the_numbers() -> None:
 
 
 # --- sync
-
-
-def test_sync_makes_the_history_equal_to_what_is_given() -> None:
-    """000-10, 000-45: appended, edited, cut, emptied: as if built anew each time."""
-    gatekeeper = ContextGatekeeper()
-    histories: list[Pairs] = [
-        REDIS,
-        REDIS + NOODLES,
-        [REDIS[0], ("Which port?", "6380."), *REDIS[2:], *NOODLES],
-        REDIS[:2],
-        [],
-        NOODLES + REDIS,
-    ]
-    for history in histories:
-        gatekeeper.sync(history)
-        assert observed(gatekeeper) == observed(gatekeeper_of(history))
-        gatekeeper.sync(history)
-        assert observed(gatekeeper) == observed(gatekeeper_of(history))
 
 
 def test_sync_counts_only_what_is_new() -> None:
@@ -306,9 +255,6 @@ def test_a_broken_element_leaves_the_history_as_it_was() -> None:
     with pytest.raises(TypeError, match=r"turns\[0\]\[1\]"):
         gatekeeper.sync([("a", None)])  # type: ignore[list-item]
     assert observed(gatekeeper) == before
-
-
-# --- budgets, trimming, modes for one call
 
 
 # --- counters
@@ -435,13 +381,6 @@ def test_a_pending_answer_is_a_turn_too() -> None:
     assert gatekeeper.turns[0].tokens_assistant == 0
 
 
-def test_turns_without_any_text_are_turns() -> None:
-    gatekeeper = gatekeeper_of([("", ""), ("", ""), ("", "")])
-    assert len(gatekeeper.turns) == 3
-    for query in QUERIES:
-        assert gatekeeper.explain(query, token_budget=2).tokens <= 2
-
-
 @pytest.mark.parametrize(
     "text", ["\ud800", "a\x00b", "\x1b[31m", "\u202egnp.exe\u202c", "\ufeff\u200b", "\udfff\ud83d"]
 )
@@ -455,20 +394,6 @@ def test_strange_characters_come_back_as_they_went_in(text: str) -> None:
 
 
 # --- several threads
-
-
-def test_gatekeepers_of_several_threads_do_not_touch_one_another() -> None:
-    expected = observed(gatekeeper_of(REDIS + NOODLES))
-
-    def work(_: int) -> str:
-        gatekeeper = ContextGatekeeper()
-        for user, assistant in REDIS + NOODLES:
-            gatekeeper.add_turn(user, assistant)
-            gatekeeper.select("Redis port?")
-        return observed(gatekeeper)
-
-    with ThreadPoolExecutor(8) as pool:
-        assert set(pool.map(work, range(16))) == {expected}
 
 
 def test_one_gatekeeper_can_be_used_from_several_threads() -> None:
@@ -502,14 +427,7 @@ def test_one_gatekeeper_can_be_used_from_several_threads() -> None:
     assert gatekeeper.verdicts == rebuilt.verdicts
 
 
-@pytest.mark.parametrize(
-    ("question", "thinking", "answer"),
-    [
-        ("缓存用哪个端口？", "用户问的是端口，也许和面包有关。", "缓存用 6380 端口。"),
-        ("Which port does the cache use?", "The user asks for a port, or maybe sourdough.", "The cache uses 6380."),
-        ("Redis 缓存的 port？", "用户问 port，也许是 sourdough。", "Redis 用 6380。"),
-    ],
-)
+@from_file("question", "thinking", "answer")
 def test_thinking_is_left_out_of_a_turn(question: str, thinking: str, answer: str) -> None:
     """000-50: added or synced, a turn with thinking is the turn without it: anchors, tokens and what is selected."""
     thought = f"<think>\n{thinking}\n</think>\n\n{answer}"
@@ -726,15 +644,6 @@ def test_a_history_that_grew_and_was_edited_has_the_vectors_of_one_built_anew() 
     assert observed(added) == observed(gatekeeper)
 
 
-def test_constraints_and_meaning_do_not_meet() -> None:
-    gatekeeper = with_embedder(TALK)
-    before = gatekeeper.explain(MEANT["mixed"][0])
-    gatekeeper.set_constraint("passphrase", "口令")
-    after = gatekeeper.explain(MEANT["mixed"][0])
-    assert (after.turns, after.order, after.decisions) == (before.turns, before.order, before.decisions)
-    assert after.constraints == {"passphrase": "口令"}
-
-
 def test_a_selection_read_late_says_what_it_said_at_once() -> None:
     """The conversation was cut, went on, and got vectors of another dimension."""
     model = Moody(TinyEmbedder())
@@ -754,11 +663,6 @@ def test_two_gatekeepers_share_an_encoder_and_its_cache() -> None:
     one, other = (with_embedder(TALK, embedder=encoder) for _ in range(2))
     assert observed(one) == observed(other) == observed(with_embedder(TALK))
     assert max(Counter(tiny.texts).values()) == 1
-
-
-def test_an_embedder_must_be_callable() -> None:
-    with pytest.raises(TypeError, match="embedder must be callable, got str"):
-        ContextGatekeeper(embedder="e5")  # type: ignore[arg-type]
 
 
 def test_threads_add_and_ask_while_an_embedder_is_at_work() -> None:

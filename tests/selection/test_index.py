@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from gatekeeper_core.selection.anchors import count_terms
 from gatekeeper_core.selection.index import BACKGROUND_TURNS, TurnIndex, postings_among
 from gatekeeper_core.selection.lexicon import background_frequencies
+from tests.case_files import from_file
 
 Turn = tuple[dict[str, int], dict[str, int]]
 
@@ -79,7 +80,7 @@ def test_the_idf_of_an_unlisted_term_is_the_plain_formula_over_the_turns_and_the
     for term in ("redis", "shard", "缓存", "v1.2.3"):
         assert term not in background_frequencies()
         frequency = sum(term in user or term in assistant for user, assistant in turns)
-        assert index.idf(term) == pytest.approx(bm25_idf(len(turns) + 20, frequency), abs=1e-6)
+        assert index.idf(term) == round(bm25_idf(len(turns) + 20, frequency), 6) > 0
 
 
 @given(histories)
@@ -93,30 +94,7 @@ def test_a_listed_term_stands_in_its_share_of_the_background_turns(turns: list[T
     assert BACKGROUND_TURNS == 20
 
 
-@pytest.mark.parametrize(
-    ("turns", "common", "rare"),
-    [
-        (
-            [
-                ("Is Kafka a good broker?", "Kafka is a good choice."),
-                ("What is a quorum?", "A majority of the nodes."),
-                ("Thanks", "Bye"),
-            ],
-            "good",
-            "kafka",
-        ),
-        (
-            [("缓存雪崩是什么", "缓存在同一时间失效。"), ("换一天说", "好的。"), ("再见", "再见。")],
-            "时间",
-            "缓存",
-        ),
-        (
-            [("Redis 的电话会议几点", "下午三点。"), ("用 Kafka 吗", "用。"), ("好", "好。")],
-            "电话",
-            "redis",
-        ),
-    ],
-)
+@from_file("turns", "common", "rare")
 def test_a_common_term_weighs_less_than_a_rare_one_in_a_conversation_of_three_turns(
     turns: list[tuple[str, str]], common: str, rare: str
 ) -> None:
@@ -124,20 +102,6 @@ def test_a_common_term_weighs_less_than_a_rare_one_in_a_conversation_of_three_tu
     index = index_of([(count_terms(user), count_terms(assistant)) for user, assistant in turns])
     assert index.document_frequency(rare) == index.document_frequency(common) == 1
     assert index.idf(common) < index.idf(rare)
-
-
-def test_a_term_that_stands_everywhere_in_the_conversation_loses_its_weight() -> None:
-    """000-14: what is generic here is found out here; the idf never falls to 0."""
-    index = index_of([({"redis": 1}, {"shard": 1} if turn == 7 else {}) for turn in range(300)])
-    assert 0.0 < index.idf("redis") < 0.1 < 4.0 < index.idf("shard") < index.idf("zanzibar")
-
-
-@given(histories, st.sampled_from([*VOCABULARY, "zanzibar"]))
-def test_an_idf_is_positive_and_rounded_to_six_digits(turns: list[Turn], term: str) -> None:
-    """000-14: rounded when stored, so that every platform ranks alike."""
-    idf = index_of(turns).idf(term)
-    assert idf > 0.0
-    assert idf == round(idf, 6)
 
 
 # --- taking turns back ----------------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ import pytest
 from gatekeeper_core.selection.anchors import count_terms
 from gatekeeper_core.selection.index import TurnIndex
 from gatekeeper_core.selection.information import LEAST_INFORMATION, RARE_WORD, information, is_generic, surprise
+from tests.case_files import from_file
 
 
 def index_of(*texts: str) -> TurnIndex:
@@ -23,18 +24,7 @@ def test_a_generic_word_tells_less_than_half_of_a_rare_one(telling: str, generic
     assert 0 < 2 * surprise(generic) < surprise(telling) <= RARE_WORD + 0.1
 
 
-@pytest.mark.parametrize(
-    ("term", "generic"),
-    [
-        ("week", True),
-        ("gateway", False),
-        ("一周", True),
-        ("多久", True),
-        ("上网", True),
-        ("缓存", False),
-        ("灵隐", False),
-    ],
-)
+@from_file("term", "generic")
 def test_a_han_pair_is_generic_by_all_of_its_characters_or_by_a_light_one(term: str, generic: bool) -> None:
     assert is_generic(term) is generic
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -16,38 +17,29 @@ from gatekeeper_core.selection.anchors import count_terms
 from gatekeeper_core.selection.index import TurnIndex
 from gatekeeper_core.selection.information import LEAST_INFORMATION, information
 from gatekeeper_core.selection.retrieval import RetrievalConfig
+from gatekeeper_core.selection.topics import GateConfig
 from gatekeeper_core.selection.trimming import TrimmingConfig
 from gatekeeper_core.tokens import estimate_text_tokens
+from tests.case_files import from_file, rows
 
 Pairs = list[tuple[str, str]]
 
-REDIS: Pairs = [
-    ("How do I install Redis on Ubuntu?", "Run apt install redis-server and enable the Redis service."),
-    ("Which port does Redis listen on?", "Redis listens on port 6379; Redis reads it from redis.conf."),
-    ("How do I set a Redis password?", "Set requirepass in redis.conf and restart the Redis server."),
-]
-NOODLES: Pairs = [
-    ("红烧肉要炖多久？", "红烧肉小火慢炖一个小时，直到五花肉软烂。"),
-    ("红烧肉放多少冰糖？", "五百克五花肉放三十克冰糖，先炒糖色。"),
-    ("红烧肉可以用高压锅吗？", "可以，五花肉上汽压二十分钟，再收汁。"),
-]
-LISBON: Pairs = [
-    (
-        "I'm planning a trip to Lisbon in May, any tips?",
-        "Visit Alfama and Belém, and take tram 28 early in the morning.",
-    ),
-    ("How do I get from the Lisbon airport to the centre?", "Take the red metro line; it takes about 25 minutes."),
-    ("Where should I stay in Lisbon?", "Baixa and Chiado are central and walkable."),
-]
+TALKS: dict[str, Pairs] = {}
+for talk, user, assistant in rows("planner", "talk"):
+    TALKS.setdefault(talk, []).append((user, assistant))
+REDIS, NOODLES, LISBON = TALKS.values()
+
 LONG = "The weather was fine and we walked along the river for a while. " * 40
 
 
-def gatekeeper_of(turns: Pairs, token_budget: int = 4000, **settings: Any) -> ContextGatekeeper:
+def gatekeeper_of(turns: Sequence[Any], token_budget: int = 4000, **settings: Any) -> ContextGatekeeper:
+    """Return the gatekeeper of some turns, each a pair of texts or the name of a talk."""
     gatekeeper = ContextGatekeeper(
         token_budget, config=GatekeeperConfig(**settings), token_counter=estimate_text_tokens
     )
-    for user, assistant in turns:
-        gatekeeper.add_turn(user, assistant)
+    for turn in turns:
+        for user, assistant in TALKS[turn] if isinstance(turn, str) else [turn]:
+            gatekeeper.add_turn(user, assistant)
     return gatekeeper
 
 
@@ -102,18 +94,7 @@ def test_after_a_worded_switch_only_thrice_the_evidence_is_sent(words: list[str]
         assert score.whole or score.related or math.fsum(worth[term] for term in score.matched) / mass >= 0.24 - 1e-6
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "query"),
-    [
-        (("猫做完绝育多久能拆线？", "十天左右。"), ("面团怎么发酵？", "放在温暖处。"), "那大概要多久呢？"),
-        (
-            ("How many weeks until the stitches go?", "Two weeks."),
-            ("How is dough proofed?", "Warm."),
-            "And how many weeks?",
-        ),
-        (("How many weeks until 拆线?", "Two weeks."), ("dough 怎么发酵？", "Warm."), "And 面团 how many weeks?"),
-    ],
-)
+@from_file("old", "new", "query")
 def test_a_question_that_hangs_on_the_newest_turn_takes_no_other_topic_for_a_generic_word(
     old: tuple[str, str], new: tuple[str, str], query: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -127,14 +108,7 @@ def test_a_question_that_hangs_on_the_newest_turn_takes_no_other_topic_for_a_gen
     assert 0 in ids(gatekeeper_of(turns).explain(query))
 
 
-@pytest.mark.parametrize(
-    ("note", "query"),
-    [
-        ("The server in room {} is old.", "server zanzibar parquet tokio cobol fortran"),
-        ("{} 号机房的服务器旧了。", "机房 显卡 护照 押金 香料"),
-        ("{} 号 server 旧了。", "server 显卡 tokio 护照 押金 cobol"),
-    ],
-)
+@from_file("note", "query")
 def test_of_turns_that_hold_little_of_a_question_two_are_sent_at_most(note: str, query: str) -> None:
     """000-30: as snippets; the others say so."""
     about = (
@@ -213,24 +187,7 @@ def test_a_word_that_points_back_takes_no_turn_of_the_topic_before(query: str) -
     assert ids(selection) == [3]
 
 
-@pytest.mark.parametrize(
-    ("turns", "query"),
-    [
-        (
-            [*LISBON, ("And Sintra?", "Sintra is forty minutes by train."), ("And Sintra by car?", "Half an hour.")],
-            "And?",
-        ),
-        (
-            [*LISBON, ("And Sintra?", "Sintra is forty minutes by train."), ("And Sintra by car?", "Half an hour.")],
-            "And the way back from Sintra by car?",
-        ),
-        ([*NOODLES, ("那八角放多少？", "八角放两颗。"), ("那八角要炒吗？", "八角小火炒香。")], "那炒八角用什么火？"),
-        (
-            [*NOODLES, ("那 star anise 呢？", "star anise 放两颗。"), ("star anise 要炒吗？", "小火炒香。")],
-            "那 star anise 炒多久？",
-        ),
-    ],
-)
+@from_file("turns", "query")
 def test_the_chain_of_links_brings_the_turns_before_the_newest_one(
     turns: Pairs, query: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -265,41 +222,9 @@ def test_with_little_room_the_newest_turn_is_cut_rather_than_dropped() -> None:
 # --- the newest state of a thing
 
 
-DRAFTS: dict[str, tuple[Pairs, str]] = {
-    "english": (
-        [
-            ("Draft an invitation for the garden party.", "Dear all, join our garden party on Saturday at 3 pm."),
-            ("Make it shorter.", "Garden party, Saturday, 3 pm."),
-            ("And add the street.", "Garden party, Saturday, 3 pm, Elm Street 5."),
-            ("New topic: which port does Redis use?", "Redis listens on port 6379."),
-        ],
-        "Give me the final garden party invitation.",
-    ),
-    "chinese": (
-        [
-            ("帮我写一份花园聚会的邀请函", "各位好，周六下午三点来花园聚会。"),
-            ("改短一点", "周六三点，花园聚会。"),
-            ("那再加上地址", "周六三点，花园聚会，榆树街五号。"),
-            ("换个话题，Redis 用哪个端口？", "Redis 用 6379 端口。"),
-        ],
-        "花园聚会邀请函的最终版发我",
-    ),
-    "mixed": (
-        [
-            ("写一份 garden party 的邀请函", "周六下午三点来 garden party。"),
-            ("改短一点 please", "周六三点，garden party。"),
-            ("那再加上 address", "周六三点，garden party，Elm Street 5。"),
-            ("换个话题，Redis 用哪个 port？", "Redis 用 6379。"),
-        ],
-        "garden party 邀请函的 final 版",
-    ),
-}
-
-
-@pytest.mark.parametrize("script", DRAFTS)
-def test_the_newest_state_of_a_thing_brings_the_turns_that_changed_it(script: str) -> None:
+@from_file("turns", "query")
+def test_the_newest_state_of_a_thing_brings_the_turns_that_changed_it(turns: Pairs, query: str) -> None:
     """000-52: a draft is in the turn that changed it last."""
-    turns, query = DRAFTS[script]
     selection = gatekeeper_of(turns, eta=0.1).explain(query)
     assert {0, 1, 2} <= set(ids(selection))
     assert "later_turn" in {selection.decision(turn).why for turn in (0, 1, 2)}
@@ -347,13 +272,7 @@ def test_an_empty_conversation_has_nothing_to_look_back_on() -> None:
 # --- going back
 
 
-@pytest.mark.parametrize(
-    ("turns", "query", "wanted"),
-    [
-        (NOODLES + REDIS, "回到红烧肉，冰糖放多少来着？", 1),
-        (NOODLES + LISBON, "Back to 红烧肉: 可以用高压锅吗？", 2),
-    ],
-)
+@from_file("turns", "query", "wanted")
 def test_a_return_finds_the_turns_of_the_earlier_topic(turns: Pairs, query: str, wanted: int) -> None:
     """000-30: the verdict is switch, with the topic that it resumes."""
     selection = gatekeeper_of(turns).explain(query)
@@ -379,14 +298,7 @@ def test_what_does_not_fit_is_cut_first_and_then_passed_over() -> None:
     assert (refused.outcome, refused.why) == ("dropped", "no_room")
 
 
-@pytest.mark.parametrize(
-    "turn",
-    [
-        ("The gate code is 4417.", "Noted."),
-        ("大门密码是 4417。", "记住了。"),
-        ("大门 gate code 是 4417。", "好的，noted."),
-    ],
-)
+@from_file("turn")
 def test_turns_that_say_the_same_are_taken_once(turn: tuple[str, str]) -> None:
     """000-35: the newest of them."""
     selection = gatekeeper_of([turn, *NOODLES, turn, turn]).explain("New topic: gate code 大门密码 4417")
@@ -394,23 +306,23 @@ def test_turns_that_say_the_same_are_taken_once(turn: tuple[str, str]) -> None:
     assert {selection.decision(turn_id).why for turn_id in (0, 4)} == {"repeat"}
 
 
-@pytest.mark.parametrize(
-    ("template", "query"),
-    [
-        (
-            "The nightly backup of the billing database finished at 03:1{} without errors.",
-            "When did the billing backup finish?",
-        ),
-        ("账单数据库的夜间备份在 03:1{} 完成，没有报错。", "账单备份几点完成的？"),
-        ("billing 数据库的 nightly backup 在 03:1{} 完成。", "billing backup 几点完成？"),
-    ],
-)
+@from_file("template", "query")
 def test_of_twenty_near_equal_turns_one_or_two_are_kept(template: str, query: str) -> None:
     """000-35: they share their worth, and what the first one told is not told again."""
     turns = [(template.format(at % 10), "Noted. 记下了。") for at in range(20)]
     selection = gatekeeper_of([*turns, *LISBON]).explain(query)
     assert 1 <= len([turn_id for turn_id in ids(selection) if turn_id < 20]) <= 2
     assert 9 in ids(selection) or 19 in ids(selection)
+
+
+def test_where_nothing_fits_the_smallest_need_is_told() -> None:
+    """000-34: an empty selection that says what the smallest candidate needed."""
+    gatekeeper = gatekeeper_of(REDIS)
+    query = "Redis password and port?"
+    selection = gatekeeper.explain(query, token_budget=2, trim=False)
+    assert (selection.turns, selection.tokens) == ((), 0)
+    assert selection.smallest_needed_tokens is not None
+    assert gatekeeper.explain(query, token_budget=selection.smallest_needed_tokens, trim=False).turns
 
 
 # --- the two modes
@@ -482,28 +394,27 @@ def test_evidence_is_cut_to_the_tokens_of_the_settings(max_tokens: int) -> None:
 # --- the settings
 
 
-@pytest.mark.parametrize("mode", ["", "all", "Minimal", None])
-def test_there_are_two_modes(mode: Any) -> None:
-    with pytest.raises(ConfigError, match="mode"):
-        GatekeeperConfig(mode=mode)
+SETTINGS: list[Any] = [GatekeeperConfig, GateConfig, RetrievalConfig, TrimmingConfig]
+
+
+@from_file("kind", "setting", "value")
+def test_an_impossible_setting_is_refused_with_its_name(kind: str, setting: str, value: Any) -> None:
+    """000-17, 000-18, 000-25, 000-29, 000-33, 000-40: the error is a ValueError, too."""
+    with pytest.raises(ConfigError, match=rf"{kind}\.{setting}") as caught:
+        next(each for each in SETTINGS if each.__name__ == kind)(**{setting: value})
+    assert isinstance(caught.value, ValueError)
 
 
 # --- the order of taking
 
 
-@pytest.mark.parametrize(
-    ("turns", "query", "order"),
-    [
-        (NOODLES + LISBON, "New topic: tram 28 in Alfama, and the Lisbon airport metro", (4, 3)),
-        (NOODLES + REDIS, "红烧肉放多少冰糖，要炖多久？", (1, 0, 2)),
-    ],
-)
+@from_file("turns", "query", "order")
 def test_the_most_valuable_evidence_is_taken_first_and_given_up_last(
     turns: Pairs, query: str, order: tuple[int, ...]
 ) -> None:
     """000-33: the order of taking is the order of value."""
     selection = gatekeeper_of(turns).explain(query, trim=False)
-    assert selection.order == order
+    assert selection.order == tuple(order)
     values = [selection.decision(turn).value or 0.0 for turn in order]
     assert values == sorted(values, reverse=True)
 

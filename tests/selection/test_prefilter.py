@@ -12,40 +12,14 @@ from gatekeeper_core.selection.anchors import MAX_TURN_ANCHORS, count_terms, fol
 from gatekeeper_core.selection.lexicon import family_heads, irregular_forms
 from gatekeeper_core.selection.prefilter import Prefilter, literals
 from gatekeeper_core.text import Span, clean, sentences
+from tests.case_files import from_file, rows
 from tests.timing import assert_linear
 
-WRITTEN = {
-    "a word": ("We deploy.", "deploy"),
-    "a word with an ending": ("CACHES", "cach"),
-    "a doubled consonant": ("running", "run"),
-    "y that became i": ("three queries", "query"),
-    "y that became i in the past": ("she tried", "try"),
-    "an irregular form": ("it ran", "run"),
-    "an irregular form in a compound": ("get_written", "writ"),
-    "a name with an apostrophe": ("Mr O'Brien", "obrien"),
-    "a name with a typographic apostrophe": ("Mr O’Brien", "obrien"),
-    "a name of two apostrophes": ("O’Brien’s", "obrien's"),
-    "a possessive": ("the server’s", "server"),
-    "a part of a camel": ("theServer", "server"),
-    "an identifier": ("api-gateway.py", "api-gateway.py"),
-    "a version": ("ｖ１．２", "v1.2"),
-    "a pair": ("用缓存吧", "缓存"),
-    "a traditional pair": ("用緩存吧", "缓存"),
-    "a character": ("用猫", "猫"),
-    "a kana pair": ("キャッシュ", "キャ"),
-    "a date": ("5月3号", "@05-03"),
-    "a date in English": ("May 30th", "@05-30"),
-    "an amount": ("60块", "#60元"),
-    "an amount in numerals": ("六十元", "#60元"),
-    "an amount of a hundred": ("两百块", "#200元"),
-    "a sharp s": ("STRASSE", "strass"),
-    "a word that folding makes longer": ("Straße", "strass"),
-    "an invisible character": ("Re\u200bdis", "redis"),
-}
+WRITTEN = rows("prefilter", "a_term_is_not_missed_however_it_is_written")
 
 pieces = st.sampled_from(
     [
-        *[text for text, _ in WRITTEN.values()],
+        *[text for _, text, _ in WRITTEN],
         *"prune O' 's ies ied tr 的 我们 麼 が ก 第一 5 月 元 百 3.5km 。 - _ . / ' ’ İ ﬁ ŉ".split(" "),  # noqa: SIM905 - as above
         *[" ", " ", ". ", "\n", "\u200b", "\u3000", "\ud800", "\u0301"],
     ]
@@ -57,8 +31,8 @@ def holds(text: str, *terms: str) -> bool | None:
     return Prefilter(text, terms).holds(Span(0, len(text)))
 
 
-@pytest.mark.parametrize(("text", "term"), WRITTEN.values(), ids=WRITTEN)
-def test_a_term_is_not_missed_however_it_is_written(text: str, term: str) -> None:
+@from_file("what", "text", "term")
+def test_a_term_is_not_missed_however_it_is_written(what: str, text: str, term: str) -> None:
     assert term in count_terms(text)
     assert not Prefilter(text, [term]).empty
     assert holds(text, term) is not False

@@ -9,30 +9,14 @@ from hypothesis import strategies as st
 from gatekeeper_core import ContextGatekeeper
 from gatekeeper_core.selection.anchors import count_terms, extract_anchors
 from gatekeeper_core.selection.quantities import quantities
+from tests.case_files import from_file
 
 
 def terms(text: str) -> list[str]:
     return [quantity.term for quantity in quantities(text)]
 
 
-@pytest.mark.parametrize(
-    "written",
-    [
-        "5月3日",
-        "5月3号",
-        "5 月 3 日",
-        "05月03號",
-        "2023年5月3日",
-        "2023-05-03",
-        "2023/5/3",
-        "2023.05.03",
-        "May 3",
-        "may 3rd",
-        "3 May",
-        "the 3rd of May",
-        "5월 3일",
-    ],
-)
+@from_file("written")
 def test_a_date_is_one_term_however_it_is_written(written: str) -> None:
     assert terms(written)[0] == "@05-03"
 
@@ -44,19 +28,7 @@ def test_what_is_no_date_gives_none(text: str) -> None:
     assert [term for term in terms(text) if term[0] == "@"] == []
 
 
-@pytest.mark.parametrize(
-    ("one", "other", "term"),
-    [
-        ("60元", "六十块", "#60元"),
-        ("3个月", "三个月", "#3m"),
-        ("5公里", "5km", "#5km"),
-        ("2小时", "2 hours", "#2h"),
-        ("15%", "15 %", "#15%"),
-        ("3 days", "三天", "#3d"),
-        ("两百二十人", "220 people", "#220人"),
-        ("3 個月", "3 months", "#3m"),
-    ],
-)
+@from_file("one", "other", "term")
 def test_an_amount_is_one_term_however_it_is_written(one: str, other: str, term: str) -> None:
     assert terms(one) == terms(other) == [term]
 
@@ -80,15 +52,7 @@ def test_the_quantities_of_a_text_are_anchors_and_terms_of_it(text: str) -> None
     assert found <= count_terms(text).keys()
 
 
-@pytest.mark.parametrize(
-    ("said", "question"),
-    [
-        ("会议改到5月3日了。", "5月3号有什么安排？"),
-        ("The review moved to 3 May.", "What happens on 2024-05-03?"),
-        ("会议在 May 3rd", "5月3日呢？"),
-        ("门票六十元一张。", "哪个是60块？"),
-    ],
-)
+@from_file("said", "question")
 def test_a_question_finds_a_date_or_an_amount_that_was_written_otherwise(said: str, question: str) -> None:
     gatekeeper = ContextGatekeeper()
     gatekeeper.add_turn(said, "好的。")

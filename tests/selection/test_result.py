@@ -101,23 +101,6 @@ def test_the_json_has_a_schema_version_and_every_field() -> None:
     assert set(values["decisions"][0]) == set(Decision._fields) - {"meaning"}
 
 
-@pytest.mark.parametrize(
-    "query", ["Redis password file?", "冰糖能换成白糖吗？", "", "继续", "我们聊了什么？", "\ud800"]
-)
-def test_the_json_survives_a_round_trip(query: str) -> None:
-    values = gatekeeper_of(REDIS + NOODLES).explain(query).to_dict()
-    text = json.dumps(values, sort_keys=True, allow_nan=False)
-    assert json.dumps(json.loads(text), sort_keys=True) == text
-    assert json.loads(text)["query"] == query
-
-
-def test_equal_selections_give_equal_json() -> None:
-    """000-45."""
-    one, other = (gatekeeper_of(REDIS + NOODLES).explain("Redis password?") for _ in range(2))
-    assert one == other
-    assert json.dumps(one.to_dict()) == json.dumps(other.to_dict())
-
-
 def test_the_json_is_a_copy() -> None:
     selection = gatekeeper_of(REDIS).explain("Redis password?")
     before = json.dumps(selection.to_dict())
@@ -127,12 +110,6 @@ def test_the_json_is_a_copy() -> None:
 
 
 # --- the decisions
-
-
-def test_there_is_one_decision_per_candidate_in_the_order_of_the_turns() -> None:
-    selection = gatekeeper_of(REDIS + NOODLES).explain("New topic: Redis port or Redis password?")
-    assert [decision.turn_id for decision in selection.decisions] == [0, 1]
-    assert all(decision.score is not None and decision.score.total > 0 for decision in selection.decisions)
 
 
 def test_a_kept_turn_says_what_it_shares_and_how_it_scored() -> None:

@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gatekeeper_core import ContextGatekeeper, GatekeeperConfig
-from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.selection import expansion, retrieval
 from gatekeeper_core.selection.anchors import count_terms, stem
 from gatekeeper_core.selection.index import TurnIndex
@@ -29,6 +28,7 @@ from gatekeeper_core.selection.retrieval import (
     with_earlier,
 )
 from gatekeeper_core.vectors import packed
+from tests.case_files import from_file
 
 Turns = list[tuple[str, str]]
 
@@ -81,24 +81,6 @@ def test_the_total_is_the_weighted_sum_of_the_parts(turns: Turns, query: str) ->
         assert part.total == pytest.approx(part.fit * lexical + 1.0 * part.exact + 0.2 * part.recency, abs=1e-4)
 
 
-@pytest.mark.parametrize("text", ["缓存", "quorum", "用Redis做缓存"])
-def test_what_only_the_user_said_counts_one_and_a_half_times(text: str) -> None:
-    """000-25: lex of the user's text, weight 1.5."""
-    (only,) = score([(text, "")], text, exact_weight=0, recency_weight=0)
-    assert only.lex_user > 0.0
-    assert only.lex_assistant == 0.0
-    assert only.total == pytest.approx(1.5 * only.lex_user, abs=1e-5)
-
-
-@pytest.mark.parametrize("text", ["缓存", "quorum", "用Redis做缓存"])
-def test_what_only_the_assistant_said_counts_seven_tenths(text: str) -> None:
-    """000-25: lex of the assistant's text, weight 0.7."""
-    (only,) = score([("", text)], text, exact_weight=0, recency_weight=0)
-    assert only.lex_assistant > 0.0
-    assert only.lex_user == 0.0
-    assert only.total == pytest.approx(0.7 * only.lex_assistant, abs=1e-5)
-
-
 def test_the_same_words_weigh_more_from_the_user_than_from_the_assistant() -> None:
     """000-25: 1.5 against 0.7; nothing else differs."""
     user, assistant = score([("缓存", ""), ("", "缓存")], "缓存", recency_weight=0, neighbour_weight=0)
@@ -123,15 +105,7 @@ def test_the_newest_of_two_equal_turns_is_ahead_by_a_fifth() -> None:
     assert newest.total - oldest.total == pytest.approx(0.2, abs=1e-6)
 
 
-@pytest.mark.parametrize(
-    ("setting", "part"),
-    [
-        ("user_weight", "lex_user"),
-        ("assistant_weight", "lex_assistant"),
-        ("exact_weight", "exact"),
-        ("recency_weight", "recency"),
-    ],
-)
+@from_file("setting", "part")
 def test_each_weight_can_be_set(setting: str, part: str) -> None:
     """000-25: configurable; the defaults are exact."""
     turns = [("quorum 缓存", "raft"), ("quorum", "raft raft")]
@@ -193,57 +167,23 @@ def test_a_word_that_is_repeated_in_the_query_counts_once() -> None:
 # --- Exact match ----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("query", "turn", "whole"),
-    [
-        ("what does get_user do", "call get_user() first", {"get_user"}),
-        ("upgrade to v1.2", "we run v1.2.", {"v1.2"}),
-        ("upgrade to v1.2", "现在用v1.2部署", {"v1.2"}),
-        ("哪个用端口 6379", "Redis 的端口是6379。", {"6379"}),
-        ("who sent E1234", "错误码E1234表示超时", {"E1234"}),
-        ("run with --dry-run", "pass --dry-run first", {"--dry-run"}),
-        ('who said "red cap"', "she wore a red cap", {"red cap"}),
-        ("谁说的“主从复制”", "主从复制有延迟", {"主从复制"}),
-        ("读过《红楼梦》吗", "我读过红楼梦", {"红楼梦"}),
-        ("run `kubectl get pods`", "then kubectl get pods shows it", {"kubectl get pods"}),
-        ("用`主从复制`吗", "主从复制有延迟", {"主从复制"}),
-    ],
-)
+@from_file("query", "turn", "whole")
 @pytest.mark.parametrize("swap", [False, True])
-def test_whole_hits_on_either_side_are_named_and_count_their_idf(
-    query: str, turn: str, whole: set[str], swap: bool
-) -> None:
+def test_whole_hits_on_either_side_are_named_and_count_their_idf(query: str, turn: str, whole: str, swap: bool) -> None:
     """000-27: identifiers, numbers, versions, quoted phrases and code."""
     turns = [("Bread", "Bake it."), ("", turn) if swap else (turn, "")]
     (found,) = score(turns, query)
-    assert found.whole == whole
+    assert found.whole == {whole}
     assert found.exact > 0.0
 
 
-@pytest.mark.parametrize(
-    ("query", "turn"),
-    [
-        ("upgrade to v1.2", "we run v1.20"),
-        ("upgrade to v1.2", "we run v1.2.3"),
-        ("哪个用端口 637", "端口是6379"),
-        ("who sent E123", "错误码E1234表示超时"),
-        ("an app", "an apple"),
-    ],
-)
+@from_file("query", "turn")
 def test_a_part_of_a_token_is_no_hit_at_all(query: str, turn: str) -> None:
     """000-27: ``v1.2`` is neither in ``v1.20`` nor in ``v1.2.3``."""
     assert [found.exact for found in score([(turn, "")], query)] in ([], [0.0])
 
 
-@pytest.mark.parametrize(
-    ("query", "exact", "not_exact"),
-    [
-        ("the quorum", "a Quorum!", "many quorums"),
-        ("deployed", "it is deployed", "deploy it"),
-        ('the "red cap"', "a red cap", "a cap, red"),
-        ("`get pods`", "run get pods", "get all pods"),
-    ],
-)
+@from_file("query", "exact", "not_exact")
 def test_an_english_word_or_phrase_is_a_whole_hit_only_as_it_was_written(
     query: str, exact: str, not_exact: str
 ) -> None:
@@ -281,13 +221,6 @@ def test_recency_is_linear_from_the_first_turn_to_the_last(turn_count: int) -> N
     assert (values[0], values[-1]) == (0.0, 1.0)
     assert values == pytest.approx([position / (turn_count - 1) for position in range(turn_count)])
     assert recency(0, 1) == 1.0
-
-
-@pytest.mark.parametrize(("position", "turn_count"), [(-1, 3), (3, 3), (0, 0)])
-def test_recency_of_a_turn_that_is_not_there_raises(position: int, turn_count: int) -> None:
-    """000-28: a position outside the conversation is a mistake."""
-    with pytest.raises(ValueError, match="outside a conversation"):
-        recency(position, turn_count)
 
 
 @given(st.integers(2, 40), st.data())
@@ -337,15 +270,7 @@ def test_a_turn_beside_the_rest_of_the_query_fits_it_better() -> None:
 # --- Related terms --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("said", "query", "word", "switch"),
-    [
-        ("We booked a holiday in Lisbon", "Which trip?", "holiday", "synonym_weight"),
-        ("He plays the violin", "Which instrument?", "violin", "kind_weight"),
-        ("我们订了宾馆", "哪家酒店？", "宾馆", "synonym_weight"),
-        ("他买了香蕉", "什么水果？", "香蕉", "kind_weight"),
-    ],
-)
+@from_file("said", "query", "word", "switch")
 def test_a_related_word_finds_a_turn(said: str, query: str, word: str, switch: str) -> None:
     turns = [(said, ""), ("bread", "flour")]
     assert stem(word) in {term for found in score(turns, query) for term in found.related}
@@ -400,11 +325,6 @@ def test_texts_from_before_weigh_their_share_in_a_query() -> None:
     assert both.idf == {"quorum": alone.idf["quorum"], "raft": round(0.9 * index.idf("raft"), 6)}
     assert both.earlier == {"raft"}
     assert both.mass == pytest.approx(sum(both.idf.values()), abs=1e-5)
-
-
-def test_a_turn_without_evidence_gets_nothing_from_its_neighbours() -> None:
-    """000-28: between two turns that match, it is still no candidate."""
-    assert {found.turn_id for found in score([("缓存", ""), ("面包", ""), ("缓存", "")], "缓存")} == {0, 2}
 
 
 # --- Han characters that no pair holds --------------------------------------------------------------------------------
@@ -497,24 +417,6 @@ def test_a_query_weighs_its_anchors_by_their_idf_here() -> None:
 # --- Settings -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "settings",
-    [
-        {"user_weight": -0.1},
-        {"assistant_weight": -1},
-        {"exact_weight": -1},
-        {"recency_weight": -0.01},
-        {"user_weight": math.nan},
-        {"candidates": 0},
-    ],
-)
-def test_impossible_settings_raise(settings: dict[str, float]) -> None:
-    """000-25, 000-26, 000-29: the error names the setting, and is a ValueError too."""
-    with pytest.raises(ConfigError, match=f"RetrievalConfig.{next(iter(settings))}") as caught:
-        RetrievalConfig(**settings)  # type: ignore[arg-type]
-    assert isinstance(caught.value, ValueError)
-
-
 @pytest.mark.parametrize(("turn_count", "is_found"), [(10_000, False), (33_000, True)])
 def test_more_postings_are_read_of_a_longer_conversation(
     turn_count: int, is_found: bool, monkeypatch: pytest.MonkeyPatch
@@ -554,14 +456,7 @@ def scored_with(turns: Turns, query: str, cosines: list[float | None], *, depth:
     )
 
 
-@pytest.mark.parametrize(
-    ("turns", "query"),
-    [
-        ([("Redis port", "6379"), ("the oven", "240"), ("bread", "flour"), ("a tram", "15")], "Redis port"),
-        ([("缓存 端口", "6379"), ("烤箱", "240"), ("面包", "面粉"), ("电车", "15")], "缓存的端口"),
-        ([("cache 端口", "6379"), ("oven 烤箱", "240"), ("面包", "flour"), ("电车 15", "ok")], "cache 端口"),
-    ],
-)
+@from_file("turns", "query")
 def test_nearness_adds_to_the_score_and_finds_what_words_do_not(turns: Turns, query: str) -> None:
     """A share of the best score, or of twice the query's mass, times the strength; words keep the rest."""
     words = by_turn(score(turns, query))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from gatekeeper_core.selection.index import TurnIndex
@@ -40,14 +40,6 @@ def test_the_sums_of_a_turn_do_not_depend_on_the_budget(
         for turn, hits in scan(turns, weighted).hits(every).items():
             assert found[turn][2] == hits[2]
             assert found[turn][:2] == pytest.approx(hits[:2])
-
-
-@given(histories, weights)
-def test_within_the_budget_every_turn_that_shares_a_term_is_reached(
-    turns: list[Turn], weighted: dict[str, float]
-) -> None:
-    sharing = [at for at, (user, assistant) in enumerate(turns) if weighted.keys() & {*user, *assistant}]
-    assert sorted(scan(turns, weighted).sums) == sharing
 
 
 @given(histories, weights, st.integers(1, 30))
@@ -100,17 +92,10 @@ def test_the_hits_of_one_turn_are_those_that_it_has_among_all(
     assert found.hits({at})[at] == found.hits(range(len(turns)))[at]
 
 
+@example([2, 2], 1)
 @given(st.lists(st.integers(0, 30)), st.integers(-1, 40))
 def test_the_highest_values_are_those_of_a_full_sort(values: list[int], count: int) -> None:
-    """Of equals the higher key, whether a sample told where to cut or not."""
+    """Of equals the higher key."""
     keyed = {key: float(value) for key, value in enumerate(values)}
     best = sorted(keyed, key=lambda key: (keyed[key], key), reverse=True)
     assert sorted(highest(keyed, count)) == sorted(best[: max(0, count)])
-
-
-@given(st.integers(1, 14), st.floats(0.1, 8.0))
-def test_more_occurrences_count_more_and_less_than_k1_plus_one_times(count: int, idf: float) -> None:
-    """000-26: repetition saturates."""
-    once, more = (scan([({"redis": n, "raft": 20 - n}, {})], {"redis": idf}).hits({0})[0] for n in (count, count + 1))
-    assert 0.0 < once[0] < more[0] < 2.2 * idf
-    assert once[1] == 0.0

@@ -12,27 +12,9 @@ from gatekeeper_core.selection.anchors import count_terms
 from gatekeeper_core.selection.expansion import member_terms, synonym_terms
 from gatekeeper_core.selection.index import idf_among
 from gatekeeper_core.selection.similarity import KIND_CREDIT, TermVector, related_credits, related_to, text_similarity
+from tests.case_files import from_file, rows
 
-words = st.sampled_from(
-    [
-        "film",
-        "movie",
-        "cinema",
-        "sport",
-        "football",
-        "tennis",
-        "cat",
-        "tea",
-        "v1.2",
-        "端口",
-        "缓存",
-        "水果",
-        "香蕉",
-        "酒店",
-        "宾馆",
-        "the",
-    ]
-)
+words = st.sampled_from(rows("similarity", "word")[0])
 texts = st.one_of(st.text(max_size=60), st.lists(words, max_size=12).map(" ".join))
 
 
@@ -51,15 +33,7 @@ def test_a_text_is_wholly_like_itself(text: str) -> None:
         assert TermVector(counts).similarity(counts) == 1.0
 
 
-@pytest.mark.parametrize(
-    ("text", "like", "unlike"),
-    [
-        ("My cat is called Tom", "The cats of Tom", "Redis listens on port 6380"),
-        ("我养了一只橘猫", "橘猫今天不吃饭", "缓存监听六三八零端口"),
-        ("用 Redis 做缓存", "redis 的端口", "下周去旅行"),
-        ("部署到訂單服務", "订单服务的部署", "周末看电影"),
-    ],
-)
+@from_file("text", "like", "unlike")
 def test_what_shares_rare_words_is_nearer(text: str, like: str, unlike: str) -> None:
     assert text_similarity(text, like) > text_similarity(text, unlike)
 

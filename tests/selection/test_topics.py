@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from random import Random
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from gatekeeper_core import ContextGatekeeper, GatekeeperConfig
-from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.selection import planner
 from gatekeeper_core.selection.anchors import count_terms, term_weight
 from gatekeeper_core.selection.cues import ends_with_question, read_cues, without_cues
@@ -20,33 +19,28 @@ from gatekeeper_core.selection.retrieval import read_query
 from gatekeeper_core.selection.topic_map import TopicMap
 from gatekeeper_core.selection.topics import GateConfig, _best_earlier, information, judge, mended, surprise
 from gatekeeper_core.selection.verdicts import Verdict
+from tests.case_files import from_file, rows
 
-ENGLISH = (
-    ("Which port does Redis listen on?", "Redis listens on port 6379 by default."),
-    ("How do I set a Redis password?", "Set requirepass in redis.conf and restart the Redis server."),
-    ("Does the Redis server keep data on disk?", "Yes, Redis writes an RDB snapshot and an append-only file to disk."),
-    ("New topic: how do I bake sourdough bread?", "Feed the sourdough starter, fold the dough, bake the bread hot."),
-    ("How long should the dough proof?", "Proof the sourdough dough for twelve hours in the fridge."),
-    ("Why is my bread crust pale?", "Bake the bread longer with steam, then the crust browns."),
-)
-CHINESE = (
-    ("Redis 缓存雪崩怎么处理？", "给缓存过期时间加随机值，避免同时过期，再加限流。"),
-    ("缓存穿透和缓存击穿有区别吗？", "缓存穿透查的是不存在的数据，缓存击穿是热点数据过期。"),
-    ("缓存的过期时间设多久合适？", "热点数据的过期时间可以设三十分钟，加随机值。"),
-    ("换个话题，推荐杭州的景点", "杭州的西湖、灵隐寺、龙井村都值得去。"),
-    ("西湖要门票吗？", "西湖景区免费，不要门票，灵隐寺要门票。"),
-    ("龙井村怎么走？", "从西湖坐公交可以直达龙井村，春天去喝龙井茶。"),
-)
-MIXED = (
-    ("用 Docker 部署 Postgres 要注意什么？", "用 volume 挂载 Postgres 的数据目录，设置 POSTGRES_PASSWORD。"),
-    ("Docker 容器重启后 Postgres 数据会丢吗？", "挂载了 volume 就不会丢，Postgres 数据在容器外面。"),
-    ("怎么备份 Postgres？", "用 pg_dump 导出 Postgres，再用 cron 定时备份到 S3。"),
-    ("换个话题，聊聊旅行：东京 hotel 怎么选？", "东京新宿 station 附近的 hotel 交通方便，浅草便宜。"),
-    ("新宿的 hotel 一晚多少钱？", "新宿 hotel 一晚大约 15000 日元。"),
-    ("浅草有什么好吃的？", "浅草的天妇罗和鳗鱼饭很有名，hotel 楼下就有 ramen。"),
-)
-CONVERSATIONS = [ENGLISH, CHINESE, MIXED]
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 Turns = tuple[tuple[str, str], ...]
+
+TALKS: dict[str, Turns] = {}
+for talk, *turn in rows("topics", "talk"):
+    TALKS[talk] = (*TALKS.get(talk, ()), tuple(turn))
+CONVERSATIONS = [*TALKS.values()]
+ENGLISH, CHINESE, MIXED = CONVERSATIONS
+
+
+def of_talks(*arguments: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Parametrize a test by its cases, each of which begins with the name of a conversation."""
+
+    def decorated(test: Callable[..., None]) -> Callable[..., None]:
+        cases = [(TALKS[talk], *case) for talk, *case in rows("topics", test.__name__.removeprefix("test_"))]
+        return pytest.mark.parametrize(("turns", *arguments), cases)(test)
+
+    return decorated
 
 
 class State(NamedTuple):
@@ -114,27 +108,10 @@ CHINESE_WORDS = ["缓存", "西湖", "门票", "这个", "继续", "回到", "�
 words = st.sampled_from([*ENGLISH_WORDS, *CHINESE_WORDS, "hotel", "Postgres"])
 
 
-@pytest.mark.parametrize("turns", CONVERSATIONS)
-@pytest.mark.parametrize("query", QUESTIONS)
-def test_the_verdict_of_a_question_is_the_one_that_adding_it_records(turns: Turns, query: str) -> None:
-    """000-16: one gate, whether a turn is asked about or added."""
-    gatekeeper = gatekeeper_of(turns)
-    judged = gatekeeper.explain(query).gate
-    gatekeeper.add_turn(query, "")
-    assert gatekeeper.verdicts[-1]._replace(mended=False) == judged == verdict(turns, query)
-
-
 # --- Thresholds -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("turns", "query"),
-    [
-        (ENGLISH, "Does the bread dough need steam?"),
-        (CHINESE, "灵隐寺门票多少钱"),
-        (MIXED, "新宿 hotel 有 breakfast 吗？"),
-    ],
-)
+@of_talks("query")
 def test_an_overlap_strictly_above_the_threshold_continues(turns: Turns, query: str) -> None:
     """000-17: 0.45 by default, a setting; at the threshold itself the rule does not hold."""
     measured = verdict(turns, query)
@@ -144,17 +121,14 @@ def test_an_overlap_strictly_above_the_threshold_continues(turns: Turns, query: 
     assert verdict(turns, query, continue_above=measured.overlap).reason == "ambiguous"
 
 
-NEW_TOPICS = [
-    (ENGLISH, "Can you recommend a good laptop for video editing?"),
-    (CHINESE, "推荐一款适合编程的笔记本电脑"),
-    (MIXED, "怎么学 Rust 的 async runtime 和 tokio？"),
-]
+NEW_TOPICS = [(TALKS[talk], query) for talk, query in rows("topics", "new_topic")]
 
 
 @pytest.mark.parametrize(("turns", "query"), NEW_TOPICS)
 def test_a_small_overlap_with_many_new_terms_switches(turns: Turns, query: str) -> None:
-    """000-18: below 0.20 and above 0.70."""
+    """000-18, 000-30: below 0.20 and above 0.70; no turn has real evidence, so none is kept."""
     answer = verdict(turns, query)
+    assert gatekeeper_of(turns).select(query) == []
     assert (answer.decision, answer.reason in ("new_topic", "return")) == ("switch", True)
     assert answer.overlap < 0.20
     assert answer.new_ratio > 0.70
@@ -203,14 +177,7 @@ def test_every_verdict_follows_its_rule(turns: Turns, query: str) -> None:
         assert answer.overlap >= 0.20 or answer.new_ratio <= 0.70 or answer.staying >= 0.5
 
 
-@pytest.mark.parametrize(
-    ("turns", "query"),
-    [
-        (ENGLISH, "With a stand mixer?"),
-        (CHINESE, "周末人多吗"),
-        (MIXED, "crowded 吗"),
-    ],
-)
+@of_talks("query")
 def test_a_short_question_that_names_nothing_new_stays(turns: Turns, query: str) -> None:
     """000-18, 000-19b: no shared term and nothing but new ones, yet staying is the likelier of the two."""
     answer = verdict(turns, query)
@@ -230,14 +197,7 @@ def test_questions_within_a_topic_continue(turns: Turns) -> None:
     assert decisions[4:] == ["continue", "continue"]
 
 
-@pytest.mark.parametrize(
-    ("turns", "inside", "outside"),
-    [
-        (ENGLISH, "Does the bread dough need steam?", "Does the laptop screen need calibration?"),
-        (CHINESE, "西湖的门票多少钱", "显卡的价格多少钱"),
-        (MIXED, "新宿 hotel 有 ramen 吗？", "iPhone 屏幕有 warranty 吗？"),
-    ],
-)
+@of_talks("inside", "outside")
 def test_the_active_topics_own_words_raise_the_overlap_and_lower_the_new_ratio(
     turns: Turns, inside: str, outside: str
 ) -> None:
@@ -247,26 +207,13 @@ def test_the_active_topics_own_words_raise_the_overlap_and_lower_the_new_ratio(
     assert known.new_ratio < unknown.new_ratio == 1.0
 
 
-@pytest.mark.parametrize(
-    ("turns", "query", "new_ratio"),
-    [
-        (ENGLISH, "sourdough starter", 0.0),
-        (CHINESE, "龙井茶", 0.0),
-        (MIXED, "浅草 ramen", 0.0),
-        (ENGLISH, "Redis snapshot on disk", 1.0),
-        (CHINESE, "缓存雪崩", 1.0),
-        (MIXED, "Postgres pg_dump", 1.0),
-    ],
-)
+@of_talks("query", "new_ratio")
 def test_the_new_ratio_asks_for_the_active_topic_alone(turns: Turns, query: str, new_ratio: float) -> None:
     """000-20: 0 where the active topic holds every term, 1 where it holds none, whatever earlier topics hold."""
     assert verdict(turns, query).new_ratio == new_ratio
 
 
-@pytest.mark.parametrize(
-    ("turns", "query"),
-    [(ENGLISH, "bread or zanzibar"), (CHINESE, "西湖和热带雨林"), (MIXED, "hotel 和 zanzibar")],
-)
+@of_talks("query")
 def test_a_question_that_is_half_new_lies_between(turns: Turns, query: str) -> None:
     """000-20: a share of the informative terms."""
     assert 0.0 < verdict(turns, query).new_ratio < 1.0
@@ -284,14 +231,7 @@ def test_overlap_and_new_ratio_are_what_they_are_called(turns: Turns, query: str
     assert (answer.overlap == 0.0) == (not any(surprise(term) for term in near.intersection(terms)))
 
 
-@pytest.mark.parametrize(
-    ("old", "filler", "query"),
-    [
-        ("Tell me about the raft quorum and kafka", "Tell me about the raft quorum and etcd", "kafka zanzibar"),
-        ("讲讲共识算法和日志压缩", "讲讲共识算法和选举超时", "日志压缩和热带雨林"),
-        ("讲讲 raft quorum 和 kafka", "讲讲 raft quorum 和 etcd", "kafka 和 zanzibar"),
-    ],
-)
+@from_file("old", "filler", "query")
 def test_only_the_newest_three_turns_of_a_topic_count(old: str, filler: str, query: str) -> None:
     """000-15: what was said once is read for three turns, and is no sign of the topic after that."""
     near = verdict(((old, ""), (filler, ""), (filler, "")), query)
@@ -304,19 +244,7 @@ def test_only_the_newest_three_turns_of_a_topic_count(old: str, filler: str, que
 # --- The link to the newest turn ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("turns", "firm", "loose"),
-    [
-        (ENGLISH, "Why is the crust pale?", "Can you recommend a good laptop for video editing?"),
-        (ENGLISH, "And then?", "New topic: and then?"),
-        (ENGLISH, "Go on", "Which port does Redis listen on?"),
-        (CHINESE, "龙井村的茶呢？", "推荐一款适合编程的笔记本电脑"),
-        (CHINESE, "那然后呢", "换个话题，然后呢"),
-        (CHINESE, "展开说说", "缓存雪崩怎么处理"),
-        (MIXED, "那 ramen 呢？", "怎么学 Rust 的 async runtime 和 tokio？"),
-        (MIXED, "再 expand 一下", "Postgres 备份到 S3 的 cron 怎么写？"),
-    ],
-)
+@of_talks("firm", "loose")
 def test_the_link_is_firm_where_a_question_cannot_do_without_the_newest_turn(
     turns: Turns, firm: str, loose: str
 ) -> None:
@@ -376,23 +304,7 @@ def test_the_best_earlier_turn_is_that_of_the_sums_over_all_postings(seed: int) 
 
 # --- Mending --------------------------------------------------------------------------------------------------------
 
-SAME_TOPIC = [
-    (
-        (("How long should sourdough proof?", "Proof the sourdough dough twelve hours in the fridge."),),
-        (
-            "Which spice suits a tagine?",
-            "No spice: proof the sourdough dough twelve hours in the fridge, as sourdough dough should proof.",
-        ),
-    ),
-    (
-        (("酸面团要发酵多久？", "酸面团放冰箱冷藏发酵十二小时。"),),
-        ("推荐一款适合塔吉锅的香料", "酸面团放冰箱冷藏发酵十二小时，酸面团要发酵。"),
-    ),
-    (
-        (("sourdough 要发酵多久？", "sourdough 面团放冰箱冷藏发酵十二小时。"),),
-        ("推荐一款适合 tagine 的香料", "sourdough 面团放冰箱冷藏发酵十二小时。"),
-    ),
-]
+SAME_TOPIC = [((tuple(first),), tuple(turn)) for first, turn in rows("topics", "same_topic")]
 
 
 @pytest.mark.parametrize(("turns", "turn"), SAME_TOPIC)
@@ -457,20 +369,7 @@ def test_an_acknowledgement_continues(turns: Turns, query: str) -> None:
 # --- Cues -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("turns", "query", "cue"),
-    [
-        (ENGLISH, "Why is it pale?", "it"),
-        (ENGLISH, "Can you put it in a table?", "it"),
-        (ENGLISH, "Does it scale to a large restaurant?", "it"),
-        (CHINESE, "它要预约吗", "它"),
-        (CHINESE, "它需要提前预订车位吗", "它"),
-        (CHINESE, "这个适合编程的笔记本电脑吗", "这个"),
-        (CHINESE, "展开说说", "展开"),
-        (MIXED, "这个 async runtime 怎么学", "这个"),
-        (MIXED, "它的 address 是什么", "它"),
-    ],
-)
+@of_talks("query", "cue")
 def test_a_word_that_points_back_continues(turns: Turns, query: str, cue: str) -> None:
     """000-22, 000-23, C13: at the thresholds of the specification, and the newest turn goes along."""
     answer = verdict(turns, query)
@@ -487,14 +386,7 @@ def test_a_question_of_nothing_but_pointing_words_continues_whatever_the_measure
     assert verdict(turns, query).link >= planner._WHOLE_ABOVE
 
 
-@pytest.mark.parametrize(
-    ("turns", "query"),
-    [
-        (ENGLISH, "Does it work with Redis snapshots on disk?"),
-        (CHINESE, "它和缓存雪崩有关系吗"),
-        (MIXED, "它和 Postgres 的 pg_dump 有关系吗"),
-    ],
-)
+@of_talks("query")
 def test_a_word_that_points_back_continues_and_takes_the_evidence_of_an_earlier_topic_along(
     turns: Turns, query: str
 ) -> None:
@@ -505,46 +397,20 @@ def test_a_word_that_points_back_continues_and_takes_the_evidence_of_an_earlier_
     assert kept & {0, 1, 2}
 
 
-@pytest.mark.parametrize(
-    ("turns", "query"),
-    [
-        (ENGLISH, "I think that a good laptop needs a calibrated screen for video editing"),
-        (CHINESE, "这个月推荐买哪款编程笔记本电脑"),
-        (MIXED, "其它 Rust async runtime 框架 tokio 推荐"),
-    ],
-)
+@of_talks("query")
 def test_a_wording_that_only_looks_like_it_does_not_hold_the_topic(turns: Turns, query: str) -> None:
     """000-22: 其它, 这个月, "that" as a conjunction."""
     assert verdict(turns, query).reason != "referring_word"
 
 
-@pytest.mark.parametrize(
-    ("turns", "query", "cue"),
-    [
-        (ENGLISH, "Put that aside for now, new topic: it rains", "put that aside"),
-        (ENGLISH, "Let's change the subject, does the bread dough need salt?", "change the subject"),
-        (CHINESE, "先把这个放一放，我们聊聊 X", "先把这个放一放"),
-        (CHINESE, "换个话题，西湖的门票多少钱", "换个话题"),
-        (MIXED, "不聊这个了, 新宿 hotel 的 breakfast 呢", "不聊这个了"),
-    ],
-)
+@of_talks("query", "cue")
 def test_an_explicit_change_of_topic_wins_over_everything(turns: Turns, query: str, cue: str) -> None:
     """000-24, C13: over a word that points back and over any overlap; the trace says so."""
     answer = verdict(turns, query, continue_above=0.0, switch_below=0.0)
     assert (answer.decision, answer.reason, answer.cue) == ("switch", "explicit_switch", cue)
 
 
-RETURNS = [
-    (ENGLISH, "Back to Redis: which file holds the password?", "explicit_return"),
-    (ENGLISH, "Does the Redis snapshot live on disk?", "return"),
-    (CHINESE, "回到缓存，过期时间设多久？", "explicit_return"),
-    (CHINESE, "缓存雪崩怎么处理", "return"),
-    (MIXED, "back to Postgres，pg_dump 怎么压缩？", "explicit_return"),
-    (MIXED, "Postgres 备份到 S3 的 cron 怎么写？", "return"),
-]
-
-
-@pytest.mark.parametrize(("turns", "query", "reason"), RETURNS)
+@of_talks("query", "reason")
 def test_a_return_is_a_switch_that_names_the_topic_it_goes_back_to(turns: Turns, query: str, reason: str) -> None:
     """000-20, 000-24, 000-30: explicit or by its words alone, and the turns of that topic are found."""
     answer = verdict(turns, query)
@@ -565,17 +431,7 @@ REJECTED = [
 
 
 @pytest.mark.parametrize(("turns", "wrong"), REJECTED)
-@pytest.mark.parametrize(
-    "query",
-    [
-        "不是，我说的是刚才那个",
-        "我問的不是這個",
-        "No, I meant the other thing",
-        "That's not what I meant",
-        "そうじゃなくて",
-        "그게 아니라",
-    ],
-)
+@from_file("query")
 def test_a_correction_after_a_switch_brings_the_topic_before_it_back(
     turns: Turns, wrong: tuple[str, str], query: str
 ) -> None:
@@ -603,22 +459,7 @@ def test_of_several_earlier_topics_the_one_with_the_words_is_resumed() -> None:
     assert verdict(turns, "Back to the Redis server, its port and password, not the bread").resumed_topic == 0
 
 
-@pytest.mark.parametrize(("turns", "query"), NEW_TOPICS)
-def test_a_new_topic_recalls_nothing_of_the_old_ones(turns: Turns, query: str) -> None:
-    """000-30: no turn has real evidence, so none is kept."""
-    assert gatekeeper_of(turns).select(query) == []
-
-
-@pytest.mark.parametrize(
-    ("turns", "query", "found"),
-    [
-        (ENGLISH, "New topic: requirepass and redis.conf", 1),
-        (ENGLISH, "New topic: a Redis password for zanzibar", 1),
-        (ENGLISH, "New topic: convert redis.conf into a parquet column store for zanzibar analytics", 1),
-        (CHINESE, "换个话题，缓存击穿", 1),
-        (MIXED, "换个话题，pg_dump", 2),
-    ],
-)
+@of_talks("query", "found")
 def test_a_wrong_switch_is_cheap(turns: Turns, query: str, found: int) -> None:
     """000-19b, 000-30: turns with real evidence stay, even after an explicit change of topic."""
     gatekeeper = gatekeeper_of(turns)
@@ -641,28 +482,6 @@ def test_a_question_about_the_conversation_continues_with_its_own_reason(turns: 
 
 
 def test_the_thresholds_of_the_specification_are_the_defaults() -> None:
-    """000-17, 000-18: 0.45, 0.20, 0.70."""
+    """000-17, 000-18, 000-23: 0.45, 0.20, 0.70; from a link of 0.30 on the newest turn goes whole, from 0.12 in part."""
     assert (GateConfig().continue_above, GateConfig().switch_below, GateConfig().new_above) == (0.45, 0.20, 0.70)
-
-
-@pytest.mark.parametrize(
-    "settings",
-    [
-        {"continue_above": 1.01},
-        {"continue_above": -0.1},
-        {"switch_below": -0.1},
-        {"new_above": 1.5},
-        {"new_above": math.nan},
-        {"switch_below": 0.5},
-    ],
-)
-def test_impossible_thresholds_raise(settings: dict[str, float]) -> None:
-    """000-17, 000-18, 000-30: the error names the setting, and is a ValueError too."""
-    with pytest.raises(ConfigError, match=f"GateConfig.{next(iter(settings))}") as caught:
-        GateConfig(**settings)
-    assert isinstance(caught.value, ValueError)
-
-
-def test_the_thresholds_of_the_link_have_their_defaults() -> None:
-    """000-23: from 0.30 on the newest turn goes as its excerpt, from 0.12 on as a snippet."""
     assert (planner._WHOLE_ABOVE, planner._SNIPPET_ABOVE) == (0.30, 0.12)

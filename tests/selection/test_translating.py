@@ -13,6 +13,7 @@ from gatekeeper_core.selection.anchors import count_terms
 from gatekeeper_core.selection.index import TurnIndex
 from gatekeeper_core.selection.lexicon import translations
 from gatekeeper_core.selection.translating import translated_terms
+from tests.case_files import from_file
 
 CHINESE = (
     ("下周五飞东京的航班几点起飞？", "早上九点四十，从二号航站楼出发。"),
@@ -46,10 +47,7 @@ def best(turns: tuple[tuple[str, str], ...], query: str) -> int:
     return max(scores, key=lambda score: score.total).turn_id
 
 
-@pytest.mark.parametrize(
-    ("query", "turn"),
-    [("my flight", 0), ("is the washing machine broken", 1), ("the birthday gift", 2), ("what was for dinner", 3)],
-)
+@from_file("query", "turn")
 def test_a_question_in_english_finds_its_chinese_turn(query: str, turn: int) -> None:
     assert best(CHINESE, query) == turn
 
@@ -59,10 +57,7 @@ def test_a_question_in_chinese_finds_its_english_turn(query: str, turn: int) -> 
     assert best(ENGLISH, query) == turn
 
 
-@pytest.mark.parametrize(
-    ("query", "turns"),
-    [("my flight, 洗衣机, 生日礼物", (0, 1, 2)), ("航班, washing machine, birthday gift", (0, 1, 2))],
-)
+@from_file("query", "turns")
 def test_a_question_in_both_languages_finds_turns_of_both(query: str, turns: tuple[int, ...]) -> None:
     mixed = (CHINESE[0], ENGLISH[1], CHINESE[2], ENGLISH[3])
     decisions = gatekeeper_of(mixed).explain(query).decisions
