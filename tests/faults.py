@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -25,6 +26,7 @@ __all__ = [
     "hanging",
     "raising",
     "with_tea",
+    "until",
 ]
 
 PATIENCE = 20.0
@@ -37,6 +39,14 @@ class RecordsOnly:
     def __init__(self) -> None:
         self._inner = InMemoryStore()
         self.load_record, self.save_record = self._inner.load_record, self._inner.save_record
+
+
+def until(ask: Callable[[], object]) -> None:
+    """Wait for what happens behind a build."""
+    deadline = time.monotonic() + PATIENCE
+    while not ask():
+        assert time.monotonic() < deadline
+        time.sleep(0.001)
 
 
 def raising(*_: Any, **__: Any) -> Any:

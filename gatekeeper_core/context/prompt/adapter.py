@@ -25,7 +25,7 @@ from gatekeeper_core.messages import Message, is_answered, is_summary
 from gatekeeper_core.observation import stage, tell
 
 if TYPE_CHECKING:
-    from gatekeeper_core.context.prompt.result import BuiltContext, BuiltPart
+    from gatekeeper_core.context.prompt.result import BuiltContext
     from gatekeeper_core.messages import Provider
     from gatekeeper_core.pricing.prices import ModelPrices
     from gatekeeper_core.pricing.usage import Usage
@@ -166,10 +166,9 @@ class ThreadRequests(Generic[Item]):
         """
         with stage(REQUEST, thread=thread_name(asked.thread)) as seen:
             thread = self._thread(items, asked)
-            given = _Given(thread, items, system, "" if system is None else self._read(system).text)
-            made = self._made(given, asked)
+            made = self._made(thread, items, asked, system)
             seen.tell(made.facts)
-        self._last.put((given.thread.tenant, given.thread.id), made.context)
+        self._last.put((thread.tenant, thread.id), made.context)
         return made
 
     def report(self, usage: Usage, items: Sequence[Item], asked: Asked = _NOBODY) -> None:
@@ -185,13 +184,14 @@ class ThreadRequests(Generic[Item]):
             name = f"first message {Thread('-', (first,)).digests([0])[0]}"
         return Thread(name, messages, asked.tenant, asked.user)
 
-    def _made(self, given: _Given[Item], asked: Asked) -> ThreadRequest[Item]:
-        prompt, inside = _prompt(given.thread.messages, asked.question)
+    def _made(self, thread: Thread, items: Sequence[Item], asked: Asked, system: Item | None) -> ThreadRequest[Item]:
+        prompt, inside = _prompt(thread.messages, asked.question)
+        rules = Message("system", "" if system is None else self._read(system).text)
         try:
             context = self._builder.build(
-                given.thread,
+                thread,
                 prompt,
-                given.rules,
+                rules.text,
                 include_current_input=not inside,
                 safety_net=not inside,
                 tools=asked.tools,
@@ -204,48 +204,35 @@ class ThreadRequests(Generic[Item]):
             if self._on_error == "raise":
                 raise
             tell(OVER_BUDGET, needed_tokens=error.needed_tokens, available_tokens=error.available_tokens)
-            history = read_history(given.thread.messages, query=asked.question)  # its head and the current turn, whole
+            history = read_history(thread.messages, query=asked.question)  # its head and the current turn, whole
             current = range(history.current.start, history.current.stop) if history.current else ()
-            kept = [given.items[at] for at in sorted({*history.head, *history.pinned, *current})]
-            return ThreadRequest(tuple(kept if given.system is None else [given.system, *kept]), refused=error)
-        return ThreadRequest(tuple(self._sent(given, context, asked.provider)), context)
+            kept = [items[at] for at in sorted({*history.head, *history.pinned, *current})]
+            return ThreadRequest(tuple(kept if system is None else [system, *kept]), refused=error)
+        made = {"system_prompt": (rules, system)}
+        given: list[tuple[Message | None, Item | None]] = [
+            made.get(part.part, (None, None)) if part.seq is None else (thread.messages[part.seq], items[part.seq])
+            for part in context.trace.parts
+        ]
+        return ThreadRequest(tuple(self._sent(context, given, asked.provider)), context)
 
-    def _sent(self, given: _Given[Item], context: BuiltContext, provider: Provider) -> Iterator[Item]:
-        """Yield the messages of a context in the framework's class."""
+    def _sent(
+        self, context: BuiltContext, given: Sequence[tuple[Message | None, Item | None]], provider: Provider
+    ) -> Iterator[Item]:
+        """Yield the messages of a context in the framework's class, the given ones wherever they say the same."""
         parts = context.trace.parts
         for message, sources in context.rendered_parts(provider=provider):
             added = (parts[at].part for at in sources if parts[at].seq is None)
             if context.trace.safety_net and "current_input" in added:
                 continue  # the framework says the question itself
-            pieces = [(context.messages[at], given.item(parts[at])) for at in sources]
-            own = pieces[0][1] if len(pieces) == 1 and given.says(parts[sources[0]], message) else None
-            yield self._write(message, pieces) if own is None else own
+            said, own = given[sources[0]] if len(sources) == 1 else (None, None)
+            if own is not None and said == message:
+                yield own
+            else:
+                yield self._write(message, [(context.messages[at], given[at][1]) for at in sources])
 
     def __deepcopy__(self, memo: dict[int, Any]) -> ThreadRequests[Item]:
         """Return a copy that remembers nothing, with the same builder."""
         return ThreadRequests(self._builder, read=self._read, write=self._write, on_error=self._on_error)
-
-
-@dataclass(frozen=True, slots=True)
-class _Given(Generic[Item]):
-    """What the framework has handed over: the history, as the builder reads it, too, and the system message apart."""
-
-    thread: Thread
-    items: Sequence[Item]
-    system: Item | None
-    rules: str
-
-    def item(self, part: BuiltPart) -> Item | None:
-        """Return the framework's message that a part comes from, None where the build made it."""
-        if part.seq is not None:
-            return self.items[part.seq]
-        return self.system if part.part == "system_prompt" else None
-
-    def says(self, part: BuiltPart, message: Message) -> bool:
-        """Return whether the framework's own message says what is to be sent."""
-        if part.seq is not None:
-            return message == self.thread.messages[part.seq]
-        return part.part == "system_prompt" and message == Message("system", self.rules)
 
 
 def check_beside_builder(

@@ -84,24 +84,6 @@ class _Entry(NamedTuple):
     told_tokens: int = 0  # what earlier turns, told before the question in it, cost
 
 
-class _Chosen(NamedTuple):
-    """What is sent of the thread.
-
-    Attributes:
-        entries: the messages, in order; those from ``start`` on are the current turn.
-        start: where the current turn begins among them.
-        fates: what became of messages of the thread.
-        view: the selection behind it.
-        squeezed: how the current run was made to fit, "" where that was not needed.
-    """
-
-    entries: list[_Entry]
-    start: int
-    fates: list[tuple[int, Fate]]
-    view: HistoryView | None
-    squeezed: str = ""
-
-
 class Build:
     """One build; its methods follow its way: gather, reserve, choose, assemble.
 
@@ -155,6 +137,9 @@ class Build:
         self._optional: dict[Part, tuple[Message | None, int]] = {}
         self._given_up: list[str] = []
         self._memories = 0
+        self._history: HistoryView | None = None  # the selection, where there was something to select from
+        self._fates: list[tuple[int, Fate]] = []
+        self._squeezed = ""
 
     def context(
         self,
@@ -177,14 +162,15 @@ class Build:
         self._system = self._system_prompt(system_prompt)
         self._steps, self._cleared = self._finished_steps()
         self._request, self._repeated = self._with_question(included=included)
-        self._tools_tokens = sum(self._count(one if isinstance(one, str) else _compact(one)) for one in tools)
+        compact = partial(json.dumps, ensure_ascii=False, separators=(",", ":"))
+        self._tools_tokens = sum(self._count(one if isinstance(one, str) else compact(one)) for one in tools)
         self._pin = self._pinned() if pin or (pin is None and self._tracks_task) else ""
         with stage(ASSEMBLY, log=self._debug) as seen:
             self._reserve()
-            chosen = self._chosen()
-            context = self._assembled(chosen, self._pin_with_task(chosen.view))
-            total, squeezed = context.token_stats.total, context.trace.squeezed
-            seen.tell(lambda: {"messages": len(context.messages), "total_tokens": total, "squeezed": squeezed})
+            past, run = self._chosen()
+            context = self._assembled(past, run, self._pin_with_task())
+            total = context.token_stats.total
+            seen.tell(lambda: {"messages": len(context.messages), "total_tokens": total, "squeezed": self._squeezed})
         for number, (part, tokens) in enumerate(context.token_stats._asdict().items(), start=1):
             tell(PART, number=number, part=part, tokens=tokens, log=self._debug)  # source: requirement 001-65
         return context
@@ -348,16 +334,16 @@ class Build:
 
     # --- choose -----------------------------------------------------------------------------------------------------
 
-    def _chosen(self) -> _Chosen:
-        """Return what is sent of the thread; optional parts give way before a turn that must be sent."""
+    def _chosen(self) -> tuple[list[_Entry], list[_Entry]]:
+        """Return what is sent of the past and of the current turn; optional parts give way before what must be sent."""
         if not self._request.messages:
-            return _Chosen([], 0, [], None)
-        view = self._view()
+            return [], []
+        view = self._history = self._view()
         while view.status == "over_budget":
             if not self._optional:
-                return self._squeezed(view)
+                return self._folded()
             self._given_up.append(self._optional.popitem()[0])
-            view = self._view(again=True)
+            view = self._history = self._view(again=True)
         if view.status == "fallback":
             self._look.miss("history", "degraded", view.reason)
         missed = view.selection.embedder_missed if view.selection else ""
@@ -366,7 +352,8 @@ class Build:
         return self._kept(view)
 
     def _view(self, *, again: bool = False) -> HistoryView:
-        window_from = self._window_from()
+        # A summary that is not sent covers nothing.
+        window_from = self._request.first_behind(self._upto_seq) if "summary" in self._optional else 0
         selector, thread = self._setup.selector, self._thread
         config = replace(selector.config, run=self._run)
         if config.mode == "hybrid" and self._config.enable_summary:
@@ -432,17 +419,10 @@ class Build:
             stand_in="" if is_tail or told is None else messages_digest([told]),
         )
 
-    def _window_from(self) -> int:
-        """Return the first position that no summary covers: a summary that is not sent covers nothing."""
-        if "summary" not in self._optional:
-            return 0
-        return self._request.first_behind(self._upto_seq)
-
-    def _kept(self, view: HistoryView) -> _Chosen:
+    def _kept(self, view: HistoryView) -> tuple[list[_Entry], list[_Entry]]:
         """Return what a view keeps; a summary of messages that are all sent as they were said is left out."""
         request, replaced, folded = self._request, dict(view.replaced), frozenset(view.folded)
-        entries: list[_Entry] = []
-        fates: list[tuple[int, Fate]] = []
+        entries, fates = list[_Entry](), self._fates
         told_in = next((at for at, message in view.replaced if view.told and message.text.startswith(view.told)), None)
         for at in view.kept:
             entry = self._entry(at, replaced.get(at, request.messages[at]))
@@ -467,7 +447,8 @@ class Build:
             said = {seq for seq, fate in fates if fate in ("sent", "recalled")}
             memories, self._memories = self._sections.memories(self._untold(self._known.memories, said), limit=cost)
             self._take("retrieved", memories, cost + _JOIN_TOKENS)
-        return _Chosen(entries, sum(at < request.start for at in view.kept), fates, view)
+        start = sum(at < request.start for at in view.kept)
+        return entries[:start], entries[start:]
 
     def _entry(self, at: int, message: Message) -> _Entry:
         request = self._request
@@ -478,7 +459,7 @@ class Build:
             part = "current_input"
         return _Entry(part, message, request.seqs[at])
 
-    def _squeezed(self, view: HistoryView) -> _Chosen:
+    def _folded(self) -> tuple[list[_Entry], list[_Entry]]:
         """Return the head and the current turn alone, made to fit by folding and cutting.
 
         Raises:
@@ -503,8 +484,10 @@ class Build:
                 entries.append(self._entry(at, message))
                 sent[at] = "sent" if message.text == request.messages[at].text else "changed"
         seqs = ((at, request.seqs[at]) for at in places)
-        fates: list[tuple[int, Fate]] = [(seq, sent.get(at, "folded")) for at, seq in seqs if seq is not None]
-        return _Chosen(entries, sum(entry.part == "head" for entry in entries), fates, view, made.strategy)
+        self._fates += [(seq, sent.get(at, "folded")) for at, seq in seqs if seq is not None]
+        self._squeezed = made.strategy
+        start = sum(entry.part == "head" for entry in entries)
+        return entries[:start], entries[start:]
 
     def _refuse_turn(self, places: Sequence[int]) -> NoReturn:
         """Refuse what must be sent at the least: head, question, and calls that wait."""
@@ -519,20 +502,21 @@ class Build:
 
     # --- assemble ---------------------------------------------------------------------------------------------------
 
-    def _task(self, view: HistoryView | None) -> ActiveTask | None:
+    def _task(self) -> ActiveTask | None:
         """Return the task with the question read; one that cannot be read on is as it was."""
         request, known = self._request, self._known.task
         if self._thread is NO_THREAD or not self._tracks_task or not self._prompt.strip():
             return known
         asked = self._thread.continued([request.messages[request.start]]) if request.added else self._thread
-        verdict = view.selection.gate if view and view.selection else None
+        selection = self._history.selection if self._history else None
+        verdict = selection.gate if selection else None
         update = partial(self._setup.tasks.update, asked, verdict=verdict)
         updated: ActiveTask | None = self._look.ask("task", update)
         return updated or known
 
-    def _pin_with_task(self, view: HistoryView | None) -> Message | None:
+    def _pin_with_task(self) -> Message | None:
         """Return the pin, with as many lines on the task as have room; None where it has none."""
-        task = self._task(view)
+        task = self._task()
         _, limit = self._optional.get("pinned", (None, 0))
         if not limit:
             return None
@@ -544,13 +528,13 @@ class Build:
                 return message
         return Message("system", self._pin)
 
-    def _assembled(self, chosen: _Chosen, pin: Message | None) -> BuiltContext:
+    def _assembled(self, past: list[_Entry], run: list[_Entry], pin: Message | None) -> BuiltContext:
         """Return the prompt, every token of it accounted for."""
-        entries = self._in_order(chosen, pin)
+        entries = self._in_order(past, run, pin)
         costs = [self._cost([entry.message]) for entry in entries]
         parts = tuple(BuiltPart(entry.part, entry.seq, cost) for entry, cost in zip(entries, costs, strict=True))
         used_summary = "summary" in self._optional
-        known: list[tuple[int, Fate]] = [*chosen.fates, *((seq, "sent") for seq in self._repeated)]
+        known: list[tuple[int, Fate]] = [*self._fates, *((seq, "sent") for seq in self._repeated)]
         known += ((seq, "step") for seq in self._cleared if "steps" in self._optional)
         metadata = BuildMetadata(
             included_message_count=sum(part.seq is not None for part in parts),
@@ -568,10 +552,10 @@ class Build:
             shares=self._shares,
             budget_tokens=self._config.total_budget,
             available_tokens=self._available,
-            view=chosen.view,
+            view=self._history,
             safety_net=self._request.added,
             given_up=tuple(self._given_up),
-            squeezed=chosen.squeezed,
+            squeezed=self._squeezed,
             misses=self._look.misses,
             **describe_counter(self._count),
         )
@@ -583,21 +567,16 @@ class Build:
         stats = TokenStats(**books.breakdown, total=books.used)
         return BuiltContext(tuple(entry.message for entry in entries), stats, metadata, trace)
 
-    def _in_order(self, chosen: _Chosen, pin: Message | None) -> list[_Entry]:
-        entries, start = chosen.entries, chosen.start
+    def _in_order(self, past: list[_Entry], run: list[_Entry], pin: Message | None) -> list[_Entry]:
         system = [_Entry("system_prompt", message) for message in self._system]
         taken = {part: [_Entry(part, message)] for part, (message, _) in self._optional.items() if message}
         summary, steps, memories = (taken.get(part, []) for part in ("summary", "steps", "retrieved"))
         volatile = [*system[1:], *summary, *steps, *memories]
-        head = [entry for entry in entries[:start] if entry.part == "head"]
-        past = [entry for entry in entries[:start] if entry.part != "head"]
-        middle = [*past, *volatile] if self._config.cache_friendly else [*volatile, *past]
+        head = [entry for entry in past if entry.part == "head"]
+        turns = [entry for entry in past if entry.part != "head"]
+        middle = [*turns, *volatile] if self._config.cache_friendly else [*volatile, *turns]
         last = [_Entry("pinned", pin)] if pin else []
-        return [*system[:1], *taken.get("constraints", []), *head, *middle, *entries[start:], *last]
+        return [*system[:1], *taken.get("constraints", []), *head, *middle, *run, *last]
 
     def _cost(self, messages: Iterable[Message]) -> int:
         return count_messages(messages, token_counter=self._count)
-
-
-def _compact(schema: Mapping[str, Any]) -> str:
-    return json.dumps(schema, ensure_ascii=False, separators=(",", ":"))

@@ -20,16 +20,12 @@ from typing import TYPE_CHECKING, Any, cast
 
 from gatekeeper_core.caching import LruCache
 from gatekeeper_core.context.history.modes import HistoryConfig
-from gatekeeper_core.context.history.selector import ThreadSelector
 from gatekeeper_core.context.memory.memory import LongTermMemory, keeps_memories
 from gatekeeper_core.context.prompt.budget import ContextBuilderConfig
 from gatekeeper_core.context.prompt.build import NO_THREAD, Build
 from gatekeeper_core.context.prompt.lookups import Setup
 from gatekeeper_core.context.prompt.parts import SystemPrompt
 from gatekeeper_core.context.prompt.result import BuiltContext
-from gatekeeper_core.context.summary.summary import SummaryConfig, ThreadSummary
-from gatekeeper_core.context.task.tracker import TaskTracker
-from gatekeeper_core.context.thread.constraints import ThreadConstraints
 from gatekeeper_core.context.thread.thread import Thread
 from gatekeeper_core.context.tool_results.compressor import ToolResultCompressor
 from gatekeeper_core.context.tool_results.pointers import check_key
@@ -46,6 +42,9 @@ from gatekeeper_core.tokens import TokenCounter, check_tokens, checked_counter
 if TYPE_CHECKING:
     from gatekeeper_core.context.compaction.summarizer import PlainSummarizer, Summarizer
     from gatekeeper_core.context.memory.update import MemoryExtractor
+    from gatekeeper_core.context.summary.summary import ThreadSummary
+    from gatekeeper_core.context.task.tracker import TaskTracker
+    from gatekeeper_core.context.thread.constraints import ThreadConstraints
     from gatekeeper_core.context.tool_results.context import ResultCompressor
     from gatekeeper_core.context.tool_results.working_memory import WorkingMemory
     from gatekeeper_core.embedding import Embedder
@@ -53,9 +52,6 @@ if TYPE_CHECKING:
     from gatekeeper_core.storage.base import MemoryStore, RecordStore
 
 __all__ = ["ContextBuilder"]
-
-_MAX_SUMMARY_TOKENS = 1_000
-"""What a summary may cost where its share is larger. Source: requirement 004-43."""
 
 _OFFLOADED_BYTES = 256 * 2**20
 """What tool results that are put aside in this process may take together. Source: ours; four threads at their quota."""
@@ -107,57 +103,33 @@ class ContextBuilder:
     ) -> None:
         if config is not None and not isinstance(config, ContextBuilderConfig):
             raise TypeError(f"config must be a ContextBuilderConfig, got {type(config).__name__}")
-        self._count = checked_counter(token_counter)
-        self._session_key = None if session_key is None else check_key(session_key)
+        count = checked_counter(token_counter)
+        session_key = None if session_key is None else check_key(session_key)
         if tool_results is None:
             blobs = InMemoryBlobStore(max_bytes=_OFFLOADED_BYTES)
-            aside = ThreadMemories(blobs, self._session_key or urandom(32), token_counter=self._count)
-            tool_results = ToolResultCompressor(working_memory=aside, token_counter=self._count)
-        self._tool_results = tool_results
+            aside = ThreadMemories(blobs, session_key or urandom(32), token_counter=count)
+            tool_results = ToolResultCompressor(working_memory=aside, token_counter=count)
         store = store or in_memory_store()
         if memory is None and keeps_memories(store):
             memory = LongTermMemory(cast("MemoryStore", store))
-        self._store, self._memory = store, memory
-        self._summarizer, self._extractor = summarizer, extractor
-        self._encoder = encoder_of(embedder)
         config = config or ContextBuilderConfig()
         self._before: LruCache[tuple[str, str], array[int]] = LruCache(max_entries=config.history.max_threads)
-        self._configure(config)
-
-    def _configure(self, config: ContextBuilderConfig) -> None:
-        count = self._count
-        share = config.shares.of(config.total_budget).summary
-        summary = SummaryConfig(locale=config.locale, max_summary_tokens=max(1, min(share, _MAX_SUMMARY_TOKENS)))
-        history = replace(config.history, token_budget=config.total_budget)
-        if history.mode == "window":
-            history = replace(history, floor_turns=config.sliding_window_size)
-        selector = ThreadSelector[Message](
-            lambda message: message,
-            write=lambda _, instead: instead,
-            config=history,
-            token_counter=count,
-            budget_setting=None,
-            embedder=self._encoder,
-        )
         self._setup = Setup(
             config=config,
-            selector=selector,
             count=count,
-            session_key=self._session_key,
-            tool_results=self._tool_results,
-            store=self._store,
-            summaries=ThreadSummary(self._store, config=summary, token_counter=count, summarizer=self._summarizer),
-            tasks=TaskTracker(self._store),
-            constraints=ThreadConstraints(self._store, token_counter=count),
-            memory=self._memory,
-            extractor=self._extractor,
-            summarizer=self._summarizer,
+            session_key=session_key,
+            tool_results=tool_results,
+            store=store,
+            memory=memory,
+            extractor=extractor,
+            summarizer=summarizer,
+            encoder=encoder_of(embedder),
         )
 
     def __repr__(self) -> str:
         """Return the budget and the kinds of what is plugged in; no text of a conversation."""
-        plugged = {"store": self._store, "memory": self._memory, "summarizer": self._summarizer}
-        kinds = "".join(f", {name}={type(part).__name__}" for name, part in plugged.items() if part is not None)
+        plugged = [(name, getattr(self._setup, name)) for name in ("store", "memory", "summarizer")]
+        kinds = "".join(f", {name}={type(part).__name__}" for name, part in plugged if part is not None)
         return f"ContextBuilder(total_budget={self.config.total_budget}{kinds})"
 
     @property
@@ -168,7 +140,7 @@ class ContextBuilder:
     @property
     def token_counter(self) -> TokenCounter:
         """What counts the tokens; each text is counted once."""
-        return self._count
+        return self._setup.count
 
     @property
     def constraints(self) -> ThreadConstraints:
@@ -183,7 +155,7 @@ class ContextBuilder:
     @property
     def working_memory(self) -> WorkingMemory | ThreadMemories | None:
         """Where tool results are put aside; a tool reads them for the model: ``.of(thread.id).answer(pointer)``."""
-        return getattr(self._tool_results, "working_memory", None)
+        return getattr(self._setup.tool_results, "working_memory", None)
 
     @property
     def summaries(self) -> ThreadSummary:
@@ -199,7 +171,7 @@ class ContextBuilder:
 
         Source: specification 001-60.
         """
-        self._configure(replace(self._setup.config, **changes))
+        self._setup = replace(self._setup, config=replace(self._setup.config, **changes))
 
     def build(
         self,
@@ -290,7 +262,7 @@ class ContextBuilder:
             enable_tool_result_compression=False,
             enable_instruction_pinning=False,
         )
-        builder = ContextBuilder(plain, token_counter=self._count)
+        builder = ContextBuilder(plain, token_counter=self._setup.count)
         thread = Thread("simple", tuple(previous_messages or ()))
         return builder.build(thread, user_prompt, system_prompt, include_current_input=True, debug=False).messages
 
@@ -315,11 +287,12 @@ def _check_arguments(
     thread: object, prompt: object, system_prompt: object, reserve_tokens: object, prices: object
 ) -> None:
     check_tokens("reserve_tokens", reserve_tokens)
-    if not isinstance(prices, ModelPrices | None):
-        raise TypeError(f"prices must be a ModelPrices, got {type(prices).__name__}")
-    if not isinstance(thread, Thread | None):
-        raise TypeError(f"thread must be a Thread, got {type(thread).__name__}")
-    if not isinstance(prompt, str):
-        raise TypeError(f"prompt must be a str, got {type(prompt).__name__}")
-    if not isinstance(system_prompt, str | SystemPrompt):
-        raise TypeError(f"system_prompt must be a str or a SystemPrompt, got {type(system_prompt).__name__}")
+    for name, value, kinds in (
+        ("prices", prices, (ModelPrices, type(None))),
+        ("thread", thread, (Thread, type(None))),
+        ("prompt", prompt, (str,)),
+        ("system_prompt", system_prompt, (str, SystemPrompt)),
+    ):
+        if not isinstance(value, kinds):
+            named = " or a ".join(kind.__name__ for kind in kinds if kind is not type(None))
+            raise TypeError(f"{name} must be a {named}, got {type(value).__name__}")

@@ -16,98 +16,53 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
 from gatekeeper_core.messages import Message, ToolCall
 
-__all__ = ["NO_RESULT", "Exchanges", "whole_exchanges"]
+__all__ = ["NO_RESULT", "whole_exchanges"]
 
 NO_RESULT = "[no result]"
 """What stands for the result of a call that has none."""
 
 
-class Exchanges(NamedTuple):
-    """A conversation whose calls and results belong together.
+def whole_exchanges(messages: Sequence[Message]) -> list[tuple[int | None, Message]]:
+    """Return a conversation in the order that every provider takes, each message after its position in the list.
 
-    Attributes:
-        messages: the messages; what needed no mending are the caller's own objects.
-        sources: for each of them its position in the caller's list, None for a result that was missing. Results that
-            answer nothing are not in it.
-    """
-
-    messages: tuple[Message, ...]
-    sources: tuple[int | None, ...]
-
-
-def whole_exchanges(messages: Sequence[Message]) -> Exchanges:
-    """Return a conversation in the order that every provider takes, as the module says.
+    The position is None for a result that was missing. What needs no mending are the caller's own objects.
 
     >>> call = Message("assistant", "", tool_calls=(ToolCall("a", "now", "{}"),))
-    >>> mended = whole_exchanges([Message("user", "?"), call, Message("user", "again?")])
-    >>> [message.text for message in mended.messages], mended.sources
-    (['?', '', '[no result]', 'again?'], (0, 1, None, 2))
+    >>> [(at, one.text) for at, one in whole_exchanges([Message("user", "?"), call, Message("user", "again?")])]
+    [(0, '?'), (1, ''), (None, '[no result]'), (2, 'again?')]
     """
-    mending = _Mending()
+    taken: list[tuple[int | None, Message]] = []
+    held: list[tuple[int | None, Message]] = []  # system messages amid calls and results
+    waiting: list[tuple[str, ToolCall]] = []  # calls without a result so far, each after the id that it was given
+    opened = 0  # where the newest message that is no result stands
     for at, message in enumerate(messages):
         if message.role == "tool":
-            mending.answer(at, message)
-        elif message.role == "system" and mending.waiting:
-            mending.held.append((at, message))
+            given = message.tool_call_id or ""
+            place = next((place for place, (asked, _) in enumerate(waiting) if asked == given), None)
+            if place is None and not given and waiting:
+                place = 0  # without an id it goes by its place
+            if place is None:
+                continue
+            _, call = waiting.pop(place)
+            taken.append((at, message if call.id == given else replace(message, tool_call_id=call.id)))
+        elif message.role == "system" and waiting:
+            held.append((at, message))
         else:
-            mending.close()
-            mending.open(at, message)
-    mending.end()
-    sources = tuple(at for at, _ in mending.taken)
-    return Exchanges(tuple(message for _, message in mending.taken), sources)
-
-
-class _Mending:
-    """What was taken over so far, and the calls of the last assistant message that wait for results."""
-
-    def __init__(self) -> None:
-        self.taken: list[tuple[int | None, Message]] = []
-        self.held: list[tuple[int | None, Message]] = []
-        self.waiting: list[tuple[str, ToolCall]] = []
-        self._opened = 0
-
-    def open(self, at: int, message: Message) -> None:
-        """Take over a message that is no result; its calls wait from now on."""
-        self._opened = len(self.taken)
-        calls = message.tool_calls if message.role == "assistant" else ()
-        if calls:
+            missing = [Message("tool", NO_RESULT, tool_call_id=call.id, name=call.name or None) for _, call in waiting]
+            taken += [*((None, result) for result in missing), *held]
+            held, opened = [], len(taken)
+            calls = message.tool_calls if message.role == "assistant" else ()
             named = _with_ids(calls, at)
-            self.waiting = [(given.id, call) for given, call in zip(calls, named, strict=True)]
-            message = message if named == calls else replace(message, tool_calls=named)
-        self.taken.append((at, message))
-
-    def answer(self, at: int, message: Message) -> None:
-        """Take over a result, or leave it out where no call waits for it."""
-        given = message.tool_call_id or ""
-        place = next((place for place, (asked, _) in enumerate(self.waiting) if asked == given), None)
-        if place is None and not given and self.waiting:
-            place = 0  # without an id it goes by its place
-        if place is None:
-            return
-        _, call = self.waiting.pop(place)
-        self.taken.append((at, message if call.id == given else replace(message, tool_call_id=call.id)))
-        if not self.waiting:
-            self._release()
-
-    def close(self) -> None:
-        """Give each call that still waits a result that says so: something else follows."""
-        for _, call in self.waiting:
-            self.taken.append((None, Message("tool", NO_RESULT, tool_call_id=call.id, name=call.name or None)))
-        self.waiting = []
-        self._release()
-
-    def end(self) -> None:
-        """Let the calls wait that have no result yet; what was held back stands before them."""
-        self.taken[self._opened : self._opened] = self.held
-        self.held = []
-
-    def _release(self) -> None:
-        self.taken.extend(self.held)
-        self.held = []
+            waiting = [(call.id, own) for call, own in zip(calls, named, strict=True)]
+            taken.append((at, message if named == calls else replace(message, tool_calls=named)))
+        if not waiting:
+            taken += held
+            held = []
+    taken[opened:opened] = held
+    return taken
 
 
 def _with_ids(calls: tuple[ToolCall, ...], at: int) -> tuple[ToolCall, ...]:

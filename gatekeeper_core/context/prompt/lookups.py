@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 from threading import Lock
@@ -27,7 +27,7 @@ from gatekeeper_core.context.memory.search import MemoryHit, MemoryHits
 from gatekeeper_core.context.memory.update import remember_thread
 from gatekeeper_core.context.prompt.request import run_start
 from gatekeeper_core.context.prompt.result import Miss
-from gatekeeper_core.context.summary.summary import ThreadSummary
+from gatekeeper_core.context.summary.summary import SummaryConfig, ThreadSummary
 from gatekeeper_core.context.task.tracker import TaskTracker
 from gatekeeper_core.context.thread.constraints import ThreadConstraints
 from gatekeeper_core.context.thread.records import NewRecord, load_record, update_record
@@ -41,6 +41,7 @@ from gatekeeper_core.plugins import run_plugin, start_plugin
 from gatekeeper_core.storage.base import Memory, MemoryScope
 
 if TYPE_CHECKING:
+    from gatekeeper_core.context.compaction.summarizer import PlainSummarizer, Summarizer
     from gatekeeper_core.context.memory.memory import LongTermMemory
     from gatekeeper_core.context.memory.update import MemoryExtractor
     from gatekeeper_core.context.prompt.budget import ContextBuilderConfig
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
     from gatekeeper_core.context.task.task import ActiveTask
     from gatekeeper_core.context.thread.thread import Thread
     from gatekeeper_core.context.tool_results.context import ResultCompressor, ResultContext
+    from gatekeeper_core.encoder import TextEncoder
     from gatekeeper_core.messages import Message
     from gatekeeper_core.storage.base import DerivedRecord, RecordStore
     from gatekeeper_core.tokens import TokenCounter
@@ -60,6 +62,10 @@ _MAX_HITS = 100
 
 _MAX_NOTED = 1024
 """Threads of which it is remembered what failed behind their last build, and which summary their run was told."""
+
+
+_MAX_SUMMARY_TOKENS = 1_000
+"""What a summary may cost where its share is larger. Source: requirement 004-43."""
 
 
 class Derived(NamedTuple):
@@ -81,8 +87,6 @@ class LookUp:
     Attributes:
         waits: how long it may still wait.
     """
-
-    __slots__ = ("_misses", "waits")
 
     def __init__(self, *, timeout_seconds: float) -> None:
         self.waits = Waits(timeout_seconds)
@@ -129,8 +133,6 @@ class BoundedCompressor:
     result that it fails at stays as it is, and a pointer is not there.
     """
 
-    __slots__ = ("_compress", "_look", "_plugin", "_tenant", "_thread_id")
-
     def __init__(self, compress: ResultCompressor, look: LookUp, *, thread_id: str | None, tenant: str) -> None:
         self._compress = compress
         self._look = look
@@ -153,35 +155,48 @@ class BoundedCompressor:
 class Setup:
     """What all builds with the same settings share: it looks up what is kept of threads, and brings it up to date.
 
+    Besides what it is given it has a ``selector`` among turns, and the ``summaries``, ``tasks`` and ``constraints``.
+
     Attributes:
         config: the settings.
-        selector: chooses among the turns of threads.
         count: counts the tokens of a text.
         session_key: names the fences, None where they are named by what they hold.
         tool_results: makes tool results smaller.
         store: keeps the derived records.
-        summaries: the summaries of threads in it.
-        tasks: the active tasks of threads in it.
-        constraints: the constraints of threads in it.
         memory: long-term memories; None: there are none.
         extractor: finds what is worth remembering with a model; None: the rules alone.
         summarizer: the model that writes summaries, if there is one.
+        encoder: gives vectors of texts, if there is one.
     """
 
     config: ContextBuilderConfig
-    selector: ThreadSelector[Message]
     count: TokenCounter
     session_key: bytes | None
     tool_results: ResultCompressor
     store: RecordStore
-    summaries: ThreadSummary
-    tasks: TaskTracker
-    constraints: ThreadConstraints
     memory: LongTermMemory | None
     extractor: MemoryExtractor | None
-    summarizer: object | None
+    summarizer: Summarizer | PlainSummarizer | None
+    encoder: TextEncoder | None
 
     def __post_init__(self) -> None:
+        config, count = self.config, self.count
+        history = replace(config.history, token_budget=config.total_budget)
+        if history.mode == "window":
+            history = replace(history, floor_turns=config.sliding_window_size)
+        self.selector = ThreadSelector["Message"](
+            lambda message: message,
+            write=lambda _, instead: instead,
+            config=history,
+            token_counter=count,
+            budget_setting=None,
+            embedder=self.encoder,
+        )
+        share = config.shares.of(config.total_budget).summary
+        summary = SummaryConfig(locale=config.locale, max_summary_tokens=max(1, min(share, _MAX_SUMMARY_TOKENS)))
+        self.summaries = ThreadSummary(self.store, config=summary, token_counter=count, summarizer=self.summarizer)
+        self.tasks = TaskTracker(self.store)
+        self.constraints = ThreadConstraints(self.store, token_counter=count)
         self._slow_memory = None if getattr(self.memory, "is_inline", False) is True else self.memory
         self._lock = Lock()
         self._noted: LruCache[tuple[str, str], dict[str, Miss]] = LruCache(max_entries=_MAX_NOTED)

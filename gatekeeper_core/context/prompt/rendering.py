@@ -27,7 +27,6 @@ __all__ = ["OPENING", "PinRole", "Rendered", "render_parts"]
 
 PinRole = Literal["system", "developer", "user_suffix"]
 
-_MANY_SYSTEMS = ("openai",)
 _STARTS_WITH_USER = ("anthropic", "gemini")
 OPENING = "[conversation]"
 """What stands for the user where an answer that nobody asked for comes first, and a provider wants the user's word."""
@@ -69,7 +68,7 @@ def render_parts(
         raise ConfigError(f"provider must be one of {', '.join(get_args(Provider))}, got {provider!r}")
     if pin_as is not None and pin_as not in get_args(PinRole):
         raise ConfigError(f"pin_as must be one of {', '.join(get_args(PinRole))}, got {pin_as!r}")
-    many = provider in _MANY_SYSTEMS
+    many = provider == "openai"
     if pin_as in ("system", "developer") and not many:
         raise ConfigError(f'{provider} takes no system message behind the question: use pin_as="user_suffix"')
     placed = [Rendered(one, (at,)) for at, one in enumerate(messages)]

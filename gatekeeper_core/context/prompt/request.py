@@ -103,13 +103,14 @@ def make_request(
         seqs.insert(at, None)
         listed.insert(at, question)
     whole = whole_exchanges(listed)
-    starts = tuple(turn_starts([message.role for message in whole.messages]))
+    sent = tuple(message for _, message in whole)
+    starts = tuple(turn_starts([message.role for message in sent]))
     start = starts[-1] if starts else 0
-    small = _made_small(whole.messages, start, compress_result, max_message_tokens, token_counter)
+    small = _made_small(sent, start, compress_result, max_message_tokens, token_counter)
     return Request(
-        tuple(small.get(at, message) for at, message in enumerate(whole.messages)),
-        tuple(None if at is None else seqs[at] for at in whole.sources),
-        frozenset(at for at, message in small.items() if message.text != whole.messages[at].text),
+        tuple(small.get(at, message) for at, message in enumerate(sent)),
+        tuple(None if at is None else seqs[at] for at, _ in whole),
+        frozenset(at for at, message in small.items() if message.text != sent[at].text),
         starts,
         question is not None,
     )

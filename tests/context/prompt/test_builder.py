@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import copy
-import logging
+from collections.abc import Sequence
 from typing import Any, get_args
 
 import pytest
@@ -48,9 +48,10 @@ LONG_TALK = [
 ]
 
 
-def built(messages: list[Message], prompt: str = "Which port?", **settings: Any) -> BuiltContext:
-    arguments = {name: settings.pop(name) for name in ("include_current_input", "tools") if name in settings}
-    rules = settings.pop("system_prompt", "Be brief.")
+def built(
+    messages: Sequence[Message], prompt: str = "Which port?", rules: str | SystemPrompt = "Be brief.", **settings: Any
+) -> BuiltContext:
+    arguments = {name: settings.pop(name) for name in ("include_current_input", "tools", "debug") if name in settings}
     counter = settings.pop("token_counter", len)
     builder = ContextBuilder(ContextBuilderConfig(**settings), token_counter=counter)
     return builder.build(Thread("t1", tuple(messages)), prompt, rules, **arguments)
@@ -90,7 +91,7 @@ settings = st.fixed_dictionaries(
 def test_a_build_keeps_its_promises(
     messages: list[Message], prompt: str, rules: str, changes: dict[str, Any], included: bool, counter: Any
 ) -> None:
-    """001-05, 001-72, 004-05: the budget holds, the question is there, the order is kept, every provider takes it."""
+    """001-05, 001-19, 001-72, 004-05: the budget holds, the question is there, the order is kept, every provider takes it."""
     builder = ContextBuilder(ContextBuilderConfig(**changes), token_counter=counter, session_key=KEY)
     thread = Thread("t1", tuple(messages))
     try:
@@ -118,7 +119,7 @@ def assert_accounted(context: BuiltContext, thread: Thread, builder: ContextBuil
     assert stats.total == total + stats.tools == sum(stats[:-1])
     assert total <= budget_within(builder.token_counter, builder.config.total_budget)
     seqs = [part.seq for part in trace.parts if part.seq is not None]
-    assert len(set(seqs)) == len(seqs)
+    assert len(set(seqs)) == len(seqs) == context.metadata.included_message_count
     assert [fate.start for fate in trace.fates] == [0, *(fate.stop for fate in trace.fates)][: len(trace.fates)]
     assert (trace.fates[-1].stop if trace.fates else 0) == len(thread.messages)
     sent = {seq for fate in trace.fates if fate.fate in ("sent", "changed") for seq in range(fate.start, fate.stop)}
@@ -148,20 +149,6 @@ def test_headings_are_in_the_language_of_the_thread(asked: str, locale: Locale) 
     assert any(message.text.startswith(HEADINGS["zh"]["summary"]) for message in fixed.messages)
 
 
-def test_the_parts_stand_in_their_order() -> None:
-    """001-13: system, constraints, summary, turns, question, pin."""
-    builder = ContextBuilder(ContextBuilderConfig(history=HistoryConfig(mode="hybrid", passthrough_below=0)))
-    thread = Thread("t1", tuple(LONG_TALK))
-    builder.constraints.set(thread, "语言", "中文")
-    context = builder.build(thread, "Which port has service-3?\nName it.", "Be brief.")
-    assert parts(context) == ["system_prompt", "constraints", "summary", "recent_messages", "current_input", "pinned"]
-    assert [message.role for message in context.messages[:3]] == ["system"] * 3
-    assert context.messages[2].text.startswith(f"{HEADINGS['en']['summary']}\n<summary-")
-    assert context.messages[-1].text.startswith(
-        '[CRITICAL INSTRUCTION]\nUser\'s Current Goal: "Which port has service-3?\\nName it."'
-    )
-
-
 def test_the_defaults_are_those_of_the_specification() -> None:
     """001-17, 001-50, 001-54 to 001-57, 004-24, 004-41, 004-49, 004-53."""
     config = ContextBuilderConfig()
@@ -181,13 +168,12 @@ def test_a_builder_without_a_thread_sends_system_question_and_pin() -> None:
 
 
 def test_an_empty_prompt_adds_nothing() -> None:
-    """001-74: no empty question, no pin, no search."""
-    assert parts(built([user("hello"), assistant("hi"), user("port?")], "")) == [
-        "system_prompt",
-        "recent_messages",
-        "current_input",
-    ]
-    assert parts(ContextBuilder().build(None, "", "Be brief.")) == ["system_prompt"]
+    """001-74: no empty question, no pin, no search; a literal safety net appends an empty user message."""
+    for prompt in ("", " \n\t"):
+        context = built([user("hello"), assistant("hi"), user("port?")], prompt)
+        assert parts(context) == ["system_prompt", "recent_messages", "current_input"]
+        assert all(message.text.strip() for message in built([user("hello"), assistant("hi")], prompt).messages)
+        assert parts(ContextBuilder().build(None, prompt, "Be brief.")) == ["system_prompt"]
 
 
 def test_settings_can_be_changed_in_part() -> None:
@@ -263,35 +249,11 @@ def test_the_window_shrinks_instead_of_disappearing() -> None:
     assert context.messages[-2] == LONG_TALK[-1]
 
 
-def test_tool_fields_survive() -> None:
-    """001-32: a literal builder copies role and content alone."""
-    run = [user("Which port?"), calls("a", "b"), result("a", "6380"), result("b", "6381")]
-    context = built(run)
-    assert context.messages[1:5] == tuple(run)
-
-
-def test_the_question_is_not_said_again_within_a_tool_loop() -> None:
-    """001-35 (a)."""
-    context = built([user("Which port?"), calls("a"), result("a", "6380")], "Which port?")
-    assert [message.text for message in context.messages].count("Which port?") == 1
-    assert not context.trace.safety_net
-
-
 def test_a_question_that_is_missing_is_added_and_counted() -> None:
     """001-34 to 001-36, 001-35 (b), 001-52."""
     context = built([user("hello"), assistant("hi")], "Which port?")
     assert context.trace.safety_net
     assert context.token_stats.current_input == len("Which port?")
-
-
-@pytest.mark.parametrize("prompt", PROMPTS)
-def test_a_prompt_that_is_known_to_be_there_is_never_added(prompt: str) -> None:
-    builder = ContextBuilder(ContextBuilderConfig(locale="en"))
-    wrapped = [user(f"Current state: on\n\nCurrent message: {prompt}"), assistant("6380")]
-    context = builder.build(Thread("t1", tuple(wrapped)), prompt, "", safety_net=False)
-    assert not context.trace.safety_net
-    assert all(part.seq is not None for part in context.trace.parts)
-    assert [message.text for message in context.messages if message.role == "user"] == [wrapped[0].text]
 
 
 @pytest.mark.parametrize("redistribute", [True, False])
@@ -342,9 +304,9 @@ def test_a_question_without_a_share_of_its_own_may_cost_500_tokens() -> None:
 @pytest.mark.parametrize("rules", ["rule " * 300, "规则。" * 400, "混合 rule。" * 200])
 def test_the_system_prompt_is_not_cut_while_anything_else_can_give(rules: str) -> None:
     """001-20, 001-21, 001-44, C8: a literal builder cuts it to 20 %."""
-    context = built(LONG_TALK, system_prompt=rules, total_budget=len(rules) + 100)
+    context = built(LONG_TALK, rules=rules, total_budget=len(rules) + 100)
     assert context.messages[0].text == rules
-    literal = built(LONG_TALK, system_prompt=rules, total_budget=len(rules) + 100, redistribute=False)
+    literal = built(LONG_TALK, rules=rules, total_budget=len(rules) + 100, redistribute=False)
     assert len(literal.messages[0].text) <= (len(rules) + 100) // 5
     assert literal.messages[0].text.endswith("…[cut]")
 
@@ -353,43 +315,14 @@ def test_the_system_prompt_is_not_cut_while_anything_else_can_give(rules: str) -
 def test_what_must_be_sent_and_does_not_fit_is_refused_with_the_numbers(messages: list[Message]) -> None:
     """001-72."""
     with pytest.raises(BudgetError) as caught:
-        built(messages, "p" * 60, system_prompt="s" * 60, tools=["t" * 7], total_budget=126)
+        built(messages, "p" * 60, rules="s" * 60, tools=["t" * 7], total_budget=126)
     assert (caught.value.needed_tokens, caught.value.available_tokens) == (127, 126)
-    assert built(messages, "p" * 60, system_prompt="s" * 60, tools=["t" * 7], total_budget=127).token_stats.total == 127
+    assert built(messages, "p" * 60, rules="s" * 60, tools=["t" * 7], total_budget=127).token_stats.total == 127
     with pytest.raises(BudgetError):
-        built([], "", system_prompt="s" * 60, tools=["t" * 7], total_budget=66)
-
-
-def test_counts_tell_what_was_included() -> None:
-    """001-19, 001-28."""
-    context = built(LONG_TALK, total_budget=2_000, history=HistoryConfig(mode="hybrid", passthrough_below=0))
-    thread_parts = [part for part in context.trace.parts if part.seq is not None]
-    assert context.metadata.included_message_count == len(thread_parts) < len(LONG_TALK)
+        built([], "", rules="s" * 60, tools=["t" * 7], total_budget=66)
 
 
 # --- history ----------------------------------------------------------------------------------------------------------
-
-
-def test_a_hybrid_history_recalls_beside_the_newest_turns() -> None:
-    """C4, C5, 004-61: the gatekeeper chooses beside a floor of rounds."""
-    context = built(LONG_TALK, "Which port has service-3?", total_budget=4_000, enable_summary=False)
-    seqs = [part.seq for part in context.trace.parts if part.seq is not None]
-    assert {54, 55, 56, 57, 58, 59} <= set(seqs)
-    assert {6, 7} <= set(seqs)
-    assert seqs == sorted(seqs)
-    assert context.trace.left_out
-
-
-def test_a_window_has_at_most_so_many_rounds() -> None:
-    """001-56, 004-47."""
-    context = built(
-        LONG_TALK,
-        history=HistoryConfig(mode="window"),
-        sliding_window_size=3,
-        enable_summary=False,
-        total_budget=100_000,
-    )
-    assert [part.seq for part in context.trace.parts if part.seq is not None] == list(range(54, 60))
 
 
 def test_a_run_that_is_too_long_gives_way_before_the_question_does() -> None:
@@ -419,7 +352,7 @@ def test_a_run_that_is_squeezed_leaves_room_for_the_joins_of_a_provider() -> Non
                 run,
                 "",
                 total_budget=budget,
-                system_prompt="",
+                rules="",
                 history=HistoryConfig(mode="hybrid", passthrough_below=0),
             )
         except BudgetError:
@@ -469,10 +402,6 @@ def test_what_changes_can_stand_behind_the_turns() -> None:
     assert 0 < context.trace.prefix_share < 1
 
 
-def test_the_first_build_of_a_thread_shares_nothing() -> None:
-    assert built(LONG_TALK).trace.prefix_share == 0.0
-
-
 def test_the_prompts_of_the_threads_used_last_are_compared() -> None:
     history = HistoryConfig(max_threads=2)
     prompts = ContextBuilder(ContextBuilderConfig(total_budget=2_000, history=history), token_counter=len)
@@ -510,17 +439,6 @@ def test_arguments_of_the_wrong_type_are_named(arguments: tuple[Any, Any, Any], 
 def test_impossible_settings_are_refused(changes: dict[str, Any]) -> None:
     with pytest.raises(ConfigError):
         ContextBuilderConfig(**changes)
-
-
-def test_records_are_written_only_where_they_are_asked_for(caplog: pytest.LogCaptureFixture) -> None:
-    """001-18, 001-65, C16: figures, never text."""
-    caplog.set_level(logging.DEBUG, logger="gatekeeper.builder")
-    ContextBuilder().build(Thread("t1"), "secret question", "secret rules", debug=False)
-    assert caplog.records == []
-    ContextBuilder().build(Thread("t1"), "secret question", "secret rules")
-    assert [record.message for record in caplog.records][:1] == ["context build started"]
-    assert "context build finished" in caplog.messages
-    assert not any("secret" in str(vars(record)) for record in caplog.records)
 
 
 def test_a_long_message_still_reaches_the_window() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -14,8 +13,6 @@ from hypothesis import strategies as st
 from gatekeeper_core.context.history.modes import HistoryConfig
 from gatekeeper_core.context.history.policy import CallBill
 from gatekeeper_core.context.history.selector import POLICY_KIND
-from gatekeeper_core.context.memory.memory import LongTermMemory
-from gatekeeper_core.context.memory.search import MemoryConfig
 from gatekeeper_core.context.prompt.budget import BudgetShares, ContextBuilderConfig
 from gatekeeper_core.context.prompt.builder import ContextBuilder
 from gatekeeper_core.context.prompt.parts import SystemPrompt
@@ -24,9 +21,9 @@ from gatekeeper_core.context.thread.thread import Thread
 from gatekeeper_core.messages import Message
 from gatekeeper_core.pricing.prices import ModelPrices
 from gatekeeper_core.pricing.usage import Usage
-from gatekeeper_core.storage.base import MemoryScope, RecordStore
+from gatekeeper_core.storage.base import RecordStore
 from gatekeeper_core.storage.sqlite import InMemoryStore, SQLiteStore
-from tests.faults import PATIENCE
+from tests.faults import until
 from tests.loops import assistant, calls, result, user
 
 TOPICS = ["Redis", "sourdough", "Bern", "invoice", "tomatoes", "violin", "passport", "glacier", "Kafka", "marathon"]
@@ -65,26 +62,18 @@ def asked(builder: ContextBuilder, talk: list[Message], *questions: str, **argum
     return contexts
 
 
-def test_what_is_told_inside_the_question_is_no_longer_left_out() -> None:
+def test_what_is_told_inside_the_question_is_not_left_out_and_is_booked_with_the_turns() -> None:
     contexts = asked(builder_of(), TALK, "What number has the Redis of district 20?", "And the violin of district 35?")
-    trace = contexts[1].trace
-    assert trace.view is not None
-    assert trace.view.bill is not None
-    assert 35 in trace.view.bill.recalled
+    trace, recalled = contexts[1].trace, bill_of(contexts[1]).recalled
+    assert 35 in recalled
     fates = {seq: one.fate for one in trace.fates for seq in range(one.start, one.stop)}
     assert [fates[seq] for seq in (70, 71)] == ["recalled", "recalled"]
     assert len(fates) == len(TALK) + 2
-    assert contexts[1].facts()["messages_recalled"] == 2 * len(trace.view.bill.recalled)
+    assert contexts[1].facts()["messages_recalled"] == 2 * len(recalled)
     assert contexts[1].facts()["policy_action"] == "kept"
-
-
-def test_what_is_told_inside_the_question_is_booked_with_the_turns() -> None:
-    context = asked(builder_of(), TALK, "What number has the Redis of district 20?", "And the violin of district 35?")[
-        1
-    ]
-    question = next(part for part in context.trace.parts if part.part == "current_input")
-    assert context.token_stats.current_input < 30 < question.tokens
-    assert sum(context.token_stats[:-1]) == context.token_stats.total == sum(one.tokens for one in context.trace.parts)
+    question, stats = next(part for part in trace.parts if part.part == "current_input"), contexts[1].token_stats
+    assert stats.current_input < 30 < question.tokens
+    assert sum(stats[:-1]) == stats.total == sum(one.tokens for one in trace.parts)
 
 
 def test_a_question_in_the_thread_is_sent_whole_whatever_is_told_in_it() -> None:
@@ -102,9 +91,7 @@ def test_the_prices_of_the_call_make_the_bill() -> None:
     for dollars in (1, 3):
         prices = ModelPrices(input=dollars, output=5, cache_read=dollars, cache_write=dollars)
         (context,) = asked(builder_of(), TALK, "What number has the Redis of district 20?", prices=prices)
-        assert context.trace.view is not None
-        assert context.trace.view.bill is not None
-        bills.append(context.trace.view.bill.dollars)
+        bills.append(bill_of(context).dollars)
     assert bills[1] == pytest.approx(3 * bills[0])
     with pytest.raises(TypeError, match="prices must be a ModelPrices, got int"):
         builder_of().build(None, "?", "", prices=3)  # type: ignore[arg-type]
@@ -185,19 +172,6 @@ def test_a_summary_that_is_written_meanwhile_is_no_reason_to_choose_anew() -> No
             assert bill_of(context).everything_paid == pytest.approx(bill_of(context).paid)
 
 
-def test_memories_of_what_the_sent_turns_say_are_left_out() -> None:
-    memory = LongTermMemory(InMemoryStore(), config=MemoryConfig(min_similarity=0.0))
-    said = "I want every port named in full, and always in hex."
-    memory.add(MemoryScope("default", "ann"), said, category="user_preference", thread="t1", seq=0)
-    builder = ContextBuilder(ContextBuilderConfig(locale="en"), memory=memory)
-    talk = [user(said), assistant("Noted."), *TALK[:12]]
-    question = "Which port, named in full and in hex?"
-    context = builder.build(Thread("t1", tuple(talk), user="ann"), question, "Be brief.")
-    assert context.metadata.retrieved_memory_count == 0
-    other = builder.build(Thread("t2", (), user="ann"), question, "Be brief.")
-    assert other.metadata.retrieved_memory_count == 1
-
-
 # --- workers ----------------------------------------------------------------------------------------------------------
 
 
@@ -217,9 +191,7 @@ def test_two_workers_in_turn_send_what_one_would() -> None:
 def test_a_new_process_goes_on_with_the_account_that_is_stored(tmp_path: Path) -> None:
     with SQLiteStore(tmp_path / "kept.db") as store:
         first = worker(store).build(Thread("t1", tuple(TALK[:80])), "The Redis of district 20?", "Be brief.")
-        until = time.monotonic() + PATIENCE
-        while store.load_record("default", "t1", POLICY_KIND) is None and time.monotonic() < until:
-            time.sleep(0.001)  # it is saved behind the build
+        until(lambda: store.load_record("default", "t1", POLICY_KIND))  # it is saved behind the build
     with SQLiteStore(tmp_path / "kept.db") as store:
         thread = Thread("t1", tuple(TALK[:82]))
         second = worker(store).build(thread, "And the violin of district 35?", "Be brief.")

@@ -96,16 +96,12 @@ def said(payload: str, role: str) -> list[Message]:
 def summarized_by_model(builder: ContextBuilder, payload: str) -> Case:
     """Return a conversation whose summary a model wrote: it says the payload again, so that it is taken."""
     builder = ContextBuilder(
-        builder.config, session_key=builder_key(builder), summarizer=lambda messages, previous, limit: payload
+        builder.config, session_key=builder._setup.session_key, summarizer=lambda messages, previous, limit: payload
     )
     thread = thread_of(talk=said(payload, "user"))
     builder.summaries.update(thread, before_seq=10)
     builder.summaries.run_model(thread)
     return Case(builder, thread)
-
-
-def builder_key(builder: ContextBuilder) -> bytes | None:
-    return builder._session_key
 
 
 def remembered(builder: ContextBuilder, payload: str) -> Case:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -26,7 +23,7 @@ from gatekeeper_core.errors import StorageError
 from gatekeeper_core.messages import Message, ToolCall
 from gatekeeper_core.storage.base import MemoryScope, Store
 from gatekeeper_core.storage.sqlite import InMemoryStore, SQLiteStore
-from tests.faults import PATIENCE, RecordsOnly, Remote
+from tests.faults import RecordsOnly, Remote, until
 
 SECRET = b"kept like any other secret"
 ANN = MemoryScope("acme", "ann")
@@ -96,13 +93,6 @@ def test_a_whole_store_brings_its_memories_along(store: Any, found: int) -> None
     assert built.metadata.retrieved_memory_count == found
 
 
-def until(ask: Callable[[], object]) -> None:
-    deadline = time.monotonic() + PATIENCE
-    while not ask():
-        assert time.monotonic() < deadline
-        time.sleep(0.001)
-
-
 def derived(worker: Worker) -> list[Any]:
     """Return all that is kept of the thread beside its messages, without the versions of the records."""
     thread = worker.thread()
@@ -143,30 +133,6 @@ def test_a_worker_that_comes_later_goes_on_where_the_first_one_stopped(tmp_path:
         assert gone.blobs == 1
         assert second.thread().messages == ()
         assert second.memories.of("t1", tenant="acme").load(next(iter(ids))) is None
-
-
-PROGRAM = """
-import sys
-sys.path.insert(0, sys.argv[2])
-from tests.context.prompt.test_builder_store import SQLiteStore, Worker, derived
-with SQLiteStore(sys.argv[1]) as store:
-    worker = Worker(store)
-    context = worker.build()
-    print(len(context.messages), ascii(derived(worker)[:4]))
-"""
-
-
-def test_another_process_goes_on_where_the_first_one_stopped(tmp_path: Path) -> None:
-    with SQLiteStore(tmp_path / "store.db") as store:
-        first = Worker(store)
-        first.threads.append("t1", [*talk(64), *RUN], tenant="acme")
-        first.build()
-        first.settled()
-        expected = f"{len(first.build().messages)} {derived(first)[:4]!a}"
-    root = str(Path(__file__).parents[3])
-    command = [sys.executable, "-c", PROGRAM, str(tmp_path / "store.db"), root]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
-    assert done.stdout.strip() == expected
 
 
 def test_two_workers_that_take_turns_keep_what_one_worker_keeps(tmp_path: Path) -> None:

@@ -10,11 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gatekeeper_core.context.prompt.exchanges import whole_exchanges
 from gatekeeper_core.context.prompt.rendering import OPENING, PinRole, render_parts
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.messages import MediaPart, Message, Provider, TextPart, ToolCall, validate_messages
-from tests.context.prompt.test_exchanges import any_message
+from tests.context.prompt.test_exchanges import any_message, mended
 
 providers = st.sampled_from(get_args(Provider))
 RULES, ASKED, PIN = Message("system", "简短回答。"), Message("user", "端口是多少？"), Message("system", "Answer now.")
@@ -27,22 +26,15 @@ def render_messages(messages: Sequence[Message], **arguments: Any) -> tuple[Mess
 @given(st.lists(any_message(), max_size=12), providers)
 def test_whatever_is_rendered_is_valid(messages: list[Message], provider: Provider) -> None:
     """001-77."""
-    rendered = render_messages(whole_exchanges(messages).messages, provider=provider)
+    rendered = render_messages(mended(messages), provider=provider)
     assert validate_messages(rendered, provider=provider, open_run=True) == ()
     if provider != "openai":
         assert sum(one.role == "system" for one in rendered) <= 1
 
 
 @given(st.lists(any_message(), max_size=12), providers)
-def test_no_text_is_lost(messages: list[Message], provider: Provider) -> None:
-    whole = whole_exchanges(messages).messages
-    rendered = "\n\n".join(one.text for one in render_messages(whole, provider=provider))
-    assert [one.text for one in whole if one.text not in rendered] == []
-
-
-@given(st.lists(any_message(), max_size=12), providers)
 def test_each_rendered_message_names_what_it_is_made_of(messages: list[Message], provider: Provider) -> None:
-    whole = whole_exchanges(messages).messages
+    whole = mended(messages)
     parts = render_parts(whole, provider=provider)
     named = [at for part in parts for at in part.sources]
     assert named == sorted(set(named))

@@ -8,17 +8,15 @@ from datetime import datetime
 from itertools import pairwise
 from typing import get_args
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from gatekeeper_core.context.prompt.budget import ContextBuilderConfig
 from gatekeeper_core.context.prompt.builder import ContextBuilder
-from gatekeeper_core.context.prompt.result import BuiltContext, Fate, MessageFate, TokenStats, fates_of
+from gatekeeper_core.context.prompt.result import BuiltContext, Fate, fates_of
 from gatekeeper_core.context.thread.thread import Thread
-from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.messages import Message
-from tests.loops import PROVIDERS, assistant, calls, result, user
+from tests.loops import assistant, calls, result, user
 
 FATES = st.sampled_from(get_args(Fate))
 KNOWN = st.integers(0, 30).flatmap(
@@ -56,12 +54,6 @@ def test_fates_cover_every_message_once_and_the_first_one_holds(
     assert all(one.fate != other.fate for one, other in pairwise(fates))
 
 
-def test_what_is_left_out_is_told_as_ranges() -> None:
-    trace = context_of().trace._replace(fates=fates_of(6, [(0, "sent"), (3, "summary")]))
-    assert trace.left_out == ((1, 3), (4, 6))
-    assert trace._replace(fates=(MessageFate(0, 2, "sent"),)).left_out == ()
-
-
 def test_a_trace_is_json_and_holds_no_text() -> None:
     """C16."""
     context = context_of()
@@ -70,33 +62,6 @@ def test_a_trace_is_json_and_holds_no_text() -> None:
     assert set(context.trace.to_dict()) == set(context.trace._fields)
     assert json.loads(told)["shares"]["recent_messages"] == 26_400
     assert json.loads(told)["parts"][0] == {"part": "system_prompt", "seq": None, "tokens": 3}
-
-
-def test_every_figure_of_the_specification_is_there() -> None:
-    """001-14, 001-19, 001-43."""
-    assert TokenStats._fields == (
-        *("system_prompt", "summary", "retrieved", "recent_messages", "current_input"),
-        *("pinned", "tools", "constraints", "total"),
-    )
-    context = context_of()
-    assert sum(context.token_stats[:-1]) == context.token_stats.total == sum(one.tokens for one in context.trace.parts)
-    assert len(context.trace.parts) == len(context.messages)
-    assert context.metadata.included_message_count == len(RUN)
-
-
-@pytest.mark.parametrize("provider", PROVIDERS)
-def test_the_pin_takes_the_place_that_a_provider_has_for_it(provider: str) -> None:
-    """001-42, 001-77: a literal builder puts a system message at the end for everybody."""
-    rendered = context_of().render(provider=provider)  # type: ignore[arg-type]
-    assert "[CRITICAL INSTRUCTION]\n" in rendered[-1].text
-    assert rendered[-1].role == ("system" if provider == "openai" else "user")
-    assert sum(message.role == "system" for message in rendered) == (2 if provider == "openai" else 1)
-    assert context_of().render(provider="openai", pin_as="user_suffix")[-1].role == "user"
-
-
-def test_a_context_without_a_pin_is_rendered_as_well() -> None:
-    """001-74."""
-    assert [one.role for one in context_of([], "").render(provider="anthropic")] == ["system"]
 
 
 def test_dicts_are_those_of_the_rendered_messages() -> None:
@@ -109,9 +74,3 @@ def test_dicts_are_those_of_the_rendered_messages() -> None:
 def test_dicts_hold_no_field_that_a_provider_refuses() -> None:
     marked = [replace(message, id="m", metadata={"a": 1}, created_at=datetime(2024, 6, 3)) for message in RUN]
     assert context_of(marked).to_dicts() == context_of().to_dicts()
-
-
-@pytest.mark.parametrize(("provider", "pin_as"), [("other", None), ("openai", "footer"), ("anthropic", "system")])
-def test_what_no_provider_takes_is_refused(provider: str, pin_as: str | None) -> None:
-    with pytest.raises(ConfigError):
-        context_of().render(provider=provider, pin_as=pin_as)  # type: ignore[arg-type]

@@ -26,7 +26,7 @@ Guide:
 
 @pytest.mark.parametrize("thread", [THREAD, None])
 def test_the_basic_call_ends_with_the_pin(thread: Thread | None) -> None:
-    """001, "basic use"; 001-38, 001-39, 001-57, 004-39."""
+    """001, "basic use"; 001-38, 001-39, 001-57, 001-59, 004-39."""
     context = ContextBuilder().build(thread, "解释 Context 系统", HERO, debug=True)
     assert context.messages[0] == Message("system", HERO)
     assert context.messages[-2] == user("解释 Context 系统")
