@@ -37,6 +37,12 @@ def result(call_id: str | None, text: str = "r") -> Message:
     return Message("tool", text, tool_call_id=call_id)
 
 
+def loop(count: int, text: str, *, start: int = 0) -> list[Message]:
+    """Return rounds of one call each, with this text as each result."""
+    ids = [f"c{number}" for number in range(start, start + count)]
+    return [message for one in ids for message in (calls(one, arguments="{}"), result(one, text))]
+
+
 def compressed(call_id: str | None, text: str) -> Message:
     """Return the result of a call as a compressor leaves it: pointers in it are ours."""
     return Message("tool", text, tool_call_id=call_id, metadata={"compressed": True})

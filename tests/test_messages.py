@@ -536,28 +536,6 @@ def test_an_unknown_provider_is_refused(provider: Any) -> None:
         validate_messages([], provider=provider)
 
 
-@st.composite
-def whole_turns(draw: st.DrawFn) -> list[Message]:
-    messages = [user(draw(st.sampled_from(["问题", "question", "mixed 问题"])))]
-    for number in range(draw(st.integers(0, 3))):
-        ids = [f"{number}-{index}" for index in range(draw(st.integers(1, 3)))]
-        messages += [calls(*ids), *map(result, draw(st.permutations(ids)))]
-    return [*messages, assistant("答 answer")]
-
-
-@given(st.lists(whole_turns(), max_size=5), st.data())
-def test_any_choice_of_whole_turns_keeps_the_rules_of_every_provider(
-    histories: list[list[Message]], data: st.DataObject
-) -> None:
-    """000-06: a turn keeps each call with its results, so that any turns can be left out."""
-    turns = group_turns([system(), *(message for history in histories for message in history)])
-    assert len(turns) == len(histories)
-    kept = [turn for turn in turns if data.draw(st.booleans())]
-    messages = [system(), *(message for turn in kept for message in turn.messages)]
-    for provider in PROVIDERS:
-        assert broken(messages, provider) == []
-
-
 @given(st.lists(any_messages, max_size=10), st.sampled_from(PROVIDERS), st.booleans())
 def test_violations_come_by_position_for_any_messages(
     messages: list[Message], provider: Provider, open_run: bool

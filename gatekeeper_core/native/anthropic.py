@@ -27,6 +27,7 @@ from gatekeeper_core.native.items import (
     is_compaction,
     kind_of,
     opaque,
+    plain,
     refuse,
     rewritten_texts,
     signed,
@@ -158,8 +159,4 @@ def _is_text(block: object) -> bool:
     return isinstance(block, str) or kind_of(block) == "text"
 
 
-def _plain(message: Message) -> dict[str, Any]:
-    return {"role": message.role, "content": message.text}
-
-
-ANTHROPIC = Format("Anthropic messages", _signs, _read, _rewrite, _plain)
+ANTHROPIC = Format("Anthropic messages", _signs, _read, _rewrite, plain)

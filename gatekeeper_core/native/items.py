@@ -37,6 +37,7 @@ __all__ = [
     "is_compaction",
     "kind_of",
     "opaque",
+    "plain",
     "refuse",
     "rewritten_texts",
     "text_of",
@@ -208,6 +209,11 @@ def content_of(parts: Sequence[Part]) -> str | tuple[Part, ...]:
 def signed(message: Message, *, compacted: bool = False) -> Message:
     """Return a message of the model that is not cut; ``compacted``: it holds the provider's own compaction."""
     return replace(message, metadata=Metadata({SIGNED: True, COMPACTED: True} if compacted else {SIGNED: True}))
+
+
+def plain(message: Message) -> dict[str, Any]:
+    """Return a new item of role and text, for a message that stands for others."""
+    return {"role": message.role, "content": message.text}
 
 
 def user_beside_results(content: str | tuple[Part, ...]) -> Message:

@@ -23,6 +23,7 @@ from gatekeeper_core.native.items import (
     is_compaction,
     kind_of,
     opaque,
+    plain,
     refuse,
     rewritten_texts,
     signed,
@@ -167,8 +168,4 @@ def _is_text(block: object) -> bool:
     return isinstance(block, str) or kind_of(block) in _TEXTS
 
 
-def _plain(message: Message) -> dict[str, Any]:
-    return {"role": message.role, "content": message.text}
-
-
-RESPONSES = Format("OpenAI Responses items", _signs, _read, _rewrite, _plain)
+RESPONSES = Format("OpenAI Responses items", _signs, _read, _rewrite, plain)

@@ -382,7 +382,7 @@ class ThreadAccount:
             stable_everything = fixed + around.ahead_tokens - around.stand_in_tokens + stand_in_behind
             stable_everything += sum(costs.past)
         return SentRequest(
-            fixed_tokens=fixed,
+            fixed=fixed,
             tokens=tokens,
             stable_tokens=fixed if self._policy.is_thrifty else stable,
             same_tokens=self._same_tokens(view, previous, tokens=tokens, begun=begun),

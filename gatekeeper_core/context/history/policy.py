@@ -63,7 +63,8 @@ REMEMBERED_PREFIXES = 64
 _VERSION = 2
 _LARGEST = 2**53
 """No stored number is as large: up to here a float holds every whole number."""
-_LISTS = ("body", "recalled", "prefixes", "branch", "texts")
+_ELEMENTS: Mapping[str, Any] = {"body": 0, "recalled": 0, "prefixes": "", "branch": "", "texts": (0, "")}
+"""An example of the elements of each list."""
 
 
 class PolicyState(NamedTuple):
@@ -146,7 +147,7 @@ class PolicyState(NamedTuple):
         >>> PolicyState.from_dict(PolicyState(body=(0, 3), since=7).to_dict()).turns(9)
         (0, 3, 7, 8)
         """
-        return {"version": _VERSION, **self._asdict(), **{name: [*getattr(self, name)] for name in _LISTS}}
+        return {"version": _VERSION, **self._asdict(), **{name: [*getattr(self, name)] for name in _ELEMENTS}}
 
     @classmethod
     def from_dict(cls, stored: object) -> PolicyState:
@@ -160,23 +161,20 @@ class PolicyState(NamedTuple):
             raise ConfigError("this is no stored policy state of this version: begin with PolicyState()")
         values = {name: stored[name] for name in cls._fields}
         for name, example in cls()._asdict().items():
-            if not _fits(values[name], example, name):
+            value, element = values[name], _ELEMENTS.get(name)
+            is_list = isinstance(value, list) and all(_fits(each, element) for each in value)
+            if not (_fits(value, example) if element is None else is_list):
                 raise ConfigError(f"the stored policy state has no usable {name}: begin with PolicyState()")
-        lists = {name: tuple(values[name]) for name in _LISTS} | {"texts": tuple(map(tuple, values["texts"]))}
+        lists = {name: tuple(values[name]) for name in _ELEMENTS} | {"texts": tuple(map(tuple, values["texts"]))}
         if any(list(lists[name]) != sorted(set(lists[name])) for name in ("body", "texts")):
             raise ConfigError("the turns of the stored policy state are in no order: begin with PolicyState()")
         return cls(**{**values, **lists})
 
 
-def _fits(value: object, example: object, name: str) -> bool:
-    """Return whether a stored value has the type and the range of an example."""
-    if name in ("prefixes", "branch"):
-        return isinstance(value, list) and all(isinstance(one, str) for one in value)
-    if name == "texts":
-        pairs = isinstance(value, list) and all(isinstance(one, list | tuple) and len(one) == 2 for one in value)
-        return pairs and all(_fits(at, 0, "") and isinstance(text, str) for at, text in value)  # type: ignore[attr-defined]
+def _fits(value: object, example: object) -> bool:
+    """Return whether a stored value has the type and the range of an example; None stands for a time."""
     if isinstance(example, tuple):
-        return isinstance(value, list) and all(type(one) is int and 0 <= one < _LARGEST for one in value)
+        return isinstance(value, list | tuple) and len(value) == len(example) and all(map(_fits, value, example))
     if isinstance(example, str):
         return isinstance(value, str)
     if example is None and value is None:
@@ -262,17 +260,16 @@ class SentRequest(NamedTuple):
     """A request as it is sent, in tokens.
 
     Attributes:
-        fixed_tokens: what always stands first.
         tokens: all of it.
         stable_tokens: how much of its beginning is the same at the next question.
         same_tokens: how much of its beginning is the same as in the step of the run before.
         everything_tokens: what it would cost with the whole history in it.
         everything_stable_tokens: how much of the beginning of that is the same at the next question.
-        everything_same_tokens, goes_on: see ``PromptSizes``.
+        fixed, everything_same_tokens, goes_on: see ``PromptSizes``.
         is_last: whether nothing reads on behind the beginning that stays: turns are recalled, and no run is likely.
     """
 
-    fixed_tokens: int
+    fixed: int
     tokens: int
     stable_tokens: int
     same_tokens: int
@@ -414,7 +411,7 @@ class PromptPolicy:
         if extra > state.rent:
             return "not_paid_off"
         whole = sizes.fixed + past + sizes.question
-        everything = self._everything(whole, sizes.fixed, sizes.everything_same_tokens, goes_on=sizes.goes_on)
+        everything = self._everything(whole, sizes)
         left = MOST * (state.everything_paid + everything) - state.paid  # what the promise leaves for this call
         if state.holds_everything and kept.dollars <= left:
             is_small = sizes.may_run and past < _WHOLE_WITH_TOOLS
@@ -445,15 +442,9 @@ class PromptPolicy:
         written_to = marked_to if self.prices.marked else sent.tokens
         dollars = self._cost(sent.tokens, cached, written_to)
         plan = plan or Plan((), (), 0, 0, cached, dollars, "kept", "same_run", dollars, dollars)
-        everything = self._everything(
-            sent.everything_tokens,
-            sent.fixed_tokens,
-            sent.everything_same_tokens,
-            goes_on=sent.goes_on,
-            is_step=plan.reason == "same_run",
-        )
+        everything = self._everything(sent.everything_tokens, sent, is_step=plan.reason == "same_run")
         state = state._replace(
-            fixed_tokens=sent.fixed_tokens,
+            fixed_tokens=sent.fixed,
             cached_tokens=written_to,
             stable_tokens=sent.stable_tokens,
             everything_tokens=sent.everything_tokens,
@@ -634,12 +625,12 @@ class PromptPolicy:
             return state.stable_tokens
         return sizes.fixed if self.prices.marked and same < len(before) else held
 
-    def _everything(self, tokens: int, fixed: int, same: int, *, goes_on: bool, is_step: bool = False) -> float:
+    def _everything(self, tokens: int, sizes: PromptSizes | SentRequest, *, is_step: bool = False) -> float:
         """Return what a request with the whole history costs, had every request before been such a one."""
         state = self.state
         hit = state.everything_tokens if is_step else state.everything_stable_tokens
-        hit = hit if goes_on else same
-        if not self._is_warm or fixed != state.fixed_tokens:
+        hit = hit if sizes.goes_on else sizes.everything_same_tokens
+        if not self._is_warm or sizes.fixed != state.fixed_tokens:
             hit = 0
         return self._cost(tokens, min(hit, tokens), tokens)
 

@@ -27,6 +27,7 @@ from tests.loops import (
     calls,
     compressed,
     conversations,
+    loop,
     pointer,
     result,
     system,
@@ -48,12 +49,6 @@ def talk(count: int, text: str) -> list[Message]:
     """Return a system message and turns of a question and an answer."""
     pairs = [(user(f"{text} {number}?"), assistant(f"{text} {number}.")) for number in range(count)]
     return [system(), *(message for pair in pairs for message in pair)]
-
-
-def loop(count: int, text: str, *, start: int = 0) -> list[Message]:
-    """Return rounds of one call each."""
-    ids = [f"c{number}" for number in range(start, start + count)]
-    return [message for one in ids for message in (calls(one, arguments="{}"), result(one, text))]
 
 
 def told(messages: Sequence[Message]) -> list[str]:

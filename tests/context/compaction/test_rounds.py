@@ -34,7 +34,6 @@ from gatekeeper_core.storage.in_memory import InMemoryBlobStore
 from tests.loops import (
     PROVIDERS,
     assistant,
-    call_count,
     calls,
     compressed,
     conversations,
@@ -387,21 +386,6 @@ def test_a_stop_from_outside_passes_through_a_summarizer() -> None:
 
 
 @given(conversations(), st.integers(0, 4))
-def test_a_folded_list_keeps_the_rules_of_every_provider(messages: list[Message], keep: int) -> None:
-    """002-25: wherever the input kept them."""
-    folded = fold_rounds(messages, keep).messages
-    for provider in PROVIDERS:
-        if not violations(messages, provider):
-            assert violations(folded, provider) == []
-
-
-@given(conversations(), st.integers(0, 4))
-def test_folding_again_changes_nothing(messages: list[Message], keep: int) -> None:
-    folded = fold_rounds(messages, keep).messages
-    assert fold_rounds(folded, keep).messages == folded
-
-
-@given(conversations(), st.integers(0, 4))
 def test_what_stays_are_the_callers_own_messages_in_order(messages: list[Message], keep: int) -> None:
     before = list(messages)
     folding = fold_rounds(messages, keep)
@@ -415,20 +399,6 @@ def test_what_stays_are_the_callers_own_messages_in_order(messages: list[Message
     assert [one for one in messages if one.role in ("user", "system")] == [
         one for one in folding.messages if one.role in ("user", "system") and not is_summary(one)
     ]
-
-
-@given(st.lists(st.integers(0, 3), min_size=1, max_size=6), st.data())
-def test_the_number_of_calls_is_exact_however_often_is_folded(keeps: list[int], data: st.DataObject) -> None:
-    """002-20: calls in the list and calls in the summary are all the calls that were made; never a second summary."""
-    messages: list[Message] = []
-    made = 0
-    for keep in keeps:
-        step = data.draw(conversations(open_run=False))
-        made += call_count(step)
-        messages = fold_rounds([*messages, *step], keep).messages
-        summaries = [message for message in messages if is_summary(message)]
-        assert len(summaries) <= 1
-        assert call_count(messages) + sum(counts_of(one).calls for one in summaries) == made
 
 
 @given(st.lists(st.builds(Message, st.sampled_from(["system", "user", "assistant", "tool"]), texts), max_size=8))

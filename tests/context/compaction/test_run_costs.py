@@ -91,10 +91,6 @@ def bills(messages: Sequence[Message], runs: Sequence[ShrunkRun], prices: ModelP
 # --- when, and how far
 
 
-def test_without_prices_a_run_within_its_room_is_left_alone() -> None:
-    assert shrunk(loop(40), None).replaced == ()
-
-
 @pytest.mark.parametrize(
     ("text", "prices", "most"),
     [

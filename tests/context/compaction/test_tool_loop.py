@@ -28,11 +28,11 @@ from gatekeeper_core.token_estimate import TokenEstimator, budget_for, budget_wi
 from gatekeeper_core.tokens import checked_counter, count_messages
 from tests.loops import (
     PROVIDERS,
-    assistant,
     call_count,
     calls,
     compressed,
     conversations,
+    loop,
     pointer,
     result,
     system,
@@ -47,12 +47,6 @@ SCRIPTS = {
     "mixed": "deploy 失败, disk 已满。",
 }
 three_scripts = pytest.mark.parametrize("text", SCRIPTS.values(), ids=SCRIPTS)
-
-
-def loop(count: int, text: str, *, start: int = 0) -> list[Message]:
-    """Return rounds of one call each, with this text as each result."""
-    ids = [f"c{number}" for number in range(start, start + count)]
-    return [message for one in ids for message in (calls(one, arguments="{}"), result(one, text))]
 
 
 def head(question: str = "修复部署") -> list[Message]:
@@ -149,22 +143,6 @@ def test_after_a_compaction_there_is_room_for_a_while() -> None:
         assert compaction.tokens_after <= 1_500
     assert changed <= 60 // 5
     assert counts_of(messages[2]).calls + call_count(messages) == 60
-
-
-def test_unanswered_calls_and_every_user_message_stay() -> None:
-    """002-24, 002-25, 002-28."""
-    messages = [
-        *head(),
-        *loop(4, "x" * 100),
-        assistant("答案"),
-        user("二"),
-        *loop(5, "y" * 100, start=4),
-        calls("open"),
-    ]
-    compaction = compacted(messages, max_tokens=300)
-    assert [one.text for one in compaction.messages if one.role == "user" and not is_summary(one)] == ["修复部署", "二"]
-    assert compaction.messages[-1] is messages[-1]
-    assert "答案" in [one.text for one in compaction.messages]
 
 
 def test_where_the_recent_rounds_are_too_large_their_results_are_cut_oldest_first() -> None:

@@ -53,7 +53,7 @@ def sent_for(sizes: PromptSizes, plan: Plan) -> SentRequest:
     tokens = sizes.fixed + plan.tokens + sizes.question
     everything = sizes.fixed + sum(sizes.turns) + sizes.question
     return SentRequest(
-        fixed_tokens=sizes.fixed,
+        fixed=sizes.fixed,
         tokens=tokens,
         stable_tokens=sizes.fixed + plan.body_tokens if plan.recalled else tokens,
         same_tokens=tokens,

@@ -707,7 +707,9 @@ def test_a_number_below_its_range_is_refused(name: str) -> None:
     ("argument", "arguments"),
     [
         ("query", {"query": 3}),
-        ("messages", {"messages": "text"}),
+        ("gatekeeper", {"gatekeeper": None}),
+        ("previous", {"previous": "x"}),
+        (r"messages\[0\]", {"messages": ["a"], "pinned": [0]}),
         ("pinned", {"pinned": ["0"]}),
         ("pinned", {"pinned": [True]}),
     ],
@@ -757,16 +759,6 @@ def two_steps(turn_count: int) -> Callable[[], object]:
 
 def test_long_histories_are_read_in_linear_time() -> None:
     assert_linear(two_steps, small=250, large=1_000)
-
-
-def test_wrong_types_are_named() -> None:
-    talk = [user("hello")]
-    with pytest.raises(TypeError, match="gatekeeper must be a ContextGatekeeper"):
-        view_with(talk, gatekeeper=None, token_budget=10)  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="previous"):
-        view_of(talk, previous="x")  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="Message"):
-        view_of(["a"], pinned=[0])  # type: ignore[list-item]
 
 
 def test_the_view_of_another_conversation_cannot_break_this_one() -> None:
@@ -927,20 +919,7 @@ def test_thrifty_with_a_state_sends_what_is_sent_without_one(seed: int) -> None:
 
 def shops(turns: int) -> list[Message]:
     """Return a conversation of turns of 100 tokens, each on a topic of its own, and a question about the second."""
-    shops = [
-        "kestrel",
-        "heron",
-        "osprey",
-        "falcon",
-        "merlin",
-        "harrier",
-        "kite",
-        "eagle",
-        "hobby",
-        "wren",
-        "robin",
-        "owl",
-    ]
+    shops = ["kestrel", "heron", "osprey", "falcon", "merlin", "harrier", "kite", "eagle", "hobby", "wren", "robin", "owl"]
     said = (f"New topic: when does the {shop} open?" for shop in shops[:turns])
     talk = [one for text in said for one in (Message("user", text), Message("assistant", f"{text} At nine. " * 8))]
     return [*talk, Message("user", "New topic: when does the heron open?")]
@@ -995,21 +974,6 @@ def test_a_question_asked_again_gets_a_selected_turn_that_has_room_as_an_excerpt
         assert view.selection
         assert view.bill
         assert {turn.turn_id for turn in view.selection.turns} <= {*view.turns, *view.bill.recalled}
-
-
-@pytest.mark.parametrize("name", ["body", "recalled"])
-def test_ids_beyond_the_conversation_are_left_out(name: str) -> None:
-    talk = shops(9)
-    config = HistoryConfig(prices=CACHED, on_error="raise")
-    first = select_history(talk, gatekeeper=ContextGatekeeper(), config=config, state=PolicyState())
-    assert first.state is not None
-    forged = {**first.state.to_dict(), name: [2, 99, 2**52], "since": 2**52, "turn_count": 2**52}
-    for prefixes in ([], list(first.state.prefixes)):
-        state = PolicyState.from_dict({**forged, "prefixes": prefixes})
-        view = select_history(talk, gatekeeper=ContextGatekeeper(), config=config, state=state)
-        assert set(view.turns) <= set(range(9))
-        assert view.bill
-        assert set(view.bill.recalled) <= set(range(9))
 
 
 # --- an embedder
