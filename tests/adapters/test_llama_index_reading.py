@@ -231,9 +231,6 @@ def test_a_question_without_text_is_none(question: Any) -> None:
     assert text_of(question) is None
 
 
-PLAIN = ["hello", "缓存的端口是多少？", "Redis 缓存 port?"]
-
-
 def test_another_text_takes_the_place_of_the_first_and_what_is_no_text_stays() -> None:
     blocks = [TextBlock(text="Look:"), ImageBlock(url="https://x/y.png"), TextBlock(text="What is this?")]
     written = write_message(ChatMessage(role="user", blocks=blocks), Message("user", "Earlier: …"))

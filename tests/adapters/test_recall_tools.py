@@ -124,6 +124,8 @@ def test_the_tool_reads_the_thread_of_its_own_tenant_only() -> None:
         config = {"configurable": {"thread_id": "t1", "tenant_id": tenant}}
         said = agent.invoke({"messages": [*history, HumanMessage(question)]}, config)["messages"]
         assert (pairs[2][1] in said[-2].content) == (tenant == "acme")
+    assert gate.selection_for("t1", tenant="other") is gate.last_selection is not None
+    assert gate.selection_for("t1") is None
 
     chosen = GatekeeperSelector(HistoryConfig(passthrough_below=0, token_budget=4000))
     config = {"configurable": {"thread_id": "t1", "tenant_id": "acme"}}
