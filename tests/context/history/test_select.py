@@ -919,20 +919,10 @@ def test_thrifty_with_a_state_sends_what_is_sent_without_one(seed: int) -> None:
 
 def shops(turns: int) -> list[Message]:
     """Return a conversation of turns of 100 tokens, each on a topic of its own, and a question about the second."""
-    shops = [
-        "kestrel",
-        "heron",
-        "osprey",
-        "falcon",
-        "merlin",
-        "harrier",
-        "kite",
-        "eagle",
-        "hobby",
-        "wren",
-        "robin",
-        "owl",
-    ]
+    shops = (
+        *("kestrel", "heron", "osprey", "falcon", "merlin", "harrier"),
+        *("kite", "eagle", "hobby", "wren", "robin", "owl"),
+    )
     said = (f"New topic: when does the {shop} open?" for shop in shops[:turns])
     talk = [one for text in said for one in (Message("user", text), Message("assistant", f"{text} At nine. " * 8))]
     return [*talk, Message("user", "New topic: when does the heron open?")]
