@@ -141,6 +141,7 @@ def test_what_stands_for_steps_keeps_to_its_room_the_newest_first() -> None:
     context = builder.build(Thread("t1", tuple(messages)), "Build it all.", "Be brief.")
     (steps,) = texts(context, "steps")
     assert len(steps) <= context.trace.shares.summary
+    assert steps.startswith("[Finished steps]\n<steps-")
     assert "came of 5" in steps
     assert "came of 0" not in steps
     assert steps.index("came of 4") < steps.index("came of 5")

@@ -494,8 +494,9 @@ def test_without_a_summary_the_floor_does_not_grow_without_end() -> None:
 def test_a_memory_of_what_is_sent_anyway_is_not_sent_twice(said: str) -> None:
     memory = LongTermMemory(InMemoryStore(), config=MemoryConfig(min_similarity=0.0))
     builder = ContextBuilder(memory=memory)
-    thread = Thread("t1", (user(said), assistant("ok"), user(said)), user="ann")
-    assert builder.build(thread, said, "Be brief.").metadata.retrieved_memory_count == 0
+    for between in ([], LONG_TALK[:12]):  # among the newest turns, and among those that are chosen
+        thread = Thread("t1", (user(said), assistant("ok"), *between, user(said)), user="ann")
+        assert builder.build(thread, said, "Be brief.").metadata.retrieved_memory_count == 0
     assert len(memory.newest(MemoryScope("default", "ann"))) == 1
     elsewhere = Thread("t2", (user(said),), user="ann")
     assert builder.build(elsewhere, said, "Be brief.").metadata.retrieved_memory_count == 1

@@ -138,11 +138,11 @@ def test_a_result_has_messages_figures_and_how_it_came_about() -> None:
 # --- the summary ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("locale", ["zh", "en"])
-def test_a_summary_stands_under_its_heading_before_the_newest_turns(locale: Locale) -> None:
+@pytest.mark.parametrize(("locale", "heading"), [("zh", "[对话背景摘要]"), ("en", "[Conversation summary]")])
+def test_a_summary_stands_under_its_heading_before_the_newest_turns(locale: Locale, heading: str) -> None:
     """001-22, 004-01, 004-28, 004-47, C17: of a long talk the summary, then the last rounds word for word."""
     context = built(history=HistoryConfig(mode="window"), sliding_window_size=3, locale=locale)
-    assert text_of(context, "summary").startswith(f"{HEADINGS[locale]['summary']}\n<summary-")
+    assert text_of(context, "summary").startswith(f"{heading}\n<summary-")
     assert context.metadata.used_summary
     assert context.metadata.summarized_message_count == 54
     assert [part.seq for part in context.trace.parts if part.part == "recent_messages"] == list(range(54, 60))
