@@ -123,7 +123,7 @@ class StaleReadError(StorageError):
 def check_str(argument: str, value: object) -> None:
     """Raise TypeError where the value of an argument is no text."""
     if not isinstance(value, str):
-        raise TypeError(f"{argument} must be str, got {type(value).__name__}")
+        raise TypeError(f"{argument} must be a str, got {type(value).__name__}")
 
 
 def check_range(settings: object, *names: str, low: float, high: float = math.inf, whole: bool = False) -> None:

@@ -198,8 +198,7 @@ class Metadata(Mapping[str, str | int]):
             raise TypeError(f"metadata must be a mapping, got {type(marks).__name__}")
         self._marks = dict(marks)
         for name, value in self._marks.items():
-            if not isinstance(name, str):
-                raise TypeError(f"a name of metadata must be str, got {type(name).__name__}")
+            check_str("a name of metadata", name)
             if not isinstance(value, (str, int)):
                 raise TypeError(f"a value of metadata must be str, int or bool, got {type(value).__name__}")
 

@@ -103,7 +103,7 @@ def test_wrong_types_are_named() -> None:
         UsageCalibrator(window=1.5)  # type: ignore[arg-type]
     with pytest.raises(ConfigError, match=r"window must lie in 1\.\.10000"):
         UsageCalibrator(window=0)
-    with pytest.raises(TypeError, match="model must be str"):
+    with pytest.raises(TypeError, match="model must be a str"):
         UsageCalibrator().factor(None)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="reported_tokens must be int"):
         UsageCalibrator().observe("m", estimated_tokens=1, reported_tokens=1.5)  # type: ignore[arg-type]

@@ -155,7 +155,7 @@ def test_a_tag_of_another_form_is_refused(tag: str) -> None:
     ("argument", "arguments"), [("text", {"text": None, "tag": "a"}), ("tag", {"text": "", "tag": 1})]
 )
 def test_a_fence_names_the_argument_of_a_wrong_type(argument: str, arguments: dict[str, Any]) -> None:
-    with pytest.raises(TypeError, match=f"^{argument} must be str, got "):
+    with pytest.raises(TypeError, match=f"^{argument} must be a str, got "):
         fence(**arguments)
 
 

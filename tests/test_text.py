@@ -67,7 +67,7 @@ def test_a_character_function_refuses_what_is_not_one_character(function: Callab
     for value in ("", "ab"):
         with pytest.raises(ConfigError, match="one character"):
             function(value)
-    with pytest.raises(TypeError, match="char must be str, got int"):
+    with pytest.raises(TypeError, match="char must be a str, got int"):
         function(7)  # type: ignore[arg-type]
 
 
@@ -255,7 +255,7 @@ def test_no_text_raises(text: str) -> None:
 def test_what_is_not_text_is_a_type_error_that_names_the_argument(
     function: Callable[[str], object], value: object
 ) -> None:
-    with pytest.raises(TypeError, match=r"^(text|sentence) must be str, got "):
+    with pytest.raises(TypeError, match=r"^(text|sentence) must be a str, got "):
         function(value)  # type: ignore[arg-type]
 
 
@@ -283,7 +283,7 @@ def test_an_answer_never_begins_with_thinking(text: str) -> None:
 
 
 def test_thinking_is_split_from_text_only() -> None:
-    with pytest.raises(TypeError, match=r"^text must be str, got "):
+    with pytest.raises(TypeError, match=r"^text must be a str, got "):
         split_thinking(None)  # type: ignore[arg-type]
 
 

@@ -194,7 +194,7 @@ def test_profiles_bring_a_margin_that_can_be_replaced() -> None:
     ("arguments", "error", "message"),
     [
         ({"profile": "gpt"}, ConfigError, "must be one of cl100k, o200k"),
-        ({"profile": None}, TypeError, "profile must be str"),
+        ({"profile": None}, TypeError, "profile must be a str"),
         ({"margin": -0.1}, ConfigError, "TokenEstimator.margin must lie in 0..4"),
         ({"margin": "1"}, TypeError, "TokenEstimator.margin must be a number"),
         ({"factor": 0}, ConfigError, "TokenEstimator.factor must lie in"),
@@ -209,7 +209,7 @@ def test_impossible_settings_are_refused(arguments: dict[str, Any], error: type[
 @pytest.mark.parametrize("text", [None, 3, b"abc", ["abc"]])
 def test_only_text_can_be_counted(text: Any) -> None:
     for count in (TokenEstimator(), count_bytes):
-        with pytest.raises(TypeError, match="text must be str"):
+        with pytest.raises(TypeError, match="text must be a str"):
             count(text)
 
 

@@ -98,7 +98,7 @@ def test_every_single_character_is_counted_as_the_cjk_rule_says() -> None:
 
 @pytest.mark.parametrize("text", [None, 3, b"abc", ["abc"]])
 def test_only_text_has_an_estimate(text: Any) -> None:
-    with pytest.raises(TypeError, match="text must be str"):
+    with pytest.raises(TypeError, match="text must be a str"):
         estimate_text_tokens(text)
 
 

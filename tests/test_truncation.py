@@ -117,9 +117,9 @@ def test_truncation_refuses_impossible_arguments() -> None:
     for budget in (True, 2.5, None):
         with pytest.raises(TypeError, match="budget_tokens must be int"):
             truncate_to_tokens("x", budget)  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="text must be str"):
+    with pytest.raises(TypeError, match="text must be a str"):
         truncate_to_tokens(None, 1)  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="marker must be str"):
+    with pytest.raises(TypeError, match="marker must be a str"):
         truncate_to_tokens("x", 1, marker=None)  # type: ignore[arg-type]
 
 

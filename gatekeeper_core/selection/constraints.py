@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gatekeeper_core.errors import ConfigError, ConstraintLimitError
+from gatekeeper_core.errors import ConfigError, ConstraintLimitError, check_str
 from gatekeeper_core.fences import fence
 
 if TYPE_CHECKING:
@@ -40,8 +40,7 @@ def with_constraint(
         ConstraintLimitError: the constraints would outgrow the cap.
     """
     for name, text in (("key", key), ("value", value)):
-        if not isinstance(text, str):
-            raise TypeError(f"{name} must be a str, got {type(text).__name__}")
+        check_str(f"{name}", text)
     if not key.strip():
         raise ConfigError("a constraint needs a key that is not empty")
     changed = {**constraints, key: value}

@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 from gatekeeper_core.encoder import TextEncoder, encoder_of
-from gatekeeper_core.errors import ConfigError
+from gatekeeper_core.errors import ConfigError, check_str
 from gatekeeper_core.events import GATE, SELECTION
 from gatekeeper_core.messages import Turn, common_beginning
 from gatekeeper_core.observation import stage
@@ -465,8 +465,7 @@ def _openings(record: Record) -> tuple[str, str]:
 
 
 def _check_text(name: str, text: object) -> None:
-    if not isinstance(text, str):
-        raise TypeError(f"{name} must be a str, got {type(text).__name__}")
+    check_str(f"{name}", text)
 
 
 def _checked_budget(token_budget: int) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from gatekeeper_core.errors import ConfigError, ConflictError, StaleReadError
+from gatekeeper_core.errors import ConfigError, ConflictError, StaleReadError, check_str
 from gatekeeper_core.messages import Message
 from gatekeeper_core.storage.codec import encode_message
 from gatekeeper_core.tokens import check_tokens
@@ -33,8 +33,7 @@ def check_name(what: str, name: object) -> str:
         TypeError: it is no text.
         ConfigError: it is empty.
     """
-    if not isinstance(name, str):
-        raise TypeError(f"{what} must be a str, got {type(name).__name__}")
+    check_str(f"{what}", name)
     if not name:
         raise ConfigError(f"{what} must not be empty")
     return name

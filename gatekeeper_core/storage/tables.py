@@ -26,7 +26,7 @@ from contextlib import AbstractContextManager, contextmanager
 from heapq import nlargest
 from typing import Any, NamedTuple, Protocol, TypeVar
 
-from gatekeeper_core.errors import ConflictError, CorruptionError, ForgottenError
+from gatekeeper_core.errors import ConflictError, CorruptionError, ForgottenError, check_str
 from gatekeeper_core.events import STORE_FORGOT
 from gatekeeper_core.messages import Message
 from gatekeeper_core.observation import tell
@@ -224,8 +224,7 @@ class TableStore(Store):
         self, tenant: str, thread: str, kind: str, body: str, /, *, upto_seq: int, expected_version: int
     ) -> int:
         key = (*self._thread(tenant, thread), self._key(check_name("kind", kind)))
-        if not isinstance(body, str):
-            raise TypeError(f"body must be a str, got {type(body).__name__}")
+        check_str("body", body)
         check_tokens("upto_seq", upto_seq, at_least=-1)
         with self._saving(tenant, b"record", *key, thread=thread) as transaction:
             row = _record(transaction, key)

@@ -35,7 +35,7 @@ from gatekeeper_chat.errors import (
 )
 from gatekeeper_chat.stream import Assembly, events
 from gatekeeper_chat.wire import Reply, prompt_tokens, read_reply, wire_messages, wire_tools
-from gatekeeper_core.errors import ConfigError, check_range
+from gatekeeper_core.errors import ConfigError, check_range, check_str
 from gatekeeper_core.events import ANSWER, RETRY
 from gatekeeper_core.observation import tell
 
@@ -408,8 +408,7 @@ class _Bearer(AuthBase):
     __slots__ = ("_key",)
 
     def __init__(self, key: str) -> None:
-        if not isinstance(key, str):
-            raise TypeError(f"api_key must be a str, got {type(key).__name__}")
+        check_str("api_key", key)
         self._key = key.strip()
 
     def check(self) -> None:
@@ -449,8 +448,7 @@ class _Values:
 
 
 def _check_url(url: object) -> None:
-    if not isinstance(url, str):
-        raise TypeError(f"ChatConfig.base_url must be a str, got {type(url).__name__}")
+    check_str("ChatConfig.base_url", url)
     try:
         parts = urlsplit(url)
         complete = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0

@@ -10,7 +10,7 @@ import re
 from functools import reduce
 from typing import NamedTuple
 
-from gatekeeper_core.errors import ConfigError
+from gatekeeper_core.errors import ConfigError, check_str
 from gatekeeper_core.storage.codec import decode_vector
 from gatekeeper_core.storage.sqlite_schema import TABLES_SQL
 from gatekeeper_postgres.connections import PostgresTransaction
@@ -93,8 +93,7 @@ def check_schema_name(schema: object) -> str:
         TypeError: it is no text.
         ConfigError: it is no plain name.
     """
-    if not isinstance(schema, str):
-        raise TypeError(f"schema must be a str, got {type(schema).__name__}")
+    check_str("schema", schema)
     if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,62}", schema) or schema.lower().startswith("pg_"):
         raise ConfigError("schema must be a name of letters, digits and underscores, 63 at most, and none of pg_…")
     return schema

@@ -17,7 +17,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, overload
 
 from gatekeeper_core.embedding import Embedded, embedding_mark
-from gatekeeper_core.errors import check_range
+from gatekeeper_core.errors import check_range, check_str
 from gatekeeper_core.selection.anchors import MAX_QUERY_ANCHORS, count_terms, folded
 from gatekeeper_core.selection.expansion import MAX_RELATED
 from gatekeeper_core.selection.similarity import TermVector, related_to
@@ -79,8 +79,7 @@ class MemoryConfig:
 
     def __post_init__(self) -> None:
         check_range(self, "min_similarity", "merge_similarity", low=0, high=1)
-        if not isinstance(self.embedder_name, str):
-            raise TypeError(f"MemoryConfig.embedder_name must be a str, got {type(self.embedder_name).__name__}")
+        check_str("MemoryConfig.embedder_name", self.embedder_name)
 
 
 class MemoryHit(NamedTuple):

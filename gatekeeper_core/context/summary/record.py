@@ -10,8 +10,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple, get_args
 
-from gatekeeper_core.context.thread.records import from_record, to_record
 from gatekeeper_core.errors import CorruptionError
+from gatekeeper_core.storage.codec import from_record, to_record
 from gatekeeper_core.text import Locale
 
 __all__ = ["SECTIONS", "Section", "Speaker", "Summary", "SummaryItem", "SummarySource", "render_items"]

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple, get_args
 
 from gatekeeper_core.context.task.pin_text import quoted
-from gatekeeper_core.context.thread.records import from_record, to_record
 from gatekeeper_core.errors import ConfigError
+from gatekeeper_core.storage.codec import from_record, to_record
 from gatekeeper_core.text import Locale
 
 __all__ = ["ActiveTask", "Note", "Step", "status_text"]

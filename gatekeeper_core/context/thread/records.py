@@ -8,21 +8,18 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import asdict, is_dataclass
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from gatekeeper_core.context.thread.thread import Thread
-from gatekeeper_core.errors import ConflictError, CorruptionError
+from gatekeeper_core.errors import ConflictError
 from gatekeeper_core.storage.base import DerivedRecord
-from gatekeeper_core.tokens import check_str
 
 if TYPE_CHECKING:
     from gatekeeper_core.storage.base import RecordStore
 
-__all__ = ["WRITE_ATTEMPTS", "NewRecord", "from_record", "load_record", "to_record", "update_record", "written"]
+__all__ = ["WRITE_ATTEMPTS", "NewRecord", "load_record", "update_record", "written"]
 
 WRITE_ATTEMPTS = 64
 """How often a change is tried before it is a ``ConflictError``. Source: ours. Of four writers that never rest, one
@@ -99,52 +96,3 @@ def written(write: Callable[[], Result]) -> Result:
         with suppress(ConflictError):
             return write()
     return write()
-
-
-# --- Values as JSON ---------------------------------------------------------------------------------------------------
-
-_MAX_NUMBER = 2**53  # beyond it a JSON reader may round
-
-
-def to_record(value: Any, *, format_number: int) -> str:
-    """Return a dataclass as JSON in ASCII, the same bytes for equal values; :func:`from_record` gives it back."""
-    return json.dumps({"format": format_number, **asdict(value)}, separators=(",", ":"), sort_keys=True)
-
-
-def from_record(kind: type[Result], body: str, *, format_number: int) -> Result:
-    """Return the value of a dataclass that a JSON text describes.
-
-    Raises:
-        CorruptionError: the text is damaged, of another format, or holds another number of fields or other types.
-        TypeError: ``body`` is no str.
-    """
-    check_str("body", body)
-    try:
-        data = json.loads(body)
-        if data.pop("format") != format_number:
-            raise ValueError("another format")
-        value: Result = _read(kind, data)
-    except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
-        raise CorruptionError("the stored record cannot be read: make it anew from the messages") from error
-    return value
-
-
-def _read(kind: Any, data: Any) -> Any:
-    """Return what JSON gave back as a value of a type: a tuple from a list, a dataclass from a dict of its fields."""
-    origin, parts = get_origin(kind), get_args(kind)
-    if origin is Literal and data in parts:
-        return data
-    if type(None) in parts:
-        return None if data is None else _read(parts[0], data)
-    if origin is tuple and isinstance(data, list):
-        kinds = [parts[0]] * len(data) if parts[-1] is ... else parts
-        return tuple(_read(part, each) for part, each in zip(kinds, data, strict=True))
-    if is_dataclass(kind):
-        hints = get_type_hints(kind)
-        fields = {name: _read(hints[name], data[name]) for name in {**hints, **data}}
-        return kind(**fields)  # type: ignore[operator]
-    if origin is None and issubclass(kind, tuple):
-        return kind(*(_read(part, each) for part, each in zip(get_type_hints(kind).values(), data, strict=True)))
-    if type(data) is not kind or (kind is int and not -1 <= data <= _MAX_NUMBER):
-        raise ValueError("something else than the field holds")
-    return data

@@ -38,7 +38,7 @@ from gatekeeper_core.context.tool_results.query_match import Asked
 from gatekeeper_core.context.tool_results.sampling import sample_lines, sample_rows
 from gatekeeper_core.context.tool_results.thread_memories import ThreadMemories
 from gatekeeper_core.context.tool_results.working_memory import READING_TOOLS, WorkingMemory
-from gatekeeper_core.errors import ConfigError, check_range
+from gatekeeper_core.errors import ConfigError, check_range, check_str
 from gatekeeper_core.events import TOOL_RESULT
 from gatekeeper_core.messages import Message
 from gatekeeper_core.observation import stage
@@ -254,8 +254,7 @@ class ToolResultCompressor:
             TypeError: an argument has the wrong type.
             ConfigError: ``age_rounds`` is negative, or a name is empty.
         """
-        if not isinstance(text, str):
-            raise TypeError(f"text must be str, got {type(text).__name__}")
+        check_str("text", text)
         for name, value in (("tool_name", tool_name), ("query", query)):
             if value is not None and not isinstance(value, str):
                 raise TypeError(f"{name} must be str or None, got {type(value).__name__}")

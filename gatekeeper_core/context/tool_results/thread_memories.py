@@ -21,7 +21,7 @@ from weakref import WeakValueDictionary
 from gatekeeper_core.caching import LruCache
 from gatekeeper_core.context.tool_results.pointers import check_key
 from gatekeeper_core.context.tool_results.working_memory import QUOTA_BYTES, WorkingMemory, check_limits
-from gatekeeper_core.errors import ConfigError
+from gatekeeper_core.errors import ConfigError, check_str
 from gatekeeper_core.storage.base import BlobStore, Store, thread_blobs
 from gatekeeper_core.tokens import TokenCounter, check_tokens, checked_counter
 
@@ -149,8 +149,7 @@ def session_key(secret: bytes, thread_id: str, *, tenant: str = "default") -> by
     check_key(secret, name="secret")
     written = [_KEY_LABEL]
     for what, name in (("tenant", tenant), ("thread_id", thread_id)):
-        if not isinstance(name, str):
-            raise TypeError(f"{what} must be str, got {type(name).__name__}")
+        check_str(f"{what}", name)
         if not name:
             raise ConfigError(f"{what} must not be empty: threads without a name would share one memory")
         data = name.encode("utf-8", "surrogatepass")

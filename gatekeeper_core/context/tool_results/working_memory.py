@@ -27,7 +27,7 @@ from gatekeeper_core.context.tool_results.omissions import (
 )
 from gatekeeper_core.context.tool_results.pointers import Pointer, check_key, defused, keyed_id, one_line, pointer_id
 from gatekeeper_core.context.tool_results.query_match import Asked
-from gatekeeper_core.errors import ConfigError
+from gatekeeper_core.errors import ConfigError, check_str
 from gatekeeper_core.storage.base import BlobStore
 from gatekeeper_core.tokens import TokenCounter, check_tokens, checked_counter
 from gatekeeper_core.truncation import truncate_to_tokens
@@ -170,8 +170,7 @@ class WorkingMemory:
             TypeError: an argument is no text.
         """
         data = _encoded(text)
-        if not isinstance(kind, str):
-            raise TypeError(f"kind must be str, got {type(kind).__name__}")
+        check_str("kind", kind)
         word = "".join(char for char in kind if char.isascii() and (char.isalnum() or char in "-_"))[:32]
         return Pointer(keyed_id(self._key, data), word or "text", len(data), one_line(text))
 
@@ -403,8 +402,7 @@ class WorkingMemory:
 
 
 def _id_in(pointer: str) -> str | None:
-    if not isinstance(pointer, str):
-        raise TypeError(f"pointer must be str, got {type(pointer).__name__}")
+    check_str("pointer", pointer)
     return pointer_id(pointer)
 
 
@@ -421,8 +419,7 @@ def check_limits(quota_bytes: int, ttl_seconds: float | None, clock: Callable[[]
 
 
 def _encoded(text: object) -> bytes:
-    if not isinstance(text, str):
-        raise TypeError(f"text must be str, got {type(text).__name__}")
+    check_str("text", text)
     return text.encode("utf-8", "surrogatepass")
 
 

@@ -149,7 +149,7 @@ def test_the_limit_holds_for_any_texts(max_tokens: int, texts: list[str]) -> Non
 
 
 def test_wrong_arguments_are_refused() -> None:
-    with pytest.raises(TypeError, match="query must be str"):
+    with pytest.raises(TypeError, match="query must be a str"):
         recalled(3, [user()])  # type: ignore[arg-type]
     with pytest.raises(ConfigError, match="max_tokens must be at least 1"):
         recalled("?", [user()], max_tokens=0)

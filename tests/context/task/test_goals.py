@@ -122,5 +122,5 @@ def test_a_long_message_takes_linear_time(piece: str) -> None:
 
 
 def test_a_message_that_is_no_text_is_a_type_error() -> None:
-    with pytest.raises(TypeError, match="text must be str"):
+    with pytest.raises(TypeError, match="text must be a str"):
         extract_goal(None)  # type: ignore[arg-type]

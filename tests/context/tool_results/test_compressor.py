@@ -412,7 +412,7 @@ def test_the_function_does_what_the_class_does() -> None:
 @pytest.mark.parametrize(
     ("arguments", "match"),
     [
-        ({"text": b"x"}, "text must be str"),
+        ({"text": b"x"}, "text must be a str"),
         ({"tool_name": 7}, "tool_name"),
         ({"query": 7}, "query"),
         ({"age_rounds": "1"}, "age_rounds"),

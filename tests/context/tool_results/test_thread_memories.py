@@ -192,10 +192,10 @@ def test_impossible_settings_are_refused_at_once(arguments: dict[str, Any], erro
     [
         ("", "a", ConfigError, "thread_id must not be empty"),
         ("t", "", ConfigError, "tenant must not be empty"),
-        (7, "a", TypeError, "thread_id must be str, got int"),
-        (None, "a", TypeError, "thread_id must be str, got NoneType"),
-        (["t"], "a", TypeError, "thread_id must be str, got list"),
-        ("t", b"a", TypeError, "tenant must be str, got bytes"),
+        (7, "a", TypeError, "thread_id must be a str, got int"),
+        (None, "a", TypeError, "thread_id must be a str, got NoneType"),
+        (["t"], "a", TypeError, "thread_id must be a str, got list"),
+        ("t", b"a", TypeError, "tenant must be a str, got bytes"),
     ],
 )
 def test_a_thread_needs_a_name(thread_id: Any, tenant: Any, error: type[Exception], said: str) -> None:

@@ -277,7 +277,7 @@ def test_impossible_readings_are_refused(arguments: dict[str, object], error: ty
     pointer = put(memory, "text")
     with pytest.raises(error):
         memory.read(pointer.id, **arguments)  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="pointer must be str"):
+    with pytest.raises(TypeError, match="pointer must be a str"):
         memory.read(7)  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="text must be str"):
+    with pytest.raises(TypeError, match="text must be a str"):
         memory.offload(b"bytes")  # type: ignore[arg-type]
