@@ -120,10 +120,11 @@ class StaleReadError(StorageError):
         )
 
 
-def check_str(argument: str, value: object) -> None:
-    """Raise TypeError where the value of an argument is no text."""
+def check_str(argument: str, value: object) -> str:
+    """Return the value of an argument that is a text, else raise TypeError."""
     if not isinstance(value, str):
         raise TypeError(f"{argument} must be a str, got {type(value).__name__}")
+    return value
 
 
 def check_range(settings: object, *names: str, low: float, high: float = math.inf, whole: bool = False) -> None:

@@ -33,10 +33,10 @@ def check_name(what: str, name: object) -> str:
         TypeError: it is no text.
         ConfigError: it is empty.
     """
-    check_str(f"{what}", name)
-    if not name:
+    text = check_str(what, name)
+    if not text:
         raise ConfigError(f"{what} must not be empty")
-    return name
+    return text
 
 
 def encoded(messages: Sequence[Message], *, expected_seq: int | None) -> list[EncodedMessage]:

@@ -122,15 +122,11 @@ def decode_vector(data: bytes) -> array[float]:
 
 
 def _json(value: object) -> bytes:
-    import json
-
     # Not escaped: two escaped surrogates side by side would be read back as one character.
     return encode_text(json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":")))
 
 
 def _value(data: bytes) -> Any:
-    import json
-
     try:
         return json.loads(decode_text(data))
     except RecursionError as error:
@@ -141,9 +137,6 @@ def _lowest_first(numbers: array[float]) -> array[float]:
     if sys.byteorder == "big":
         numbers.byteswap()
     return numbers
-
-
-_MAX_NUMBER = 2**53  # beyond it a JSON reader may round
 
 
 def to_record(value: Any, *, format_number: int) -> str:
@@ -185,6 +178,6 @@ def _read(kind: Any, data: Any) -> Any:
         return kind(**fields)  # type: ignore[operator]
     if origin is None and issubclass(kind, tuple):
         return kind(*(_read(part, each) for part, each in zip(get_type_hints(kind).values(), data, strict=True)))
-    if type(data) is not kind or (kind is int and not -1 <= data <= _MAX_NUMBER):
+    if type(data) is not kind or (kind is int and not -1 <= data <= 2**53):  # beyond it a JSON reader may round
         raise ValueError("something else than the field holds")
     return data

@@ -408,8 +408,7 @@ class _Bearer(AuthBase):
     __slots__ = ("_key",)
 
     def __init__(self, key: str) -> None:
-        check_str("api_key", key)
-        self._key = key.strip()
+        self._key = check_str("api_key", key).strip()
 
     def check(self) -> None:
         if not all("!" <= character <= "~" for character in self._key):
@@ -448,9 +447,8 @@ class _Values:
 
 
 def _check_url(url: object) -> None:
-    check_str("ChatConfig.base_url", url)
     try:
-        parts = urlsplit(url)
+        parts = urlsplit(check_str("ChatConfig.base_url", url))
         complete = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
     except ValueError:
         complete = False

@@ -93,10 +93,10 @@ def check_schema_name(schema: object) -> str:
         TypeError: it is no text.
         ConfigError: it is no plain name.
     """
-    check_str("schema", schema)
-    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,62}", schema) or schema.lower().startswith("pg_"):
+    name = check_str("schema", schema)
+    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,62}", name) or name.lower().startswith("pg_"):
         raise ConfigError("schema must be a name of letters, digits and underscores, 63 at most, and none of pg_…")
-    return schema
+    return name
 
 
 def schema_state(transaction: PostgresTransaction, schema: str) -> SchemaState:

@@ -419,8 +419,7 @@ def check_limits(quota_bytes: int, ttl_seconds: float | None, clock: Callable[[]
 
 
 def _encoded(text: object) -> bytes:
-    check_str("text", text)
-    return text.encode("utf-8", "surrogatepass")
+    return check_str("text", text).encode("utf-8", "surrogatepass")
 
 
 def _check_choice(start: int | None, end: int | None, lines: tuple[int, int] | None, query: str | None) -> None:
