@@ -405,8 +405,6 @@ class ReplyStream:
 class _Bearer(AuthBase):
     """The key: in the header of a request, and nowhere else. Without one, no header, nor one of a netrc file."""
 
-    __slots__ = ("_key",)
-
     def __init__(self, key: str) -> None:
         self._key = check_str("api_key", key).strip()
 

@@ -67,7 +67,7 @@ def _messages(value: Mapping[str, Any], left_out: LeftOut) -> tuple[Message, ...
 
 
 def _shown(messages: list[dict[str, Any]], leaf: object, left_out: LeftOut) -> list[dict[str, Any]]:
-    """Return the messages of one branch, oldest first; without parents the list is the conversation."""
+    """Return the messages of the branch of a leaf, else of the newest, oldest first; without parents, all of them."""
     if not any(isinstance(message.get("parent_message_uuid"), str) for message in messages):
         return messages
     by_id = {message["uuid"]: message for message in messages if isinstance(message.get("uuid"), str)}
@@ -76,23 +76,16 @@ def _shown(messages: list[dict[str, Any]], leaf: object, left_out: LeftOut) -> l
             raise PlaceError(f'the message {leaf!a:.60} of "current_leaf_message_uuid" is missing')
         current: dict[str, Any] | None = by_id[leaf]
     else:
-        current = max(enumerate(messages), key=lambda numbered: (_time(numbered[1]), numbered[0]))[1]
-    path: list[dict[str, Any]] = []
-    seen: set[int] = set()
+        current = max(reversed(messages), key=lambda message: text_or_none(message.get("created_at")) or "")
+    path: dict[int, dict[str, Any]] = {}
     while current is not None:
-        if id(current) in seen:
+        if id(current) in path:
             raise PlaceError(f"the parents of message {current.get('uuid')!a:.60} go round in a circle")
-        seen.add(id(current))
-        path.append(current)
+        path[id(current)] = current
         parent = current.get("parent_message_uuid")
         current = by_id.get(parent) if isinstance(parent, str) else None
     left_out["branch_message"] += len(messages) - len(path)
-    return path[::-1]
-
-
-def _time(message: Mapping[str, Any]) -> str:
-    created = message.get("created_at")
-    return created if isinstance(created, str) else ""
+    return [*path.values()][::-1]
 
 
 def _add(transcript: Transcript, message: Mapping[str, Any], left_out: LeftOut) -> None:
