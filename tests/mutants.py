@@ -173,11 +173,8 @@ def sample(files: Sequence[str], *, count: int, seed: int) -> list[Mutant]:
 
 
 def copy_of_the_checkout(folder: Path) -> None:
-    for entry in ROOT.iterdir():
-        if entry.name in (CORE, "tests"):
-            shutil.copytree(entry, folder / entry.name, ignore=shutil.ignore_patterns("__pycache__"))
-        elif not entry.name.startswith(".") or entry.name == ".env.example":
-            (folder / entry.name).symlink_to(entry)
+    without = shutil.ignore_patterns(".git", ".venv*", "build", "__pycache__", ".hypothesis", ".*_cache")
+    shutil.copytree(ROOT, folder, ignore=without, dirs_exist_ok=True)
 
 
 def failure(folder: Path, *arguments: str, at_most: float) -> str:
