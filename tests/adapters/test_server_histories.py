@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import uuid
 from typing import TYPE_CHECKING, Any
 
@@ -16,11 +15,6 @@ from tests.adapters.door_contract import DrawnContract, RememberingContract, Sha
 from tests.adapters.doors import Place, now
 from tests.adapters.histories import to_langchain, to_llama_index
 from tests.adapters.scripted_llama_index import CallingModel, run_agent
-
-if os.environ.get("GATEKEEPER_REQUIRE_SERVERS") != "1":
-    for package in ("langchain_postgres", "langgraph.checkpoint.postgres", "redis"):
-        pytest.importorskip(package, reason=f"no {package}: pip install --group test-servers")
-
 from tests.adapters.server_doors import (
     AsyncClassicMemoryOnPostgres,
     AsyncMiddlewareOnPostgres,

@@ -7,31 +7,17 @@ make of it.
 from __future__ import annotations
 
 import asyncio
-import os
 import threading
 import time
 import uuid
 from contextlib import closing
 from typing import TYPE_CHECKING
 
+import psycopg
 import pytest
 
 from tests.adapters.door_contract import for_doors
 from tests.adapters.doors import Place
-from tests.adapters.worker import opened
-from tests.adapters.workers import (
-    check_every_selection_saw_a_prefix,
-    check_what_a_store_that_keeps_all_allows,
-    check_what_every_store_allows,
-    work,
-)
-
-if os.environ.get("GATEKEEPER_REQUIRE_SERVERS") != "1":
-    for package in ("langchain_postgres", "langgraph.checkpoint.postgres", "redis"):
-        pytest.importorskip(package, reason=f"no {package}: pip install --group test-servers")
-
-import psycopg
-
 from tests.adapters.server_doors import (
     TABLE,
     BufferOnPostgres,
@@ -42,6 +28,13 @@ from tests.adapters.server_doors import (
     SelectorInPostgres,
     SelectorInRedis,
     WholeMemoryOnPostgres,
+)
+from tests.adapters.worker import opened
+from tests.adapters.workers import (
+    check_every_selection_saw_a_prefix,
+    check_what_a_store_that_keeps_all_allows,
+    check_what_every_store_allows,
+    work,
 )
 
 if TYPE_CHECKING:
