@@ -11,6 +11,7 @@ import json
 import sys
 from array import array
 from dataclasses import asdict, is_dataclass
+from functools import cache
 from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from gatekeeper_core.errors import ConfigError, CorruptionError, MessageFormatError, check_str
@@ -33,6 +34,7 @@ __all__ = [
 ]
 
 _Value = TypeVar("_Value")
+_hints = cache(get_type_hints)
 
 
 def encode_text(text: str) -> bytes:
@@ -173,11 +175,9 @@ def _read(kind: Any, data: Any) -> Any:
         kinds = [parts[0]] * len(data) if parts[-1] is ... else parts
         return tuple(_read(part, each) for part, each in zip(kinds, data, strict=True))
     if is_dataclass(kind):
-        hints = get_type_hints(kind)
-        fields = {name: _read(hints[name], data[name]) for name in {**hints, **data}}
-        return kind(**fields)  # type: ignore[operator]
+        return kind(**{name: _read(_hints(kind)[name], data[name]) for name in {**_hints(kind), **data}})  # type: ignore[operator, arg-type]
     if origin is None and issubclass(kind, tuple):
-        return kind(*(_read(part, each) for part, each in zip(get_type_hints(kind).values(), data, strict=True)))
+        return kind(*(_read(part, each) for part, each in zip(_hints(kind).values(), data, strict=True)))
     if type(data) is not kind or (kind is int and not -1 <= data <= 2**53):  # beyond it a JSON reader may round
         raise ValueError("something else than the field holds")
     return data
