@@ -99,9 +99,8 @@ bench-cost: $(VENV)/.stamp-bench ## the bill: dollars and needed turns, ours bes
 bench-faults: $(VENV)/.stamp-test ## what a store, search or model that hangs, raises or talks nonsense adds to a build
 	@$(RUN) benchmarks.faults
 
-bench-meaning: $(VENV)/.stamp-bench ## an embedder beside words: recall, its parts one at a time, cost; needs GATEKEEPER_DATA
+bench-meaning: $(VENV)/.stamp-bench ## an embedder beside words: recall, cost; needs GATEKEEPER_DATA
 	@$(RUN) benchmarks.meaning --data "$$GATEKEEPER_DATA"
-	@$(RUN) benchmarks.meaning --data "$$GATEKEEPER_DATA" --ablate
 	@$(RUN) benchmarks.meaning --cost
 
 bench-memory: $(VENV)/.stamp-bench ## long-term memory: recall beside peers, and what thresholds keep; needs GATEKEEPER_DATA

@@ -31,10 +31,10 @@ from benchmarks.cost_talks import Talk, agent_runs, locomo, sessions
 from benchmarks.cost_ways import HINDSIGHT, OURS, WAYS
 from benchmarks.cost_workbench import LIMIT, Way, Workbench
 from benchmarks.data import read_jsonl, read_locomo
-from benchmarks.everyday import OWN, read_everyday
 from benchmarks.peers import NOT_INSTALLED
 from benchmarks.plot import Axes, write_plot
 from benchmarks.report import options, print_table, write_json
+from benchmarks.talks import OWN, read_everyday
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from benchmarks.everyday import HANGING
+from benchmarks.talks import HANGING
 from gatekeeper_core.messages import Message, ToolCall
 from gatekeeper_core.selection.anchors import telling_terms
 from gatekeeper_core.text import clean, is_han, sentences
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from datetime import datetime
 
-    from benchmarks import everyday
+    from benchmarks import talks as labelled
     from benchmarks.data import Conversation
 
     Counter = Callable[[str], int]
@@ -107,7 +107,6 @@ class _Asked(NamedTuple):
     answer: str
     place: tuple[str, int] | None
     needed: tuple[tuple[int, ...], ...]
-    told: frozenset[str]
     kind: str
 
 
@@ -115,7 +114,7 @@ class _Asked(NamedTuple):
 
 
 def sessions(
-    talks: Sequence[everyday.Talk],
+    talks: Sequence[labelled.Talk],
     *,
     turns: int,
     tokens: int | None,
@@ -141,8 +140,8 @@ def sessions(
         late: share of the questions behind a talk that stand alone and come later.
     """
     draw = random.Random(f"session {language} {turns} {seed}")
-    asked: list[tuple[everyday.Talk, _Asked]] = []
-    waiting: list[tuple[int, everyday.Talk, _Asked]] = []
+    asked: list[tuple[labelled.Talk, _Asked]] = []
+    waiting: list[tuple[int, labelled.Talk, _Asked]] = []
     for talk in _shuffled(talks, language, draw):
         at_turn = {question.after: question for question in reversed(talk.questions)}
         for at, block in enumerate(talk.blocks):
@@ -151,10 +150,10 @@ def sessions(
                 due = [item for item in waiting if item[0] <= len(asked)]
                 waiting = [item for item in waiting if item[0] > len(asked)]
                 asked += [(other, turn) for _, other, turn in due]
-            labels = (question.needed, question.told, question.kind) if question else ((), frozenset[str](), "")
+            labels = (question.needed, question.kind) if question else ((), "")
             asked.append((talk, _Asked(block.user, block.assistant, (talk.name, at), *labels)))
         for question in _behind(talk, draw):
-            turn = _Asked(question.text, "", None, question.needed, question.told, f"further {question.kind}")
+            turn = _Asked(question.text, "", None, question.needed, f"further {question.kind}")
             if question.kind not in _LEANING and draw.random() < late:
                 waiting.append((draw.randrange(len(asked), max(turns, len(asked) + 1)), talk, turn))
             else:
@@ -164,13 +163,13 @@ def sessions(
     return _session(asked[:turns], turns=turns, tokens=tokens, language=language, seed=seed, count=count)
 
 
-def _shuffled(talks: Sequence[everyday.Talk], language: str, draw: random.Random) -> list[everyday.Talk]:
+def _shuffled(talks: Sequence[labelled.Talk], language: str, draw: random.Random) -> list[labelled.Talk]:
     order = sorted(talks, key=lambda talk: (talk.name, draw.random()))
     draw.shuffle(order)
     return order if language == "mixed" else sorted(order, key=lambda talk: talk.language != language)
 
 
-def _behind(talk: everyday.Talk, draw: random.Random) -> list[everyday.Question]:
+def _behind(talk: labelled.Talk, draw: random.Random) -> list[labelled.Question]:
     """Return the questions that come behind a talk, one that leans on its last turn first."""
     behind = [each for each in talk.questions if each.after == len(talk.blocks) and each.kind != "about_conversation"]
     leaning = [each for each in behind if each.kind in _LEANING]
@@ -180,7 +179,7 @@ def _behind(talk: everyday.Talk, draw: random.Random) -> list[everyday.Question]
 
 
 def _session(
-    asked: Sequence[tuple[everyday.Talk, _Asked]],
+    asked: Sequence[tuple[labelled.Talk, _Asked]],
     *,
     turns: int,
     tokens: int | None,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from dataclasses import dataclass
 from datetime import datetime
@@ -114,8 +115,8 @@ TOPIC_SETS = (
 
 
 def read_jsonl(path: Path) -> Iterator[dict[str, Any]]:
-    """Yield the objects of a JSONL file."""
-    with path.open(encoding="utf-8") as lines:
+    """Yield the objects of a JSONL file, which may be compressed (``.gz``)."""
+    with gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8") as lines:
         for line in lines:
             if line.strip():
                 yield json.loads(line)

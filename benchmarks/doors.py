@@ -1,7 +1,7 @@
 """Doors: are the needed turns in the prompt once the history no longer fits, whichever adapter makes it?
 
 Run ``python -m benchmarks.doors --data DIR``, where ``DIR/everyday`` holds the conversations of
-:mod:`benchmarks.everyday`. :mod:`benchmarks.cost_talks` joins them to seeded sessions with all their questions, answers
+:mod:`benchmarks.talks`. :mod:`benchmarks.cost_talks` joins them to seeded sessions with all their questions, answers
 stretched to ``--size`` tokens a turn, several times as long as the largest budget. Each session goes through each door
 from its first turn on, so that a door remembers what it sent before. Counted are the questions with a history over the
 budget:
@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING, Any
 
 from benchmarks.budget import counter
 from benchmarks.cost_talks import sessions
-from benchmarks.everyday import read_everyday
 from benchmarks.report import options, print_table, write_json
+from benchmarks.talks import read_everyday
 from gatekeeper_core import ContextGatekeeper, HistoryConfig, PolicyState, keep, prices_of_model, select_history
 from gatekeeper_core.text import sentences
 

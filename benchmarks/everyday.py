@@ -1,43 +1,52 @@
-"""Needed turns: are the turns that the answer needs in the prompt, and how many tokens came along that it does not?
+"""Need and price: how much of the needed turns each method sends, and how many tokens that costs.
 
-Run ``python -m benchmarks.everyday --data DIR``, where ``DIR/everyday/everyday_dev.jsonl`` holds conversations with
-questions; each question names the turns that its answer needs and those that help. ``--own`` measures on the questions
-beside this module instead, and ``--show`` prints what went wrong with each question. For each question a method sees
-the turns before it and sends some of them:
+Run ``python -m benchmarks.everyday --data DIR [--set everyday|beam|memdaily]``. ``DIR`` holds conversations with
+questions; each question names the turns its answer needs and those that help (:mod:`benchmarks.talks`). ``--own`` asks
+the questions beside this module instead. For each question a method gets the turns before it and sends some of them:
 
-* **needed**: mean share of the needed turns that are sent, whole or cut. **words**: the same, where a cut turn counts
-  only if 70 % of its words that the question and its answer use are still there.
-* **all**: share of questions with every needed turn.
-* **tokens**: what is sent; **useless**: tokens of turns that are neither needed nor helpful.
-* **nothing**: share of questions for which nothing is sent.
+* **hit**: mean share of the needed turns that are sent in any form. **info**: the same, but a turn counts
+  ``sqrt(tokens sent / tokens of the whole turn)``; of turns that can replace each other the best one counts.
+* **all**: share of questions with every needed turn in some form.
+* **tokens**: mean tokens where something is needed; **tokens, nothing**: where nothing is; **tokens, all**: over all
+  questions. **useless**: tokens of turns that are neither needed nor helpful.
+* **empty**: share of questions for which nothing is sent.
+* **old turn at the change**, **after it**: share of changes of topic where a useless old turn is sent with the first
+  question of the new topic, and with the question after that.
 
-The table of changes follows conversations where a new topic begins without a cue or with one: the share of questions
-that take a useless old turn along, at the change and at the question after it.
+The two everyday files have different authors: weights fitted on one file are measured on the other. Peers rank whole
+turns and fill ``--budgets`` tokens, as the gatekeeper does in its mode ``fill``.
 
-Peers rank whole turns and fill ``--budget`` tokens, as does the gatekeeper in its mode ``fill``; "cover alone" is the
-gatekeeper's own order by evidence without a topic decision, stopped at the same coverage, and "cover + newest turn"
-sends the newest turn beside it.
+* **coverage asked for, info got**: the default mode at five coverages; ``--plot`` draws the table.
+* ``--law`` checks the square root: the share of a needed turn that is sent, against the share of its words in the real
+  next answer that are sent.
+* ``--show`` lists the questions that went wrong, with reasons.
 """
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from benchmarks.ablation import ablations
 from benchmarks.budget import block_costs, counter, take_in_order
-from benchmarks.data import Block, read_jsonl, sampled
-from benchmarks.excerpts import words_kept
+from benchmarks.data import sampled
+from benchmarks.embedding import kept_vectors
 from benchmarks.peers import NOT_INSTALLED, PEERS, missing
+from benchmarks.plot import Axes, write_plot
 from benchmarks.report import options, print_table, write_json
+from benchmarks.talks import CHANGES, GROUPS, OWN, SETS
 from gatekeeper_core import ContextGatekeeper, GatekeeperConfig
 from gatekeeper_core.selection.anchors import telling_terms
+from gatekeeper_core.selection.need import need_weights
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
+    from benchmarks.data import Block
+    from benchmarks.peers import Peer
+    from benchmarks.talks import LabelledSet, Question, Talk
     from gatekeeper_core import Selection
     from gatekeeper_core.encoder import TextEncoder
 
@@ -45,126 +54,60 @@ if TYPE_CHECKING:
     Row = dict[str, Any]
 
 OURS = "context-gatekeeper"
-OWN = Path(__file__).with_name("own_questions.jsonl")
-"""Conversations and questions of our own, in the form of the data."""
+FILL = f"{OURS}, fill"
+COVERAGES = (0.70, 0.80, 0.85, 0.90, 0.95)
+QUICK_SHARE = 5
+"""A quick run measures every fifth conversation."""
+
+LAW_BUDGETS = (40, 60, 90, 120, 160, 220, 300, 400, 4000)
+LEAST_WORDS = 3
+"""Words of the answer that a needed turn must hold, so that a share of them says something."""
+
+ASKED = Axes("coverage asked for, per cent; got, per cent", (70, 75, 80, 85, 90, 95), (40, 50, 60, 70, 80, 90, 100))
 
 
-HANGING = ("follow_up", "elliptical", "refers", "correction")
-GOING_BACK = ("return_worded", "return_plain", "detail_same_topic", "word_form")
-GROUPS: dict[str, tuple[str, ...]] = {
-    "follow-up, elliptical, refers, correction": HANGING,
-    "going back, detail, word form": GOING_BACK,
-    "paraphrase": ("paraphrase",),
-    "other language": ("cross_lingual",),
-    "several turns, lists": ("multi", "list"),
-    "about the conversation": ("about_conversation",),
-    "new topic without a cue": ("new_topic_plain",),
-    "new topic with a cue": ("new_topic_cue",),
-    "off-topic": ("off_topic",),
-    "small talk": ("smalltalk",),
-}
-CHANGES = ("new_topic_plain", "new_topic_cue")
+def covering(coverage: float) -> GatekeeperConfig:
+    """Return the settings of the default mode that ask for so much of what is needed, 0 to 1."""
+    return GatekeeperConfig(coverage=coverage)
+
+
+def cross_fitted(gatekeeper: ContextGatekeeper, fitted_on: str) -> ContextGatekeeper:
+    """Return a gatekeeper with the weights fitted on a group of authors: ``first``, ``second`` or ``both``."""
+    gatekeeper._weights = need_weights(fitted_on)
+    return gatekeeper
 
 
 class Sent(NamedTuple):
-    """One turn as it is sent: its position, its text, its tokens, and whether anything of it was left out."""
+    """One turn as it is sent: its position, its text, its tokens, and those of the whole turn."""
 
     turn_id: int
     text: str
     tokens: int
-    trimmed: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """A question to a conversation.
-
-    Attributes:
-        after: turns before it.
-        text: the question.
-        kind: one of the kinds of the data.
-        needed: for each needed turn the turns that may stand for it, itself first.
-        helpful: further turns that a careful assistant would like.
-        told: the words of the question and, where it is known, of its answer.
-    """
-
-    after: int
-    text: str
-    kind: str
-    needed: tuple[tuple[int, ...], ...]
-    helpful: frozenset[int]
-    told: frozenset[str]
-
-    @property
-    def useful(self) -> frozenset[int]:
-        """Every turn that is needed, may stand for one, or helps."""
-        return self.helpful.union(*self.needed)
-
-
-@dataclass(frozen=True, slots=True)
-class Talk:
-    """A conversation with its questions, in the order in which they are asked."""
-
-    name: str
-    language: str
-    blocks: tuple[Block, ...]
-    questions: tuple[Question, ...]
-
-
-def read_everyday(path: Path) -> list[Talk]:
-    """Return the conversations of a file with labelled needs."""
-    return [_talk(row) for row in read_jsonl(path)]
-
-
-def _talk(row: dict[str, Any]) -> Talk:
-    turns = row["turns"]
-    blocks = tuple(Block((str(at),), turn["user"], turn["assistant"]) for at, turn in enumerate(turns))
-    questions = tuple(_question(item, turns) for item in sorted(row["questions"], key=lambda item: item["after"]))
-    return Talk(row["id"], row["lang"], blocks, questions)
-
-
-def _question(item: dict[str, Any], turns: Sequence[dict[str, str]]) -> Question:
-    others = item.get("alternatives", {})
-    answer = turns[item["after"]]["assistant"] if item["after"] < len(turns) else item.get("note", "")
-    return Question(
-        after=item["after"],
-        text=item["query"],
-        kind=item["kind"],
-        needed=tuple((at, *others.get(str(at), ())) for at in item["needed"]),
-        helpful=frozenset(item["helpful"]),
-        told=frozenset(telling_terms(f"{item['query']}\n{answer}")),
-    )
+    whole: int
 
 
 class Outcome(NamedTuple):
     """One question, measured."""
 
-    needed: float | None
-    words: float | None
+    hit: float | None
+    info: float | None
     tokens: int
     useless: int
     sent: frozenset[int]
 
 
-def measured(question: Question, sent: Iterable[Sent], blocks: Sequence[Block]) -> Outcome:
+def measured(question: Question, sent: Iterable[Sent]) -> Outcome:
     """Return the measures of what is sent for one question; the shares are None where nothing is needed."""
     parts = {part.turn_id: part for part in sent}
-    useful, count = question.useful, len(question.needed)
-    hits = sum(not parts.keys().isdisjoint(group) for group in question.needed)
-    words = sum(
-        any(_holds_words(parts[at], question, blocks[at]) for at in group if at in parts) for group in question.needed
-    )
+    credit = {at: math.sqrt(min(1.0, part.tokens / part.whole)) for at, part in parts.items()}
+    best = [max((credit[at] for at in group if at in credit), default=0.0) for group in question.needed]
     return Outcome(
-        needed=hits / count if count else None,
-        words=words / count if count else None,
+        hit=sum(share > 0 for share in best) / len(best) if best else None,
+        info=sum(best) / len(best) if best else None,
         tokens=sum(part.tokens for part in parts.values()),
-        useless=sum(part.tokens for at, part in parts.items() if at not in useful),
+        useless=sum(part.tokens for at, part in parts.items() if at not in question.useful),
         sent=frozenset(parts),
     )
-
-
-def _holds_words(part: Sent, question: Question, block: Block) -> bool:
-    return not part.trimmed or words_kept(part.text, block.text, question.told) is not False
 
 
 # --- the methods ----------------------------------------------------------------------------------------------------
@@ -186,45 +129,30 @@ class Gatekeeper(Method):
     """The library, with its excerpts."""
 
     def __init__(
-        self, count: Counter, config: GatekeeperConfig, *, budget: int = 4000, embedder: TextEncoder | None = None
+        self,
+        count: Counter,
+        config: GatekeeperConfig,
+        *,
+        budget: int = 4000,
+        fitted_on: str = "both",
+        embedder: TextEncoder | None = None,
     ) -> None:
-        self._gatekeeper = ContextGatekeeper(budget, config=config, token_counter=count, embedder=embedder)
+        gatekeeper = ContextGatekeeper(budget, config=config, token_counter=count, embedder=embedder)
+        self._gatekeeper = cross_fitted(gatekeeper, fitted_on)
 
     def read(self, block: Block) -> None:
         self._gatekeeper.add_turn(block.user, block.assistant)
 
-    def explain(self, question: Question) -> Selection:
-        """Return the selection for a question."""
-        return self._gatekeeper.explain(question.text)
+    def explain(self, question: Question, budget: int | None = None) -> Selection:
+        """Return the selection for a question, within a budget other than its own if one is given."""
+        return self._gatekeeper.explain(question.text, token_budget=budget)
 
-    def send(self, question: Question) -> list[Sent]:
-        turns = self.explain(question).turns
-        return [Sent(turn.turn_id, f"{turn.user}\n{turn.assistant}", turn.tokens, turn.trimmed) for turn in turns]
-
-
-class CoverAlone(Method):
-    """The gatekeeper's scores, taken by value per token until nothing is worth its tokens, whatever the topic."""
-
-    def __init__(self, count: Counter, *, newest: bool) -> None:
-        self._gatekeeper = ContextGatekeeper(token_counter=count)
-        self._newest = newest
-        self._blocks: list[Block] = []
-
-    def read(self, block: Block) -> None:
-        self._gatekeeper.add_turn(block.user, block.assistant)
-        self._blocks.append(block)
-
-    def send(self, question: Question) -> list[Sent]:
-        costs = self._gatekeeper.turn_tokens
-        scores = [each.score for each in self._gatekeeper.explain(question.text).decisions if each.score is not None]
-        best = max((score.total for score in scores), default=0.0) or 1.0
-        sharp = {score.turn_id: (score.total / best) ** 2.3 for score in scores}
-        mass, known = sum(sharp.values()), min(1.0, max((score.share for score in scores), default=0.0) / 0.4)
-        values = {at: share / mass * (60 / costs[at]) ** 0.7 * known for at, share in sharp.items()}
-        order = sorted(values, key=lambda at: (-values[at], -at))
-        kept = {at for place, at in enumerate(order) if not place or values[at] > 0.0225}
-        kept |= {len(costs) - 1} if self._newest and costs else set()
-        return [Sent(at, self._blocks[at].text, costs[at]) for at in sorted(kept)]
+    def send(self, question: Question, budget: int | None = None) -> list[Sent]:
+        whole = self._gatekeeper.turn_tokens
+        return [
+            Sent(turn.turn_id, f"{turn.user}\n{turn.assistant}", turn.tokens, whole[turn.turn_id])
+            for turn in self.explain(question, budget).turns
+        ]
 
 
 class Whole(Method):
@@ -241,7 +169,7 @@ class Whole(Method):
         return block_costs(self._blocks, self._count)
 
     def _sent(self, turns: Iterable[int], costs: Sequence[int]) -> list[Sent]:
-        return [Sent(at, self._blocks[at].text, costs[at]) for at in turns]
+        return [Sent(at, self._blocks[at].text, costs[at], costs[at]) for at in turns]
 
 
 class Ranked(Whole):
@@ -251,12 +179,18 @@ class Ranked(Whole):
         super().__init__(count)
         self._name = name
         self._budget = budget
+        self._peer: Peer | None = None
+
+    def read(self, block: Block) -> None:
+        super().read(block)
+        self._peer = None
 
     def send(self, question: Question) -> list[Sent]:
         if not self._blocks:
             return []
+        self._peer = self._peer or PEERS[self._name](self._blocks)
         costs = self._costs()
-        taken, _ = take_in_order(PEERS[self._name](self._blocks).rank(question.text), costs, self._budget)
+        taken, _ = take_in_order(self._peer.rank(question.text), costs, self._budget)
         return self._sent(taken, costs)
 
 
@@ -271,19 +205,34 @@ class Given(Whole):
         return self._sent(self._pick(question), self._costs())
 
 
-def methods(count: Counter, budget: int, *, peers: bool) -> dict[str, Callable[[], Method] | None]:
-    """Return by name how a method for one conversation is made; None where its packages are missing."""
-    made: dict[str, Callable[[], Method] | None] = {OURS: lambda: Gatekeeper(count, GatekeeperConfig())}
-    if not peers:
-        return made
-    made[f"{OURS}, fill"] = lambda: Gatekeeper(count, GatekeeperConfig(mode="fill"), budget=budget)
-    made["cover alone"] = lambda: CoverAlone(count, newest=False)
-    made["cover + newest turn"] = lambda: CoverAlone(count, newest=True)
-    for name in PEERS:
-        made[name] = None if missing(name) else lambda name=name: Ranked(name, count, budget)  # type: ignore[misc]
-    made["needed turns, whole"] = lambda: Given(count, lambda question: [group[0] for group in question.needed])
-    made["everything"] = lambda: Given(count, lambda question: range(question.after))
+class Way(NamedTuple):
+    """A method by name, its budget, and how it is made for one conversation; None where its packages are missing."""
+
+    name: str
+    budget: int | None
+    make: Callable[[], Method] | None
+
+
+def ways(labelled: LabelledSet, count: Counter, *, peers: bool) -> list[Way]:
+    """Return the ways to send: ours in both modes and, if wanted, the peers at the same budgets and the bounds."""
+
+    def ours(budget: int, config: GatekeeperConfig) -> Callable[[], Method]:
+        return lambda: Gatekeeper(count, config, budget=budget, fitted_on=labelled.fitted_on)
+
+    def peer(name: str, budget: int) -> Callable[[], Method] | None:
+        return None if missing(name) else lambda: Ranked(name, count, budget)
+
+    made = [Way(OURS, labelled.budget, ours(labelled.budget, GatekeeperConfig()))]
+    made += [Way(FILL, budget, ours(budget, GatekeeperConfig(strategy="fill"))) for budget in labelled.fills]
+    if peers:
+        made += [Way(name, budget, peer(name, budget)) for budget in labelled.fills for name in PEERS]
+        made.append(Way("needed turns, whole", None, lambda: Given(count, _needed)))
+        made.append(Way("everything", None, lambda: Given(count, lambda question: range(question.after))))
     return made
+
+
+def _needed(question: Question) -> list[int]:
+    return [group[0] for group in question.needed]
 
 
 # --- the measures ---------------------------------------------------------------------------------------------------
@@ -296,19 +245,25 @@ class Tally:
     outcomes: list[Outcome] = field(default_factory=list)
 
     def row(self) -> Row:
-        """Return the means, in per cent and tokens; recall over the questions that need something."""
-        size, needing = len(self.outcomes), [each for each in self.outcomes if each.needed is not None]
-        asked = needing or self.outcomes
+        """Return the means, in per cent and tokens; None where no question is of that sort."""
+        needing = [each for each in self.outcomes if each.hit is not None]
+        others = [each for each in self.outcomes if each.hit is None]
         return {
-            "questions": size,
-            "needed": 100 * sum(each.needed or 0.0 for each in needing) / len(needing) if needing else None,
-            "words": 100 * sum(each.words or 0.0 for each in needing) / len(needing) if needing else None,
-            "all": 100 * sum(each.needed == 1.0 for each in needing) / len(needing) if needing else None,
-            "tokens": sum(each.tokens for each in asked) / max(1, len(asked)),
-            "tokens, all": sum(each.tokens for each in self.outcomes) / max(1, size),
-            "useless": sum(each.useless for each in self.outcomes) / max(1, size),
-            "nothing": 100 * sum(not each.sent for each in self.outcomes) / max(1, size),
+            "questions": len(self.outcomes),
+            "hit": _mean(100 * (each.hit or 0.0) for each in needing),
+            "info": _mean(100 * (each.info or 0.0) for each in needing),
+            "all": _mean(100 * (each.hit == 1.0) for each in needing),
+            "tokens": _mean(each.tokens for each in needing),
+            "tokens, nothing": _mean(each.tokens for each in others),
+            "tokens, all": _mean(each.tokens for each in self.outcomes),
+            "useless": _mean(each.useless for each in self.outcomes),
+            "empty": _mean(100 * (not each.sent) for each in self.outcomes),
         }
+
+
+def _mean(values: Iterable[float]) -> float | None:
+    listed = [*values]
+    return sum(listed) / len(listed) if listed else None
 
 
 def ask(talks: Sequence[Talk], make: Callable[[], Method]) -> Iterator[tuple[Talk, Question, Outcome]]:
@@ -316,7 +271,7 @@ def ask(talks: Sequence[Talk], make: Callable[[], Method]) -> Iterator[tuple[Tal
     for talk in talks:
         method = make()
         for question in _in_turn(talk, method):
-            yield talk, question, measured(question, method.send(question), talk.blocks)
+            yield talk, question, measured(question, method.send(question))
 
 
 def _in_turn(talk: Talk, method: Method) -> Iterator[Question]:
@@ -329,10 +284,10 @@ def _in_turn(talk: Talk, method: Method) -> Iterator[Question]:
         yield question
 
 
-def mistakes(talks: Iterable[Talk], count: Counter) -> Iterator[str]:
+def mistakes(talks: Iterable[Talk], labelled: LabelledSet, count: Counter) -> Iterator[str]:
     """Yield an account of each question that lacks a needed turn, or that needs none and gets a useless one."""
     for talk in talks:
-        method = Gatekeeper(count, GatekeeperConfig())
+        method = Gatekeeper(count, GatekeeperConfig(), budget=labelled.budget, fitted_on=labelled.fitted_on)
         for question in _in_turn(talk, method):
             selection = method.explain(question)
             sent = {turn.turn_id: turn for turn in selection.turns}
@@ -351,15 +306,16 @@ def mistakes(talks: Iterable[Talk], count: Counter) -> Iterator[str]:
 
 
 def by_group(
-    asked: Iterable[tuple[Talk, Question, Outcome]], kinds_of: Mapping[str, Collection[str]] = GROUPS
+    asked: Iterable[tuple[Talk, Question, Outcome]], groups: Mapping[str, Collection[str]] = GROUPS
 ) -> dict[str, Tally]:
-    """Return a tally for all questions, for each group of kinds and for each language."""
+    """Return a tally for all questions, for each group of kinds, for each kind and for each language."""
     tallies: dict[str, Tally] = defaultdict(Tally)
     for talk, question, outcome in asked:
-        groups = [name for name, kinds in kinds_of.items() if question.kind in kinds]
-        for name in ("all questions", *groups, f"language {talk.language}"):
+        within = [name for name, kinds in groups.items() if question.kind in kinds]
+        for name in ("all questions", *within, question.kind, f"language {talk.language}"):
             tallies[name].outcomes.append(outcome)
-    order = ["all questions", *kinds_of, *sorted(name for name in tallies if name.startswith("language"))]
+    order = ["all questions", *groups]
+    order += sorted(tallies.keys() - {*order}, key=lambda name: (name.startswith("language "), name))
     return {name: tallies[name] for name in order if name in tallies}
 
 
@@ -380,83 +336,132 @@ def changes(asked: Sequence[tuple[Talk, Question, Outcome]]) -> Row:
     }
 
 
-def run(talks: Sequence[Talk], count: Counter, budget: int, *, peers: bool) -> dict[str, list[Row]]:
-    """Return the tables: all methods over all questions, and ours by group."""
-    tables: dict[str, list[Row]] = {"methods": [], "groups": [], "kinds": []}
-    for name, make in methods(count, budget, peers=peers).items():
+def run(talks: Sequence[Talk], labelled: LabelledSet, count: Counter, *, peers: bool) -> dict[str, list[Row]]:
+    """Return the tables: all methods over all questions, and ours by group and kind of question."""
+    tables: dict[str, list[Row]] = {"methods": [], "groups": []}
+    shown = (OURS,) if labelled.groups else (OURS, FILL)
+    for name, budget, make in ways(labelled, count, peers=peers):
+        method: Row = {"method": name, "budget": budget}
         if make is None:
-            tables["methods"].append({"method": name, "questions": NOT_INSTALLED})
+            tables["methods"].append({**method, "questions": NOT_INSTALLED})
             continue
         asked = list(ask(talks, make))
-        groups = by_group(asked)
-        hanging, back = (groups[group].row()["needed"] for group in list(GROUPS)[:2])
-        tables["methods"].append(
-            {
-                "method": name,
-                **groups["all questions"].row(),
-                "follow-ups": hanging,
-                "going back": back,
-                **changes(asked),
-            }
-        )
-        tables["groups"] += [{"method": name, "group": group, **tally.row()} for group, tally in groups.items()]
-        if name == OURS:
-            kinds = {question.kind: Tally() for _, question, _ in asked}
-            for _, question, outcome in asked:
-                kinds[question.kind].outcomes.append(outcome)
-            tables["kinds"] = [{"kind": kind, **tally.row()} for kind, tally in sorted(kinds.items())]
+        rows = {group: tally.row() for group, tally in by_group(asked, labelled.groups).items()}
+        columns = {column: rows[group]["hit"] if group in rows else None for column, group in labelled.columns}
+        moves = changes(asked) if labelled.groups else {}
+        tables["methods"].append({**method, **rows["all questions"], **columns, **moves})
+        tables["groups"] += [{**method, "group": group, **row} for group, row in rows.items() if name in shown]
     return tables
 
 
-def ablation_rows(talks: Sequence[Talk], count: Counter) -> list[Row]:
-    """Return the measures with each part off."""
-    rows = []
-    for name, config in ablations(GatekeeperConfig()):
-        groups = by_group(ask(talks, lambda config=config: Gatekeeper(count, config)))  # type: ignore[misc]
-        shown = {group: groups[group].row() for group in ("all questions", *list(GROUPS)[:2], *list(GROUPS)[6:9:2])}
-        whole = shown.pop("all questions")
-        columns = {group.split(",")[0]: row["needed"] or row["tokens"] for group, row in shown.items()}
-        rows.append({"part": name, **{key: whole[key] for key in ("needed", "tokens", "useless")}, **columns})
-    return rows
+def asked_rows(talks: Sequence[Talk], labelled: LabelledSet, count: Counter) -> list[Row]:
+    """Return what is got for each coverage that is asked for, and how far the info is off in the mean."""
+    rows: list[Row] = []
+    for coverage in COVERAGES:
+        config = covering(coverage)
+        made = ask(talks, lambda config=config: Gatekeeper(count, config, fitted_on=labelled.fitted_on))  # type: ignore[misc]
+        row = Tally([outcome for _, _, outcome in made]).row()
+        shown = {name: row[name] for name in ("info", "hit", "tokens", "tokens, nothing")}
+        rows.append({"asked": 100 * coverage, **shown, "off": row["info"] - 100 * coverage})
+    error = _mean(abs(row["off"]) for row in rows)
+    return [*rows, {"asked": "mean absolute error", "off": error}]
+
+
+def plotted(tables: Mapping[str, list[Row]]) -> dict[str, list[tuple[float, float]]]:
+    """Return the curves of info and hit over the coverage asked for, and the line where both are equal."""
+    curves = {"asked": [(100 * each, 100 * each) for each in COVERAGES]}
+    for name, rows in tables.items():
+        if name.endswith(", asked"):
+            for measure in ("info", "hit"):
+                points = [(row["asked"], row[measure]) for row in rows if measure in row]
+                curves[f"{name.removesuffix(', asked')}, {measure}"] = points
+    return curves
+
+
+def law_rows(talks: Iterable[Talk], labelled: LabelledSet, count: Counter) -> list[Row]:
+    """Return the law beside the words of the real next answer that a cut turn keeps, by share of the turn that is sent.
+
+    Measures the forms that needed turns get at ``LAW_BUDGETS``, for the questions that are turns of the conversation:
+    their answers show what is used of a turn.
+    """
+    forms: dict[str, list[tuple[float, float, float]]] = {f"{at / 10} to {(at + 1) / 10}": [] for at in range(10)}
+    steps = [*forms]
+    for talk in talks:
+        method = Gatekeeper(count, GatekeeperConfig(), fitted_on=labelled.fitted_on)
+        for question in _in_turn(talk, method):
+            for form in _cut_forms(talk, question, method):
+                forms[steps[int(10 * form[0])]].append(form)
+    forms["any"] = [form for some in forms.values() for form in some]
+    return [
+        {
+            "sent / whole": name,
+            "forms": len(some),
+            "square root": _mean(100 * math.sqrt(share) for share, _, _ in some),
+            "words of the answer": _mean(100 * answer for _, answer, _ in some),
+            "of answer and question": _mean(100 * both for _, _, both in some),
+        }
+        for name, some in forms.items()
+    ]
+
+
+def _cut_forms(talk: Talk, question: Question, method: Gatekeeper) -> Iterator[tuple[float, float, float]]:
+    """Yield the share of tokens of each form of a needed turn, and its share of the words of the answer and of both."""
+    asked, answer = telling_terms(question.text), telling_terms(question.answer)
+    sent = {(part.turn_id, part.text): part for budget in LAW_BUDGETS for part in method.send(question, budget)}
+    for part in sent.values():
+        whole, form = telling_terms(talk.blocks[part.turn_id].text), telling_terms(part.text)
+        used, both = whole & answer - asked, whole & (answer | asked)
+        if part.turn_id in _needed(question) and part.tokens < part.whole and len(used) >= LEAST_WORDS:
+            yield part.tokens / part.whole, len(used & form) / len(used), len(both & form) / len(both)
 
 
 TITLES = {
-    "methods": "All questions: needed turns in per cent, tokens, and useless old turns at a change of topic",
-    "groups": "By group of questions",
-    "kinds": "By kind of question",
-    "ablation": "One part off at a time: needed turns in per cent, tokens; tokens of new and off-topic questions",
+    "methods": "all questions: needed turns in per cent, tokens",
+    "groups": "by group and kind of question",
+    "asked": "coverage asked for, info got, in per cent",
+    "law": "words of the real next answer that a cut turn keeps, in per cent",
 }
 
 
 def main() -> None:
-    """Measure, print the tables, write JSON if asked to."""
-    parser = options(__doc__, data="everyday/everyday_dev.jsonl", required=False)
+    """Measure, print the tables, write JSON and the plot if asked to."""
+    parser = options(__doc__, data="everyday, beam or memdaily", required=False)
     parser.add_argument("--own", action="store_true", help="measure on our own questions, which need no folder")
+    parser.add_argument("--set", choices=("everyday", "beam", "memdaily"), default="everyday", help="the conversations")
     parser.add_argument("--show", action="store_true", help="print the questions that went wrong instead, with reasons")
+    parser.add_argument("--law", action="store_true", help="measure what a cut turn keeps instead")
     parser.add_argument("--counter", choices=("estimate", "cl100k"), default="estimate")
-    parser.add_argument("--budget", type=int, default=300, help="tokens that peers fill (300)")
-    parser.add_argument("--file", default="everyday/everyday_dev.jsonl", help="the conversations, below the folder")
-    parser.add_argument("--ablate", action="store_true", help="measure with each part off instead")
+    parser.add_argument(
+        "--budgets", type=int, nargs="+", help="tokens to fill (300; BEAM 1000 4000 16000; MemDaily 200)"
+    )
+    parser.add_argument("--plot", type=Path, help="also draw the info got over the coverage asked for here, as SVG")
     chosen = parser.parse_args()
     if not chosen.own and chosen.data is None:
         parser.error("--data is needed without --own")
-    talks = read_everyday(OWN if chosen.own else chosen.data / chosen.file)
-    talks = sampled(talks, 10 if chosen.quick else None)
     count = counter(chosen.counter)
-    if chosen.show:
-        print("\n".join(mistakes(talks, count)))
-        return
-    if chosen.ablate:
-        tables = {"ablation": ablation_rows(talks, count)}
-    else:
-        tables = run(talks, count, chosen.budget, peers=not chosen.ours_only)
-    for name, rows in tables.items():
-        shown = [row for row in rows if row.get("method", OURS) == OURS or name != "groups"]
-        print_table(TITLES[name], shown, markdown=chosen.markdown)
-    questions = sum(len(talk.questions) for talk in talks)
-    print(f"\n{questions} questions to {len(talks)} conversations, tokens by {chosen.counter}")
-    settings = {"counter": chosen.counter, "budget": chosen.budget, "questions": questions}
-    write_json(chosen.json, "everyday", settings, tables)
+    written: dict[str, list[Row]] = {}
+    for each in SETS["own" if chosen.own else chosen.set]:
+        labelled = each._replace(fills=tuple(chosen.budgets or each.fills))
+        talks = labelled.read((chosen.data or OWN) / labelled.file)
+        talks = sampled(talks, -(-len(talks) // QUICK_SHARE) if chosen.quick else None)
+        if chosen.show:
+            print("\n".join(mistakes(talks, labelled, count)))
+            continue
+        if chosen.law:
+            tables = {"law": law_rows(talks, labelled, count)}
+        else:
+            with kept_vectors(chosen.vectors):
+                tables = run(talks, labelled, count, peers=not chosen.ours_only)
+            if labelled.fitted_on != "both":
+                tables["asked"] = asked_rows(talks, labelled, count)
+        for name, rows in tables.items():
+            print_table(f"{labelled.name}, {TITLES[name]}", rows, markdown=chosen.markdown)
+            written[f"{labelled.name}, {name}"] = rows
+        questions = sum(len(talk.questions) for talk in talks)
+        print(f"\n{questions} questions to {len(talks)} conversations, tokens by {chosen.counter}")
+    write_plot(chosen.plot, "Coverage asked for, info got", plotted(written), axes=ASKED)
+    named = ("set", "own", "counter", "budgets", "quick")
+    write_json(chosen.json, "everyday", {name: getattr(chosen, name) for name in named}, written)
 
 
 if __name__ == "__main__":

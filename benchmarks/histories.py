@@ -14,20 +14,22 @@ from typing import TYPE_CHECKING, Any
 
 from benchmarks.budget import counter
 from benchmarks.data import sampled
-from benchmarks.everyday import GROUPS, Method, Sent, ask, by_group, changes, read_everyday
+from benchmarks.everyday import Method, Sent, ask, by_group, changes, cross_fitted
 from benchmarks.report import options, print_table, write_json
+from benchmarks.talks import GROUPS, SETS
 from gatekeeper_core import ContextGatekeeper, GatekeeperConfig, HistoryConfig, Message, select_history
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from benchmarks.data import Block
-    from benchmarks.everyday import Question, Talk
+    from benchmarks.talks import Question, Talk
     from gatekeeper_core import HistoryView
 
     Counter = Callable[[str], int]
     Row = dict[str, Any]
 
+LABELLED = SETS["everyday"][0]
 BUDGET = 4000
 SIZES = (0, 250, 500, 1000, 2000)
 
@@ -46,7 +48,8 @@ class History(Method):
     def __init__(
         self, count: Counter, cuts: list[bool], *, steady: bool = False, trim: bool = True, passthrough_below: int = 0
     ) -> None:
-        self._gatekeeper = ContextGatekeeper(config=GatekeeperConfig(trim=trim), token_counter=count)
+        gatekeeper = ContextGatekeeper(config=GatekeeperConfig(trim=trim), token_counter=count)
+        self._gatekeeper = cross_fitted(gatekeeper, LABELLED.fitted_on)
         self._count = count
         self._cuts = cuts
         self._steady = steady
@@ -72,7 +75,8 @@ class History(Method):
     def _sent(self, turn: int, cut: dict[int, Message]) -> Sent:
         places = (2 * turn, 2 * turn + 1)
         texts = [cut.get(at, self._messages[at]).text for at in places]
-        return Sent(turn, "\n".join(texts), sum(map(self._count, texts)), not cut.keys().isdisjoint(places))
+        whole = sum(self._count(self._messages[at].text) for at in places)
+        return Sent(turn, "\n".join(texts), sum(map(self._count, texts)), whole)
 
 
 def measured(talks: Sequence[Talk], count: Counter, **arguments: Any) -> Row:
@@ -81,8 +85,8 @@ def measured(talks: Sequence[Talk], count: Counter, **arguments: Any) -> Row:
     asked = list(ask(talks, lambda: History(count, cuts, **arguments)))
     groups = by_group(asked)
     row = groups["all questions"].row()
-    shown = {name: row[name] for name in ("needed", "words", "tokens", "tokens, all", "useless")}
-    hanging, back = (groups[name].row()["needed"] if name in groups else None for name in list(GROUPS)[:2])
+    shown = {name: row[name] for name in ("hit", "info", "tokens", "tokens, all", "useless")}
+    hanging, back = (groups[name].row()["hit"] if name in groups else None for name in list(GROUPS)[:2])
     same = 100 * sum(cuts) / len(cuts) if cuts else None
     return {
         **shown,
@@ -96,10 +100,10 @@ def measured(talks: Sequence[Talk], count: Counter, **arguments: Any) -> Row:
 
 def main() -> None:
     """Measure, print the tables, write JSON if asked to."""
-    parser = options(__doc__, data="everyday/everyday_dev.jsonl")
+    parser = options(__doc__, data=LABELLED.file)
     parser.add_argument("--counter", choices=("estimate", "cl100k"), default="estimate")
     chosen = parser.parse_args()
-    talks = sampled(read_everyday(chosen.data / "everyday/everyday_dev.jsonl"), 10 if chosen.quick else None)
+    talks = sampled(LABELLED.read(chosen.data / LABELLED.file), 10 if chosen.quick else None)
     count = counter(chosen.counter)
     ways: dict[str, dict[str, Any]] = {
         "whole messages": {"trim": False},

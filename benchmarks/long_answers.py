@@ -1,9 +1,9 @@
 """Long answers: does the one sentence that a question needs get through every door, and at how many tokens?
 
-Run ``python -m benchmarks.long_answers [--counter cl100k] [--talks 20] [--whole]``. Each conversation has six turns
-whose answers are thirty sentences long, in Chinese, English or both; the question goes back to one sentence of one of
-them, never of the newest. What is measured is the past that is sent: through ``select_history``, the LangChain
-middleware, the LlamaIndex memory and the context builder. ``--whole`` sends whole messages (``trim=False``).
+Run ``python -m benchmarks.long_answers [--counter cl100k] [--talks 20] [--coverage 0.85] [--whole]``. Each conversation
+has six turns whose answers are thirty sentences long, in Chinese, English or both; the question goes back to one
+sentence of one of them, never of the newest. What is measured is the past that is sent: through ``select_history``, the
+LangChain middleware, the LlamaIndex memory and the context builder. ``--whole`` sends whole messages (``trim=False``).
 
 * **needed**: conversations in which a message of the needed turn is sent; **sentence**: in which its sentence is.
 * **tokens**: mean of the past that is sent; **turns**: how many turns that is.
@@ -287,16 +287,16 @@ def _talk(language: str, chance: random.Random) -> LongTalk:
 # --- the doors --------------------------------------------------------------------------------------------------------
 
 
-def through_history(talk: LongTalk, count: Counter, *, trim: bool) -> list[str]:
+def through_history(talk: LongTalk, count: Counter, *, gatekeeper: GatekeeperConfig) -> list[str]:
     """Return the texts of the past that ``select_history`` sends."""
-    gatekeeper = ContextGatekeeper(config=GatekeeperConfig(trim=trim), token_counter=count)
     config = HistoryConfig(token_budget=BUDGET, passthrough_below=0, run=None)
-    view = select_history(talk.messages, gatekeeper=gatekeeper, config=config)
+    selector = ContextGatekeeper(config=gatekeeper, token_counter=count)
+    view = select_history(talk.messages, gatekeeper=selector, config=config)
     replaced = dict(view.replaced)
     return [replaced.get(at, talk.messages[at]).text for at in view.kept][:-1]
 
 
-def through_middleware(talk: LongTalk, count: Counter, *, trim: bool) -> list[str]:
+def through_middleware(talk: LongTalk, count: Counter, *, gatekeeper: GatekeeperConfig) -> list[str]:
     """Return the texts of the past that the LangChain middleware sends."""
     from langchain.agents.middleware import ModelRequest, ModelResponse
     from langchain_core.language_models.fake_chat_models import FakeListChatModel
@@ -315,12 +315,12 @@ def through_middleware(talk: LongTalk, count: Counter, *, trim: bool) -> list[st
         seen.extend(sent.messages)
         return ModelResponse(result=[AIMessage("ok")])
 
-    config = HistoryConfig(token_budget=BUDGET, posture="thrifty", gatekeeper=GatekeeperConfig(trim=trim))
+    config = HistoryConfig(token_budget=BUDGET, posture="thrifty", gatekeeper=gatekeeper)
     GatekeeperMiddleware(config, token_counter=count).wrap_model_call(request, handler)
     return [str(message.content) for message in seen][:-1]
 
 
-def through_memory(talk: LongTalk, count: Counter, *, trim: bool) -> list[str]:
+def through_memory(talk: LongTalk, count: Counter, *, gatekeeper: GatekeeperConfig) -> list[str]:
     """Return the texts of the past that the LlamaIndex memory gives."""
     from llama_index.core.base.llms.types import ChatMessage
 
@@ -330,16 +330,18 @@ def through_memory(talk: LongTalk, count: Counter, *, trim: bool) -> list[str]:
     memory = GatekeeperMemoryBuffer.from_defaults(
         said,
         tokenizer_fn=lambda text: [0] * count(text),
-        config=HistoryConfig(token_budget=BUDGET, posture="thrifty", gatekeeper=GatekeeperConfig(trim=trim)),
+        config=HistoryConfig(token_budget=BUDGET, posture="thrifty", gatekeeper=gatekeeper),
     )
     return [message.content or "" for message in memory.get()][:-1]
 
 
-def through_builder(talk: LongTalk, count: Counter, *, trim: bool, mode: HistoryMode = "gated") -> list[str]:
+def through_builder(
+    talk: LongTalk, count: Counter, *, gatekeeper: GatekeeperConfig, mode: HistoryMode = "gated"
+) -> list[str]:
     """Return the texts of the past that the context builder sends."""
     from gatekeeper_core import Thread
 
-    history = HistoryConfig(mode=mode, posture="thrifty", gatekeeper=GatekeeperConfig(trim=trim))
+    history = HistoryConfig(mode=mode, posture="thrifty", gatekeeper=gatekeeper)
     config = ContextBuilderConfig(history=history, enable_summary=False)
     builder = ContextBuilder(config, token_counter=count)
     built = builder.build(Thread("t", talk.messages), talk.messages[-1].text, "")
@@ -358,11 +360,13 @@ DOORS: dict[str, Callable[..., list[str]]] = {
 }
 
 
-def measured(talks: Sequence[LongTalk], door: Callable[..., list[str]], count: Counter, *, trim: bool) -> Row:
+def measured(
+    talks: Sequence[LongTalk], door: Callable[..., list[str]], count: Counter, *, gatekeeper: GatekeeperConfig
+) -> Row:
     """Return what a door sends of the past, over all conversations."""
     needed = sentence = tokens = turns = 0
     for talk in talks:
-        sent = door(talk, count, trim=trim)
+        sent = door(talk, count, gatekeeper=gatekeeper)
         opening = group_turns(talk.messages)[talk.needed].user_text
         needed += opening in sent
         sentence += any(talk.fact in text for text in sent)
@@ -377,12 +381,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--talks", type=int, default=20)
     parser.add_argument("--counter", choices=("estimate", "cl100k"), default="estimate")
+    parser.add_argument("--coverage", type=float, default=GatekeeperConfig().coverage)
     parser.add_argument("--whole", action="store_true", help="send whole messages")
     parser.add_argument("--markdown", action="store_true", help="print a Markdown table, for a page")
     parser.add_argument("--json", type=Path, help="also write the figures here")
     chosen = parser.parse_args()
     talks, count = long_talks(chosen.talks), counter(chosen.counter)
-    rows = [{"door": name, **measured(talks, door, count, trim=not chosen.whole)} for name, door in DOORS.items()]
+    config = GatekeeperConfig(trim=not chosen.whole, coverage=chosen.coverage)
+    rows = [{"door": name, **measured(talks, door, count, gatekeeper=config)} for name, door in DOORS.items()]
     print_table("Answers of thirty sentences: the past that is sent", rows, markdown=chosen.markdown)
     everything = sum(count(message.text) for talk in talks for message in talk.messages[:-1]) / len(talks)
     print(f"\n{len(talks)} conversations, {everything:.0f} tokens of history each, counted by {chosen.counter}")

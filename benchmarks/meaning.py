@@ -6,39 +6,37 @@ our selection by words alone and with the packaged encoder as its embedder, from
 
 * **everyday**: by kind of question, in the default mode; and filling ``--budget`` tokens beside the peers. ``--own``
   asks the questions beside this module instead, which need no folder.
-* **LoCoMo**: evidence recall at five budgets, and of the default mode over ``eta``, also at equal tokens.
+* **LoCoMo**: evidence recall at five budgets, and of the default strategy over ``coverage``.
 * **memory**: recall of Chinese memories, by ``LongTermMemory`` and by the scores of the selection.
-* ``--ablate``: the same in short, with one part off at a time; its gain is what is lost without it.
 * ``--cost``: what it costs; see ``benchmarks.meaning_cost``.
 """
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from benchmarks import everyday, long_term_memory, memory, selection
-from benchmarks.ablation import ablations
 from benchmarks.budget import counter
 from benchmarks.data import read_locomo, read_memories, sampled
 from benchmarks.embedding import MULTILINGUAL, kept_vectors
-from benchmarks.everyday import CHANGES, GROUPS, HANGING, OWN, ask, by_group, read_everyday
+from benchmarks.everyday import ask, by_group
 from benchmarks.meaning_cost import cost_tables
 from benchmarks.peers import FUSED, MODEL_ALONE, NOT_INSTALLED, missing
 from benchmarks.report import options, print_table, write_json
-from benchmarks.selection import BUDGETS, by_budget, comparison_rows, measure_ours, measure_ranking, minimal_rows
+from benchmarks.selection import BUDGETS, by_budget, gate_rows, measure_ours, measure_ranking
+from benchmarks.talks import OWN, SETS
 from gatekeeper_core import GatekeeperConfig
 from gatekeeper_core.encoder import TextEncoder
-from gatekeeper_core.selection.meaning import Meaning
-from gatekeeper_core.selection.planner import Planner
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from benchmarks.data import Block, Conversation, MemoryQuery
-    from benchmarks.everyday import Method, Talk
+    from benchmarks.everyday import Method
+    from benchmarks.talks import Talk
     from gatekeeper_core.embedding import Embedder
-    from gatekeeper_core.selection.retrieval import Score
 
     Counter = Callable[[str], int]
     Row = dict[str, Any]
@@ -50,21 +48,7 @@ WITH_MODEL = f"{WORDS} + {MULTILINGUAL.name}"
 PEERS_BESIDE = (MODEL_ALONE, FUSED)
 QUICK_TALKS, QUICK_DIALOGUES = 10, 20
 _LARGEST = BUDGETS[-1]
-_FILL = GatekeeperConfig(mode="fill")
-
-KINDS: dict[str, tuple[str, ...]] = {
-    "follow-ups": HANGING,
-    "going back": ("return_worded", "return_plain", "detail_same_topic"),
-    "word form": ("word_form",),
-    "paraphrase": ("paraphrase",),
-    "other language": ("cross_lingual",),
-    "list": ("list",),
-    "several turns": ("multi",),
-    "about the conversation": GROUPS["about the conversation"],
-    "new topic": CHANGES,
-    "off-topic": ("off_topic",),
-    "small talk": ("smalltalk",),
-}
+_FILL = GatekeeperConfig(strategy="fill")
 
 
 def within_limits(embedder: Embedder) -> TextEncoder:
@@ -76,38 +60,44 @@ def within_limits(embedder: Embedder) -> TextEncoder:
 
 
 def everyday_tables(
-    talks: Sequence[Talk], count: Counter, budget: int, encoder: TextEncoder, *, peers: bool = True
+    talks: Sequence[Talk],
+    count: Counter,
+    budget: int,
+    encoder: TextEncoder,
+    *,
+    fitted_on: str = "both",
+    peers: bool = True,
 ) -> Tables:
     """Return what the default mode finds and sends by kind of question, and what is found by filling a budget."""
-    config = GatekeeperConfig()
+    ours, config = partial(everyday.Gatekeeper, count, fitted_on=fitted_on), GatekeeperConfig()
     made: dict[str, Callable[[], Method]] = {
-        WORDS: lambda: everyday.Gatekeeper(count, _FILL, budget=budget),
-        WITH_MODEL: lambda: everyday.Gatekeeper(count, _FILL, budget=budget, embedder=encoder),
+        WORDS: lambda: ours(_FILL, budget=budget),
+        WITH_MODEL: lambda: ours(_FILL, budget=budget, embedder=encoder),
     }
     for name in PEERS_BESIDE if peers else ():
         if not missing(name):
             made[name] = lambda name=name: everyday.Ranked(name, count, budget)  # type: ignore[misc]
-    words = by_group(ask(talks, lambda: everyday.Gatekeeper(count, config)), KINDS)
-    meant = by_group(ask(talks, lambda: everyday.Gatekeeper(count, config, embedder=encoder)), KINDS)
-    minimal, fill = [], []
+    words = by_group(ask(talks, lambda: ours(config)))
+    meant = by_group(ask(talks, lambda: ours(config, embedder=encoder)))
+    gate, fill = [], []
     for group, tally in words.items():
         both = {"words": tally.row(), "with model": meant[group].row()}
         row: Row = {"group": group, "questions": len(tally.outcomes)}
-        for measure in ("needed", "tokens", "useless"):
+        for measure in ("hit", "info", "tokens, all", "useless"):
             row |= {f"{measure}, {name}": figures[measure] for name, figures in both.items()}
-        minimal.append(row)
+        gate.append(row)
     for name, make in made.items():
-        groups = {group: tally.row() for group, tally in by_group(ask(talks, make), KINDS).items()}
-        needed = {group: row["needed"] for group, row in groups.items() if row["needed"] is not None}
-        fill.append({"method": name, **needed, "tokens": groups["all questions"]["tokens, all"]})
+        groups = {group: tally.row() for group, tally in by_group(ask(talks, make)).items()}
+        hits = {group: row["hit"] for group, row in groups.items() if row["hit"] is not None}
+        fill.append({"method": name, **hits, "tokens": groups["all questions"]["tokens, all"]})
     fill += [{"method": name, "all questions": NOT_INSTALLED} for name in PEERS_BESIDE if peers and missing(name)]
-    return {"everyday, minimal": minimal, "everyday, fill": fill}
+    return {"everyday, gate": gate, "everyday, fill": fill}
 
 
 def locomo_tables(
     conversations: Sequence[Conversation], count: Counter, encoder: TextEncoder, *, peers: bool = True
 ) -> Tables:
-    """Return recall at five budgets with its mean, over ``eta``, and the difference at equal tokens."""
+    """Return recall at five budgets with its mean, and over ``coverage``."""
     fill: list[Row] = [
         {**by_budget(WORDS, measure_ours(conversations, _FILL, BUDGETS, count), "recall")},
         {**by_budget(WITH_MODEL, measure_ours(conversations, _FILL, BUDGETS, count, encoder), "recall")},
@@ -120,10 +110,10 @@ def locomo_tables(
     for row in fill:
         recalls = [row[str(budget)] for budget in BUDGETS]
         row["mean"] = sum(recalls) / len(recalls) if isinstance(recalls[0], float) else None
-    words, meant = minimal_rows(conversations, count), minimal_rows(conversations, count, encoder)
-    minimal = [
+    words, meant = gate_rows(conversations, count), gate_rows(conversations, count, encoder)
+    gate = [
         {
-            "eta": row["eta"],
+            "coverage": row["coverage"],
             "recall, words": row["recall"],
             "recall, with model": other["recall"],
             "tokens, words": row["tokens"],
@@ -131,8 +121,7 @@ def locomo_tables(
         }
         for row, other in zip(words, meant, strict=True)
     ]
-    comparison = comparison_rows(meant, words, name="with model - words")
-    return {"LoCoMo, fill": fill, "LoCoMo, minimal": minimal, "LoCoMo, comparison": comparison}
+    return {"LoCoMo, fill": fill, "LoCoMo, gate": gate}
 
 
 def memory_tables(
@@ -156,82 +145,12 @@ def memory_tables(
     return {"memory": rows}
 
 
-# --- one part off at a time -----------------------------------------------------------------------------------------
-
-
-class _NoCandidates(Meaning):
-    def __init__(self, *arguments: Any) -> None:
-        super().__init__(*arguments)
-        self.nearest = ()
-
-
-class _NothingUnlike(Meaning):
-    def is_unlike(self, turn_id: int) -> bool:  # noqa: ARG002 - whatever the turn
-        return False
-
-
-class _NoEvidence(Planner):
-    def _told_by(self, scores: Sequence[Score]) -> dict[int, float]:
-        meaning, self.meaning = self.meaning, None
-        told = super()._told_by(scores)
-        self.meaning = meaning
-        return told
-
-
-MEANING_PARTS: dict[str, dict[str, dict[str, Any]]] = {
-    "no candidates by meaning": {"constants": {"gatekeeper.Meaning": _NoCandidates, "meaning.Meaning": _NoCandidates}},
-    "no bonus on the score": {"constants": {"retrieval._MEANING_WEIGHT": 0.0}},
-    "no evidence by meaning": {"constants": {"gatekeeper.Planner": _NoEvidence}},
-    "what is unlike stays": {"constants": {"gatekeeper.Meaning": _NothingUnlike}},
-}
-"""By name the values that switch the part off, as for ``benchmarks.ablation``."""
-
-
-def ablation_tables(
-    talks: Sequence[Talk],
-    conversations: Sequence[Conversation],
-    memories: Memories,
-    queries: Sequence[MemoryQuery],
-    count: Counter,
-    encoder: TextEncoder,
-) -> Tables:
-    """Return the measures with each part off, and what each part gains."""
-
-    def measured(config: GatekeeperConfig, encoder: TextEncoder | None) -> Row:
-        groups = by_group(ask(talks, lambda: everyday.Gatekeeper(count, config, embedder=encoder)), KINDS)
-        rows = {group: tally.row() for group, tally in groups.items()}
-        fill = measure_ours(conversations, _FILL, BUDGETS, count, encoder)
-        stop = measure_ours(conversations, config, (_LARGEST,), count, encoder)[_LARGEST].row()
-        ranks = memory.ours(memories, config, encoder)
-        return {
-            "needed": rows["all questions"]["needed"],
-            "tokens": rows["all questions"]["tokens"],
-            **{group: rows[group]["needed"] for group in ("paraphrase", "other language") if group in rows},
-            **{f"{group}, tokens": rows[group]["tokens"] for group in ("new topic", "off-topic") if group in rows},
-            "LoCoMo fill, mean": sum(tally.row()["recall"] for tally in fill.values()) / len(BUDGETS),
-            "LoCoMo minimal": stop["recall"],
-            "LoCoMo tokens": stop["tokens"],
-            **{f"R@10, {each}": memory.measure(memories, queries, ranks, each)["R@10"] for each in memory.VARIANTS},
-        }
-
-    figures = {name: measured(config, encoder) for name, config in ablations(GatekeeperConfig(), MEANING_PARTS)}
-    figures["words alone"] = measured(GatekeeperConfig(), None)
-    whole, *others = figures
-    gains = [
-        {"part": name, **{key: figures[whole][key] - value for key, value in figures[name].items()}} for name in others
-    ]
-    return {"ablation": [{"part": name, **row} for name, row in figures.items()], "ablation, gain": gains}
-
-
 TITLES = {
-    "everyday, minimal": "Everyday conversations, default mode: needed turns in per cent, tokens",
+    "everyday, gate": "Everyday conversations, strategy gate: needed turns in per cent, tokens",
     "everyday, fill": "Everyday conversations, a budget filled: needed turns in per cent",
     "LoCoMo, fill": "LoCoMo: evidence recall in per cent, fill mode, by token budget",
-    "LoCoMo, minimal": "LoCoMo: minimal mode over eta, at a budget of 4000 tokens",
-    "LoCoMo, comparison": "LoCoMo: minimal mode with the model against words alone, at equal mean tokens",
+    "LoCoMo, gate": "LoCoMo: strategy gate over coverage, at a budget of 4000 tokens",
     "memory": "Chinese memories: recall of gold memories in per cent",
-    "ablation": "One part off at a time",
-    "ablation, gain": "What each part gains: everything on - without it",
     "cost, time": "CPU milliseconds, medians",
     "cost, size": "Bytes",
     "cost, model": "The packaged encoder: CPU",
@@ -248,7 +167,6 @@ def main() -> None:
     """Measure, print the tables, write JSON if asked to."""
     parser = options(__doc__, data="everyday, selection and memory", required=False)
     parser.add_argument("--own", action="store_true", help="measure on our own questions, which need no folder")
-    parser.add_argument("--ablate", action="store_true", help="measure with each part off instead")
     parser.add_argument("--cost", action="store_true", help="measure time and size instead, which needs no folder")
     parser.add_argument("--full", action="store_true", help="with --cost, let the model read the whole conversation")
     parser.add_argument("--counter", choices=("estimate", "cl100k"), default="estimate")
@@ -262,21 +180,19 @@ def main() -> None:
     if chosen.cost:
         tables = cost_tables(quick=chosen.quick, full=chosen.full)
     else:
-        talks = read_everyday(OWN if chosen.own else chosen.data / "everyday" / "everyday_dev.jsonl")
-        talks = sampled(talks, QUICK_TALKS if chosen.quick else None)
+        labelled = SETS["own" if chosen.own else "everyday"][0]
+        talks = sampled(labelled.read((chosen.data or OWN) / labelled.file), QUICK_TALKS if chosen.quick else None)
+        asked = partial(everyday_tables, talks, count, chosen.budget, encoder, fitted_on=labelled.fitted_on)
         with kept_vectors(chosen.vectors):
             if chosen.own:
-                tables = everyday_tables(talks, count, chosen.budget, encoder, peers=peers)
+                tables = asked(peers=peers)
             else:
                 conversations = _read_conversations(chosen.data, quick=chosen.quick)
                 memories, queries = read_memories(chosen.data / "memory")
                 queries = sampled(queries, QUICK_DIALOGUES if chosen.quick else None)
-                if chosen.ablate:
-                    tables = ablation_tables(talks, conversations, memories, queries, count, encoder)
-                else:
-                    tables = everyday_tables(talks, count, chosen.budget, encoder, peers=peers)
-                    tables |= locomo_tables(conversations, count, encoder, peers=peers)
-                    tables |= memory_tables(memories, queries, MULTILINGUAL, peers=peers)
+                tables = asked(peers=peers)
+                tables |= locomo_tables(conversations, count, encoder, peers=peers)
+                tables |= memory_tables(memories, queries, MULTILINGUAL, peers=peers)
     for name, rows in tables.items():
         print_table(TITLES[name], rows, markdown=chosen.markdown)
     print(f"\nmodel: {MULTILINGUAL.name}, tokens by {chosen.counter}")

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.ablation import ablations
 from benchmarks.data import read_memories
 from benchmarks.embedding import kept_vectors
 from benchmarks.peers import NOT_INSTALLED, PEERS, missing
@@ -20,7 +19,7 @@ from gatekeeper_core.selection import meaning
 from gatekeeper_core.selection.anchors import count_terms
 from gatekeeper_core.selection.index import TurnIndex
 from gatekeeper_core.selection.meaning import Asked, TurnVectors, excerpt
-from gatekeeper_core.selection.retrieval import expand_query, read_query, score_turns, with_earlier
+from gatekeeper_core.selection.retrieval import expand_query, read_query, score_turns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -36,8 +35,6 @@ if TYPE_CHECKING:
 OURS = "context-gatekeeper"
 DEPTHS = (5, 10)
 VARIANTS = ("last turn", "with earlier turns")
-EARLIER_TURN = 0.9
-"""What a turn weighs in the query against the one after it."""
 
 
 class MemoryIndex:
@@ -67,10 +64,7 @@ class MemoryIndex:
         Args:
             turns: the user turns of the dialogue that make the query, oldest first.
         """
-        *earlier, last = turns
-        before = [(text, EARLIER_TURN**age) for age, text in enumerate(reversed(earlier), 1)]
-        query = with_earlier(read_query(last, self._index), self._index, before)
-        query = expand_query(query, self._index)
+        query = expand_query(read_query("\n".join(turns), self._index), self._index)
         texts, near = self._texts.__getitem__, self._meaning("\n".join(turns))
         depth = max(DEPTHS)
         scores = score_turns(query, self._index, config=self._config, depth=depth, texts=texts, meaning=near)
@@ -158,30 +152,15 @@ def run(memories: Memories, queries: Sequence[MemoryQuery], *, peers: bool) -> l
     ]
 
 
-def ablation_rows(memories: Memories, queries: Sequence[MemoryQuery]) -> list[Row]:
-    """Return R@k by variant with each part off."""
-    return [
-        {"method": name, "query": variant, **measure(memories, queries, ours(memories, config), variant)}
-        for name, config in ablations(GatekeeperConfig())
-        for variant in VARIANTS
-    ]
-
-
 def main() -> None:
     """Measure, print the table, write JSON if asked to."""
-    parser = options(__doc__, data="memory/madial_zh_*.jsonl")
-    parser.add_argument("--ablate", action="store_true", help="measure with each part off instead")
-    chosen = parser.parse_args()
+    chosen = options(__doc__, data="memory/madial_zh_*.jsonl").parse_args()
     memories, queries = read_memories(chosen.data / "memory")
-    if chosen.ablate:
-        rows, title = ablation_rows(memories, queries), "One part off at a time: recall of gold memories, per cent"
-    else:
-        title = "Recall of gold memories, per cent"
-        with kept_vectors(chosen.vectors):
-            rows = run(memories, queries, peers=not chosen.ours_only)
-    print_table(title, rows, markdown=chosen.markdown)
+    with kept_vectors(chosen.vectors):
+        rows = run(memories, queries, peers=not chosen.ours_only)
+    print_table("Recall of gold memories, per cent", rows, markdown=chosen.markdown)
     print(f"\n{len(queries)} dialogues, {sum(map(len, memories.values()))} memories of {len(memories)} users")
-    write_json(chosen.json, "memory", {"queries": len(queries), "ablate": chosen.ablate}, {"memory": rows})
+    write_json(chosen.json, "memory", {"queries": len(queries)}, {"memory": rows})
 
 
 if __name__ == "__main__":

@@ -5,9 +5,7 @@ adjacent messages of a session are a turn; the question alone is the query; the 
 
 * ``fill``: the budget is used, best turns first; recall at five budgets. Peers take blocks in the order of their rank,
   passing over what does not fit.
-* ``minimal``: the default stop, over ``eta``: recall against the mean tokens spent; beside it a stop at a share ``tau``
-  of the best score, on the same scores.
-* ``--ablate``: the same with one part switched off at a time.
+* ``gate``: the default strategy, over ``coverage``: recall against the mean tokens spent.
 * ``--dates``: the messages tell when their session was held, which a question may name. Peers are not told.
 
 A message is found if it is sent whole, or if 70 % of the words that it shares with the answer are in the excerpt that
@@ -21,12 +19,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.ablation import ablations
 from benchmarks.budget import block_costs, counter, take_in_order
-from benchmarks.curves import compare
 from benchmarks.data import Block, Conversation, read_locomo, sampled
 from benchmarks.embedding import kept_vectors
-from benchmarks.excerpts import words_kept
+from benchmarks.everyday import covering
 from benchmarks.peers import NOT_INSTALLED, PEERS, missing
 from benchmarks.plot import write_plot
 from benchmarks.report import options, print_table, write_json
@@ -46,11 +42,11 @@ if TYPE_CHECKING:
     Row = dict[str, Any]
 
 BUDGETS = (250, 500, 1000, 2000, 4000)
-ETAS = (0.60, 0.65, 0.70, 0.75, 0.80, 0.85, 0.90, 0.95)
-TAUS = (0.9, 0.8, 0.7, 0.65, 0.6, 0.55, 0.5, 0.45, 0.4, 0.35, 0.3, 0.25, 0.2, 0.15)
-COMPARED_TOKENS = (130, 1000)
+COVERAGES = (0.60, 0.65, 0.70, 0.75, 0.80, 0.85, 0.90, 0.95)
 OURS = "context-gatekeeper"
 QUICK_CONVERSATIONS, QUICK_QUESTIONS = 2, 60
+SHARE_OF_WORDS = 0.7
+"""Of the wanted words that an excerpt must keep. Source: ours; evidence is labelled by message, not passage."""
 _LARGEST = BUDGETS[-1]
 
 
@@ -130,16 +126,20 @@ def measure_ours(
 
 def messages_sent(blocks: Sequence[Block], turns: Iterable[SelectedTurn], answer: str) -> tuple[set[str], set[str]]:
     """Return the messages that are sent whole, and those of which the words of the answer are sent."""
-    whole, cut, told = set(), set(), telling_terms(answer)
+    whole, cut, wanted = set(), set(), telling_terms(answer)
     for turn in turns:
         block = blocks[turn.turn_id]
         sides = zip(block.ids, (block.user, block.assistant), (turn.user, turn.assistant), strict=False)
         for message, text, sent in sides:
             if sent == text:
                 whole.add(message)
-            elif words_kept(sent, text, told):
+            elif (words := telling_terms(text) & wanted) and _keeps(sent, words):
                 cut.add(message)
     return whole, cut
+
+
+def _keeps(excerpt: str, words: Collection[str]) -> bool:
+    return len(telling_terms(excerpt).intersection(words)) >= SHARE_OF_WORDS * len(words)
 
 
 def measure_ranking(conversations: Iterable[Conversation], rank: Ranking, count: Counter) -> dict[int, Tally]:
@@ -154,27 +154,6 @@ def measure_ranking(conversations: Iterable[Conversation], rank: Ranking, count:
                 selected, spent = take_in_order(order, costs, budget)
                 tally.add(question.evidence, _messages(conversation, selected), spent)
     return tallies
-
-
-def measure_relative_stop(conversations: Iterable[Conversation], count: Counter) -> dict[float, Tally]:
-    """Return a tally by ``tau``: what scores at least ``tau`` of the best is kept, on the scores of the gatekeeper."""
-    tallies = {tau: Tally() for tau in TAUS}
-    for conversation in conversations:
-        gatekeeper = gatekeeper_for(conversation, GatekeeperConfig(), count)
-        costs = gatekeeper.turn_tokens
-        for question in conversation.questions:
-            selection = gatekeeper.explain(question.text, token_budget=_LARGEST, trim=False)
-            scores = {each.turn_id: each.score.total for each in selection.decisions if each.score is not None}
-            for tau, tally in tallies.items():
-                selected, spent = take_in_order(above_share(scores, tau), costs, _LARGEST)
-                tally.add(question.evidence, _messages(conversation, selected), spent)
-    return tallies
-
-
-def above_share(scores: dict[int, float], tau: float) -> list[int]:
-    """Return the turns that score at least ``tau`` of the best, best first; of equals the newer one first."""
-    best = max(scores.values(), default=0.0)
-    return sorted((at for at in scores if scores[at] >= tau * best), key=lambda at: (-scores[at], -at))
 
 
 def _messages(conversation: Conversation, positions: Iterable[int]) -> set[str]:
@@ -206,7 +185,7 @@ def fill_rows(conversations: Sequence[Conversation], count: Counter, *, peers: b
         (name, None if missing(name) else measure_ranking(conversations, peer_ranking(name), count))
         for name in (PEERS if peers else ())
     ]
-    rows.append((OURS, measure_ours(conversations, GatekeeperConfig(mode="fill"), BUDGETS, count)))
+    rows.append((OURS, measure_ours(conversations, GatekeeperConfig(strategy="fill"), BUDGETS, count)))
     if peers:
         rows.append(("oracle", measure_ranking(conversations, oracle, count)))
     return rows
@@ -219,73 +198,36 @@ def by_budget(name: str, tallies: dict[int, Tally] | None, measure: str) -> Row:
     return {"method": name, **{str(budget): tally.row()[measure] for budget, tally in tallies.items()}}
 
 
-def minimal_rows(
-    conversations: Sequence[Conversation], count: Counter, embedder: TextEncoder | None = None
-) -> list[Row]:
-    """Return the curve over ``eta``."""
+def gate_rows(conversations: Sequence[Conversation], count: Counter, embedder: TextEncoder | None = None) -> list[Row]:
+    """Return the curve over ``coverage``."""
     rows = []
-    base = GatekeeperConfig()
-    for eta in ETAS:
-        config = replace(base, eta=eta)
-        tally = measure_ours(conversations, config, (_LARGEST,), count, embedder)[_LARGEST]
-        rows.append({"eta": f"{eta:.2f}", **tally.row()})
+    for coverage in COVERAGES:
+        tally = measure_ours(conversations, covering(coverage), (_LARGEST,), count, embedder)[_LARGEST]
+        rows.append({"coverage": f"{coverage:.2f}", **tally.row()})
     return rows
-
-
-def comparison_rows(upper: list[Row], lower: list[Row], *, name: str = "eta curve - relative stop") -> list[Row]:
-    """Return how far one curve lies above another, at equal mean tokens."""
-    low, high = COMPARED_TOKENS
-    result = compare(_points(upper), _points(lower), low=low, high=high)
-    if result is None:
-        return []
-    return [
-        {
-            name: "recall",
-            "mean": result.mean,
-            "worst": result.worst,
-            "worst at tokens": round(result.worst_at),
-            "from tokens": round(result.low),
-            "to tokens": round(result.high),
-        }
-    ]
 
 
 def _points(rows: list[Row]) -> list[tuple[float, float]]:
     return [(row["tokens"], row["recall"]) for row in rows if row["tokens"] > 0]
 
 
-def ablation_rows(conversations: Sequence[Conversation], count: Counter) -> list[Row]:
-    """Return recall by budget and of the default stop, with each part off."""
-    rows = []
-    for name, config in ablations(GatekeeperConfig()):
-        fill = measure_ours(conversations, replace(config, mode="fill"), BUDGETS, count)
-        minimal = measure_ours(conversations, config, (_LARGEST,), count)[_LARGEST].row()
-        stop = {"minimal": minimal["recall"], "verbatim": minimal["verbatim"], "minimal tokens": minimal["tokens"]}
-        rows.append({**by_budget(name, fill, "recall"), **stop})
-    return rows
-
-
 def run(conversations: Sequence[Conversation], counter_name: str, *, peers: bool) -> dict[str, list[Row]]:
     """Return the tables of fill and of the stops."""
     count = counter(counter_name)
     fill = fill_rows(conversations, count, peers=peers)
-    minimal = minimal_rows(conversations, count)
-    stops = measure_relative_stop(conversations, count)
-    relative = [{"tau": f"{tau:.2f}", **tally.row()} for tau, tally in stops.items()]
+    gate = gate_rows(conversations, count)
     return {
         "fill": [by_budget(name, tallies, "recall") for name, tallies in fill],
         "fill, all-hit": [by_budget(name, tallies, "all-hit") for name, tallies in fill],
         "fill, verbatim": [by_budget(name, tallies, "verbatim") for name, tallies in fill if name == OURS],
         "fill, tokens": [by_budget(name, tallies, "tokens") for name, tallies in fill],
-        "minimal": minimal,
-        "relative stop": relative,
-        "comparison": comparison_rows(minimal, relative),
+        "gate": gate,
     }
 
 
 def plotted(tables: dict[str, list[Row]]) -> dict[str, list[tuple[float, float]]]:
-    """Return the curves of recall against mean tokens: both stops, and each method at the five budgets."""
-    curves = {"minimal, over eta": _points(tables["minimal"]), "relative stop": _points(tables["relative stop"])}
+    """Return the curves of recall against mean tokens: the strategy gate, and each method at the five budgets."""
+    curves = {"gate, over coverage": _points(tables["gate"])}
     for recall, tokens in zip(tables["fill"], tables["fill, tokens"], strict=True):
         if isinstance(recall[str(BUDGETS[0])], float):
             curves[recall["method"]] = [(tokens[str(budget)], recall[str(budget)]) for budget in BUDGETS]
@@ -296,10 +238,7 @@ TITLES = {
     "fill": "Evidence recall in per cent, fill mode, by token budget",
     "fill, verbatim": "Recall of ours, whole messages alone, fill mode, by token budget",
     "fill, all-hit": "All-hit in per cent, fill mode, by token budget",
-    "minimal": "Minimal mode over eta, at a budget of 4000 tokens",
-    "relative stop": "A stop at a share tau of the best score, on the same scores",
-    "comparison": "Minimal mode against the relative stop, at equal mean tokens",
-    "ablation": "One part off at a time: recall in fill mode by token budget, and of the default stop",
+    "gate": "Strategy gate over coverage, at a budget of 4000 tokens",
 }
 
 
@@ -315,7 +254,6 @@ def main() -> None:
     """Measure, print the tables, write JSON and the plot if asked to."""
     parser = options(__doc__, data="selection/locomo_dev.jsonl")
     parser.add_argument("--counter", choices=("estimate", "cl100k"), default="estimate")
-    parser.add_argument("--ablate", action="store_true", help="measure with each part off instead")
     parser.add_argument("--dates", action="store_true", help="tell when each session was held")
     parser.add_argument("--plot", type=Path, help="also draw the curves here, as SVG")
     chosen = parser.parse_args()
@@ -324,12 +262,9 @@ def main() -> None:
         conversations = [without_dates(each) for each in conversations]
     if chosen.quick:
         conversations = quick_sample(conversations)
-    if chosen.ablate:
-        tables = {"ablation": ablation_rows(conversations, counter(chosen.counter))}
-    else:
-        with kept_vectors(chosen.vectors):
-            tables = run(conversations, chosen.counter, peers=not chosen.ours_only)
-        write_plot(chosen.plot, "Evidence recall against mean tokens", plotted(tables))
+    with kept_vectors(chosen.vectors):
+        tables = run(conversations, chosen.counter, peers=not chosen.ours_only)
+    write_plot(chosen.plot, "Evidence recall against mean tokens", plotted(tables))
     for name, title in TITLES.items():
         if tables.get(name):
             print_table(title, tables[name], markdown=chosen.markdown)

@@ -8,27 +8,25 @@ from __future__ import annotations
 
 import gc
 import sys
-from array import array
+from contextlib import contextmanager
 from importlib import import_module
 from importlib.util import find_spec
 from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from benchmarks.ablation import with_constants
 from benchmarks.embedding import MINI_LM
 from gatekeeper_core import ContextGatekeeper, GatekeeperConfig
+from gatekeeper_core.selection import retrieval
 from gatekeeper_core.selection.anchors import count_terms
-from gatekeeper_core.selection.coverage import coverage_without, value_of, worths
 from gatekeeper_core.selection.index import TurnIndex
 from gatekeeper_core.selection.retrieval import RetrievalConfig, read_query, score_turns
 from gatekeeper_core.tokens import estimate_text_tokens
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 __all__ = [
     "BUDGET",
-    "FORMULA",
     "INDEX_ALONE",
     "METHODS",
     "SELECT",
@@ -38,6 +36,7 @@ __all__ = [
     "Method",
     "Subject",
     "deep_size",
+    "specification_formula",
     "timed_methods",
 ]
 
@@ -47,12 +46,21 @@ TOP = 20
 BUDGET = 4000
 """Tokens, for everything that has a budget."""
 
-FORMULA = {f"retrieval._{part}_WEIGHT": 0.0 for part in ("NEIGHBOUR", "REACH", "SPEAKER", "MEANING")}
-"""The constants that leave the specification's formula and nothing of ours, of a query that is not expanded."""
-
 WEIGHTS = RetrievalConfig()
 
 SELECT, INDEX_ALONE = "gatekeeper select", "gatekeeper, index alone"
+
+
+@contextmanager
+def specification_formula() -> Iterator[None]:
+    """Score by the specification's formula and nothing of ours for a while, a query that is not expanded."""
+    weights = {f"_{part}_WEIGHT": 0.0 for part in ("NEIGHBOUR", "REACH", "SPEAKER", "MEANING")}
+    before = {name: getattr(retrieval, name) for name in weights}
+    vars(retrieval).update(weights)
+    try:
+        yield
+    finally:
+        vars(retrieval).update(before)
 
 
 class Subject:
@@ -84,8 +92,8 @@ class Gatekeeper(Subject):
 
     grows = True
 
-    def __init__(self, mode: Literal["minimal", "fill"]) -> None:
-        self._gatekeeper = ContextGatekeeper(BUDGET, config=GatekeeperConfig(mode=mode))
+    def __init__(self, strategy: Literal["gate", "fill"]) -> None:
+        self._gatekeeper = ContextGatekeeper(BUDGET, config=GatekeeperConfig(strategy=strategy))
 
     def ask(self, question: str) -> Sequence[int]:
         return [int(turn["turn_id"]) for turn in self._gatekeeper.select(question)]
@@ -102,29 +110,20 @@ class IndexAlone(Subject):
     def __init__(self) -> None:
         self._index = TurnIndex()
         self._texts: list[tuple[str, str]] = []
-        self._tokens = array("L")
-        self._eta = GatekeeperConfig().eta
 
     def ask(self, question: str) -> Sequence[int]:
         query = read_query(question, self._index)
         texts = self._texts.__getitem__
-        with with_constants(FORMULA):
+        with specification_formula():
             best = score_turns(query, self._index, config=WEIGHTS, depth=TOP, texts=texts)[:TOP]
-        left = BUDGET
-        values = [(value_of(worth, self._tokens[turn_id]), turn_id) for turn_id, worth in worths(best).items()]
-        for value, turn_id in sorted(values, reverse=True):
-            if coverage_without(value) >= self._eta:
-                break
-            left -= self._tokens[turn_id] if self._tokens[turn_id] <= left else 0
         return [score.turn_id for score in best]
 
     def add(self, user: str, assistant: str) -> None:
         self._index.add(count_terms(user), count_terms(assistant), texts=(user, assistant))
         self._texts.append((user, assistant))
-        self._tokens.append(max(1, estimate_text_tokens(user) + estimate_text_tokens(assistant)))
 
     def index_bytes(self) -> int:
-        return deep_size(self._index) + sys.getsizeof(self._tokens)
+        return deep_size(self._index)
 
 
 class TokenEstimate(Subject):
@@ -195,7 +194,7 @@ def _is_installed(package: str) -> bool:
 
 _LANGCHAIN, _LLAMA = ("langchain_core",), ("llama_index.core", "aiosqlite", "greenlet")
 _EACH = (
-    Method(SELECT, "speed_methods:Gatekeeper", ("minimal",), max_turns=None),
+    Method(SELECT, "speed_methods:Gatekeeper", ("gate",), max_turns=None),
     Method(f"{SELECT}, fill", "speed_methods:Gatekeeper", ("fill",), adds=False),
     Method(INDEX_ALONE, "speed_methods:IndexAlone", max_turns=None),
     Method("LangChain trim_messages, approximate", "speed_langchain:Trim", ("approximate",), _LANGCHAIN, adds=False),

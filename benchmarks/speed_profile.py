@@ -31,7 +31,6 @@ __all__ = ["PARTS", "Profile", "main", "part_of", "profile"]
 
 PARTS = {
     "retrieval.read_query": "read the query",
-    "retrieval.with_earlier": "read the query",
     "cues.read_cues": "read the query",
     "topics.judge": "gate",
     "retrieval.expand_query": "related terms",
@@ -41,10 +40,11 @@ PARTS = {
     "retrieval._parts": "neighbours and reach",
     "retrieval._read": "whole hits",
     "retrieval.best": "rank",
-    "planner._told_by": "weigh evidence",
-    "trimming.excerpt": "excerpts",
-    "trimming.tight": "excerpts",
-    "planner._novelty": "compare with kept turns",
+    "need.shares": "weigh evidence",
+    "need.older_signs": "weigh evidence",
+    "planner._price_within": "price",
+    "trimming.at_most": "cuts",
+    "planner.novelty": "compare with kept turns",
     "planner.choose": "choose",
 }
 """By module and function of the library the part of the work that it begins."""
@@ -141,7 +141,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     tables = {}
     for size in map(int, options.sizes.split(",")):
         turns = generate_turns(size, seed=SEED)
-        subjects: dict[str, Subject] = {SELECT: Gatekeeper("minimal"), INDEX_ALONE: IndexAlone()}
+        subjects: dict[str, Subject] = {SELECT: Gatekeeper("gate"), INDEX_ALONE: IndexAlone()}
         profiles = {name: _profiles(subject, turns, options.seconds) for name, subject in subjects.items()}
         tables[f"{size} turns"] = _rows(profiles)
         print_table(f"{size:,} turns, commit {commit()}", tables[f"{size} turns"], markdown=options.markdown)

@@ -26,6 +26,7 @@ from benchmarks.embedding import MINI_LM, kept_vectors
 from benchmarks.literal import LiteralGate
 from benchmarks.peers import NOT_INSTALLED, missing, terms
 from benchmarks.report import mean_of_sets, options, print_table, write_json
+from benchmarks.talks import OWN
 from gatekeeper_cli.topics import topics_of
 from gatekeeper_core import ContextGatekeeper
 
@@ -44,7 +45,6 @@ RECENT = 4
 """How many utterances before the query the peers with a threshold compare it with: two turns."""
 
 THRESHOLDS = tuple(step / 20 for step in range(1, 20))
-OWN = Path(__file__).with_name("own_questions.jsonl")
 DEFAULT_THRESHOLD = 0.20
 """Taken where there is no other set to choose on. Source: the specification's ``switch`` threshold."""
 

@@ -3,7 +3,7 @@
 python docs/draw_recall.py           writes docs/pictures/recall.svg and recall.zh.svg
 python docs/draw_recall.py --check   exits with status 1 if they do not show what benchmarks/results says today
 
-The figures are those of ``benchmarks.selection`` (``mode="fill"``) and, for ``trim_messages``, of
+The figures are those of ``benchmarks.selection`` (``strategy="fill"``) and, for ``trim_messages``, of
 ``benchmarks.builder``: the same conversations, questions and counter of tokens.
 """
 

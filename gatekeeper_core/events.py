@@ -92,7 +92,7 @@ SELECTION = _stage(
     "turns selected",
     "decision reason turn_count turns_kept turn_ids tokens history_tokens budget_tokens coverage counter margin",
 )
-GATE = _stage("selection.gate", "selection", "topic judged", "decision reason staying link topics")
+GATE = _stage("selection.gate", "selection", "topic judged", "decision reason need link topics")
 CANDIDATES = _stage("selection.candidates", "selection", "turns scored", "turn_count candidates")
 COVER = _stage("selection.cover", "selection", "turns taken", "turns_kept tokens")
 ENCODER_FAILED = _event(

@@ -98,7 +98,7 @@ def stage(event: Event, *, thread: str | None = None, log: bool = True) -> Stage
 
     >>> from gatekeeper_core.events import GATE
     >>> with stage(GATE) as seen:
-    ...     seen.tell(lambda: {"decision": "continue", "reason": "overlap", "staying": 0.9, "link": 0.4, "topics": 1})
+    ...     seen.tell(lambda: {"decision": "continue", "reason": "overlap", "need": 0.9, "link": 0.4, "topics": 1})
     """
     if _observers or (log and any(_is_heard(event, level) for level in event.levels)):
         return _Watched(event, thread, log)

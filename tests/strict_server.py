@@ -98,7 +98,7 @@ ENDPOINTS = (
     Endpoint(CHAT, "/v1/chat/completions", "messages", chat_answer, openai_error),
     Endpoint(RESPONSES, "/v1/responses", "input", responses_answer, openai_error),
     Endpoint(ANTHROPIC, "/v1/messages", "messages", anthropic_answer, anthropic_error),
-    Endpoint(GEMINI, "/v1beta/models/gemini-3-pro:generateContent", "contents", gemini_answer, gemini_error),
+    Endpoint(GEMINI, "/v1/models/gemini-3-pro:generateContent", "contents", gemini_answer, gemini_error),
 )
 
 
@@ -161,7 +161,7 @@ class StrictServer(ThreadingHTTPServer):
 
     def respond(self, path: str, body: dict[str, Any]) -> Posted:
         """Return the answer to a request."""
-        endpoint = next((one for one in ENDPOINTS if one.path == path.partition("?")[0]), None)
+        endpoint = next((one for one in ENDPOINTS if one.path == path.partition("?")[0].replace("v1beta", "v1")), None)
         if endpoint is None:
             return Posted(404, openai_error(f"no {path} here"))
         self.last_request = body

@@ -47,8 +47,8 @@ BREAD_MIXED: Turns = (
 )
 
 
-def gatekeeper_after(*conversations: Turns, token_budget: int = 4000, mode: str = "minimal") -> ContextGatekeeper:
-    config = GatekeeperConfig(mode=mode)  # type: ignore[arg-type]
+def gatekeeper_after(*conversations: Turns, token_budget: int = 4000, strategy: str = "gate") -> ContextGatekeeper:
+    config = GatekeeperConfig(strategy=strategy)  # type: ignore[arg-type]
     gatekeeper = ContextGatekeeper(token_budget, config=config, token_counter=estimate_text_tokens)
     for conversation in conversations:
         for user, assistant in conversation:
@@ -181,14 +181,14 @@ def test_the_last_turn_is_cut_rather_than_dropped(query: str) -> None:
     assert selection.tokens <= 100
 
 
-@pytest.mark.parametrize("mode", ["minimal", "fill"])
+@pytest.mark.parametrize("strategy", ["gate", "fill"])
 @pytest.mark.parametrize("budget", [1, 10, 40, 75, 150, 400])
 @pytest.mark.parametrize(
     "query", ["Redis 的过期时间", "继续", "proxy_read_timeout?", "我们都聊了什么？", "How long is the party?", "好的"]
 )
-def test_the_budget_holds(query: str, budget: int, mode: str) -> None:
+def test_the_budget_holds(query: str, budget: int, strategy: str) -> None:
     """000-34, 000-55: check 4, counted on the text that is given back."""
-    gatekeeper = gatekeeper_after(REDIS_ZH, TRIP_ZH, NGINX_EN, PARTY_EN, token_budget=budget, mode=mode)
+    gatekeeper = gatekeeper_after(REDIS_ZH, TRIP_ZH, NGINX_EN, PARTY_EN, token_budget=budget, strategy=strategy)
     selection = gatekeeper.explain(query)
     sent = sum(estimate_text_tokens(turn.user) + estimate_text_tokens(turn.assistant) for turn in selection.turns)
     assert sent <= selection.tokens <= budget

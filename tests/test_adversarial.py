@@ -46,8 +46,8 @@ SOME_TURNS = [
 QUERIES = ["Redis 的 port?", "继续", "我们聊了什么？", "换个话题，get_user() v1.2.3", "a x 中"]
 
 
-def gatekeeper_of(turns: list[tuple[str, str]], *, mode: str = "minimal") -> ContextGatekeeper:
-    gatekeeper = ContextGatekeeper(300, config=GatekeeperConfig(mode=mode))  # type: ignore[arg-type]
+def gatekeeper_of(turns: list[tuple[str, str]], *, strategy: str = "gate") -> ContextGatekeeper:
+    gatekeeper = ContextGatekeeper(300, config=GatekeeperConfig(strategy=strategy))  # type: ignore[arg-type]
     gatekeeper.sync(turns)
     return gatekeeper
 
@@ -81,7 +81,7 @@ def test_any_text_can_be_said_and_asked(name: str) -> None:
         gatekeeper.add_turn("Redis 的 port 呢?", text)
         for query in ("Redis 的 port? a x 中", text[:200]):
             assert_sound(gatekeeper.explain(query))
-        filling = gatekeeper_of([*SOME_TURNS, (text, "ok"), ("Redis 的 port 呢?", text)], mode="fill")
+        filling = gatekeeper_of([*SOME_TURNS, (text, "ok"), ("Redis 的 port 呢?", text)], strategy="fill")
         newest = filling.explain("继续", token_budget=10**9, trim=False).turns[-2:]
         assert (newest[0].user, newest[1].assistant) == (text, text)
         gatekeeper.sync(SOME_TURNS)
@@ -93,7 +93,7 @@ def test_any_text_can_be_said_and_asked(name: str) -> None:
 @pytest.mark.parametrize("name", SHORT_TEXTS)
 def test_any_text_can_be_said_where_the_budget_is_filled(name: str) -> None:
     """000-55."""
-    gatekeeper = gatekeeper_of([*SOME_TURNS, (SHORT_TEXTS[name], SHORT_TEXTS[name])], mode="fill")
+    gatekeeper = gatekeeper_of([*SOME_TURNS, (SHORT_TEXTS[name], SHORT_TEXTS[name])], strategy="fill")
     for query in ("Redis 的 port? a x 中", "我们聊了什么？"):
         assert_sound(gatekeeper.explain(query))
 

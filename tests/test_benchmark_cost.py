@@ -18,7 +18,7 @@ from benchmarks.cost_talks import Call, Talk
 from benchmarks.cost_ways import HINDSIGHT, WAYS
 from benchmarks.cost_workbench import RememberingGatekeeper, Workbench
 from benchmarks.data import Block, Conversation, Question
-from benchmarks.everyday import OWN, read_everyday
+from benchmarks.talks import OWN, read_everyday
 from gatekeeper_core import ContextGatekeeper
 from gatekeeper_core.messages import Message, group_turns
 from gatekeeper_core.pricing.cache import PromptCache, Request, charge
@@ -177,7 +177,7 @@ def test_a_remembered_selection_is_the_selection() -> None:
 @pytest.mark.parametrize("state", ["warm", "cold", "none"])
 @pytest.mark.parametrize("fixed", [600, 4000])
 def test_hindsight_is_about_the_cheapest_of_all_choices_of_moments(state: str, fixed: int) -> None:
-    talk, setting = session(turns=9, tokens=800), Setting(fixed, state, ANTHROPIC)
+    talk, setting = session(turns=9, tokens=1_600), Setting(fixed, state, ANTHROPIC)
     bench = Workbench(talk, estimate_text_tokens)
     costs = cost_hindsight._costs(bench, setting)
     every = chain.from_iterable(combinations(range(1, 9), size) for size in range(9))

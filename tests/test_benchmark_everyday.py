@@ -1,32 +1,39 @@
-"""The benchmark of needed turns counts what it says: turns sent whole or cut, useless tokens, changes of topic."""
+"""The benchmark of need and price counts what it says: turns sent whole or cut, useless tokens, changes of topic."""
 
 from __future__ import annotations
 
+import gzip
 import json
+import shutil
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from benchmarks.data import Block
 from benchmarks.everyday import (
-    GROUPS,
-    OWN,
+    COVERAGES,
+    FILL,
+    OURS,
     Given,
     Sent,
     Tally,
     ask,
+    asked_rows,
+    by_group,
     changes,
+    law_rows,
     measured,
-    methods,
-    read_everyday,
+    ways,
 )
+from benchmarks.talks import OWN, SETS, Question, Talk, read_beam, read_everyday, read_memdaily
 from gatekeeper_core.tokens import estimate_text_tokens
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
-
-    from benchmarks.everyday import Talk
 
 TURNS = [
     {"user": "Which port does Redis use here?", "assistant": "Redis listens on port 6380.", "topic": "redis"},
@@ -38,47 +45,44 @@ QUESTIONS = [
     {"after": 1, "query": "And the timeout?", "kind": "elliptical", "needed": [0], "helpful": []},
     {"after": 2, "query": TURNS[2]["user"], "kind": "new_topic_plain", "needed": [], "helpful": []},
     {"after": 3, "query": "At which heat?", "kind": "elliptical", "needed": [2], "helpful": []},
-    {
-        "after": 4,
-        "query": "Redis port?",
-        "kind": "return_plain",
-        "needed": [0],
-        "helpful": [1],
-        "alternatives": {"0": [1]},
-    },
+    {"after": 4, "query": "Port?", "kind": "return_plain", "needed": [0], "helpful": [1], "alternatives": {"0": [1]}},
 ]
 
 
 @pytest.fixture
 def talks(tmp_path: Path) -> list[Talk]:
-    file = tmp_path / "talks.jsonl"
-    row = {"id": "en-01", "lang": "en", "turns": TURNS, "questions": QUESTIONS}
-    file.write_text(json.dumps(row) + "\n", encoding="utf-8")
-    return read_everyday(file)
+    return read(tmp_path, {"id": "en-01", "lang": "en", "turns": TURNS, "questions": QUESTIONS}, read_everyday)
 
 
-def test_a_turn_that_may_stand_for_a_needed_one_is_a_hit(talks: list[Talk]) -> None:
-    question = talks[0].questions[3]
-    outcome = measured(question, [Sent(1, "…", 10), Sent(2, "…", 7)], talks[0].blocks)
-    assert (outcome.needed, outcome.tokens, outcome.useless) == (1.0, 17, 7)
+def read(folder: Path, row: dict[str, Any], reader: Callable[[Path], list[Talk]]) -> list[Talk]:
+    (folder / "talks.jsonl.gz").write_bytes(gzip.compress(json.dumps(row).encode()))
+    return reader(folder / "talks.jsonl.gz")
 
 
-def test_a_question_that_needs_nothing_has_no_share(talks: list[Talk]) -> None:
-    outcome = measured(talks[0].questions[1], [Sent(0, "…", 9)], talks[0].blocks)
-    assert (outcome.needed, outcome.words, outcome.useless) == (None, None, 9)
+def test_a_needed_turn_counts_the_root_of_what_is_sent_of_it(talks: list[Talk]) -> None:
+    question = Question(4, "Both?", "multi", ((0, 1), (2,)))
+    outcome = measured(question, [Sent(0, "…", 10, 40), Sent(1, "…", 9, 100), Sent(3, "…", 7, 7)])
+    assert (outcome.hit, outcome.info, outcome.tokens, outcome.useless) == (0.5, 0.25, 26, 7)
+    whole = measured(question, [Sent(0, "…", 10, 40), Sent(1, "…", 100, 100), Sent(2, "…", 64, 100)])
+    assert whole.info == pytest.approx(0.9)
+    helped = measured(talks[0].questions[3], [Sent(1, "…", 10, 10), Sent(2, "…", 7, 7)])
+    assert (helped.hit, helped.info, helped.useless) == (1.0, 1.0, 7)
 
 
-@pytest.mark.parametrize(("part", "words"), [("Redis listens on port 6380.", 1.0), ("Which … here?", 0.0)])
-def test_a_cut_turn_holds_its_words_or_not(talks: list[Talk], part: str, words: float) -> None:
-    outcome = measured(talks[0].questions[3], [Sent(0, part, 5, trimmed=True)], talks[0].blocks)
-    assert (outcome.needed, outcome.words) == (1.0, words)
-
-
-def test_means_are_taken_over_the_questions_that_need_something(talks: list[Talk]) -> None:
+def test_tokens_are_counted_apart_where_something_is_needed_and_where_nothing_is(talks: list[Talk]) -> None:
     question, new = talks[0].questions[0], talks[0].questions[1]
-    outcomes = [measured(question, [Sent(0, "…", 20)], talks[0].blocks), measured(new, [], talks[0].blocks)]
-    row = Tally(outcomes).row()
-    assert (row["needed"], row["tokens"], row["tokens, all"], row["nothing"]) == (100.0, 20.0, 10.0, 50.0)
+    outcomes = [measured(question, [Sent(0, "…", 20, 80)]), measured(question, [])]
+    row = Tally([*outcomes, measured(new, [Sent(0, "…", 7, 7)]), measured(new, [])]).row()
+    assert (row["hit"], row["info"], row["all"], row["empty"]) == (50.0, 25.0, 50.0, 50.0)
+    assert (row["tokens"], row["tokens, nothing"], row["tokens, all"]) == (10.0, 3.5, 6.75)
+    nothing = Tally([measured(new, [Sent(0, "…", 9, 9)])]).row()
+    assert (nothing["hit"], nothing["info"], nothing["tokens"], nothing["useless"]) == (None, None, None, 9.0)
+
+
+def test_a_question_is_in_the_rows_of_its_group_its_kind_and_its_language(talks: list[Talk]) -> None:
+    groups = by_group(ask(talks, lambda: Given(estimate_text_tokens, lambda _: [])))
+    assert [*groups][-4:] == ["elliptical", "new_topic_plain", "return_plain", "language en"]
+    assert [len(tally.outcomes) for tally in groups.values()] == [4, 2, 1, 1, 2, 1, 1, 4]
 
 
 def test_a_change_is_followed_to_the_question_after_it(talks: list[Talk]) -> None:
@@ -88,10 +92,51 @@ def test_a_change_is_followed_to_the_question_after_it(talks: list[Talk]) -> Non
     assert changes(needed) == {"changes": 1, "old turn at the change": 0.0, "old turn after it": 0.0}
 
 
-def test_every_method_is_asked_with_the_turns_before_the_question_alone(talks: list[Talk]) -> None:
-    for make in methods(estimate_text_tokens, 300, peers=True).values():
-        for _, question, outcome in ask(talks, make) if make else ():
-            assert all(at < question.after for at in outcome.sent)
+@pytest.mark.parametrize("name", SETS)
+def test_every_way_sends_turns_before_the_question_alone_within_its_budget(talks: list[Talk], name: str) -> None:
+    for labelled in SETS[name]:
+        made = ways(labelled, estimate_text_tokens, peers=True)
+        assert [way.budget for way in made if way.name in (OURS, FILL)] == [labelled.budget, *labelled.fills]
+        for _, budget, make in made:
+            for _, question, outcome in ask(talks, make) if make else ():
+                assert all(at < question.after for at in outcome.sent)
+                assert outcome.tokens <= (budget or 10_000)
+
+
+def test_what_is_got_is_set_against_what_is_asked(talks: list[Talk]) -> None:
+    missed = replace(talks[0], questions=(*talks[0].questions, Question(4, "New topic: zzz?", "paraphrase", ((0,),))))
+    *rows, last = asked_rows([missed], SETS["everyday"][0], estimate_text_tokens)
+    assert rows[0]["off"] > 0 > rows[-1]["off"]
+    assert [row["asked"] for row in rows] == [100 * coverage for coverage in COVERAGES]
+    assert all(row["off"] == row["info"] - row["asked"] for row in rows)
+    assert last["off"] == pytest.approx(sum(abs(row["info"] - row["asked"]) for row in rows) / len(rows))
+
+
+def test_the_law_is_measured_on_the_cut_forms_of_needed_turns() -> None:
+    filler = " ".join(f"We also spoke of village {at} and its weather." for at in range(40))
+    answer = f"The lantern stands by the quarry. {filler} The ferry runs on Tuesday."
+    blocks = (Block(("0",), "Where is the lantern?", answer), Block(("1",), "What is on it?", "Rope, oil and nails."))
+    real = "The lantern by the quarry, with rope, oil and nails; the ferry goes Tuesday."
+    question = Question(2, "Which lantern is that?", "refers", ((0,), (1,)), answer=real)
+    *rows, last = law_rows([Talk("1", "en", blocks, (question,))], SETS["own"][0], estimate_text_tokens)
+    assert last["forms"] == sum(row["forms"] for row in rows) > 0
+    roots = [(at, row["square root"]) for at, row in enumerate(rows) if row["forms"]]
+    assert all(at / 10 <= (root / 100) ** 2 < (at + 1) / 10 for at, root in roots)
+    assert last["words of the answer"] == pytest.approx(100 / 3)  # the quarry is kept, the ferry on Tuesday is not
+    assert last["of answer and question"] == pytest.approx(50)
+
+
+def test_beam_needs_the_turns_of_its_evidence_and_memdaily_has_a_turn_for_each_message(tmp_path: Path) -> None:
+    said = zip(("user", "assistant") * 2, ("Ports?", "Redis: 6380.", "And bread?", "At 240 degrees."), strict=True)
+    turns = [{"id": f"m{at}", "speaker": speaker, "text": text} for at, (speaker, text) in enumerate(said)]
+    row = {"conv": "1", "turns": turns, "questions": [{"q": "Heat?", "type": "update", "evidence": ["m3", "m0", "m2"]}]}
+    (talk,) = read(tmp_path, row, read_beam)
+    assert [block.text for block in talk.blocks] == ["Ports?\nRedis: 6380.", "And bread?\nAt 240 degrees."]
+    assert talk.questions == (Question(2, "Heat?", "update", ((0,), (1,))),)
+    row = {"kind": "noisy", "messages": ["我叫李强", "我住青岛"], "questions": [{"question": "住哪？", "needed": [1]}]}
+    (talk,) = read(tmp_path, row, read_memdaily)
+    assert [block.text for block in talk.blocks] == ["我叫李强\n", "我住青岛\n"]
+    assert talk.questions == (Question(2, "住哪？", "noisy", ((1,),)),)
 
 
 def test_our_own_questions_name_turns_before_them_and_all_kinds_occur() -> None:
@@ -106,8 +151,7 @@ def test_our_own_questions_name_turns_before_them_and_all_kinds_occur() -> None:
         asked = [question.after for question in talk.questions]
         assert set(range(1, len(talk.blocks) + 1)) == set(asked), talk.name
         assert all(block.user and block.assistant for block in talk.blocks)
-    kinds = {question.kind for talk in talks for question in talk.questions}
-    assert kinds == {kind for group in GROUPS.values() for kind in group}
+    assert len({question.kind for talk in talks for question in talk.questions}) == 17
     assert [talk.language for talk in talks] == (["zh"] * 3 + ["en"] * 3 + ["mixed"] * 2) * 2
 
 
@@ -118,3 +162,15 @@ def test_our_own_questions_need_no_folder(arguments: list[str], status: int) -> 
     assert ran.returncode == status
     assert ("270 questions to 16 conversations" in ran.stdout) is (status == 0)
     assert ("--data is needed" in ran.stderr) is (status == 2)
+
+
+def test_both_everyday_files_are_measured_and_drawn(tmp_path: Path) -> None:
+    for labelled in SETS["everyday"]:
+        (tmp_path / labelled.file).parent.mkdir(exist_ok=True)
+        shutil.copy(OWN, tmp_path / labelled.file)
+    out = ["--quick", "--ours-only", "--json", str(tmp_path / "out.json"), "--plot", str(tmp_path / "out.svg")]
+    subprocess.run([sys.executable, "-m", "benchmarks.everyday", "--data", str(tmp_path), *out], check=True)
+    tables = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))["tables"]
+    assert [*tables] == [f"{name}, {table}" for name in ("dev", "second") for table in ("methods", "groups", "asked")]
+    assert {row["method"] for row in tables["dev, methods"]} == {OURS, FILL}
+    assert (tmp_path / "out.svg").read_text(encoding="utf-8").count("<polyline") == 5

@@ -1,36 +1,29 @@
-"""The benchmark of meaning measures words alone and with an embedder, each part of it, and what it costs."""
+"""The benchmark of meaning measures words alone and with an embedder, and what it costs."""
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from benchmarks import meaning, meaning_cost
 from benchmarks.data import Block, Conversation, MemoryQuery, Question
-from benchmarks.everyday import read_everyday
 from benchmarks.meaning import (
-    MEANING_PARTS,
     WITH_MODEL,
     WORDS,
-    ablation_tables,
     everyday_tables,
     locomo_tables,
     memory_tables,
     within_limits,
 )
 from benchmarks.meaning_cost import DIMENSIONS, cost_tables, drawn_vectors
-from benchmarks.selection import BUDGETS, ETAS
-from gatekeeper_core.selection import gatekeeper, planner
-from gatekeeper_core.selection import meaning as selection_meaning
+from benchmarks.selection import BUDGETS, COVERAGES
+from benchmarks.talks import Question as Labelled
+from benchmarks.talks import Talk
 from gatekeeper_core.tokens import estimate_text_tokens
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
-
-    from benchmarks.everyday import Talk
 
 SUBJECTS = (("puppy", "小狗", "canine"), ("bread", "馍馍", "loaf"), ("flight", "航班", "aeroplane"))
 
@@ -45,63 +38,48 @@ def by_subject(texts: Sequence[str]) -> list[list[float]]:
     return vectors
 
 
-TURNS = [
-    ("We adopted a puppy called Biscuit.", "How sweet!", "pets"),
-    ("How long do I bake bread?", "For 45 minutes.", "food"),
-    ("When does my flight to Oslo leave?", "On Friday at nine.", "travel"),
-    ("Which film won the prize?", "The one about the lighthouse.", "films"),
-]
-QUESTIONS = [
-    ("paraphrase", "Tell me the canine name", [0]),
-    ("cross_lingual", "馍馍多久", [1]),
-    ("off_topic", "Is gold heavier than lead?", []),
-]
+BLOCKS = (
+    Block(("0",), "We adopted a puppy called Biscuit.", "How sweet!"),
+    Block(("1",), "How long do I bake bread?", "For 45 minutes."),
+    Block(("2",), "When does my flight to Oslo leave?", "On Friday at nine."),
+    Block(("3",), "Which film won the prize?", "The one about the lighthouse."),
+)
+TALK = Talk(
+    "mixed-01",
+    "mixed",
+    BLOCKS,
+    (
+        Labelled(4, "Tell me the canine name", "paraphrase", ((0,),)),
+        Labelled(4, "馍馍多久", "cross_lingual", ((1,),)),
+        Labelled(4, "Is gold heavier than lead?", "off_topic", ()),
+    ),
+)
 MEMORIES = {
     "1": [Block(("a",), "家里养了小狗", ""), Block(("b",), "自己烤面包", ""), Block(("c",), "看了一场电影", "")]
 }
 QUERIES = [MemoryQuery("1", ("你好", "my canine"), ("a",))]
-CONVERSATION = Conversation(
-    "1",
-    tuple(Block((str(at),), user, assistant) for at, (user, assistant, _) in enumerate(TURNS)),
-    (Question("What is the canine called?", ("0",), 4, "Biscuit"),),
-)
-
-
-@pytest.fixture
-def talks(tmp_path: Path) -> list[Talk]:
-    row = {
-        "id": "mixed-01",
-        "lang": "mixed",
-        "turns": [{"user": user, "assistant": assistant, "topic": topic} for user, assistant, topic in TURNS],
-        "questions": [
-            {"after": len(TURNS), "query": query, "kind": kind, "needed": needed, "helpful": []}
-            for kind, query, needed in QUESTIONS
-        ],
-    }
-    file = tmp_path / "talks.jsonl"
-    file.write_text(json.dumps(row) + "\n", encoding="utf-8")
-    return read_everyday(file)
+CONVERSATION = Conversation("1", BLOCKS, (Question("What is the canine called?", ("0",), 4, "Biscuit"),))
 
 
 def by_key(rows: list[dict[str, Any]], key: str) -> dict[str, dict[str, Any]]:
     return {row[key]: row for row in rows}
 
 
-def test_each_kind_of_question_is_asked_by_words_alone_and_with_the_embedder(talks: list[Talk]) -> None:
-    tables = everyday_tables(talks, estimate_text_tokens, 300, within_limits(by_subject), peers=False)
-    groups = by_key(tables["everyday, minimal"], "group")
-    for kind in ("paraphrase", "other language"):
-        assert (groups[kind]["needed, words"], groups[kind]["needed, with model"]) == (0.0, 100.0)
-    assert groups["off-topic"]["needed, words"] is None
+def test_each_kind_of_question_is_asked_by_words_alone_and_with_the_embedder() -> None:
+    tables = everyday_tables([TALK], estimate_text_tokens, 300, within_limits(by_subject), peers=False)
+    groups = by_key(tables["everyday, gate"], "group")
+    for kind in ("paraphrase", "cross_lingual"):
+        assert (groups[kind]["hit, words"], groups[kind]["hit, with model"]) == (0.0, 100.0)
+    assert groups["off_topic"]["info, words"] is None
     assert [row["method"] for row in tables["everyday, fill"]] == [WORDS, WITH_MODEL]
 
 
-def test_both_curves_of_long_conversations_have_each_budget_and_each_eta() -> None:
+def test_both_curves_of_long_conversations_have_each_budget_and_each_coverage() -> None:
     tables = locomo_tables([CONVERSATION], estimate_text_tokens, within_limits(by_subject), peers=False)
     for row in tables["LoCoMo, fill"]:
         assert row["mean"] == pytest.approx(sum(row[str(budget)] for budget in BUDGETS) / len(BUDGETS))
-    assert len(tables["LoCoMo, minimal"]) == len(ETAS)
-    assert all(row["recall, with model"] == 100.0 for row in tables["LoCoMo, minimal"])
+    assert len(tables["LoCoMo, gate"]) == len(COVERAGES)
+    assert all(row["recall, with model"] == 100.0 for row in tables["LoCoMo, gate"])
 
 
 def test_memories_are_ranked_by_both_without_the_embedder_and_with_it() -> None:
@@ -110,18 +88,6 @@ def test_memories_are_ranked_by_both_without_the_embedder_and_with_it() -> None:
     assert last[WORDS] == 0.0
     assert last[WITH_MODEL] == 100.0
     assert len(rows) == 2 * len(last) == 8
-
-
-def test_each_part_of_meaning_is_off_once_and_back_afterwards(talks: list[Talk]) -> None:
-    before = (gatekeeper.Meaning, gatekeeper.Planner)
-    tables = ablation_tables(talks, [CONVERSATION], MEMORIES, QUERIES, estimate_text_tokens, within_limits(by_subject))
-    rows, gains = by_key(tables["ablation"], "part"), by_key(tables["ablation, gain"], "part")
-    assert list(rows) == ["everything on", *MEANING_PARTS, "words alone"]
-    assert rows["everything on"]["paraphrase"] == 100.0
-    for part in ("no candidates by meaning", "no evidence by meaning", "words alone"):
-        assert (rows[part]["paraphrase"], gains[part]["paraphrase"]) == (0.0, 100.0), part
-    assert rows["no candidates by meaning"]["R@10, last turn"] == 0.0
-    assert (gatekeeper.Meaning, gatekeeper.Planner) == before == (selection_meaning.Meaning, planner.Planner)
 
 
 @pytest.mark.adapters  # numpy comes with LlamaIndex

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from benchmarks.ablation import with_constants
 from benchmarks.corpus import Question, generate_questions, generate_turns
 from benchmarks.plot import TIME, draw_curves
 from benchmarks.report import SEED
@@ -28,12 +27,12 @@ from benchmarks.speed_figures import (
     turn_rows,
 )
 from benchmarks.speed_methods import (
-    FORMULA,
     INDEX_ALONE,
     METHODS,
     SELECT,
     IndexAlone,
     Method,
+    specification_formula,
 )
 from benchmarks.speed_worker import Worker
 from gatekeeper_core.selection.anchors import count_terms
@@ -162,7 +161,7 @@ def test_exhaustive_scoring_is_the_formula_where_the_library_scores_every_turn(l
     assert len(questions) > 3
     for question in questions:
         query = read_query(question.text, index)
-        with with_constants(FORMULA):
+        with specification_formula():
             scores = score_turns(query, index, config=RetrievalConfig(), depth=20, texts=texts.__getitem__)[:20]
         for limit in (1, 3, 20):  # the fewer, the more is left unscored
             best = exact.rank(question.text, limit)

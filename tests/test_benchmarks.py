@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 import json
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
-from benchmarks.ablation import EVERYTHING, PARTS, ablations
 from benchmarks.data import Block, Conversation, Question, read_locomo, sampled
 from benchmarks.peers import PEERS, fused, missing
 from benchmarks.selection import (
     BUDGETS,
     Tally,
-    above_share,
-    comparison_rows,
     measure_ours,
     measure_ranking,
     messages_sent,
     oracle,
 )
 from gatekeeper_core import GatekeeperConfig, SelectedTurn
-from gatekeeper_core.selection.retrieval import RetrievalConfig
 from gatekeeper_core.tokens import estimate_text_tokens
 
 if TYPE_CHECKING:
@@ -98,40 +93,10 @@ def test_ours_is_measured_with_the_excerpts_that_a_user_gets() -> None:
 
 def test_the_gatekeeper_and_the_oracle_find_the_evidence_within_the_budget(locomo: Path) -> None:
     conversations = read_locomo(locomo)
-    ours = measure_ours(conversations, GatekeeperConfig(mode="fill"), (20,), estimate_text_tokens)[20].row()
+    ours = measure_ours(conversations, GatekeeperConfig(strategy="fill"), (20,), estimate_text_tokens)[20].row()
     best = measure_ranking(conversations, oracle, estimate_text_tokens)[BUDGETS[0]].row()
     assert (ours["recall"], best["recall"]) == (100.0, 100.0)
     assert ours["tokens"] <= 20
-
-
-def test_a_relative_stop_keeps_what_scores_a_share_of_the_best() -> None:
-    assert above_share({0: 4.0, 1: 1.9, 2: 2.0, 3: 4.0}, 0.5) == [3, 0, 2]
-    assert above_share({}, 0.5) == []
-
-
-def test_both_stops_are_compared_at_equal_tokens() -> None:
-    minimal = [{"tokens": 100.0, "recall": 50.0}, {"tokens": 2000.0, "recall": 50.0}]
-    relative = [{"tokens": 100.0, "recall": 48.0}, {"tokens": 2000.0, "recall": 48.0}]
-    (row,) = comparison_rows(minimal, relative)
-    assert (row["mean"], row["worst"]) == (pytest.approx(2.0), pytest.approx(2.0))
-    assert (row["from tokens"], row["to tokens"]) == (130, 1000)
-
-
-def test_each_ablation_changes_exactly_one_part() -> None:
-    base = GatekeeperConfig()
-    places = {name for changes in PARTS.values() for name in changes.get("constants", ())}
-
-    def constants() -> dict[str, Any]:
-        modules = {name: import_module(f"gatekeeper_core.selection.{name.split('.')[0]}") for name in places}
-        return {name: getattr(module, name.split(".")[1]) for name, module in modules.items()}
-
-    before = constants()
-    seen = {name: (config, constants()) for name, config in ablations(base)}
-    assert list(seen) == [EVERYTHING, *PARTS]
-    assert seen[EVERYTHING] == (base, before) == (base, constants())
-    assert [name for name in PARTS if seen[name] == (base, before)] == []
-    assert seen["no neighbours"] == (base, before | {"retrieval._NEIGHBOUR_WEIGHT": 0.0})
-    assert seen["no recency"] == (GatekeeperConfig(retrieval=RetrievalConfig(recency_weight=0.0)), before)
 
 
 def test_a_sample_lies_evenly_over_everything() -> None:

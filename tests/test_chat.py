@@ -519,7 +519,7 @@ def test_the_line_under_an_answer_says_what_was_sent_saved_and_kept(tmp_path: Pa
     done = chat("--offline", "--history", file, stdin=lines_of([question]))
     (line,) = status_lines(done.stdout)
     assert line["gate"] == "switch"
-    assert (line["kept"], line["turns"], line["topic"]) == ("0", "3", "1")
+    assert (line["kept"], line["turns"], line["topic"]) == ("0", "3", "3")
     history = sum(count_tokens(text) for turn in TALKS["english"] for text in turn)
     asked = count_tokens(question)
     assert (int(line["sent"]), int(line["saved"])) == (asked, history)

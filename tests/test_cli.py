@@ -104,9 +104,9 @@ FORMATS = [as_list, as_indented_list, as_object, as_message_lines, as_pair_lines
 each_format = pytest.mark.parametrize("written", FORMATS, ids=lambda written: written.__name__)
 
 
-def selection_of(turns: Sequence[Turn], query: str, *, budget: int = 4000, mode: Any = "minimal") -> dict[str, Any]:
+def selection_of(turns: Sequence[Turn], query: str, *, budget: int = 4000, strategy: Any = "gate") -> dict[str, Any]:
     """Return what the library says, as it looks after a way through JSON."""
-    gatekeeper = ContextGatekeeper(budget, config=GatekeeperConfig(mode=mode))
+    gatekeeper = ContextGatekeeper(budget, config=GatekeeperConfig(strategy=strategy))
     gatekeeper.sync(turns)
     again: dict[str, Any] = json.loads(json.dumps(gatekeeper.explain(query).to_dict()))
     return again
@@ -156,7 +156,7 @@ def test_no_question_was_asked_in_the_conversation() -> None:
 def test_the_demo_keeps_what_each_kind_of_question_needs(
     kind: QuestionKind, gate: tuple[str, str, str | None], needed: set[int], allowed: set[int]
 ) -> None:
-    (selection,) = (answer.selection for answer in run_demo().answers if answer.question.kind == kind)
+    (selection,) = (answer.selection for answer in run_demo(token_budget=4000).answers if answer.question.kind == kind)
     kept = {turn.turn_id for turn in selection.turns}
     assert (selection.gate.decision, selection.gate.reason, selection.gate.cue) == gate
     assert needed <= kept <= allowed
@@ -273,11 +273,11 @@ def test_why_says_which_budget_would_have_kept_a_turn(tmp_path: Path) -> None:
     assert all(f"budget {tokens}" in result.stdout for tokens in budgets)
 
 
-def test_budget_and_mode_reach_the_library(tmp_path: Path) -> None:
+def test_budget_and_strategy_reach_the_library(tmp_path: Path) -> None:
     file = tmp_path / "chat.json"
     file.write_text(as_list(CONVERSATION), encoding="utf-8")
-    arguments = ("select", str(file), "Redis 缓存的键", "--json", "--mode", "fill", "--budget", "700")
-    expected = selection_of(turns_of(CONVERSATION), "Redis 缓存的键", budget=700, mode="fill")
+    arguments = ("select", str(file), "Redis 缓存的键", "--json", "--strategy", "fill", "--budget", "700")
+    expected = selection_of(turns_of(CONVERSATION), "Redis 缓存的键", budget=700, strategy="fill")
     assert json.loads(run(*arguments).stdout) == expected
 
 
@@ -315,7 +315,8 @@ def test_turns_that_share_too_little_are_not_said_to_share_nothing(tmp_path: Pat
     file.write_text(as_list(PAIRS["english"]), encoding="utf-8")
     question = "New topic: which port did the ship leave, and which cargo, captain and crew did it carry to Lisbon?"
     shown = " ".join(run("select", str(file), question).stdout.split())
-    assert "no turn shares enough with the question. Turn 0 is left out because it shares too little" in shown
+    assert "no turn shares enough with the question. Turn 0 is left out: need 0.0" in shown
+    assert " is too low after a change of topic (it shares port" in shown
     assert "shares a word" not in shown
 
 
@@ -521,7 +522,7 @@ def test_a_budget_of_no_tokens_gives_one_line(command: tuple[str, ...], budget: 
     assert (result.exit_code, result.stdout, result.stderr) == (2, "", expected)
 
 
-@pytest.mark.parametrize("arguments", [("--budget", "many"), ("--mode", "most"), ("--surprise",)], ids=" ".join)
+@pytest.mark.parametrize("arguments", [("--budget", "many"), ("--strategy", "most"), ("--surprise",)], ids=" ".join)
 def test_a_wrong_option_ends_with_status_2(arguments: tuple[str, ...]) -> None:
     result = run("select", "-", "hi", *arguments, stdin=b"[]")
     assert (result.exit_code, result.stdout) == (2, "")
@@ -629,7 +630,7 @@ def test_the_version_is_that_of_the_library() -> None:
 
 def test_help_names_the_commands_and_their_options() -> None:
     assert {"demo", "select"} <= set(run("--help").stdout.split())
-    assert {"--budget", "--mode", "--json", "--why"} <= set(run("select", "--help").stdout.split())
+    assert {"--budget", "--strategy", "--json", "--why"} <= set(run("select", "--help").stdout.split())
     assert {"--budget", "--json"} <= set(run("demo", "--help").stdout.split())
 
 

@@ -75,7 +75,7 @@ def test_a_question_that_shares_a_word_or_two_with_an_old_turn_is_no_return() ->
     """000-20: bread that shares "ordinary" with the cache, a bug and a piano: new; bread and the bug again: returns."""
     gatekeeper = ContextGatekeeper()
     gatekeeper.sync(CONVERSATION)
-    assert {gatekeeper.verdicts[at].reason for at in (14, 22, 35)} == {"explicit_switch", "new_topic"}
+    assert {gatekeeper.verdicts[at].reason for at in (14, 22, 35)} == {"new_topic"}
     assert {gatekeeper.verdicts[at].reason for at in (31, 33)} == {"return"}
 
 

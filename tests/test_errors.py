@@ -57,8 +57,8 @@ def test_numbers_within_their_range_pass() -> None:
 
 @pytest.mark.parametrize(("value", "allowed"), [(-0.1, "lie in 0..1"), (1.1, "lie in 0..1"), (float("nan"), "lie in")])
 def test_a_number_outside_its_range_is_a_config_error_that_names_it(value: float, allowed: str) -> None:
-    with pytest.raises(ConfigError, match=rf"SimpleNamespace\.eta must {allowed}"):
-        check_range(SimpleNamespace(eta=value), "eta", low=0, high=1)
+    with pytest.raises(ConfigError, match=rf"SimpleNamespace\.coverage must {allowed}"):
+        check_range(SimpleNamespace(coverage=value), "coverage", low=0, high=1)
 
 
 def test_a_number_without_an_upper_bound_says_so() -> None:

@@ -46,12 +46,12 @@ def explanation_html(
     *,
     texts: Texts = ENGLISH,
     budget: int = 4000,
-    mode: str = "minimal",
+    strategy: str = "gate",
     asked: int | None = None,
 ) -> str:
     from gatekeeper_cli.html.explanation_page import explanation_page
 
-    gatekeeper = ContextGatekeeper(budget, config=GatekeeperConfig(mode=mode))  # type: ignore[arg-type]
+    gatekeeper = ContextGatekeeper(budget, config=GatekeeperConfig(strategy=strategy))  # type: ignore[arg-type]
     turns = turns_of(pairs)
     gatekeeper.sync(turns)
     selection = gatekeeper.explain(query)
@@ -65,7 +65,7 @@ def hostile_pages() -> tuple[str, ...]:
     return (
         timeline_html(pairs, name=HOSTILE),
         explanation_html(pairs, f"{HOSTILE} `</style>` port 端口", asked=0),
-        explanation_html(pairs, HOSTILE, texts=CHINESE, budget=3, mode="fill", asked=5),
+        explanation_html(pairs, HOSTILE, texts=CHINESE, budget=3, strategy="fill", asked=5),
     )
 
 
@@ -184,7 +184,7 @@ def test_a_thousand_long_turns_stay_under_a_megabyte(page: str) -> None:
     from gatekeeper_cli.html.timeline_page import timeline_page
 
     # What a page says of topics and scores is as much for short turns as for long ones, and sooner there.
-    gatekeeper = ContextGatekeeper(20_000, config=GatekeeperConfig(mode="fill"))
+    gatekeeper = ContextGatekeeper(20_000, config=GatekeeperConfig(strategy="fill"))
     gatekeeper.sync(turns_of(long_talk(1000, words=2)))
     turns = turns_of(long_talk(1000, words=120))
     assert sum(len(turn.user_text) + len(turn.assistant_text) for turn in turns) > MAX_BYTES

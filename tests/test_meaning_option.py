@@ -81,11 +81,12 @@ def explained(embedder: Any) -> Any:
 def test_a_turn_kept_for_its_meaning_is_said_to_be_in_both_languages() -> None:
     decision = explained(BySubject()).decision(0)
     assert (decision.outcome, decision.why, decision.shared) == ("kept", "meaning", ())
-    cosine = f"{decision.meaning:.2f}"
-    assert ENGLISH.why(decision) == f"meaning {cosine}, no shared anchor"
-    assert CHINESE.why(decision) == f"语义 {cosine}，没有共同锚点"
-    assert ENGLISH.why(decision._replace(shared=("rest",))) == f"meaning {cosine}"
-    assert f"it is kept (meaning {cosine}, no shared anchor)" in why_not(decision, ENGLISH, query="")
+    cosine, need, odds = f"{decision.meaning:.2f}", f"{decision.need:.2f}", f"{dict(decision.signs)['meaning']:+.1f}"
+    english = f"meaning {cosine}, no shared anchor; need {need}: similar in meaning {odds}"
+    assert ENGLISH.why(decision) == english
+    assert CHINESE.why(decision) == f"语义 {cosine}，没有共同锚点；需要度 {need}：语义相近 {odds}"
+    assert ENGLISH.reason(decision._replace(shared=("rest",))) == f"meaning {cosine}"
+    assert f"it is kept ({english})" in why_not(decision, ENGLISH, query="")
 
 
 def test_a_dropped_turn_says_how_similar_it_is() -> None:
@@ -227,7 +228,7 @@ def test_the_three_nearest_in_meaning_are_near_misses() -> None:
     gatekeeper.sync(
         [*((f"The dog {word} again.", "Yes.") for word in ("barks", "digs", "jumps", "runs", "eats")), *CONVERSATION]
     )
-    selection = gatekeeper.explain("犬?")
+    selection = gatekeeper.explain("New topic: what does a 犬 cost in the shop of a town with many parks?")
     left_out = {one.meaning: one.turn_id for one in selection.decisions if one.outcome == "dropped"}
     assert len(left_out) == 6
     near = [decision.turn_id for decision in near_misses(selection) if not decision.kept_with]

@@ -170,7 +170,7 @@ def test_it_explains_in_chinese_on_a_chinese_page(page: Any, pack: ModuleType, f
     _, file, query = pack.EXAMPLES[1]
     page.locator(f"button[data-file='{file}']").click()
     answered(page)
-    asked = {"query": query, "budget": BUDGET, "mode": "minimal", "model": "gpt-5", "language": "zh"}
+    asked = {"query": query, "budget": BUDGET, "strategy": "gate", "model": "gpt-5", "language": "zh"}
     answer = page.evaluate("request => call(request)", {"call": "ask", **asked})
     assert answer["page"] == explained(FOLDER / "examples" / file, query, name=file, texts=Texts(Language.zh))
     chinese = (folder / "zh" / "playground" / "index.html").read_text(encoding="utf-8")
@@ -240,7 +240,7 @@ def test_every_control_has_a_name_and_the_keyboard_asks(page: Any) -> None:
     assert page.locator("form").locator("input, select, textarea").evaluate_all(nameless) == []
     page.locator("#chat").fill('[{"role": "user", "content": "cache port 6380"}]')
     page.locator("#query").fill("which port?")
-    for expected in ("budget", "mode", "model", "ask"):
+    for expected in ("budget", "strategy", "model", "ask"):
         page.keyboard.press("Tab")
         assert page.evaluate("document.activeElement.id") == expected
     page.keyboard.press("Enter")

@@ -98,15 +98,15 @@ texts = st.one_of(
     st.text(max_size=30),
 )
 conversations = st.lists(st.tuples(texts, texts), max_size=12)
-modes = st.sampled_from(["minimal", "fill"])
+chosen_strategies = st.sampled_from(["gate", "fill"])
 counters = st.sampled_from(sorted(COUNTERS))
 budgets = st.one_of(st.integers(1, 60), st.integers(1, 3_000))
 
 
 def gatekeeper_of(
-    turns: Pairs, *, token_budget: int = 4000, mode: str = "minimal", counter: str = "estimate"
+    turns: Pairs, *, token_budget: int = 4000, strategy: str = "gate", counter: str = "estimate"
 ) -> ContextGatekeeper:
-    config = GatekeeperConfig(mode=mode)  # type: ignore[arg-type]
+    config = GatekeeperConfig(strategy=strategy)  # type: ignore[arg-type]
     gatekeeper = ContextGatekeeper(token_budget, config=config, token_counter=COUNTERS[counter])
     for user, assistant in turns:
         gatekeeper.add_turn(user, assistant)
@@ -130,13 +130,13 @@ def assert_sentences_of(part: str, text: str, gap: str) -> None:
 # --- within budget
 
 
-@given(conversations, texts, budgets, modes, counters)
+@given(conversations, texts, budgets, chosen_strategies, counters)
 def test_a_selection_never_costs_more_than_its_budget(
-    turns: Pairs, query: str, budget: int, mode: str, counter: str
+    turns: Pairs, query: str, budget: int, strategy: str, counter: str
 ) -> None:
-    """000-34, 000-55: any conversation, any budget, any counter, both modes; the counter confirms it."""
+    """000-34, 000-55: any conversation, any budget, any counter, both chosen_strategies; the counter confirms it."""
     count = COUNTERS[counter]
-    selection = gatekeeper_of(turns, token_budget=budget, mode=mode, counter=counter).explain(query)
+    selection = gatekeeper_of(turns, token_budget=budget, strategy=strategy, counter=counter).explain(query)
     assert selection.token_budget == budget
     assert selection.tokens == sum(turn.tokens for turn in selection.turns) <= budget_within(count, budget) <= budget
     assert (selection.margin > 0) == (counter == "default")
@@ -149,7 +149,7 @@ def test_a_selection_never_costs_more_than_its_budget(
 @pytest.mark.parametrize("word", ["Redis 缓存", "the Redis cache", "Redis 的 cache"])
 def test_the_margin_is_kept_free_once_and_the_rest_is_used(margin: float, word: str) -> None:
     """003-23: of a budget that many equal turns could fill, all is used but the margin."""
-    config = GatekeeperConfig(mode="fill")
+    config = GatekeeperConfig(strategy="fill")
     gatekeeper = ContextGatekeeper(400, config=config, token_counter=TokenEstimator(margin=margin))
     gatekeeper.sync([(f"{word} {at}?", f"{word} {at}") for at in range(200)])
     selection = gatekeeper.explain(word)
@@ -158,13 +158,13 @@ def test_the_margin_is_kept_free_once_and_the_rest_is_used(margin: float, word: 
     assert within - 30 < selection.tokens <= within
 
 
-@given(conversations, texts, budgets, modes)
+@given(conversations, texts, budgets, chosen_strategies)
 def test_a_budget_for_one_call_is_kept_as_the_configured_one_is(
-    turns: Pairs, query: str, budget: int, mode: str
+    turns: Pairs, query: str, budget: int, strategy: str
 ) -> None:
     """000-55: ``explain(token_budget=...)`` is the same selection as a gatekeeper with this budget gives."""
-    one = gatekeeper_of(turns, mode=mode).explain(query, token_budget=budget)
-    other = gatekeeper_of(turns, token_budget=budget, mode=mode).explain(query)
+    one = gatekeeper_of(turns, strategy=strategy).explain(query, token_budget=budget)
+    other = gatekeeper_of(turns, token_budget=budget, strategy=strategy).explain(query)
     assert one.to_dict() == other.to_dict()
 
 
@@ -259,7 +259,7 @@ def test_any_settings_that_are_allowed_give_a_selection_within_the_budget(
     turns: Pairs, query: str, budget: int, retrieval: RetrievalConfig, eta: float, gate: GateConfig
 ) -> None:
     """000-55: weights of nothing, one candidate, thresholds at both ends."""
-    config = GatekeeperConfig(retrieval=retrieval, eta=eta, gate=gate)
+    config = GatekeeperConfig(retrieval=retrieval, coverage=eta, gate=gate)
     gatekeeper = ContextGatekeeper(budget, config=config, token_counter=estimate_text_tokens)
     gatekeeper.sync(turns)
     selection = gatekeeper.explain(query)
@@ -267,25 +267,25 @@ def test_any_settings_that_are_allowed_give_a_selection_within_the_budget(
     assert 0 <= selection.coverage <= 1
 
 
-@given(conversations, texts, budgets, modes)
+@given(conversations, texts, budgets, chosen_strategies)
 def test_turns_come_back_in_the_order_of_the_conversation_and_once(
-    turns: Pairs, query: str, budget: int, mode: str
+    turns: Pairs, query: str, budget: int, strategy: str
 ) -> None:
     """000-46: chronological, exactly the three keys."""
-    chosen = gatekeeper_of(turns, token_budget=budget, mode=mode).select(query)
+    chosen = gatekeeper_of(turns, token_budget=budget, strategy=strategy).select(query)
     ids = [turn["turn_id"] for turn in chosen]
     assert ids == sorted(set(ids))
     assert all(list(turn) == ["user", "assistant", "turn_id"] for turn in chosen)
     assert all(0 <= turn_id < len(turns) for turn_id in ids)
 
 
-@example([("", "cache Redis ? Redis")], "", 2, "minimal")
-@given(conversations, texts, budgets, modes)
+@example([("", "cache Redis ? Redis")], "", 2, "gate")
+@given(conversations, texts, budgets, chosen_strategies)
 def test_what_is_kept_of_a_turn_are_its_own_sentences_in_order(
-    turns: Pairs, query: str, budget: int, mode: str
+    turns: Pairs, query: str, budget: int, strategy: str
 ) -> None:
     """000-36 to 000-39: an untrimmed turn is verbatim; a trimmed one holds whole sentences and marks of gaps."""
-    for turn in gatekeeper_of(turns, token_budget=budget, mode=mode).explain(query).turns:
+    for turn in gatekeeper_of(turns, token_budget=budget, strategy=strategy).explain(query).turns:
         user, assistant = turns[turn.turn_id]
         assert turn.trimmed == ((turn.user, turn.assistant) != (user, assistant))
         if turn.user != user and "…" not in user:
@@ -294,16 +294,18 @@ def test_what_is_kept_of_a_turn_are_its_own_sentences_in_order(
             assert_sentences_of(turn.assistant, assistant, GAP)
 
 
-@given(conversations, texts, budgets, modes)
-def test_without_trimming_every_kept_turn_is_whole(turns: Pairs, query: str, budget: int, mode: str) -> None:
-    for turn in gatekeeper_of(turns, mode=mode).explain(query, token_budget=budget, trim=False).turns:
+@given(conversations, texts, budgets, chosen_strategies)
+def test_without_trimming_every_kept_turn_is_whole(turns: Pairs, query: str, budget: int, strategy: str) -> None:
+    for turn in gatekeeper_of(turns, strategy=strategy).explain(query, token_budget=budget, trim=False).turns:
         assert (turn.user, turn.assistant, turn.trimmed) == (*turns[turn.turn_id], False)
 
 
-@given(conversations, texts, budgets, modes)
-def test_the_assistants_side_of_a_kept_turn_is_never_emptied(turns: Pairs, query: str, budget: int, mode: str) -> None:
+@given(conversations, texts, budgets, chosen_strategies)
+def test_the_assistants_side_of_a_kept_turn_is_never_emptied(
+    turns: Pairs, query: str, budget: int, strategy: str
+) -> None:
     """000-39."""
-    for turn in gatekeeper_of(turns, token_budget=budget, mode=mode).explain(query).turns:
+    for turn in gatekeeper_of(turns, token_budget=budget, strategy=strategy).explain(query).turns:
         assert bool(turn.assistant) == bool(turns[turn.turn_id][1])
 
 
@@ -329,10 +331,10 @@ def test_the_verdict_on_a_query_is_the_one_that_the_next_turn_records(turns: Pai
     assert gatekeeper.verdicts[-1]._replace(mended=False) == verdict
 
 
-@given(conversations, texts, budgets, modes)
-def test_select_is_a_view_of_explain(turns: Pairs, query: str, budget: int, mode: str) -> None:
+@given(conversations, texts, budgets, chosen_strategies)
+def test_select_is_a_view_of_explain(turns: Pairs, query: str, budget: int, strategy: str) -> None:
     """000-45, 000-46."""
-    gatekeeper = gatekeeper_of(turns, token_budget=budget, mode=mode)
+    gatekeeper = gatekeeper_of(turns, token_budget=budget, strategy=strategy)
     explained = [(turn.turn_id, turn.user, turn.assistant) for turn in gatekeeper.explain(query).turns]
     assert [(turn["turn_id"], turn["user"], turn["assistant"]) for turn in gatekeeper.select(query)] == explained
 
@@ -347,8 +349,8 @@ turns = [(f"{a} {b} {i % 7}", f"{b}。{c} v1.{i % 5}") for i, (a, b, c) in enume
     for b in ("怎么配置", "which port", "“一期一会”", "冰糖多少")
     for c in ("It depends.", "看情况", "use `SET key`")
 )]
-for mode, embedder in (("minimal", None), ("fill", None), ("fill", lambda texts: [[len(text), 9.0] for text in texts])):
-    gatekeeper = ContextGatekeeper(900, config=GatekeeperConfig(mode=mode), embedder=embedder)
+for strategy, embedder in (("gate", None), ("fill", None), ("fill", lambda texts: [[len(text), 9.0] for text in texts])):
+    gatekeeper = ContextGatekeeper(900, config=GatekeeperConfig(strategy=strategy), embedder=embedder)
     for turn in turns:
         gatekeeper.add_turn(*turn)
     for query in ("缓存 port v1.3", "红烧肉放多少冰糖", "继续", "back to Redis", "我们聊了什么", "something else", ""):
@@ -495,10 +497,12 @@ def kept_or_repeated(selection: Selection, turn_id: int) -> bool:
     return decision.outcome != "dropped" or decision.why == "repeat"
 
 
-@given(conversations, texts, budgets, modes)
-def test_every_figure_of_a_selection_agrees_with_its_turns(turns: Pairs, query: str, budget: int, mode: str) -> None:
+@given(conversations, texts, budgets, chosen_strategies)
+def test_every_figure_of_a_selection_agrees_with_its_turns(
+    turns: Pairs, query: str, budget: int, strategy: str
+) -> None:
     """One decision per candidate and kept turn, ordered; kept and trimmed are exactly the turns."""
-    gatekeeper = gatekeeper_of(turns, token_budget=budget, mode=mode)
+    gatekeeper = gatekeeper_of(turns, token_budget=budget, strategy=strategy)
     selection = gatekeeper.explain(query)
     decided = [decision.turn_id for decision in selection.decisions]
     assert decided == sorted(set(decided))
@@ -517,15 +521,13 @@ def test_every_figure_of_a_selection_agrees_with_its_turns(turns: Pairs, query: 
     assert 0.0 <= selection.coverage <= 1.0
 
 
-@example(
-    [("", "Redis"), ("", "Redis"), ("", ""), ("Redis port 6379", "")], "Redis port 6379", 4000, "minimal", Random(1)
-)
-@given(conversations, texts, budgets, modes, st.randoms(use_true_random=False))
+@example([("", "Redis"), ("", "Redis"), ("", ""), ("Redis port 6379", "")], "Redis port 6379", 4000, "gate", Random(1))
+@given(conversations, texts, budgets, chosen_strategies, st.randoms(use_true_random=False))
 def test_the_account_is_the_same_in_whatever_order_it_is_asked(
-    turns: Pairs, query: str, budget: int, mode: str, random: Random
+    turns: Pairs, query: str, budget: int, strategy: str, random: Random
 ) -> None:
     """000-45: asking for one decision changes no other."""
-    gatekeeper = gatekeeper_of(turns, token_budget=budget, mode=mode)
+    gatekeeper = gatekeeper_of(turns, token_budget=budget, strategy=strategy)
     at_once = {decision.turn_id: decision for decision in gatekeeper.explain(query).decisions}
     selection = gatekeeper.explain(query)
     for turn_id in random.sample(range(len(turns)), len(turns)):
@@ -536,23 +538,23 @@ def test_the_account_is_the_same_in_whatever_order_it_is_asked(
 
 
 @example([("", "Redis"), ("", ""), ("", ""), ("Redis 换个话题", "")], "Redis", 1, "fill", "estimate")
-@example([("", "Redis"), ("", ""), ("", "")], "Redis 完整版 我问过什么", 1, "minimal", "default")
-@given(conversations, texts, budgets, modes, st.sampled_from(["estimate", "default"]))
+@example([("", "Redis"), ("", ""), ("", "")], "Redis 完整版 我问过什么", 1, "gate", "default")
+@given(conversations, texts, budgets, chosen_strategies, st.sampled_from(["estimate", "default"]))
 def test_the_budget_that_a_decision_names_keeps_the_turn(
-    turns: Pairs, query: str, budget: int, mode: str, counter: str
+    turns: Pairs, query: str, budget: int, strategy: str, counter: str
 ) -> None:
     """``kept_from_tokens`` is honest: with that budget the turn is kept, or dropped for another reason than room.
 
     Only where it is worth less beside what that budget keeps, others may come before it, and take its room.
     """
-    gatekeeper = gatekeeper_of(turns, token_budget=budget, mode=mode, counter=counter)
+    gatekeeper = gatekeeper_of(turns, token_budget=budget, strategy=strategy, counter=counter)
     for decision in gatekeeper.explain(query).decisions:
         if decision.kept_from_tokens is None:
             assert decision.why != "no_room"
             continue
         assert decision.kept_from_tokens > budget
         again = gatekeeper.explain(query, token_budget=decision.kept_from_tokens).decision(decision.turn_id)
-        assert again.why != "no_room" or (again.value or 0) < (decision.value or 0)
+        assert again.why != "no_room" or (again.need or 0) < (decision.need or 0)
 
 
 def with_settings(turns: Pairs, embedder: TextEncoder | None, **settings: Any) -> ContextGatekeeper:
@@ -568,12 +570,14 @@ with_and_without_an_embedder = pytest.mark.parametrize("embedder", [None, TINY],
 @with_and_without_an_embedder
 @example(turns=[("", "shorter"), ("", ""), ("", "")], query="\ud83d")
 @given(turns=conversations, query=texts)
-def test_the_eta_that_a_decision_names_keeps_the_turn(embedder: TextEncoder | None, turns: Pairs, query: str) -> None:
-    """000-33: the same question with ``kept_from_eta`` keeps the turn, or one that it repeats; else none is named."""
+def test_the_coverage_that_a_decision_names_keeps_the_turn(
+    embedder: TextEncoder | None, turns: Pairs, query: str
+) -> None:
+    """000-33: the same question with ``kept_from_coverage`` keeps the turn, or one that it repeats; else none is named."""
     for decision in with_settings(turns, embedder).explain(query, token_budget=10**6).decisions:
-        if (eta := decision.kept_from_eta) is not None:
-            assert GatekeeperConfig().eta < eta <= 1.0
-            again = with_settings(turns, embedder, eta=eta).explain(query, token_budget=10**6)
+        if (coverage := decision.kept_from_coverage) is not None:
+            assert GatekeeperConfig().coverage < coverage <= 1.0
+            again = with_settings(turns, embedder, coverage=coverage).explain(query, token_budget=10**6)
             assert kept_or_repeated(again, decision.turn_id)
 
 
@@ -609,26 +613,26 @@ def test_where_nothing_fits_the_selection_says_what_would(turns: Pairs, query: s
 @with_and_without_an_embedder
 @given(turns=conversations, query=texts, one=st.floats(0, 1), other=st.floats(0, 1))
 @example(turns=[("", "Redis"), ("", ""), ("AbAAAc", "")], query="Redis 回到", one=0.0, other=1.0)
-def test_a_lower_eta_keeps_a_part_of_what_a_higher_one_keeps(
+def test_a_lower_coverage_keeps_a_part_of_what_a_higher_one_keeps(
     embedder: TextEncoder | None, turns: Pairs, query: str, one: float, other: float
 ) -> None:
-    """000-33: eta is the way from few turns to many, with room for all of them."""
+    """000-33: coverage is the way from few turns to many; with room for all, it sends each or one that repeats it."""
     low, high = (
-        {turn.turn_id for turn in with_settings(turns, embedder, eta=eta).explain(query, token_budget=10**6).turns}
-        for eta in sorted((one, other))
+        with_settings(turns, embedder, coverage=coverage).explain(query, token_budget=10**6)
+        for coverage in sorted((one, other))
     )
-    assert low <= high
+    assert all(kept_or_repeated(high, turn.turn_id) for turn in low.turns)
 
 
 # --- with an embedder
 
 
-@given(conversations, texts, budgets, modes)
+@given(conversations, texts, budgets, chosen_strategies)
 def test_with_an_embedder_a_selection_keeps_its_budget_and_its_account(
-    turns: Pairs, query: str, budget: int, mode: str
+    turns: Pairs, query: str, budget: int, strategy: str
 ) -> None:
     """000-34, 000-55: the same answer twice, within the budget; what words do not share is kept by meaning alone."""
-    gatekeeper = with_settings(turns, TINY, mode=mode)
+    gatekeeper = with_settings(turns, TINY, strategy=strategy)
     selection = gatekeeper.explain(query, token_budget=budget)
     assert selection.to_dict() == gatekeeper.explain(query, token_budget=budget).to_dict()
     assert selection.tokens == sum(turn.tokens for turn in selection.turns) <= budget
@@ -638,14 +642,14 @@ def test_with_an_embedder_a_selection_keeps_its_budget_and_its_account(
             assert decision.meaning is not None
         if decision.kept_from_tokens is not None:
             again = gatekeeper.explain(query, token_budget=decision.kept_from_tokens).decision(decision.turn_id)
-            assert again.why != "no_room" or (again.value or 0) < (decision.value or 0)
+            assert again.why != "no_room" or (again.need or 0) < (decision.need or 0)
 
 
-@given(conversations, texts, texts, budgets, modes)
+@given(conversations, texts, texts, budgets, chosen_strategies)
 def test_without_an_embedder_nothing_is_said_of_meaning(
-    turns: Pairs, query: str, other: str, budget: int, mode: str
+    turns: Pairs, query: str, other: str, budget: int, strategy: str
 ) -> None:
-    gatekeeper = gatekeeper_of(turns, mode=mode)
+    gatekeeper = gatekeeper_of(turns, strategy=strategy)
     for asked in (query, other):
         selection = gatekeeper.explain(asked, token_budget=budget)
         assert "meaning" not in {decision.why for decision in selection.decisions}

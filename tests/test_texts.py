@@ -23,7 +23,7 @@ from gatekeeper_core.selection.verdicts import GateReason, Verdict
 from tests.case_files import from_file
 from tests.command import run
 
-KEPT_BECAUSE = {"evidence", "meaning", "newest_turn", "earlier_turn", "later_turn", "overview", "neighbour"}
+KEPT_BECAUSE = {"evidence", "meaning", "newest_turn", "earlier_turn", "overview", "neighbour"}
 FOLDER = Path(gatekeeper_cli.__file__).parent
 MADE_UP = (
     *("gate.", "gate_reason.", "kind.", "left_out.", "odd.", "outcome.", "reason.", "score.", "stage.", "why."),
@@ -37,8 +37,12 @@ MADE_UP = (
         "eval.side_",
         "form.",
         "missed.",
+        "after_switch",
+        "colon",
         "near.",
+        "need_is",
         "no_anchor",
+        "sign.",
         "way.",
         "would.",
     ),
@@ -103,6 +107,32 @@ def test_every_reason_to_leave_a_turn_out_has_a_sentence_of_its_own(lang: str) -
     }
     said = [why_not(Decision(3, "dropped", "cover", why, 0, 20), texts, query="") for why in sorted(dropped)]  # type: ignore[arg-type]
     assert len(set(said)) == len(dropped)
+
+
+NEEDED = Decision(3, "kept", "cover", "evidence", 0, 140, need=0.846, signs=(("score", 3.58), ("part", -0.2)))
+UNNEEDED = NEEDED._replace(outcome="dropped", why="low_need", need=0.07, kept_from_coverage=0.97)
+
+
+@pytest.mark.parametrize(
+    ("decision", "english", "chinese"),
+    [
+        (NEEDED, "evidence; need 0.85: match +3.6", "有证据；需要度 0.85：匹配 +3.6"),
+        (NEEDED._replace(signs=(("embedded", 0.9),)), "evidence; need 0.85", "有证据；需要度 0.85"),
+        (NEEDED._replace(signs=(("score", 0.09),)), "evidence; need 0.85", "有证据；需要度 0.85"),
+        (UNNEEDED, "not worth 140 tokens; need 0.07", "不值 140 个 token；需要度 0.07"),
+    ],
+)
+def test_a_decision_tells_the_need_and_what_speaks_for_it_most(decision: Decision, english: str, chinese: str) -> None:
+    assert texts_for(Language.en).why(decision) == english
+    assert texts_for(Language.zh).why(decision) == chinese
+
+
+def test_a_turn_that_is_not_worth_its_tokens_names_the_coverage_that_keeps_it() -> None:
+    said = why_not(UNNEEDED, texts_for(Language.en), query="")
+    assert said.startswith("Turn 3 is left out: need 0.07 is not worth 140 tokens (it shares nothing).")
+    assert said.endswith(" It is kept from a coverage of 0.97 on.")
+    said = why_not(UNNEEDED._replace(kept_from_coverage=None), texts_for(Language.en), query="")
+    assert said == "Turn 3 is left out: need 0.07 is too low after a change of topic (it shares nothing)."
 
 
 @pytest.mark.cli

@@ -76,16 +76,16 @@ BOUNDS: dict[str, dict[str, tuple[int, int, int]]] = {
     "zh": {
         "own": (90, 90, 90),  # target 92
         "return": (97, 97, 97),  # target 95
-        "old at the switch": (14, 22, 26),  # target 12
-        "old after the switch": (10, 16, 20),  # target 12
-        "old at a worded switch": (2, 4, 7),  # target 0
+        "old at the switch": (14, 32, 44),  # target 12
+        "old after the switch": (43, 65, 76),  # target 12
+        "old at a worded switch": (0, 0, 0),
         "pointing": (100, 100, 100),
     },
     "en": {
         "own": (97, 93, 90),  # target 85
         "return": (97, 97, 97),  # target 95
-        "old at the switch": (25, 39, 48),  # target 12
-        "old after the switch": (8, 17, 30),  # target 12
+        "old at the switch": (33, 60, 80),  # target 12
+        "old after the switch": (23, 44, 57),  # target 12
         "old at a worded switch": (0, 0, 0),
         "pointing": (100, 100, 100),
     },

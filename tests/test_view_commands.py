@@ -6,12 +6,14 @@ import io
 import json
 import os
 import subprocess
+from html import unescape
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from gatekeeper_cli.conversation import CONVERSATION, QUESTIONS
 from gatekeeper_cli.explanation import grid_of, near_misses, readable_grid
+from gatekeeper_cli.texts import Language, Texts
 from gatekeeper_cli.timeline import Subject, Timeline, timeline_of
 from gatekeeper_cli.token_use import TokenUse, UsePoint, token_use
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
@@ -74,23 +76,57 @@ def test_inspect_gives_the_timeline_and_the_use_of_tokens(chat: Path) -> None:
     assert value == json.loads(json.dumps(timeline_of(gatekeeper).to_dict()))
 
 
-@pytest.mark.parametrize("mode", ["minimal", "fill"])
+@pytest.mark.parametrize("strategy", ["gate", "fill"])
 def test_explain_gives_the_selection_the_anchors_the_near_misses_and_the_turn_that_was_asked_for(
-    chat: Path, mode: str
+    chat: Path, strategy: str
 ) -> None:
     from gatekeeper_core.selection.planner import GatekeeperConfig
 
     query = QUESTIONS[4].text
-    gatekeeper = ContextGatekeeper(300, config=GatekeeperConfig(mode=mode))  # type: ignore[arg-type]
+    gatekeeper = ContextGatekeeper(300, config=GatekeeperConfig(strategy=strategy))  # type: ignore[arg-type]
     gatekeeper.sync(turns_of(DEMO))
     selection = gatekeeper.explain(query)
-    value = shown_json("explain", chat, query, "--budget", "300", "--mode", mode)
+    value = shown_json("explain", chat, query, "--budget", "300", "--strategy", strategy)
     assert value["selection"] == json.loads(json.dumps(selection.to_dict()))
     assert value["anchors_by_turn"] == json.loads(json.dumps(grid_of(selection)._asdict()))
     assert [near["turn_id"] for near in value["near_misses"]] == [near.turn_id for near in near_misses(selection)]
     assert sum(value["budget"].values()) == 300
     assert value["why_not"]["turn_id"] == 0
     assert value["why_not"]["sentence"].startswith("Turn 0 is left out because ")
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+@pytest.mark.parametrize("query", [question.text for question in QUESTIONS])
+def test_terminal_page_and_json_give_one_account_of_each_turn(
+    query: str, lang: str, chat: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The need of a turn, and of a kept one the sign that speaks for it most, in a line of the terminal."""
+    monkeypatch.setenv("COLUMNS", "200")
+    gatekeeper, texts = ContextGatekeeper(), Texts(Language(lang))
+    gatekeeper.sync(turns_of(DEMO))
+    lines = [" ".join(line.split()) for line in ask("explain", chat, query, "--lang", lang).stdout.splitlines()]
+    ask("explain", chat, query, "--lang", lang, "--html", str(tmp_path / "page.html"))
+    page = unescape((tmp_path / "page.html").read_text(encoding="utf-8"))
+    decisions = shown_json("explain", chat, query)["selection"]["decisions"]
+    for values in (one for one in decisions if one["need"] is not None):
+        turn_id, need = values["turn_id"], f"{values['need']:.2f}"
+        name, odds = max(values["signs"].items(), key=lambda sign: sign[1])
+        speaks = values["outcome"] != "dropped" and odds >= 0.1
+        sign = f"{texts(f'sign.{name}')} {odds:+.1f}" if speaks else ""
+        (line,) = [one for one in lines if one.startswith(f"{turn_id} {texts('outcome.' + values['outcome'])} {need} ")]
+        row = page.partition(f'<tr data-t="{turn_id}"')[2].partition("</tr>")[0]
+        assert sign in line
+        assert texts("colon").join(filter(None, (texts("need_is", need=values["need"]), sign))) + "</td>" in row
+        assert texts.why(gatekeeper.explain(query).decision(turn_id)) in row
+
+
+def test_the_account_of_a_turn_is_a_line_of_eighty_columns(chat: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    query = QUESTIONS[4].text
+    shown = ask("explain", chat, query).stdout
+    kept, decisions = shown.partition("begins with")[2], shown.partition("\ndecisions\n")[2].partition("\n\n")[0]
+    for table, count in ((kept.partition("\n4 of 41 turns")[0], 4), (decisions, 5)):
+        assert sum(line.split()[0].isdigit() for line in table.splitlines()[2:]) == count == len(table.splitlines()) - 2
 
 
 @pytest.mark.parametrize(
@@ -334,7 +370,7 @@ def test_wrong_input_is_one_line_and_status_2(arguments: tuple[str, ...], reason
     assert result.stderr.count("\n") == 1
 
 
-@pytest.mark.parametrize("arguments", [("--why-not", "-1"), ("--lang", "fr"), ("--mode", "most")], ids=" ".join)
+@pytest.mark.parametrize("arguments", [("--why-not", "-1"), ("--lang", "fr"), ("--strategy", "most")], ids=" ".join)
 def test_a_wrong_option_ends_with_status_2(arguments: tuple[str, ...], chat: Path) -> None:
     result = run("explain", str(chat), "q", *arguments)
     assert (result.exit_code, result.stdout) == (2, "")

@@ -143,7 +143,7 @@ async function ask() {
   if (!isRead) { await read(); }
   if (!isRead) { return; }
   const model = one("model").value;
-  const request = { call: "ask", query: one("query").value, budget: Number(one("budget").value), mode: one("mode").value, model, language };
+  const request = { call: "ask", query: one("query").value, budget: Number(one("budget").value), strategy: one("strategy").value, model, language };
   const answer = await call(request);
   if (answer.error) { one("error").textContent = answer.error; return; }
   one("costs").textContent = say("costs", { model });

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from gatekeeper_core.messages import Turn
     from gatekeeper_core.pricing.prices import ModelPrices
 
-Mode = Literal["minimal", "fill"]
-MODES: tuple[Mode, ...] = ("minimal", "fill")
+Strategy = Literal["gate", "fill"]
+STRATEGIES: tuple[Strategy, ...] = ("gate", "fill")
 EXAMPLES = Path(__file__).with_name("examples")
 
 
@@ -40,7 +40,7 @@ class Playground:
         self._turns: tuple[Turn, ...] = ()
         self._name = ""
         # Kept from question to question: indexing a long chat takes longer than choosing from it.
-        self._gatekeepers = {mode: ContextGatekeeper(config=GatekeeperConfig(mode=mode)) for mode in MODES}
+        self._gatekeepers = {name: ContextGatekeeper(config=GatekeeperConfig(strategy=name)) for name in STRATEGIES}
 
     def respond(self, request: str, content: bytes = b"") -> str:
         """Return the answer to a request: ``{"call": "example" | "read" | "ask", ...}`` with its arguments.
@@ -78,9 +78,9 @@ class Playground:
             "model": tariff.model if tariff else "",
         }
 
-    def _ask(self, *, query: str, budget: int, mode: Mode, model: str, language: str) -> dict[str, Any]:
+    def _ask(self, *, query: str, budget: int, strategy: Strategy, model: str, language: str) -> dict[str, Any]:
         turns = without_current(self._turns, query=query)
-        gatekeeper = self._gatekeepers[mode]
+        gatekeeper = self._gatekeepers[strategy]
         gatekeeper.sync(turns)
         selection = gatekeeper.explain(query, token_budget=budget)
         texts = Texts(Language(language))

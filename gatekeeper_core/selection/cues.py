@@ -35,21 +35,14 @@ class Cues(NamedTuple):
         switch: an explicit change of topic (换个话题, "new topic").
         said: a wording for what was said before (刚才说的, "you mentioned earlier").
         back: an explicit return (回到, "back to").
-        change: a weaker sign of a change (对了, "by the way").
         leaving: the word of a beginning that leaves what was said ("Enough of that."); all cues but ``switch`` are then
             those of what follows.
         small_talk: a request that people bring up out of the blue (今天天气, "tell me a joke").
-        greeting: a greeting at the beginning.
-        thanks: thanks or a goodbye.
         acknowledgement: a short answer at the beginning (好的, "ok").
         request: the opening of a request (请问, "can you").
-        about_you: a question about the other side.
         correction: a wording that the last answer took the user wrong (我问的不是这个, "no, I meant").
-        asks: "?" or the like where the text asks or requests something at its end.
         about_conversation: a question about the conversation itself and nothing else (我们都聊了什么).
-        continues: a beginning or an end that goes on with what was said (那…, …呢, "and", "then?").
-        edit: a wording that changes what was written before (改成, "shorter").
-        newest_state: a wording that asks for a thing after all changes (完整, "final").
+        gathers: a wording that asks for all of something (所有, "every").
         asked_before: a wording that asks what the user asked or said (我问过, "did I ask").
     """
 
@@ -58,20 +51,13 @@ class Cues(NamedTuple):
     switch: str | None = None
     said: str | None = None
     back: str | None = None
-    change: str | None = None
     leaving: str | None = None
     small_talk: str | None = None
-    greeting: str | None = None
-    thanks: str | None = None
     acknowledgement: str | None = None
     request: str | None = None
-    about_you: str | None = None
-    asks: str | None = None
     correction: str | None = None
     about_conversation: str | None = None
-    continues: str | None = None
-    edit: str | None = None
-    newest_state: str | None = None
+    gathers: str | None = None
     asked_before: str | None = None
 
     @property
@@ -94,8 +80,6 @@ def read_cues(text: str) -> Cues:
         folded = folded[leaving.end() :].strip()
     search, parts = _Search(folded), _sentences(folded)
     found = search.first
-    request = found("request openers") or found("request verbs")
-    continues = _CONTINUATION.match(folded) or _TRAILING.search(folded)
     return Cues(
         referring=_referring(folded, parts) if search.may_hold("referring") or "that" in folded else None,
         pronoun=_pronoun(search),
@@ -103,19 +87,12 @@ def read_cues(text: str) -> Cues:
         leaving=next(filter(None, leaving.groups())) if leaving else None,
         said=found("said before"),
         back=found("explicit return"),
-        change=found("change markers"),
         small_talk=found("small talk"),
-        greeting=_at_start("greetings", folded),
-        thanks=found("thanks"),
         acknowledgement=_at_start("acknowledgements", folded),
-        request=request,
-        about_you=found("questions about you"),
+        request=found("request openers") or found("request verbs"),
         correction=found("corrections"),
-        asks=request or ("?" if any(map(is_question, parts[-2:])) else None),
         about_conversation=_about_conversation(folded),
-        continues=continues[0] if continues else None,
-        edit=found("edits"),
-        newest_state=found("newest state"),
+        gathers=found("gathers"),
         asked_before=found("asked before"),
     )
 
@@ -194,8 +171,6 @@ class _Search:
 
 _PIECE = LazyPattern(r"[0-9a-z_']+|[^\x00-\x7f]")
 _ENGLISH_PIECE = LazyPattern(r"[a-z']+|[^\sa-z']")
-_CONTINUATION = data_pattern("cues.tsv", "CONTINUATION")
-_TRAILING = data_pattern("cues.tsv", "TRAILING")
 _REACTION = data_pattern("cues.tsv", "REACTION")
 _LEAVING = data_pattern("cues.tsv", "LEAVING")
 _NAMED_THING = data_pattern("cues.tsv", "NAMED_THING")

@@ -5,12 +5,11 @@ Nothing here changes a choice; most of it is worked out only when somebody asks.
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from gatekeeper_core.selection.anchors import MAX_TURN_ANCHORS, count_terms, extract_anchors, has_whole
-from gatekeeper_core.selection.coverage import coverage_without
 from gatekeeper_core.selection.lexicon import background_frequencies
+from gatekeeper_core.selection.need import log_odds, newest_signs
 from gatekeeper_core.selection.result import Decision, SelectedTurn, Selection
 from gatekeeper_core.token_estimate import budget_for
 from gatekeeper_core.tokens import describe_counter
@@ -39,7 +38,7 @@ def explained(plan: Planner, constraints: Mapping[str, str]) -> Selection:
     )
     # Where candidates were refused and nothing fitted: what the smallest of them needs.
     refused = [] if plan.kept else [turn_id for turn_id, reason in plan.reasons.items() if reason.why == "no_room"]
-    needed = min((plan.forms.excerpt(turn_id).tokens for turn_id in refused), default=None)
+    needed = min(map(plan.smallest_tokens, refused), default=None)
     return Selection(
         query=plan.query.text,
         turns=turns,
@@ -48,7 +47,7 @@ def explained(plan: Planner, constraints: Mapping[str, str]) -> Selection:
         history_tokens=plan.history_tokens,
         turn_count=len(plan.records),
         gate=plan.verdict,
-        coverage=coverage_without(plan.missing),
+        coverage=plan.coverage,
         constraints=dict(constraints),
         smallest_needed_tokens=None if needed is None else budget_for(plan.sentences.count, needed),
         order=tuple(plan.kept),
@@ -78,25 +77,46 @@ class Decisions:
         plan = self._plan
         if turn_id not in plan.reasons:
             return self._no_candidate(turn_id)
-        where, why, offered = plan.reasons[turn_id]
-        score, part = plan.scores.get(turn_id), plan.kept.get(turn_id)
-        if why == "enough" and plan.is_repeat(turn_id):
+        where, why = plan.reasons[turn_id]
+        score, part, whole = plan.scores.get(turn_id), plan.kept.get(turn_id), plan.records.tokens_of(turn_id)
+        if why in ("low_need", "no_room") and plan.is_repeat(turn_id):
             why = "repeat"
+        need = plan.needs.get(turn_id)
         return Decision(
             turn_id=turn_id,
             outcome="dropped" if part is None else "trimmed" if part.trimmed else "kept",
             stage=where,
             why=why,
             topic_id=plan.topic_of(turn_id),
-            tokens=(part or plan.forms.excerpt(turn_id)).tokens,
+            tokens=part.tokens if part else whole,
             shared=self._shared(score.matched if score else frozenset()),
             related=self._written(turn_id, score.related) if score else (),
             score=score,
-            value=plan.values.get(turn_id),
-            kept_from_tokens=budget_for(plan.sentences.count, offered) if why == "no_room" else None,
-            kept_from_eta=self._etas.get(turn_id) if why == "enough" else None,
+            need=need,
+            signs=self._signs(turn_id),
+            kept_from_tokens=self._budget_to_keep(turn_id) if why == "no_room" else None,
+            kept_from_coverage=plan.coverage_to_keep(turn_id) if why == "low_need" else None,
             meaning=plan.meaning.cosine(turn_id) if plan.meaning else None,
         )
+
+    def _budget_to_keep(self, turn_id: int) -> int:
+        """Return a budget that holds a turn and all that is needed more; one for all, where it only fills the room."""
+        plan = self._plan
+        if turn_id in plan.needs:
+            tokens = max(plan.tokens_at(plan.highest_price(turn_id)), plan.smallest_tokens(turn_id))
+        else:
+            tokens = plan.history_tokens
+        return budget_for(plan.sentences.count, max(tokens, plan.room + 1))
+
+    def _signs(self, turn_id: int) -> tuple[tuple[str, float], ...]:
+        """Return what each sign adds to the log odds that a turn is needed, the strongest first."""
+        plan = self._plan
+        if turn_id == plan.goes_on_from == len(plan.records) - 1 and plan.reading is not None:
+            parts = log_odds(plan.weights.newest, newest_signs(plan.reading, plan.records.tokens_of(turn_id)))
+        else:
+            parts = log_odds(plan.weights.older, plan.signs.get(turn_id, {}))
+        signs = ((name, round(value, 4)) for name, value in parts.items() if value)
+        return tuple(sorted(signs, key=lambda sign: (-abs(sign[1]), sign[0])))
 
     def anchors(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Return the anchors of the query that the kept text holds, and those that it does not."""
@@ -112,17 +132,8 @@ class Decisions:
                 (covered if found else uncovered)[anchor.text] = None
         return tuple(covered), tuple(text for text in uncovered if text not in covered)
 
-    @cached_property
-    def _etas(self) -> dict[int, float]:
-        """By turn that was enough without: the smallest ``eta``, to four digits, that does not stop before it."""
-        etas, least = {}, 1.0
-        for turn_id, value in self._plan.next_values():
-            least = min(least, value)
-            etas[turn_id] = min(1.0, round(coverage_without(least) + 0.0001, 4))
-        return etas
-
     def _no_candidate(self, turn_id: int) -> Decision:
-        """Return the decision on a turn that was no candidate, with up to three anchors that would make it one."""
+        """Return the decision on a turn without a score, with up to three anchors that would give it one."""
         plan = self._plan
         matched = frozenset(plan.query.idf) & plan.terms_of(turn_id)
         anchors = [
@@ -146,6 +157,8 @@ class Decisions:
             topic_id=plan.topic_of(turn_id),
             tokens=plan.records.tokens_of(turn_id),
             shared=self._shared(matched),
+            need=plan.needs.get(turn_id),
+            signs=self._signs(turn_id),
             kept_with=tuple(names),
             meaning=plan.meaning.cosine(turn_id) if plan.meaning else None,
         )

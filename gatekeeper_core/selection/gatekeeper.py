@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, NamedTuple, overload
+from typing import TYPE_CHECKING, NamedTuple, overload
 
 from gatekeeper_core.encoder import TextEncoder, encoder_of
 from gatekeeper_core.errors import ConfigError, check_str
@@ -23,28 +23,29 @@ from gatekeeper_core.selection.dates import date_terms
 from gatekeeper_core.selection.decisions import explained
 from gatekeeper_core.selection.index import TurnIndex
 from gatekeeper_core.selection.meaning import Asked, Meaning, TurnVectors, excerpt
-from gatekeeper_core.selection.planner import GatekeeperConfig, Planner, chain_of_links
-from gatekeeper_core.selection.records import Record, Records, ends_open
-from gatekeeper_core.selection.retrieval import expand_query, read_query, with_dates, with_earlier
+from gatekeeper_core.selection.need import need_weights
+from gatekeeper_core.selection.planner import GatekeeperConfig, Planner
+from gatekeeper_core.selection.records import Record, Records
+from gatekeeper_core.selection.retrieval import expand_query, read_query, with_dates
 from gatekeeper_core.selection.topic_map import Topic, TopicMap
-from gatekeeper_core.selection.topics import judge, mended
+from gatekeeper_core.selection.topics import judge, mended, read_terms
 from gatekeeper_core.selection.trimming import Sentences
 from gatekeeper_core.selection.verdicts import Verdict, VerdictLog
 from gatekeeper_core.text import split_thinking
 from gatekeeper_core.tokens import checked_counter, count_messages
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Collection, Iterable
 
     from gatekeeper_core.embedding import Embedder
     from gatekeeper_core.selection.cues import Cues
+    from gatekeeper_core.selection.need import Reading
     from gatekeeper_core.selection.result import Selection
     from gatekeeper_core.tokens import TokenCounter
 
 __all__ = ["Block", "ContextGatekeeper"]
 
-_EARLIER_SHARE = 0.3  # what the words of the question before weigh, where the question hangs on it wholly
-_GATE_FACTS = ("decision", "reason", "staying", "link")
+_GATE_FACTS = ("decision", "reason", "need", "link")
 _DEFAULT_CONFIG = GatekeeperConfig()  # one for all: a hundred thousand gatekeepers may be held at the same time
 
 
@@ -140,6 +141,7 @@ class ContextGatekeeper:
         self._verdicts = VerdictLog()
         self._index = TurnIndex()
         self._topic_map = TopicMap()
+        self._weights = need_weights()
         self._encoder = encoder_of(embedder)
         self._vectors = TurnVectors()
         self._history_tokens = 0
@@ -147,10 +149,11 @@ class ContextGatekeeper:
         self._judged: tuple[str, Verdict] | None = None
 
     def __repr__(self) -> str:
-        """Return the budget, the mode, and how much it holds; no text of the conversation."""
+        """Return the budget, the strategy, and how much it holds; no text of the conversation."""
         with self._lock:
             turns, tokens = len(self._records), self._history_tokens
-        return f"ContextGatekeeper(token_budget={self._token_budget}, mode={self._config.mode!r}, {turns=}, {tokens=})"
+        budget, strategy = self._token_budget, self._config.strategy
+        return f"ContextGatekeeper(token_budget={budget}, {strategy=}, {turns=}, {tokens=})"
 
     @property
     def token_budget(self) -> int:
@@ -308,16 +311,16 @@ class ContextGatekeeper:
     ) -> Selection:
         """Return the choice for a question; see :meth:`explain`."""
         read, cues = read_query(query, self._index, about=without_cues(query)), read_cues(query)
-        verdict = self._judge(query, read.idf, cues)
+        reading = self._read(read.idf)
+        verdict = self._judge(query, reading, cues)
         newest_day = self._records[-1].day if self._records else None
         dated = with_dates(read, self._index, newest_day if asked_at is None else asked_at.date())
-        whole = with_earlier(dated, self._index, self._asked_before(verdict))
         planner = Planner(
-            query=expand_query(whole, self._index),
+            query=expand_query(dated, self._index),
             cues=cues,
             verdict=verdict,
+            reading=reading,
             starts=self._topic_map.starts,
-            links=self._verdicts.link,
             index=self._index,
             records=self._records,
             history_tokens=self._history_tokens,
@@ -325,6 +328,7 @@ class ContextGatekeeper:
             trim=self._config.trim if trim is None else trim,
             config=self._config,
             sentences=self._sentences,
+            weights=self._weights,
             meaning=Meaning(asked, self._vectors) if asked else None,
         )
         planner.choose()
@@ -367,11 +371,11 @@ class ContextGatekeeper:
         else:
             about = without_cues(record.user)
             asked = query_terms(about, counts=user_terms if about == record.user else None)
-            verdict = judge(asked, read_cues(record.user), self._topic_map, self._index, config=self._config.gate)
+            verdict = self._verdict(self._read(asked), read_cues(record.user))
         terms = {**user_terms, **assistant_terms}
         verdict = mended(verdict, terms, self._topic_map, self._index)
         self._index.add(_date_terms(record) | user_terms, assistant_terms, texts=_openings(record))
-        self._topic_map.add(verdict, terms.keys(), question_open=ends_open(record))
+        self._topic_map.add(verdict, terms.keys())
         self._verdicts.append(verdict)
         self._records.append(record)
         if self._encoder:
@@ -379,10 +383,18 @@ class ContextGatekeeper:
         self._history_tokens += record.tokens
         self._synced = self._judged = None
 
-    def _judge(self, query: str, terms: Collection[str], cues: Cues) -> Verdict:
+    def _read(self, terms: Collection[str]) -> Reading | None:
+        return read_terms(terms, self._topic_map, self._index) if self._records else None
+
+    def _verdict(self, reading: Reading | None, cues: Cues) -> Verdict:
+        newest_tokens = self._records.tokens_of(len(self._records) - 1) if self._records else 0
+        config, weights = self._config.gate, self._weights
+        return judge(reading, cues, self._topic_map, newest_tokens=newest_tokens, config=config, weights=weights)
+
+    def _judge(self, query: str, reading: Reading | None, cues: Cues) -> Verdict:
         """Return the gate's verdict on a question, and keep it: mostly the question is the next turn's user text."""
         with stage(GATE) as seen:
-            verdict = judge(terms, cues, self._topic_map, self._index, config=self._config.gate)
+            verdict = self._verdict(reading, cues)
             topics = self._topic_map.topic_count
             seen.tell(lambda: {"topics": topics, **{name: getattr(verdict, name) for name in _GATE_FACTS}})
         self._judged = query, verdict
@@ -421,12 +433,6 @@ class ContextGatekeeper:
             return Asked(encoder.name, missed=missed or ("not_calibrated" if vector else "no_vector"))
         return Asked(encoder.name, vector, *calibration)
 
-    def _asked_before(self, verdict: Verdict) -> Iterator[tuple[str, float]]:
-        """Yield the questions that a question goes on from, the newest first, with the share that their words weigh."""
-        link = 0.0 if verdict.decision == "switch" else verdict.link
-        for turn_id, need in chain_of_links(link, len(self._records) - 1, self._verdicts.link):
-            yield without_cues(self._records[turn_id].user), _EARLIER_SHARE * need
-
     def _cut(self, turn_count: int) -> None:
         """Keep the first turns; what reads the list of records from before keeps its own."""
         if turn_count == len(self._records):
@@ -439,13 +445,9 @@ class ContextGatekeeper:
         self._records = self._records.first(turn_count)
         self._verdicts.cut(turn_count)
         self._vectors = self._vectors.first(turn_count)
-        self._topic_map.cut(turn_count, **self._newest())
-
-    def _newest(self) -> dict[str, Any]:
-        """Return what the topic map holds of the newest turns."""
         newest = self._records[-TopicMap.NEWEST :]
-        terms = [count_terms(record.user).keys() | count_terms(record.assistant).keys() for record in newest]
-        return {"newest": terms, "question_open": bool(newest) and ends_open(newest[-1])}
+        sides = [count_terms(record.user).keys() | count_terms(record.assistant).keys() for record in newest]
+        self._topic_map.cut(turn_count, newest=sides)
 
 
 def _date_terms(record: Record) -> dict[str, int]:

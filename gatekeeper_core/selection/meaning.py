@@ -167,10 +167,6 @@ class Meaning:
         """Return how much evidence the nearness of a turn is, at least 0.0, to six digits; 1.0 suffices alone."""
         return round(max(0.0, self._deviations(turn_id) / _EVIDENCE), 6)
 
-    def is_unlike(self, turn_id: int) -> bool:
-        """Return whether a turn is further from the question than turns are on average."""
-        return self._deviations(turn_id) < 0
-
     def _deviations(self, turn_id: int) -> float:
         """Return by how many standard deviations a turn is nearer than the mean; 0.0 where nothing tells."""
         cosine = self.cosine(turn_id)

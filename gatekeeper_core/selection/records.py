@@ -12,14 +12,13 @@ from operator import add
 from typing import TYPE_CHECKING, NamedTuple, overload
 
 from gatekeeper_core.messages import Turn
-from gatekeeper_core.selection.cues import ends_with_question
 from gatekeeper_core.text import split_thinking
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from datetime import date
 
-__all__ = ["Record", "Records", "ends_open"]
+__all__ = ["Record", "Records"]
 
 
 class Record(NamedTuple):
@@ -124,8 +123,3 @@ class Records(Sequence[Record]):
     def text_of(self, turn_id: int) -> tuple[str, str]:
         """Return both texts of one turn."""
         return self._users[turn_id], self._assistants[turn_id]
-
-
-def ends_open(record: Record) -> bool:
-    """Return whether the last words said in a turn are a question."""
-    return ends_with_question(record.assistant or record.user)

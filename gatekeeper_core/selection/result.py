@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["SCHEMA_VERSION", "Account", "Decision", "DecisionOutcome", "SelectedTurn", "Selection", "Stage", "Why"]
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 """Version of the JSON that :meth:`Selection.to_dict` gives; it grows when a field changes its meaning or goes."""
 
 DecisionOutcome = Literal["kept", "trimmed", "dropped"]
@@ -26,13 +26,11 @@ Why = Literal[
     "meaning",
     "newest_turn",
     "earlier_turn",
-    "later_turn",
     "overview",
     "neighbour",
-    "little_evidence",
     "no_shared_anchor",
     "not_a_candidate",
-    "enough",
+    "low_need",
     "no_room",
     "repeat",
 ]
@@ -65,21 +63,19 @@ class Decision(NamedTuple):
         turn_id: 0-based position in the conversation.
         outcome: ``kept``, ``trimmed`` or ``dropped``.
         stage: the stage that decided: ``recall`` (shares nothing, or too little to be a candidate), ``link`` (the query
-            hangs on it, or on evidence that it goes on with), ``cover`` (taken as evidence, or too little of it, or
-            enough without it, or no room), ``overview`` (the query asks what was said).
+            goes on from it), ``cover`` (its need is worth its tokens, or not, or there is no room), ``overview`` (the
+            query asks what was said).
         why: the reason as a fixed word.
         topic_id: the topic that the turn stands in.
         tokens: what the turn costs as a whole, or what is kept of it.
         shared: the anchors that it shares with the query, as they stand in the query.
         related: its words that stand for one of the query's (a synonym, a member of a kind, a translation).
         score: the parts of its score, or None where nothing was scored.
-        value: what the cover stage ranked it by, or None.
-        kept_from_tokens: a token budget with room for it and for every turn that was offered before it: with that it is
-            kept, unless a turn that it repeats is, enough is covered without it, or it is worth less beside what is
-            kept then. A bound: where a turn was offered twice, or may be cut further, less can do. None where room was
-            not the reason.
-        kept_from_eta: a coverage ``eta`` from which on it (or a turn that it repeats) would have been kept, or None
-            where that was not the reason.
+        need: probability that the answer needs it, 0..1; None where it was no candidate.
+        signs: what each sign adds to the log odds of its need, the strongest first.
+        kept_from_tokens: a token budget that has room for it and for all that is needed more, where room was the
+            reason; else None. A bound: where turns repeat each other, less can do.
+        kept_from_coverage: a coverage from which on it is worth its tokens, where that was the reason; else None.
         kept_with: anchors of the turn that, named in the query, would have made it a candidate.
         meaning: the cosine of the turn and the query, -1..1, where an embedder told it; else None.
     """
@@ -93,9 +89,10 @@ class Decision(NamedTuple):
     shared: tuple[str, ...] = ()
     related: tuple[str, ...] = ()
     score: Score | None = None
-    value: float | None = None
+    need: float | None = None
+    signs: tuple[tuple[str, float], ...] = ()
     kept_from_tokens: int | None = None
-    kept_from_eta: float | None = None
+    kept_from_coverage: float | None = None
     kept_with: tuple[str, ...] = ()
     meaning: float | None = None
 
@@ -128,11 +125,11 @@ class Selection:
         history_tokens: what the whole conversation would have cost.
         turn_count: turns in the conversation.
         gate: the verdict of the topic gate.
-        coverage: how far the cover stage came, 0..1 (1.0: nothing of value was left).
+        coverage: the expected share of what the answer needs that the turns hold, 0..1.
         constraints: the constraints in force.
         smallest_needed_tokens: where nothing fitted, the budget that the smallest candidate would have needed; else
             None.
-        order: ids of the kept turns in the order in which they were taken, the one to give up first last.
+        order: ids of the kept turns the most needed first.
         counter: what counted the tokens: the profile of a ``TokenEstimator``, or the name of another counter.
         margin: how far a prompt may lie over its estimate, as a share of it: so much of the budget was kept free.
         embedder: the name of the embedder that was asked, "" where there is none.
@@ -262,6 +259,7 @@ def _decision_dict(decision: Decision, *, with_meaning: bool) -> dict[str, Any]:
     values = decision._asdict()
     for name in ("shared", "related", "kept_with"):
         values[name] = list(values[name])
+    values["signs"] = dict(decision.signs)
     if not with_meaning:
         del values["meaning"]
     if decision.score is not None:

@@ -51,7 +51,6 @@ __all__ = [
     "recency",
     "score_turns",
     "with_dates",
-    "with_earlier",
 ]
 
 SCORED_IN_FULL = 40
@@ -90,7 +89,7 @@ class RetrievalConfig:
         assistant_weight: weight of ``lex`` on the assistant's text, >= 0. Source: specification 3.3.
         exact_weight: weight of whole hits, >= 0. Source: specification 3.3.
         recency_weight: weight of recency, >= 0; on the raw BM25 scale 0.2 only breaks ties. Source: specification 3.3.
-        candidates: turns that selection chooses from in ``minimal`` mode, >= 1. Source: specification 3.3 (top 20).
+        candidates: turns that the strategy ``gate`` chooses from, >= 1. Source: specification 3.3 (top 20).
     """
 
     user_weight: float = 1.5
@@ -112,14 +111,12 @@ class Query(NamedTuple):
         anchors: all its anchors, in the order in which they stand.
         idf: by term of an indexed anchor, its idf in this conversation times its weight.
         related: terms of the conversation that may stand for its own; see :func:`expand_query`.
-        earlier: the terms of ``idf`` that only the questions before it hold; see :func:`with_earlier`.
     """
 
     text: str
     anchors: tuple[Anchor, ...]
     idf: dict[str, float]
     related: tuple[Related, ...] = ()
-    earlier: frozenset[str] = frozenset()
 
     @property
     def mass(self) -> float:
@@ -187,23 +184,6 @@ def read_query(text: str, index: TurnIndex, *, about: str | None = None) -> Quer
             weighed = max(weight, _UNPAIRED_WEIGHT) if kind == "character" and term not in held else weight
             idf[term] = round(weighed * index.idf(term), 6)
     return Query(text, anchors, idf)
-
-
-def with_earlier(query: Query, index: TurnIndex, before: Iterable[tuple[str, float]]) -> Query:
-    """Return a query with the words of the questions that it goes on from; its own words keep their weight.
-
-    Args:
-        query: what was asked.
-        index: the conversation.
-        before: earlier texts of the user, each with the share that its terms weigh, 0..1.
-    """
-    earlier: dict[str, float] = {}
-    for text, share in before:
-        for anchor in extract_anchors(text):
-            if anchor.kind in _INDEXED_KINDS and anchor.term not in query.idf:
-                weight = round(share * anchor.weight * index.idf(anchor.term), 6)
-                earlier[anchor.term] = max(earlier.get(anchor.term, 0.0), weight)
-    return query._replace(idf={**query.idf, **earlier}, earlier=frozenset(earlier))
 
 
 def with_dates(query: Query, index: TurnIndex, asked_on: date | None) -> Query:

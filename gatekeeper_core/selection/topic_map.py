@@ -38,21 +38,17 @@ class TopicMap:
 
     The map after ``n`` turns is the same however it came about; the newest turns can be taken back. It holds 4 bytes a
     topic, and the terms of three turns.
-
-    Attributes:
-        question_open: whether the last words said in the newest turn are a question.
     """
 
     NEWEST = 3
     """Turns of the active topic that the gate reads a question against. Source: ours."""
 
-    __slots__ = ("_newest", "_starts", "_turn_count", "question_open")
+    __slots__ = ("_newest", "_starts", "_turn_count")
 
     def __init__(self) -> None:
         self._turn_count = 0
         self._starts = array("I")
         self._newest: list[Set[str]] = []
-        self.question_open = False
 
     def __len__(self) -> int:
         """Return the number of turns."""
@@ -89,17 +85,15 @@ class TopicMap:
         """Return the id of the topic of a turn."""
         return bisect_right(self._starts, turn_id) - 1
 
-    def add(self, verdict: Verdict, terms: Set[str], *, question_open: bool) -> None:
+    def add(self, verdict: Verdict, terms: Set[str]) -> None:
         """Add the next turn, given the verdict on its user's text and the terms of both its sides."""
         if verdict.opens_topic:
             self._starts.append(self._turn_count)
         self._turn_count += 1
         self._newest = [*self._newest, terms][-self.NEWEST :]
-        self.question_open = question_open
 
-    def cut(self, turn_count: int, *, newest: Iterable[Set[str]], question_open: bool) -> None:
+    def cut(self, turn_count: int, *, newest: Iterable[Set[str]]) -> None:
         """Keep only the first turns, given the terms of the last three of them, oldest first."""
         self._turn_count = turn_count
         del self._starts[bisect_left(self._starts, turn_count) :]
         self._newest = list(newest)[-self.NEWEST :]
-        self.question_open = question_open

@@ -1,26 +1,21 @@
-"""The gate: how a question stands to the newest turn, and whether it continues the topic or switches.
+"""The gate: whether a question continues the topic of the newest turns or switches.
 
-Two numbers are read from the question's terms and wording, each a logistic of a few signs:
+The decision follows from the needs of :mod:`gatekeeper_core.selection.need`, so that verdict and choice never disagree.
+``need`` is the probability that the question needs anything of the conversation, ``link`` that it needs the newest
+turn. After a switch the newest turn goes along only for its evidence, like any older turn.
 
-* the **link**, how firmly the question hangs on the newest turn. It decides whether that turn goes along;
-* **staying**, how likely the question stays with the active topic.
-
-Outside there are only ``continue`` and ``switch``. ``overlap`` is the share of the question's information that the
-newest turns of the active topic hold, ``new_ratio`` the share of its terms that they do not hold:
+Explicit wordings decide first: a change of topic, a return, a word that points back. Otherwise ``overlap`` is the share
+of the question's information that the newest turns of the active topic hold, ``new_ratio`` the share of its terms that
+they do not hold:
 
 * ``overlap > 0.45`` continues;
-* ``overlap < 0.20`` together with ``new_ratio > 0.70`` switches, where staying is the less likely of the two or a
-  complete question shares no term with any turn, unless the wording edits something;
+* ``overlap < 0.20``, ``new_ratio > 0.70`` and ``link < 0.05`` together switch;
 * all else continues.
-
-After a switch nothing goes along for its place alone, only what is evidence.
 
 A switch is a return where the best earlier turn holds 0.1 or more of that information, and more than the newest turn.
 
 Source: the thresholds are the specification's (3.2). Read alone they call a switch in every second turn of real talk
-that stays, hence the third condition. The signs and their weights are ours: logistic fits, rounded, over user-assistant
-chats (link) and, at equal weights, these, English chit-chat and Chinese travel dialogues (staying);
-``benchmarks.everyday`` and ``benchmarks.topics`` measure both. The share of a return is ours, too: in the everyday
+that stays, hence the link; ``benchmarks.topics`` measures it. The share of a return is ours: in the everyday
 conversations no return has less, and 31 of 40 topics that were called one, wrongly, had less.
 """
 
@@ -30,12 +25,13 @@ import math
 from collections import Counter
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from gatekeeper_core.errors import ConfigError, check_range
 from gatekeeper_core.selection.anchors import term_weight
 from gatekeeper_core.selection.index import TURN_BITS, postings_among
 from gatekeeper_core.selection.information import LEAST_INFORMATION, LEAST_RARITY, RARE_WORD, information, surprise
+from gatekeeper_core.selection.need import Reading, newest_signs, probability, question_signs
 from gatekeeper_core.selection.translating import translated_terms
 from gatekeeper_core.selection.verdicts import Verdict
 
@@ -44,20 +40,18 @@ if TYPE_CHECKING:
 
     from gatekeeper_core.selection.cues import Cues
     from gatekeeper_core.selection.index import TurnIndex
+    from gatekeeper_core.selection.need import NeedWeights
     from gatekeeper_core.selection.topic_map import TopicMap
 
-__all__ = ["GateConfig", "judge", "mended"]
+__all__ = ["GateConfig", "judge", "mended", "read_terms"]
 
 _MAX_POSTINGS = 400
 _MAX_ALL_POSTINGS = 2_000
 _SLACK, _TIE = 1e-6, 1e-9  # sums in another order may differ in their last digits
 _PAIR = 0.4  # of a word, for the pairs across two words
-_POINTING = -0.7  # log odds: a third
-_POINTING_BACK = -2.1  # a ninth: a snippet
-_NAMED_ELSEWHERE = 0.1
-_NAMES_ITSELF = 3.0  # rare words from which on a question holds itself what its pronouns stand for
 _LEAVING_SIZE = 0.5  # rare words that a text tells at least after the words that leave what was said
 _MENDING_SHARE = 0.15
+_LEAST_LINK = 0.05  # below which the newest turn is not needed
 _RETURN_SHARE = 0.1
 
 
@@ -81,77 +75,48 @@ class GateConfig:
             raise ConfigError("GateConfig.switch_below must not be above continue_above")
 
 
-class _Signs(NamedTuple):
-    """The signs in a question's terms; shares are of its information, 0..1.
-
-    Attributes:
-        terms: how many indexed terms it has.
-        size: what it tells in everyday talk, in rare words.
-        newest: what the newest turn holds.
-        near: what the newest turns of the active topic hold.
-        elsewhere: what the best earlier turn holds.
-        topic: the earlier topic of that turn, or None.
-        new_ratio: share of its terms of full weight that the newest turns of the active topic do not hold.
-    """
-
-    terms: int
-    size: float
-    newest: float
-    near: float
-    elsewhere: float
-    topic: int | None
-    new_ratio: float
-
-
-def judge(terms: Collection[str], cues: Cues, topic_map: TopicMap, index: TurnIndex, *, config: GateConfig) -> Verdict:
-    """Return the verdict on a question, with its link to the newest turn.
+def judge(
+    reading: Reading | None,
+    cues: Cues,
+    topic_map: TopicMap,
+    *,
+    newest_tokens: int,
+    config: GateConfig,
+    weights: NeedWeights,
+) -> Verdict:
+    """Return the verdict on a question, with its needs.
 
     Args:
-        terms: the indexed terms of what it asks about.
+        reading: its terms, read against the conversation; None where that is empty.
         cues: those of its wording.
         topic_map: the topics of the conversation.
-        index: the same conversation.
+        newest_tokens: what its newest turn costs.
         config: the thresholds.
+        weights: of the need.
     """
-    if not len(topic_map):
+    if reading is None:
         return Verdict("switch", "first_turn", overlap=0.0, new_ratio=1.0)
-    signs = _read(terms, topic_map, index)
-    link = _link(signs, cues)
-    staying = 3.0 + 0.6 * link + 1.4 * topic_map.question_open - 1.85 * min(1.0, signs.size / 4)
-    staying -= 0.9 * bool(cues.asks) + 0.55 * bool(cues.request)
-    staying -= 1.5 * bool(cues.about_you) + bool(cues.small_talk)
+    need = probability(weights.question, question_signs(reading, cues))
+    link = need * probability(weights.newest, newest_signs(reading, newest_tokens))
     measured = Verdict(
         "continue",
         "ambiguous",
-        overlap=round(signs.near, 4),
-        new_ratio=round(signs.new_ratio, 4),
+        overlap=round(reading.near, 4),
+        new_ratio=round(reading.new_ratio, 4),
         active_topic=topic_map.topic_count - 1,
-        staying=round(_logistic(staying), 4),
-        link=round(_logistic(link), 4),
+        need=round(need, 4),
+        link=round(link, 4),
     )
-    return _decided(measured, signs, cues, topic_map, config)
+    return _decided(measured, reading, cues, topic_map, config)
 
 
-def _link(signs: _Signs, cues: Cues) -> float:
-    """Return the log odds that a question cannot do without the newest turn."""
-    ahead = (signs.elsewhere - signs.newest) * min(1.0, signs.size / 3)
-    z = -2.4 + 5.2 * math.sqrt(signs.newest) + 2.2 / (1 + signs.size) - 4.5 * ahead
-    z += 1.5 * bool(cues.continues) + 0.6 * bool(cues.edit) - 0.2 * bool(cues.asks)
-    z -= 1.2 * bool(cues.switch or cues.back or cues.change or cues.small_talk)
-    complete = not (cues.continues or cues.pointer) and signs.terms > 0
-    z -= 0.7 * complete * (1 - signs.near) * min(1.0, max(0.0, (signs.size - 1) / 3))
-    if cues.back or cues.switch or not (cues.referring or cues.said):
-        return z
-    return max(z + 0.8, _POINTING if ahead < _NAMED_ELSEWHERE and signs.size < _NAMES_ITSELF else _POINTING_BACK)
-
-
-def _decided(measured: Verdict, signs: _Signs, cues: Cues, topic_map: TopicMap, config: GateConfig) -> Verdict:
+def _decided(measured: Verdict, signs: Reading, cues: Cues, topic_map: TopicMap, config: GateConfig) -> Verdict:
     """Return the verdict: explicit wordings first, then the thresholds."""
     if cues.about_conversation:
         return measured._replace(reason="about_conversation", cue=cues.about_conversation)
     if cues.switch:
         return measured._replace(decision="switch", reason="explicit_switch", cue=cues.switch)
-    hangs = cues.pointer or cues.back or cues.continues or cues.asked_before
+    hangs = cues.pointer or cues.back or cues.asked_before
     if cues.leaving and not hangs and signs.new_ratio == 1 and signs.size >= _LEAVING_SIZE:
         return measured._replace(decision="switch", reason="explicit_switch", cue=cues.leaving)
     before = topic_map.topic_before_switch
@@ -168,11 +133,7 @@ def _decided(measured: Verdict, signs: _Signs, cues: Cues, topic_map: TopicMap, 
     if measured.overlap > config.continue_above:
         return measured._replace(reason="overlap", cue=cues.acknowledgement)
     few, many = measured.overlap < config.switch_below, measured.new_ratio > config.new_above
-    complete = cues.asks and not (hangs or cues.edit) and signs.terms > 1 and signs.size >= 1
-    alien = not (signs.near or signs.elsewhere or topic_map.question_open)
-    leaves = measured.staying < 0.5 or (complete and alien)
-    edits = cues.edit and signs.size < _NAMES_ITSELF
-    if few and many and leaves and not edits:
+    if few and many and measured.link < _LEAST_LINK:
         resumed = signs.topic if ahead and signs.elsewhere >= _RETURN_SHARE else None
         return measured._replace(
             decision="switch", reason="new_topic" if resumed is None else "return", resumed_topic=resumed
@@ -198,8 +159,8 @@ def mended(verdict: Verdict, terms: Mapping[str, int], topic_map: TopicMap, inde
     return verdict._replace(mended=held >= _MENDING_SHARE * whole)
 
 
-def _read(terms: Collection[str], topic_map: TopicMap, index: TurnIndex) -> _Signs:
-    """Return the signs in the terms of a question."""
+def read_terms(terms: Collection[str], topic_map: TopicMap, index: TurnIndex) -> Reading:
+    """Return what the terms of a question say of a conversation of one turn or more."""
     worth, translated = information(terms, index), _translated(terms, index)
     for term, others in translated.items():
         worth[term] = min(worth[term], max(information(others, index).values()))
@@ -211,7 +172,7 @@ def _read(terms: Collection[str], topic_map: TopicMap, index: TurnIndex) -> _Sig
     telling = [term for term in worth if term_weight(term) == 1.0]
     best, held = _best_earlier(worth, _found(worth, translated, index), newest_turn=len(index) - 1)
     earlier = None if best is None else topic_map.topic_of(best)
-    return _Signs(
+    return Reading(
         terms=len(worth),
         size=math.fsum([surprise(term) * (1.0 if term.isascii() else _PAIR) for term in worth]) / RARE_WORD,
         newest=math.fsum([worth[term] for term in newest]) / mass,
@@ -281,7 +242,3 @@ def _best_earlier(
         most, left = max(shares.values(), default=0.0), left - value
     best = max((turn for turn, share in shares.items() if share > most - _TIE), default=None)
     return best, 0.0 if best is None else shares[best]
-
-
-def _logistic(z: float) -> float:
-    return 1.0 / (1.0 + math.exp(-z))

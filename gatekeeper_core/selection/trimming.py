@@ -1,9 +1,8 @@
 """Sentence trimming: the part of a turn that answers the query.
 
-Only long messages are trimmed. A sentence stays if it shares an anchor with the query, if it stands next to one that
-does, or, on the user's side, if it is a question; a fenced block of code is one sentence. Kept sentences are verbatim
-and in their order, and a gap is marked. A message in which nothing matches is left whole: its words answer the other
-side of the turn. Where even that does not fit, :meth:`Trimmer.tight` goes further, down to the best sentences.
+A turn is cut to a number of tokens. First come the sentences that share most with the query, then on the user's side
+its questions, then the sentences beside one that shares something, then the beginning; a fenced block of code is one
+sentence. Kept sentences are verbatim and in their order, and a gap is marked.
 
 A turn that came from messages is cut message by message, so that each can be sent as a copy of its original; see
 :func:`is_cuttable` for the messages that stay as they are.
@@ -13,12 +12,11 @@ from __future__ import annotations
 
 import math
 from array import array
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from gatekeeper_core.caching import LruCache
-from gatekeeper_core.errors import check_range
 from gatekeeper_core.messages import SIGNED
 from gatekeeper_core.selection.anchors import MAX_SCANNED_CHARACTERS, terms_in
 from gatekeeper_core.selection.cues import ends_with_question
@@ -34,14 +32,11 @@ if TYPE_CHECKING:
     from gatekeeper_core.selection.retrieval import Query
     from gatekeeper_core.tokens import TokenCounter
 
-__all__ = ["GAP", "Excerpt", "Forms", "Sentences", "Trimmer", "TrimmingConfig", "is_cuttable"]
+__all__ = ["GAP", "Excerpt", "Forms", "Sentences", "Trimmer", "is_cuttable"]
 
 GAP = " … "
 """The mark where sentences were left out. Source: ours."""
 
-# In tokens; all ours.
-_MIN_TOKENS = 120  # a message of at most so many is left whole: trimming short turns costs evidence and saves little
-_SNIPPET_TOKENS = 60  # what a turn is cut to that says little of the question
 _WORTH_LEAVING = 15
 _SMALLEST_CUT = 40  # or a quarter of a turn that is shorter than 160: less of a turn says nothing
 
@@ -49,23 +44,6 @@ _LONGEST_BREAK = 100  # characters of white space that are kept between two sent
 _CODE_FENCES = ("```", "~~~")
 
 _MAX_TEXTS = 2_048  # whose sentences are kept
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TrimmingConfig:
-    """The size of excerpts.
-
-    Attributes:
-        max_tokens: what a turn is cut to that is taken for its evidence, >= 1. Source: ours.
-        neighbours: sentences kept on either side of one that matches, >= 0. Source: ours.
-    """
-
-    max_tokens: int = 220
-    neighbours: int = 1
-
-    def __post_init__(self) -> None:
-        check_range(self, "max_tokens", low=1, whole=True)
-        check_range(self, "neighbours", low=0, whole=True)
 
 
 class Excerpt(NamedTuple):
@@ -153,12 +131,10 @@ class Trimmer:
 
     Args:
         query: what is looked for; a query without anchors takes from the beginning.
-        neighbours: sentences kept on either side of one that matches.
         known: the sentences of texts that were cut before.
     """
 
-    def __init__(self, query: Query, *, neighbours: int, known: Sentences) -> None:
-        self._neighbours = neighbours
+    def __init__(self, query: Query, *, known: Sentences) -> None:
         self._counter = known.count
         self._count = cache(known.count)
         self._known = known
@@ -167,32 +143,6 @@ class Trimmer:
         wanted |= {related.term: related.weight for related in query.related}
         self._wanted = wanted
         self._passage = cache(lambda text: _Passage(text, wanted, known))
-
-    def excerpt(self, whole: Excerpt, *, source: Turn | None = None) -> Excerpt:
-        """Return a turn without the sentences of its long messages that have nothing to do with the query.
-
-        Args:
-            whole: the turn as it is.
-            source: the messages that it is made of; None: it is a pair of texts.
-        """
-        user, assistant, count = whole.user, whole.assistant, self._count
-        if whole.tokens <= _MIN_TOKENS:
-            return whole
-        if source is None:
-            if whole.tokens_user > _MIN_TOKENS:
-                user = self._trimmed(user, questions=True)
-            if whole.tokens_assistant > _MIN_TOKENS:
-                assistant = self._trimmed(assistant, questions=False)
-            return self._cut(whole, user, assistant)
-        texts = {}
-        for at, message in enumerate(source.messages):
-            by_user, text = message.role == "user", message.text
-            side = whole.tokens_user if by_user else whole.tokens_assistant
-            if side > _MIN_TOKENS and is_cuttable(message) and count(text) > _MIN_TOKENS:
-                rest = self._trimmed(text, questions=by_user)
-                if count(rest) < count(text):
-                    texts[at] = rest
-        return self._cut_messages(whole, source, texts)
 
     def tight(self, whole: Excerpt, *, budget_tokens: int, source: Turn | None = None) -> Excerpt | None:
         """Return the best part of a turn that fits a budget, or None where no sentence of it does.
@@ -207,26 +157,26 @@ class Trimmer:
             part = self._tight_messages(whole, source, budget_tokens)
         else:
             share = budget_tokens // 2 if whole.assistant else budget_tokens
-            user = whole.user if whole.tokens_user <= share else self._fitted(whole.user, share)
+            user = whole.user if whole.tokens_user <= share else self._fitted(whole.user, share, questions=True)
             left = budget_tokens - (whole.tokens_user if user == whole.user else self._count(user))
             fits = whole.tokens_assistant <= left
-            assistant = whole.assistant if fits else self._fitted(whole.assistant, left)
+            assistant = whole.assistant if fits else self._fitted(whole.assistant, left, questions=False)
             silent = not assistant and (bool(whole.assistant) or not user)
             part = None if silent else self._cut(whole, user, assistant)
         return part if part is not None and part.tokens <= budget_tokens else None
 
-    def one_side(self, part: Excerpt) -> Excerpt:
+    def one_side(self, whole: Excerpt) -> Excerpt:
         """Return a turn of two people without the side that shares nothing with the query, where that saves 15 tokens.
 
         The answer to a question stays. Source: ours.
         """
         wanted = {term for term in self._wanted if len(term) > 1}
-        user, assistant = (not wanted.isdisjoint(terms_in(text)) for text in (part.user, part.assistant))
-        if assistant and not user and part.tokens_user >= _WORTH_LEAVING:
-            return part._replace(user="", tokens_user=0, trimmed=True)
-        if user and not assistant and part.tokens_assistant >= _WORTH_LEAVING and not ends_with_question(part.user):
-            return part._replace(assistant="", tokens_assistant=0, trimmed=True)
-        return part
+        user, assistant = (not wanted.isdisjoint(terms_in(text)) for text in (whole.user, whole.assistant))
+        if assistant and not user and whole.tokens_user >= _WORTH_LEAVING:
+            return whole._replace(user="", tokens_user=0, trimmed=True)
+        if user and not assistant and whole.tokens_assistant >= _WORTH_LEAVING and not ends_with_question(whole.user):
+            return whole._replace(assistant="", tokens_assistant=0, trimmed=True)
+        return whole
 
     def _tight_messages(self, whole: Excerpt, source: Turn, budget_tokens: int) -> Excerpt | None:
         count = self._count
@@ -236,7 +186,7 @@ class Trimmer:
         for open_ones, at in zip(range(len(costs), 0, -1), sorted(costs, key=lambda at: (costs[at], at)), strict=True):
             text, share = source.messages[at].text, left // open_ones
             if costs[at] > share:
-                rest = self._fitted(text, share)
+                rest = self._fitted(text, share, questions=source.messages[at].role == "user")
                 rest = rest or truncate_to_tokens(text, max(0, share), token_counter=self._counter, marker=GAP.rstrip())
                 if not rest.strip():
                     return None
@@ -265,21 +215,12 @@ class Trimmer:
         assistant_tokens = whole.tokens_assistant if assistant == whole.assistant else self._count(assistant)
         return Excerpt(user, assistant, user_tokens, assistant_tokens, trimmed=True)
 
-    def _trimmed(self, text: str, *, questions: bool) -> str:
-        """Return a text without the sentences that do not matter; with ``questions``, its questions stay too."""
-        passage = self._passage(text)
-        if passage.prefilter.empty:
-            return text
-        matching = [at for at, held in enumerate(passage.held) if (held is None and passage.shared(at) > 0) or held]
-        if not matching:
-            return text
-        keep = {near for at in matching for near in range(at - self._neighbours, at + self._neighbours + 1)}
-        if questions:
-            keep.update(at for at, span in enumerate(passage.spans) if is_question(text[span.start : span.stop]))
-        return _joined(text, passage.spans, keep)
+    def _fitted(self, text: str, budget_tokens: int, *, questions: bool) -> str:
+        """Return the sentences of a text that matter most and fit together, in order; "" where none fits.
 
-    def _fitted(self, text: str, budget_tokens: int) -> str:
-        """Return the sentences of a text that are worth most and fit together, in order; "" where none fits."""
+        First those that share most of the query's idf, then questions (with ``questions``), then the sentences beside
+        one that shares something, then the beginning.
+        """
         if budget_tokens < 1 or not text:
             return ""
         passage, count = self._passage(text), self._count
@@ -287,9 +228,15 @@ class Trimmer:
         if len(spans) < 2:
             return truncate_to_tokens(text, budget_tokens, token_counter=self._counter, marker=GAP.rstrip())
         worth = [0.0 if held is False else passage.shared(at) for at, held in enumerate(passage.held)]
+        beside = {at + step for at, value in enumerate(worth) if value for step in (-1, 1)}
+
+        def rank(at: int) -> tuple[float, bool, bool, int]:
+            asks = questions and is_question(text[spans[at].start : spans[at].stop])
+            return -worth[at], not asks, at not in beside, at
+
         keep: list[int] = []
         room = budget_tokens
-        for at in sorted(range(len(spans)), key=lambda at: (-worth[at], at)):
+        for at in sorted(range(len(spans)), key=rank):
             cost = passage.tokens(at) + self._known.gap_tokens + 1
             if cost <= room:
                 keep.append(at)
@@ -377,59 +324,32 @@ class Forms:
         records: the turns.
         trim: whether long turns are cut at all.
         two_people: whether the conversation is one between two named people.
-        room: what the chosen turns may cost together: the newest turn of a list of messages stays as it is if it fits.
     """
 
-    def __init__(self, trimmer: Trimmer, records: Records, *, trim: bool, two_people: bool, room: int) -> None:
+    def __init__(self, trimmer: Trimmer, records: Records, *, trim: bool, two_people: bool) -> None:
         self._trimmer = trimmer
         self._records = records
         self._trim = trim
         self._two_people = two_people
-        self._room = room
         self._wholes: dict[int, Excerpt] = {}
-        self._excerpts: dict[int, Excerpt] = {}
         self._cuts: dict[tuple[int, int], Excerpt | None] = {}
 
-    def excerpt(self, turn_id: int) -> Excerpt:
-        """Return a turn without the sentences that do not matter."""
-        if turn_id not in self._excerpts:
-            part, source = self._whole(turn_id), self._records.source_of(turn_id)
-            if self._trim and not self._stays_whole(turn_id):
-                part = self._trimmer.excerpt(part, source=source)
-                if source is None and self._two_people:
-                    part = self._trimmer.one_side(part)
-            self._excerpts[turn_id] = part
-        return self._excerpts[turn_id]
+    def whole(self, turn_id: int) -> Excerpt:
+        """Return a turn as it is, of two people without a side that has nothing to do with the query."""
+        if turn_id not in self._wholes:
+            whole = Excerpt(*self._records[turn_id][:4])
+            one_sided = self._two_people and self._trim and self._records.source_of(turn_id) is None
+            self._wholes[turn_id] = self._trimmer.one_side(whole) if one_sided else whole
+        return self._wholes[turn_id]
 
-    def snippet(self, turn_id: int, tokens: int | None = None) -> Excerpt:
-        """Return the best of a long turn within some tokens (None: 60), of a short one all of it."""
-        return self.at_most(self._whole(turn_id), turn_id, self.least(turn_id) if tokens is None else tokens)
-
-    def at_most(self, part: Excerpt, turn_id: int, tokens: int) -> Excerpt:
-        """Return a part of a turn, or the best of the turn within some tokens where it costs more and can be cut."""
-        if part.tokens <= tokens or not self._trim:
-            return part
-        whole, source = self._whole(turn_id), self._records.source_of(turn_id)
+    def at_most(self, turn_id: int, tokens: int) -> Excerpt:
+        """Return the best of a turn within some tokens, or the whole turn where it cannot be cut so far."""
+        whole, source = self.whole(turn_id), self._records.source_of(turn_id)
+        if whole.tokens <= tokens or not self._trim:
+            return whole
         least = _SMALLEST_CUT if source else max(1, min(_SMALLEST_CUT, whole.tokens // 4))
-        if tokens < least or self._stays_whole(turn_id):
-            return part
+        if tokens < least:
+            return whole
         if (turn_id, tokens) not in self._cuts:
             self._cuts[turn_id, tokens] = self._trimmer.tight(whole, budget_tokens=tokens, source=source)
-        return self._cuts[turn_id, tokens] or part
-
-    def least(self, turn_id: int) -> int:
-        """Return what the smallest form of a turn costs at most."""
-        return _SNIPPET_TOKENS if self.is_long(turn_id) else self._records.tokens_of(turn_id)
-
-    def is_long(self, turn_id: int) -> bool:
-        """Return whether a turn is cut."""
-        return self._trim and self._records.tokens_of(turn_id) > _MIN_TOKENS
-
-    def _stays_whole(self, turn_id: int) -> bool:
-        is_given = turn_id == len(self._records) - 1 and self._records.source_of(turn_id) is not None
-        return is_given and self._records.tokens_of(turn_id) <= self._room
-
-    def _whole(self, turn_id: int) -> Excerpt:
-        if turn_id not in self._wholes:
-            self._wholes[turn_id] = Excerpt(*self._records[turn_id][:4])
-        return self._wholes[turn_id]
+        return self._cuts[turn_id, tokens] or whole

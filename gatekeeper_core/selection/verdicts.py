@@ -31,7 +31,7 @@ _DECISIONS: tuple[tuple[Literal["continue", "switch"], bool], ...] = (
 _REASONS: tuple[GateReason, ...] = get_args(GateReason)
 _NONE = -1
 _DIGITS = 10_000  # the gate rounds its measures, 0..1, to four digits
-_MEASURES = ("overlap", "new_ratio", "staying", "link")
+_MEASURES = ("overlap", "new_ratio", "need", "link")
 _COLUMNS = {"rules": "B", "cues": "i", "active": "i", "resumed": "i", **dict.fromkeys(_MEASURES, "H")}
 
 
@@ -46,8 +46,8 @@ class Verdict(NamedTuple):
         cue: the wording that decided or spoke along, or None.
         active_topic: id of the last topic of the conversation, or None in an empty one.
         resumed_topic: id of the earlier topic that a ``switch`` goes back to, or None.
-        staying: probability of staying with the active topic, 0..1.
-        link: how firmly the query hangs on the newest turn, 0..1; a probability, too.
+        need: probability that the query needs anything of the conversation, 0..1.
+        link: probability that it needs the newest turn, 0..1.
         mended: whether the turn's answer showed that this ``switch`` was none, so that no topic begins with the turn;
             False for a query that has no answer yet.
     """
@@ -59,7 +59,7 @@ class Verdict(NamedTuple):
     cue: str | None = None
     active_topic: int | None = None
     resumed_topic: int | None = None
-    staying: float = 0.0
+    need: float = 0.0
     link: float = 0.0
     mended: bool = False
 
@@ -122,10 +122,6 @@ class VerdictLog:
         }
         for name, value in values.items():
             self._columns[name].append(value)
-
-    def link(self, turn_id: int) -> float:
-        """Return how firmly the user's text of a turn hung on the turn before it, 0..1."""
-        return self._columns["link"][turn_id] / _DIGITS
 
     def cut(self, turn_count: int) -> None:
         """Keep only the verdicts on the first turns."""

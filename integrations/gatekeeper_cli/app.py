@@ -23,7 +23,7 @@ from gatekeeper_cli.meaning import meaning_encoder
 from gatekeeper_cli.models import ClientModel, Model, client_at, client_from_env
 from gatekeeper_cli.offline import OfflineModel
 from gatekeeper_cli.opening import FromFormat, WhichConversation, open_conversation, say_left_out
-from gatekeeper_cli.output import AsJson, Budget, Lang, Meaning, Mode, ModeOption, Query
+from gatekeeper_cli.output import AsJson, Budget, Lang, Meaning, Query, Strategy, StrategyOption
 from gatekeeper_cli.output import checked_budget as _checked
 from gatekeeper_cli.output import print_json as _print_json
 from gatekeeper_cli.output import show as _show
@@ -106,7 +106,7 @@ def select(
     file: Annotated[str, typer.Argument(help=_HELP("help.any_file"), metavar="FILE")],
     query: Query,
     budget: Budget = 4000,
-    mode: ModeOption = Mode.minimal,
+    strategy: StrategyOption = Strategy.gate,
     meaning: Meaning = False,
     as_json: AsJson = False,
     why: Annotated[bool, typer.Option("--why", help=_HELP("help.why"))] = False,
@@ -116,7 +116,7 @@ def select(
 ) -> None:
     """Select the turns of a conversation that a question needs."""
     texts = speak(lang)
-    config, embedder = GatekeeperConfig(mode=mode.value), meaning_encoder(wanted=meaning)
+    config, embedder = GatekeeperConfig(strategy=strategy.value), meaning_encoder(wanted=meaning)
     gatekeeper = ContextGatekeeper(_checked(budget), config=config, embedder=embedder)
     reading = open_conversation(file, form=form, conversation=conversation)
     gatekeeper.sync(without_current(reading.turns, query=query))

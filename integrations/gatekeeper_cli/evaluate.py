@@ -19,10 +19,10 @@ from gatekeeper_cli.output import (
     AsJson,
     Lang,
     Meaning,
-    Mode,
-    ModeOption,
     PricesOption,
     RequestBudget,
+    Strategy,
+    StrategyOption,
     price_list,
     print_json,
     request_budget,
@@ -53,7 +53,7 @@ def evaluate(
     turns: Annotated[int | None, typer.Option("--turns", help=_HELP("help.turns"))] = None,
     seed: Annotated[int, typer.Option("--seed", help=_HELP("help.seed"))] = 0,
     budget: RequestBudget = None,
-    mode: ModeOption = Mode.minimal,
+    strategy: StrategyOption = Strategy.gate,
     meaning: Meaning = False,
     model: Annotated[str | None, typer.Option("--model", help=_HELP("help.eval_model"), metavar="NAME")] = None,
     base_url: Annotated[str | None, typer.Option("--base-url", help=_HELP("help.base_url"), metavar="URL")] = None,
@@ -87,13 +87,12 @@ def evaluate(
         if request is not None:
             _show_request(chats, ledger, request, form=form, embedder=embedder)
             return
-        report = _label_free(
-            chats, turns=turns, seed=seed, form=form, budget=request_budget(budget, model), mode=mode, embedder=embedder
-        )
+        choosing = _Choosing(request_budget(budget, model), strategy, embedder)
+        report = _label_free(chats, choosing, turns=turns, seed=seed, form=form)
         if model is None:
             _put_out(report, texts, as_json=as_json, as_markdown=as_markdown)
             return
-        settings = _config(report, model=model, judge=judge, rubric=rubric, mode=mode, body=body, embedder=embedder)
+        settings = _config(choosing, model=model, judge=judge, rubric=rubric, body=body)
         asking = _Asking(ledger, base_url, key_env, timeout, jobs, dry_run=dry_run, yes=yes, max_dollars=max_dollars)
         status = _with_model(report, settings, rows, asking)
     except GatekeeperError as error:
@@ -105,21 +104,25 @@ def evaluate(
         raise typer.Exit(1)
 
 
-def _label_free(
-    chats: str, *, turns: int, seed: int, form: str | None, budget: int, mode: Mode, embedder: TextEncoder | None
-) -> Report:
+class _Choosing(NamedTuple):
+    """The options that say what is selected."""
+
+    budget: int
+    strategy: Strategy
+    embedder: TextEncoder | None
+
+
+def _label_free(chats: str, choosing: _Choosing, *, turns: int, seed: int, form: str | None) -> Report:
     from gatekeeper_core.selection.planner import GatekeeperConfig
     from gatekeeper_eval import look_back, prompts_of, reminders_of, sample_turns
 
     sample = sample_turns(chats, count=turns, seed=seed, form=form)
-    config = GatekeeperConfig(mode=mode.value)
-    prompts = tuple(prompts_of(sample.turns, token_budget=budget, config=config, embedder=embedder))
+    config, budget = GatekeeperConfig(strategy=choosing.strategy.value), choosing.budget
+    prompts = tuple(prompts_of(sample.turns, token_budget=budget, config=config, embedder=choosing.embedder))
     return Report(chats, sample, prompts, reminders_of([look_back(each) for each in prompts], seed=seed), budget, seed)
 
 
-def _config(
-    report: Report, *, model: str, judge: str, rubric: Language, mode: Mode, body: str, embedder: TextEncoder | None
-) -> EvalConfig:
+def _config(choosing: _Choosing, *, model: str, judge: str, rubric: Language, body: str) -> EvalConfig:
     from gatekeeper_eval import EvalConfig
 
     try:
@@ -131,9 +134,9 @@ def _config(
     return EvalConfig(
         model=model,
         judge=judge,
-        token_budget=report.token_budget,
-        mode=mode.value,
-        embedder=embedder.name if embedder else "",
+        token_budget=choosing.budget,
+        strategy=choosing.strategy.value,
+        embedder=choosing.embedder.name if choosing.embedder else "",
         rubric=rubric.value,
         body=fields,
     )

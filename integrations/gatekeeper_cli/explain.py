@@ -27,13 +27,14 @@ from gatekeeper_cli.output import (
     Html,
     Lang,
     Meaning,
-    Mode,
-    ModeOption,
     Query,
+    Strategy,
+    StrategyOption,
     checked_budget,
     conversation_name,
     put_out,
 )
+from gatekeeper_cli.phrases import shown_need
 from gatekeeper_cli.question import without_current
 from gatekeeper_cli.refusal import refuse
 from gatekeeper_cli.texts import Language, speak, texts_for
@@ -72,7 +73,7 @@ def explain(
     query: Query,
     why_not: WhyNot = None,
     budget: Budget = 4000,
-    mode: ModeOption = Mode.minimal,
+    strategy: StrategyOption = Strategy.gate,
     meaning: Meaning = False,
     html: Html = None,
     force: Force = False,
@@ -87,7 +88,7 @@ def explain(
     reading = open_conversation(file, form=form, conversation=conversation)
     say_left_out(reading.left_out, repeated_speakers=reading.repeated_speakers)
     turns = without_current(reading.turns, query=query)
-    gatekeeper = ContextGatekeeper(tokens, config=GatekeeperConfig(mode=mode.value), embedder=embedder)
+    gatekeeper = ContextGatekeeper(tokens, config=GatekeeperConfig(strategy=strategy.value), embedder=embedder)
     gatekeeper.sync(turns)
     if why_not is not None and why_not >= len(turns):
         refuse(texts("error.why_not", turn=why_not, count=len(turns)))
@@ -112,14 +113,8 @@ def explain(
 
 def explanation_dict(selection: Selection, asked: Decision | None, texts: Texts) -> dict[str, Any]:
     """Return JSON-ready values: the selection, anchors by turns, near misses, and the turn that was asked for."""
-    named = [
-        "turn_id",
-        "stage",
-        "why",
-        "kept_from_tokens",
-        "kept_from_eta",
-        *(["meaning"] if selection.embedder else []),
-    ]
+    named = ["turn_id", "stage", "why", "kept_from_tokens", "kept_from_coverage"]
+    named += ["meaning"] if selection.embedder else []
     near = [
         {name: getattr(decision, name) for name in named} | {"kept_with": list(decision.kept_with)}
         for decision in near_misses(selection)
@@ -210,11 +205,10 @@ def _heat(count: int) -> Text:
 def _score_table(decisions: Sequence[Decision], names: Sequence[str], texts: Texts) -> Table:
     """Return the parts of the scores; kept turns in bold, so that eighty columns hold all of them."""
     table = plain_table(expand=False)
-    for heading in ("turn", *(f"score.{name}" for name in names), "value"):
+    for heading in ("turn", *(f"score.{name}" for name in names), "need"):
         table.add_column(texts(heading), justify="right", min_width=_SCORE_COLUMNS, overflow="fold")
     for decision in decisions:
-        value = "-" if decision.value is None else f"{decision.value:.2f}"
         parts = [f"{getattr(decision.score, name):.2f}" for name in names]
         style = "" if decision.outcome == "dropped" else "bold"
-        table.add_row(*map(Text, [str(decision.turn_id), *parts, value]), style=style)
+        table.add_row(*map(Text, [str(decision.turn_id), *parts, shown_need(decision)]), style=style)
     return table

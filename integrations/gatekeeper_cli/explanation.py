@@ -107,19 +107,19 @@ def readable_grid(selection: Selection) -> Grid:
 def near_misses(selection: Selection, *, limit: int = MAX_NEAR) -> tuple[Decision, ...]:
     """Return the turns that little would have kept, the nearest first.
 
-    First those that a larger budget keeps, the smallest first; then those that a larger ``eta`` keeps; then the three
+    First those that a larger budget keeps, the smallest first; then those that a larger coverage keeps; then the three
     that are nearest in meaning, though not near enough; then turns beside kept ones that were no candidates, with the
     anchors that would have made them one.
     """
     dropped = [decision for decision in selection.decisions if decision.outcome == "dropped"]
     by_budget = [decision for decision in dropped if decision.kept_from_tokens is not None]
-    by_eta = [decision for decision in dropped if decision.kept_from_eta is not None]
+    by_coverage = [decision for decision in dropped if decision.kept_from_coverage is not None]
     by_budget.sort(key=lambda decision: (decision.kept_from_tokens or 0, decision.turn_id))
-    by_eta.sort(key=lambda decision: (decision.kept_from_eta or 0.0, decision.turn_id))
+    by_coverage.sort(key=lambda decision: (decision.kept_from_coverage or 0.0, decision.turn_id))
     kept = {turn.turn_id for turn in selection.turns}
     decided = {decision.turn_id for decision in selection.decisions}
     beside = sorted({near for turn_id in kept for near in (turn_id - 1, turn_id + 1)} - kept - decided)
-    found = [*by_budget, *by_eta]
+    found = [*by_budget, *by_coverage]
     by_meaning = [
         decision for decision in dropped if decision.score and decision.score.meaning and decision not in found
     ]
@@ -158,6 +158,8 @@ def why_not(decision: Decision, texts: Texts, *, query: str) -> str:
         turn=decision.turn_id,
         why=texts.why(decision),
         tokens=decision.tokens,
+        need=decision.need or 0.0,
+        reason=texts.reason(decision),
         shared=texts("shares", anchors=anchors) if anchors else texts("shares_nothing"),
     )
     joint = "" if texts.language.value == "zh" else " "

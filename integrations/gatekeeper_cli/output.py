@@ -39,8 +39,8 @@ __all__ = [
     "Html",
     "Lang",
     "Meaning",
-    "Mode",
-    "ModeOption",
+    "Strategy",
+    "StrategyOption",
     "ModelOption",
     "PricesOption",
     "Query",
@@ -57,10 +57,10 @@ __all__ = [
 _MAX_TITLE = 200
 
 
-class Mode(str, Enum):
-    """How much is selected: the smallest set, or as much as the budget holds."""
+class Strategy(str, Enum):
+    """What is selected: what the question needs, or as much as the budget holds."""
 
-    minimal = "minimal"
+    gate = "gate"
     fill = "fill"
 
 
@@ -75,7 +75,7 @@ Html = Annotated[str | None, typer.Option("--html", help=_HELP("help.html"), met
 Lang = Annotated[Language, typer.Option("--lang", help=_HELP("help.lang"))]
 Meaning = Annotated[bool, typer.Option("--meaning", help=_HELP("help.meaning"))]
 ModelOption = Annotated[str | None, typer.Option("--model", help=_HELP("help.model"), metavar="NAME")]
-ModeOption = Annotated[Mode, typer.Option("--mode", help=_HELP("help.mode"))]
+StrategyOption = Annotated[Strategy, typer.Option("--strategy", help=_HELP("help.strategy"))]
 PricesOption = Annotated[str | None, typer.Option("--prices", help=_HELP("help.prices"), metavar="FILE")]
 Query = Annotated[str, typer.Argument(help=_HELP("help.query"), metavar="QUERY")]
 RequestBudget = Annotated[int | None, typer.Option("--budget", help=_HELP("help.request_budget"))]
@@ -114,11 +114,9 @@ def print_json(value: dict[str, Any]) -> None:
 
 def conversation_name(file: str, title: str | None = None) -> str:
     """Return what a conversation is called in a report: its title, or where it has none its file's last part."""
-    return (
-        title[:_MAX_TITLE]
-        if title
-        else (spoken()("error.standard_input") if file == STANDARD_INPUT else PurePath(file).name)
-    )
+    if title:
+        return title[:_MAX_TITLE]
+    return spoken()("error.standard_input") if file == STANDARD_INPUT else PurePath(file).name
 
 
 def put_out(

@@ -15,7 +15,16 @@ if TYPE_CHECKING:
     from gatekeeper_core.selection.result import Decision, Selection
     from gatekeeper_core.selection.verdicts import Verdict
 
-__all__ = ["kept_with", "listed", "meaning_line", "percent", "shown_dollars", "verdict_words", "ways_to_keep"]
+__all__ = [
+    "kept_with",
+    "listed",
+    "meaning_line",
+    "percent",
+    "shown_dollars",
+    "shown_need",
+    "verdict_words",
+    "ways_to_keep",
+]
 
 
 def verdict_words(verdict: Verdict, texts: Texts = ENGLISH) -> tuple[str, str]:
@@ -40,7 +49,7 @@ def ways_to_keep(decision: Decision, texts: Texts, *, wording: str = "way", join
     """Return each thing that would have kept a turn, as far as the decision knows it: by its kind, in words."""
     known = (
         ("budget", "tokens", decision.kept_from_tokens),
-        ("eta", "eta", decision.kept_from_eta),
+        ("coverage", "coverage", decision.kept_from_coverage),
         ("naming", "anchors", texts(joint).join(map(visible, decision.kept_with)) or None),
     )
     return {kind: texts(f"{wording}.{kind}", **{name: value}) for kind, name, value in known if value is not None}
@@ -63,6 +72,11 @@ def percent(part: float, whole: float) -> str:
     ('12.5 %', '0 %')
     """
     return f"{100 * part / whole:.1f} %" if whole else "0 %"
+
+
+def shown_need(decision: Decision) -> str:
+    """Return the need of a turn with two digits; ``-`` where it was no candidate."""
+    return "-" if decision.need is None else f"{decision.need:.2f}"
 
 
 def shown_dollars(amount: float | None) -> str:

@@ -40,6 +40,8 @@ TABLE: Mapping[str, tuple[str, str]] = {
 name what a format could not hold, in English as ``one|many``.
 """
 
+_TELLING_ODDS = 0.1  # log odds from which on a sign is worth naming
+
 _COUNTED = re.compile(
     r"\{(\w+)[^}]*\} (?:more |smaller |model )?(?:turn|topic|token|anchor|answer|character|call|conversation|line"
     r"|problem|request|session|file|text)s\b"
@@ -69,14 +71,24 @@ class Texts:
             text = _COUNTED.sub(lambda match: match[0][:-1] if values.get(match[1]) == 1 else match[0], text)
         return text.format(**values) if values else text
 
-    def why(self, decision: Decision) -> str:
+    def reason(self, decision: Decision) -> str:
         """Return what the reason of a decision means; a reason that is new here, as it is.
 
-        Of a turn that is kept for its meaning the cosine is said, and that it shares no anchor with the question.
+        Of a turn that is kept for its meaning it adds the cosine, and that the turn shares no anchor with the question.
         """
-        name = f"reason.{decision.why}"
-        said = self(name, meaning=decision.meaning) if name in TABLE else decision.why
+        switched = decision.why == "low_need" and decision.kept_from_coverage is None
+        name = "after_switch" if switched else f"reason.{decision.why}"
+        said = self(name, meaning=decision.meaning, tokens=decision.tokens) if name in TABLE else decision.why
         return said if decision.why != "meaning" or decision.shared else self("no_anchor", why=said)
+
+    def why(self, decision: Decision, *, with_need: bool = True) -> str:
+        """Return the reason of a decision, the need of the turn and, where it is kept, what speaks for it most."""
+        signs = () if decision.outcome == "dropped" else decision.signs
+        telling = [(name, odds) for name, odds in signs if odds >= _TELLING_ODDS and f"sign.{name}" in TABLE]
+        said = [f"{self(f'sign.{name}')} {odds:+.1f}" for name, odds in telling[:1]]
+        if with_need and decision.need is not None:
+            said.insert(0, self("need_is", need=decision.need))
+        return self("semicolon").join(filter(None, (self.reason(decision), self("colon").join(said))))
 
     def gate_reason(self, name: str) -> str:
         """Return what a reason of the gate means; a reason that is new here, as it is."""

@@ -15,7 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from gatekeeper_cli.explanation import kept_none, shared_words
-from gatekeeper_cli.phrases import kept_with, listed, meaning_line, percent, shown_dollars, verdict_words
+from gatekeeper_cli.phrases import kept_with, listed, meaning_line, percent, shown_dollars, shown_need, verdict_words
 from gatekeeper_cli.question import readable
 from gatekeeper_cli.showable import visible, visible_lines
 from gatekeeper_cli.texts import ENGLISH
@@ -111,14 +111,8 @@ def selection_view(selection: Selection, topics: Sequence[Topic], texts: Texts =
     if selection.turns:
         yield _kept_table(selection, subject_numbers(topics), texts)
     yield from map(Text, kept_none(selection, texts))
-    line = texts(
-        "token_line",
-        kept=len(selection.turns),
-        count=selection.turn_count,
-        tokens=selection.tokens,
-        history=selection.history_tokens,
-        saved=_saved(selection),
-    )
+    counts = {"kept": len(selection.turns), "count": selection.turn_count, "tokens": selection.tokens}
+    line = texts("token_line", **counts, history=selection.history_tokens, saved=_saved(selection))
     yield Text(line, style="bold")
     if said := meaning_line(selection, texts):
         yield Text(said)
@@ -155,18 +149,19 @@ def _span(first: int, last: int, texts: Texts = ENGLISH) -> str:
 
 def _kept_table(selection: Selection, subjects: Sequence[int], texts: Texts) -> Table:
     table = plain_table()
-    for heading in ("turn", "topic", "tokens"):
+    for heading in ("turn", "topic", "tokens", "need"):
         table.add_column(texts(heading), justify="right", no_wrap=True)
     table.add_column(texts("part"), no_wrap=True)
-    table.add_column(texts("why"), ratio=2, overflow="fold")
-    table.add_column(texts("begins_with"), ratio=3, no_wrap=True, overflow="ellipsis")
+    table.add_column(texts("why"), ratio=1, overflow="fold")
+    table.add_column(texts("begins_with"), ratio=1, no_wrap=True, overflow="ellipsis")
     for turn in selection.turns:
         decision = selection.decision(turn.turn_id)
-        part, why = texts("outcome.trimmed" if turn.trimmed else "whole"), texts.why(decision)
+        part, why = texts("outcome.trimmed" if turn.trimmed else "whole"), texts.reason(decision)
         if shared := shared_words(decision, selection.query):
             why = texts("why_words", why=why, words=listed(shared, texts))
         beginning = visible((turn.user if turn.user.strip() else turn.assistant)[:_BEGINNING_CHARACTERS])
-        cells = (turn.turn_id, subjects[decision.topic_id], turn.tokens, part, why, beginning)
+        need = shown_need(decision)
+        cells = (turn.turn_id, subjects[decision.topic_id], turn.tokens, need, part, why, beginning)
         table.add_row(*(Text(str(cell)) for cell in cells))
     return table
 
@@ -176,20 +171,20 @@ def _saved(selection: Selection) -> str:
 
 
 def decision_table(decisions: Sequence[Decision], texts: Texts = ENGLISH, *, query: str) -> Table:
-    """Return a table of decisions: outcome, stage, reason, score, and what would have kept a turn."""
+    """Return a table of decisions: outcome, need, reason, and what would have kept a turn."""
     table = plain_table()
     table.add_column(texts("turn"), justify="right", no_wrap=True)
     table.add_column(texts("outcome"), no_wrap=True)
+    table.add_column(texts("need"), justify="right", no_wrap=True)
     table.add_column(texts("stage_why"), ratio=1, overflow="fold")
-    table.add_column(texts("score"), justify="right", no_wrap=True)
     table.add_column(texts("shared"), max_width=_WORDS_COLUMNS, overflow="fold")
     table.add_column(texts("kept_with"), max_width=_WORDS_COLUMNS, overflow="fold")
     for decision in decisions:
-        why = texts("stage_reason", stage=texts(f"stage.{decision.stage}"), why=texts.why(decision))
-        score = "-" if decision.score is None else f"{decision.score.total:.2f}"
+        why = texts.why(decision, with_need=False)
+        why = texts("stage_reason", stage=texts(f"stage.{decision.stage}"), why=why)
         shared = listed(words, texts) if (words := shared_words(decision, query)) else "-"
-        outcome = texts(f"outcome.{decision.outcome}")
-        cells = (decision.turn_id, outcome, why, score, shared, kept_with(decision, texts) or "-")
+        outcome, need = texts(f"outcome.{decision.outcome}"), shown_need(decision)
+        cells = (decision.turn_id, outcome, need, why, shared, kept_with(decision, texts) or "-")
         table.add_row(*(Text(str(cell)) for cell in cells))
     return table
 
@@ -264,15 +259,9 @@ def topics_view(topics: Sequence[Topic], turns: Sequence[Block], texts: Texts = 
 def demo_view(demo: Demo, texts: Texts = ENGLISH) -> Iterator[RenderableType]:
     """Yield the seven questions one after the other, and a summary."""
     first = demo.answers[0].selection
-    yield Text(
-        texts(
-            "demo_heading",
-            turns=first.turn_count,
-            tokens=first.history_tokens,
-            topics=sum(topic.returns_to is None for topic in demo.topics),
-            budget=first.token_budget,
-        )
-    )
+    topics = sum(topic.returns_to is None for topic in demo.topics)
+    counts = {"turns": first.turn_count, "tokens": first.history_tokens, "topics": topics}
+    yield Text(texts("demo_heading", **counts, budget=first.token_budget))
     for number, answer in enumerate(demo.answers, 1):
         yield Text()
         heading = Text(f"{number}. {texts(f'kind.{answer.question.kind}')}: ", style="bold")

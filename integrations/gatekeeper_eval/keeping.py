@@ -23,10 +23,9 @@ Chat = str | os.PathLike[str] | Sequence[Message] | Sequence[Mapping[str, Any]] 
 
 _SHOWN_CHARACTERS = 160
 _WHY = {
-    "little_evidence": "it shares too little with the question",
     "no_shared_anchor": "it shares nothing with the question",
     "not_a_candidate": "other turns match better",
-    "enough": "what is kept covers the question without it",
+    "low_need": "its need is not worth its tokens",
     "no_room": "there is no room in the budget",
     "repeat": "it repeats another turn",
 }
@@ -51,7 +50,7 @@ def assert_keeps(
         config: of the selection; None: the defaults.
 
     Raises:
-        AssertionError: it is not sent; the message shows what is sent instead, with the scores, and why.
+        AssertionError: it is not sent; the message shows what is sent instead, with the needs, and why.
         ValueError: no turn holds the text.
         IndexError: the chat has no such turn.
         TypeError: a budget or settings are given beside a gatekeeper, which has its own.
@@ -112,10 +111,10 @@ def _message(
     )
     for kept in selection.turns:
         decision = selection.decision(kept.turn_id)
-        score = f", score {decision.score.total:.2f}" if decision.score else ""
+        need = "" if decision.need is None else f", need {decision.need:.2f}"
         shared = f": {', '.join((*decision.shared, *decision.related))}" if decision.shared or decision.related else ""
         lines += [
-            f"  turn {kept.turn_id}: {decision.why}{shared}{score}, {kept.tokens} tokens",
+            f"  turn {kept.turn_id}: {decision.why}{shared}{need}, {kept.tokens} tokens",
             f"    {_shown(sent[kept.turn_id])}",
         ]
     return "\n".join(lines)
@@ -125,8 +124,8 @@ def _ways(decision: Decision) -> str:
     ways = []
     if decision.kept_from_tokens is not None:
         ways.append(f"a budget of {decision.kept_from_tokens} tokens")
-    if decision.kept_from_eta is not None:
-        ways.append(f"GatekeeperConfig(eta={decision.kept_from_eta:.2f})")
+    if decision.kept_from_coverage is not None:
+        ways.append(f"GatekeeperConfig(coverage={decision.kept_from_coverage:g})")
     if decision.kept_with:
         ways.append(f"a question that names {' or '.join(decision.kept_with)}")
     return f"; {', or '.join(ways)} would keep it" if ways else ""

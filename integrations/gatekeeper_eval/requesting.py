@@ -56,7 +56,7 @@ class EvalConfig:
         model: the name of the model that answers; of a function its own, ``package.module:function``.
         judge: the name of the model that judges; "": the same.
         token_budget: of the prompt with the selection, in tokens, >= 1.
-        mode: how much is selected, ``minimal`` or ``fill``; see ``GatekeeperConfig``.
+        strategy: what is selected, ``gate`` or ``fill``; see ``GatekeeperConfig``.
         embedder: the name of the embedder that the selection asks, "" without one.
         rubric: the language of the rubric; ``auto``: that of the question.
         answer_tokens: how long an answer may be, >= 1.
@@ -71,7 +71,7 @@ class EvalConfig:
     model: str
     judge: str = ""
     token_budget: int = 16_000
-    mode: Literal["minimal", "fill"] = "minimal"
+    strategy: Literal["gate", "fill"] = "gate"
     embedder: str = ""
     rubric: Rubric = "auto"
     answer_tokens: int = 1_024
@@ -90,11 +90,11 @@ class EvalConfig:
     @property
     def gatekeeper(self) -> GatekeeperConfig:
         """The settings of the selection."""
-        return GatekeeperConfig(mode=self.mode)
+        return GatekeeperConfig(strategy=self.strategy)
 
     def to_dict(self) -> dict[str, Any]:
         """Return JSON-ready values; ``EvalConfig(**values)`` without ``rubric_version`` gives an equal one."""
-        names = ("model", "judge", "token_budget", "mode", "embedder", "rubric", "answer_tokens", "judge_tokens")
+        names = ("model", "judge", "token_budget", "strategy", "embedder", "rubric", "answer_tokens", "judge_tokens")
         values = {name: getattr(self, name) for name in names}
         return {**values, "body": dict(self.body), "rubric_version": RUBRIC_VERSION}
 

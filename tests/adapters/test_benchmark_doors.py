@@ -12,7 +12,7 @@ import pytest
 
 from benchmarks.cost_talks import Call, Talk
 from benchmarks.doors import DOORS, FILES, measured, signs
-from benchmarks.everyday import OWN
+from benchmarks.talks import OWN
 from gatekeeper_core import HistoryConfig, Message
 from gatekeeper_core.tokens import estimate_text_tokens
 

@@ -29,7 +29,7 @@ from llama_index.core.tools import FunctionTool
 from llama_index.core.utils import get_tokenizer
 from llama_index.llms.openai import OpenAI
 
-from gatekeeper_core import HistoryConfig, TokenEstimator
+from gatekeeper_core import GatekeeperConfig, HistoryConfig, TokenEstimator
 from gatekeeper_core.context.history.policy import CallBill
 from gatekeeper_core.pricing.prices import UNKNOWN, ModelPrices, prices_of_model
 from gatekeeper_core.pricing.usage import Usage, read_usage
@@ -73,6 +73,7 @@ class Case(NamedTuple):
         count: the tokens of a text, as the server counts.
         system_parts: the length of the system message, in units of some 25 tokens.
         turns: of the conversation.
+        coverage: that the gatekeeper is asked for.
     """
 
     model: str
@@ -82,6 +83,7 @@ class Case(NamedTuple):
     count: Callable[[str], int] = estimated
     system_parts: int = 48
     turns: int = TURNS
+    coverage: float = GatekeeperConfig().coverage
 
     @property
     def prices(self) -> ModelPrices:
@@ -127,9 +129,12 @@ def server_of(case: Case) -> Iterator[CachingServer]:
         assert server.unsaid == 0
 
 
-def gate_on(server: CachingServer, states: RecordStore | None = None) -> GatekeeperMiddleware:
+def gate_on(
+    server: CachingServer, states: RecordStore | None = None, *, coverage: float = GatekeeperConfig().coverage
+) -> GatekeeperMiddleware:
     """Return a middleware that goes by the clock of the server."""
-    gate = GatekeeperMiddleware(HistoryConfig(on_error="raise"), states=states)
+    config = HistoryConfig(on_error="raise", gatekeeper=GatekeeperConfig(coverage=coverage))
+    gate = GatekeeperMiddleware(config, states=states)
     gate._selected.selector._clock = lambda: server.now
     return gate
 
@@ -148,7 +153,7 @@ def everything(case: Case) -> Run:
 def gated(case: Case) -> Run:
     """Return it with one middleware from the first turn to the last."""
     with server_of(case) as server:
-        gate = gate_on(server)
+        gate = gate_on(server, coverage=case.coverage)
         ask = case.agents_on(server).open(gate)
         for turn in case.turns_on(server):
             ask(turn)
@@ -202,7 +207,7 @@ def test_no_conversation_is_dearer_than_everything_sent_and_the_account_is_the_b
 
 
 def test_a_long_conversation_of_an_agent_costs_a_tenth_less() -> None:
-    case = Case("ChatAnthropic", "chinese", turns=80)
+    case = Case("ChatAnthropic", "chinese", turns=80, coverage=0.6)
     ours, theirs = gated(case), everything(case)
     assert dollars(ours.reported, case.prices)[-1] < 0.9 * dollars(theirs.reported, case.prices)[-1]
 

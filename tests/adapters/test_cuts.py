@@ -11,7 +11,6 @@ from llama_index.core.base.llms.types import ChatMessage, TextBlock, ThinkingBlo
 
 from benchmarks.long_answers import DOORS, long_talks, measured
 from gatekeeper_core import ContextBuilder, ContextBuilderConfig
-from gatekeeper_core.context.history.modes import HistoryConfig
 from gatekeeper_core.selection.planner import GatekeeperConfig
 from gatekeeper_core.tokens import estimate_text_tokens
 from langchain_gatekeeper import GatekeeperChatMemory, GatekeeperMiddleware, GatekeeperSelector, select_messages
@@ -29,6 +28,8 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.filterwarnings("ignore::langchain_core._api.deprecation.LangChainDeprecationWarning")
 
 TALKS = {talk.language: talk for talk in long_talks(3)}
+LITTLE = GatekeeperConfig(coverage=0.4)
+"""A coverage at which half of an answer of thirty sentences is not worth its tokens, however sure its need."""
 MARKS = {"source": "kept as it is"}
 
 
@@ -63,8 +64,8 @@ def through_middleware(messages: list[BaseMessage], **options: Any) -> list[Base
     return sent(GatekeeperMiddleware(**configured(**options)), request_of([*messages])).messages
 
 
-def through_built_middleware(messages: list[BaseMessage], *, trim: bool = True, **_: Any) -> list[BaseMessage]:
-    history = HistoryConfig(passthrough_below=0, posture="thrifty", gatekeeper=GatekeeperConfig(trim=trim))
+def through_built_middleware(messages: list[BaseMessage], **options: Any) -> list[BaseMessage]:
+    history = configured(**options)["config"]
     config = ContextBuilderConfig(history=history, enable_instruction_pinning=False)
     return through_middleware(messages, builder=ContextBuilder(config))
 
@@ -100,7 +101,7 @@ def made_for(through: Callable[..., Any], talk: LongTalk, **marks: Any) -> list[
 @three_scripts
 @pytest.mark.parametrize("through", [*LANGCHAIN, *LLAMA_INDEX])
 def test_a_message_is_sent_as_a_cut_copy_of_itself(through: Callable[..., Any], talk: LongTalk) -> None:
-    messages, options = made_for(through, talk), {"passthrough_below": 0, "floor_turns": 0, "posture": "thrifty"}
+    messages, options = made_for(through, talk), {"passthrough_below": 0, "posture": "thrifty", "gatekeeper": LITTLE}
     original = messages[2 * talk.needed + 1]
     before = original.model_copy(deep=True)
     copy = needed(talk, through(messages, **options))
@@ -118,7 +119,7 @@ def test_a_message_is_sent_as_a_cut_copy_of_itself(through: Callable[..., Any], 
 @pytest.mark.parametrize("through", [*LANGCHAIN, *LLAMA_INDEX])
 def test_a_message_with_thinking_beside_its_text_is_sent_whole(through: Callable[..., Any], key: str) -> None:
     talk = TALKS["en"]
-    found = through(made_for(through, talk, **{key: "hm"}), passthrough_below=0, floor_turns=0)
+    found = through(made_for(through, talk, **{key: "hm"}), passthrough_below=0, gatekeeper=LITTLE)
     assert needed(talk, found).content == talk.messages[2 * talk.needed + 1].text
 
 
@@ -135,7 +136,7 @@ def test_the_block_recalls_what_is_left_of_a_long_answer() -> None:
     messages = llama_index_of(talk)
 
     async def recalled(*, trim: bool) -> str:
-        block = GatekeeperMemoryBlock(**configured(on_error="raise", passthrough_below=0, trim=trim))
+        block = GatekeeperMemoryBlock(**configured(on_error="raise", gatekeeper=LITTLE, trim=trim))
         await block.aput(messages[:-1])
         return await block.aget([messages[-1]])
 
@@ -147,6 +148,9 @@ def test_the_block_recalls_what_is_left_of_a_long_answer() -> None:
 @pytest.mark.parametrize("name", DOORS)
 def test_twenty_answers_of_thirty_sentences_get_through_with_the_one_that_is_needed(name: str) -> None:
     talks = long_talks(20)
-    cut, whole = (measured(talks, DOORS[name], estimate_text_tokens, trim=trim) for trim in (True, False))
-    assert (cut["needed"], cut["sentence"]) == (20, 20)
-    assert 4 * cut["tokens"] <= 3 * whole["tokens"]
+    little, default = (
+        measured(talks, DOORS[name], estimate_text_tokens, gatekeeper=one) for one in (LITTLE, GatekeeperConfig())
+    )
+    assert {row[key] for row in (little, default) for key in ("needed", "sentence")} == {20}
+    history = sum(estimate_text_tokens(message.text) for talk in talks for message in talk.messages[:-1]) / 20
+    assert (little["tokens"] < history / 10, default["tokens"] < history / 5) == (True, True)

@@ -34,9 +34,9 @@ SYSTEM = "Answer in one sentence. " * 300
 SMALL = HistoryConfig(passthrough_below=0, token_budget=20_000, on_error="raise")
 THREAD: Any = {"configurable": {"thread_id": "1"}}
 TOLD: tuple[tuple[str, str], ...] = (
-    ("Redis", "It listens on port 6380."),
-    ("sourdough", "Bake it at 240 degrees."),
     ("organ", "Marta plays it on Sundays."),
+    ("sourdough", "Bake it at 240 degrees."),
+    ("Redis", "It listens on port 6380."),
 )
 
 
@@ -105,10 +105,10 @@ def test_fixed_part_and_end_are_marked_where_the_next_call_reads_on(server: Stri
 
 def test_with_recalled_turns_in_the_question_the_body_is_marked_and_the_end_is_not(server: StrictServer) -> None:
     gate = GatekeeperMiddleware(SMALL)
-    *_, last = asked(server, ["Which port has Redis?", "Who plays the organ, and when?"], gate)
+    *_, last = asked(server, ["Which port has Redis?", "Who plays the organ, and has Redis a port?"], gate)
     assert gate.last_selection is not None
     assert gate.last_selection.bill is not None
-    assert gate.last_selection.bill.recalled == (2,)
+    assert gate.last_selection.bill.recalled == (0,)
     assert places_of(last) == ["system", str(len(last["messages"]) - 2)]
     assert "Marta" in last["messages"][-1]["content"]
 
@@ -172,7 +172,7 @@ def test_it_is_off_by_a_setting_in_shadow_mode_and_for_other_models(server: Stri
 
 
 def test_beside_anthropics_middleware_only_the_body_before_recalled_turns_is_marked(server: StrictServer) -> None:
-    questions = ["Which port has Redis?", "Who plays the organ, and when?"]
+    questions = ["Which port has Redis?", "Who plays the organ, and has Redis a port?"]
     theirs = AnthropicPromptCachingMiddleware()
     off = asked(server, questions, GatekeeperMiddleware(SMALL, cache_marks=False), before=[theirs], tools=[look_up])
     on = asked(server, questions, GatekeeperMiddleware(SMALL), before=[theirs], tools=[look_up])
@@ -182,7 +182,7 @@ def test_beside_anthropics_middleware_only_the_body_before_recalled_turns_is_mar
 
 
 def test_anthropics_middleware_behind_it_never_makes_more_than_four(server: StrictServer) -> None:
-    questions = ["Which port has Redis?", "Who plays the organ, and when?"]
+    questions = ["Which port has Redis?", "Who plays the organ, and has Redis a port?"]
     behind = [AnthropicPromptCachingMiddleware()]
     requests = asked(server, questions, GatekeeperMiddleware(SMALL), behind=behind, tools=[look_up])
     assert [len(places_of(request)) for request in requests] == [3, 4]
@@ -220,7 +220,7 @@ def test_before_a_mark_that_lasts_an_hour_ours_last_an_hour(server: StrictServer
 def test_an_answer_that_langchain_writes_anew_hands_its_mark_to_the_question_before(server: StrictServer) -> None:
     gate = GatekeeperMiddleware(SMALL)
     model = anthropic(server, output_version="v1")
-    *_, last = asked(server, ["Which port has Redis?", "Who plays the organ, and when?"], gate, model=model)
+    *_, last = asked(server, ["Which port has Redis?", "Who plays the organ, and has Redis a port?"], gate, model=model)
     assert places_of(last) == ["system", str(len(last["messages"]) - 3)]
 
 
@@ -229,7 +229,7 @@ def test_a_chain_has_the_marks_in_its_messages(server: StrictServer) -> None:
     gate = GatekeeperSelector(SMALL, model=model)
     messages: list[BaseMessage] = [SystemMessage(SYSTEM), *past()]
     places = []
-    for question in ("Which port has Redis?", "Who plays the organ, and when?"):
+    for question in ("Which port has Redis?", "Who plays the organ, and has Redis a port?"):
         messages.append(HumanMessage(question))
         messages.append((gate | model).invoke(messages, THREAD))
         places.append(places_of(server.last_request))

@@ -244,7 +244,7 @@ CONFIG = HistoryConfig(
     floor_turns=2,
     passthrough_below=3,
     on_error="raise",
-    gatekeeper=GatekeeperConfig(mode="fill", gate=GateConfig(new_above=0.5)),
+    gatekeeper=GatekeeperConfig(strategy="fill", gate=GateConfig(new_above=0.5)),
 )
 
 

@@ -221,7 +221,7 @@ def test_shadow_mode_gives_what_llama_index_gives_and_reports_ours(question: str
 
 def test_the_options_are_llama_indexs_and_ours() -> None:
     config = HistoryConfig(
-        token_budget=500, reserve_tokens=5, on_error="raise", gatekeeper=GatekeeperConfig(mode="fill")
+        token_budget=500, reserve_tokens=5, on_error="raise", gatekeeper=GatekeeperConfig(strategy="fill")
     )
     mine = GatekeeperMemory.from_defaults(
         session_id="t",
@@ -239,9 +239,9 @@ def test_the_options_are_llama_indexs_and_ours() -> None:
 
 def test_the_dict_of_a_memory_holds_our_options() -> None:
     """LlamaIndex itself cannot read the dict of a ``Memory`` again, and its store is no part of it."""
-    data = memory(reserve_tokens=5, gatekeeper=GatekeeperConfig(mode="fill")).to_dict()
+    data = memory(reserve_tokens=5, gatekeeper=GatekeeperConfig(strategy="fill")).to_dict()
     assert (data["class_name"], data["session_id"], data["config"]["reserve_tokens"]) == ("GatekeeperMemory", "s", 5)
-    assert data["config"]["gatekeeper"]["mode"] == "fill"
+    assert data["config"]["gatekeeper"]["strategy"] == "fill"
     assert set(Memory(token_limit=5).to_dict()) < set(data)
 
 

@@ -24,7 +24,8 @@ CONFIG = HistoryConfig(token_budget=4000, prices=PRICES, passthrough_below=0, on
 SHOPS = ("kestrel", "heron", "osprey", "falcon", "merlin", "harrier", "kite", "eagle", "hobby")
 ASKED = [f"New topic: when does the {shop} open?" for shop in SHOPS]
 PAST = [one for text in ASKED for one in (text, f"{text} At nine. " * 8)]
-QUESTIONS = ["New topic: when do the heron, the osprey, the merlin, the kite and the hobby open?", ASKED[3], ASKED[0]]
+FOUR = "the heron, the osprey, the merlin and the kite"
+QUESTIONS = [f"When do {FOUR} open?", f"When do the falcon, {FOUR} open?", f"When do the kestrel, {FOUR} open?"]
 MARK = "<earlier_turns-"
 
 

@@ -59,7 +59,7 @@ def built(summarizer: Any) -> str:
     )
     until = time.monotonic() + 30
     while time.monotonic() < until:  # a build waits for no model
-        said = "\n".join(message.text for message in builder.build(Thread("t1", TALK), "And host 3?", "").messages)
+        said = "\n".join(message.text for message in builder.build(Thread("t1", TALK), "Is it raining?", "").messages)
         if SAID in said:
             break
         time.sleep(0.01)

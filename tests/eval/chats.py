@@ -1,7 +1,7 @@
 """Chats with a known answer, in three scripts, and a scripted model that answers and judges them.
 
 Each chat tells a port, goes on about something else for long, and then asks for the port; the selection holds what the
-question needs and not the rest. What the model answers to which prompt is told by the first word of the question.
+question needs and at most a cut of the rest. What the model answers to which prompt is told by the first word of the question.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def reply(body: dict[str, Any]) -> str:
     word = next(word for word in ANSWERS if f"{word}:" in last or f"{word}：" in last)
     if not is_judging(body):
         whole, selected = ANSWERS[word]
-        return whole if any("sourdough" in message["content"] for message in body["messages"]) else selected
+        return whole if any(BREAD[1].strip() in message["content"] for message in body["messages"]) else selected
     verdict, is_chinese = "VERDICT", "请比较" in body["messages"][0]["content"]
     if is_chinese:
         verdict = "结论"

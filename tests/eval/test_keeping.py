@@ -53,7 +53,7 @@ def test_a_turn_that_is_not_sent_fails_with_what_is_sent_instead_and_why(script:
     assert lines[3].startswith("sent instead: 1 of 2 turns, ")
     assert "tokens of a budget of 4000; gate: " in lines[3]
     assert lines[4].startswith("  turn 0: evidence: ")
-    assert "score" in lines[4]
+    assert ", need 0." in lines[4]
     assert PORTS[script][0] in lines[5]
 
 

@@ -511,10 +511,10 @@ def by_words(selection: Selection) -> str:
     return json.dumps(values)
 
 
-@pytest.mark.parametrize("mode", ["minimal", "fill"])
+@pytest.mark.parametrize("strategy", ["gate", "fill"])
 @pytest.mark.parametrize("turns", [TALK, REDIS + NOODLES, REDIS, [], [("", "")], TALK * 15])
-def test_an_embedder_that_fails_leaves_the_choice_to_the_words(turns: Pairs, mode: Any) -> None:
-    config = GatekeeperConfig(mode=mode)
+def test_an_embedder_that_fails_leaves_the_choice_to_the_words(turns: Pairs, strategy: Any) -> None:
+    config = GatekeeperConfig(strategy=strategy)
     plain, failing = (gatekeeper_of(turns, config=config, embedder=embedder) for embedder in (None, Moody(fails)))
     for query in QUERIES + [query for query, _ in MEANT.values()]:
         selection = failing.explain(query, token_budget=80)
@@ -701,4 +701,4 @@ def test_a_gatekeeper_says_what_it_holds_and_no_word_of_it() -> None:
     gatekeeper.add_turn("a secret 秘密", "kept")
     shown = repr(gatekeeper)
     tokens = sum(gatekeeper.turn_tokens)
-    assert shown == f"ContextGatekeeper(token_budget=500, mode='minimal', turns=1, tokens={tokens})"
+    assert shown == f"ContextGatekeeper(token_budget=500, strategy='gate', turns=1, tokens={tokens})"

@@ -81,7 +81,6 @@ def test_three_deviations_are_evidence(deviations: float, strength: float) -> No
     meaning = Meaning(asked(deviation=math.sqrt(spread / PRIOR)), of([EAST]))
     assert meaning.strength(0) == pytest.approx(strength, abs=2e-6)
     assert meaning.cosine(0) == 1.0
-    assert not meaning.is_unlike(0)
 
 
 @given(
@@ -100,23 +99,17 @@ def test_strengths_are_those_of_the_definition(angles: list[int], mean: float, d
     assert list(meaning.nearest) == sorted(near, key=lambda t: (-meaning.strength(t), -t))[:NEAREST]
 
 
-def test_turns_further_than_the_mean_are_unlike() -> None:
-    meaning = Meaning(asked(), of([at(0), at(90), at(180), None]))
-    assert [meaning.is_unlike(turn_id) for turn_id in range(4)] == [False, False, True, False]
-    assert meaning.nearest == (0,)
-
-
 @pytest.mark.parametrize("count", [1, 5, 200])
 def test_where_all_is_alike_nothing_is_near(count: int) -> None:
     meaning = Meaning(asked(mean=1.0, deviation=0.0), of([EAST] * count))
     assert (meaning.nearest, meaning.missed, meaning.cosine(0)) == ((), "", 1.0)
-    assert (meaning.strength(0), meaning.is_unlike(0)) == (0.0, False)
+    assert meaning.strength(0) == 0.0
 
 
 def test_turns_without_vectors_are_neither_near_nor_counted() -> None:
     with_gaps, alone = Meaning(asked(), of([None, at(20), None, at(100)])), Meaning(asked(), of([at(20), at(100)]))
     assert [with_gaps.cosine(turn_id) for turn_id in range(4)] == [None, alone.cosine(0), None, alone.cosine(1)]
-    assert (with_gaps.strength(1), with_gaps.strength(0), with_gaps.is_unlike(0)) == (alone.strength(0), 0.0, False)
+    assert (with_gaps.strength(1), with_gaps.strength(0)) == (alone.strength(0), 0.0)
     assert with_gaps.nearest == (1,)
 
 
@@ -131,7 +124,6 @@ def test_without_any_vector_to_compare_it_says_so(vectors: Vectors) -> None:
 def test_a_question_without_a_vector_says_why() -> None:
     meaning = Meaning(Asked("tiny", missed="late"), of([EAST]))
     assert (meaning.missed, meaning.nearest, meaning.cosine(0), meaning.strength(0)) == ("late", (), None, 0.0)
-    assert not meaning.is_unlike(0)
 
 
 # --- long conversations

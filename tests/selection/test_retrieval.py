@@ -25,7 +25,6 @@ from gatekeeper_core.selection.retrieval import (
     read_query,
     recency,
     score_turns,
-    with_earlier,
 )
 from gatekeeper_core.vectors import packed
 from tests.case_files import from_file
@@ -312,19 +311,6 @@ def test_the_messages_of_a_speaker_who_is_named_count_more(one: str, other: str,
     for at, found in named.items():
         beside = sum(weighted.get(at + step, 0.0) for step in (-1, 1))
         assert found.neighbour == pytest.approx(0.3 * beside, abs=1e-4)
-
-
-# --- What was said before -------------------------------------------------------------------------------------------
-
-
-def test_texts_from_before_weigh_their_share_in_a_query() -> None:
-    index = TurnIndex()
-    index.add(count_terms("quorum"), count_terms("raft"))
-    alone = read_query("quorum", index)
-    both = with_earlier(alone, index, [("raft", 0.9), ("raft quorum", 0.5)])
-    assert both.idf == {"quorum": alone.idf["quorum"], "raft": round(0.9 * index.idf("raft"), 6)}
-    assert both.earlier == {"raft"}
-    assert both.mass == pytest.approx(sum(both.idf.values()), abs=1e-5)
 
 
 # --- Han characters that no pair holds --------------------------------------------------------------------------------

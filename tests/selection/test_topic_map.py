@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from gatekeeper_core.selection.topic_map import Topic, TopicMap
 from gatekeeper_core.selection.verdicts import Verdict
 
-Step = tuple[frozenset[str], str, bool, bool]
+Step = tuple[frozenset[str], str, bool]
 
 SWITCHES = {"first_turn", "new_topic", "return", "explicit_switch", "explicit_return"}
 
@@ -18,34 +18,27 @@ reasons = st.sampled_from(["overlap", "ambiguous", "new_topic", "return", "expli
 
 @st.composite
 def histories(draw: st.DrawFn) -> list[Step]:
-    """Draw turns as terms, reason, mended and whether a question is open; the first one is the first turn."""
-    steps: list[Step] = draw(st.lists(st.tuples(terms, reasons, st.booleans(), st.booleans()), max_size=12))
-    return [
-        (held, reason if at else "first_turn", mended, ends) for at, (held, reason, mended, ends) in enumerate(steps)
-    ]
+    """Draw turns as terms, reason and mended; the first one is the first turn."""
+    steps: list[Step] = draw(st.lists(st.tuples(terms, reasons, st.booleans()), max_size=12))
+    return [(held, reason if at else "first_turn", mended) for at, (held, reason, mended) in enumerate(steps)]
 
 
 def verdict_of(step: Step) -> Verdict:
-    _, reason, mended, _ = step
+    _, reason, mended = step
     decision = "switch" if reason in SWITCHES else "continue"
     return Verdict(decision, reason, 0.5, 0.5, mended=mended and reason in ("new_topic", "return"))  # type: ignore[arg-type]
 
 
 def grow(topic_map: TopicMap, steps: list[Step]) -> TopicMap:
     for step in steps:
-        topic_map.add(verdict_of(step), step[0], question_open=step[3])
+        topic_map.add(verdict_of(step), step[0])
     return topic_map
-
-
-def newest(steps: list[Step]) -> dict[str, object]:
-    """Return what a map is told of the newest turns where it is cut or made of columns."""
-    return {"newest": [step[0] for step in steps[-TopicMap.NEWEST :]], "question_open": bool(steps) and steps[-1][3]}
 
 
 def state_of(topic_map: TopicMap) -> tuple[object, ...]:
     return (
         *(topic_map.topics, list(topic_map.starts), topic_map.topic_count, len(topic_map)),
-        *(list(topic_map.newest_turns), topic_map.question_open, topic_map.topic_before_switch),
+        *(list(topic_map.newest_turns), topic_map.topic_before_switch),
     )
 
 
@@ -61,13 +54,13 @@ def test_a_map_that_was_cut_is_one_that_was_built_anew(
     if keep:
         more = [step for step in more if step[1] != "first_turn"]
     topic_map = grow(TopicMap(), steps)
-    topic_map.cut(keep, **newest(steps[:keep]))  # type: ignore[arg-type]
+    topic_map.cut(keep, newest=[step[0] for step in steps[:keep]])
     assert state_of(topic_map) == state_of(grow(TopicMap(), steps[:keep]))
     assert state_of(grow(topic_map, more)) == state_of(grow(TopicMap(), steps[:keep] + more))
 
 
 def test_the_borders_are_a_copy() -> None:
-    topic_map = grow(TopicMap(), [(frozenset(), "first_turn", False, False)])
+    topic_map = grow(TopicMap(), [(frozenset(), "first_turn", False)])
     topic_map.starts.append(9)
     assert topic_map.topics == (Topic(0, 0, 1),)
 
@@ -98,16 +91,14 @@ def test_an_empty_conversation_has_no_topic() -> None:
     """000-15."""
     empty = TopicMap()
     assert (empty.topics, empty.topic_count, len(empty), list(empty.newest_turns)) == ((), 0, 0, [])
-    assert (empty.topic_before_switch, empty.question_open) == (None, False)
+    assert empty.topic_before_switch is None
 
 
 def test_a_mended_switch_opens_no_topic() -> None:
     """000-15, 000-19b: the answer showed that the switch was none."""
-    steps: list[Step] = [
-        (frozenset(), reason, mended, False) for reason, mended in (("first_turn", False), ("return", True))
-    ]
+    steps: list[Step] = [(frozenset(), "first_turn", False), (frozenset(), "return", True)]
     assert grow(TopicMap(), steps).topics == (Topic(0, 0, 2),)
-    assert grow(TopicMap(), [steps[0], (*steps[1][:2], False, False)]).topics == (Topic(0, 0, 1), Topic(1, 1, 2))
+    assert grow(TopicMap(), [steps[0], (*steps[1][:2], False)]).topics == (Topic(0, 0, 1), Topic(1, 1, 2))
 
 
 # --- what the gate reads of the newest turns
@@ -119,7 +110,6 @@ def test_the_newest_turns_are_the_last_three_of_the_active_topic(steps: list[Ste
     topic_map = grow(TopicMap(), steps)
     start = topic_map.starts[-1] if steps else 0
     assert list(topic_map.newest_turns) == [held for held, *_ in steps[start:]][-3:]
-    assert topic_map.question_open == (bool(steps) and steps[-1][3])
 
 
 @given(histories())

@@ -4,22 +4,18 @@ import math
 from collections.abc import Callable
 
 import pytest
-from hypothesis import assume, example, given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from gatekeeper_core.messages import Message, group_turns
 from gatekeeper_core.selection import trimming
-from gatekeeper_core.selection.anchors import count_terms
-from gatekeeper_core.selection.expansion import Related
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.selection.index import TurnIndex
 from gatekeeper_core.selection.retrieval import Query, read_query
-from gatekeeper_core.selection.trimming import GAP, Excerpt, Sentences, Trimmer, TrimmingConfig
+from gatekeeper_core.selection.trimming import GAP, Excerpt, Sentences, Trimmer
 from gatekeeper_core.text import sentences
 from gatekeeper_core.tokens import estimate_text_tokens
 from tests.verbatim import end_of_stretch
-
-EAGER = {"min_tokens": 0, "neighbours": 0}
 
 COUNTERS: dict[str, Callable[[str], int]] = {
     "characters": len,
@@ -70,22 +66,22 @@ def whole(user: str, assistant: str, count: Callable[[str], int] = estimate_text
     return Excerpt(user, assistant, count(user), count(assistant))
 
 
-def excerpt(
-    turn: Excerpt, asked: Query, *, count: Callable[[str], int], neighbours: int = 1, min_tokens: int = 120
-) -> Excerpt:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(trimming, "_MIN_TOKENS", min_tokens)
-        return Trimmer(asked, neighbours=neighbours, known=Sentences(count)).excerpt(turn)
-
-
 def tight_excerpt(
-    turn: Excerpt, asked: Query, *, budget_tokens: int, count: Callable[[str], int], neighbours: int = 1
+    turn: Excerpt, asked: Query, *, budget_tokens: int, count: Callable[[str], int] = estimate_text_tokens
 ) -> Excerpt | None:
-    return Trimmer(asked, neighbours=neighbours, known=Sentences(count)).tight(turn, budget_tokens=budget_tokens)
+    return Trimmer(asked, known=Sentences(count)).tight(turn, budget_tokens=budget_tokens)
+
+
+def cut_to(turn: Excerpt, ask: str, budget_tokens: int, count: Callable[[str], int] = estimate_text_tokens) -> Excerpt:
+    """Return the excerpt for a question, which must fit."""
+    part = tight_excerpt(turn, query(ask), budget_tokens=budget_tokens, count=count)
+    assert part is not None
+    assert part.tokens <= budget_tokens
+    return part
 
 
 def one_side(turn: Excerpt, asked: Query) -> Excerpt:
-    return Trimmer(asked, neighbours=1, known=Sentences(estimate_text_tokens)).one_side(turn)
+    return Trimmer(asked, known=Sentences(estimate_text_tokens)).one_side(turn)
 
 
 def buried(script: str) -> str:
@@ -108,152 +104,53 @@ def assert_verbatim_and_in_order(part: str, text: str) -> None:
 
 @three_scripts
 def test_a_long_message_is_cut_to_the_sentences_that_share_an_anchor(script: str) -> None:
-    """000-36."""
-    text = buried(script)
-    part = excerpt(whole("记一下。", text), query(QUESTION[script]), count=estimate_text_tokens)
+    """000-36: what else fits stands next to them."""
+    text, needle = buried(script), NEEDLE[script].strip()
+    part = cut_to(whole("记一下。", text), QUESTION[script], 60)
     assert part.trimmed
-    assert NEEDLE[script].strip() in part.assistant
-    assert part.tokens < estimate_text_tokens(text) // 2
+    assert any(needle in piece != needle for piece in pieces_of(part.assistant))
     assert_verbatim_and_in_order(part.assistant, text)
 
 
 @three_scripts
-def test_the_neighbours_of_a_match_stay_with_it(script: str) -> None:
-    """000-36: ours, one sentence on either side by default, none with 0."""
-    text, ask = buried(script), query(QUESTION[script])
-    near = excerpt(whole("", text), ask, count=estimate_text_tokens).assistant
-    alone = excerpt(whole("", text), ask, neighbours=0, count=estimate_text_tokens).assistant
-    assert len(sentences(near.replace("…", ""))) == len(sentences(alone.replace("…", ""))) + 2
-    assert pieces_of(alone) == [NEEDLE[script].strip()]
-
-
-@three_scripts
-def test_a_sentence_with_a_whole_hit_stays(script: str) -> None:
+@pytest.mark.parametrize("wanted", ["v5.0.3", "`redis-py`", "setup.cfg"])
+def test_a_sentence_with_a_whole_hit_stays(script: str, wanted: str) -> None:
     """000-37: identifiers, versions, quoted phrases and back-tick code."""
-    text = FILLER[script] * 6 + "We pinned `redis-py` to v5.0.3 in setup.cfg. " + FILLER[script] * 6
-    for wanted in ("v5.0.3", "`redis-py`", "setup.cfg"):
-        ask = query(wanted)
-        part = excerpt(whole("", text), ask, neighbours=0, count=estimate_text_tokens)
-        assert pieces_of(part.assistant) == ["We pinned `redis-py` to v5.0.3 in setup.cfg."]
+    needle = "We pinned `redis-py` to v5.0.3 in setup.cfg."
+    part = cut_to(whole("", f"{FILLER[script] * 6}{needle} {FILLER[script] * 6}"), wanted, 40)
+    assert needle in part.assistant
 
 
 @three_scripts
 def test_the_users_question_stays_with_what_is_kept(script: str) -> None:
-    """000-38: on the user's side a question is kept, also where it shares nothing."""
-    user = FILLER[script] * 6 + "能告诉我吗？" + FILLER[script] * 3 + NEEDLE[script] + FILLER[script] * 6
-    part = excerpt(whole(user, "好。"), query(NEEDLE[script]), neighbours=0, count=len)
-    assert "能告诉我吗？" in part.user
-    assert NEEDLE[script].strip() in part.user
-    assert_verbatim_and_in_order(part.user, user)
-
-
-def test_a_question_of_the_assistant_is_no_reason_to_keep_it() -> None:
-    """000-38: it speaks of the user's question only."""
-    text = FILLER["en"] * 6 + "Shall I go on? " + FILLER["en"] * 3 + NEEDLE["en"] + FILLER["en"] * 6
-    part = excerpt(whole("", text), query("door code"), neighbours=0, count=len)
-    assert "Shall I go on?" not in part.assistant
+    """000-38: of the user's side right after what shares an anchor, of the assistant's not."""
+    told, asked = NEEDLE[script].strip(), "能告诉我吗？"
+    text = FILLER[script] * 6 + asked + FILLER[script] * 3 + NEEDLE[script] + FILLER[script] * 6
+    budget = len(told) + len(asked) + 2 * (len(GAP) + 1)
+    assert pieces_of(cut_to(whole(text, "", len), told, budget, len).user) == [asked, told]
+    assert asked not in cut_to(whole("", text, len), told, budget, len).assistant
 
 
 @three_scripts
 def test_each_gap_is_marked(script: str) -> None:
     """000-39: in front, between and behind."""
     text = FILLER[script] * 3 + NEEDLE[script] + FILLER[script] * 3 + NEEDLE[script] + FILLER[script] * 3
-    part = excerpt(whole("", text), query(QUESTION[script]), **EAGER, count=len)
     kept = NEEDLE[script].strip()
+    part = cut_to(whole("", text, len), QUESTION[script], 2 * (len(kept) + len(GAP) + 1), len)
     assert part.assistant == f"… {kept} … {kept} …"
-
-
-def test_nothing_is_marked_where_nothing_is_missing() -> None:
-    """000-39: neighbours that stay keep what stood between them."""
-    text = "The door code is 7719.\n\nThe door is green.   The code is new."
-    part = excerpt(whole("", text, len), query("door code"), **EAGER, count=len)
-    assert part == whole("", text, len)
-    assert not part.trimmed
 
 
 def test_a_block_of_code_stays_whole() -> None:
     """000-36: one fence is one sentence."""
     fence = "```python\ndef door():\n    return 'code'  # really? yes. no!\n\n\nprint(door())\n```"
     text = FILLER["en"] * 9 + "\n" + fence + "\n" + FILLER["en"] * 9
-    part = excerpt(whole("", text), query("def door"), neighbours=0, count=estimate_text_tokens)
-    assert pieces_of(part.assistant) == [fence]
-
-
-@three_scripts
-def test_a_message_in_which_nothing_matches_is_left_whole(script: str) -> None:
-    """000-39: its words answer the other side."""
-    user, assistant = buried(script), FILLER[script] * 9
-    part = excerpt(whole(user, assistant), query(NEEDLE[script]), count=estimate_text_tokens)
-    assert part.assistant == assistant
-    assert part.user != user
-
-
-@three_scripts
-def test_a_short_message_is_left_whole_beside_a_long_one(script: str) -> None:
-    """000-38: whole if short."""
-    short = FILLER[script] + NEEDLE[script] + FILLER[script]
-    assert estimate_text_tokens(short) <= trimming._MIN_TOKENS
-    part = excerpt(whole(short, buried(script)), query(QUESTION[script]), count=estimate_text_tokens)
-    assert part.user == short
-    assert part.trimmed
-
-
-@three_scripts
-def test_a_short_turn_is_not_touched(script: str) -> None:
-    turn = whole(QUESTION[script], FILLER[script] + NEEDLE[script])
-    assert excerpt(turn, query(QUESTION[script]), count=estimate_text_tokens) is turn
-
-
-def test_a_query_without_anchors_cuts_nothing() -> None:
-    turn = whole(FILLER["zh"] * 9, FILLER["en"] * 9)
-    assert excerpt(turn, query("嗯"), count=estimate_text_tokens) == turn
-    assert excerpt(turn, query(""), count=estimate_text_tokens) == turn
-
-
-@given(long_texts, long_texts, st.sampled_from(sorted(QUESTION.values())), counters)
-def test_only_whole_sentences_stay_verbatim_and_in_order(user: str, assistant: str, ask: str, counter: str) -> None:
-    """000-36, 000-39: for any text and any counter; the cost is the counter's."""
-    count = COUNTERS[counter]
-    part = excerpt(whole(user, assistant, count), query(ask), **EAGER, count=count)
-    assert_verbatim_and_in_order(part.user, user)
-    assert_verbatim_and_in_order(part.assistant, assistant)
-    assert (part.tokens_user, part.tokens_assistant) == (count(part.user), count(part.assistant))
-    assert part.trimmed == ((part.user, part.assistant) != (user, assistant))
-    assert bool(part.user.strip()) == bool(user.strip())
-    assert bool(part.assistant.strip()) == bool(assistant.strip())
-
-
-@example(assistant="v1.2.3 fixes `get_user`. ", ask="O’Brien deployed v1.2.3", related=False)
-@given(long_texts, st.sampled_from(sorted(QUESTION.values())) | st.just("O’Brien deployed v1.2.3"), st.booleans())
-def test_no_sentence_without_an_anchor_is_kept(assistant: str, ask: str, related: bool) -> None:
-    """000-36: with no neighbours, what is kept are the sentences whose terms hold one of the query's, no more."""
-    assume(GAP.strip() not in assistant)
-    asked = query(ask)
-    if related:
-        asked = asked._replace(related=(Related("门禁", "door", 0.5, 0.3), Related("budget", "door", 0.5, 0.3)))
-    wanted = {term for term in asked.idf if len(term) > 1} | {each.term for each in asked.related}
-    spans = sentences(assistant)
-    kept = [not wanted.isdisjoint(count_terms(assistant[span.start : span.stop])) for span in spans]
-    part = excerpt(whole("", assistant, len), asked, **EAGER, count=len)
-    if not all(kept):  # else white space may be left out
-        assert part.trimmed == any(kept)
-    if part.trimmed:
-        texts = [assistant[span.start : span.stop] for span, keep in zip(spans, kept, strict=True) if keep]
-        bare = part.assistant.replace(GAP.strip(), "")
-        assert "".join(bare.split()) == "".join("".join(texts).split())
+    assert pieces_of(cut_to(whole("", text, len), "def door", len(fence) + 9, len).assistant) == [fence]
 
 
 def test_a_word_within_another_is_no_match_and_hides_none() -> None:
     """000-36: ``prune`` does not hold ``run``, also beside a sentence that does."""
-    ask = query("run")
-    text = FILLER["en"] * 6 + "Prune the tree. " + FILLER["en"] * 6
-    assert not excerpt(whole("", text), ask, neighbours=0, count=estimate_text_tokens).trimmed
-    text += "Prune it, then run. " + FILLER["en"] * 6
-    part = excerpt(whole("", text), ask, neighbours=0, count=estimate_text_tokens)
-    assert pieces_of(part.assistant) == ["Prune it, then run."]
-    tight = tight_excerpt(whole("", text), ask, budget_tokens=10, neighbours=0, count=estimate_text_tokens)
-    assert tight is not None
-    assert pieces_of(tight.assistant) == ["Prune it, then run."]
+    text = FILLER["en"] * 6 + "Prune the tree. " + FILLER["en"] * 6 + "Prune it, then run. " + FILLER["en"] * 6
+    assert pieces_of(cut_to(whole("", text), "run", 10).assistant) == ["Prune it, then run."]
 
 
 # --- down to a budget
@@ -261,14 +158,18 @@ def test_a_word_within_another_is_no_match_and_hides_none() -> None:
 
 @given(long_texts, long_texts, st.sampled_from([*sorted(QUESTION.values()), "", "无关"]), counters, st.integers(1, 400))
 def test_a_tight_excerpt_fits_its_budget(user: str, assistant: str, ask: str, counter: str, budget: int) -> None:
-    """000-34, 000-55: for any text and any counter."""
+    """000-34, 000-36, 000-39, 000-55: for any text and any counter, of whole sentences in their order."""
     count = COUNTERS[counter]
     part = tight_excerpt(whole(user, assistant, count), query(ask), budget_tokens=budget, count=count)
     if part is None:
         return
     assert part.tokens <= budget
+    assert part.trimmed == ((part.user, part.assistant) != (user, assistant))
     assert (part.tokens_user, part.tokens_assistant) == (count(part.user), count(part.assistant))
     assert part.user or part.assistant
+    for text, sent in ((user, part.user), (assistant, part.assistant)):
+        if len(sentences(text)) > 1 and GAP.strip() not in text:
+            assert_verbatim_and_in_order(sent, text)
 
 
 @given(long_texts, long_texts, counters, st.integers(1, 400))
@@ -334,7 +235,7 @@ def test_of_a_turn_of_messages_the_long_ones_share_what_the_others_leave(short_a
         [Message("user", "?"), *(Message("tool" if text[-1].isdigit() else "assistant", text) for text in texts)]
     )
     every = Excerpt("?", turn.assistant_text, 1, sum(map(len, texts)))
-    part = Trimmer(query("door"), neighbours=1, known=Sentences(len)).tight(every, budget_tokens=200, source=turn)
+    part = Trimmer(query("door"), known=Sentences(len)).tight(every, budget_tokens=200, source=turn)
     assert part is not None
     share = (200 - len("?" + "port 6380" + "door 7719" + "short")) // 2
     assert part.cuts == tuple(
@@ -364,7 +265,7 @@ def test_a_sentence_is_counted_once_for_all_queries(script: str) -> None:
     text = "".join(f"Day {number}: {FILLER[script]}" for number in range(9)) + NEEDLE[script]
     turn, known = whole("", text), Sentences(count)
     for ask in (QUESTION[script], "雨 rain"):
-        part = Trimmer(query(ask), neighbours=1, known=known).tight(turn, budget_tokens=60)
+        part = Trimmer(query(ask), known=known).tight(turn, budget_tokens=60)
         assert part == tight_excerpt(turn, query(ask), budget_tokens=60, count=estimate_text_tokens)
     written = [text[start:stop] for start, stop in sentences(text)]
     assert all(counted.count(sentence) <= written.count(sentence) for sentence in written)
@@ -386,14 +287,6 @@ def test_what_was_cut_back_is_not_kept() -> None:
     assert len(gatekeeper._sentences._read)
     gatekeeper.sync(turns[:1])
     assert not len(gatekeeper._sentences._read)
-
-
-# --- the settings
-
-
-def test_the_lengths_have_their_defaults() -> None:
-    """000-36: cut from 120 tokens on; evidence goes with 220 at most, a snippet with 60."""
-    assert (trimming._MIN_TOKENS, TrimmingConfig().max_tokens, trimming._SNIPPET_TOKENS) == (120, 220, 60)
 
 
 # --- two people

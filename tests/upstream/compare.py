@@ -81,7 +81,7 @@ SUITES = (
             "tests/unit_tests/agents/middleware/core/test_framework.py",
         ),
         "ours_for_agents",
-        {},
+        {"test_on_model_call": "the second of two user messages in a row needs nothing of the first"},
     ),
     Suite(
         "llama-index contract",

@@ -8,8 +8,8 @@
     hybrid    the newest turns             what the question selects         3   newest turns always taken
     window    the newest turns             nothing                           20  the most turns of the window
 
-Long messages of what the question selects may be cut to the sentences that matter. The newest turn and the floor are
-sent as they are.
+Long messages of what the question selects may be cut to the sentences that matter, those of the newest turn as well;
+the floor is sent as it is.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from gatekeeper_cli.explanation import (
     why_not,
 )
 from gatekeeper_cli.html.page import render, with_texts
-from gatekeeper_cli.phrases import kept_with, listed, meaning_line, percent, verdict_words
+from gatekeeper_cli.phrases import kept_with, listed, meaning_line, percent, shown_need, verdict_words
 from gatekeeper_cli.question import readable
 from gatekeeper_cli.showable import visible, visible_lines
 
@@ -101,17 +101,11 @@ def _figures(selection: Selection, texts: Texts) -> list[tuple[str, str, str]]:
     saved = percent(selection.history_tokens - selection.tokens, selection.history_tokens)
     covered = readable(selection.covered, selection.query)
     anchors = readable((*selection.covered, *selection.uncovered), selection.query)
+    of_turns = texts("html.figure_kept_note", count=selection.turn_count)
+    of_history = texts("html.figure_tokens_note", history=selection.history_tokens)
     return [
-        (
-            texts("html.figure_kept"),
-            f"{len(selection.turns):,}",
-            texts("html.figure_kept_note", count=selection.turn_count),
-        ),
-        (
-            texts("html.figure_tokens"),
-            f"{selection.tokens:,}",
-            texts("html.figure_tokens_note", history=selection.history_tokens),
-        ),
+        (texts("html.figure_kept"), f"{len(selection.turns):,}", of_turns),
+        (texts("html.figure_tokens"), f"{selection.tokens:,}", of_history),
         (texts("saved"), saved, texts("html.figure_saved_full")),
         (texts("html.figure_coverage"), f"{selection.coverage:.2f}", texts("html.figure_coverage_note")),
         (texts("html.figure_anchors"), f"{len(covered)}/{len(anchors)}", texts("html.figure_anchors_note")),
@@ -132,16 +126,10 @@ def _decision_row(decision: Decision, texts: Texts, *, query: str) -> dict[str, 
 
 def _score_row(decision: Decision, names: Sequence[str]) -> dict[str, Any]:
     parts = [f"{getattr(decision.score, name):.2f}" for name in names]
-    value = "–" if decision.value is None else f"{decision.value:.2f}"
-    return {"turn_id": decision.turn_id, "outcome": decision.outcome, "parts": [*parts, value]}
+    return {"turn_id": decision.turn_id, "outcome": decision.outcome, "parts": [*parts, shown_need(decision)]}
 
 
 def _turn_row(decision: Decision, texts: Texts) -> dict[str, Any]:
     outcome, why = texts(f"outcome.{decision.outcome}"), texts.why(decision)
     facts = texts("html.decision_facts", outcome=outcome, why=why, tokens=decision.tokens)
-    return {
-        "turn_id": decision.turn_id,
-        "subject": decision.topic_id,
-        "outcome": decision.outcome,
-        "facts": facts,
-    }
+    return {"turn_id": decision.turn_id, "subject": decision.topic_id, "outcome": decision.outcome, "facts": facts}

@@ -70,7 +70,7 @@ def test_a_turn_told_inside_the_question_comes_again_only_where_it_was_told_in_p
 
 @three_scripts
 def test_a_turn_that_was_cut_can_be_read_whole(pairs: list[tuple[str, str]], question: str) -> None:
-    long_answer = f"{pairs[1][1]} {pairs[2][1]} " * 20 + pairs[0][1]
+    long_answer = f"{pairs[1][1]} {pairs[2][1]} " * 60 + pairs[0][1]
     messages = [user(pairs[0][0]), assistant(long_answer), *messages_of(pairs[1:]), user(question)]
     view = view_with(messages, gatekeeper=ContextGatekeeper(), token_budget=4000)
     assert [at for at, _ in view.replaced] == [1]
@@ -102,6 +102,7 @@ def test_what_is_not_shown_at_all_comes_before_what_is_shown_in_part(
         assistant(f"{filler}{pairs[0][1]}"),
         user("?"),
         assistant(pairs[0][1]),
+        *messages_of(pairs[1:2]),
         user(question),
     ]
     view = view_with(messages, gatekeeper=ContextGatekeeper(), token_budget=4000)

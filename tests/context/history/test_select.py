@@ -205,7 +205,9 @@ def test_the_turns_are_those_of_the_core_with_the_room_that_the_budget_leaves(
 @pytest.mark.parametrize("word", ["Redis 缓存", "the Redis cache", "Redis 的 cache"])
 def test_the_margin_is_taken_off_once(margin: float, word: str) -> None:
     """003-23: what is sent uses all of the budget but the margin; the selection takes none off again."""
-    gatekeeper = ContextGatekeeper(config=GatekeeperConfig(mode="fill"), token_counter=TokenEstimator(margin=margin))
+    gatekeeper = ContextGatekeeper(
+        config=GatekeeperConfig(strategy="fill"), token_counter=TokenEstimator(margin=margin)
+    )
     messages = [*talk(*((f"{word} {at}?", f"{word} {at}") for at in range(200))), user(f"{word}?")]
     view = view_of(messages, gatekeeper=gatekeeper, token_budget=400, fixed_tokens=20)
     assert (view.budget_tokens, view.counter, view.margin) == (400, "o200k", margin)
@@ -949,7 +951,7 @@ def test_an_edited_history_costs_a_cold_call_and_nothing_else() -> None:
 
 
 def test_the_same_question_again_is_sent_the_same() -> None:
-    several = "New topic: when do the heron, the osprey, the merlin, the kite and the hobby open?"
+    several = "When do the heron, the osprey, the merlin, the kite and the hobby open?"
     talk = [[*shops(9)[:-1], Message("user", text)] for text in (several, "New topic: when does the falcon open?")]
     _, told, again = asked_in_turn([*talk, talk[1]], passthrough_below=0)
     assert told.bill

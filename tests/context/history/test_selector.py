@@ -185,7 +185,7 @@ def test_without_a_budget_the_window_of_the_model_gives_one(window: int | None, 
 
 def test_the_settings_of_the_gatekeeper_are_those_of_the_config() -> None:
     past, question = TALKS["english"]
-    config = GatekeeperConfig(mode="fill", gate=GateConfig())
+    config = GatekeeperConfig(strategy="fill", gate=GateConfig())
     view = selector_of(gatekeeper=config).view(past, query=question)
     core = ContextGatekeeper(config=config, token_counter=estimate_text_tokens)
     core.sync(zip((item["content"] for item in past[::2]), (item["content"] for item in past[1::2]), strict=True))
@@ -726,7 +726,7 @@ def shop_talk(turns: int) -> list[list[Item]]:
     """Return a conversation as it is sent at each of its questions; the first is about five of nine turns."""
     asked = [f"New topic: when does the {shop} open?" for shop in SHOPS[:9]]
     items = [one for text in asked for one in (user(text), assistant(f"{text} At nine. " * 8))]
-    several = "New topic: when do the heron, the osprey, the merlin, the kite and the hobby open?"
+    several = "When do the heron, the osprey, the merlin, the kite and the hobby open?"
     steps = []
     for text in [several, *(f"New topic: when does the {shop} open?" for shop in ("falcon", "wren", "eagle") * turns)]:
         steps.append([*items, user(text)])

@@ -10,7 +10,7 @@ from tests.talks import TALKS
 
 
 def test_what_is_sent_are_the_callers_objects_and_the_copies_of_the_view() -> None:
-    long = "缓存的端口是 6380。" + "The bread rose well. " * 60
+    long = "缓存的端口是 6380。" + "The bread rose well. " * 400
     talk = [
         user("Which port, 端口?"),
         assistant(long),

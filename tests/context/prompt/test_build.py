@@ -205,7 +205,7 @@ def test_the_pin_can_be_limited_to_long_tasks() -> None:
 def test_what_is_noted_during_a_run_is_in_the_next_request(asked: str, in_thread: bool) -> None:
     """001-38, 001-71: the goal, the steps and the findings as they are at that step."""
     builder = ContextBuilder(ContextBuilderConfig(locale="en"), token_counter=len)
-    begun = Thread("t1", (user("Build it."), assistant("What next?")))
+    begun = Thread("t1", (user("Build it."), assistant("On which port of which 主机 host?")))
     builder.tasks.start_step(begun, "look")
     thread, before = begun.continued([user(asked)] if in_thread else []), ()
     for number in range(4):

@@ -40,6 +40,7 @@ TALK = list(
 )
 PRICES = ModelPrices(input=3, output=15, cache_read=0.3, cache_write=3.75)
 AT_ONCE = HistoryConfig(mode="gated", passthrough_below=0)
+FOUR = "What numbers have the Redis, the sourdough, the invoice and the tomatoes?"
 
 
 def bill_of(context: BuiltContext) -> CallBill:
@@ -63,7 +64,7 @@ def asked(builder: ContextBuilder, talk: list[Message], *questions: str, **argum
 
 
 def test_what_is_told_inside_the_question_is_not_left_out_and_is_booked_with_the_turns() -> None:
-    contexts = asked(builder_of(), TALK, "What number has the Redis of district 20?", "And the violin of district 35?")
+    contexts = asked(builder_of(), TALK, FOUR, "And the violin of district 35?")
     trace, recalled = contexts[1].trace, bill_of(contexts[1]).recalled
     assert 35 in recalled
     fates = {seq: one.fate for one in trace.fates for seq in range(one.start, one.stop)}
@@ -78,8 +79,8 @@ def test_what_is_told_inside_the_question_is_not_left_out_and_is_booked_with_the
 
 def test_a_question_in_the_thread_is_sent_whole_whatever_is_told_in_it() -> None:
     builder, question = builder_of(), "And the violin of district 35?"
-    asked(builder, TALK, "What number has the Redis of district 20?")
-    talk = [*TALK, user("What number has the Redis of district 20?"), assistant("6020."), user(question)]
+    asked(builder, TALK, FOUR)
+    talk = [*TALK, user(FOUR), assistant("6020."), user(question)]
     context = builder.build(Thread("t1", tuple(talk)), question, "Be brief.")
     assert context.trace.fates[-1].fate == "sent"
     assert context.messages[-2].text.endswith(f"\n\n{question}")

@@ -1,0 +1,137 @@
+"""The weights of the need, fitted on conversations with labelled needs and written to ``gatekeeper_core/data``.
+
+Run ``python -m benchmarks.fit_need --data DIR --write`` with scikit-learn installed. ``DIR/everyday`` holds the
+conversations of two groups of authors. Each table is an L2 logistic regression over standardised signs (C = 0.3):
+
+* ``question``: all questions; does it need anything?
+* ``newest``, ``older``: the turns before each question that needs something; does it need this one? Turns that only
+  help do not count.
+
+The signs of meaning are fitted on top: each question once by words alone and once with the packaged encoder. Without
+``--write`` the weights and their log losses, own authors and others, are printed.
+"""
+
+from __future__ import annotations
+
+from datetime import date
+from math import fsum, log
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from benchmarks.budget import counter
+from benchmarks.embedding import MULTILINGUAL
+from benchmarks.report import options
+from benchmarks.talks import Talk, read_everyday
+from gatekeeper_core import ContextGatekeeper, GatekeeperConfig
+from gatekeeper_core.encoder import TextEncoder
+from gatekeeper_core.selection.need import newest_signs, probability, question_signs
+from gatekeeper_core.selection.retrieval import RetrievalConfig
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from gatekeeper_core.selection.need import Signs
+    from gatekeeper_core.selection.planner import Planner
+
+TARGET = Path(__file__).parents[1] / "gatekeeper_core" / "data" / "need.tsv"
+FILES = {"first": "everyday_dev.jsonl", "second": "everyday_second.jsonl"}
+SIGNS = {
+    "question": ("share", "wording", "brevity"),
+    "newest": ("share", "lead of others", "terms", "tokens"),
+    "older": ("score", "part", "gathers", "meaning", "embedded"),
+}
+_C = 0.3
+
+
+class Case(NamedTuple):
+    """One labelled case of a table: its signs, and whether the need is there."""
+
+    table: str
+    signs: Signs
+    needed: bool
+
+
+def cases(talks: Sequence[Talk], embedder: TextEncoder | None) -> Iterator[Case]:
+    """Yield the cases of some conversations, by words alone or with an embedder."""
+    config = GatekeeperConfig(retrieval=RetrievalConfig(candidates=1_000))
+    for talk in talks:
+        gatekeeper = ContextGatekeeper(config=config, token_counter=counter("cl100k"), embedder=embedder)
+        read = 0
+        for question in talk.questions:
+            for block in talk.blocks[read : question.after]:
+                gatekeeper.add_turn(block.user, block.assistant)
+            read = max(read, question.after)
+            if read:
+                plan: Any = gatekeeper.explain(question.text)._account
+                yield from _cases(plan._plan, question)
+
+
+def _cases(plan: Planner, question: Any) -> Iterator[Case]:
+    assert plan.reading is not None
+    yield Case("question", question_signs(plan.reading, plan.cues), bool(question.needed))
+    newest, needed = len(plan.records) - 1, {group[0] for group in question.needed}
+    for turn_id, signs in plan.signs.items() if needed else ():
+        if turn_id in question.useful - needed:
+            continue
+        if turn_id == newest:
+            yield Case("newest", newest_signs(plan.reading, plan.records.tokens_of(newest)), turn_id in needed)
+        else:
+            yield Case("older", signs, turn_id in needed)
+
+
+def fitted(rows: Sequence[Case], table: str) -> dict[str, float]:
+    """Return the weights of a table, by sign, and its intercept as ``bias``."""
+    import numpy as np
+    from sklearn.linear_model import LogisticRegression  # type: ignore[import-not-found]
+
+    names, own = SIGNS[table], [case for case in rows if case.table == table]
+    values = np.array([[case.signs.get(name, 0.0) for name in names] for case in own])
+    mean, spread = values.mean(0), values.std(0)
+    spread[spread == 0] = 1.0
+    model = LogisticRegression(C=_C, max_iter=3_000).fit((values - mean) / spread, [case.needed for case in own])
+    weights = model.coef_[0] / spread
+    return {"bias": model.intercept_[0] - weights @ mean, **dict(zip(names, weights, strict=True))}
+
+
+def loss(rows: Sequence[Case], table: str, weights: dict[str, float]) -> float:
+    """Return the mean negative log likelihood of the cases of a table, in nats."""
+    own = [case for case in rows if case.table == table]
+    needs = [probability(weights, case.signs) for case in own]
+    likelihoods = [need if case.needed else 1 - need for case, need in zip(own, needs, strict=True)]
+    return -fsum(log(max(likelihood, 1e-9)) for likelihood in likelihoods) / len(own)
+
+
+def main() -> None:
+    """Fit, print, and write the data file if asked to."""
+    parser = options(__doc__, data="everyday/everyday_dev.jsonl")
+    parser.add_argument("--write", action="store_true", help="write the data file")
+    chosen = parser.parse_args()
+    encoder = TextEncoder(MULTILINGUAL, timeout_seconds=600)
+    groups = {}
+    for name, file in FILES.items():
+        talks = read_everyday(chosen.data / "everyday" / file)
+        groups[name] = [*cases(talks, None), *cases(talks, encoder)]
+    groups["both"] = groups["first"] + groups["second"]
+    lines = []
+    for table, signs in SIGNS.items():
+        weights = {name: fitted(rows, table) for name, rows in groups.items()}
+        first, second = (
+            loss(groups[own], table, weights[other]) for own, other in zip(FILES, [*FILES][::-1], strict=True)
+        )
+        print(f"{table}: log loss {first:.3f} and {second:.3f} with the weights of the other group")
+        lines += [
+            "\t".join([table, sign, *(f"{each[sign]:.3f}" for each in weights.values())]) for sign in ("bias", *signs)
+        ]
+    print("\n".join(lines))
+    if chosen.write:
+        head = (
+            "# Weights of the need (gatekeeper_core.selection.need): logistic regressions over signs of a question.\n"
+            f"# Written by python -m benchmarks.fit_need on {date.today()}, not by hand.\n"
+            "# Source: user-assistant conversations with labelled needs, by two groups of authors, and both.\n"
+            "# Columns: table, sign, weight fitted on the first group, on the second group, on both.\n"
+        )
+        TARGET.write_text(head + "\n".join(lines) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

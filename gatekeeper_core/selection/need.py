@@ -1,0 +1,234 @@
+"""Need and price: how likely an answer cannot do without a turn, and how much of the turn is worth sending.
+
+The need of a turn is a product of two probabilities, each a logistic regression over a few signs::
+
+    need = P(the question needs anything) * P(it needs this turn, if it needs anything)
+
+with one table of weights for the newest turn and one for older turns. A turn of ``w`` tokens that is cut to ``s`` keeps
+about ``sqrt(s / w)`` of what matters. At a price per token it is worth sending while the last token earns its price::
+
+    s = (need / (2 * price)) ** 2 / w,  at least 40 and at most w;  nothing where need * sqrt(s / w) < price * s
+    price = 0.0053 * (1 - coverage) ** 1.3
+
+Source: ours. ``python -m benchmarks.fit_need`` fits the weights (Cox 1958, "The regression analysis of binary
+sequences") and writes ``data/need.tsv``; ``python -m benchmarks.everyday`` checks both laws on the other group of
+authors.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+from itertools import islice
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple
+
+from gatekeeper_core.data_files import rows
+from gatekeeper_core.selection.information import LEAST_INFORMATION, information
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from gatekeeper_core.selection.cues import Cues
+    from gatekeeper_core.selection.index import TurnIndex
+    from gatekeeper_core.selection.retrieval import Query, Score
+
+__all__ = [
+    "NeedWeights",
+    "Reading",
+    "coverage_at",
+    "log_odds",
+    "need_weights",
+    "newest_signs",
+    "older_signs",
+    "price_of",
+    "probability",
+    "question_signs",
+    "shares",
+    "smallest_form",
+    "tokens_worth",
+]
+
+_SHORT_TOKENS = 120  # up to which a turn is sent whole: a cut saves little and costs evidence
+_PRICE, _EXPONENT = 0.0053, 1.3  # of a token; fitted on both groups of authors, mean error 1.7 and 1.2 points
+_LEAST_TOKENS = 40  # of a cut; less of a turn says nothing
+_POOL = 40  # turns whose scores a score is compared with
+_LEAST_PART = 0.001  # of the scores together, so that a turn without a score has a logarithm
+_MEAN_TOKENS = 90  # of a turn in the fitting sets
+_MOST_TOKENS = 570  # of one there; what is longer counts as much
+
+Signs = dict[str, float]
+
+
+class Reading(NamedTuple):
+    """What the terms of a question say of the conversation; shares are of its information, 0..1.
+
+    Attributes:
+        terms: how many indexed terms it has.
+        size: what it tells in everyday talk, in rare words.
+        newest: what the newest turn holds.
+        near: what the newest turns of the active topic hold.
+        elsewhere: what the best earlier turn holds.
+        topic: the earlier topic of that turn, or None.
+        new_ratio: share of its terms of full weight that the newest turns of the active topic do not hold.
+    """
+
+    terms: int
+    size: float
+    newest: float
+    near: float
+    elsewhere: float
+    topic: int | None
+    new_ratio: float
+
+
+class NeedWeights(NamedTuple):
+    """The weights of the three regressions, by sign; ``bias`` is the intercept.
+
+    Attributes:
+        question: whether a question needs anything.
+        newest: whether it needs the newest turn.
+        older: whether it needs an older turn.
+    """
+
+    question: Mapping[str, float]
+    newest: Mapping[str, float]
+    older: Mapping[str, float]
+
+
+@cache
+def need_weights(fitted_on: str = "both") -> NeedWeights:
+    """Return the weights fitted on a group of authors: ``first``, ``second`` or ``both``.
+
+    >>> sorted(need_weights().question)
+    ['bias', 'brevity', 'share', 'wording']
+    """
+    column = 2 + ("first", "second", "both").index(fitted_on)
+    tables: dict[str, dict[str, float]] = {name: {} for name in NeedWeights._fields}
+    for row in rows("need.tsv"):
+        tables[row[0]][row[1]] = float(row[column])
+    return NeedWeights(**{name: MappingProxyType(table) for name, table in tables.items()})
+
+
+def question_signs(reading: Reading, cues: Cues) -> Signs:
+    """Return the signs that a question needs anything: what the conversation holds of it, its wording and its size."""
+    points_back = cues.pointer or cues.back or cues.correction or cues.asked_before or cues.about_conversation
+    return {
+        "share": math.sqrt(min(1.0, max(reading.newest, reading.elsewhere))),
+        "wording": -1.0 if cues.switch or cues.small_talk else float(bool(points_back)),
+        "brevity": 1 / (1 + reading.size),
+    }
+
+
+def newest_signs(reading: Reading, tokens: int) -> Signs:
+    """Return the signs that a question needs the newest turn, which costs so many tokens."""
+    return {
+        "share": math.sqrt(reading.newest),
+        "lead of others": (reading.elsewhere - reading.newest) * min(1.0, reading.size / 3),
+        "terms": math.log1p(reading.terms),
+        "tokens": math.log(min(tokens, _MOST_TOKENS) / _MEAN_TOKENS + 0.3),
+    }
+
+
+def older_signs(
+    turn_ids: Sequence[int], scores: Sequence[Score], share: Mapping[int, float], *, gathers: bool
+) -> dict[int, Signs]:
+    """Return, by turn, the signs that a question needs an older turn.
+
+    Args:
+        turn_ids: the turns.
+        scores: those of all turns that share anything with the question, best first.
+        share: by scored turn the share of the question's information that it holds, 0..1.
+        gathers: whether the question asks for all of something, or what was said.
+    """
+    best = scores[0].total if scores else 0.0
+    relative = {score.turn_id: max(0.0, score.total) / best for score in scores} if best > 0 else {}
+    mass = math.fsum(value**3 for value in islice(relative.values(), _POOL)) or 1.0
+    return {
+        turn_id: {
+            "score": relative.get(turn_id, 0.0) * math.sqrt(share.get(turn_id, 0.0)),
+            "part": math.log(relative.get(turn_id, 0.0) ** 3 / mass + _LEAST_PART),
+            "gathers": float(gathers),
+        }
+        for turn_id in turn_ids
+    }
+
+
+def shares(query: Query, scores: Sequence[Score], index: TurnIndex) -> dict[int, float]:
+    """Return, by scored turn, the share of the query's information that it holds, 0..1.
+
+    A related term counts its credit.
+    """
+    worth = information(query.idf, index)
+    mass = max(math.fsum(worth.values()), LEAST_INFORMATION)
+    credit_of = {related.term: (related.stands_for, related.credit) for related in query.related}
+    by_terms: dict[tuple[frozenset[str], frozenset[str]], float] = {}  # most turns hold what another one holds
+    for score in scores:
+        terms = score.matched, score.related
+        if terms not in by_terms:
+            held = {term: worth[term] for term in score.matched if term in worth}
+            for term in score.related:
+                stands_for, credit = credit_of[term]
+                for own in stands_for:
+                    if own in worth:
+                        held[own] = max(held.get(own, 0.0), credit * worth[own])
+            by_terms[terms] = round(math.fsum(held.values()) / mass, 6)
+    return {score.turn_id: by_terms[score.matched, score.related] for score in scores}
+
+
+def log_odds(table: Mapping[str, float], signs: Signs) -> Signs:
+    """Return what each sign adds to the log odds."""
+    return {name: table[name] * value for name, value in signs.items() if name in table}
+
+
+def probability(table: Mapping[str, float], signs: Signs) -> float:
+    """Return the probability that the signs of a table give, 0..1, rounded to six digits.
+
+    >>> probability({"bias": -1.0, "share": 2.0}, {"share": 0.5})
+    0.5
+    """
+    return round(1 / (1 + math.exp(-table["bias"] - math.fsum(log_odds(table, signs).values()))), 6)
+
+
+def price_of(coverage: float) -> float:
+    """Return the price of a token, in needed turns, at which a share of what is needed is sent.
+
+    >>> round(price_of(0.85), 6), price_of(1)
+    (0.00045, 0.0)
+    """
+    return _PRICE * math.pow(1 - coverage, _EXPONENT)
+
+
+def smallest_form(tokens: int) -> int:
+    """Return the tokens of the smallest form of a turn of so many tokens.
+
+    >>> smallest_form(100), smallest_form(400)
+    (100, 40)
+    """
+    return tokens if tokens <= _SHORT_TOKENS else _LEAST_TOKENS
+
+
+def coverage_at(price: float) -> float:
+    """Return the coverage, 0..1, that a price stands for.
+
+    >>> coverage_at(price_of(0.85)), coverage_at(1.0)
+    (0.85, 0.0)
+    """
+    return round(max(0.0, 1 - math.pow(price / _PRICE, 1 / _EXPONENT)), 6)
+
+
+def tokens_worth(need: float, tokens: int, price: float) -> int:
+    """Return how much of a turn is worth sending, in tokens; 0 where nothing is.
+
+    Args:
+        need: of the turn, 0..1.
+        tokens: what the whole turn costs.
+        price: of a token.
+
+    >>> tokens_worth(0.9, 400, 0.0006), tokens_worth(0.2, 400, 0.0006), tokens_worth(0.01, 400, 0.0006)
+    (400, 69, 0)
+    """
+    if price <= 0:
+        return tokens
+    best = round(min(tokens, max((need / (2 * price)) ** 2 / tokens, smallest_form(tokens))))
+    return best if need * math.sqrt(best / tokens) >= price * best else 0
