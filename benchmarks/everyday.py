@@ -66,11 +66,6 @@ LEAST_WORDS = 3
 ASKED = Axes("coverage asked for, per cent; got, per cent", (70, 75, 80, 85, 90, 95), (40, 50, 60, 70, 80, 90, 100))
 
 
-def covering(coverage: float) -> GatekeeperConfig:
-    """Return the settings of the default mode that ask for so much of what is needed, 0 to 1."""
-    return GatekeeperConfig(coverage=coverage)
-
-
 def cross_fitted(gatekeeper: ContextGatekeeper, fitted_on: str) -> ContextGatekeeper:
     """Return a gatekeeper with the weights fitted on a group of authors: ``first``, ``second`` or ``both``."""
     gatekeeper._weights = need_weights(fitted_on)
@@ -358,7 +353,7 @@ def asked_rows(talks: Sequence[Talk], labelled: LabelledSet, count: Counter) -> 
     """Return what is got for each coverage that is asked for, and how far the info is off in the mean."""
     rows: list[Row] = []
     for coverage in COVERAGES:
-        config = covering(coverage)
+        config = GatekeeperConfig(coverage=coverage)
         made = ask(talks, lambda config=config: Gatekeeper(count, config, fitted_on=labelled.fitted_on))  # type: ignore[misc]
         row = Tally([outcome for _, _, outcome in made]).row()
         shown = {name: row[name] for name in ("info", "hit", "tokens", "tokens, nothing")}

@@ -22,7 +22,6 @@ from typing import TYPE_CHECKING, Any
 from benchmarks.budget import block_costs, counter, take_in_order
 from benchmarks.data import Block, Conversation, read_locomo, sampled
 from benchmarks.embedding import kept_vectors
-from benchmarks.everyday import covering
 from benchmarks.peers import NOT_INSTALLED, PEERS, missing
 from benchmarks.plot import write_plot
 from benchmarks.report import options, print_table, write_json
@@ -202,7 +201,7 @@ def gate_rows(conversations: Sequence[Conversation], count: Counter, embedder: T
     """Return the curve over ``coverage``."""
     rows = []
     for coverage in COVERAGES:
-        tally = measure_ours(conversations, covering(coverage), (_LARGEST,), count, embedder)[_LARGEST]
+        tally = measure_ours(conversations, GatekeeperConfig(coverage=coverage), (_LARGEST,), count, embedder)[_LARGEST]
         rows.append({"coverage": f"{coverage:.2f}", **tally.row()})
     return rows
 

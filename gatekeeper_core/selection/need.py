@@ -61,7 +61,7 @@ Signs = dict[str, float]
 
 
 class Reading(NamedTuple):
-    """What the terms of a question say of the conversation; shares are of its information, 0..1.
+    """The terms of a question, read against the conversation; shares are of its information, 0..1.
 
     Attributes:
         terms: how many indexed terms it has.
@@ -155,10 +155,7 @@ def older_signs(
 
 
 def shares(query: Query, scores: Sequence[Score], index: TurnIndex) -> dict[int, float]:
-    """Return, by scored turn, the share of the query's information that it holds, 0..1.
-
-    A related term counts its credit.
-    """
+    """Return by scored turn the share of the query's information that it holds, 0..1, related terms at their credit."""
     worth = information(query.idf, index)
     mass = max(math.fsum(worth.values()), LEAST_INFORMATION)
     credit_of = {related.term: (related.stands_for, related.credit) for related in query.related}

@@ -116,7 +116,7 @@ class Planner:
         weights: of the need.
         meaning: how near the turns are to it, where there is an embedder.
         scores: those of the turns that were scored in full.
-        signs: those of the candidates but the turn that the question goes on from.
+        signs: those of the candidates as older turns.
         needs: the needs of the candidates.
         price: of a token, in needed turns.
         kept: the chosen turns as they are sent, the most needed first.
@@ -146,6 +146,7 @@ class Planner:
     forms: Forms = field(init=False)
     room: int = field(init=False)
     _left: int = field(init=False)
+    _wanted: list[tuple[float, int]] = field(default_factory=list, init=False)  # what is needed enough, and its tokens
     _novelties: dict[int, tuple[int, float]] = field(default_factory=dict, init=False)
     _terms: dict[int, frozenset[str]] = field(default_factory=dict, init=False)
     _alike: dict[frozenset[str], set[int]] = field(default_factory=dict, init=False)  # turns by what they share with it
@@ -171,8 +172,9 @@ class Planner:
             self._candidates()
             seen.tell(lambda: {"turn_count": len(self.records), "candidates": len(self.needs)})
         with stage(COVER) as seen:
-            self.price = self._price_within(0.0 if self._fill else price_of(self.config.coverage))
-            self._send()
+            asked = 0.0 if self._fill else price_of(self.config.coverage)
+            self.price = self._price_within(asked)
+            self._send(asked)
             if self._fill and self.verdict.reason != "explicit_switch":
                 self._surroundings()
             seen.tell(lambda: {"turns_kept": len(self.kept), "tokens": self.room - self._left})
@@ -202,8 +204,7 @@ class Planner:
     def _candidates(self) -> None:
         """Find the need of the best turns; where few share anything with the question, of the newest ones as well.
 
-        After a switch a turn that shares nothing does not compete, nor does ever one of an earlier topic that is hardly
-        needed.
+        After a switch a turn that shares nothing does not compete.
         """
         limit, count = self.config.retrieval.candidates, len(self.records)
         if self._fill:
@@ -227,6 +228,8 @@ class Planner:
             least = _POINTED_AT if self.cues.about_conversation else 0.0
             self.needs[turn_id] = round(anything * max(least, probability(self.weights.older, signs)), 6)
         self._go_on()
+        needed = ((at, need) for at, need in self.needs.items() if need >= self._least(at))
+        self._wanted = [(need, self.forms.whole(at).tokens) for at, need in needed]
 
     def _go_on(self) -> None:
         """Set the need of the turn that the question goes on from, and of the turn before it where the wording points.
@@ -253,9 +256,8 @@ class Planner:
 
     # --- taking and dropping ---------------------------------------------------------------------------------------
 
-    def _send(self) -> None:
-        """Send the candidates that are worth it, the most needed first; what lacks room takes what is left, cut."""
-        asked = 0.0 if self._fill else price_of(self.config.coverage)
+    def _send(self, asked: float) -> None:
+        """Send what is worth the price asked for, the most needed first; what lacks room takes what is left, cut."""
         heap, waiting = [], []
         for turn_id, need in self.needs.items():
             whole = self.forms.whole(turn_id).tokens
@@ -405,8 +407,7 @@ class Planner:
 
     def tokens_at(self, price: float) -> int:
         """Return the tokens of all that is worth sending at a price."""
-        needs = [(at, need) for at, need in self.needs.items() if need >= self._least(at)]
-        return sum(tokens_worth(need, self.forms.whole(at).tokens, price) for at, need in needs)
+        return sum(tokens_worth(need, tokens, price) for need, tokens in self._wanted)
 
     def smallest_tokens(self, turn_id: int) -> int:
         """Return the tokens that the smallest form of a turn needs."""

@@ -58,7 +58,7 @@ _MAX_TITLE = 200
 
 
 class Strategy(str, Enum):
-    """What is selected: what the question needs, or as much as the budget holds."""
+    """The ways to select: what the question needs, or as much as the budget holds."""
 
     gate = "gate"
     fill = "fill"

@@ -1,4 +1,4 @@
-"""What is sent for a question, and how much of it: the most needed turns, down to the price of a token."""
+"""The choice for a question: the most needed turns, down to the price of a token."""
 
 from __future__ import annotations
 
