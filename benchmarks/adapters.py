@@ -59,7 +59,7 @@ from sqlalchemy.ext.asyncio import create_async_engine
 from benchmarks.corpus import GeneratedTurn, generate_turns
 from benchmarks.report import print_table, write_json
 from gatekeeper_core import Message, ToolCall
-from gatekeeper_core.context.history.modes import HistoryConfig
+from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.messages import validate_messages
 from gatekeeper_core.tokens import count_messages
 from langchain_gatekeeper import GatekeeperChatMemory, GatekeeperMiddleware, GatekeeperSelector, select_messages

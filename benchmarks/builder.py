@@ -5,7 +5,7 @@ asked at the end of its conversation, as if none had been asked before, and the 
 history. ``recall`` is the mean over questions of (evidence that is sent as it was said, or told inside the question /
 evidence), in per cent; ``all-hit`` the share of questions of which all evidence is. ``tokens`` are those of the whole
 prompt: system prompt, summary, turns, question and pin. ``ms`` is the median CPU time of a build after the first of its
-conversation. What the careful posture costs from question to question, ``python -m benchmarks.cost`` measures.
+conversation. What the strategy ``cache`` costs from question to question, ``python -m benchmarks.cost`` measures.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from benchmarks.budget import counter
 from benchmarks.data import read_locomo, sampled
 from benchmarks.report import options, print_table, write_json
 from benchmarks.selection import QUICK_CONVERSATIONS, QUICK_QUESTIONS, Tally
-from gatekeeper_core.context.history.modes import HistoryConfig
 from gatekeeper_core.context.history.policy import PolicyState
 from gatekeeper_core.context.history.selector import POLICY_KIND
+from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.context.prompt.budget import ContextBuilderConfig
 from gatekeeper_core.context.prompt.builder import ContextBuilder
 from gatekeeper_core.context.thread.thread import Thread
@@ -45,17 +45,14 @@ __all__ = ["METHODS", "main", "measure", "messages_of", "run"]
 
 SYSTEM = "Answer from the conversation."
 WINDOW_TOKENS = (1_000, 4_000, 12_000)
-THRIFTY = HistoryConfig(mode="hybrid", posture="thrifty")
 METHODS: Mapping[str, Mapping[str, Any]] = {
-    "hybrid (default)": {},
-    "hybrid, thrifty": {"history": THRIFTY},
-    "gated, thrifty": {"history": HistoryConfig(posture="thrifty")},
-    "hybrid, thrifty, turns alone": {
-        "history": THRIFTY,
+    "three newest turns (default)": {},
+    "no newest turns": {"history": HistoryConfig()},
+    "turns alone": {
         "enable_summary": False,
         "enable_instruction_pinning": False,
     },
-    "window of 20 rounds": {"history": HistoryConfig(mode="window")},
+    "window of 20 rounds": {"history": HistoryConfig(strategy="window")},
 }
 PEER = "trim_messages, newest {} tokens"
 FULL = "full history"

@@ -78,7 +78,7 @@ DOLLARS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20)
 FIRST_CALL = 4
 """Beginnings of so many calls and more are held against the promise."""
 PROMISE = 1.02
-KEEPS_THE_PROMISE = "careful"
+KEEPS_THE_PROMISE = "cache"
 HELD_OUT_SEEDS = 1000
 HELD_OUT_LOCOMO = 2
 """Conversations at the end of LoCoMo's file that are only for ``--held-out``."""

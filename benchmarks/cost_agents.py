@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from benchmarks.cost_account import Piece, Pieces
 from benchmarks.report import print_table
-from gatekeeper_core import ContextGatekeeper, HistoryConfig, PolicyState, keep, prices_of_model, select_history
+from gatekeeper_core import ContextGatekeeper, HistoryConfig, ThreadState, keep, prices_of_model, select_history
 from gatekeeper_core.context.history.cache_marks import plan_marks
 from gatekeeper_core.messages import Message, ToolCall
 from gatekeeper_core.pricing.prices import UNKNOWN
@@ -173,15 +173,13 @@ def paid_calls(seed: int) -> Iterator[PaidCall]:
     config, gatekeeper = HistoryConfig(token_budget=ROOM, prices=prices), ContextGatekeeper(token_counter=_count)
     ours, theirs = (PrefixCache(prices or UNKNOWN) for _ in range(2))
     pieces, paid, everything = Pieces(_count), 0.0, 0.0
-    state, view = PolicyState(), None
+    state, view = ThreadState(), None
     for number, (event, messages, now, step) in enumerate(script(seed), 1):
         view = select_history(
             messages,
             gatekeeper=gatekeeper,
             config=config,
             fixed_tokens=fixed,
-            previous=view if step else None,
-            earlier=view,
             state=state,
             now=now,
         )

@@ -7,19 +7,18 @@ from typing import TYPE_CHECKING
 
 from benchmarks.agent_loop import memory_of
 from benchmarks.cost_account import Prompt
-from gatekeeper_core import HistoryConfig, RunConfig, ToolResultCompressor, select_history
-from gatekeeper_core.context.history.policy import PolicyState
+from gatekeeper_core import HistoryConfig, RunConfig, ThreadState, ToolResultCompressor, select_history
 from gatekeeper_core.context.history.view import keep
 
 if TYPE_CHECKING:
     from benchmarks.cost_account import Setting
     from benchmarks.cost_workbench import Workbench
-    from gatekeeper_core.context.history.modes import Posture
+    from gatekeeper_core.context.history.strategies import Strategy
 
 __all__ = ["policy"]
 
 
-def policy(bench: Workbench, setting: Setting, *, posture: Posture, puts_aside: bool = False) -> list[Prompt]:
+def policy(bench: Workbench, setting: Setting, *, strategy: Strategy, puts_aside: bool = False) -> list[Prompt]:
     """Return the prompts of the policy at a setting.
 
     Marks stand behind the beginning that stays, and in the later steps of a run behind all that was sent.
@@ -27,35 +26,33 @@ def policy(bench: Workbench, setting: Setting, *, posture: Posture, puts_aside: 
     Args:
         bench: the conversation.
         setting: what it is paid at.
-        posture: as in ``HistoryConfig``.
+        strategy: as in ``HistoryConfig``.
         puts_aside: whether old results of a run may be compressed, with pointers to a working memory.
     """
     memory = memory_of(bench.count) if puts_aside else None
     compress = ToolResultCompressor(working_memory=memory, token_counter=bench.count) if puts_aside else None
     config = HistoryConfig(
         token_budget=bench.budget + setting.fixed,
-        posture=posture,
+        strategy=strategy,
         prices=setting.prices_there,
         run=RunConfig(compress_result=compress),
     )
-    state, view, running = PolicyState(), None, -1
+    state = ThreadState()
     prompts = []
     times = bench.talk.seconds(cold=setting.cache_state == "cold")
     for call, now in zip(bench.talk.calls, times, strict=True):
-        messages, turn = bench.talk.prompt(call), bench.turn_of[call.stop - 1]
+        messages = bench.talk.prompt(call)
         view = select_history(
             messages,
             gatekeeper=bench.gatekeeper,
             config=config,
             fixed_tokens=setting.fixed,
-            previous=view if turn == running else None,
-            earlier=view,
             state=state,
             now=now,
         )
         assert view.state is not None
         assert view.bill is not None
-        state, running, bill = view.state, turn, view.bill
+        state, bill = view.state, view.bill
         sent = [bench.pieces.of(message) for message in keep(messages, view)]
         marks = set() if bill.body_end is None else {bisect_right(view.kept, bill.body_end) - 1}
         if bill.is_end_cached:

@@ -118,14 +118,14 @@ def selected_and_marked(bench: Workbench, setting: Setting) -> list[Prompt]:
 OURS = (
     Way("selection, as sent", selected_and_marked),
     Way("selection, fixed part marked", selected),
-    Way("careful", partial(policy, posture="careful"), knows_prices=True),
+    Way("cache", partial(policy, strategy="cache"), knows_prices=True),
     Way(
-        "careful, results put aside",
-        partial(policy, posture="careful", puts_aside=True),
+        "cache, results put aside",
+        partial(policy, strategy="cache", puts_aside=True),
         knows_prices=True,
         corpora=("agent",),
     ),
-    Way("thrifty", partial(policy, posture="thrifty"), knows_prices=True),
+    Way("gate", partial(policy, strategy="gate"), knows_prices=True),
 )
 HINDSIGHT = Way("hindsight", hindsight, knows_prices=True, corpora=("session", "locomo"))
 WAYS = (

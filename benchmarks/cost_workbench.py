@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from benchmarks.cost_account import Accountant, Pieces, Prompt
-from gatekeeper_core import ContextGatekeeper, HistoryConfig, select_history
+from gatekeeper_core import ContextGatekeeper, HistoryConfig, ThreadState, select_history
 from gatekeeper_core.context.history.earlier import told_inside
 from gatekeeper_core.context.history.view import HistoryView
 from gatekeeper_core.messages import group_turns
@@ -107,26 +107,23 @@ class Workbench:
         kept = list(positions)
         return Prompt([self.whole[at] for at in kept], (len(kept) - 1,), frozenset(self.turn_of[at] for at in kept))
 
-    def _views(self, passthrough_below: int | None) -> list[HistoryView]:
+    def _views(self, passthrough_below: int) -> list[HistoryView]:
         config = HistoryConfig(token_budget=self.budget, passthrough_below=passthrough_below)
-        views, view, running = list[HistoryView](), None, -1
+        views, view = list[HistoryView](), None
         for call in self.talk.calls:
-            turn = self.turn_of[call.stop - 1]
             view = select_history(
                 self.talk.prompt(call),
                 gatekeeper=self.gatekeeper,
                 config=config,
-                previous=view if turn == running else None,
-                earlier=view,
+                state=view.state if view else ThreadState(),
             )
-            running = turn
             views.append(view)
         return views
 
     @cached_property
     def stateless(self) -> list[HistoryView]:
         """What the selection without a state keeps for each call: chosen for each question, kept in a run."""
-        return self._views(None)
+        return self._views(500)
 
     @cached_property
     def selections(self) -> list[HistoryView]:

@@ -9,11 +9,16 @@ budget:
 * **needed**: mean share of the needed turns of which the prompt has a sentence that only this turn has, in any form:
   whole, cut, or inside the question. **tokens**: mean of what is sent beside the question.
 
-Exit status 1 where the default has fewer needed turns than the posture ``thrifty`` at the same door and budget.
+Then chats of 30 turns over twelve topics, without a budget: ``in topic`` and ``new topic`` are the older turns of other
+topics that are sent beside a follow-up and beside a question on something new, ``returns`` the questions back to an
+earlier topic whose needed turns are all there.
+
+Exit status 1 where the default has fewer needed turns than the newest messages at the same budget.
 """
 
 from __future__ import annotations
 
+import random
 import sys
 import warnings
 from collections import Counter
@@ -23,13 +28,22 @@ from typing import TYPE_CHECKING, Any
 from benchmarks.budget import counter
 from benchmarks.cost_talks import sessions
 from benchmarks.report import options, print_table, write_json
-from benchmarks.talks import read_everyday
-from gatekeeper_core import ContextGatekeeper, HistoryConfig, PolicyState, keep, prices_of_model, select_history
+from benchmarks.talks import GOING_BACK, HANGING, read_everyday
+from gatekeeper_core import (
+    ContextGatekeeper,
+    HistoryConfig,
+    Message,
+    ThreadState,
+    keep,
+    prices_of_model,
+    select_history,
+)
 from gatekeeper_core.text import sentences
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from benchmarks import talks as labelled
     from benchmarks.cost_talks import Talk
 
     TokenCounter = Callable[[str], int]
@@ -38,22 +52,24 @@ if TYPE_CHECKING:
 
 FILES = ("everyday_dev.jsonl", "everyday_second.jsonl")
 LANGUAGES = ("en", "zh", "mixed")
-THRIFTY = "thrifty"
+DEFAULT = "gate (default)"
 WAYS: dict[str, dict[str, Any]] = {
-    "default, claude-sonnet-4-5": {"prices": prices_of_model("claude-sonnet-4-5")},
-    "default, gpt-4.1": {"prices": prices_of_model("gpt-4.1")},
-    "default, no price row": {},
+    DEFAULT: {},
+    "gate, coverage .7": {"coverage": 0.7},
+    "fill": {"strategy": "fill"},
+    "cache, claude-sonnet-4-5": {"strategy": "cache", "prices": prices_of_model("claude-sonnet-4-5")},
 }
+TOPICS, TOPIC_CHATS = 12, 12
 SHORTEST_SIGN = 8
 """Characters of a sentence that tells its turn from the others."""
 
 
 def through_history(talk: Talk, count: TokenCounter, config: HistoryConfig) -> Iterator[list[str]]:
     """Yield for each question the texts that ``select_history`` keeps, with the state of the call before."""
-    gatekeeper, state, view = ContextGatekeeper(token_counter=count), PolicyState(), None
+    gatekeeper, state = ContextGatekeeper(token_counter=count), ThreadState()
     for call in talk.calls:
         messages = talk.prompt(call)
-        view = select_history(messages, gatekeeper=gatekeeper, config=config, state=state, earlier=view)
+        view = select_history(messages, gatekeeper=gatekeeper, config=config, state=state)
         state = view.state or state
         yield [message.text for message in keep(messages, view)]
 
@@ -158,23 +174,71 @@ def measured(talks: Sequence[Talk], door: Door, config: HistoryConfig, *, count:
 
 
 def table(talks: Sequence[Talk], budgets: Sequence[int], *, peers: bool, count: TokenCounter) -> list[Row]:
-    """Return a row for each door and way, with columns for each budget and one that names those below thrifty."""
-    rows: list[Row] = [{"door": name, "way": way} for name, way in product(DOORS, (THRIFTY, *WAYS))]
+    """Return a row for each door and way, with columns for each budget."""
+    rows: list[Row] = [{"door": name, "way": way} for name, way in product(DOORS, WAYS)]
     rows += [{"door": "trim_messages", "way": "newest messages"}] if peers else []
     for row in rows:
-        below = []
         for budget in budgets:
-            config = HistoryConfig(token_budget=budget, on_error="raise", **WAYS.get(row["way"], {"posture": THRIFTY}))
+            config = HistoryConfig(token_budget=budget, on_error="raise", **WAYS.get(row["way"], {}))
             needed, tokens = measured(talks, DOORS.get(row["door"], through_window), config, count=count)
             row |= {f"needed {budget}": needed, f"tokens {budget}": tokens}
-            bar = next(each for each in rows if each["door"] == row["door"])
-            below += [str(budget)] if needed < bar[f"needed {budget}"] else []
-        row["below thrifty"] = ", ".join(below)
+    return rows
+
+
+def topic_chats(talks: Sequence[labelled.Talk], language: str, *, seed: int) -> tuple[list[Message], list[int], Row]:
+    """Return a chat of about 30 turns over twelve topics, the topic of each turn, and three questions with their needs.
+
+    Each topic is the beginning of a conversation. The questions are a follow-up in the last topic, the first message of
+    another conversation, and a question back to an earlier topic.
+    """
+    draw = random.Random(seed)
+    pool = [talk for talk in talks if talk.language == language and len(talk.blocks) >= 3]
+    draw.shuffle(pool)
+    follow_ups = [(talk, one) for talk in pool for one in talk.questions if one.kind in HANGING and 1 <= one.after <= 4]
+    last, follow_up = draw.choice([pair for pair in follow_ups if pair[1].needed])
+    others = [talk for talk in pool if talk is not last]
+    parts = [(talk, 3 - at % 2) for at, talk in enumerate(others[: TOPICS - 1])] + [(last, follow_up.after)]
+    messages, topics = list[Message](), list[int]()
+    for topic, (talk, turns) in enumerate(parts):
+        for block in talk.blocks[:turns]:
+            messages += [Message("user", block.user), Message("assistant", block.assistant)]
+            topics.append(topic)
+    back = [
+        (topics.index(topic), one)
+        for topic, (talk, turns) in enumerate(parts[: TOPICS // 2])
+        for one in talk.questions
+        if one.kind in GOING_BACK and one.needed and max(group[0] for group in one.needed) < turns
+    ]
+    first, going_back = draw.choice(back)
+    needed = [{first + turn for turn in group} for group in going_back.needed]
+    asked = {"in topic": follow_up.text, "new topic": others[TOPICS].blocks[0].user, "returns": going_back.text}
+    return messages, topics, {"asked": asked, "needed": needed}
+
+
+def topic_rows(talks: Sequence[labelled.Talk], count: TokenCounter) -> list[Row]:
+    """Return what each way sends of other topics, mean over the chats, and how many returns are found."""
+    rows = []
+    for way, settings in WAYS.items():
+        config = HistoryConfig(on_error="raise", **settings)
+        sums = Counter[str]()
+        for seed in range(TOPIC_CHATS):
+            messages, topics, drawn = topic_chats(talks, ("zh", "en")[seed % 2], seed=seed)
+            for name, question in drawn["asked"].items():
+                listed = [*messages, Message("user", question)]
+                view = select_history(listed, config=config, gatekeeper=ContextGatekeeper(token_counter=count))
+                sums[f"tokens, {name}"] += view.tokens
+                if name == "returns":
+                    sums[name] += all(group.intersection(view.turns) for group in drawn["needed"])
+                else:
+                    active = topics[-1] if name == "in topic" else None
+                    sums[name] += sum(topics[turn] != active for turn in view.turns)
+        means = {name: total / TOPIC_CHATS for name, total in sums.items() if name != "returns"}
+        rows.append({"way": way, **means, "returns": f"{sums['returns']} of {TOPIC_CHATS}"})
     return rows
 
 
 def main() -> int:
-    """Measure, print the tables, write JSON if asked to; return 1 where the default is below thrifty."""
+    """Measure, print the tables, write JSON if asked to; return 1 where the default is below the newest messages."""
     parser = options(__doc__, data="everyday/everyday_dev.jsonl and everyday_second.jsonl")
     parser.add_argument("--budgets", nargs="+", type=int, default=(1500, 3000, 4000), help="tokens (1500 3000 4000)")
     parser.add_argument("--turns", type=int, default=40, help="turns of a session (40)")
@@ -192,9 +256,20 @@ def main() -> int:
         talks = [sessions(everyday, language=language, seed=seed, **shape) for language, seed in drawn]
         tables[file] = table(talks, chosen.budgets, peers=not chosen.ours_only, count=count)
         print_table(f"{file}: needed turns in per cent, tokens", tables[file], markdown=chosen.markdown)
+        if not chosen.quick:
+            tables[f"{file}, topics"] = topic_rows(everyday, count)
+            print_table(f"{file}: 30 turns over 12 topics", tables[f"{file}, topics"], markdown=chosen.markdown)
     named = ("budgets", "turns", "size", "seeds", "counter", "quick")
     write_json(chosen.json, "doors", {name: getattr(chosen, name) for name in named}, tables)
-    return int(any(row["below thrifty"] for rows in tables.values() for row in rows))
+    return int(any(map(is_below, tables.values())))
+
+
+def is_below(rows: Sequence[Row]) -> bool:
+    """Return whether the default has fewer needed turns than the newest messages at some door and budget."""
+    peers = [row for row in rows if row.get("door") == "trim_messages"]
+    ours = [row for row in rows if row["way"] == DEFAULT]
+    budgets = {name for row in peers for name in row if name.startswith("needed ")}
+    return any(row[name] < peer[name] for row in ours for peer in peers for name in budgets)
 
 
 if __name__ == "__main__":

@@ -3,9 +3,6 @@
 Run ``python -m benchmarks.histories --data DIR``, where ``DIR/everyday/everyday_dev.jsonl`` holds the conversations of
 :mod:`benchmarks.everyday`. Each question goes through ``select_history`` with a budget of 4,000 tokens: with whole
 messages and with cut ones; then with everything passed through while the history is below so many tokens.
-
-Of the messages that are sent cut for one question and for the next as well, **same cut** is the share that is sent
-unchanged; ``earlier`` off and on.
 """
 
 from __future__ import annotations
@@ -24,7 +21,6 @@ if TYPE_CHECKING:
 
     from benchmarks.data import Block
     from benchmarks.talks import Question, Talk
-    from gatekeeper_core import HistoryView
 
     Counter = Callable[[str], int]
     Row = dict[str, Any]
@@ -39,23 +35,16 @@ class History(Method):
 
     Args:
         count: the token counter.
-        cuts: for each message that was cut twice in a row, whether the cut was the same; added to.
-        steady: whether the view of the question before is handed on.
         trim: whether long messages are cut.
         passthrough_below: as in ``HistoryConfig``.
     """
 
-    def __init__(
-        self, count: Counter, cuts: list[bool], *, steady: bool = False, trim: bool = True, passthrough_below: int = 0
-    ) -> None:
+    def __init__(self, count: Counter, *, trim: bool = True, passthrough_below: int = 0) -> None:
         gatekeeper = ContextGatekeeper(config=GatekeeperConfig(trim=trim), token_counter=count)
         self._gatekeeper = cross_fitted(gatekeeper, LABELLED.fitted_on)
         self._count = count
-        self._cuts = cuts
-        self._steady = steady
         self._config = HistoryConfig(token_budget=BUDGET, passthrough_below=passthrough_below, run=None)
         self._messages: list[Message] = []
-        self._before: HistoryView | None = None
 
     def read(self, block: Block) -> None:
         self._messages += [Message("user", block.user), Message("assistant", block.assistant)]
@@ -65,11 +54,8 @@ class History(Method):
             [*self._messages, Message("user", question.text)],
             gatekeeper=self._gatekeeper,
             config=self._config,
-            earlier=self._before if self._steady else None,
         )
-        cut, before = dict(view.replaced), dict(self._before.replaced) if self._before else {}
-        self._cuts += [message == before[at] for at, message in cut.items() if at in before]
-        self._before = view
+        cut = dict(view.replaced)
         return [self._sent(turn, cut) for turn in sorted(view.turns)]
 
     def _sent(self, turn: int, cut: dict[int, Message]) -> Sent:
@@ -81,21 +67,12 @@ class History(Method):
 
 def measured(talks: Sequence[Talk], count: Counter, **arguments: Any) -> Row:
     """Return the measures of all questions through one way to select."""
-    cuts: list[bool] = []
-    asked = list(ask(talks, lambda: History(count, cuts, **arguments)))
+    asked = list(ask(talks, lambda: History(count, **arguments)))
     groups = by_group(asked)
     row = groups["all questions"].row()
     shown = {name: row[name] for name in ("hit", "info", "tokens", "tokens, all", "useless")}
     hanging, back = (groups[name].row()["hit"] if name in groups else None for name in list(GROUPS)[:2])
-    same = 100 * sum(cuts) / len(cuts) if cuts else None
-    return {
-        **shown,
-        "follow-ups": hanging,
-        "going back": back,
-        **changes(asked),
-        "cut twice": len(cuts),
-        "same cut": same,
-    }
+    return {**shown, "follow-ups": hanging, "going back": back, **changes(asked)}
 
 
 def main() -> None:
@@ -105,15 +82,9 @@ def main() -> None:
     chosen = parser.parse_args()
     talks = sampled(LABELLED.read(chosen.data / LABELLED.file), 10 if chosen.quick else None)
     count = counter(chosen.counter)
-    ways: dict[str, dict[str, Any]] = {
-        "whole messages": {"trim": False},
-        "cut": {},
-        "cut, as before where it can be": {"steady": True},
-    }
-    cut = [{"sent": name, **measured(talks, count, **arguments)} for name, arguments in ways.items()]
+    ways = {"whole messages": False, "cut": True}
+    cut = [{"sent": name, **measured(talks, count, trim=trim)} for name, trim in ways.items()]
     passed = [{"everything below": size, **measured(talks, count, passthrough_below=size)} for size in SIZES]
-    for row in passed:
-        del row["cut twice"], row["same cut"]
     tables = {"cuts": cut, "passthrough": passed}
     print_table("Long messages of past turns", cut, markdown=chosen.markdown)
     print_table("Everything is sent while the history is below so many tokens", passed, markdown=chosen.markdown)

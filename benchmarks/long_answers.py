@@ -29,7 +29,6 @@ from gatekeeper_core import (
     Message,
     select_history,
 )
-from gatekeeper_core.context.history.modes import HistoryMode
 from gatekeeper_core.messages import group_turns
 
 if TYPE_CHECKING:
@@ -315,7 +314,7 @@ def through_middleware(talk: LongTalk, count: Counter, *, gatekeeper: Gatekeeper
         seen.extend(sent.messages)
         return ModelResponse(result=[AIMessage("ok")])
 
-    config = HistoryConfig(token_budget=BUDGET, posture="thrifty", gatekeeper=gatekeeper)
+    config = HistoryConfig(token_budget=BUDGET, gatekeeper=gatekeeper)
     GatekeeperMiddleware(config, token_counter=count).wrap_model_call(request, handler)
     return [str(message.content) for message in seen][:-1]
 
@@ -330,18 +329,16 @@ def through_memory(talk: LongTalk, count: Counter, *, gatekeeper: GatekeeperConf
     memory = GatekeeperMemoryBuffer.from_defaults(
         said,
         tokenizer_fn=lambda text: [0] * count(text),
-        config=HistoryConfig(token_budget=BUDGET, posture="thrifty", gatekeeper=gatekeeper),
+        config=HistoryConfig(token_budget=BUDGET, gatekeeper=gatekeeper),
     )
     return [message.content or "" for message in memory.get()][:-1]
 
 
-def through_builder(
-    talk: LongTalk, count: Counter, *, gatekeeper: GatekeeperConfig, mode: HistoryMode = "gated"
-) -> list[str]:
+def through_builder(talk: LongTalk, count: Counter, *, gatekeeper: GatekeeperConfig) -> list[str]:
     """Return the texts of the past that the context builder sends."""
     from gatekeeper_core import Thread
 
-    history = HistoryConfig(mode=mode, posture="thrifty", gatekeeper=gatekeeper)
+    history = HistoryConfig(gatekeeper=gatekeeper)
     config = ContextBuilderConfig(history=history, enable_summary=False)
     builder = ContextBuilder(config, token_counter=count)
     built = builder.build(Thread("t", talk.messages), talk.messages[-1].text, "")
@@ -356,7 +353,7 @@ DOORS: dict[str, Callable[..., list[str]]] = {
     "select_history": through_history,
     "GatekeeperMiddleware": through_middleware,
     "GatekeeperMemoryBuffer": through_memory,
-    "ContextBuilder, gated": through_builder,
+    "ContextBuilder": through_builder,
 }
 
 

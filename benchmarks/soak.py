@@ -36,8 +36,8 @@ from benchmarks.corpus import generate_questions, generate_turns, stream_turns
 from benchmarks.report import SEED, commit, print_table, write_json
 from benchmarks.speed_worker import resident_bytes
 from gatekeeper_core import ContextGatekeeper
-from gatekeeper_core.context.history.modes import HistoryConfig
 from gatekeeper_core.context.history.selector import ThreadSelector
+from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.messages import Message
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from llama_index.core.base.llms.types import ChatMessage
 
 from benchmarks.corpus import GeneratedTurn, generate_turns
 from benchmarks.report import SEED
-from gatekeeper_core.context.history.modes import HistoryConfig
+from gatekeeper_core.context.history.strategies import HistoryConfig
 from langchain_gatekeeper import GatekeeperMiddleware
 from llama_index.memory.gatekeeper import GatekeeperMemory, GatekeeperMemoryBlock, GatekeeperMemoryBuffer
 

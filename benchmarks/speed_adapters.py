@@ -26,7 +26,7 @@ from benchmarks.adapters import CopyingHistory, scripted_model, to_langchain, to
 from benchmarks.corpus import generate_turns
 from benchmarks.report import print_table, write_json
 from gatekeeper_core import Message, ToolCall
-from gatekeeper_core.context.history.modes import HistoryConfig
+from gatekeeper_core.context.history.strategies import HistoryConfig
 from langchain_gatekeeper import GatekeeperChatMemory, GatekeeperMiddleware, GatekeeperSelector
 from llama_index.memory.gatekeeper import GatekeeperMemory, GatekeeperMemoryBuffer
 

@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from gatekeeper_core.context.compaction.summarizer import Summarizer as Summarizer
     from gatekeeper_core.context.compaction.tool_loop import compact_messages as compact_messages
     from gatekeeper_core.context.history.cache_marks import mark_cached as mark_cached
-    from gatekeeper_core.context.history.modes import HistoryConfig as HistoryConfig
-    from gatekeeper_core.context.history.policy import PolicyState as PolicyState
     from gatekeeper_core.context.history.recall import recall_earlier as recall_earlier
     from gatekeeper_core.context.history.select import select_history as select_history
+    from gatekeeper_core.context.history.strategies import HistoryConfig as HistoryConfig
     from gatekeeper_core.context.history.view import HistoryView as HistoryView
+    from gatekeeper_core.context.history.view import ThreadState as ThreadState
     from gatekeeper_core.context.history.view import keep as keep
     from gatekeeper_core.context.memory.memory import LongTermMemory as LongTermMemory
     from gatekeeper_core.context.prompt.budget import ContextBuilderConfig as ContextBuilderConfig
@@ -70,7 +70,7 @@ _MODULES = {
     "Embedder": "embedding",
     "GatekeeperConfig": "selection.planner",
     "GatekeeperError": "errors",
-    "HistoryConfig": "context.history.modes",
+    "HistoryConfig": "context.history.strategies",
     "HistoryView": "context.history.view",
     "InMemoryStore": "storage.sqlite",
     "LongTermMemory": "context.memory.memory",
@@ -79,7 +79,6 @@ _MODULES = {
     "MessageFormatError": "errors",
     "ModelEmbedder": "embedding",
     "ModelPrices": "pricing.prices",
-    "PolicyState": "context.history.policy",
     "RunConfig": "context.compaction.run",
     "SQLiteStore": "storage.sqlite",
     "SelectedTurn": "selection.result",
@@ -91,6 +90,7 @@ _MODULES = {
     "SystemPrompt": "context.prompt.parts",
     "Thread": "context.thread.thread",
     "ThreadMemories": "context.tool_results.thread_memories",
+    "ThreadState": "context.history.view",
     "TokenCounter": "tokens",
     "TokenEstimator": "token_estimate",
     "ToolCall": "messages",

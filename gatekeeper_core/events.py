@@ -61,8 +61,8 @@ def fact_table() -> Mapping[str, Fact]:
 
 
 _VIEW = (
-    "cause status reason decision messages_kept message_count messages_folded messages_replaced turns_kept turn_count "
-    "turn_ids tokens history_tokens fixed_tokens budget_tokens counter margin"
+    "cause status reason decision messages_kept messages_pinned message_count messages_folded messages_replaced "
+    "turns_kept turn_count turn_ids tokens history_tokens fixed_tokens budget_tokens counter margin"
 )
 _BILL = (
     "policy_action policy_reason dollars everything_dollars paid_dollars everything_paid_dollars cached_tokens "
@@ -124,6 +124,16 @@ LEFT_OUT = _event(
     "INFO",
 )
 """Once for each thread, as long as this process remembers it."""
+
+CHEAPER = _event(
+    "history.cheaper",
+    "history",
+    'strategy="%(cheaper)s" would have cost $%(cheaper_dollars)s so far, strategy="%(strategy)s" has cost '
+    "$%(paid_dollars)s",
+    "strategy cheaper cheaper_dollars paid_dollars",
+    "INFO",
+)
+"""Once for each thread whose prices are known: another strategy is cheaper by more than a tenth."""
 
 USAGE = _event(
     "history.usage",

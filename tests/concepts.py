@@ -6,7 +6,7 @@ import random
 import re
 from collections.abc import Sequence
 
-from gatekeeper_core.context.history.modes import HistoryConfig
+from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.messages import Message
 
 CONCEPTS = (
@@ -40,7 +40,7 @@ _TURNS = [
 TALK = [Message(role, text) for turn in _TURNS for role, text in zip(("user", "assistant"), turn, strict=True)]
 """Eight finished turns, of which none shares a word with a question."""
 
-AT_ONCE = HistoryConfig(passthrough_below=0, floor_turns=0, on_error="raise", posture="thrifty")
+AT_ONCE = HistoryConfig(passthrough_below=0, keep_newest=0, on_error="raise", strategy="gate")
 """Settings with which the question alone says which turns are sent."""
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
-from gatekeeper_core.context.history.modes import HistoryConfig
 from gatekeeper_core.context.history.select import select_history
+from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.context.history.view import HistoryView
 from gatekeeper_core.selection.planner import GatekeeperConfig
 
@@ -28,6 +28,11 @@ def view_with(messages: Sequence[Message], **arguments: Any) -> HistoryView:
     settings = {name: value for name, value in arguments.items() if name in _SETTINGS}
     others = {name: value for name, value in arguments.items() if name not in _SETTINGS}
     return select_history(messages, config=config_of(**settings), **others)
+
+
+def unbilled(view: HistoryView) -> HistoryView:
+    """Return a view as a call without a state gives it."""
+    return view._replace(bill=None, state=None)
 
 
 def configured(**options: Any) -> dict[str, Any]:

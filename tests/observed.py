@@ -20,14 +20,15 @@ from gatekeeper_core import (
     ToolCall,
     ToolResultCompressor,
 )
-from gatekeeper_core.context.history.modes import HistoryConfig
 from gatekeeper_core.context.history.selector import ThreadSelector
+from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.context.memory.update import remember_thread
 from gatekeeper_core.context.prompt.adapter import Asked, ThreadRequests
 from gatekeeper_core.context.summary.summary import SummaryConfig, ThreadSummary
 from gatekeeper_core.encoder import TextEncoder
 from gatekeeper_core.errors import GatekeeperError, StorageError
 from gatekeeper_core.events import EVENTS, Event, fact_table
+from gatekeeper_core.pricing.prices import prices_of_model
 from gatekeeper_core.pricing.usage import Usage
 from gatekeeper_core.storage.base import MemoryScope
 from gatekeeper_core.storage.sqlite import InMemoryStore, SQLiteStore
@@ -171,6 +172,14 @@ def _histories(secret: str, talk: Sequence[Message], question: str) -> None:
     paid = ThreadSelector(lambda message: message, write=lambda _, message: message, states=Away(secret))
     paid.view(asked, thread=secret)
     paid.report(Usage(input_tokens=900, output_tokens=40, cached_tokens=700, model=secret), thread=secret)
+    whole = HistoryConfig(coverage=1.0, prices=prices_of_model("claude-sonnet-4-5"))
+    dear = ThreadSelector(lambda message: message, config=whole)
+    for number in range(21):  # each question wants all of the turns, and the cache holds none of them
+        asked += [
+            Message("assistant", f"{number}: {question} {secret} " * 20),
+            Message("user", f"{number}? {question}"),
+        ]
+        dear.view(asked, thread=secret)
 
 
 def _builds(secret: str, talk: Sequence[Message], question: str) -> None:

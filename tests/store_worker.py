@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import closing, suppress
 from typing import TYPE_CHECKING, Any
 
-from gatekeeper_core.context.history.modes import HistoryConfig
+from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.context.prompt.budget import ContextBuilderConfig
 from gatekeeper_core.context.prompt.builder import ContextBuilder
 from gatekeeper_core.context.thread.thread import Thread
@@ -26,7 +26,7 @@ SUBJECTS = (
     ("换个话题，choir 的 minutes 第 {} 份谁负责？", "第 {} 份 minutes 由 Marta 负责。"),
 )
 CONFIG = ContextBuilderConfig(
-    total_budget=1500, history=HistoryConfig(mode="hybrid", passthrough_below=0), call_timeout_ms=60_000
+    total_budget=1500, history=HistoryConfig(keep_newest=3, passthrough_below=0), call_timeout_ms=60_000
 )
 
 

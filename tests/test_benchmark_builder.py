@@ -17,7 +17,7 @@ TALK = Conversation(
 def test_a_window_loses_what_the_gatekeeper_finds() -> None:
     rows = {row["method"]: row for row in run([TALK], lambda text: len(text) // 4)}
     assert set(METHODS) | {FULL} <= set(rows)
-    assert rows["hybrid (default)"]["recall"] == rows["hybrid, thrifty"]["recall"] == 100.0
+    assert rows["three newest turns (default)"]["recall"] == rows["no newest turns"]["recall"] == 100.0
     assert rows["window of 20 rounds"]["recall"] == 0.0
     assert rows[FULL]["recall"] == 100.0
-    assert rows["hybrid, thrifty, turns alone"]["tokens"] < rows[FULL]["tokens"]
+    assert rows["turns alone"]["tokens"] < rows[FULL]["tokens"]

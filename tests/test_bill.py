@@ -11,8 +11,8 @@ from gatekeeper_cli.bill import CacheState, Dollars, PriceList
 from gatekeeper_cli.conversation import CONVERSATION
 from gatekeeper_cli.texts import ENGLISH, Language, Texts
 from gatekeeper_cli.token_use import Reported, token_use
-from gatekeeper_core.context.history.modes import HistoryConfig
 from gatekeeper_core.context.history.selector import ThreadSelector
+from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.messages import Message
 from gatekeeper_core.pricing.prices import PRICES, ModelPrices, prices_of_model
 from gatekeeper_core.pricing.usage import Usage
@@ -189,7 +189,9 @@ def test_terminal_json_and_page_have_the_same_dollars(cache: CacheState, talk: P
     page = run("inspect", str(talk), *options, "--html", "-").stdout
     for lang in ("en", "zh"):
         shown = run("inspect", str(talk), *options, "--lang", lang).stdout
-        assert all(shown_dollars(amount) in shown for amount in dollars)
+        assert all(shown_dollars(amount) in shown for amount in dollars[:3])
+        says_cheaper = 'strategy="cache"' in shown and shown_dollars(dollars.cached) in shown
+        assert says_cheaper == (dollars.cached < 0.9 * dollars.selected)
     for amount in (dollars.full, dollars.selected):
         assert shown_dollars(amount) in page
     assert page.count('<td class="num">$') == 3 * 41
@@ -250,7 +252,23 @@ def test_a_price_list_that_is_none_is_refused(text: str, talk: Path, tmp_path: P
 def test_where_it_does_not_pay_it_is_said(selected: float, english: str, chinese: str) -> None:
     from gatekeeper_cli.views import bill_lines
 
-    dollars = Dollars(2.0, 1.0, selected)
+    dollars = Dollars(2.0, 1.0, selected, 0.95 * selected)
     said = [[line.plain for line in bill_lines([tariff()], dollars, texts)] for texts in (ENGLISH, Texts(Language.zh))]
     assert said[0] == [f"dollars: prices of {SONNET}, cache warm, answers included", english]
     assert chinese in said[1][1]
+
+
+@pytest.mark.cli
+@pytest.mark.parametrize(
+    ("texts", "words"),
+    [
+        (ENGLISH, 'strategy="cache" costs $0.7500, 25.0 % less than the gatekeeper\'s default'),
+        (Texts(Language.zh), 'strategy="cache" 花费 $0.7500，比 gatekeeper 的默认少 25.0 %'),
+    ],
+)
+def test_where_the_cache_saves_more_than_a_tenth_one_line_says_so(texts: Texts, words: str) -> None:
+    from gatekeeper_cli.views import bill_lines
+
+    said = [line.plain for line in bill_lines([tariff()], Dollars(2.0, 1.0, 1.0, 0.75), texts)]
+    assert said[-1] == words
+    assert words not in [line.plain for line in bill_lines([tariff()], Dollars(2.0, 1.0, 1.0, 0.9), texts)]

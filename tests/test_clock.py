@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from gatekeeper_core.context.history.modes import HistoryConfig
 from gatekeeper_core.context.history.policy import PolicyState
+from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.context.memory.memory import LongTermMemory
 from gatekeeper_core.context.prompt.budget import ContextBuilderConfig
 from gatekeeper_core.context.prompt.builder import ContextBuilder
@@ -52,7 +52,7 @@ def shop_talk(turn_count: int) -> Thread:
 
 
 def billed_builder(store: Any, clock: Clock) -> ContextBuilder:
-    history = HistoryConfig(mode="gated", passthrough_below=0, prices=PRICES)
+    history = HistoryConfig(strategy="gate", passthrough_below=0, prices=PRICES)
     config = ContextBuilderConfig(history=history, enable_summary=False, call_timeout_ms=60_000)
     builder = ContextBuilder(config, store=store)
     builder._setup.selector._clock = clock

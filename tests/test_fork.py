@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from gatekeeper_core.context.history.modes import HistoryConfig
+from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.context.prompt.budget import ContextBuilderConfig
 from gatekeeper_core.context.prompt.builder import ContextBuilder
 from gatekeeper_core.context.thread.stored import StoredThreads
@@ -161,7 +161,7 @@ def test_a_child_that_was_forked_in_the_middle_of_a_build_builds(part: str) -> N
         return by_letters(texts)
 
     config = ContextBuilderConfig(
-        total_budget=1_000, history=HistoryConfig(mode="hybrid", passthrough_below=0), call_timeout_ms=20_000
+        total_budget=1_000, history=HistoryConfig(keep_newest=3, passthrough_below=0), call_timeout_ms=20_000
     )
     builder = ContextBuilder(config, store=HangingStore(hang), tool_results=results, embedder=embedder)
     talk = Thread(

@@ -13,7 +13,7 @@ import pytest
 
 import gatekeeper_core
 from gatekeeper_core import ContextBuilder, ContextBuilderConfig, ContextGatekeeper, Message, Thread
-from gatekeeper_core.context.history.modes import HistoryConfig
+from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.events import BUILD, GATE, HISTORY, MISS, STORE_CALL, Event
 from gatekeeper_core.observation import Ended, Stage, add_observer, remove_observer, stage, tell
 from tests.faults import Remote, with_tea
@@ -144,7 +144,7 @@ def test_a_selection_is_its_three_stages_in_order(script: str, watching: Watchin
 def test_a_build_is_look_ups_and_assembly_with_the_selection_inside(script: str, watching: Watching) -> None:
     turns, question = TALKS[script]
     said = [message for user, answer in turns * 9 for message in (Message("user", user), Message("assistant", answer))]
-    built = ContextBuilder(ContextBuilderConfig(history=HistoryConfig(mode="hybrid", passthrough_below=0))).build(
+    built = ContextBuilder(ContextBuilderConfig(history=HistoryConfig(keep_newest=3, passthrough_below=0))).build(
         Thread("t1", said), question, "Be brief."
     )
     assert "build > build.look_ups > summary" in watching.paths

@@ -24,8 +24,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
 from gatekeeper_core import plugins
-from gatekeeper_core.context.history.modes import HistoryConfig
 from gatekeeper_core.context.history.selector import ThreadSelector
+from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.context.memory.memory import LongTermMemory
 from gatekeeper_core.context.prompt.budget import ContextBuilderConfig
 from gatekeeper_core.context.prompt.builder import ContextBuilder
@@ -55,7 +55,7 @@ SAID = (
 )
 QUESTIONS = ("Which port did the Redis cache of depot 1 get?", "酸面包要发酵多久？", "第 2 份 minutes 谁负责?")
 LOG = "\n".join(f"12:00:{at % 60:02} INFO 端口 port {at} is up" for at in range(120))
-PATIENT = HistoryConfig(mode="hybrid", passthrough_below=0)
+PATIENT = HistoryConfig(keep_newest=3, passthrough_below=0)
 CONFIG = ContextBuilderConfig(total_budget=1_500, history=PATIENT, call_timeout_ms=60_000)
 
 NO_DISK = "/dev/shm" if Path("/dev/shm").is_dir() else None  # noqa: S108 - files in memory: no sync is waited for

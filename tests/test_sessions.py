@@ -237,7 +237,7 @@ def test_with_a_model_the_table_is_in_dollars_and_ends_with_their_sums_and_a_ver
 def test_sessions_that_do_not_pay_are_counted_beside_those_that_do() -> None:
     tariff = PriceList(model=SONNET).tariff(())
     rows = [
-        SessionCost("a", at, None, None, None, "f", 1, 1, 1, 0, 1, 1, 1, None, tariff, Dollars(1.0, 1.0, selected))
+        SessionCost("a", at, None, None, None, "f", 1, 1, 1, 0, 1, 1, 1, None, tariff, Dollars(1.0, 1.0, selected, 1.0))
         for at, selected in enumerate((0.25, 1.0, 1.25))
     ]
     words = " ".join(shown(rows).split())

@@ -365,7 +365,7 @@ def test_home_says_it_all_on_the_first_screen_and_no_page_asks_for_what_is_missi
             front = page.locator(".front")
             said = [
                 front.get_by_text("pip install ."),
-                front.get_by_text("0.73"),
+                front.get_by_text("0.57"),
                 front.locator("svg", has_text="83.7 %"),
             ]
             assert page.evaluate("document.documentElement.scrollWidth") <= width, home

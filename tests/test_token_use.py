@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given, settings
@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from gatekeeper_cli.conversation import CONVERSATION
 from gatekeeper_cli.token_use import Reported, TokenUse, evenly, token_use
-from gatekeeper_core.context.history.modes import HistoryConfig
-from gatekeeper_core.context.history.policy import PolicyState
-from gatekeeper_core.context.history.select import HistoryView, select_history
-from gatekeeper_core.messages import Message, turn_starts
+from gatekeeper_core.context.history.select import select_history
+from gatekeeper_core.context.history.strategies import HistoryConfig
+from gatekeeper_core.context.history.view import ThreadState
+from gatekeeper_core.messages import Message
 from gatekeeper_core.pricing.usage import Usage
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.tokens import count_messages
@@ -40,15 +40,10 @@ def loop(rounds: int, *, words: int = 60) -> list[Message]:
 def selected_one_by_one(messages: Sequence[Message], *, token_budget: int) -> Iterator[int]:
     """Yield what ``select_history`` sends at each call: the past is chosen once a run, and only shrinks in it."""
     gatekeeper, config = ContextGatekeeper(), HistoryConfig(token_budget=token_budget)
-    view: HistoryView | None = None
-    state: PolicyState | None = PolicyState()
-    turn = 0
+    state: ThreadState | None = ThreadState()
     for at, message in enumerate(messages):
         if message.role == "assistant":
-            before, turn = turn, len(turn_starts([each.role for each in messages[:at]]))
-            previous = view if turn == before else None
-            rest: Any = {"previous": previous, "earlier": view, "state": state, "now": 0.0}
-            view = select_history(messages[:at], gatekeeper=gatekeeper, config=config, **rest)
+            view = select_history(messages[:at], gatekeeper=gatekeeper, config=config, state=state, now=0.0)
             state = view.state
             yield view.tokens
 
@@ -104,7 +99,7 @@ def test_a_tool_loop_of_24_calls_is_24_requests_that_the_selection_keeps_small()
 def test_calls_that_send_everything_are_counted_and_a_folded_run_is_none_of_them() -> None:
     talk, run = token_use(messages_of(CONVERSATION), token_budget=4_000), token_use(loop(23), token_budget=2_000)
     assert talk.calls_sent_whole == sum(point.selected == point.full for point in talk.points) > 1
-    assert {point.action for point in run.points} == {"everything"}
+    assert {point.action for point in run.points} == {"fresh"}
     assert 1 <= run.calls_sent_whole < run.calls
     assert run.to_dict()["calls_sent_whole"] == run.calls_sent_whole
 
@@ -127,7 +122,7 @@ def test_a_call_belongs_to_the_turn_that_asked_and_a_greeting_to_the_first() -> 
     messages = [assistant("Hello!"), user("a"), assistant(), assistant(), user("b"), user("c"), assistant()]
     points = token_use(messages, token_budget=300).points
     assert [point.turn_id for point in points] == [0, 0, 0, 2]
-    assert points[0][2:] == (0, 0, 0, None, "everything")
+    assert points[0][2:] == (0, 0, 0, None, "fresh")
 
 
 def test_a_question_that_waits_for_its_answer_is_no_call() -> None:

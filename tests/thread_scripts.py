@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gatekeeper_core import ContextGatekeeper, HistoryConfig, InMemoryStore, Message, PolicyState, keep, select_history
+from gatekeeper_core import ContextGatekeeper, HistoryConfig, InMemoryStore, Message, ThreadState, keep, select_history
 from gatekeeper_core.context.history.selector import ThreadSelector
 from gatekeeper_core.pricing.cache import MOST
 from gatekeeper_core.pricing.prices import ModelPrices, prices_of_model
@@ -157,29 +157,29 @@ class ByHand(Way):
     """``select_history``, the state of each thread kept by the caller, across processes as JSON."""
 
     def __init__(
-        self, config: HistoryConfig, store: InMemoryStore, states: dict[str | None, str] | None = None
+        self, config: HistoryConfig, store: InMemoryStore, states: dict[str | None, ThreadState] | None = None
     ) -> None:
         super().__init__(config, store)
         self._states = states if states is not None else {}
-        self._views, self._gatekeepers = dict[str | None, "HistoryView"](), dict[str | None, ContextGatekeeper]()
+        self._gatekeepers = dict[str | None, ContextGatekeeper]()
 
     def view(self, thread: str | None, messages: Sequence[Message]) -> tuple[list[str], HistoryView]:
         """Return what ``select_history`` keeps with the state of the thread's call before."""
-        stored = self._states.get(thread)
         view = select_history(
             messages,
             gatekeeper=self._gatekeepers.setdefault(thread, ContextGatekeeper(token_counter=tokens_of)),
             config=self.config,
-            state=PolicyState() if stored is None else PolicyState.from_dict(json.loads(stored)),
-            earlier=self._views.get(thread),
+            state=self._states.get(thread, ThreadState()),
         )
         assert view.state is not None
-        self._states[thread], self._views[thread] = json.dumps(view.state.to_dict()), view
+        self._states[thread] = view.state
         return [message.text for message in keep(messages, view)], view
 
     def restarted(self) -> Way:
         """Return the way with the stored states."""
-        return ByHand(self.config, self.store, self._states)
+        stored = {thread: json.dumps(state.to_dict()) for thread, state in self._states.items()}
+        states = {thread: ThreadState.from_dict(json.loads(state)) for thread, state in stored.items()}
+        return ByHand(self.config, self.store, states)
 
 
 class Threads(Way):
@@ -241,10 +241,12 @@ class Asked(NamedTuple):
     def check(self) -> None:
         """Check that what a new instance would choose is sent, in a history that does not go on all that it sends.
 
-        Then less is sent only by a new choice, or where the promise of the bill forbids to send everything again.
+        Then less is sent only by a new choice, or where the promise of the bill forbids to send everything again. Where
+        a body is cached, a recalled turn is dearer than for a new instance, and less of them is chosen.
         """
         fresh, bill = self.fresh(), self.sent.view.bill
-        assert chosen(fresh.view.selection) <= self.sent.entries
+        is_warm = bill is not None and bill.action != "fresh"
+        assert chosen((self.sent if is_warm else fresh).view.selection) <= self.sent.entries
         is_dear = bill is not None and bill.kept_dollars > MOST * bill.everything_paid - (bill.paid - bill.dollars)
         is_new_choice = bill is not None and bill.action == "rebuilt"
         assert self.is_continued or is_dear or is_new_choice or fresh.entries <= self.sent.entries
@@ -328,7 +330,7 @@ ANY: dict[str, Any] = {
     "settings": st.fixed_dictionaries(
         {
             "prices": st.sampled_from([*PRICES.values()]),
-            "posture": st.sampled_from(("careful", "thrifty")),
+            "strategy": st.sampled_from(("cache", "gate", "fill")),
             "token_budget": st.sampled_from((300, 800, 1500, 4000, 1_000_000)),
         }
     ),

@@ -23,7 +23,7 @@ from gatekeeper_core import (
     ThreadMemories,
     ToolCall,
 )
-from gatekeeper_core.context.history.modes import HistoryConfig
+from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.context.prompt.result import BuildTrace, Fate
 from gatekeeper_core.context.tool_results.compressor import ToolResultCompressor
 from gatekeeper_core.storage.in_memory import InMemoryBlobStore
@@ -179,7 +179,7 @@ def main() -> None:
     builder = ContextBuilder(
         ContextBuilderConfig(
             total_budget=1_000,
-            history=HistoryConfig(mode="hybrid", passthrough_below=0),
+            history=HistoryConfig(keep_newest=3, passthrough_below=0),
             memory_categories=(),
             cache_friendly=True,
             locale="en",

@@ -14,7 +14,7 @@ from typing import Any
 from langchain_classic.chains import ConversationChain
 from langchain_core.language_models.llms import LLM
 
-from gatekeeper_core.context.history.modes import HistoryConfig
+from gatekeeper_core.context.history.strategies import HistoryConfig
 from langchain_gatekeeper import GatekeeperChatMemory
 
 

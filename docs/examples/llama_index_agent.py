@@ -17,7 +17,7 @@ from llama_index.core.agent.workflow import FunctionAgent
 from llama_index.core.base.llms.types import ChatMessage, MessageRole, TextBlock, ToolCallBlock
 from llama_index.core.llms.mock import MockFunctionCallingLLM
 
-from gatekeeper_core.context.history.modes import HistoryConfig
+from gatekeeper_core.context.history.strategies import HistoryConfig
 from llama_index.memory.gatekeeper import GatekeeperMemoryBuffer
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ async def main() -> None:
     """Fill a memory with the results of tools, then ask for something that was said before them."""
     model = MockFunctionCallingLLM(response_generator=script, is_chat_model=True)
     agent = FunctionAgent(llm=model, tools=[weather], system_prompt="You plan journeys.")
-    memory = GatekeeperMemoryBuffer.from_defaults(config=HistoryConfig(token_budget=600, passthrough_below=0))
+    memory = GatekeeperMemoryBuffer.from_defaults(token_limit=600, config=HistoryConfig(passthrough_below=0))
 
     async def ask(text: str) -> str:
         return str(await agent.run(text, memory=memory))  # the one argument
@@ -68,7 +68,7 @@ async def main() -> None:
     print(f"answer: {answer}")
     print(f"sent {view.tokens} of {view.history_tokens} tokens, turns {sorted(view.turns)} of {view.turn_count}")
     assert "1900" in answer
-    assert len(READ[-1]) < 10
+    assert len(READ[-1]) < 20, "the budget, the newest three turns, the question"
     assert len(await memory.aget_all()) == 24, "the store keeps everything"
 
 

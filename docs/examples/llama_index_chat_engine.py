@@ -15,7 +15,7 @@ from llama_index.core.base.llms.types import ChatMessage, ChatResponse
 from llama_index.core.chat_engine import SimpleChatEngine
 from llama_index.core.llms.mock import MockLLM
 
-from gatekeeper_core.context.history.modes import HistoryConfig
+from gatekeeper_core.context.history.strategies import HistoryConfig
 from llama_index.memory.gatekeeper import GatekeeperMemoryBuffer
 
 
@@ -39,7 +39,7 @@ def main() -> None:
     """Talk about three things, then go back to the first."""
     model = ScriptedModel()
     # The one line: ChatMemoryBuffer.from_defaults(token_limit=...) stood here.
-    memory = GatekeeperMemoryBuffer.from_defaults(config=HistoryConfig(token_budget=600, passthrough_below=0))
+    memory = GatekeeperMemoryBuffer.from_defaults(token_limit=600, config=HistoryConfig(passthrough_below=0))
     engine = SimpleChatEngine.from_defaults(llm=model, memory=memory)
 
     engine.chat("仓库里那个箱子的编号是 ZX-4471。")

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
-from typing import TYPE_CHECKING, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
 
 from gatekeeper_core.encoder import TextEncoder, encoder_of
 from gatekeeper_core.errors import ConfigError, check_str
@@ -279,6 +280,8 @@ class ContextGatekeeper:
         query: str,
         *,
         token_budget: int | None = None,
+        strategy: Literal["gate", "fill"] | None = None,
+        coverage: float | None = None,
         trim: bool | None = None,
         asked_at: datetime | None = None,
     ) -> Selection:
@@ -286,28 +289,33 @@ class ContextGatekeeper:
 
         Args:
             query: the new question.
-            token_budget: another budget for this call.
-            trim: whether long messages are cut, for this call; None takes the configured value.
+            token_budget: another budget for this call; None takes that of the gatekeeper, as with the next three.
+            strategy: ``gate`` or ``fill``, see ``GatekeeperConfig``.
+            coverage: the share of what the answer needs that is to be sent, 0..1.
+            trim: whether long messages are cut.
             asked_at: when it is asked: "yesterday" counts from that day. None takes the day of the newest turn; where
                 that tells none, such words are words like others.
 
         Raises:
             TypeError: the query is no text, or ``asked_at`` no datetime.
-            ConfigError: the budget is not positive.
+            ConfigError: the budget is not positive, or a setting is out of range.
         """
         _check_text("query", query)
         budget = self._token_budget if token_budget is None else _checked_budget(token_budget)
+        given: dict[str, Any] = {"strategy": strategy, "coverage": coverage, "trim": trim}
+        changed = {name: value for name, value in given.items() if value not in (None, getattr(self._config, name))}
+        config = replace(self._config, **changed) if changed else self._config
         if asked_at is not None and not isinstance(asked_at, datetime):
             raise TypeError(f"asked_at must be a datetime or None, got {type(asked_at).__name__}")
         with stage(SELECTION) as seen:
             asked = self._asked(query)
             with self._lock:
-                selection = self._selection(query, asked, budget=budget, trim=trim, asked_at=asked_at)
+                selection = self._selection(query, asked, config, budget=budget, asked_at=asked_at)
             seen.tell(selection.facts)
             return selection
 
     def _selection(
-        self, query: str, asked: Asked | None, *, budget: int, trim: bool | None, asked_at: datetime | None
+        self, query: str, asked: Asked | None, config: GatekeeperConfig, *, budget: int, asked_at: datetime | None
     ) -> Selection:
         """Return the choice for a question; see :meth:`explain`."""
         read, cues = read_query(query, self._index, about=without_cues(query)), read_cues(query)
@@ -325,8 +333,7 @@ class ContextGatekeeper:
             records=self._records,
             history_tokens=self._history_tokens,
             token_budget=budget,
-            trim=self._config.trim if trim is None else trim,
-            config=self._config,
+            config=config,
             sentences=self._sentences,
             weights=self._weights,
             meaning=Meaning(asked, self._vectors) if asked else None,

@@ -132,7 +132,6 @@ class Planner:
     records: Records
     history_tokens: int
     token_budget: int
-    trim: bool
     config: GatekeeperConfig
     sentences: Sentences
     weights: NeedWeights
@@ -154,7 +153,7 @@ class Planner:
     def __post_init__(self) -> None:
         self.room = self._left = budget_within(self.sentences.count, self.token_budget)
         trimmer, two_people = Trimmer(self.query, known=self.sentences), self.index.speakers.are_two_people()
-        self.forms = Forms(trimmer, self.records, trim=self.trim, two_people=two_people)
+        self.forms = Forms(trimmer, self.records, trim=self.config.trim, two_people=two_people)
 
     @property
     def goes_on_from(self) -> int | None:
@@ -228,8 +227,12 @@ class Planner:
             least = _POINTED_AT if self.cues.about_conversation else 0.0
             self.needs[turn_id] = round(anything * max(least, probability(self.weights.older, signs)), 6)
         self._go_on()
-        needed = ((at, need) for at, need in self.needs.items() if need >= self._least(at))
-        self._wanted = [(need, self.forms.whole(at).tokens) for at, need in needed]
+        tokens = self.forms.whole(count - 1).tokens
+        is_loose = not self.records[-1].assistant and tokens == smallest_form(tokens)
+        if is_loose and self.verdict.reason != "explicit_switch":
+            self.needs[count - 1] = 1.0  # a short message without an answer belongs to the one after it
+        wanted = [at for at, need in self.needs.items() if need >= self._least(at)]
+        self._wanted = [(self.needs[at], self.forms.whole(at).tokens) for at in wanted]
 
     def _go_on(self) -> None:
         """Set the need of the turn that the question goes on from, and of the turn before it where the wording points.
@@ -362,16 +365,12 @@ class Planner:
     def _surroundings(self) -> None:
         """Fill the budget: further candidates, the turns next to the evidence, then the newest ones."""
         rest = sorted(self.needs, key=lambda turn_id: (-self.needs[turn_id] * self.novelty(turn_id), -turn_id))
-        near = [beside for turn_id in self.kept for beside in (turn_id + 1, turn_id - 1)]
-        near = [turn_id for turn_id in near if 0 <= turn_id < len(self.records)]
+        near = [at for turn_id in self.kept for at in (turn_id + 1, turn_id - 1) if 0 <= at < len(self.records)]
         misses = 0
-        for turn_id in chain(rest, near, range(len(self.records) - 1, -1, -1)):
-            if turn_id in self.kept:
-                continue
-            if not self._take(turn_id, self.forms.whole(turn_id), "cover", "neighbour"):
-                misses += 1
-                if misses > _MISSES:
-                    return
+        for at in chain(rest, near, range(len(self.records) - 1, -1, -1)):
+            misses += at not in self.kept and not self._take(at, self.forms.whole(at), "cover", "neighbour")
+            if misses > _MISSES:
+                return
 
     def _take(self, turn_id: int, part: Excerpt, where: Stage, why: Why) -> bool:
         """Send a part of a turn if it fits, cut further if need be, and return whether it is sent."""

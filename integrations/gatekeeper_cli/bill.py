@@ -98,18 +98,20 @@ class Dollars(NamedTuple):
         full: with everything sent.
         window: with the newest turns that fit.
         selected: with what the gatekeeper selects.
+        cached: with the strategy ``cache``.
     """
 
     full: float
     window: float
     selected: float
+    cached: float
 
     @classmethod
     def total(cls, parts: Iterable[Dollars | None]) -> Dollars | None:
         """Return the sums over the parts that are known; None where none is.
 
-        >>> Dollars.total([Dollars(1, 2, 3), None, Dollars(4, 5, 6)]), Dollars.total([None])
-        (Dollars(full=5, window=7, selected=9), None)
+        >>> Dollars.total([Dollars(1, 2, 3, 4), None, Dollars(4, 5, 6, 7)]), Dollars.total([None])
+        (Dollars(full=5, window=7, selected=9, cached=11), None)
         """
         known = [part for part in parts if part]
         return cls(*map(sum, zip(*known, strict=True))) if known else None
@@ -118,6 +120,11 @@ class Dollars(NamedTuple):
     def share_saved(self) -> float:
         """What the selection saves of everything, as a share; negative where it costs more."""
         return round(1 - self.selected / self.full, 9) if self.full else 0.0
+
+    @property
+    def share_spared(self) -> float:
+        """What the strategy ``cache`` saves of the selection, as a share; negative where it costs more."""
+        return round(1 - self.cached / self.selected, 9) if self.selected else 0.0
 
     @property
     def pays(self) -> bool:

@@ -198,7 +198,7 @@ def _use_table(use: TokenUse, usage: Sequence[Usage], reported: Reported | None,
         ("selected", [point.selected for point in use.points], use.selected),
         ("reported", inputs, sum(inputs)),
     )
-    costs = (*(dollars or [None] * 3), reported and reported.dollars)
+    costs = (*(dollars[:3] if dollars else [None] * 3), reported and reported.dollars)
     for (name, values, total), cost in zip(rows, costs, strict=True):
         if values:
             figures = (round(sum(values) / len(values)), max(values), values[-1], total)

@@ -95,7 +95,7 @@ class SessionCost(NamedTuple):
             reported = f"{self.reported.input_tokens:,}" if self.reported else "-"
             saved = percent(self.full - self.selected, self.full)
             return {**counts, "reported": reported, "selected": f"{self.selected:,}", "saved": saved}
-        full, _, selected = map(shown_dollars, self.dollars or [None] * 3)
+        full, _, selected = map(shown_dollars, self.dollars[:3] if self.dollars else [None] * 3)
         reported = shown_dollars(self.reported and self.reported.dollars)
         saved = percent(self.dollars.share_saved, 1) if self.dollars else "-"
         return {**counts, "full_history": full, "reported": reported, "selected": selected, "saved": saved}

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gatekeeper_cli.bill import Dollars
 from gatekeeper_core.context.history.cache_marks import plan_marks
-from gatekeeper_core.context.history.modes import HistoryConfig
 from gatekeeper_core.context.history.selector import ThreadSelector
+from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.messages import Message, turn_starts
 from gatekeeper_core.pricing.cache import PromptCache, Request, charge
 from gatekeeper_core.tokens import count_message
@@ -94,8 +94,8 @@ class TokenUse(NamedTuple):
 
     @property
     def calls_sent_whole(self) -> int:
-        """How many of the calls that were asked send everything, as less would not pay."""
-        return sum(point.action == "everything" and point.selected == point.full for point in self.points)
+        """How many of the calls that were asked send everything."""
+        return sum(point.selected == point.full for point in self.points)
 
     @property
     def dollars(self) -> Dollars | None:
@@ -176,17 +176,19 @@ def token_use(
         watched: gives back the numbers of the calls that are asked, one by one, and may show how far they are.
     """
     messages = tuple(messages)
-    whole = HistoryConfig(token_budget=token_budget, mode="window", floor_turns=len(messages), run=None)
+    whole = HistoryConfig(token_budget=token_budget, strategy="window", keep_newest=len(messages), run=None)
     call, prices = 0, tariff.prices if tariff else None
 
     def clock() -> float:
         return tariff.time_of(call) if tariff else 0.0
 
-    gate = HistoryConfig(token_budget=token_budget)
-    window = ThreadSelector[Message](lambda each: each, write=lambda _, said: said, config=whole, clock=clock)
-    gated = ThreadSelector[Message](
-        lambda each: each, write=lambda _, said: said, config=gate, clock=clock, embedder=embedder
-    )
+    def selector(config: HistoryConfig) -> ThreadSelector[Message]:
+        return ThreadSelector(
+            lambda each: each, write=lambda _, said: said, config=config, clock=clock, embedder=embedder
+        )
+
+    window, gated = selector(whole), selector(HistoryConfig(token_budget=token_budget))
+    cached = selector(HistoryConfig(strategy="cache", token_budget=token_budget))
     before = (0, *accumulate(count_message(message) for message in messages))
     calls = [at for at, message in enumerate(messages) if message.role == "assistant"]
     starts = turn_starts([message.role for message in messages])
@@ -195,8 +197,9 @@ def token_use(
     for call in watched(range(len(calls)) if tariff else evenly(len(calls), MAX_CALLS)):
         stop = calls[call]
         request = messages[:stop]
-        newest, chosen = (selector.view(request, thread="inspected", prices=prices) for selector in (window, gated))
-        dollars = bill.dollars(call, stop, newest, chosen) if bill else None
+        ways = (window, gated, cached) if bill else (window, gated)
+        newest, chosen, *rest = (way.view(request, thread="inspected", prices=prices) for way in ways)
+        dollars = bill.dollars(call, stop, newest, chosen, *rest) if bill else None
         turn_id = max(0, bisect_right(starts, stop) - 1)
         action = chosen.bill.action if chosen.bill else ""
         reason = chosen.selection.embedder_missed if chosen.selection else ""
@@ -207,7 +210,7 @@ def token_use(
 
 
 class _Bill:
-    """What the calls of a conversation cost in each of the three ways to send it, each with a cache of its own."""
+    """What the calls of a conversation cost in each way to send it, each with a cache of its own."""
 
     def __init__(self, messages: Sequence[Message], tariff: Tariff) -> None:
         self._messages = messages

@@ -63,6 +63,8 @@ _WORDS_COLUMNS = 20
 
 # --- JSON -----------------------------------------------------------------------------------------------------------
 
+_WORTH_A_LINE = 0.1  # share of the price that another strategy saves
+
 
 def as_json(value: object) -> str:
     r"""Return a value as JSON that people can read; what a terminal would obey or cannot show is escaped.
@@ -294,6 +296,9 @@ def bill_lines(tariffs: Iterable[Tariff | None], dollars: Dollars | None, texts:
     name = "bill_pays" if dollars.pays else "bill_pays_not" if dollars.share_saved < 0 else "bill_same"
     amounts = {"selected": shown_dollars(dollars.selected), "full": shown_dollars(dollars.full)}
     yield Text(texts(name, **amounts, share=percent(abs(dollars.share_saved), 1)), style="bold")
+    if dollars.share_spared > _WORTH_A_LINE:
+        cached = shown_dollars(dollars.cached)
+        yield Text(texts("bill_cache", cached=cached, share=percent(dollars.share_spared, 1)))
 
 
 # --- facts ----------------------------------------------------------------------------------------------------------

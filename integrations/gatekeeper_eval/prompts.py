@@ -5,8 +5,8 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gatekeeper_core.context.history.modes import HistoryConfig
 from gatekeeper_core.context.history.select import select_history
+from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.context.history.view import keep
 from gatekeeper_core.messages import TextPart, Turn, group_turns
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
@@ -56,7 +56,7 @@ def prompts_of(
     """Yield the prompts of turns, in the order given; turns of one conversation stand together, the earliest first.
 
     The selection is that of ``select_history`` without a state: what the question needs, whatever a provider has
-    cached. The adapters' ``careful`` posture sends more where that is cheaper, never less.
+    cached. With the strategy ``cache`` the adapters send more where that is cheaper, never less.
 
     Args:
         turns: the turns.

@@ -13,7 +13,7 @@ from heapq import heappush, heappushpop
 from pathlib import PurePath
 from typing import TYPE_CHECKING, NamedTuple
 
-from gatekeeper_core.context.history.modes import PASSTHROUGH_BELOW
+from gatekeeper_core.context.history.strategies import PASSTHROUGH_BELOW
 from gatekeeper_core.errors import check_number
 from gatekeeper_core.tokens import count_message
 from gatekeeper_eval.errors import EvalError

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from langchain_core.messages import BaseMessage, SystemMessage
 
-from gatekeeper_core.context.history.modes import check_reserve
+from gatekeeper_core.context.history.strategies import check_reserve
 from gatekeeper_core.context.prompt.adapter import Asked, ThreadRequest, ThreadRequests, check_beside_builder
 from gatekeeper_core.errors import ConfigError
 from langchain_gatekeeper.owners import Owner, owner_of, prices_of, provider_of, tenant_of, thread_of
@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
     from langchain.agents.middleware.types import ModelRequest
 
-    from gatekeeper_core.context.history.modes import HistoryConfig
+    from gatekeeper_core.context.history.pins import Pins
+    from gatekeeper_core.context.history.strategies import HistoryConfig
     from gatekeeper_core.context.prompt.builder import ContextBuilder
     from gatekeeper_core.messages import Provider
     from gatekeeper_core.tokens import TokenCounter
@@ -85,10 +86,19 @@ class BuiltRequests:
 
 
 def check_beside(
-    config: HistoryConfig, builder: ContextBuilder, token_counter: TokenCounter | None, embedder: object
+    config: HistoryConfig,
+    builder: ContextBuilder,
+    token_counter: TokenCounter | None,
+    embedder: object,
+    *,
+    pinned: Pins,
+    exclude: Pins,
 ) -> None:
     """Check that nothing beside a builder says what the builder says; raise ``ConfigError`` where it does."""
     if config.token_budget is not None:
         raise ConfigError("token_budget: the builder has one (total_budget); leave HistoryConfig.token_budget out")
+    for name, pins in (("pinned", pinned), ("exclude", exclude)):
+        if callable(pins) or len(pins) > 0:
+            raise ConfigError(f"{name}: a builder has no such setting; leave it out")
     check_beside_builder(config, token_budget=None, token_counter=token_counter, embedder=embedder)
     check_reserve(config.reserve_tokens, builder.config.total_budget, named="the builder's total_budget")

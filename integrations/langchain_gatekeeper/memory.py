@@ -11,11 +11,12 @@ from typing import Annotated, Any
 from langchain_classic.memory.chat_memory import BaseChatMemory
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import BaseMessage, SystemMessage, get_buffer_string
-from pydantic import Field, InstanceOf, PlainValidator, PrivateAttr
+from pydantic import Field, InstanceOf, PlainValidator, PrivateAttr, SkipValidation
 from typing_extensions import Self
 
-from gatekeeper_core.context.history.modes import HistoryConfig
+from gatekeeper_core.context.history.pins import Pins
 from gatekeeper_core.context.history.selector import ThreadSelector
+from gatekeeper_core.context.history.strategies import HistoryConfig, Strategy
 from gatekeeper_core.context.history.view import HistoryView
 from gatekeeper_core.context.thread.constraints import ThreadConstraints
 from gatekeeper_core.context.thread.thread import Thread
@@ -48,7 +49,10 @@ class GatekeeperChatMemory(BaseChatMemory):
         human_prefix, ai_prefix: the speakers, where the history is loaded as text.
         config: the settings, for the loaded history. Without a budget it is three quarters of what ``model`` reads,
             16,000 where that is not known, which is logged once. With ``shadow`` all of it is loaded.
-        k: newest turns that are always loaded; it sets ``mode="hybrid", floor_turns=k`` in ``config``.
+        token_budget, strategy, coverage, keep_newest: settings by name; each wins over the one in ``config``.
+        pinned: messages that are always loaded: their positions, their ids, or a function of one message.
+        exclude: messages that are never loaded, likewise; of a past turn that holds one nothing is.
+        k: another name for ``keep_newest``: that of ``ConversationBufferWindowMemory``.
         token_counter: counts a text; None: ``TokenEstimator()``.
         model: the model, or its name, that the history is for.
         constraints: standing instructions by key, or the store of them, with those of the thread named like the
@@ -57,7 +61,8 @@ class GatekeeperChatMemory(BaseChatMemory):
 
     Raises:
         pydantic.ValidationError: a field has the wrong type; of ``embedder`` a ``TypeError``.
-        ConfigError: an argument is unknown, or ``config`` says how a run is to be made smaller.
+        ConfigError: an argument is unknown, ``k`` is not ``keep_newest``, or ``config`` says how a run is to be made
+            smaller.
 
     >>> memory = GatekeeperChatMemory(config=HistoryConfig(passthrough_below=0))
     >>> memory.save_context({"input": "The Redis port is 6380."}, {"output": "Noted."})
@@ -70,7 +75,13 @@ class GatekeeperChatMemory(BaseChatMemory):
     human_prefix: str = "Human"
     ai_prefix: str = "AI"
     config: InstanceOf[HistoryConfig] | None = Field(default=None, exclude=True)
+    token_budget: int | None = Field(default=None, exclude=True)
+    strategy: Strategy | None = Field(default=None, exclude=True)
+    coverage: float | None = Field(default=None, exclude=True)
+    keep_newest: int | None = Field(default=None, exclude=True)
     k: int | None = Field(default=None, exclude=True)
+    pinned: SkipValidation[Pins] = Field(default=(), exclude=True)
+    exclude: SkipValidation[Pins] = Field(default=(), exclude=True)
     token_counter: Callable[[str], int] | None = Field(default=None, exclude=True)
     model: InstanceOf[BaseChatModel] | str | None = Field(default=None, exclude=True)
     constraints: InstanceOf[ThreadConstraints] | dict[str, str] = Field(default_factory=dict, exclude=True)
@@ -82,8 +93,8 @@ class GatekeeperChatMemory(BaseChatMemory):
         unknown = sorted(arguments.keys() - type(self).model_fields.keys())
         if unknown:
             raise ConfigError(
-                f"GatekeeperChatMemory has no argument {', '.join(unknown)}: the budget and other settings go into "
-                "config, as in config=HistoryConfig(token_budget=2000)"
+                f"GatekeeperChatMemory has no argument {', '.join(unknown)}: further settings go into config, as in "
+                "config=HistoryConfig(shadow=True)"
             )
         super().__init__(**arguments)
 
@@ -181,13 +192,28 @@ class GatekeeperChatMemory(BaseChatMemory):
     def _selector(self) -> ThreadSelector[BaseMessage]:
         """Return the selector for the settings as they are now."""
         speakers: dict[Role, str] = {"user": self.human_prefix, "assistant": self.ai_prefix}
-        config = self.config or HistoryConfig()
-        config = config if self.k is None else replace(config, mode="hybrid", floor_turns=self.k)
-        settings = (config, self.token_counter, self.return_messages, speakers, self.embedder)
+        if self.k is not None and self.keep_newest not in (None, self.k):
+            raise ConfigError(f"k is {self.k} and keep_newest is {self.keep_newest}: they are one setting, give one")
+        config = whole_run(
+            self.config,
+            token_budget=self.token_budget,
+            strategy=self.strategy,
+            coverage=self.coverage,
+            keep_newest=self.keep_newest if self.k is None else self.k,
+        )
+        pins = (self.pinned, self.exclude)
+        settings = (config, self.token_counter, self.return_messages, speakers, self.embedder, pins)
         kept = self._kept
         if kept is None or kept.settings != settings:
             read = read_message if self.return_messages else partial(_read_line, speakers=speakers)
-            selector = selector_of_threads(whole_run(config), self.token_counter, read=read, embedder=self.embedder)
+            selector = selector_of_threads(
+                config,
+                self.token_counter,
+                read=read,
+                embedder=self.embedder,
+                pinned=self.pinned,
+                exclude=self.exclude,
+            )
             kept = self._kept = _Kept(settings, selector)
         return kept.selector
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from langchain.agents.middleware.types import AgentMiddleware
 from langgraph.runtime import get_runtime
 
-from gatekeeper_core.context.history.modes import HistoryConfig
 from gatekeeper_core.context.history.recall import RECALL_BUDGET_TOKENS
+from gatekeeper_core.context.history.strategies import with_options
 from gatekeeper_core.context.tool_results.thread_memories import thread_name
 from langchain_gatekeeper.events import aannounce, announce
 from langchain_gatekeeper.owners import Owner, owner_of, tenant_of
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
     from langchain_core.tools import BaseTool
 
+    from gatekeeper_core.context.history.pins import Pins
+    from gatekeeper_core.context.history.strategies import HistoryConfig, Strategy
     from gatekeeper_core.context.history.view import HistoryView
     from gatekeeper_core.context.prompt.adapter import ThreadRequest
     from gatekeeper_core.context.prompt.builder import ContextBuilder
@@ -54,11 +56,14 @@ class GatekeeperMiddleware(Middleware):
             history and current turn; without one it is three quarters of what the model reads, by its profile or its
             name, 16,000 where neither is known, which is logged once. A compressor over ``ThreadMemories`` in ``run``
             keeps the results of each thread apart.
+        token_budget, strategy, coverage, keep_newest: settings by name; each wins over the one in ``config``.
+        pinned: messages that are always sent: their positions, their ids, or a function of one message.
+        exclude: messages that are never sent, likewise; of a past turn that holds one nothing is.
         token_counter: counts a text; None: ``TokenEstimator()``.
         recall_hint: whether one line at the end of the system message tells the model that turns are left out, where
             they are and the agent has the tool to recall them (``recall_tool``).
         builder: builds the whole request: with the constraints, the summary and the task of the thread, memories of the
-            user and the pin. Its own settings hold then, and of ``config`` only ``reserve_tokens``, ``shadow`` and
+            user and the pin. Its own settings hold then, and of all above only ``reserve_tokens``, ``shadow`` and
             ``on_error`` do: ``fallback`` sends system message and current turn alone where the build is over budget.
         user: whose memories they are: a key of the run's context or of the config's ``configurable``, or a function of
             the runtime; nobody's where that gives nothing. With a builder only.
@@ -76,7 +81,7 @@ class GatekeeperMiddleware(Middleware):
             an embedder of its own.
 
     Raises:
-        ConfigError: ``config``, ``token_counter`` or ``embedder`` sets what the builder sets.
+        ConfigError: an option is out of range, or an argument sets what the builder sets.
         TypeError: an argument has the wrong type.
     """
 
@@ -86,6 +91,12 @@ class GatekeeperMiddleware(Middleware):
         self,
         config: HistoryConfig | None = None,
         *,
+        token_budget: int | None = None,
+        strategy: Strategy | None = None,
+        coverage: float | None = None,
+        keep_newest: int | None = None,
+        pinned: Pins = (),
+        exclude: Pins = (),
         token_counter: TokenCounter | None = None,
         recall_hint: bool = True,
         builder: ContextBuilder | None = None,
@@ -97,7 +108,9 @@ class GatekeeperMiddleware(Middleware):
         embedder: AnyEmbedder | None = None,
     ) -> None:
         super().__init__()
-        config = HistoryConfig() if config is None else config
+        config = with_options(
+            config, token_budget=token_budget, strategy=strategy, coverage=coverage, keep_newest=keep_newest
+        )
         self._selected = SelectedRequests(
             config,
             token_counter,
@@ -106,6 +119,8 @@ class GatekeeperMiddleware(Middleware):
             cache_marks=cache_marks,
             states=states,
             embedder=embedder,
+            pinned=pinned,
+            exclude=exclude,
         )
         self._shadow = config.shadow
         self._tenant = tenant
@@ -115,12 +130,12 @@ class GatekeeperMiddleware(Middleware):
             from langchain_gatekeeper.building import BuiltRequests, check_beside
 
             self._built = BuiltRequests(builder, config, user=user, tenant=tenant, provider=provider)
-            check_beside(config, builder, token_counter, embedder)
+            check_beside(config, builder, token_counter, embedder, pinned=pinned, exclude=exclude)
 
     def __repr__(self) -> str:
         """Return the settings that decide what is sent; no text of a conversation."""
         config = self._selected.selector.config
-        settings = f"mode={config.mode!r}, posture={config.posture!r}, shadow={config.shadow}"
+        settings = f"strategy={config.strategy!r}, shadow={config.shadow}"
         return f"GatekeeperMiddleware({settings}, builds={self._built is not None})"
 
     @property

@@ -10,8 +10,8 @@ from langchain_core.messages import BaseMessage, MessageLikeRepresentation
 from langchain_core.prompt_values import PromptValue
 from langchain_core.runnables import Runnable, RunnableConfig
 
-from gatekeeper_core.context.history.modes import budget_for_window
 from gatekeeper_core.context.history.recall import RECALL_BUDGET_TOKENS
+from gatekeeper_core.context.history.strategies import budget_for_window
 from gatekeeper_core.context.tool_results.thread_memories import thread_name
 from gatekeeper_core.messages import is_answered
 from langchain_gatekeeper.cache_marks import marked_messages
@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
     from langchain_core.language_models import BaseChatModel
 
-    from gatekeeper_core.context.history.modes import HistoryConfig
+    from gatekeeper_core.context.history.pins import Pins
+    from gatekeeper_core.context.history.strategies import HistoryConfig, Strategy
     from gatekeeper_core.context.history.view import HistoryView
     from gatekeeper_core.storage.base import RecordStore
     from gatekeeper_core.tokens import TokenCounter
@@ -47,6 +48,9 @@ class GatekeeperSelector(Runnable[Any, Any]):
     Args:
         config: the settings; None: ``HistoryConfig()``. The current run is always sent whole. Without a budget it is
             three quarters of what ``model`` reads, 16,000 where that is not known, which is logged once.
+        token_budget, strategy, coverage, keep_newest: settings by name; each wins over the one in ``config``.
+        pinned: messages that are always sent: their positions, their ids, or a function of one message.
+        exclude: messages that are never sent, likewise; of a past turn that holds one nothing is.
         model: the model, or its name, that the messages are for.
         messages_key: where a dict holds its history.
         query_key: where a dict holds its question: a text, a message, content blocks or messages.
@@ -59,7 +63,7 @@ class GatekeeperSelector(Runnable[Any, Any]):
             vectors, or a ``TextEncoder`` that several share; see ``ThreadSelector``. None: words alone.
 
     Raises:
-        ConfigError: ``config`` says how a run is to be made smaller.
+        ConfigError: ``config`` says how a run is to be made smaller, or an option is out of range.
         TypeError: an argument has the wrong type.
 
     >>> from gatekeeper_core import HistoryConfig
@@ -73,6 +77,12 @@ class GatekeeperSelector(Runnable[Any, Any]):
         self,
         config: HistoryConfig | None = None,
         *,
+        token_budget: int | None = None,
+        strategy: Strategy | None = None,
+        coverage: float | None = None,
+        keep_newest: int | None = None,
+        pinned: Pins = (),
+        exclude: Pins = (),
         messages_key: str = "history",
         query_key: str = "input",
         token_counter: TokenCounter | None = None,
@@ -83,7 +93,12 @@ class GatekeeperSelector(Runnable[Any, Any]):
     ) -> None:
         self._messages_key = messages_key
         self._query_key = query_key
-        self._selector = selector_of_threads(whole_run(config), token_counter, states=states, embedder=embedder)
+        config = whole_run(
+            config, token_budget=token_budget, strategy=strategy, coverage=coverage, keep_newest=keep_newest
+        )
+        self._selector = selector_of_threads(
+            config, token_counter, states=states, embedder=embedder, pinned=pinned, exclude=exclude
+        )
         self._window_tokens = window_of(model)
         self._prices = prices_of(model)
         self._marks = cache_marks and is_anthropic(model)
@@ -165,6 +180,12 @@ def select_messages(
     messages: Sequence[MessageLikeRepresentation] | PromptValue,
     config: HistoryConfig | None = None,
     *,
+    token_budget: int | None = None,
+    strategy: Strategy | None = None,
+    coverage: float | None = None,
+    keep_newest: int | None = None,
+    pinned: Pins = (),
+    exclude: Pins = (),
     query: object = None,
     token_counter: TokenCounter | None = None,
     model: BaseChatModel | str | None = None,
@@ -177,6 +198,12 @@ def select_messages(
     Args:
         messages: the whole conversation; what is no message yet is read as one.
         config: the settings, as for ``GatekeeperSelector``; nothing is logged for a budget of 16,000.
+        token_budget: what everything that is sent may cost; it wins over that of ``config``, as the next three do.
+        strategy: ``gate``, ``fill``, ``cache`` or ``window``; see ``HistoryConfig``.
+        coverage: the share of what the answer needs that is to be sent, 0..1.
+        keep_newest: newest turns that are sent whole whatever the question says.
+        pinned: messages that are always sent: their positions, their ids, or a function of one message.
+        exclude: messages that are never sent, likewise; of a past turn that holds one nothing is.
         query: the question: a text, a message, content blocks or messages. None: the last user message. A question that
             is not in the list makes all of its turns past ones.
         token_counter: counts a text; None: ``TokenEstimator()``.
@@ -184,7 +211,7 @@ def select_messages(
         embedder: as for ``GatekeeperSelector``. Give a ``TextEncoder`` and keep it: it remembers what it has embedded.
 
     Raises:
-        ConfigError: ``config`` says how a run is to be made smaller.
+        ConfigError: ``config`` says how a run is to be made smaller, or an option is out of range.
         TypeError: an argument has the wrong type.
 
     >>> from gatekeeper_core import HistoryConfig
@@ -192,11 +219,10 @@ def select_messages(
     >>> [message.content for message in select_messages(talk, HistoryConfig(passthrough_below=0))]
     ['The Redis port is 6380.', 'Noted.', 'Redis port?']
     """
-    config = whole_run(config)
-    budget = config.token_budget or budget_for_window(window_of(model))
-    thrifty = replace(config, token_budget=budget, posture="thrifty")
-    selector = selector_of_threads(thrifty, token_counter, embedder=embedder)
+    config = whole_run(config, token_budget=token_budget, strategy=strategy, coverage=coverage, keep_newest=keep_newest)
+    config = replace(config, token_budget=config.token_budget or budget_for_window(window_of(model)))
+    selector = selector_of_threads(config, token_counter, embedder=embedder, pinned=pinned, exclude=exclude)
     listed = as_messages(messages)
-    view = selector.view(listed, query=None if query is None else text_of(query))
+    view = selector.view(listed, query=None if query is None else text_of(query), prices=prices_of(model))
     announce(view, shadow=selector.config.shadow)
     return selector.kept(listed, view)

@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 
     from langchain.agents.middleware.types import ModelRequest
 
-    from gatekeeper_core.context.history.modes import HistoryConfig
+    from gatekeeper_core.context.history.pins import Pins
     from gatekeeper_core.context.history.selector import ThreadSelector
+    from gatekeeper_core.context.history.strategies import HistoryConfig
     from gatekeeper_core.context.history.view import HistoryView
     from gatekeeper_core.storage.base import RecordStore
     from gatekeeper_core.tokens import TokenCounter
@@ -43,9 +44,11 @@ class SelectedRequests:
         cache_marks: bool,
         states: RecordStore | None,
         embedder: AnyEmbedder | None,
+        pinned: Pins,
+        exclude: Pins,
     ) -> None:
         self.selector: ThreadSelector[Any] = selector_of_threads(
-            config, token_counter, states=states, embedder=embedder
+            config, token_counter, states=states, embedder=embedder, pinned=pinned, exclude=exclude
         )
         self._recall_hint = recall_hint
         self._tenant = tenant
@@ -62,7 +65,7 @@ class SelectedRequests:
             tenant=tenant_of(request.runtime, self._tenant),
             fixed_tokens=said + count(hint, *request_schemas(request)),
             window_tokens=window_of(request.model),
-            pinned=[0] if opens_with_summary(request.messages) else [],
+            notes=[0] if opens_with_summary(request.messages) else [],
             held=held_by_provider(request),
             prices=prices_of(request.model),
             config=replace(self.selector.config, run=None) if clears_tool_results(request) else None,

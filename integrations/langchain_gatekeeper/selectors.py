@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from langchain_core.messages import BaseMessage
 
 from gatekeeper_core.context.compaction.run import RunConfig
-from gatekeeper_core.context.history.modes import HistoryConfig
 from gatekeeper_core.context.history.selector import ThreadSelector
+from gatekeeper_core.context.history.strategies import HistoryConfig, with_options
 from gatekeeper_core.encoder import encoder_of
 from gatekeeper_core.errors import ConfigError
 from langchain_gatekeeper.reading import read_message, write_message
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from langchain_core.embeddings import Embeddings
 
+    from gatekeeper_core.context.history.pins import Pins
     from gatekeeper_core.embedding import Embedder
     from gatekeeper_core.encoder import TextEncoder
     from gatekeeper_core.messages import Message
@@ -37,6 +38,8 @@ def selector_of_threads(
     read: Callable[[BaseMessage], Message] = read_message,
     states: RecordStore | None = None,
     embedder: AnyEmbedder | None = None,
+    pinned: Pins = (),
+    exclude: Pins = (),
 ) -> ThreadSelector[BaseMessage]:
     """Return what selects from LangChain's messages, and remembers each thread."""
     return ThreadSelector(
@@ -46,19 +49,23 @@ def selector_of_threads(
         token_counter=token_counter,
         states=states,
         embedder=encoder_of(embedder),
+        pinned=pinned,
+        exclude=exclude,
     )
 
 
-def whole_run(config: HistoryConfig | None) -> HistoryConfig:
+def whole_run(config: HistoryConfig | None, **options: Any) -> HistoryConfig:
     """Return settings with which the current run is sent whole, as everywhere but in an agent's middleware.
 
+    Args:
+        config: the settings.
+        options: those by name, as for :func:`with_options`.
+
     Raises:
-        ConfigError: they say how a run is to be made smaller.
+        ConfigError: they say how a run is to be made smaller, or an option is out of range.
         TypeError: they are something else.
     """
-    config = HistoryConfig() if config is None else config
-    if not isinstance(config, HistoryConfig):
-        raise TypeError(f"config must be a HistoryConfig, got {type(config).__name__}")
+    config = with_options(config, **options)
     if config.run not in (None, RunConfig()):
         raise ConfigError("HistoryConfig.run: only GatekeeperMiddleware makes a run smaller; leave it out")
     return replace(config, run=None)

@@ -7,13 +7,14 @@ A suite is a class that is run for a list of doors. What a door is given to stor
 from __future__ import annotations
 
 from contextlib import closing
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gatekeeper_core.context.history.modes import PASSTHROUGH_BELOW
+from gatekeeper_core.context.history.strategies import PASSTHROUGH_BELOW
 from gatekeeper_core.messages import Message, group_turns, validate_messages
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.tokens import count_messages
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     Open = Callable[..., Door]
 
 PROVIDERS = ("openai", "anthropic", "gemini", "minimax")
-ALL_OF_IT: dict[str, Any] = {"floor_turns": 0, "passthrough_below": 0}
+ALL_OF_IT: dict[str, Any] = {"keep_newest": 0, "passthrough_below": 0}
 CHANGES = {
     "edited": lambda pairs: [("Which port does the Postgres pool use?", "It uses 5432."), *pairs[1:]],
     "deleted": lambda pairs: pairs[1:],
@@ -104,15 +105,24 @@ class StoredContract:
         assert at_door.view() is None or at_door.view().status == "passthrough"
 
     @three_scripts
-    def test_a_new_topic_takes_everything_along_as_long_as_less_is_not_cheaper(
+    def test_with_the_defaults_a_new_topic_takes_nothing_of_a_long_history_along(
         self, door: type[Door], script: str, opened: Open
     ) -> None:
-        """000-24, with the defaults of every class that remembers a thread: the provider may have cached it."""
-        if door is SelectMessages:
-            return  # it remembers nothing
+        """000-24."""
         pairs, question = long_enough(script)
         messages = asked(door, pairs, question)
         at_door = opened(door)
+        at_door.fill(messages)
+        assert at_door.ask(question) == list(range(2 * len(pairs), len(messages)))
+
+    @three_scripts
+    def test_with_the_strategy_cache_everything_stays_as_long_as_less_is_not_cheaper(
+        self, door: type[Door], script: str, opened: Open
+    ) -> None:
+        """000-24."""
+        pairs, question = long_enough(script)
+        messages = asked(door, pairs, question)
+        at_door = opened(door, strategy="cache")
         at_door.fill(messages)
         assert at_door.ask(question) == list(range(len(messages)))
 
@@ -157,15 +167,65 @@ class DoorContract(StoredContract):
             assert (view.fixed_tokens, view.budget_tokens) == (40, 60)
 
     @three_scripts
-    def test_a_new_topic_takes_nothing_along_once_the_history_is_long_enough(
+    def test_what_is_pinned_stays_and_the_two_sides_take_turns(
         self, door: type[Door], script: str, opened: Open
     ) -> None:
-        """000-24: in posture thrifty, or where nothing is remembered; a history of less tokens is sent whole."""
         pairs, question = long_enough(script)
         messages = asked(door, pairs, question)
-        at_door = opened(door, **({} if door is SelectMessages else {"posture": "thrifty"}))
+        text = messages[2].text
+        for pinned in ([2], lambda message: message.content == text):
+            at_door = opened(door, pinned=pinned)
+            at_door.fill(messages)
+            kept = at_door.ask(question)
+            assert kept == [2, 3, *range(2 * len(pairs), len(messages))]
+            for provider in PROVIDERS:
+                sent = [messages[at] for at in kept]
+                assert not validate_messages(sent, provider=provider, open_run=door.asks_inside)  # type: ignore[arg-type]
+            roles = [messages[at].role for at in kept]
+            assert all(role != after for role, after in pairwise(roles))
+
+    @three_scripts
+    def test_what_is_excluded_is_never_sent(self, door: type[Door], script: str, opened: Open) -> None:
+        pairs, question = TOPICS[script]
+        messages = asked(door, pairs, question)
+        text = messages[1].text
+        for strategy in ("gate", "fill", "cache", "window"):
+            for exclude in ([1], lambda message: message.content == text):
+                at_door = opened(door, exclude=exclude, strategy=strategy)
+                at_door.fill(messages)
+                assert at_door.ask(question) == list(range(2, len(messages)))
+
+    @three_scripts
+    def test_a_standing_instruction_stays_after_a_change_of_topic(
+        self, door: type[Door], script: str, opened: Open
+    ) -> None:
+        pairs, question = long_enough(script)
+        rule = {"english": "From now on, answer in French."}.get(script, "以后都用法语回答。")
+        messages = asked(door, [(rule, "OK."), *pairs], question)
+        rest = list(range(2 * len(pairs) + 2, len(messages)))
+        for pins, kept in ((True, [0, 1, *rest]), (False, rest)):
+            at_door = opened(door, pin_instructions=pins)
+            at_door.fill(messages)
+            assert at_door.ask(question) == kept
+
+    @three_scripts
+    def test_the_newest_turns_to_keep_are_sent_and_a_window_sends_no_other(
+        self, door: type[Door], script: str, opened: Open
+    ) -> None:
+        pairs, question = long_enough(script)
+        messages = asked(door, pairs, question)
+        for strategy in ("gate", "window"):
+            at_door = opened(door, keep_newest=2, strategy=strategy)
+            at_door.fill(messages)
+            assert at_door.ask(question) == list(range(2 * len(pairs) - 4, len(messages)))
+
+    @three_scripts
+    def test_the_strategy_fill_sends_everything_that_fits(self, door: type[Door], script: str, opened: Open) -> None:
+        pairs, question = long_enough(script)
+        messages = asked(door, pairs, question)
+        at_door = opened(door, strategy="fill")
         at_door.fill(messages)
-        assert at_door.ask(question) == list(range(2 * len(pairs), len(messages)))
+        assert at_door.ask(question) == list(range(len(messages)))
 
     @pytest.mark.parametrize("on_error", ["fallback", "raise"])
     def test_a_selection_that_fails_gives_the_newest_turns_or_is_raised(
@@ -246,7 +306,8 @@ class DrawnContract:
 
         turns = group_turns(messages)
         whole = [set(range(turn.start, turn.stop)) for turn in turns]
-        assert all(turn <= set(kept) or not turn & set(kept) for turn in whole), "whole turns only"
+        pinned = set(view.pinned) if view else set(kept)
+        assert all(turn <= set(kept) or turn & set(kept) <= pinned for turn in whole), "whole turns, or pins"
         for provider in PROVIDERS:
             head = [message for message in sent if message.role == "system"] if provider == "anthropic" else []
             rest = [message for message in sent if message not in head]

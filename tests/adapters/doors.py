@@ -397,7 +397,8 @@ class BufferReloaded(Buffer):
     """GatekeeperMemoryBuffer written to text and read again before each question."""
 
     def ask(self, query: str | None) -> list[int]:
-        memory = GatekeeperMemoryBuffer.from_string(self.memory.to_string())
+        pins = {"pinned": self.memory.pinned, "exclude": self.memory.exclude}
+        memory = GatekeeperMemoryBuffer.from_string(self.memory.to_string(), **pins)
         memory.tokenizer_fn = tokenizer
         self.memory = memory
         return positions(memory.get())

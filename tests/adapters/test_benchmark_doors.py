@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from benchmarks.cost_talks import Call, Talk
-from benchmarks.doors import DOORS, FILES, measured, signs
+from benchmarks.doors import DOORS, FILES, is_below, measured, signs
 from benchmarks.talks import OWN
 from gatekeeper_core import HistoryConfig, Message
 from gatekeeper_core.tokens import estimate_text_tokens
@@ -70,6 +70,6 @@ def test_the_command_prints_a_row_for_each_door_and_writes_the_figures(tmp_path:
     command = [sys.executable, "-m", "benchmarks.doors", "--data", str(tmp_path), *shape]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     rows = json.loads((tmp_path / "doors.json").read_text(encoding="utf-8"))["tables"][FILES[0]]
-    assert done.returncode == any(row["below thrifty"] for row in rows), done.stderr
+    assert done.returncode == is_below(rows), done.stderr
     assert [row["door"] for row in rows] == [door for door in DOORS for _ in range(4)] + ["trim_messages"]
     assert all(row["tokens 900"] > 0 for row in rows)

@@ -12,7 +12,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from llama_index.core.base.llms.types import LLMMetadata
 from llama_index.core.llms.mock import MockLLM
 
-from gatekeeper_core.context.history.modes import HistoryConfig
+from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.context.memory.memory import LongTermMemory
 from gatekeeper_core.context.memory.search import MemoryConfig
 from gatekeeper_core.context.prompt.budget import ContextBuilderConfig
@@ -125,7 +125,7 @@ def test_what_is_known_stands_around_the_turns_and_the_store_keeps_everything(sc
     pairs, question = TOPICS[script]
     known = LongTermMemory(InMemoryStore(), config=MemoryConfig(min_similarity=0.0))
     known.add(MemoryScope("default", "ada"), f"{question} 6380", category="user_preference")
-    built = builder(known, history=HistoryConfig(mode="window"), sliding_window_size=2)
+    built = builder(known, history=HistoryConfig(strategy="window"), sliding_window_size=2)
     built.constraints.set(Thread("t1"), "language", script)
     at_door = door([*talk(pairs * 3), Message("user", question)], built, user="ada")
     messages = at_door.ask()
@@ -166,7 +166,7 @@ def test_every_provider_takes_what_is_given(
 @each_door
 def test_in_shadow_mode_the_history_goes_as_it_is(door: Any) -> None:
     messages = asked_in("english")
-    built = builder(history=HistoryConfig(floor_turns=0, passthrough_below=0))
+    built = builder(history=HistoryConfig(keep_newest=0, passthrough_below=0))
     at_door = door(messages, built, shadow=True)
     assert [message.text for message in at_door.ask()] == [message.text for message in messages]
     assert at_door.gate.last_context is not None
@@ -176,10 +176,12 @@ def test_in_shadow_mode_the_history_goes_as_it_is(door: Any) -> None:
     ("door", "options", "named"),
     [
         *((door, {"token_budget": 100}, "token_budget") for door in DOORS),
-        *((door, {"floor_turns": 2, "passthrough_below": 0}, "floor_turns, passthrough_below: ") for door in DOORS),
+        *((door, {"keep_newest": 2, "passthrough_below": 0}, "keep_newest, passthrough_below: ") for door in DOORS),
         *((door, {"token_limit": 100}, "token_limit is 100") for door in (Buffer, Memory)),
         (Middleware, {"run": None}, "run.*: "),
         (Middleware, {"token_counter": len}, "token_counter.*: "),
+        (Middleware, {"pinned": [0]}, "pinned: "),
+        (Middleware, {"exclude": ["m1"]}, "exclude: "),
     ],
 )
 def test_settings_that_the_builder_has_itself_are_refused(door: Any, options: dict[str, Any], named: str) -> None:

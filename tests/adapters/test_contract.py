@@ -9,7 +9,7 @@ import pytest
 from langchain_core.messages import HumanMessage
 from llama_index.core.storage.chat_store.sql import SQLAlchemyChatStore
 
-from gatekeeper_core.context.history.modes import HistoryConfig
+from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.messages import Message
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from llama_index.memory.gatekeeper import GatekeeperMemoryBlock

@@ -133,7 +133,7 @@ def gate_on(
     server: CachingServer, states: RecordStore | None = None, *, coverage: float = GatekeeperConfig().coverage
 ) -> GatekeeperMiddleware:
     """Return a middleware that goes by the clock of the server."""
-    config = HistoryConfig(on_error="raise", gatekeeper=GatekeeperConfig(coverage=coverage))
+    config = HistoryConfig(strategy="cache", on_error="raise", gatekeeper=GatekeeperConfig(coverage=coverage))
     gate = GatekeeperMiddleware(config, states=states)
     gate._selected.selector._clock = lambda: server.now
     return gate
@@ -322,7 +322,7 @@ def asked_through(opened: Callable[..., Ask], language: str, memory: type | None
     """Return a conversation through LlamaIndex, with a memory of ours or one that gives everything."""
     case = Case("ChatOpenAI", language, count=tokenized, turns=16)
     talk = case.talk if opened is agent else [turn._replace(rounds=()) for turn in case.talk]
-    config = HistoryConfig(on_error="raise", token_budget=96_000, prices=case.prices)
+    config = HistoryConfig(strategy="cache", on_error="raise", token_budget=96_000, prices=case.prices)
     remembers = memory.from_defaults(config=config) if memory else ChatMemoryBuffer.from_defaults(token_limit=10**6)
     with server_of(case) as server:
         server.begin(CHAT, [], script_of(talk))

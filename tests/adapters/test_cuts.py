@@ -101,7 +101,7 @@ def made_for(through: Callable[..., Any], talk: LongTalk, **marks: Any) -> list[
 @three_scripts
 @pytest.mark.parametrize("through", [*LANGCHAIN, *LLAMA_INDEX])
 def test_a_message_is_sent_as_a_cut_copy_of_itself(through: Callable[..., Any], talk: LongTalk) -> None:
-    messages, options = made_for(through, talk), {"passthrough_below": 0, "posture": "thrifty", "gatekeeper": LITTLE}
+    messages, options = made_for(through, talk), {"passthrough_below": 0, "strategy": "gate", "gatekeeper": LITTLE}
     original = messages[2 * talk.needed + 1]
     before = original.model_copy(deep=True)
     copy = needed(talk, through(messages, **options))

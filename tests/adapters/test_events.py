@@ -11,7 +11,7 @@ from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.instrumentation.events.base import BaseEvent  # type: ignore[attr-defined]
 
 from gatekeeper_core import ContextBuilder, ContextBuilderConfig
-from gatekeeper_core.context.history.modes import HistoryConfig
+from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.context.prompt.adapter import Asked
 from gatekeeper_core.events import HISTORY, REQUEST
 from langchain_gatekeeper import GatekeeperSelector
@@ -25,7 +25,7 @@ from tests.talks import TALKS
 
 pytestmark = pytest.mark.adapters
 
-OPTIONS: dict[str, Any] = {"passthrough_below": 0, "floor_turns": 0}
+OPTIONS: dict[str, Any] = {"passthrough_below": 0, "keep_newest": 0}
 each_script = pytest.mark.parametrize("script", TALKS)
 each_shadow = pytest.mark.parametrize("shadow", [False, True])
 

@@ -14,7 +14,7 @@ from langchain.agents.middleware.types import ModelResponse
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
 from langgraph.checkpoint.memory import InMemorySaver
 
-from gatekeeper_core.context.history.modes import HistoryConfig
+from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.context.memory.memory import LongTermMemory
 from gatekeeper_core.context.memory.search import MemoryConfig
 from gatekeeper_core.context.prompt.parts import HEADINGS
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.adapters
 
 PIN = "[CRITICAL INSTRUCTION]"
-GATED: dict[str, Any] = {"history": HistoryConfig(floor_turns=0, passthrough_below=0), "locale": "en"}
+GATED: dict[str, Any] = {"history": HistoryConfig(keep_newest=0, passthrough_below=0), "locale": "en"}
 
 
 def read(messages: Sequence[BaseMessage]) -> str:
@@ -61,7 +61,7 @@ def stamps(message: BaseMessage) -> bool:
 @each_script
 def test_each_step_goes_on_from_the_one_before_and_the_checkpoint_keeps_everything(script: str, way: str) -> None:
     pairs, question = TOPICS[script]
-    built = builder(history=HistoryConfig(mode="window"), sliding_window_size=2)
+    built = builder(history=HistoryConfig(strategy="window"), sliding_window_size=2)
     model, gate = Scripted(script=[calling(1), calling(2), AIMessage("6380")]), GatekeeperMiddleware(builder=built)
     agent = create_agent(model, [port], middleware=[gate], checkpointer=InMemorySaver(), system_prompt="be brief")
     asked(agent, way, [*talk(pairs * 3), HumanMessage(question)], on("t1"))

@@ -31,7 +31,7 @@ pytestmark = pytest.mark.adapters
 
 HOUR = {"type": "ephemeral", "ttl": "1h"}
 SYSTEM = "Answer in one sentence. " * 300
-SMALL = HistoryConfig(passthrough_below=0, token_budget=20_000, on_error="raise")
+SMALL = HistoryConfig(strategy="cache", token_budget=20_000, on_error="raise")
 THREAD: Any = {"configurable": {"thread_id": "1"}}
 TOLD: tuple[tuple[str, str], ...] = (
     ("organ", "Marta plays it on Sundays."),
@@ -52,11 +52,12 @@ def anthropic(server: StrictServer, **more: Any) -> ChatAnthropic:
     return ChatAnthropic(model="claude-of-this-test", max_tokens=1_024, **address, **more)
 
 
-def past() -> list[BaseMessage]:
-    """Return a talk of three topics, the same for every call."""
+def past(*, is_long: bool = False) -> list[BaseMessage]:
+    """Return a talk of three topics, the same for every call, or one of which it is cheaper to send a part."""
+    others = [(f"garden {number}", "It wants rain.") for number in range(14)] if is_long else []
     return [
         message
-        for topic, fact in TOLD
+        for topic, fact in (*TOLD[:2], *others, *TOLD[2:])
         for message in (
             HumanMessage(f"New topic: tell me about the {topic}."),
             AIMessage(f"About the {topic}: {fact} " + f"More of the {topic}. " * 100),
@@ -82,30 +83,33 @@ def asked(
     server: StrictServer, questions: Sequence[Any], gate: GatekeeperMiddleware, **more: Any
 ) -> list[dict[str, Any]]:
     """Return the requests of an agent that is asked one question after another, behind the past."""
+    talk = past(is_long=more.pop("is_long", False))
     middleware = [*more.pop("before", ()), gate, *more.pop("behind", ())]
     more = {"model": anthropic(server), "system_prompt": SYSTEM, "tools": [], **more}
     agent = create_agent(middleware=middleware, checkpointer=InMemorySaver(), **more)
     requests = []
-    messages = past()
+    messages = talk
     for question in questions:
         agent.invoke({"messages": [*messages, HumanMessage(question)]}, THREAD)
         requests.append(server.last_request)
         messages = []
     assert server.refused == []
     kept = agent.get_state(THREAD).values["messages"]
-    assert [message.content for message in kept[: len(past())]] == [message.content for message in past()]
+    assert [message.content for message in kept[: len(talk)]] == [message.content for message in talk]
     return requests
 
 
 def test_fixed_part_and_end_are_marked_where_the_next_call_reads_on(server: StrictServer) -> None:
-    first, second = asked(server, ["Which port has Redis?", "And is it fast?"], GatekeeperMiddleware())
+    first, second = asked(server, ["Which port has Redis?", "And is it fast?"], GatekeeperMiddleware(strategy="cache"))
     assert places_of(first) == places_of(second) == ["system", "end"]
     assert first["system"] == [{"type": "text", "text": SYSTEM, "cache_control": EPHEMERAL}]
 
 
 def test_with_recalled_turns_in_the_question_the_body_is_marked_and_the_end_is_not(server: StrictServer) -> None:
     gate = GatekeeperMiddleware(SMALL)
-    *_, last = asked(server, ["Which port has Redis?", "Who plays the organ, and has Redis a port?"], gate)
+    *_, last = asked(
+        server, ["Which port has Redis?", "Who plays the organ, and has Redis a port?"], gate, is_long=True
+    )
     assert gate.last_selection is not None
     assert gate.last_selection.bill is not None
     assert gate.last_selection.bill.recalled == (0,)
@@ -114,7 +118,7 @@ def test_with_recalled_turns_in_the_question_the_body_is_marked_and_the_end_is_n
 
 
 def test_a_selection_for_one_call_is_marked_behind_the_fixed_part_only(server: StrictServer) -> None:
-    config = HistoryConfig(passthrough_below=0, posture="thrifty", token_budget=20_000)
+    config = HistoryConfig(passthrough_below=0, strategy="gate", token_budget=20_000)
     requests = asked(server, ["Which port has Redis?", "Who plays the organ?"], GatekeeperMiddleware(config))
     assert [places_of(request) for request in requests] == [["system"]] * 2
 
@@ -129,34 +133,38 @@ def round_of(*numbers: int) -> Round:
     return Round("", "", tuple(Call(f"call_{n}", "look_up", {"n": n}, "") for n in numbers))
 
 
-@pytest.mark.parametrize("posture", ["careful", "thrifty"])
-def test_within_a_run_each_step_marks_its_end(server: StrictServer, posture: Any) -> None:
+@pytest.mark.parametrize("strategy", ["cache", "gate"])
+def test_within_a_run_each_step_marks_its_end(server: StrictServer, strategy: Any) -> None:
     server.begin(ANTHROPIC, [], [round_of(1), round_of(2), Round("", "Done.")])
-    gate = GatekeeperMiddleware(HistoryConfig(passthrough_below=0, posture=posture, token_budget=20_000))
-    (last,) = asked(server, ["Which port has Redis?"], gate, tools=[look_up])
+    gate = GatekeeperMiddleware(HistoryConfig(passthrough_below=0, strategy=strategy, token_budget=20_000))
+    (last,) = asked(server, ["Which port has Redis?"], gate, tools=[look_up], is_long=True)
     assert places_of(last) == ["system", "end"]
     assert len(last["messages"]) == 7
 
 
 def test_a_step_with_many_blocks_marks_where_the_one_before_ended(server: StrictServer) -> None:
     server.begin(ANTHROPIC, [], [round_of(1), round_of(*range(2, 14)), Round("", "Done.")])
-    (last,) = asked(server, ["Which port has Redis?"], GatekeeperMiddleware(SMALL), tools=[look_up])
+    (last,) = asked(server, ["Which port has Redis?"], GatekeeperMiddleware(SMALL), tools=[look_up], is_long=True)
     assert places_of(last) == ["system", "4", "end"]
 
 
 def test_without_a_system_message_the_last_tool_is_marked_and_stays_as_it_was(server: StrictServer) -> None:
-    (first,) = asked(server, ["Which port?"], GatekeeperMiddleware(), tools=[look_up], system_prompt=None)
+    (first,) = asked(
+        server, ["Which port?"], GatekeeperMiddleware(strategy="cache"), tools=[look_up], system_prompt=None
+    )
     assert places_of(first) == ["tools", "end"]
     assert look_up.extras is None
     server_tool = {"type": "web_search_20250305", "name": "web_search"}
-    (first,) = asked(server, ["Which port?"], GatekeeperMiddleware(), tools=[server_tool], system_prompt=None)
+    (first,) = asked(
+        server, ["Which port?"], GatekeeperMiddleware(strategy="cache"), tools=[server_tool], system_prompt=None
+    )
     assert places_of(first) == ["tools", "end"]
     assert "cache_control" not in server_tool
 
 
 def test_the_line_about_what_is_left_out_stands_behind_the_mark(server: StrictServer) -> None:
     gate = GatekeeperMiddleware(SMALL)
-    (first,) = asked(server, ["Which port has Redis?"], gate, tools=[recall_tool(gate)])
+    (first,) = asked(server, ["Which port has Redis?"], gate, tools=[recall_tool(gate)], is_long=True)
     assert [block.get("cache_control") for block in first["system"]] == [EPHEMERAL, None]
     assert first["system"][0]["text"] == SYSTEM
 
@@ -167,15 +175,22 @@ def test_it_is_off_by_a_setting_in_shadow_mode_and_for_other_models(server: Stri
         assert [places_of(request) for request in asked(server, ["Which port?"], gate)] == [[]]
     server.begin(CHAT, [], [])
     model = ChatOpenAI(model="gpt-4o", base_url=f"{server.url}/v1", api_key="secret", max_retries=0)  # type: ignore[arg-type]
-    (request,) = asked(server, ["Which port?"], GatekeeperMiddleware(), model=model)
+    (request,) = asked(server, ["Which port?"], GatekeeperMiddleware(strategy="cache"), model=model)
     assert "cache_control" not in str(request)
 
 
 def test_beside_anthropics_middleware_only_the_body_before_recalled_turns_is_marked(server: StrictServer) -> None:
     questions = ["Which port has Redis?", "Who plays the organ, and has Redis a port?"]
     theirs = AnthropicPromptCachingMiddleware()
-    off = asked(server, questions, GatekeeperMiddleware(SMALL, cache_marks=False), before=[theirs], tools=[look_up])
-    on = asked(server, questions, GatekeeperMiddleware(SMALL), before=[theirs], tools=[look_up])
+    off = asked(
+        server,
+        questions,
+        GatekeeperMiddleware(SMALL, cache_marks=False),
+        before=[theirs],
+        tools=[look_up],
+        is_long=True,
+    )
+    on = asked(server, questions, GatekeeperMiddleware(SMALL), before=[theirs], tools=[look_up], is_long=True)
     assert [places_of(request) for request in off] == [["tools", "system", "end"]] * 2
     body = str(len(on[1]["messages"]) - 2)
     assert [places_of(request) for request in on] == [["tools", "system", "end"], ["tools", "system", body, "end"]]
@@ -184,10 +199,10 @@ def test_beside_anthropics_middleware_only_the_body_before_recalled_turns_is_mar
 def test_anthropics_middleware_behind_it_never_makes_more_than_four(server: StrictServer) -> None:
     questions = ["Which port has Redis?", "Who plays the organ, and has Redis a port?"]
     behind = [AnthropicPromptCachingMiddleware()]
-    requests = asked(server, questions, GatekeeperMiddleware(SMALL), behind=behind, tools=[look_up])
+    requests = asked(server, questions, GatekeeperMiddleware(SMALL), behind=behind, tools=[look_up], is_long=True)
     assert [len(places_of(request)) for request in requests] == [3, 4]
     gate = GatekeeperMiddleware(SMALL)
-    requests = asked(server, questions, gate, behind=behind, tools=[recall_tool(gate)])
+    requests = asked(server, questions, gate, behind=behind, tools=[recall_tool(gate)], is_long=True)
     assert [len(places_of(request)) for request in requests] == [4, 4]
 
 
@@ -199,7 +214,9 @@ def test_the_users_own_marks_stay_and_count(server: StrictServer) -> None:
     own = {at: marked(f"Part {at}.") for at in range(3)}
     messages = [HumanMessage(own[0]), AIMessage("a"), HumanMessage(own[1]), AIMessage("b"), HumanMessage(own[2])]
     before = copy.deepcopy(messages)
-    agent = create_agent(anthropic(server), [], middleware=[GatekeeperMiddleware()], system_prompt=SYSTEM)
+    agent = create_agent(
+        anthropic(server), [], middleware=[GatekeeperMiddleware(strategy="cache")], system_prompt=SYSTEM
+    )
     last: list[Any] = [AIMessage("c"), HumanMessage(marked("Part 3."))]
     for more, places in (([], ["0", "2", "4", "end"]), (last, ["0", "2", "4", "6"]), (last, ["0", "2", "4", "6"])):
         agent.invoke({"messages": [*messages, *more]}, THREAD)
@@ -210,7 +227,9 @@ def test_the_users_own_marks_stay_and_count(server: StrictServer) -> None:
 
 def test_before_a_mark_that_lasts_an_hour_ours_last_an_hour(server: StrictServer) -> None:
     messages = [HumanMessage(marked("The manual.", HOUR)), AIMessage("Noted."), HumanMessage("Which port?")]
-    agent = create_agent(anthropic(server), [], middleware=[GatekeeperMiddleware()], system_prompt=SYSTEM)
+    agent = create_agent(
+        anthropic(server), [], middleware=[GatekeeperMiddleware(strategy="cache")], system_prompt=SYSTEM
+    )
     for _ in range(3):
         agent.invoke({"messages": messages}, THREAD)
     assert server.refused == []
@@ -220,14 +239,16 @@ def test_before_a_mark_that_lasts_an_hour_ours_last_an_hour(server: StrictServer
 def test_an_answer_that_langchain_writes_anew_hands_its_mark_to_the_question_before(server: StrictServer) -> None:
     gate = GatekeeperMiddleware(SMALL)
     model = anthropic(server, output_version="v1")
-    *_, last = asked(server, ["Which port has Redis?", "Who plays the organ, and has Redis a port?"], gate, model=model)
+    *_, last = asked(
+        server, ["Which port has Redis?", "Who plays the organ, and has Redis a port?"], gate, model=model, is_long=True
+    )
     assert places_of(last) == ["system", str(len(last["messages"]) - 3)]
 
 
 def test_a_chain_has_the_marks_in_its_messages(server: StrictServer) -> None:
     model = anthropic(server)
     gate = GatekeeperSelector(SMALL, model=model)
-    messages: list[BaseMessage] = [SystemMessage(SYSTEM), *past()]
+    messages: list[BaseMessage] = [SystemMessage(SYSTEM), *past(is_long=True)]
     places = []
     for question in ("Which port has Redis?", "Who plays the organ, and has Redis a port?"):
         messages.append(HumanMessage(question))
@@ -238,8 +259,8 @@ def test_a_chain_has_the_marks_in_its_messages(server: StrictServer) -> None:
     assert server.refused == []
     assert messages[0].content == SYSTEM
     prompt = ChatPromptTemplate([MessagesPlaceholder("history"), ("human", "{input}")])
-    (gate | prompt | model).invoke({"history": past(), "input": "Which port has Redis?"}, THREAD)
-    assert places_of(server.last_request) == ["1"]
+    (gate | prompt | model).invoke({"history": past(is_long=True), "input": "Which port has Redis?"}, THREAD)
+    assert places_of(server.last_request) == [str(len(server.last_request["messages"]) - 2)]
     plain = GatekeeperSelector(SMALL, model=model, cache_marks=False) | model
     plain.invoke([*past(), HumanMessage("Which port?")], THREAD)
     assert places_of(server.last_request) == []

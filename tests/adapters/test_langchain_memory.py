@@ -27,7 +27,7 @@ from langchain_core.tools import tool
 from pydantic import ValidationError
 
 from gatekeeper_core.context.compaction.run import RunConfig
-from gatekeeper_core.context.history.modes import HistoryConfig
+from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.context.thread.constraints import ThreadConstraints
 from gatekeeper_core.context.thread.thread import Thread
 from gatekeeper_core.errors import ConfigError
@@ -205,7 +205,7 @@ def test_an_input_of_blocks_or_messages_is_searched_by_its_text(wrap: Any) -> No
 def test_text_names_the_speakers_and_their_names_cost_as_well() -> None:
     pairs = [(f"{word}?", f"{word}!") for word in ("one", "two", "three", "four")]
     memory = memory_of(
-        pairs, human_prefix="Traveller", ai_prefix="Guide", token_counter=len, token_budget=60, floor_turns=9
+        pairs, human_prefix="Traveller", ai_prefix="Guide", token_counter=len, token_budget=60, keep_newest=9
     )
     text = memory.load_memory_variables({})["history"]
     assert text == "Traveller: three?\nGuide: three!\nTraveller: four?\nGuide: four!"
@@ -248,17 +248,37 @@ def test_k_newest_turns_are_always_loaded_and_older_ones_that_the_input_needs(sc
 
 
 def test_k_takes_the_place_of_that_of_a_window_memory_and_is_checked_as_a_setting() -> None:
-    memory = GatekeeperChatMemory(k=5)
-    config = memory._selector().config
-    assert (config.mode, config.floor_turns) == ("hybrid", 5)
-    assert GatekeeperChatMemory(config=HistoryConfig(floor_turns=2))._selector().config.floor_turns == 2
-    with pytest.raises(ValidationError, match=r"HistoryConfig\.floor_turns must be 0 or more"):
+    assert GatekeeperChatMemory(k=5)._selector().config.keep_newest == 5
+    config = HistoryConfig(keep_newest=2)
+    assert GatekeeperChatMemory(config=config)._selector().config.keep_newest == 2
+    assert GatekeeperChatMemory(config=config, k=0)._selector().config.keep_newest == 0
+    assert GatekeeperChatMemory(k=5, keep_newest=5)._selector().config.keep_newest == 5
+    with pytest.raises(ValidationError, match=r"HistoryConfig\.keep_newest must be 0 or more"):
         GatekeeperChatMemory(k=-1)
+    with pytest.raises(ValidationError, match="k is 5 and keep_newest is 2"):
+        GatekeeperChatMemory(k=5, keep_newest=2)
 
 
-@pytest.mark.parametrize("argument", ["llm", "max_token_limit", "token_budget"])
+def test_settings_by_name_win_over_the_config_and_may_be_set_at_any_time() -> None:
+    memory = GatekeeperChatMemory(config=HistoryConfig(token_budget=500, coverage=0.5), token_budget=4000)
+    config = memory._selector().config
+    assert (config.token_budget, config.coverage, config.strategy) == (4000, 0.5, "gate")
+    memory.strategy, memory.coverage = "window", 0.9
+    config = memory._selector().config
+    assert (config.token_budget, config.coverage, config.strategy) == (4000, 0.9, "window")
+    for number in range(3):
+        memory.save_context({"input": f"Question {number}?"}, {"output": f"Answer {number}."})
+    memory.return_messages, memory.keep_newest = True, 1
+    assert loaded(memory, "And now?") == memory.buffer[-2:]
+    memory.exclude = [5]
+    assert loaded(memory, "And now?") == memory.buffer[2:4]
+    memory.keep_newest, memory.pinned = 0, [0]
+    assert loaded(memory, "And now?") == memory.buffer[:2]
+
+
+@pytest.mark.parametrize("argument", ["llm", "max_token_limit", "shadow"])
 def test_an_unknown_argument_is_refused_with_the_place_of_the_settings(argument: str) -> None:
-    with pytest.raises(ConfigError, match=rf"no argument {argument}: .* config=HistoryConfig\(token_budget=2000\)"):
+    with pytest.raises(ConfigError, match=rf"no argument {argument}: .* config=HistoryConfig\(shadow=True\)"):
         GatekeeperChatMemory(**{argument: 9})
 
 

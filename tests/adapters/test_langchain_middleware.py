@@ -33,7 +33,7 @@ from pydantic import BaseModel
 
 from gatekeeper_core import ContextBuilder, ContextBuilderConfig
 from gatekeeper_core.context.compaction.run import RunConfig
-from gatekeeper_core.context.history.modes import HistoryConfig
+from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.messages import validate_messages
 from gatekeeper_core.tokens import count_messages, estimate_text_tokens
 from langchain_gatekeeper import GatekeeperMiddleware
@@ -217,7 +217,7 @@ def test_a_run_that_a_human_interrupted_goes_on_with_the_same_past_in_another_pr
     def gate() -> GatekeeperMiddleware:
         if not builds:
             return GatekeeperMiddleware(CONFIG)
-        settings = ContextBuilderConfig(total_budget=4000, history=HistoryConfig(floor_turns=0, passthrough_below=0))
+        settings = ContextBuilderConfig(total_budget=4000, history=HistoryConfig(keep_newest=0, passthrough_below=0))
         return GatekeeperMiddleware(builder=ContextBuilder(settings))
 
     first, second = gate(), gate()
@@ -533,5 +533,5 @@ def test_what_other_middleware_appends_reaches_the_model_and_the_state(way: str,
 
 
 def test_a_middleware_says_the_settings_that_decide_what_is_sent() -> None:
-    shown = repr(GatekeeperMiddleware(HistoryConfig(posture="thrifty")))
-    assert shown == "GatekeeperMiddleware(mode='gated', posture='thrifty', shadow=False, builds=False)"
+    shown = repr(GatekeeperMiddleware(HistoryConfig(shadow=True), strategy="cache"))
+    assert shown == "GatekeeperMiddleware(strategy='cache', shadow=True, builds=False)"

@@ -18,7 +18,7 @@ from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState, StateGraph
 
-from gatekeeper_core.context.history.modes import HistoryConfig
+from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.errors import ConfigError
 from langchain_gatekeeper import GatekeeperSelector, select_messages
 from langchain_gatekeeper.events import aannounce, announce
@@ -311,3 +311,20 @@ def test_the_prices_are_those_of_the_model() -> None:
         assert gate.last_selection.bill is not None
         dollars.append(gate.last_selection.bill.dollars)
     assert dollars[0] == pytest.approx(3 * dollars[1])  # 3.00 and 1.00 dollars a million
+
+
+def test_messages_are_pinned_and_excluded_by_their_ids_and_never_recalled() -> None:
+    gate = GatekeeperSelector(
+        HistoryConfig(passthrough_below=0), token_budget=4000, pinned=["organ"], exclude=["redis"]
+    )
+    past = [
+        HumanMessage("The Redis port is 6380.", id="redis"),
+        AIMessage("Noted."),
+        HumanMessage("New topic: who plays the organ?", id="organ"),
+        AIMessage("Marta."),
+    ]
+    config: Any = {"configurable": {"thread_id": "t1"}}
+    read = gate.invoke([*past, HumanMessage("New topic: which port has Redis?")], config)
+    assert read[:-1] == past[2:]
+    assert "6380" not in gate.recall_earlier("Redis port", "t1")
+    assert "6380" in select_messages([*past, HumanMessage("Which port has Redis?")], token_budget=4000)[0].text

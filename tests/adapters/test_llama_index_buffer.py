@@ -37,9 +37,10 @@ from llama_index.core.tools import FunctionTool
 from pydantic import Field
 
 from gatekeeper_core.context.compaction.run import RunConfig
-from gatekeeper_core.context.history.modes import HistoryConfig
+from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.errors import BudgetError, ConfigError
 from gatekeeper_core.messages import validate_messages
+from gatekeeper_core.pricing.prices import ModelPrices
 from gatekeeper_core.selection.planner import GatekeeperConfig
 from gatekeeper_core.selection.topics import GateConfig
 from llama_index.memory.gatekeeper import GatekeeperMemory, GatekeeperMemoryBuffer
@@ -59,7 +60,7 @@ each_way = pytest.mark.parametrize("asynchronous", [False, True])
 
 
 def buffer(messages: Sequence[ChatMessage] = (), **options: Any) -> GatekeeperMemoryBuffer:
-    wanted = {"token_limit": 1000, "on_error": "raise", "floor_turns": 0, "passthrough_below": 0} | options
+    wanted = {"token_limit": 1000, "on_error": "raise", "keep_newest": 0, "passthrough_below": 0} | options
     return GatekeeperMemoryBuffer.from_defaults(list(messages), **configured(**wanted))
 
 
@@ -239,10 +240,14 @@ def test_the_budget_is_given_once() -> None:
 # --- writing and reading --------------------------------------------------------------------------------------------
 
 CONFIG = HistoryConfig(
+    strategy="fill",
+    coverage=0.7,
     token_budget=77,
     reserve_tokens=5,
-    floor_turns=2,
+    keep_newest=2,
+    pin_instructions=False,
     passthrough_below=3,
+    prices=ModelPrices(input=3, output=15, cache_read=0.3, cache_write=6),
     on_error="raise",
     gatekeeper=GatekeeperConfig(strategy="fill", gate=GateConfig(new_above=0.5)),
 )

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from llama_index.core.base.llms.types import CacheControl, CachePoint, ChatMessage, ImageBlock, TextBlock
 from llama_index.core.llms import MockLLM
 
-from gatekeeper_core import HistoryConfig
+from gatekeeper_core import HistoryConfig, ModelPrices
 from llama_index.memory.gatekeeper import GatekeeperMemory, GatekeeperMemoryBuffer
 
 pytestmark = pytest.mark.adapters
 
-CONFIG = HistoryConfig(passthrough_below=0, on_error="raise")
+CONFIG = HistoryConfig(strategy="cache", on_error="raise")
+PRICES = ModelPrices(input=3, output=15, cache_read=0.3, cache_write=3.75, min_cached_tokens=64)
 LONG = "More of it, and more. " * 300
 QUESTION = "Who plays the organ, and when?"
 
@@ -27,12 +29,18 @@ class OfAnthropic(MockLLM):
         return "Anthropic_LLM"
 
 
-def history() -> list[ChatMessage]:
-    told = (("Redis", "It listens on port 6380."), ("organ", "Marta plays it."), ("bread", "Bake it hot."))
+TOLD = (
+    ("Redis", f"It listens on port 6380. {LONG}"),
+    ("organ", f"Marta plays it. {LONG}"),
+    ("bread", f"Bake it hot. {LONG}"),
+)
+
+
+def history(*told: tuple[str, str]) -> list[ChatMessage]:
     return [
         ChatMessage(text, role=role)
-        for topic, fact in told
-        for role, text in (("user", f"New topic: the {topic}?"), ("assistant", f"The {topic}: {fact} {LONG}"))
+        for topic, fact in told or TOLD
+        for role, text in (("user", f"New topic: the {topic}?"), ("assistant", f"The {topic}: {fact}"))
     ]
 
 
@@ -56,11 +64,16 @@ def test_the_past_that_stays_is_marked_and_the_question_stays_the_stores_own() -
 
 
 def test_where_turns_are_recalled_the_mark_stands_before_the_question() -> None:
-    memory = buffer_of([*history(), ChatMessage("Which port has Redis?")], cache_marks=True)
-    memory.get()
-    memory.put(ChatMessage("6380.", role="assistant"))
-    memory.put(ChatMessage(QUESTION))
-    given = memory.get()
+    things = ("garden", "car", "bicycle", "violin", "harbour", "window", "carpet", "lamp")
+    past = history(
+        ("Redis", f"It is on 6380. {LONG[:200]}"), ("organ", "Marta plays it."), *((thing, LONG) for thing in things)
+    )
+    memory = buffer_of(past, cache_marks=True)
+    memory.config = replace(CONFIG, prices=PRICES)
+    for question in ("Which port has Redis?", "Which port has Redis?", QUESTION):
+        memory.put(ChatMessage(question))
+        given = memory.get()
+        memory.put(ChatMessage("6380.", role="assistant"))
     assert memory.last_selection is not None
     assert memory.last_selection.bill is not None
     assert memory.last_selection.bill.recalled == (1,)
@@ -81,7 +94,7 @@ def test_it_is_on_by_itself_only_where_the_model_is_anthropics() -> None:
 
 
 def test_in_shadow_mode_and_for_a_selection_of_one_call_there_is_no_mark() -> None:
-    for config in (HistoryConfig(shadow=True), HistoryConfig(posture="thrifty", passthrough_below=0)):
+    for config in (HistoryConfig(strategy="cache", shadow=True), HistoryConfig(passthrough_below=0)):
         messages = [*history(), ChatMessage(QUESTION)]
         memory = GatekeeperMemoryBuffer.from_defaults(messages, token_limit=20_000, config=config, cache_marks=True)
         assert not marked(memory.get())

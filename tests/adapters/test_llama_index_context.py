@@ -16,7 +16,7 @@ from llama_index.core.storage.chat_store import SimpleChatStore
 from llama_index.core.workflow import Context, JsonPickleSerializer
 
 from gatekeeper_core import ContextBuilder, ContextBuilderConfig, Thread
-from gatekeeper_core.context.history.modes import HistoryConfig
+from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.errors import ConfigError
 from llama_index.memory.gatekeeper import GatekeeperMemory, GatekeeperMemoryBlock, GatekeeperMemoryBuffer
 from tests.adapters.chats import TALKS, assistant

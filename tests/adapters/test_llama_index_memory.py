@@ -14,7 +14,7 @@ from llama_index.core.storage.chat_store.base_db import MessageStatus
 from llama_index.core.storage.chat_store.sql import SQLAlchemyChatStore
 from pydantic import Field
 
-from gatekeeper_core.context.history.modes import HistoryConfig
+from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.selection.planner import GatekeeperConfig
 from gatekeeper_core.tokens import count_messages
@@ -36,7 +36,7 @@ def system(text: str) -> ChatMessage:
 def memory(
     messages: Sequence[ChatMessage] | None = None, *, session: str = "s", chat_store: Any = None, **options: Any
 ) -> GatekeeperMemory:
-    wanted = {"token_limit": 1000, "on_error": "raise", "floor_turns": 0, "passthrough_below": 0} | options
+    wanted = {"token_limit": 1000, "on_error": "raise", "keep_newest": 0, "passthrough_below": 0} | options
     made = GatekeeperMemory.from_defaults(session, **configured(**wanted))
     if chat_store is not None:
         made.sql_store = chat_store  # from_defaults takes one from 0.14.24 on
@@ -221,7 +221,11 @@ def test_shadow_mode_gives_what_llama_index_gives_and_reports_ours(question: str
 
 def test_the_options_are_llama_indexs_and_ours() -> None:
     config = HistoryConfig(
-        token_budget=500, reserve_tokens=5, on_error="raise", gatekeeper=GatekeeperConfig(strategy="fill")
+        strategy="fill",
+        token_budget=500,
+        reserve_tokens=5,
+        on_error="raise",
+        gatekeeper=GatekeeperConfig(strategy="fill"),
     )
     mine = GatekeeperMemory.from_defaults(
         session_id="t",
@@ -239,7 +243,7 @@ def test_the_options_are_llama_indexs_and_ours() -> None:
 
 def test_the_dict_of_a_memory_holds_our_options() -> None:
     """LlamaIndex itself cannot read the dict of a ``Memory`` again, and its store is no part of it."""
-    data = memory(reserve_tokens=5, gatekeeper=GatekeeperConfig(strategy="fill")).to_dict()
+    data = memory(reserve_tokens=5, strategy="fill", gatekeeper=GatekeeperConfig(strategy="fill")).to_dict()
     assert (data["class_name"], data["session_id"], data["config"]["reserve_tokens"]) == ("GatekeeperMemory", "s", 5)
     assert data["config"]["gatekeeper"]["strategy"] == "fill"
     assert set(Memory(token_limit=5).to_dict()) < set(data)

@@ -15,8 +15,8 @@ from langgraph.checkpoint.memory import InMemorySaver
 from llama_index.core.base.llms.types import ChatMessage
 
 from gatekeeper_core import ContextBuilder
-from gatekeeper_core.context.history.modes import HistoryConfig
 from gatekeeper_core.context.history.recall import NOTHING_EARLIER, RECALL_TOOL_NAME, recall_hint
+from gatekeeper_core.context.history.strategies import HistoryConfig
 from langchain_gatekeeper import GatekeeperMiddleware, GatekeeperSelector, recall_tool
 from llama_index.memory.gatekeeper import GatekeeperMemory, GatekeeperMemoryBuffer
 from llama_index.memory.gatekeeper import recall_tool as llama_index_tool

@@ -16,7 +16,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from llama_index.core.chat_engine import SimpleChatEngine
 
 from gatekeeper_core import ContextBuilder, ContextBuilderConfig
-from gatekeeper_core.context.history.modes import HistoryConfig
+from gatekeeper_core.context.history.strategies import HistoryConfig
 from langchain_gatekeeper import GatekeeperChatMemory, GatekeeperMiddleware, GatekeeperSelector
 from llama_index.memory.gatekeeper import GatekeeperMemory, GatekeeperMemoryBlock, GatekeeperMemoryBuffer
 from tests.adapters.chats import assistant, user

@@ -12,7 +12,7 @@ from langchain.agents import create_agent
 from langchain_core.messages import HumanMessage
 from langchain_core.runnables import RunnableLambda
 
-from gatekeeper_core.context.history.modes import HistoryConfig
+from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.tokens import estimate_text_tokens
 from langchain_gatekeeper import GatekeeperChatMemory, GatekeeperMiddleware, GatekeeperSelector
 from llama_index.memory.gatekeeper import GatekeeperMemory, GatekeeperMemoryBuffer
@@ -32,7 +32,7 @@ pytestmark = [
 ]
 
 PAIRS, QUESTION = TOPICS["english"]
-CONFIG = HistoryConfig(on_error="raise", passthrough_below=0, floor_turns=0, token_budget=200)
+CONFIG = HistoryConfig(on_error="raise", passthrough_below=0, keep_newest=0, token_budget=200)
 
 
 class Door:

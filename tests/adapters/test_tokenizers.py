@@ -77,7 +77,7 @@ def test_what_is_sent_never_exceeds_the_budget_by_an_exact_count(
         messages,
         gatekeeper=ContextGatekeeper(token_counter=count_tokens),
         token_budget=budget,
-        floor_turns=floor,
+        keep_newest=floor,
         on_error="raise",
     )
     cut = dict(view.replaced)

@@ -141,9 +141,16 @@ def begun(server: StrictServer, client: Client, seed: int) -> list[Asked]:
 
 def config_of(seed: int, **options: Any) -> HistoryConfig:
     chance = random.Random(seed)
-    mode = chance.choice(("gated", "gated", "hybrid", "window"))
+    strategy = chance.choice(("gate", "fill", "cache", "window"))
+    keep_newest = chance.choice((None, 0, 3))
+    budget = chance.choice(BUDGETS)
     return HistoryConfig(
-        token_budget=chance.choice(BUDGETS), mode=mode, passthrough_below=0, on_error="raise", **options
+        strategy=strategy,
+        keep_newest=keep_newest,
+        token_budget=budget,
+        passthrough_below=0,
+        on_error="raise",
+        **options,
     )
 
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 BUDGET = 160
 # What is cut may lose its mark, so messages go whole here.
-OPTIONS: dict[str, Any] = {"floor_turns": 0, "passthrough_below": 0, "trim": False}
+OPTIONS: dict[str, Any] = {"keep_newest": 0, "passthrough_below": 0, "trim": False}
 QUESTION = "Which port did the Redis cache get, 缓存的端口是多少？"
 SUBJECTS = (
     ("Which port does the Redis cache of depot {} listen on?", "It listens on port 63{}, behind the proxy."),

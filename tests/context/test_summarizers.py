@@ -23,7 +23,7 @@ from gatekeeper_core import (
 )
 from gatekeeper_core.context.compaction.rounds import FoldingConfig, fold_rounds
 from gatekeeper_core.context.compaction.tool_loop import compact_in_place
-from gatekeeper_core.context.history.modes import HistoryConfig
+from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.context.summary.summary import SummaryConfig, ThreadSummary
 from gatekeeper_core.storage.sqlite import InMemoryStore
 from tests.loops import assistant, calls, result, user
@@ -54,7 +54,7 @@ class Model:
 
 def built(summarizer: Any) -> str:
     builder = ContextBuilder(
-        ContextBuilderConfig(locale="en", history=HistoryConfig(mode="hybrid", passthrough_below=0)),
+        ContextBuilderConfig(locale="en", history=HistoryConfig(keep_newest=3, passthrough_below=0)),
         summarizer=summarizer,
     )
     until = time.monotonic() + 30

@@ -16,8 +16,8 @@ from gatekeeper_core import (
     ContextGatekeeper,
     HistoryConfig,
     ModelPrices,
-    PolicyState,
     RunConfig,
+    ThreadState,
     WorkingMemory,
     keep,
     read_messages,
@@ -352,13 +352,13 @@ def costs(data: bytes) -> None:
     source = Input(data)
     kept = read_messages(CHAT.write(talk(source.number(65_536))))
     budget = 30 + source.number(3_000)
-    posture = source.choice(("careful", "thrifty"))
+    strategy = source.choice(("cache", "gate"))
     names = ("input", "output", "cache_read", "cache_write")
     rates = {name: source.number(100) / source.choice((1, 10, 1_000)) for name in names}
     least = source.choice((None, 1, 64, 1_024))
     prices = ModelPrices(**rates, min_cached_tokens=least, step_tokens=1 + source.number(128))
     state = _state(source)
-    config = HistoryConfig(token_budget=budget, posture=posture)
+    config = HistoryConfig(token_budget=budget, strategy=strategy)
     gatekeeper = ContextGatekeeper()
     for nth, stop in enumerate(at + 1 for at, message in enumerate(kept) if message.role == "user"):
         asked = kept[:stop]
@@ -369,22 +369,22 @@ def costs(data: bytes) -> None:
         if view.status != "over_budget":
             assert count_messages(sent, token_counter=gatekeeper.token_counter) <= budget
         assert view.state is not None
-        state = PolicyState.from_dict(json.loads(json.dumps(view.state.to_dict())))
-        assert state == view.state
+        state = ThreadState.from_dict(json.loads(json.dumps(view.state.to_dict())))
+        assert state == ThreadState(view.state.policy)
 
 
-def _state(source: Input) -> PolicyState:
+def _state(source: Input) -> ThreadState:
     """Return a state that was stored and damaged; the first one where it is refused."""
-    values = PolicyState().to_dict()
+    values = ThreadState().to_dict()
     names = [*sorted(values), "another"]
     while not source.is_empty:
         name = source.choice(names)
         values[name] = source.choice((*DAMAGE, source.number(256), [source.number(8), 9], source.number(60_000) / 7))
     try:
-        state = PolicyState.from_dict(values)
+        state = ThreadState.from_dict(values)
     except ConfigError:
-        return PolicyState()
-    assert PolicyState.from_dict(state.to_dict()) == state
+        return ThreadState()
+    assert ThreadState.from_dict(state.to_dict()) == state
     return state
 
 

@@ -34,7 +34,7 @@ def test_what_is_kept_of_a_list_is_never_refused(native: Native, server: StrictS
         items = native.write(turns)
         config = HistoryConfig(
             token_budget=chance.choice((60, 150, 400, 1_500)),
-            mode=chance.choice(("gated", "hybrid", "window")),
+            strategy=chance.choice(("gate", "fill", "cache", "window")),
             passthrough_below=0,
             on_error="raise",
             run=RunConfig(keep_recent_rounds=1, compress_result=ToolResultCompressor()),

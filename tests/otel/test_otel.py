@@ -23,7 +23,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 
 import gatekeeper_core
 from gatekeeper_core import BudgetError, ContextBuilder, ContextBuilderConfig, ContextGatekeeper, Message, Thread
-from gatekeeper_core.context.history.modes import HistoryConfig
+from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.errors import ConflictError
 from gatekeeper_core.events import EVENTS, HISTORY, USAGE, fact_table
 from gatekeeper_core.observation import stage, tell
@@ -120,7 +120,7 @@ def test_a_selection_is_a_span_with_its_stages_inside(script: str, exported: Exp
 @each_script
 def test_a_build_is_look_ups_and_assembly_and_the_selection_is_inside(script: str, exported: Exported) -> None:
     thread, question = thread_of(script)
-    built = ContextBuilder(ContextBuilderConfig(history=HistoryConfig(mode="hybrid", passthrough_below=0))).build(
+    built = ContextBuilder(ContextBuilderConfig(history=HistoryConfig(keep_newest=3, passthrough_below=0))).build(
         thread, question, "Be brief."
     )
     tree = exported.tree()

@@ -384,3 +384,20 @@ def test_the_choice_is_the_plain_greedy(drawn: list[tuple[list[str], int]], cove
     )
     greedy = plain_greedy(turns, selection, coverage=coverage)
     assert [at for at in selection.order if selection.decision(at).score] == greedy
+
+
+@pytest.mark.parametrize("strategy", ["gate", "fill"])
+@pytest.mark.parametrize(
+    ("unanswered", "query"),
+    [
+        ("我的猫三岁了，叫团子", "合肥到南京的高铁要多久？"),
+        ("My printer shows error 49.", "How long does the train from Leeds to York take?"),
+        ("我的 Redis 版本是 7.2", "Write a poem about autumn"),
+    ],
+)
+def test_a_newest_turn_without_an_answer_is_sent_whole(strategy: str, unanswered: str, query: str) -> None:
+    gatekeeper = ContextGatekeeper(45, config=GatekeeperConfig(strategy=strategy))  # type: ignore[arg-type]
+    gatekeeper.add_turn(query, f"{query} {query}")
+    gatekeeper.add_turn("Which awning suits a balcony?", "A cloth awning or an aluminium one.")
+    gatekeeper.add_turn(unanswered, "")
+    assert unanswered in [turn.user for turn in gatekeeper.explain(query).turns]

@@ -7,7 +7,7 @@ from typing import Any
 import langchain.agents
 import langchain.agents.factory
 
-from gatekeeper_core.context.history.modes import HistoryConfig
+from gatekeeper_core.context.history.strategies import HistoryConfig
 from langchain_gatekeeper import GatekeeperMiddleware
 
 stock = langchain.agents.factory.create_agent

@@ -9,7 +9,7 @@ import langchain_classic.memory.buffer
 import langchain_classic.memory.buffer_window
 import langchain_classic.memory.token_buffer
 
-from gatekeeper_core.context.history.modes import HistoryConfig
+from gatekeeper_core.context.history.strategies import HistoryConfig
 from langchain_gatekeeper import GatekeeperChatMemory
 
 

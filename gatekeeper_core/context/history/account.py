@@ -7,13 +7,15 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import cached_property
+from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from gatekeeper_core.context.compaction.run import RunConfig, ShrunkRun, shrink_run
 from gatekeeper_core.context.history.earlier import question_at, told_inside, told_question
-from gatekeeper_core.context.history.modes import Choice, History, HistoryStatus, fitting_turns
 from gatekeeper_core.context.history.policy import (
     REMEMBERED_PREFIXES,
     Plan,
@@ -22,6 +24,7 @@ from gatekeeper_core.context.history.policy import (
     PromptSizes,
     SentRequest,
 )
+from gatekeeper_core.context.history.strategies import Choice, History, HistoryStatus, fitting_turns
 from gatekeeper_core.context.history.view import HistoryView
 from gatekeeper_core.messages import Message, is_answered
 from gatekeeper_core.token_estimate import budget_within
@@ -67,7 +70,8 @@ class Costs:
         history: the conversation.
         fixed: what the caller sends besides.
         past: what each past turn costs.
-        always: what the head and pinned messages cost.
+        always: what the head and notes cost.
+        pinned: what pinned messages of past turns cost.
         asked: what the user asks.
         room_at_start: what was left for the past when the current turn began.
         run_stable: see ``ShrunkRun.stable``.
@@ -90,19 +94,30 @@ class Costs:
         self._prices = prices
         self._given_budget = budget_tokens
         self._run_config = run
-        self.always = self._sum((*history.head, *history.pinned))
+        self.always = self._sum((*history.head, *history.notes))
+        self.pinned = sum(count_message(message, token_counter=counter) for _, message in history.pinned)
         current = range(history.current.start, history.current.stop) if history.current else range(0)
         said = (at for at in current if history.messages[at].role != "user" or at in history.summaries)
         asked = next(said, current.stop)
         self.asked = self._sum(range(current.start, asked))
         self._run = range(asked, current.stop)
         self._done = self._sum(self._run)
-        self.room_at_start = budget_within(counter, budget_tokens) - fixed_tokens - self.always - self.asked
+        sent = fixed_tokens + self.always + self.pinned + self.asked
+        self.room_at_start = budget_within(counter, budget_tokens) - sent
 
     @property
     def tokens_at_start(self) -> int:
         """What the whole history cost when the current turn began."""
-        return self.always + self.asked + sum(self.past)
+        return self.always + self.pinned + self.asked + sum(self.past)
+
+    def set_past(self, tokens: Sequence[int]) -> None:
+        """Take what each past turn costs, less what of it is pinned."""
+        self.past = tokens
+        if self.history.pinned:
+            self.past = list(tokens)
+            for at, message in self.history.pinned:
+                turn = bisect_right(self.history.past, at, key=attrgetter("start")) - 1
+                self.past[turn] = max(0, self.past[turn] - count_message(message, token_counter=self.counter))
 
     def view(self, choice: Choice) -> HistoryView:
         """Return what is sent: of the choice, what fits beside the current turn as it is now."""
@@ -126,11 +141,13 @@ class Costs:
         sent = [history.past[turn] for turn in turns] + ([history.current] if history.current else [])
         positions = {at for turn in sent for at in range(turn.start, turn.stop)}
         positions.difference_update(run.folded[1:])
-        always = self.always + self.asked + told_tokens + run.tokens
+        always = self.always + self.pinned + self.asked + told_tokens + run.tokens
         if room < 0 and history.current is None and not history.left.stop:
-            always = 0  # only a history was asked for, and its limit is hard: the head goes as well
+            always, short = 0, []  # only a history was asked for, and its limit is hard: the head goes as well
         else:
-            positions.update(history.head, history.pinned)
+            short = [(at, one) for at, one in history.pinned if at not in positions]
+            positions.update(history.head, history.notes, (at for at, _ in short))
+        other = [(at, one) for at, one in (*choice.cuts, *short) if at in positions and one != history.messages[at]]
         status = self._status(choice, turns, room)
         return HistoryView(
             kept=tuple(sorted(positions)),
@@ -144,7 +161,7 @@ class Costs:
             fixed_tokens=self.fixed,
             budget_tokens=self._given_budget,
             replaced=(
-                *((at, message) for at, message in choice.cuts if at in positions),
+                *sorted(other, key=itemgetter(0)),
                 *filter(None, [told]),
                 *run.replaced,
             ),
@@ -152,6 +169,7 @@ class Costs:
             chosen_tokens=chosen_tokens,
             told=choice.told if told else "",
             message_count=len(history.messages),
+            pinned=tuple(at for at, _ in history.pinned if at in positions),
             **describe_counter(self.counter),
         )
 
@@ -181,7 +199,7 @@ class Costs:
             config=self._run_config,
             question=history.query,
             prices=self._prices,
-            before_tokens=self.fixed + self.always + self.asked + past_tokens,
+            before_tokens=self.fixed + self.always + self.pinned + self.asked + past_tokens,
         )
 
     def _status(self, choice: Choice, turns: Sequence[int], room: int) -> HistoryStatus:
@@ -284,7 +302,7 @@ class ThreadAccount:
             selected = body if sum((*body.values(), *whole[-1:])) <= room else selected
         sizes = PromptSizes(
             fixed=self._fixed,
-            question=around.ahead_tokens + around.behind_tokens - around.stand_in_tokens + costs.asked,
+            question=around.ahead_tokens + around.behind_tokens - around.stand_in_tokens + costs.pinned + costs.asked,
             turns=whole,
             selected=selected,
             room=room,
@@ -326,15 +344,25 @@ class ThreadAccount:
         found = {turn: told_question(self._history, past[turn], text) for turn, text in state.texts if turn < len(past)}
         return {turn: replaced for turn, replaced in found.items() if replaced}
 
+    def keep_everything(self) -> None:
+        """Take everything for the body: it fits, and is to be sent."""
+        self._policy = replace(self._policy, is_thrifty=False)
+
+    @property
+    def state(self) -> PolicyState:
+        """What the policy is given for the next call."""
+        return self._state
+
     def billed(self, view: HistoryView, previous: HistoryView | None) -> HistoryView:
-        """Return the view with its bill, and with the state for the call that comes next.
+        """Return the view with its bill, and keep the state for the next call.
 
         Args:
             view: what is sent.
             previous: the view of the step of the run before, None for a new question.
         """
         if previous and previous.bill and is_answered(self._history.messages):  # nobody is asked: it is only read
-            return view._replace(bill=previous.bill, state=self._policy.state)
+            self._state = self._policy.state
+            return view._replace(bill=previous.bill)
         plan, count, state = self._plan, len(self._history.past), self._state
         if not self._policy.is_thrifty and set(view.turns) != set(state.turns(count)):  # some had no room
             texts = tuple(each for each in state.texts if each[0] in view.turns)
@@ -361,7 +389,8 @@ class ThreadAccount:
         end = end if self._costs.run_stable is None else self._costs.run_stable
         if plan is None and previous and previous.bill:
             bill = bill._replace(action=previous.bill.action, recalled=previous.bill.recalled)
-        return view._replace(bill=bill._replace(body_end=end), state=state)
+        self._state = state
+        return view._replace(bill=bill._replace(body_end=end))
 
     def _sent(self, view: HistoryView, previous: HistoryView | None) -> SentRequest:
         """Return the sizes of what a view sends, and of what everything would be."""
@@ -370,7 +399,7 @@ class ThreadAccount:
         ahead = around.ahead_tokens - (omitted if around.stand_in else 0)
         texts = sum(costs.more_than(*each) for each in self._with_texts(self._state).values())
         body = fixed + ahead + texts + sum(costs.past[turn] for turn in self._state.turns(len(costs.past)))
-        begun = body + behind + costs.asked
+        begun = body + behind + costs.pinned + costs.asked
         tokens = view.fixed_tokens + view.tokens - around.free_tokens - omitted
         stable = begun if self._shrunk(view) else tokens
         if behind or (view.told and not self._has_run):
@@ -390,7 +419,7 @@ class ThreadAccount:
             everything_stable_tokens=stable_everything,
             everything_same_tokens=self._everything_same_tokens,
             goes_on=self._goes_on,
-            is_last=bool(view.told) and not self._is_run,
+            is_last=(view.told != "" or (self._policy.is_thrifty and view.turn_count > 0)) and not self._is_run,
         )
 
     def _omitted(self, view: HistoryView) -> int:

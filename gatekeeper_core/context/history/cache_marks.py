@@ -81,9 +81,9 @@ def mark_cached(
         view: the view of it.
         at_most: how many marks the list may have, its own counted; a fourth is left for system message or tools.
 
-    >>> from gatekeeper_core import ContextGatekeeper, select_history
+    >>> from gatekeeper_core import select_history
     >>> asked = [{"role": "user", "content": "Which port has Redis?"}]
-    >>> mark_cached(asked, select_history(asked, gatekeeper=ContextGatekeeper()))[0]["content"]
+    >>> mark_cached(asked, select_history(asked))[0]["content"]
     [{'type': 'text', 'text': 'Which port has Redis?', 'cache_control': {'type': 'ephemeral'}}]
     """
     sent = keep(messages, view)

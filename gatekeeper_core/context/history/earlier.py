@@ -26,7 +26,7 @@ from gatekeeper_core.selection.trimming import GAP
 from gatekeeper_core.text import locale_of, split_thinking
 
 if TYPE_CHECKING:
-    from gatekeeper_core.context.history.modes import History
+    from gatekeeper_core.context.history.strategies import History
     from gatekeeper_core.messages import Message, Turn
     from gatekeeper_core.selection.result import SelectedTurn, Selection
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from gatekeeper_core.context.history.pins import check_position
 from gatekeeper_core.native.reading import NativeMessages, read_native
 
 if TYPE_CHECKING:
-    from gatekeeper_core.context.history.view import HistoryView
+    from gatekeeper_core.context.history.view import HistoryView, ThreadState
 
 __all__ = ["select_native"]
 
@@ -19,10 +18,8 @@ def select_native(
     select: Callable[..., HistoryView],
     *,
     pinned: Collection[int],
-    window_from: int,
-    previous: HistoryView | None,
-    earlier: HistoryView | None,
-    **rest: Any,
+    exclude: Collection[int],
+    state: ThreadState | None,
 ) -> HistoryView:
     """Return the view of a list in a provider's format; arguments and errors are those of ``select_history``.
 
@@ -30,41 +27,37 @@ def select_native(
         items: the list.
         select: selects from our messages, with the arguments that follow here.
         pinned: positions in the list.
-        window_from: a position in the list.
-        previous: a view of the list.
-        earlier: a view of the list.
-        rest: further arguments of ``select``.
+        exclude: positions in the list.
+        state: with a view of the list.
     """
     native = read_native(items)
     view = select(
         native.messages,
+        notes=native.settings,
         pinned=_places(native, pinned),
-        window_from=sum(stop <= window_from for _, stop in native.spans),
-        previous=_inner(native, previous),
-        earlier=_inner(native, earlier),
-        **rest,
+        exclude=_places(native, exclude),
+        state=state and state._replace(view=_inner(native, state.view)),
     )
     sent = native.sent(frozenset(view.kept), dict(view.replaced))
-    gone = frozenset(view.folded)
+    gone, pins = frozenset(view.folded), frozenset(view.pinned)
     bill = view.bill
     if bill and bill.body_end is not None:
         bill = bill._replace(body_end=native.spans[bill.body_end][1] - 1)
-    return view._replace(
+    outer = view._replace(
         bill=bill,
         message_count=len(native.items),
         kept=tuple(sent),
         replaced=tuple((at, item) for at, item in sent.items() if item is not native.items[at]),
         folded=tuple(at for at in range(len(items)) if gone and gone.issuperset(native.of_item(at))),
+        pinned=tuple(at for at in range(len(items)) if not pins.isdisjoint(native.of_item(at))),
+        state=None,
     )
+    return outer._replace(state=view.state and view.state._replace(view=outer))
 
 
-def _places(native: NativeMessages, pinned: Collection[int]) -> list[int]:
-    """Return which messages are pinned."""
-    places = set(native.settings)
-    for position in pinned:
-        check_position(position, len(native.items))
-        places.update(native.of_item(position))
-    return sorted(places)
+def _places(native: NativeMessages, positions: Collection[int]) -> list[int]:
+    """Return the messages of positions in the list."""
+    return sorted({place for at in positions for place in native.of_item(at)})
 
 
 def _inner(native: NativeMessages, view: HistoryView | None) -> HistoryView | None:

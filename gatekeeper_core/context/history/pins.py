@@ -1,25 +1,141 @@
-"""Messages that are sent and are no question: those that a caller pins, and summaries of folded messages.
+"""Messages that are always sent, messages that never are, and messages that are no question.
 
 ::
 
-    user · [pinned] · assistant · user · [summary] · call · results     as the list has them, all with the user's role
-    user ·   ""     · assistant · user ·  system   · call · results     as the turns are read
+    user · [note] · assistant · user · [summary] · call · results     as the list has them, all with the user's role
+    user ·   ""   · assistant · user ·  system   · call · results     as the turns are read
 
-A pinned message is emptied, because it is always sent and counted apart; a summary goes with its turn.
+A note is emptied, because it is always sent and counted apart; a summary goes with its turn. A pinned message is part
+of its turn as any other, and is sent without it where the turn is not.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any, TypeAlias
 
 from gatekeeper_core.context.compaction.rounds import reach_of
 from gatekeeper_core.errors import ConfigError
-from gatekeeper_core.messages import Message, Turn, is_summary
+from gatekeeper_core.messages import SIGNED, Message, Turn, is_summary, with_text
+from gatekeeper_core.selection.trimming import GAP
+from gatekeeper_core.text import data_pattern, is_question, sentences
 
-__all__ = ["as_said", "check_position", "checked_pins", "summaries_in", "summaries_needed"]
+__all__ = [
+    "Pins",
+    "as_said",
+    "beginning_of",
+    "check_pins",
+    "check_positions",
+    "instructions_in",
+    "positions_of",
+    "summaries_in",
+    "summaries_needed",
+]
+
+Pins: TypeAlias = Collection[int | str] | Callable[[Any], bool]
+"""Messages of a conversation: their positions, their ids, or a function that picks them."""
 
 _EMPTY_USER, _EMPTY_SYSTEM = Message("user", ""), Message("system", "")
+
+_STANDING = data_pattern("summary_patterns.tsv", "STANDING")
+_NOT_THEIRS = (">", "＞", "```", "~~~")  # quoted lines and code blocks are not the user's own words
+_SHORT_CHARACTERS = 120
+"""Characters of an answer that stays for the sake of the message before it. Source: ours."""
+
+_READ_CHARACTERS = 2_000
+"""Characters of a message that are read for an instruction. Source: ours; a longer one was pasted."""
+
+
+def positions_of(items: Sequence[Any], pins: Pins) -> tuple[int, ...]:
+    """Return the positions of the messages that pins name, ascending; ids that no message has are passed over.
+
+    Args:
+        items: the caller's messages: objects with an ``id``, or dicts.
+        pins: positions, ids, or a function of one message.
+
+    >>> positions_of([{"id": "a"}, {"id": "b"}], ["b"]), positions_of(["x", "yy"], lambda text: len(text) > 1)
+    ((1,), (1,))
+    """
+    if callable(pins):
+        return tuple(at for at, item in enumerate(items) if pins(item))
+    positions = {pin for pin in pins if not isinstance(pin, str)}
+    ids = {pin for pin in pins if isinstance(pin, str)}
+    if ids:
+        positions.update(at for at, item in enumerate(items) if _id_of(item) in ids)
+    return tuple(sorted(positions))
+
+
+def _id_of(item: Any) -> Any:
+    return item.get("id") if isinstance(item, Mapping) else getattr(item, "id", None)
+
+
+def check_pins(name: str, pins: object) -> None:
+    """Check what a door is given as ``pinned`` or ``exclude``.
+
+    Raises:
+        TypeError: it is neither a collection of positions and ids nor a function.
+        ConfigError: a position is negative.
+    """
+    if callable(pins):
+        return
+    if isinstance(pins, (str, bytes)) or not isinstance(pins, Collection):
+        wanted = "a list of positions or ids, or a function of one message"
+        raise TypeError(f"{name} must be {wanted}, got {type(pins).__name__}")
+    for pin in pins:
+        if isinstance(pin, bool) or not isinstance(pin, (int, str)):
+            raise TypeError(f"{name} must hold positions or ids, got {type(pin).__name__}")
+        if isinstance(pin, int) and pin < 0:
+            raise ConfigError(f"{name} must hold positions from the beginning of the list, from 0 on, got {pin}")
+
+
+def check_positions(name: str, positions: Iterable[int], count: int) -> None:
+    """Check that positions are in a list of so many messages.
+
+    Raises:
+        ConfigError: nothing is there.
+    """
+    outside = [at for at in positions if at >= count]
+    if outside:
+        raise ConfigError(f"{name} position {outside[0]} is not in a list of {count} messages")
+
+
+def instructions_in(turns: Iterable[Turn], *, in_an_agent: bool) -> tuple[int, ...]:
+    """Return the positions of messages of the user that hold for the whole conversation, the most valuable first.
+
+    These are standing instructions, the newest first; in the thread of an agent, behind its first message of the user,
+    which is its task.
+
+    >>> talk = [Turn((Message("user", "From now on, answer in French."), Message("assistant", "Oui.")), 0, 2)]
+    >>> instructions_in(talk, in_an_agent=False)
+    (0,)
+    """
+    said = ((turn.start + at, one) for turn in turns for at, one in enumerate(turn.messages))
+    asked = [(at, one) for at, one in said if one.role == "user" and one.text.strip() and not is_summary(one)]
+    first = [at for at, _ in asked[:1]] if in_an_agent else []
+    return (*first, *(at for at, one in reversed(asked) if at not in first and _is_instruction(one.text)))
+
+
+def beginning_of(answer: Message) -> Message:
+    """Return an answer, cut to its first sentence where it is long; one that is signed as it is.
+
+    >>> beginning_of(Message("assistant", "Noted. " + "Here is a story. " * 20)).text
+    'Noted. …'
+    """
+    text = answer.text
+    if len(text) <= _SHORT_CHARACTERS or SIGNED in answer.metadata:
+        return answer
+    stop = next((one.stop for one in sentences(text[: 2 * _SHORT_CHARACTERS])), 0)
+    return with_text(answer, text[: min(stop, _SHORT_CHARACTERS)].rstrip() + " " + GAP.strip())
+
+
+def _is_instruction(text: str) -> bool:
+    """Return whether the user's own words say what is to hold from now on."""
+    read = text[:_READ_CHARACTERS].lower()
+    if not _STANDING.search(read):
+        return False
+    said = (read[start:stop] for start, stop in sentences(read))
+    return any(_STANDING.search(one) and not is_question(one) and not one.startswith(_NOT_THEIRS) for one in said)
 
 
 def summaries_in(messages: tuple[Message, ...]) -> tuple[int, ...]:
@@ -34,7 +150,7 @@ def summaries_in(messages: tuple[Message, ...]) -> tuple[int, ...]:
 
 
 def as_said(
-    messages: tuple[Message, ...], *, pinned: Collection[int] = (), summaries: Collection[int] = (), left: int = 0
+    messages: tuple[Message, ...], *, notes: Collection[int] = (), summaries: Collection[int] = (), left: int = 0
 ) -> tuple[Message, ...]:
     """Return the messages as a reader of turns is to see them: only questions have the user's role.
 
@@ -43,19 +159,19 @@ def as_said(
 
     Args:
         messages: the conversation.
-        pinned: positions of messages that are counted apart.
+        notes: positions of messages that are counted apart.
         summaries: positions of the summaries.
         left: so many messages are left to their provider.
 
     >>> [message.role for message in as_said((Message("user", "?"), Message("user", "[...]")), summaries=[1])]
     ['user', 'system']
     """
-    none = frozenset((*pinned, *summaries))
+    none = frozenset((*notes, *summaries))
     if not none and not left:
         return messages
     changed = [*[_EMPTY_SYSTEM] * left, *messages[left:]]
     asked = next((at for at, one in enumerate(changed) if one.role == "user" and at not in none), len(messages))
-    emptied, after = frozenset(pinned), "user"  # the role of the next message that is no system message
+    emptied, after = frozenset(notes), "user"  # the role of the next message that is no system message
     for at in range(len(messages) - 1, -1, -1):
         role = messages[at].role
         opens = at < asked and role == "user" and after != "user"
@@ -81,33 +197,3 @@ def summaries_needed(
         if reach_of(messages[at]) > asked:
             needed.append(at)
     return tuple(needed[::-1])
-
-
-def checked_pins(messages: tuple[Message, ...], pinned: Collection[int]) -> tuple[int, ...]:
-    """Return the positions of messages that are always sent, ascending, each once.
-
-    Raises:
-        TypeError: a position is no whole number, or what stands there no message.
-        ConfigError: nothing stands there, or a message of the assistant or of a tool.
-    """
-    for at in pinned:
-        check_position(at, len(messages))
-        if not isinstance(messages[at], Message):
-            raise TypeError(f"messages[{at}] must be a Message, got {type(messages[at]).__name__}")
-        role = messages[at].role
-        if role not in ("user", "system"):
-            raise ConfigError(f"message {at} has the role {role}: only user and system messages can be pinned")
-    return tuple(sorted(set(pinned)))
-
-
-def check_position(at: object, count: int) -> None:
-    """Check that a pinned position is one of a list of so many messages.
-
-    Raises:
-        TypeError: it is no whole number.
-        ConfigError: nothing stands there.
-    """
-    if isinstance(at, bool) or not isinstance(at, int):
-        raise TypeError(f"pinned must hold positions, got {type(at).__name__}")
-    if not 0 <= at < count:
-        raise ConfigError(f"pinned position {at} is not in a list of {count} messages")

@@ -2,13 +2,13 @@
 
 ::
 
-    messages ──read_history──> head · pinned · past turns · current turn · query
+    messages ──read_history──> head · pins · past turns · current turn · query
                                           past turns ──sync──> gatekeeper
     query ──explain──> turns by value, cuts ──floor, limit──> HistoryView(kept positions, replaced, status, reason)
 
-The head (system messages before the first user message) and the current turn are always sent; of the past, turns that
-fit in what the budget leaves. The view holds positions; a long message of a past turn may be replaced by a copy that is
-cut to the sentences that matter. Nothing of the caller's is changed.
+The head (system messages before the first user message), pinned messages and the current turn are always sent; of the
+past, turns that fit in what the budget leaves. The view holds positions; a long message of a past turn may be replaced
+by a copy that is cut to the sentences that matter. Nothing of the caller's is changed.
 
 The past is chosen with the room that there was when the current turn began, before the model called its first tool,
 and only shrinks while that turn grows. So every step of a run, also one that another process resumes, chooses the same.
@@ -16,70 +16,94 @@ and only shrinks while that turn grows. So every step of a run, also one that an
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Collection, Mapping, Sequence
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, cast
 
 from gatekeeper_core.context.history.account import NOTHING_AROUND, Around, Costs, ThreadAccount
 from gatekeeper_core.context.history.left import left_to_provider
-from gatekeeper_core.context.history.modes import (
+from gatekeeper_core.context.history.pins import (
+    Pins,
+    as_said,
+    beginning_of,
+    check_pins,
+    check_positions,
+    instructions_in,
+    positions_of,
+    summaries_in,
+    summaries_needed,
+)
+from gatekeeper_core.context.history.policy import PromptPolicy
+from gatekeeper_core.context.history.strategies import (
     Choice,
     History,
     HistoryConfig,
+    Strategy,
     budget_for_window,
     choose_past,
+    has_tool_calls,
+    with_options,
     without_loose_questions,
 )
-from gatekeeper_core.context.history.pins import as_said, checked_pins, summaries_in, summaries_needed
-from gatekeeper_core.context.history.policy import PolicyState, PromptPolicy
-from gatekeeper_core.context.history.view import HistoryView
+from gatekeeper_core.context.history.view import HistoryView, ThreadState
 from gatekeeper_core.context.history.window import newest_turns
 from gatekeeper_core.events import PAST
 from gatekeeper_core.messages import Message, Turn, split_current_turn
 from gatekeeper_core.observation import stage
 from gatekeeper_core.pricing.prices import UNKNOWN, ModelPrices
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
-from gatekeeper_core.tokens import check_tokens, count_messages
+from gatekeeper_core.tokens import check_tokens, count_message, count_messages
 
 if TYPE_CHECKING:
     from gatekeeper_core.embedding import Embedder
     from gatekeeper_core.encoder import TextEncoder
+    from gatekeeper_core.tokens import TokenCounter
 
-__all__ = ["policy_of", "read_history", "select_history", "select_past"]
+__all__ = ["read_history", "select_history", "select_past", "with_pins"]
+
+_INSTRUCTIONS_PART = 4
+"""Instructions may cost one part in so many of what is left for the history. Source: ours."""
 
 
 def select_history(
     messages: Sequence[Message] | Sequence[Mapping[str, Any]],
     *,
-    gatekeeper: ContextGatekeeper,
+    token_budget: int | None = None,
+    strategy: Strategy | None = None,
+    coverage: float | None = None,
+    keep_newest: int | None = None,
+    pinned: Pins = (),
+    exclude: Pins = (),
     config: HistoryConfig | None = None,
+    gatekeeper: ContextGatekeeper | None = None,
     query: str | None = None,
     fixed_tokens: int = 0,
-    pinned: Collection[int] = (),
-    window_from: int = 0,
-    previous: HistoryView | None = None,
-    earlier: HistoryView | None = None,
-    state: PolicyState | None = None,
+    state: ThreadState | None = None,
     prices: ModelPrices | None = None,
     now: float | None = None,
     embedder: Embedder | TextEncoder | None = None,
 ) -> HistoryView:
-    """Return which messages to send: the turns that ``gatekeeper.explain(query)`` chooses for the rest of the budget.
+    """Return which messages to send: the turns that the question needs, within the budget.
 
     Args:
         messages: the whole conversation, our messages or dicts in the format of a provider (see ``read_messages``);
             read, never changed. All positions are in this list.
-        gatekeeper: serves this conversation; its turns are made equal to the past turns.
+        token_budget: what everything that is sent may cost; None: what ``config`` says, as with the next three.
+        strategy: ``gate``, ``fill``, ``cache`` or ``window``; see ``HistoryConfig``.
+        coverage: the share of what the answer needs that is to be sent, 0..1.
+        keep_newest: newest turns that are sent whole whatever the question says.
+        pinned: messages that are always sent: their positions, ids, or a function of one message. A message of the
+            assistant or of a tool keeps its whole turn, where it fits.
+        exclude: messages that are never sent, likewise; of a past turn that holds one nothing is.
         config: the settings; ``shadow``, ``max_threads`` and ``gatekeeper`` are those of a ``ThreadSelector`` alone.
+        gatekeeper: serves this conversation; its turns are made equal to the past turns, so that of the next call only
+            the new ones are read. None: a new one.
         query: the question. None: the user text of the last turn. Otherwise the last turn is the current one when it
             holds this text whole; if not, all turns are past. Blank: all turns are past, and no question is known.
         fixed_tokens: what the caller sends besides, at least 0.
-        pinned: positions of user or system messages that are always kept and are no question.
-        window_from: in mode ``window`` the position of the first message that may be kept, at least 0.
-        previous: the view of an earlier step of the same run: the past is not chosen again, it only shrinks.
-        earlier: the view for the question before: its cuts are sent again where they hold all that matters and fit.
-        state: what the policy remembers of the calls before: that of the view before, ``PolicyState()`` at first. None:
-            what the question selects is sent, whatever a provider has cached: then ``posture="careful"`` means the same
-            as ``"thrifty"``, for nothing is known to be cached.
+        state: what is known of the calls before: ``state`` of the view before, ``ThreadState()`` at first. With it a
+            run chooses its past once, and the bill is estimated. None: this is the first call.
         prices: of the model of this call; None: those of ``config``, else ``UNKNOWN``.
         now: the time in seconds, to tell whether a cache is cold; None: each is taken for warm.
         embedder: the gatekeeper's from now on (``ContextGatekeeper.set_embedder``): given again, it changes nothing.
@@ -87,73 +111,126 @@ def select_history(
 
     Raises:
         TypeError: an argument has the wrong type.
-        ConfigError: a number is out of range, or a pinned position cannot be pinned.
+        ConfigError: a number is out of range, or a position is not in the list.
         MessageFormatError: see ``read_messages``.
 
     >>> talk = [Message("system", "be brief"), Message("user", "The Redis port is 6380."), Message("assistant", "ok")]
     >>> talk += [Message("user", "New topic: bake bread?"), Message("assistant", "yes"), Message("user", "Redis port?")]
-    >>> config = HistoryConfig(token_budget=100, passthrough_below=0)
-    >>> select_history(talk, gatekeeper=ContextGatekeeper(), config=config).kept
+    >>> select_history(talk, token_budget=100, config=HistoryConfig(passthrough_below=0)).kept
     (0, 1, 2, 5)
     """
-    config = HistoryConfig() if config is None else config
-    _check_arguments(
-        messages, gatekeeper, config, previous, earlier, fixed_tokens=fixed_tokens, window_from=window_from
+    config = with_options(
+        config, token_budget=token_budget, strategy=strategy, coverage=coverage, keep_newest=keep_newest
     )
-
+    gatekeeper = ContextGatekeeper() if gatekeeper is None else gatekeeper
+    _check_arguments(messages, gatekeeper, state, fixed_tokens=fixed_tokens)
+    check_pins("pinned", pinned)
+    check_pins("exclude", exclude)
+    pinned, exclude = positions_of(messages, pinned), positions_of(messages, exclude)
+    check_positions("pinned", pinned, len(messages))
+    check_positions("exclude", exclude, len(messages))
     if embedder is not None:
         gatekeeper.set_embedder(embedder)
-    policy = None if state is None else policy_of(config, state, prices=prices, now=now)
 
-    def select(read: Sequence[Message], pinned: Collection[int], **rest: Any) -> HistoryView:
-        history = read_history(read, query=query, pinned=pinned)
-        return select_past(history, gatekeeper=gatekeeper, config=config, policy=policy, **rest)
+    def select(read: Sequence[Message], *, state: ThreadState | None, **places: Any) -> HistoryView:
+        return select_past(
+            read_history(read, query=query, **places),
+            gatekeeper=gatekeeper,
+            config=config,
+            fixed_tokens=fixed_tokens,
+            state=state,
+            prices=prices,
+            now=now,
+        )
 
-    rest: Any = {"fixed_tokens": fixed_tokens, "window_from": window_from, "previous": previous, "earlier": earlier}
     if messages and isinstance(messages[0], Mapping):
         # Here, because builder and adapters never come with such a list.
         from gatekeeper_core.context.history.native import select_native
 
-        return select_native(messages, select, pinned=pinned, **rest)  # type: ignore[arg-type]
-    return select(cast("Sequence[Message]", messages), pinned, **rest)
+        return select_native(messages, select, pinned=pinned, exclude=exclude, state=state)  # type: ignore[arg-type]
+    for at, message in enumerate(messages):
+        if not isinstance(message, Message):
+            raise TypeError(f"messages[{at}] must be a Message, got {type(message).__name__}")
+    return select(cast("Sequence[Message]", messages), pinned=pinned, exclude=exclude, state=state)
 
 
 def read_history(
     messages: Sequence[Message],
     *,
     query: str | None = None,
+    notes: Collection[int] = (),
     pinned: Collection[int] = (),
+    exclude: Collection[int] = (),
     all_past: bool = False,
     held: int = 0,
 ) -> History:
     """Return the parts of a conversation; arguments and errors as for :func:`select_history`.
 
     With ``all_past`` no turn is the current one, though the last one may hold the question: it is asked elsewhere.
-    Without a query and a user message, everything counts as the current turn. A summary of folded messages is no
-    question, though it has the user's role: it goes with the turn that it is in, before the first question with the
-    head, and where it covers rounds of the current turn, too, it is pinned. What is left to the provider,
-    ``held`` messages or its own compaction (see ``left_to_provider``), is the beginning of the head.
+    Without a query and a user message, everything counts as the current turn. ``notes`` are positions of user or system
+    messages that are always sent, belong to no turn and are no question. A summary of folded messages is no question
+    either: it goes with the turn that it is in, before the first question with the head, and where it covers rounds of
+    the current turn, too, it is a note. What is left to the provider, ``held`` messages or its own compaction (see
+    ``left_to_provider``), is the beginning of the head. The current turn cannot be excluded.
     """
     messages = tuple(messages)
     left = left_to_provider(messages, held=held)
-    pins = tuple(at for at in checked_pins(messages, pinned) if at >= left.stop)
+    notes = tuple(sorted({at for at in notes if at >= left.stop}))
     summaries = tuple(at for at in summaries_in(messages) if at >= left.stop)
-    seen = as_said(messages, pinned=pins, summaries=summaries, left=left.stop)
+    seen = as_said(messages, notes=notes, summaries=summaries, left=left.stop)
     asked = "" if all_past else query  # which no turn holds
     conversation = split_current_turn(seen, query=asked)
     needed = summaries_needed(messages, summaries, conversation.current)
     if needed:
-        pins = tuple(sorted({*pins, *needed}))
-        seen = as_said(messages, pinned=pins, summaries=summaries, left=left.stop)
+        notes = tuple(sorted({*notes, *needed}))
+        seen = as_said(messages, notes=notes, summaries=summaries, left=left.stop)
         conversation = split_current_turn(seen, query=asked)
     head, current = conversation.head, conversation.current
     if query is None and current is None and len(messages) > left.stop:
         head, current = tuple(range(left.stop)), Turn(messages[left.stop :], left.stop, len(messages))
     text = query if query is not None else current.user_text if current else ""
     inside = range(current.start, current.stop) if current else ()
-    in_head = frozenset(head)
-    apart = tuple(at for at in pins if at not in in_head and at not in inside)
-    return History(messages, seen, head, apart, conversation.past, current, text.strip(), summaries, left)
+    in_head, exclude = frozenset(head), frozenset(exclude)
+    history = History(
+        messages,
+        seen,
+        tuple(at for at in head if at < left.stop or at not in exclude),
+        tuple(at for at in notes if at not in in_head and at not in inside),
+        tuple(turn for turn in conversation.past if not any(at in exclude for at in range(turn.start, turn.stop))),
+        current,
+        text.strip(),
+        summaries,
+        left,
+    )
+    return with_pins(history, pinned)
+
+
+def with_pins(history: History, pinned: Collection[int], *, trim: bool = True) -> History:
+    """Return a conversation with further pins.
+
+    A pinned message of the user brings the answer of its turn along, so that both sides still take turns; without the
+    rest of the turn the answer is cut to its beginning. A message of a system goes alone, and any other one keeps its
+    turn.
+
+    Args:
+        history: the conversation.
+        pinned: positions.
+        trim: whether answers may be cut.
+    """
+    pins, required = dict(history.pinned), {*history.required}
+    for at in {*pinned}.difference(history.notes):
+        number = bisect_right(history.past, at, key=attrgetter("start")) - 1
+        turn, message = history.past[number] if number >= 0 else None, history.messages[at]
+        if turn is None or at >= turn.stop:
+            continue
+        if message.role in ("user", "system"):
+            pins[at] = message
+        else:
+            required.add(number)
+        last = history.messages[turn.stop - 1]
+        if message.role == "user" and last.role == "assistant" and not last.tool_calls:
+            pins[turn.stop - 1] = beginning_of(last) if trim else last
+    return history._replace(pinned=tuple(sorted(pins.items())), required=tuple(sorted(required, reverse=True)))
 
 
 def select_past(
@@ -163,31 +240,50 @@ def select_past(
     config: HistoryConfig,
     fixed_tokens: int = 0,
     window_from: int = 0,
-    previous: HistoryView | None = None,
-    earlier: HistoryView | None = None,
     window_tokens: int | None = None,
-    policy: PromptPolicy | None = None,
+    state: ThreadState | None = None,
+    opening: Any = None,
+    prices: ModelPrices | None = None,
+    now: float | None = None,
     around: Around = NOTHING_AROUND,
     can_recall: bool = True,
 ) -> HistoryView:
     """Return the view of a conversation that :func:`read_history` has read; the rest as for :func:`select_history`.
 
-    ``window_tokens`` is what the model reads at once, for a ``token_budget`` of None. A ``policy`` says what stays of
-    what was sent before, ``around`` which of the fixed tokens do not always stand first and stay as they are, and
-    ``can_recall`` whether the question may be sent in another form.
+    With the strategy ``window`` no message before ``window_from`` is kept, unless its turn ends behind it. What the
+    model reads at once, ``window_tokens``, is for a ``token_budget`` of None; ``opening`` is the framework's object
+    that opened the current turn. ``around`` says which of the fixed tokens do not always stand first and stay as they
+    are, and ``can_recall`` whether the question may be sent in another form.
     """
     with stage(PAST) as seen:
         budget = config.token_budget or budget_for_window(window_tokens)
         fixed_tokens += config.reserve_tokens
-        policy = None if config.mode == "window" else policy
-        prices = policy.prices if policy else None
-        costs = Costs(history, gatekeeper.token_counter, config.run, budget, fixed_tokens, prices)
+        if state is None and config.strategy == "cache":
+            state = ThreadState()
+        policy = None
+        if state is not None and config.strategy != "window":
+            policy = PromptPolicy(
+                prices=config.prices or prices or UNKNOWN,
+                state=state.policy,
+                now=now,
+                is_thrifty=config.strategy != "cache",
+            )
+        before = state.view if state else None
+        previous = before if state and state.is_same_run(history, opening) else None
+        rest = (gatekeeper.token_counter, config.run, budget, fixed_tokens, policy.prices if policy else None)
+        costs = Costs(history, *rest)
+        if config.pin_instructions and config.strategy in ("gate", "fill"):
+            pinned = _with_instructions(history, config, costs.room_at_start, gatekeeper.token_counter)
+            if pinned is not history:
+                history, costs = pinned, Costs(pinned, *rest)
         account = ThreadAccount(policy, costs, around, can_recall=can_recall) if policy else None
         chosen = _chosen_before(previous, history) if previous else None
-        is_careful = account is not None and config.posture == "careful"
+        coverage = gatekeeper.config.coverage if config.coverage is None else config.coverage
         try:
             gatekeeper.sync(history.past)
-            costs.past = gatekeeper.turn_tokens
+            costs.set_past(gatekeeper.turn_tokens)
+            if account and config.strategy == "fill" and sum(costs.past) <= costs.room_at_start:
+                account.keep_everything()
             if chosen is None:
                 chosen = choose_past(
                     history,
@@ -196,37 +292,40 @@ def select_past(
                     config,
                     room=costs.room_at_start,
                     history_tokens=costs.tokens_at_start,
-                    is_careful=is_careful,
+                    coverage=policy.selection_coverage(coverage) if policy else coverage,
                     window_from=window_from,
-                    earlier=dict(earlier.replaced) if earlier and not is_careful else {},
                 )
                 if account:
                     chosen = account.choose(chosen)
         except Exception as error:
             if config.on_error == "raise":
                 raise
-            costs.past = [max(1, count_messages(t.messages, token_counter=costs.counter)) for t in history.past]
+            costs.set_past([max(1, count_messages(t.messages, token_counter=costs.counter)) for t in history.past])
             newest = Choice(newest_turns(costs.past, budget_tokens=costs.room_at_start)[::-1], "fallback", "")
             chosen = (chosen or newest)._replace(status="fallback", reason=_where(error), selection=None)
-        failed = {*range(earlier.turn_count + 1)}.difference(earlier.turns) if earlier else ()
+        failed = {*range(before.turn_count + 1)}.difference(before.turns) if before else ()
         view = costs.view(chosen._replace(turns=without_loose_questions(chosen.turns, history, failed=failed)))
         if account:
             view = account.billed(view, previous)
+        if state is not None:
+            known = None if view.status == "fallback" else history  # what failed starts from nothing
+            view = view._replace(state=ThreadState(account.state if account else state.policy, known, view, opening))
         seen.tell(view.facts)
     return view
 
 
-def policy_of(
-    config: HistoryConfig, state: PolicyState, *, prices: ModelPrices | None, now: float | None
-) -> PromptPolicy:
-    """Return the policy of one call."""
-    return PromptPolicy(
-        prices=config.prices or prices or UNKNOWN,
-        state=state,
-        now=now,
-        is_thrifty=config.posture == "thrifty",
-        first_cut_at=config.passthrough_below,
-    )
+def _with_instructions(history: History, config: HistoryConfig, room: int, counter: TokenCounter) -> History:
+    """Return a conversation with its instructions as pins, as far as they fit in their part of the room."""
+    trim = config.gatekeeper is None or config.gatekeeper.trim
+    most = room // _INSTRUCTIONS_PART
+    for at in instructions_in(history.past, in_an_agent=has_tool_calls(history.past)):
+        pinned = with_pins(history, [at], trim=trim)
+        before = {place for place, _ in history.pinned}
+        most -= sum(count_message(one, token_counter=counter) for place, one in pinned.pinned if place not in before)
+        if most < 0:
+            break
+        history = pinned
+    return history
 
 
 def _chosen_before(view: HistoryView, history: History) -> Choice:
@@ -238,17 +337,13 @@ def _chosen_before(view: HistoryView, history: History) -> Choice:
     return Choice(turns, status, view.reason, view.selection, view.chosen_tokens, cuts, view.told)
 
 
-def _check_arguments(
-    messages: object, gatekeeper: object, config: object, previous: object, earlier: object, **numbers: object
-) -> None:
+def _check_arguments(messages: object, gatekeeper: object, state: object, **numbers: object) -> None:
     if isinstance(messages, (str, bytes)) or not isinstance(messages, Sequence):
         wanted = "a list of messages or dicts, [] for a new conversation"
         raise TypeError(f"messages must be {wanted}, got {type(messages).__name__}")
     for name, value, kind in (
         ("gatekeeper", gatekeeper, ContextGatekeeper),
-        ("config", config, HistoryConfig),
-        ("previous", previous, HistoryView | None),
-        ("earlier", earlier, HistoryView | None),
+        ("state", state, ThreadState | None),
     ):
         if not isinstance(value, kind):
             expected = getattr(kind, "__name__", kind)

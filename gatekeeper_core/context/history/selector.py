@@ -15,21 +15,23 @@ from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import replace
 from itertools import groupby
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, TypeVar
 
 from gatekeeper_core.caching import LruCache
 from gatekeeper_core.context.history.account import NOTHING_AROUND, Around
-from gatekeeper_core.context.history.modes import History, HistoryConfig
-from gatekeeper_core.context.history.policy import PolicyState
+from gatekeeper_core.context.history.pins import Pins, check_pins, positions_of
+from gatekeeper_core.context.history.policy import PolicyState, PromptPolicy
 from gatekeeper_core.context.history.recall import NOTHING_EARLIER, RECALL_BUDGET_TOKENS, recall_turns
-from gatekeeper_core.context.history.select import policy_of, read_history, select_past
-from gatekeeper_core.context.history.view import HistoryView
+from gatekeeper_core.context.history.select import read_history, select_past
+from gatekeeper_core.context.history.strategies import HistoryConfig
+from gatekeeper_core.context.history.view import HistoryView, ThreadState
 from gatekeeper_core.context.tool_results.thread_memories import thread_name
 from gatekeeper_core.embedding import Embedder
 from gatekeeper_core.encoder import TextEncoder, encoder_of
-from gatekeeper_core.events import HISTORY, LEFT_OUT, NO_ROOM, STATE_LOST, USAGE, WINDOW_UNKNOWN, Event, Level
+from gatekeeper_core.events import CHEAPER, HISTORY, LEFT_OUT, NO_ROOM, STATE_LOST, USAGE, WINDOW_UNKNOWN, Event, Level
 from gatekeeper_core.messages import Message
 from gatekeeper_core.observation import stage, tell
+from gatekeeper_core.pricing.cache import MOST
 from gatekeeper_core.pricing.prices import UNKNOWN, ModelPrices
 from gatekeeper_core.pricing.usage import Usage
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
@@ -49,28 +51,27 @@ _ALARMING = ("over_budget", "fallback")
 """Statuses whose records are warnings."""
 
 
+_COMPARED_QUESTIONS = 20
+"""Questions of a thread from which on what they cost is compared. Source: ours; fewer say little of the next ones."""
+
+_CHEAPER = 0.9
+"""Share of the price at which another strategy is worth a word."""
+
 _NAMELESS = 16
 """Conversations without a name that may open alike and go on side by side. Source: ours."""
 
-_KEPT_IN_COPIES = ("_read", "_write", "_config", "_count", "_budget_setting", "_clock", "_states", "_encoder")
-
-
-class LastCall(NamedTuple):
-    """The state of a thread after a call.
-
-    Attributes:
-        policy: the account of what the provider has cached.
-        history: the parts of the conversation; None where the next call starts from nothing.
-        view: the view, None before the first.
-        made_for: everything else that the view depends on: question, pinned positions, budget.
-        opening: the framework's object that opened the current turn.
-    """
-
-    policy: PolicyState = PolicyState()
-    history: History | None = None
-    view: HistoryView | None = None
-    made_for: tuple[object, ...] = ()
-    opening: Any = None
+_KEPT_IN_COPIES = (
+    "_read",
+    "_write",
+    "_config",
+    "_count",
+    "_budget_setting",
+    "_clock",
+    "_states",
+    "_encoder",
+    "_pinned",
+    "_exclude",
+)
 
 
 class ThreadEntry:
@@ -83,8 +84,10 @@ class ThreadEntry:
         gatekeeper: the index over the past turns, None before the first selection.
         last: the state after the last call.
         before: the state before it, for a view that was not sent.
+        made_for: what the last view depends on beside the messages: question, pinned positions, budget.
         prices: of the model that was called last.
         has_left_out: whether a turn was left out before.
+        has_compared: whether a cheaper strategy was named before.
     """
 
     def __init__(self, config: HistoryConfig) -> None:
@@ -92,9 +95,11 @@ class ThreadEntry:
         self.lock = threading.Lock()
         self.messages: tuple[Message, ...] = ()
         self.gatekeeper: ContextGatekeeper | None = None
-        self.last = self.before = LastCall()
+        self.last = self.before = ThreadState()
+        self.made_for: tuple[object, ...] = ()
         self.prices = UNKNOWN
         self.has_left_out = False
+        self.has_compared = False
 
     def is_beginning_of(self, messages: tuple[Message, ...]) -> bool:
         """Return whether the messages of the last call are the first of these."""
@@ -124,6 +129,9 @@ class ThreadSelector(Generic[Item]):
             selectors may share a ``TextEncoder``. The vectors of a long history that is new are made over several
             calls, as the time of one allows, the newest turns first; where they fail or are late, words decide. None:
             words alone.
+        pinned: messages that are always sent, by position, by id, or a function of a message of the framework; see
+            ``select_history``. A position that a list does not reach is passed over.
+        exclude: messages that are never sent, likewise.
 
     Raises:
         TypeError: an argument has the wrong type.
@@ -152,9 +160,13 @@ class ThreadSelector(Generic[Item]):
         clock: Callable[[], float] = time.time,
         states: RecordStore | None = None,
         embedder: Embedder | TextEncoder | None = None,
+        pinned: Pins = (),
+        exclude: Pins = (),
     ) -> None:
         if config is not None and not isinstance(config, HistoryConfig):
             raise TypeError(f"config must be a HistoryConfig, got {type(config).__name__}")
+        check_pins("pinned", pinned)
+        check_pins("exclude", exclude)
         if not callable(read):
             raise TypeError(f"read must be callable, got {type(read).__name__}")
         self._read = read
@@ -166,6 +178,7 @@ class ThreadSelector(Generic[Item]):
         self._count = checked_counter(token_counter)
         self._budget_setting = budget_setting
         self._clock = clock
+        self._pinned, self._exclude = pinned, exclude
         self._states = states
         self._encoder = encoder_of(embedder)
         self._forget()
@@ -224,7 +237,7 @@ class ThreadSelector(Generic[Item]):
         config: HistoryConfig | None = None,
         fixed_tokens: int = 0,
         window_tokens: int | None = None,
-        pinned: Collection[int] = (),
+        notes: Collection[int] = (),
         window_from: int = 0,
         all_past: bool = False,
         held: int = 0,
@@ -243,8 +256,8 @@ class ThreadSelector(Generic[Item]):
             config: other settings for this call; None: those of the selector, which know the name of the thread.
             query: the question; None: the last user message.
             fixed_tokens: what is sent besides; ``reserve_tokens`` comes on top.
-            pinned: positions that are always kept.
-            window_from: in mode ``window`` the position of the first message that may be kept.
+            notes: positions of messages that are always kept and are no question; see ``read_history``.
+            window_from: with the strategy ``window`` the position of the first message that may be kept.
             window_tokens: what the model of this call reads at once, where no budget is set; None: not known.
             all_past: whether no turn is the current one, though the last one may hold the query: it is asked elsewhere.
             held: so many messages the provider keeps itself; see ``left_to_provider``.
@@ -264,7 +277,11 @@ class ThreadSelector(Generic[Item]):
             state = self._threads.get_or_put(key, lambda: ThreadEntry(self._config_of(thread)))
             with state.lock:
                 try:
-                    said = {"query": query, "pinned": tuple(pinned), "all_past": all_past, "held": held}
+                    pins = {
+                        "pinned": [at for at in positions_of(items, self._pinned) if at < len(items)],
+                        "exclude": positions_of(items, self._exclude),
+                    }
+                    said = {"query": query, "notes": tuple(notes), **pins, "all_past": all_past, "held": held}
                     sizes = {
                         "fixed_tokens": fixed_tokens,
                         "window_tokens": window_tokens,
@@ -274,10 +291,10 @@ class ThreadSelector(Generic[Item]):
                     }
                     state.prices = (config or state.config).prices or prices or UNKNOWN
                     if thread is None and not state.is_beginning_of(messages):  # another conversation had the place
-                        state.last, state.has_left_out = LastCall(), False
+                        state.last, state.has_left_out = ThreadState(), False
                     with self._shared(thread, tenant, state):
                         if again:
-                            state.last = state.before
+                            state.last, state.made_for = state.before, ()
                         if stored is not None and stored.is_after(state.last.policy):
                             state.last = state.last._replace(policy=stored)
                         view = self._view(state, items, messages, config or state.config, said, sizes)
@@ -288,6 +305,7 @@ class ThreadSelector(Generic[Item]):
                 if not (state.has_left_out or self._config.shadow) and view.left_out:
                     state.has_left_out = True
                     tell(LEFT_OUT, **_left_out(view))
+                self._compare(view, state, config or state.config)
                 level: Level = "WARNING" if view.status in _ALARMING else "INFO"
                 seen.tell(lambda: {**view.facts(), "shadow": self._config.shadow}, level=level)
         self._last_view = view
@@ -305,7 +323,7 @@ class ThreadSelector(Generic[Item]):
         if state is None or self._config.shadow:
             return
         with state.lock, self._shared(thread, tenant, state):
-            policy = policy_of(state.config, state.last.policy, prices=state.prices, now=None)
+            policy = PromptPolicy(prices=state.prices, state=state.last.policy)
             state.last = state.last._replace(policy=policy.corrected(usage))
             tell(
                 USAGE,
@@ -339,11 +357,10 @@ class ThreadSelector(Generic[Item]):
         """Return the view for a question: the one made last where nothing that it depends on has changed."""
         check_tokens("fixed_tokens", sizes["fixed_tokens"])
         state.messages, last = messages, state.last
-        made_for = (said, sizes, config.token_budget, config.floor)
-        if last.view and last.history and last.history.messages == messages and last.made_for == made_for:
+        made_for = (said, sizes, config.token_budget, config.keep_newest)
+        if last.view and last.history and last.history.messages == messages and state.made_for == made_for:
             return last.view
         history = read_history(messages, **said)
-        opening = items[history.current.start] if history.current else None
         if state.gatekeeper is None:  # each call brings its budget along
             state.gatekeeper = ContextGatekeeper(
                 config=self._config.gatekeeper, token_counter=self._count, embedder=self._encoder
@@ -352,16 +369,16 @@ class ThreadSelector(Generic[Item]):
             history,
             gatekeeper=state.gatekeeper,
             config=config,
-            previous=last.view if _same_run(last, history, opening) else None,
-            earlier=last.view,
-            policy=policy_of(config, last.policy, prices=state.prices, now=self._clock()),
+            state=last,
+            opening=items[history.current.start] if history.current else None,
+            prices=state.prices,
+            now=self._clock(),
             **sizes,
         )
-        policy, view = view.state or last.policy, view._replace(state=None)
-        state.before, state.last = last, LastCall(policy, history, view, made_for, opening)
+        state.before, state.last, state.made_for = last, view.state or last, made_for
         if view.status == "fallback":  # what failed may have left the index between two turns
-            state.gatekeeper, state.last = None, state.last._replace(history=None)
-        return view
+            state.gatekeeper = None
+        return state.last.view or view
 
     @contextmanager
     def _shared(self, thread: Hashable, tenant: str, state: ThreadEntry) -> Iterator[None]:
@@ -406,6 +423,20 @@ class ThreadSelector(Generic[Item]):
             if 0 < needed >= budget_within(self._count, budget):
                 self._warned |= {NO_ROOM}
                 tell(NO_ROOM, setting=setting, needed_tokens=needed, budget_tokens=budget)
+
+    def _compare(self, view: HistoryView, state: ThreadEntry, config: HistoryConfig) -> None:
+        """Say once for a thread that another strategy is cheaper by more than a tenth, where its prices are known."""
+        bill, questions = view.bill, state.last.policy.questions
+        if bill is None or state.has_compared or questions < _COMPARED_QUESTIONS or state.prices == UNKNOWN:
+            return
+        is_cache = config.strategy == "cache"
+        cheaper, dollars = ("gate", bill.gate_paid) if is_cache else ("cache", MOST * bill.everything_paid)
+        if dollars < _CHEAPER * bill.paid:
+            state.has_compared = True
+            paid = round(bill.paid, 4)
+            tell(
+                CHEAPER, strategy=config.strategy, cheaper=cheaper, cheaper_dollars=round(dollars, 4), paid_dollars=paid
+            )
 
     def _config_of(self, thread: Hashable) -> HistoryConfig:
         """Return the settings, with the name of the thread where a compressor wants to know it."""
@@ -466,20 +497,3 @@ def _left_out(view: HistoryView) -> dict[str, Any]:
     spans = (f"{run[0]}-{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs)
     facts = {"turns_left_out": len(view.left_out), "turn_count": view.turn_count}
     return {**facts, "left_out": ", ".join(spans), "cause": view.cause}
-
-
-def _same_run(last: LastCall, history: History, opening: Item | None) -> bool:
-    """Return whether the model is still at work on the current turn of the call before.
-
-    Some agents write their state around the text of the user's message, in place: then the object is the same, and it
-    holds the question of before.
-    """
-    before = last.history
-    if before is None or before.current is None or history.current is None or before.past != history.past:
-        return False
-    if len(history.current.messages) < len(before.current.messages):
-        return False  # a run only grows: this one was taken back to try again
-    asked, was_asked = history.current.user_text, before.current.user_text
-    is_same = opening is not None and opening is last.opening  # with the question at its end; else it was edited
-    wrapped = is_same and before.query != "" and asked.rstrip().endswith(before.query)
-    return asked == was_asked or wrapped

@@ -1,18 +1,19 @@
-"""What the model gets to read of a conversation, and the list that is sent."""
+"""What the model gets to read of a conversation, what the next call needs to know of it, and the list that is sent."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+from gatekeeper_core.context.history.policy import PolicyState
 from gatekeeper_core.errors import ConfigError
 
 if TYPE_CHECKING:
-    from gatekeeper_core.context.history.modes import HistoryStatus
-    from gatekeeper_core.context.history.policy import CallBill, PolicyState
+    from gatekeeper_core.context.history.policy import CallBill
+    from gatekeeper_core.context.history.strategies import History, HistoryStatus
     from gatekeeper_core.selection.result import Selection
 
-__all__ = ["HistoryView", "keep"]
+__all__ = ["HistoryView", "ThreadState", "keep"]
 
 _Item = TypeVar("_Item")
 
@@ -43,8 +44,10 @@ class HistoryView(NamedTuple):
         margin: how far a prompt may lie over its estimate, as a share of it: so much of the budget was kept free.
         told: earlier turns, as a text that stands before the question in the message that replaces it; "" for none.
         bill: what the call costs and why the past is sent so; None where no state was given.
-        state: what the policy is to be given for the next call of this thread; None where it was given none.
+        state: for the next call of this thread; None where this call was given none, unless the strategy is ``cache``.
         message_count: messages in the caller's list.
+        pinned: positions of the messages of past turns that are kept whatever the question says: those that the caller
+            pins, and standing instructions.
     """
 
     kept: tuple[int, ...]
@@ -64,13 +67,14 @@ class HistoryView(NamedTuple):
     margin: float = 0.0
     told: str = ""
     bill: CallBill | None = None
-    state: PolicyState | None = None
+    state: ThreadState | None = None
     message_count: int = 0
+    pinned: tuple[int, ...] = ()
 
     @property
     def cause(self) -> str:
-        """How the past was chosen and why, in the words of the bill; in those of the status where that says more."""
-        if self.bill and self.status in ("selected", "passthrough"):
+        """How the past was chosen and why: with a body that is cached in the words of the bill, else of the status."""
+        if self.bill and self.bill.action != "fresh" and self.status in ("selected", "passthrough"):
             return f"{self.bill.action}: {self.bill.reason}"
         return f"{self.status}: {self.reason}" if self.reason else self.status
 
@@ -88,6 +92,7 @@ class HistoryView(NamedTuple):
             "reason": self.reason,
             "decision": self.selection.gate.decision if self.selection else None,
             "messages_kept": len(self.kept),
+            "messages_pinned": len(self.pinned),
             "message_count": self.message_count,
             "messages_folded": len(self.folded),
             "messages_replaced": len(self.replaced),
@@ -104,6 +109,59 @@ class HistoryView(NamedTuple):
         }
 
 
+class ThreadState(NamedTuple):
+    """What a call passes on to the next call of the same thread: give the ``state`` of the view before.
+
+    Attributes:
+        policy: the account of what the provider has cached.
+        history: the parts of the conversation; None where the next call starts from nothing.
+        view: the view, None before the first.
+        opening: the framework's object that opened the current turn.
+    """
+
+    policy: PolicyState = PolicyState()
+    history: History | None = None
+    view: HistoryView | None = None
+    opening: Any = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what another process needs to go on, JSON-ready: the account, without a word of the conversation.
+
+        >>> ThreadState.from_dict(ThreadState().to_dict()) == ThreadState()
+        True
+        """
+        return self.policy.to_dict()
+
+    @classmethod
+    def from_dict(cls, stored: object) -> ThreadState:
+        """Return a state that was stored.
+
+        Raises:
+            ConfigError: it is not one of this version of the library: begin with ``ThreadState()``.
+        """
+        return cls(PolicyState.from_dict(stored))
+
+    def is_same_run(self, history: History, opening: Any) -> bool:
+        """Return whether the model is still at work on the current turn of the call before.
+
+        Some agents write their state around the text of the user's message, in place: then the object is the same, and
+        it holds the question of before.
+
+        Args:
+            history: the conversation now.
+            opening: the framework's object that opens its current turn.
+        """
+        before = self.history
+        if before is None or before.current is None or history.current is None or before.past != history.past:
+            return False
+        if len(history.current.messages) < len(before.current.messages):
+            return False  # a run only grows: this one was taken back to try again
+        asked, was_asked = history.current.user_text, before.current.user_text
+        is_same = opening is not None and opening is self.opening  # with the question at its end; else it was edited
+        wrapped = is_same and before.query != "" and asked.rstrip().endswith(before.query)
+        return asked == was_asked or wrapped
+
+
 def keep(messages: Sequence[_Item], view: HistoryView) -> list[_Item]:
     """Return what is sent of a list: the caller's own objects, and the view's where it sends one in another form.
 
@@ -115,11 +173,10 @@ def keep(messages: Sequence[_Item], view: HistoryView) -> list[_Item]:
         TypeError: ``view`` is no ``HistoryView``.
         ConfigError: the list has another length than the one that the view was made from.
 
-    >>> from gatekeeper_core import ContextGatekeeper, HistoryConfig, select_history
+    >>> from gatekeeper_core import HistoryConfig, select_history
     >>> talk = [{"role": "user", "content": "The Redis port is 6380."}, {"role": "assistant", "content": "Noted."}]
     >>> talk += [{"role": "user", "content": "New topic: how long does bread bake?"}]
-    >>> config = HistoryConfig(passthrough_below=0)
-    >>> keep(talk, select_history(talk, gatekeeper=ContextGatekeeper(), config=config)) == talk[2:]
+    >>> keep(talk, select_history(talk, config=HistoryConfig(passthrough_below=0))) == talk[2:]
     True
     """
     if not isinstance(view, HistoryView):

@@ -9,13 +9,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from gatekeeper_core.caching import LruCache
 from gatekeeper_core.context.compaction.rounds import as_summary
-from gatekeeper_core.context.history.modes import HistoryConfig, OnError
 from gatekeeper_core.context.history.select import read_history
+from gatekeeper_core.context.history.strategies import HistoryConfig, OnError
 from gatekeeper_core.context.prompt.builder import ContextBuilder
 from gatekeeper_core.context.thread.thread import Thread
 from gatekeeper_core.context.tool_results.thread_memories import thread_name
@@ -251,7 +251,7 @@ def check_beside_builder(
 
     >>> check_beside_builder(HistoryConfig(token_budget=None, shadow=True), token_budget=None)
     """
-    config, default = replace(config, floor_turns=config.floor), HistoryConfig(token_budget=token_budget, floor_turns=0)
+    default = HistoryConfig(token_budget=token_budget)
     beside = [field.name for field in fields(config) if getattr(config, field.name) != getattr(default, field.name)]
     named = [name for name in beside if name not in _BESIDE_BUILDER]
     options = {"token_counter": token_counter, "embedder": embedder}

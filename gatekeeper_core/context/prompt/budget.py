@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields
 from typing import NamedTuple, get_args
 
-from gatekeeper_core.context.history.modes import HistoryConfig
+from gatekeeper_core.context.history.strategies import RECENT_TURNS, HistoryConfig
 from gatekeeper_core.errors import ConfigError, check_range
 from gatekeeper_core.text import Locale
 from gatekeeper_core.tokens import check_tokens
@@ -83,19 +83,19 @@ class ContextBuilderConfig:
 
     Attributes:
         total_budget: tokens of the whole prompt, >= 1. Source: specification 001-55.
-        sliding_window_size: most turns of the window in mode ``window``, >= 0. Source: specification 001-56.
+        sliding_window_size: most turns of the window with the strategy ``window``, >= 0. Source: specification 001-56.
         enable_summary: whether the thread is summarised. Source: specification 001-57, as the next three.
         enable_memory_retrieval: whether long-term memories are searched, and made from what the user says.
         enable_tool_result_compression: whether tool results are made smaller: past ones always, those of the current
             run where they are longer than ``max_message_tokens`` or have no room.
         enable_instruction_pinning: whether the pin comes last in each prompt: the question again, and the task as it is
             at this step. None: where you build the prompt, and not for agents, whose frameworks may set a cache mark on
-            the newest message, or add others behind it. False: nothing is kept of the task either. Threads shorter than
-            ``history.passthrough_below`` have none.
+            the newest message, or add others behind it. False: nothing is kept of the task either.
         shares: the parts of the budget.
-        history: how past turns are chosen, by default ``hybrid``: the newest turns, and what the question needs of the
-            others. Source: requirement C5. ``token_budget``, ``reserve_tokens``, ``shadow`` and ``run`` are the
-            builder's own, and so is ``floor_turns`` of mode ``window``: they are refused here.
+        history: how past turns are chosen, by default the three newest, and what the question needs of the others.
+            Source: requirement C5. ``token_budget``, ``reserve_tokens``, ``shadow`` and ``run`` are the builder's own,
+            and so is ``keep_newest`` of the strategy ``window``: they are refused here. ``pin_instructions`` has no
+            effect: the builder has parts of its own for them.
         redistribute: whether unused shares flow to the turns, and the system prompt and the question borrow what they
             need. False: each part is cut to its share, and the cut is marked. Source: requirement 001-49.
         cache_friendly: whether what changes from build to build (volatile system parts, summary, memories) stands
@@ -117,7 +117,7 @@ class ContextBuilderConfig:
     enable_tool_result_compression: bool = True
     enable_instruction_pinning: bool | None = None
     shares: BudgetShares = field(default_factory=BudgetShares)
-    history: HistoryConfig = field(default_factory=lambda: HistoryConfig(mode="hybrid"))
+    history: HistoryConfig = field(default_factory=lambda: HistoryConfig(keep_newest=RECENT_TURNS))
     redistribute: bool = True
     cache_friendly: bool = False
     fencing: bool = True
@@ -145,8 +145,8 @@ class ContextBuilderConfig:
                 raise TypeError(f"ContextBuilderConfig.{name} must be a {kind.__name__}, got {got}")
         given, default = self.history, HistoryConfig()
         refused = {name: use for name, use in _ELSEWHERE.items() if getattr(given, name) != getattr(default, name)}
-        if given.mode == "window" and given.floor_turns is not None:
-            refused["floor_turns"] = "use sliding_window_size"
+        if given.strategy == "window" and given.keep_newest is not None:
+            refused["keep_newest"] = "use sliding_window_size"
         if refused:
             named = "; ".join(f"{name} ({use})" for name, use in refused.items())
             raise ConfigError(f"ContextBuilderConfig.history has settings that do not go with a builder: {named}")

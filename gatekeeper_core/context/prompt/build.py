@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 from gatekeeper_core.context.compaction.conversation import ContextCompressor
 from gatekeeper_core.context.compaction.run import RunConfig
 from gatekeeper_core.context.history.account import Around
-from gatekeeper_core.context.history.modes import RECENT_TURNS
+from gatekeeper_core.context.history.strategies import RECENT_TURNS
 from gatekeeper_core.context.prompt.lookups import BoundedCompressor, Derived, LookUp, Setup
 from gatekeeper_core.context.prompt.parts import Sections, SystemPrompt
 from gatekeeper_core.context.prompt.rendering import OPENING
@@ -112,8 +112,8 @@ class Build:
         self._config = config = setup.config
         self._count = setup.count
         self._thread = thread
-        floor = setup.selector.config.floor_turns
-        self._recent = RECENT_TURNS if floor is None else floor
+        newest = setup.selector.config.keep_newest
+        self._recent = RECENT_TURNS if newest is None else newest
         self._turns = last_turns(thread.messages, self._recent + 1)  # an open turn counts besides
         self._prompt = prompt
         self._look = LookUp(timeout_seconds=config.call_timeout_ms / 1000)
@@ -155,7 +155,7 @@ class Build:
             BudgetError: what must be sent is over the budget by itself.
         """
         config = self._config
-        tell(BUILD_STARTED, budget_tokens=config.total_budget, history=config.history.mode, log=self._debug)
+        tell(BUILD_STARTED, budget_tokens=config.total_budget, history=config.history.strategy, log=self._debug)
         self._known = self._look_up()
         self._upto_seq = self._known.summary.upto_seq if self._known.summary else -1
         self._covered = self._known.summary.covered_messages if self._known.summary else 0
@@ -185,7 +185,8 @@ class Build:
             if thread is not NO_THREAD:
                 start = self._window_start(self._recent)
                 known = self._setup.look_up(self._look, thread, self._prompt, window_start=start)
-                sent_from = start if config.history.mode != "gated" else self._window_start(0)
+                keeps_newest = config.history.strategy == "window" or config.history.keep_newest
+                sent_from = start if keeps_newest else self._window_start(0)
                 newest = range(sent_from, len(thread.messages))
                 known = known._replace(memories=self._untold(known.memories, newest))
             seen.tell(
@@ -281,9 +282,6 @@ class Build:
         request = self._request
         if not request.asked or request.waits or is_answered(request.messages):
             return ""
-        least = self._config.history.passthrough_below
-        if least and count_messages(request.messages, token_counter=self._count) < least:
-            return ""
         return pin_text(self._prompt)
 
     # --- reserve ----------------------------------------------------------------------------------------------------
@@ -356,8 +354,8 @@ class Build:
         window_from = self._request.first_behind(self._upto_seq) if "summary" in self._optional else 0
         selector, thread = self._setup.selector, self._thread
         config = replace(selector.config, run=self._run)
-        if config.mode == "hybrid" and self._config.enable_summary:
-            config = replace(config, floor_turns=self._floor_turns(window_from, config.floor))
+        if config.strategy != "window" and config.keep_newest and self._config.enable_summary:
+            config = replace(config, keep_newest=self._keep_newest(window_from, config.keep_newest))
         with waiting_within(self._look.waits):
             return selector.view(
                 self._request.messages,
@@ -373,14 +371,14 @@ class Build:
                 again=again,
             )
 
-    def _floor_turns(self, uncovered_from: int, floor: int) -> int:
-        """Return how many of the newest turns a hybrid history always sends: those that wait for the summary as well.
+    def _keep_newest(self, uncovered_from: int, least: int) -> int:
+        """Return how many of the newest turns are always sent: those that wait for the summary as well.
 
         Where there is none, the oldest of many turns wait longer than for a summary that can be had.
         """
         waiting = self._setup.summaries.config.message_threshold
         starts = self._request.starts
-        for count in range(floor, len(starts) - 1):
+        for count in range(least, len(starts) - 1):
             start = starts[-2 - count]
             waiting -= starts[-1 - count] - start
             if waiting < 0 or start < uncovered_from:

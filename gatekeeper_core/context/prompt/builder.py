@@ -19,7 +19,7 @@ from os import urandom
 from typing import TYPE_CHECKING, Any, cast
 
 from gatekeeper_core.caching import LruCache
-from gatekeeper_core.context.history.modes import HistoryConfig
+from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.context.memory.memory import LongTermMemory, keeps_memories
 from gatekeeper_core.context.prompt.budget import ContextBuilderConfig
 from gatekeeper_core.context.prompt.build import NO_THREAD, Build
@@ -255,7 +255,7 @@ class ContextBuilder:
         """
         plain = replace(
             self._setup.config,
-            history=HistoryConfig(mode="window"),
+            history=HistoryConfig(strategy="window"),
             sliding_window_size=10**9,
             enable_summary=False,
             enable_memory_retrieval=False,

@@ -181,9 +181,10 @@ class Setup:
 
     def __post_init__(self) -> None:
         config, count = self.config, self.count
-        history = replace(config.history, token_budget=config.total_budget)
-        if history.mode == "window":
-            history = replace(history, floor_turns=config.sliding_window_size)
+        # Instructions of the user are the builder's own parts: the summary has them, and the pin.
+        history = replace(config.history, token_budget=config.total_budget, pin_instructions=False)
+        if history.strategy == "window":
+            history = replace(history, keep_newest=config.sliding_window_size)
         self.selector = ThreadSelector["Message"](
             lambda message: message,
             write=lambda _, instead: instead,
@@ -222,7 +223,7 @@ class Setup:
         task = state = None
         if config.enable_instruction_pinning is not False:
             task = look.ask("task", lambda: self.tasks.get(thread))
-        if config.history.mode != "window":
+        if config.history.strategy != "window":
             state = look.ask("policy", lambda: _state_in(load_record(self.store, thread, POLICY_KIND)))
         memories: Sequence[MemoryHit] = ()
         if self.memory and thread.user and config.enable_memory_retrieval and prompt.strip():

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from gatekeeper_core import ContextGatekeeper
 from gatekeeper_core.context.compaction.run import RunConfig, ShrunkRun, shrink_run
-from gatekeeper_core.context.history.view import HistoryView
+from gatekeeper_core.context.history.view import HistoryView, ThreadState
 from gatekeeper_core.context.tool_results.compressor import ToolResultCompressor
 from gatekeeper_core.context.tool_results.context import ResultContext
 from gatekeeper_core.context.tool_results.digest import Digest, Task
@@ -254,13 +254,15 @@ def test_a_past_turn_that_a_large_result_displaced_does_not_come_back_when_that_
         for one in (calls(f"c{at}", arguments="{}        "[:10]), result(f"c{at}", "x" * size))
     ]
     gatekeeper, config = ContextGatekeeper(token_counter=len), RunConfig(keep_recent_rounds=1)
-    view: HistoryView | None = None
+    state = ThreadState()
     seen = []
     for stop in range(0, len(run) + 1, 2):
         messages = [*past, user("Redis"), *run[:stop]]
         settings = {"token_budget": 1_000, "run": config, "passthrough_below": 10**6}
-        view = view_of(messages, gatekeeper=gatekeeper, previous=view, **settings)
-        fresh = view_of(messages, **settings)
+        view = view_of(messages, gatekeeper=gatekeeper, state=state, **settings)
+        assert view.state is not None
+        state = view.state
+        fresh = view_of(messages, state=ThreadState(), **settings)
         assert (fresh.kept, fresh.replaced) == (view.kept, view.replaced)
         seen.append((len(view.turns), len(view.folded) // 2))
     assert seen == [(1, 0), (1, 0), (0, 1), (0, 2), (0, 3), (0, 4)]
@@ -311,9 +313,10 @@ def test_every_step_of_a_run_is_valid_and_the_past_and_the_run_only_shrink(
     for stop in range(1, len(run) + 1):
         messages = [*past, *run[:stop]]
         before = view
-        view = view_of(messages, gatekeeper=gatekeeper, token_budget=budget, previous=before, run=config)
+        state = before.state if before else ThreadState()
+        view = view_of(messages, gatekeeper=gatekeeper, token_budget=budget, state=state, run=config)
         if stop == resumed_at:
-            fresh = view_of(messages, token_budget=budget, run=config)
+            fresh = view_of(messages, token_budget=budget, state=ThreadState(), run=config)
             assert (fresh.kept, fresh.replaced, fresh.status) == (view.kept, view.replaced, view.status)
         prompt = sent(messages, view)
         assert (

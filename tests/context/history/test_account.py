@@ -33,7 +33,7 @@ def talk_of(talk: str, turns: int) -> list[dict[str, Any]]:
 
 
 def selector() -> ThreadSelector[Any]:
-    config = HistoryConfig(token_budget=100_000, prices=PRICES, on_error="raise")
+    config = HistoryConfig(strategy="cache", token_budget=100_000, prices=PRICES, on_error="raise")
     return ThreadSelector(Message.from_dict, write=lambda item, said: said.to_dict(), config=config, clock=lambda: 0.0)
 
 

@@ -6,11 +6,21 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gatekeeper_core import ContextGatekeeper, HistoryConfig, HistoryView, keep, mark_cached, select_history
+from gatekeeper_core import (
+    ContextGatekeeper,
+    HistoryConfig,
+    HistoryView,
+    ModelPrices,
+    keep,
+    mark_cached,
+    select_history,
+)
 from gatekeeper_core.context.history.cache_marks import plan_marks
-from gatekeeper_core.context.history.policy import PolicyState
+from gatekeeper_core.context.history.view import ThreadState
 from gatekeeper_core.native.cache_marks import marks_in
 from tests.native_lists import ANTHROPIC, EPHEMERAL, FORMATS, talk
+
+CACHED = ModelPrices(input=3, output=15, cache_read=0.3, cache_write=6, min_cached_tokens=64)
 
 
 def call(name: str) -> dict[str, Any]:
@@ -22,13 +32,16 @@ def result(name: str) -> dict[str, Any]:
 
 
 def told() -> list[dict[str, Any]]:
-    """Return a talk of three topics, whose turns are long enough to be cached."""
+    """Return a talk of several topics, whose turns are long enough to be cached."""
     return [
         {"role": role, "content": text}
-        for topic, fact in (("Redis", "It listens on port 6380."), ("organ", "Marta plays it."), ("bread", "Hot."))
+        for topic, fact in (
+            *(("Redis", "It listens on port 6380."), ("organ", "Marta plays it."), ("bread", "Hot.")),
+            *((topic, "Fine.") for topic in ("tea", "garden", "bicycle", "museum")),
+        )
         for role, text in (
             ("user", f"New topic: the {topic}?"),
-            ("assistant", f"The {topic}: {fact} " + "More of it, and more. " * 300),
+            ("assistant", f"The {topic}: {fact} " + "More of it, and more. " * 100),
         )
     ]
 
@@ -37,14 +50,14 @@ def marked(items: list[Any]) -> list[int]:
     return [at for at, item in enumerate(items) for _ in marks_in(item["content"])]
 
 
-def view_of(items: list[Any], state: PolicyState | None = None, **more: Any) -> HistoryView:
+def view_of(items: list[Any], state: ThreadState | None = None, **more: Any) -> HistoryView:
     config = HistoryConfig(passthrough_below=0, token_budget=20_000, **more)
     return select_history(items, gatekeeper=ContextGatekeeper(), config=config, state=state)
 
 
 def test_what_is_sent_is_marked_at_its_end_where_nothing_is_for_one_call_only() -> None:
     items = [*told(), {"role": "user", "content": "Which port has Redis?"}]
-    view = view_of(items, PolicyState())
+    view = view_of(items, ThreadState(), strategy="cache", prices=CACHED)
     sent = mark_cached(items, view)
     assert marked(sent) == [len(sent) - 1]
     assert all(one is other for one, other in zip(sent[:-1], keep(items, view)[:-1], strict=True))
@@ -53,9 +66,9 @@ def test_what_is_sent_is_marked_at_its_end_where_nothing_is_for_one_call_only() 
 
 def test_before_recalled_turns_the_body_is_marked() -> None:
     items = [*told(), {"role": "user", "content": "Which port has Redis?"}]
-    first = view_of(items, PolicyState())
+    first = view_of(items, ThreadState(), strategy="cache", prices=CACHED)
     items += [{"role": "assistant", "content": "6380."}, {"role": "user", "content": "Who plays the organ, and when?"}]
-    view = view_of(items, first.state)
+    view = view_of(items, first.state, strategy="cache", prices=CACHED)
     assert view.bill is not None
     assert view.bill.recalled == (1,)
     sent = mark_cached(items, view)
@@ -66,7 +79,7 @@ def test_before_recalled_turns_the_body_is_marked() -> None:
 def test_a_selection_for_one_call_gets_no_mark() -> None:
     items = [*told(), {"role": "user", "content": "Which port has Redis?"}]
     assert marked(mark_cached(items, view_of(items))) == []
-    assert marked(mark_cached(items, view_of(items, PolicyState(), posture="thrifty"))) == []
+    assert marked(mark_cached(items, view_of(items, ThreadState(), strategy="gate"))) == []
 
 
 def test_within_a_run_its_end_is_marked() -> None:
@@ -109,5 +122,5 @@ def test_lists_of_other_providers_come_back_as_keep_gives_them() -> None:
 def test_anthropic_takes_every_marked_list(seed: int) -> None:
     items = ANTHROPIC.write(talk(seed))
     config = HistoryConfig(passthrough_below=0, token_budget=400)
-    view = select_history(items, gatekeeper=ContextGatekeeper(), config=config, state=PolicyState())
+    view = select_history(items, gatekeeper=ContextGatekeeper(), config=config, state=ThreadState())
     assert ANTHROPIC.faults(mark_cached(items, view)) == []

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gatekeeper_core.context.history.earlier import question_at, told_inside, told_question
-from gatekeeper_core.context.history.modes import History
 from gatekeeper_core.context.history.recall import recall_earlier
 from gatekeeper_core.context.history.select import read_history
+from gatekeeper_core.context.history.strategies import History
 from gatekeeper_core.fences import fence
 from gatekeeper_core.messages import MediaPart, Message, TextPart, ToolCall, group_turns
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
@@ -97,7 +97,7 @@ def test_the_question_is_the_last_user_message_before_the_models_first() -> None
         Message("tool", "6380", tool_call_id="c1"),
     ]
     assert question_of(read_history([*past, *run[:3]])) == 4
-    assert question_of(read_history([*past, *run[:3]], pinned=[4])) == 3
+    assert question_of(read_history([*past, *run[:3]], notes=[4])) == 3
     assert question_of(read_history([*past, *run])) == 4
     assert question_of(read_history(past, query="Elsewhere?")) is None
     elsewhere, here = read_history(past, query="Elsewhere?"), read_history([*past, *run[:3]])

@@ -1,9 +1,9 @@
 from __future__ import annotations
 
 from gatekeeper_core.context.history.left import Left, left_to_provider
-from gatekeeper_core.context.history.modes import HistoryConfig
 from gatekeeper_core.context.history.select import select_history
 from gatekeeper_core.context.history.selector import ThreadSelector
+from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.context.history.view import HistoryView
 from gatekeeper_core.messages import COMPACTED, Message, ToolCall
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper

@@ -5,7 +5,15 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from gatekeeper_core import ContextGatekeeper, HistoryConfig, RunConfig, keep, read_messages, select_history
+from gatekeeper_core import (
+    ContextGatekeeper,
+    HistoryConfig,
+    RunConfig,
+    ThreadState,
+    keep,
+    read_messages,
+    select_history,
+)
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.tokens import count_messages
 from tests.native_lists import EPHEMERAL, FORMATS, TOPICS, Native, talk
@@ -42,8 +50,8 @@ def test_what_is_sent_is_accepted_and_the_callers_own(native: Native, seed: int,
 @given(seed=seeds, budget=st.integers(100, 3_000))
 def test_a_view_goes_on_from_the_one_before(native: Native, seed: int, budget: int) -> None:
     items = native.write(talk(seed))
-    view = view_of(items, budget)
-    again = view_of(items, budget, previous=view, earlier=view)
+    view = view_of(items, budget, state=ThreadState())
+    again = view_of(items, budget, state=view.state)
     assert (again.kept, again.turns) == (view.kept, view.turns)
     assert keep(items, again) == keep(items, view)
 
@@ -110,11 +118,13 @@ def test_what_a_provider_has_compacted_is_left_to_it() -> None:
 
 
 def test_a_compaction_is_left_to_the_provider_as_long_as_its_thread_goes_on() -> None:
-    items, gatekeeper, view = compacted_anthropic(), ContextGatekeeper(), None
+    items, gatekeeper, state = compacted_anthropic(), ContextGatekeeper(), ThreadState()
     config = HistoryConfig(token_budget=150, passthrough_below=0)
     for _ in range(3):
-        view = select_history(items, gatekeeper=gatekeeper, config=config, earlier=view)
-        again = select_history(items, gatekeeper=gatekeeper, config=config, previous=view)
+        view = select_history(items, gatekeeper=gatekeeper, config=config, state=state)
+        again = select_history(items, gatekeeper=gatekeeper, config=config, state=view.state)
+        assert view.state is not None
+        state = view.state
         assert again.kept == view.kept
         assert view.kept[:2] == (0, 1)
         assert view.tokens <= 150
@@ -205,8 +215,8 @@ def test_a_pinned_position_is_one_of_the_callers_list() -> None:
         {"role": "assistant", "content": "说完了。"},
         {"role": "user", "content": "New topic: how long does bread bake?"},
     ]
-    assert view_of(items, 60, pinned=[0]).kept == (0, 4)
+    assert view_of(items, 60, pinned=[0], keep_newest=0).kept == (0, 3, 4)
     with pytest.raises(ConfigError, match="pinned position 5 is not in a list of 5 messages"):
         view_of(items, 60, pinned=[5])
     with pytest.raises(TypeError, match="pinned must hold positions"):
-        view_of(items, 60, pinned=["0"])
+        view_of(items, 60, pinned=[0.0])

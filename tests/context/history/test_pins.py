@@ -1,21 +1,26 @@
-"""What is sent and is no question: pinned messages and summaries, before and after a selection."""
+"""Pinned and excluded messages, standing instructions, and messages that are no question."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
+from itertools import pairwise
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gatekeeper_core import ContextGatekeeper
+from gatekeeper_core import ContextGatekeeper, ThreadState, keep, select_history
 from gatekeeper_core.context.compaction.conversation import ContextCompressor
 from gatekeeper_core.context.compaction.rounds import Counts, FoldingConfig, fold, fold_rounds, reach_of, summary_of
 from gatekeeper_core.context.compaction.tool_loop import compact_messages
 from gatekeeper_core.context.history.pins import as_said, summaries_in, summaries_needed
 from gatekeeper_core.context.history.select import read_history
 from gatekeeper_core.context.history.view import HistoryView
-from gatekeeper_core.messages import Message, is_summary, split_current_turn
+from gatekeeper_core.errors import ConfigError
+from gatekeeper_core.messages import Message, is_summary, split_current_turn, validate_messages
+from gatekeeper_core.tokens import count_messages
 from tests.histories import view_with
 from tests.loops import (
     PROVIDERS,
@@ -89,7 +94,7 @@ def test_a_summary_in_a_past_turn_that_stands_for_rounds_of_this_run_is_kept(tex
 def test_a_summary_of_past_rounds_goes_with_its_turn(text: str) -> None:
     messages = [*two_turns(text), assistant("done"), user("几点了 what time is it?")]
     history = read_history(messages)
-    assert history.pinned == ()
+    assert history.notes == ()
     assert history.past[0].start < 1 < history.past[0].stop
     view = view_of(messages)
     assert (1 in view.kept) == (0 in view.kept) == (0 in view.turns)
@@ -118,7 +123,7 @@ def test_what_is_selected_of_a_folded_conversation_keeps_the_rules(
         if not violations(messages, provider):
             assert violations(sent, provider) == []
     history = read_history(messages)
-    assert set(history.pinned) <= set(view.kept)
+    assert set(history.notes) <= set(view.kept)
 
 
 @given(st.lists(conversations(open_run=False), min_size=2, max_size=3))
@@ -159,7 +164,7 @@ MANY = {
 def test_reading_many_pins_and_summaries_takes_linear_time(kind: str) -> None:
     def work_of(count: int) -> Callable[[], object]:
         messages, pinned = MANY[kind](count)
-        return lambda: read_history([*messages, user("tea?")], pinned=pinned)
+        return lambda: read_history([*messages, user("tea?")], notes=pinned)
 
     assert_linear(work_of, small=2_000, large=16_000)
 
@@ -174,7 +179,7 @@ def test_what_is_no_question_opens_a_turn_only_where_an_answer_would_be_lost(
     summaries = summaries_in(messages)
     users = [at for at, one in enumerate(messages) if one.role in ("user", "system") and at not in summaries]
     pinned = data.draw(st.sets(st.sampled_from(users))) if users else set()
-    seen = as_said(messages, pinned=pinned, summaries=summaries)
+    seen = as_said(messages, notes=pinned, summaries=summaries)
     asked = next((at for at in users if messages[at].role == "user" and at not in pinned), len(messages))
     for at in (*pinned, *summaries):
         follows = [one.role for one in messages[at + 1 : asked] if one.role != "system"][:1]
@@ -182,3 +187,186 @@ def test_what_is_no_question_opens_a_turn_only_where_an_answer_would_be_lost(
         assert seen[at].role == ("user" if opens else "system")
         assert seen[at].text == ("" if at in pinned else messages[at].text)
     assert all(seen[at] is messages[at] for at in range(len(messages)) if at not in {*pinned, *summaries})
+
+
+# --- what the caller pins and excludes
+
+
+LONG = "Here is a story about it. " * 20
+TOPICS = ("sourdough bread", "the choir", "a bicycle", "basil 罗勒")
+
+
+def pinned_talk() -> list[Message]:
+    """Return four turns on topics of their own, one of them with a tool, and a question about none."""
+    talk = [system("Be brief.")]
+    for topic in TOPICS:
+        talk += [user(f"Tell me about {topic}."), assistant(f"Noted. {LONG}")]
+    talk[5:5] = [system("The user is in Bern.")]
+    talk[7:7] = [calls("c"), result("c", "red")]
+    return [*talk, user("New topic: 3 + 4?")]
+
+
+def pinned_view(messages: Sequence[Any], **options: Any) -> HistoryView:
+    return view_with(
+        messages, **{"token_budget": 4_000, "keep_newest": 0, "pin_instructions": False, "on_error": "raise", **options}
+    )
+
+
+PLACES = {"user": (1, {1, 2}), "system": (5, {5}), "assistant": (2, {1, 2}), "tool": (8, {6, 7, 8, 9})}
+
+
+@pytest.mark.parametrize(("at", "kept"), PLACES.values(), ids=PLACES)
+def test_a_pinned_message_is_sent_and_the_list_stays_valid(at: int, kept: set[int]) -> None:
+    messages = pinned_talk()
+    assert pinned_view(messages).kept == (0, len(messages) - 1)
+    view = pinned_view(messages, pinned=[at])
+    assert set(view.kept) == {0, *kept, len(messages) - 1}
+    sent = keep(messages, view)
+    for provider in PROVIDERS:
+        assert validate_messages(sent, provider=provider, open_run=True) == ()
+    roles = [message.role for message in sent if message.role != "system"]
+    assert all(pair != ("user", "user") for pair in pairwise(roles))
+    assert view.tokens == count_messages(sent)
+
+
+def test_a_pinned_question_comes_with_the_beginning_of_its_answer_and_a_chosen_turn_is_whole() -> None:
+    messages = pinned_talk()
+    view = pinned_view(messages, pinned=[1])
+    assert (view.pinned, view.turns, dict(view.replaced)[2].text) == ((1, 2), (), "Noted. …")
+    assert view.facts()["messages_pinned"] == 2
+    whole = pinned_view(messages, pinned=[1], strategy="fill", token_budget=100_000)
+    assert (whole.kept, whole.replaced) == (tuple(range(len(messages))), ())
+    assert whole.tokens == whole.history_tokens == count_messages(messages)
+
+
+def said(role: str, text: str, kind: str) -> dict[str, Any]:
+    if kind == "gemini":
+        return {"role": "model" if role == "assistant" else role, "parts": [{"text": text}]}
+    content: Any = [{"type": "text", "text": text}] if kind == "anthropic" else text
+    return {"role": role, "content": content}
+
+
+@pytest.mark.parametrize("kind", ["chat", "anthropic", "gemini"])
+def test_positions_ids_and_functions_name_the_callers_own_messages(kind: str) -> None:
+    messages = [
+        said(role, text, kind)
+        for topic in TOPICS
+        for role, text in (("user", f"Tell me about {topic}."), ("assistant", f"Noted. {LONG}"))
+    ]
+    messages = [{**one, "id": f"m{at}"} for at, one in enumerate(messages)] if kind == "chat" else messages
+    messages.append(said("user", "New topic: 3 + 4?", kind))
+    by_function = pinned_view(messages, pinned=lambda one: "choir" in json.dumps(one))
+    assert by_function.kept == (2, 3, 8)
+    assert pinned_view(messages, pinned=[2]) == by_function
+    if kind == "chat":
+        assert pinned_view(messages, pinned=["m2", "of no message"]) == by_function
+    left = pinned_view(messages, strategy="fill", exclude=lambda one: "choir" in json.dumps(one))
+    assert left.kept == (0, 1, 4, 5, 6, 7, 8)
+    assert left.turn_count == 3
+
+
+def test_an_excluded_message_takes_its_turn_along_but_not_the_current_one() -> None:
+    messages = pinned_talk()
+    view = pinned_view(messages, strategy="fill", token_budget=100_000, exclude=[8, len(messages) - 1])
+    assert set(view.kept) == {*range(len(messages))} - {6, 7, 8, 9}
+    assert 0 not in pinned_view(messages, exclude=[0]).kept
+
+
+@pytest.mark.parametrize("name", ["pinned", "exclude"])
+def test_what_names_no_message_is_refused(name: str) -> None:
+    for wrong in (-1, 99):
+        with pytest.raises(ConfigError, match=f"^{name} "):
+            pinned_view(pinned_talk(), **{name: [wrong]})
+    for kind in ([True], [1.5], "0", 3):
+        with pytest.raises(TypeError, match=f"^{name} must "):
+            pinned_view(pinned_talk(), **{name: kind})
+
+
+# --- standing instructions
+
+
+INSTRUCTIONS = {
+    "english": "From now on, answer in French.",
+    "chinese": "以后都用表格回答。",
+    "mixed": "from now on 用中文回答。",
+}
+FALSE_FRIENDS = {
+    "a question": "What changes from now on?",
+    "a Chinese question": "以后都用表格回答吗？",
+    "a quoted line": "> From now on, answer in French.",
+    "code": "```\nfrom now on = answer in French\n```",
+}
+
+
+def instructed(text: str) -> list[Message]:
+    return [user(text), assistant(f"Noted. {LONG}"), *pinned_talk()[1:]]
+
+
+@pytest.mark.parametrize("text", INSTRUCTIONS.values(), ids=INSTRUCTIONS)
+@pytest.mark.parametrize("strategy", ["gate", "fill"])
+def test_a_standing_instruction_is_kept(text: str, strategy: str) -> None:
+    options: dict[str, Any] = {"strategy": strategy, "token_budget": 200}
+    messages = [
+        message for message in instructed(text) if message.role in ("user", "assistant") and not message.tool_calls
+    ]
+    view = pinned_view(messages, pin_instructions=True, **options)
+    assert set(view.pinned) == {0, 1} <= set(view.kept)
+    assert pinned_view(messages, **options).pinned == ()
+    assert pinned_view(messages, pin_instructions=True, **{**options, "strategy": "window"}).pinned == ()
+    assert pinned_view(messages, pin_instructions=True, **{**options, "strategy": "cache"}).pinned == ()
+
+
+@pytest.mark.parametrize("text", FALSE_FRIENDS.values(), ids=FALSE_FRIENDS)
+def test_what_only_reads_like_an_instruction_is_not_kept(text: str) -> None:
+    messages = [
+        message for message in instructed(text) if message.role in ("user", "assistant") and not message.tool_calls
+    ]
+    assert pinned_view(messages, pin_instructions=True).pinned == ()
+
+
+def test_the_task_of_an_agent_is_kept_and_instructions_cost_a_quarter_of_the_room_at_most() -> None:
+    messages = instructed("Repair the build.")
+    assert pinned_view(messages, pin_instructions=True).pinned == (0, 1)
+    many = [one for at in range(40) for one in (user(f"From now on, rule {at} holds."), assistant("Noted."))]
+    view = pinned_view([*many, user("New topic: 3 + 4?")], pin_instructions=True, token_budget=400)
+    assert 0 < count_messages([many[at] for at in view.pinned]) <= 100
+    assert max(view.pinned) == 79, "the newest"
+
+
+@given(
+    conversations(open_run=False), st.integers(20, 900), st.sampled_from(["gate", "fill", "cache", "window"]), st.data()
+)
+def test_with_pins_the_count_is_exact_and_within_the_budget(
+    talk: list[Message], budget: int, strategy: str, data: st.DataObject
+) -> None:
+    messages = [*talk, user("New topic: Redis port 端口?")]
+    pins = data.draw(st.sets(st.integers(0, len(messages) - 1), max_size=4))
+    options: dict[str, Any] = {"strategy": strategy, "token_budget": budget, "pin_instructions": True, "pinned": pins}
+    view = pinned_view(messages, gatekeeper=ContextGatekeeper(token_counter=len), **options)
+    sent = keep(messages, view)
+    # An empty turn counts one token.
+    assert 0 <= view.tokens - count_messages(sent, token_counter=len) <= view.turn_count
+    assert view.status == "over_budget" or view.tokens <= budget
+    first = next(at for at, message in enumerate(messages) if message.role == "user")
+    wanted = {at for at in pins if at >= first and messages[at].role in ("user", "system")}
+    assert wanted <= set(view.kept)
+
+
+# --- the state
+
+
+@three_scripts
+def test_a_run_with_the_state_keeps_its_past_and_the_state_comes_back(text: str) -> None:
+    messages = [user(text), assistant("Noted."), user("烤面包 bread?"), assistant("Hot."), user("Redis 端口 port?")]
+    first = view_with(messages, token_budget=900, state=ThreadState())
+    assert first.state is not None
+    state = first.state
+    assert ThreadState.from_dict(json.loads(json.dumps(state.to_dict()))) == ThreadState(state.policy)
+    assert text not in json.dumps(state.to_dict(), ensure_ascii=False)
+    step = [*messages, calls("c"), result("c", "6380")]
+    again = view_with(step, token_budget=900, state=state)
+    assert (again.selection is first.selection, again.turns) == (True, first.turns)
+    alone = select_history(step, token_budget=900)
+    assert (alone.state, alone.bill) == (None, None)
+    with pytest.raises(ConfigError, match="begin with"):
+        ThreadState.from_dict({"version": 0})

@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gatekeeper_core.context.history.earlier import told_inside
-from gatekeeper_core.context.history.modes import HistoryConfig
 from gatekeeper_core.context.history.policy import CallBill
 from gatekeeper_core.context.history.recall import NOTHING_EARLIER, RECALL_TOOL_NAME, recall_earlier, recall_hint
 from gatekeeper_core.context.history.select import read_history
 from gatekeeper_core.context.history.selector import ThreadSelector
+from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.context.tool_results.compressor import ToolResultCompressor
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.fences import fence

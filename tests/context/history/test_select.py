@@ -19,13 +19,14 @@ from gatekeeper_core import (
     GatekeeperConfig,
     HistoryConfig,
     ModelPrices,
-    PolicyState,
+    ThreadState,
     keep,
     read_messages,
     select_history,
 )
-from gatekeeper_core.context.history.modes import HistoryStatus
-from gatekeeper_core.context.history.select import read_history
+from gatekeeper_core.context.history.policy import PolicyState
+from gatekeeper_core.context.history.select import read_history, select_past
+from gatekeeper_core.context.history.strategies import HistoryStatus
 from gatekeeper_core.context.history.view import HistoryView
 from gatekeeper_core.encoder import TextEncoder
 from gatekeeper_core.errors import ConfigError
@@ -33,9 +34,9 @@ from gatekeeper_core.messages import MediaPart, Message, TextPart, ToolCall, Tur
 from gatekeeper_core.token_estimate import TokenEstimator, budget_within
 from gatekeeper_core.tokens import MEDIA_TOKENS, checked_counter, count_messages, describe_counter, estimate_text_tokens
 from tests import concepts, talks
-from tests.histories import view_with
+from tests.histories import config_of, unbilled, view_with
 from tests.loops import PROVIDERS, assistant, calls, result, rounds, system, user
-from tests.native_lists import CHAT, FORMATS, Asked, Native
+from tests.native_lists import ANTHROPIC, CHAT, FORMATS, Asked, Native, Round
 from tests.native_lists import talk as native_talk
 from tests.timing import assert_linear
 
@@ -59,9 +60,16 @@ def view_of(messages: Sequence[Message], **arguments: Any) -> HistoryView:
     settings: dict[str, Any] = {
         "token_budget": 1000,
         "on_error": "raise",
+        "keep_newest": 0,
+        "pin_instructions": False,
         "gatekeeper": ContextGatekeeper(config=WHOLE, token_counter=estimate_text_tokens),
     }
     return view_with(messages, **{**settings, **arguments})
+
+
+def state_after(view: HistoryView | None) -> ThreadState | None:
+    """Return the state for the next call."""
+    return view.state if view else ThreadState()
 
 
 def is_answered(turn: Turn) -> bool:
@@ -158,7 +166,7 @@ def test_a_greeting_before_the_first_user_message_is_not_sent(messages: list[Mes
 
 @pytest.mark.parametrize("query", [None, "x", ""])
 def test_no_messages_give_an_empty_view(query: str | None) -> None:
-    view = view_of([], query=query, passthrough_below=1000, floor_turns=1)
+    view = view_of([], query=query, passthrough_below=1000, keep_newest=1)
     assert (view.kept, view.status, view.reason) == ((), "passthrough", "no_past_turns")
     assert (view.turn_count, view.tokens, view.history_tokens) == (0, 0, 0)
 
@@ -183,7 +191,7 @@ def test_the_turns_are_those_of_the_core_with_the_room_that_the_budget_leaves(
 
     A question without an answer goes only with the turn behind it, and not where it was asked again.
     """
-    view = view_of([*head, *past, *run], token_budget=budget, floor_turns=floor)
+    view = view_of([*head, *past, *run], token_budget=budget, keep_newest=floor)
     room = budget - cost_of([message for message in head if message.role == "system"] + run[:1])
     question = run[0].text.strip()
     assume(question and room > 0)
@@ -205,11 +213,9 @@ def test_the_turns_are_those_of_the_core_with_the_room_that_the_budget_leaves(
 @pytest.mark.parametrize("word", ["Redis 缓存", "the Redis cache", "Redis 的 cache"])
 def test_the_margin_is_taken_off_once(margin: float, word: str) -> None:
     """003-23: what is sent uses all of the budget but the margin; the selection takes none off again."""
-    gatekeeper = ContextGatekeeper(
-        config=GatekeeperConfig(strategy="fill"), token_counter=TokenEstimator(margin=margin)
-    )
+    gatekeeper = ContextGatekeeper(token_counter=TokenEstimator(margin=margin))
     messages = [*talk(*((f"{word} {at}?", f"{word} {at}") for at in range(200))), user(f"{word}?")]
-    view = view_of(messages, gatekeeper=gatekeeper, token_budget=400, fixed_tokens=20)
+    view = view_of(messages, strategy="fill", gatekeeper=gatekeeper, token_budget=400, fixed_tokens=20)
     assert (view.budget_tokens, view.counter, view.margin) == (400, "o200k", margin)
     within = 400 / (1 + margin)
     assert within - 30 < view.fixed_tokens + view.tokens <= within
@@ -232,7 +238,7 @@ def test_what_must_be_sent_is_sent_and_the_budget_is_kept_unless_that_alone_is_o
         gatekeeper=ContextGatekeeper(config=WHOLE, token_counter=counter),
         token_budget=budget,
         fixed_tokens=fixed,
-        floor_turns=floor,
+        keep_newest=floor,
         passthrough_below=threshold,
     )
     always = [at for at in range(len(head)) if head[at].role == "system"]
@@ -261,7 +267,7 @@ def test_where_the_question_is_not_in_the_list_the_limit_is_hard_and_something_i
         query=query,
         token_budget=budget,
         fixed_tokens=fixed,
-        floor_turns=floor,
+        keep_newest=floor,
         passthrough_below=threshold,
     )
     history = read_history([*head, *past], query=query)
@@ -286,7 +292,7 @@ def test_turns_are_kept_whole_in_order_and_every_provider_accepts_what_it_accept
 ) -> None:
     messages = [*head, *past, *run]
     query = None if run else data.draw(texts) + " unheard of"
-    view = view_of(messages, query=query, token_budget=budget, floor_turns=floor)
+    view = view_of(messages, query=query, token_budget=budget, keep_newest=floor)
     assert list(view.kept) == sorted(set(view.kept))
     for turn in read_history(messages, query=query).past:
         inside = set(range(turn.start, turn.stop))
@@ -318,9 +324,9 @@ def test_the_same_call_gives_the_same_view_again_and_in_another_process(
 ) -> None:
     gatekeeper = ContextGatekeeper(config=WHOLE, token_counter=estimate_text_tokens)
     messages = [*head, *past, *run]
-    first = view_of(messages, gatekeeper=gatekeeper, token_budget=budget, floor_turns=1)
-    assert view_of(messages, gatekeeper=gatekeeper, token_budget=budget, floor_turns=1) == first
-    assert view_of(messages, token_budget=budget, floor_turns=1) == first
+    first = view_of(messages, gatekeeper=gatekeeper, token_budget=budget, keep_newest=1)
+    assert view_of(messages, gatekeeper=gatekeeper, token_budget=budget, keep_newest=1) == first
+    assert view_of(messages, token_budget=budget, keep_newest=1) == first
 
 
 def test_a_turns_cost_counts_every_message_of_it() -> None:
@@ -401,9 +407,9 @@ def test_a_blank_question_is_never_taken_for_the_last_turn() -> None:
 def test_nothing_fits_when_the_smallest_past_turn_is_too_large(past: list[Message], question: str) -> None:
     needed = cost_of([user(question)])
     smallest = min(cost_of(past[at : at + 2]) for at in (0, 2, 4))
-    view = view_of([*past, user(question)], token_budget=needed + smallest - 1, floor_turns=3)
+    view = view_of([*past, user(question)], token_budget=needed + smallest - 1, keep_newest=3)
     assert (view.kept, view.status) == ((6,), "nothing_fits")
-    assert view_of([*past, user(question)], token_budget=needed + smallest, floor_turns=3).status == "selected"
+    assert view_of([*past, user(question)], token_budget=needed + smallest, keep_newest=3).status == "selected"
 
 
 @three_scripts
@@ -427,31 +433,24 @@ def test_a_head_over_the_budget_goes_where_only_a_history_was_asked_for(messages
     assert view_of(messages, query="new", token_budget=100).kept == (0,)
 
 
-# --- the floor
+# --- the newest turns
 
 
 @three_scripts
-def test_on_a_switch_the_newest_turns_are_kept_as_well(past: list[Message], question: str) -> None:
+def test_the_newest_turns_are_kept_whatever_the_question_says(past: list[Message], question: str) -> None:
     messages = [*past, user(question)]
-    assert view_of(messages, floor_turns=1).kept == (0, 1, 4, 5, 6)
-    assert view_of(messages, floor_turns=1).turns == (0, 2)
-    assert view_of(messages, floor_turns=2).turns == (0, 2, 1)
-    assert view_of(messages, floor_turns=9).turns == (0, 2, 1)
+    assert view_of(messages, keep_newest=1).kept == (0, 1, 4, 5, 6)
+    assert view_of(messages, keep_newest=1).turns == (2, 0)
+    assert view_of(messages, keep_newest=2).turns == (2, 1, 0)
+    assert view_of(messages, keep_newest=9).turns == (2, 1, 0)
 
 
 @three_scripts
-def test_the_floor_takes_only_the_room_that_is_left(past: list[Message], question: str) -> None:
+def test_the_newest_turns_to_keep_come_before_what_the_question_needs(past: list[Message], question: str) -> None:
     newest, first = cost_of(past[4:6]), cost_of(past[:2])
     exact = cost_of([user(question)]) + first + newest
-    assert view_of([*past, user(question)], floor_turns=1, token_budget=exact).turns == (0, 2)
-    assert view_of([*past, user(question)], floor_turns=1, token_budget=exact - 1).turns == (0,)
-
-
-def test_where_nothing_is_chosen_the_floor_keeps_the_newest_turns() -> None:
-    messages = talk(("alpha", "beta"), ("gamma" * 99, "delta"), ("epsilon" * 99, "zeta"))
-    assert view_of(messages, query="New topic: 天气", token_budget=50).turns == ()
-    view = view_of(messages, query="New topic: 天气", token_budget=50, floor_turns=1)
-    assert (view.turns, view.status) == ((0,), "selected")
+    assert view_of([*past, user(question)], keep_newest=1, token_budget=exact).turns == (2, 0)
+    assert view_of([*past, user(question)], keep_newest=1, token_budget=exact - 1).turns == (2,)
 
 
 # --- the limits of one run
@@ -466,11 +465,11 @@ def growing(run: Sequence[Message]) -> Iterable[Sequence[Message]]:
 def test_the_past_of_a_run_only_shrinks_and_gives_up_the_least_valuable_first(
     head: list[Message], past: list[Message], run: list[Message], budget: int, floor: int, threshold: int
 ) -> None:
-    settings = {"token_budget": budget, "floor_turns": floor, "passthrough_below": threshold}
+    settings = {"token_budget": budget, "keep_newest": floor, "passthrough_below": threshold}
     gatekeeper = ContextGatekeeper(config=WHOLE, token_counter=estimate_text_tokens)
     view: HistoryView | None = None
     for step in growing(run):
-        before, view = view, view_of([*head, *past, *step], gatekeeper=gatekeeper, previous=view, **settings)
+        before, view = view, view_of([*head, *past, *step], gatekeeper=gatekeeper, state=state_after(view), **settings)
         if before is not None:
             assert view.turns == before.turns[: len(view.turns)]
             assert (view.selection, view.reason) == (before.selection, before.reason)
@@ -487,8 +486,9 @@ def test_a_run_of_any_sizes_shrinks_alike_in_one_process_and_in_many(
     for tokens in (0, *done_tokens):
         messages.append(assistant("x" * tokens))
         settings = {"token_budget": budget, "passthrough_below": 10**6}
-        before, view = view, view_of(messages, gatekeeper=gatekeeper, previous=view, **settings)
-        fresh = view_of(messages, gatekeeper=ContextGatekeeper(config=WHOLE, token_counter=len), **settings)
+        before, view = view, view_of(messages, gatekeeper=gatekeeper, state=state_after(view), **settings)
+        again = ContextGatekeeper(config=WHOLE, token_counter=len)
+        fresh = view_of(messages, gatekeeper=again, state=ThreadState(), **settings)
         assert (fresh.kept, fresh.status) == (view.kept, view.status)
         if before is not None:
             assert set(view.turns) <= set(before.turns)
@@ -498,27 +498,39 @@ def test_a_history_that_passed_whole_and_shrinks_is_called_selected() -> None:
     past, question = TALKS["english"]
     run = [user(question), calls("c"), result("c", "r" * 400)]
     budget = cost_of([*past, *run]) - 1
-    first = view_of([*past, run[0]], token_budget=budget, passthrough_below=10**6)
+    first = view_of([*past, run[0]], token_budget=budget, passthrough_below=10**6, state=ThreadState())
     assert first.status == "passthrough"
-    last = view_of([*past, *run], token_budget=budget, passthrough_below=10**6, previous=first)
+    last = view_of([*past, *run], token_budget=budget, passthrough_below=10**6, state=first.state)
     assert (last.status, last.turns) == ("selected", (2, 1))
 
 
 @pytest.mark.parametrize("status", ["nothing_fits", "over_budget"])
 def test_whether_anything_fits_is_found_out_anew_at_each_step(status: HistoryStatus) -> None:
     past, question = TALKS["english"]
-    first = view_of([*past, user(question)])._replace(status=status)
-    assert view_of([*past, user(question)], previous=first).status == "selected"
+    first = view_of([*past, user(question)], state=ThreadState()).state
+    assert first is not None
+    assert first.view is not None
+    state = first._replace(view=first.view._replace(status=status))
+    assert view_of([*past, user(question)], state=state).status == "selected"
 
 
-# --- pinned messages
+# --- messages that are no question
+
+
+def noted(messages: Sequence[Message], notes: Iterable[int], *, token_budget: int = 1000) -> HistoryView:
+    """Return the view of a conversation that holds such messages, as an adapter gets it."""
+    return select_past(
+        read_history(messages, notes=tuple(notes)),
+        gatekeeper=ContextGatekeeper(config=WHOLE, token_counter=estimate_text_tokens),
+        config=config_of(token_budget=token_budget, on_error="raise", keep_newest=0, pin_instructions=False),
+    )
 
 
 ENGLISH, PORT = TALKS["english"]
 SUMMARY = user(f"Summary of before: sourdough, choir. {PORT}")
 CALLED = [calls("c"), result("c"), assistant("The Redis cache was on port 6380.")]
 BREAD = user("New topic: for how long does sourdough proof?")
-PINNED: dict[str, tuple[list[Message], int, tuple[int, ...], int]] = {
+NOTED: dict[str, tuple[list[Message], int, tuple[int, ...], int]] = {
     "before the first question": ([SUMMARY, *ENGLISH, user(PORT)], 0, (0, 1, 2, 7), 3),
     "before an answer": ([system(), SUMMARY, *CALLED, *ENGLISH[2:], user(PORT)], 1, (0, 1, 2, 3, 4, 9), 3),
     "before another's answer": ([system(), SUMMARY, *CALLED, *ENGLISH[2:], BREAD], 1, (0, 1, 5, 6, 9), 3),
@@ -529,65 +541,52 @@ PINNED: dict[str, tuple[list[Message], int, tuple[int, ...], int]] = {
 }
 
 
-@pytest.mark.parametrize(("messages", "at", "kept", "turns"), PINNED.values(), ids=PINNED)
-def test_a_pinned_summary_is_kept_and_is_no_question(
+@pytest.mark.parametrize(("messages", "at", "kept", "turns"), NOTED.values(), ids=NOTED)
+def test_a_summary_is_kept_and_is_no_question(
     messages: list[Message], at: int, kept: tuple[int, ...], turns: int
 ) -> None:
-    view = view_of(messages, pinned=[at])
+    view = noted(messages, [at])
     assert (view.kept, view.turn_count) == (kept, turns)
 
 
 def test_where_no_other_user_message_is_left_everything_after_the_summary_is_the_current_turn() -> None:
     messages = [system(), user("Summary of the run."), calls("c"), result("c", "r" * 4000)]
-    view = view_of(messages, pinned=[1], token_budget=10)
+    view = noted(messages, [1], token_budget=10)
     assert view.kept == (0, 1, 2, 3)
     assert (view.status, view.turn_count) == ("over_budget", 0)
 
 
-def test_a_pinned_message_costs_what_it_costs_once() -> None:
+def test_a_note_costs_what_it_costs_once() -> None:
     past, question = TALKS["english"]
     summary = user("Summary. " * 20)
     for at in (0, 2, 4):
         messages = [*past[:at], summary, *past[at:], user(question)]
-        view = view_of(messages, pinned=[at])
+        view = noted(messages, [at])
         assert view.tokens == cost_of([messages[kept] for kept in view.kept])
         assert view.history_tokens == cost_of(messages)
 
 
-def test_a_pinned_message_in_the_head_or_in_the_current_turn_changes_nothing() -> None:
+def test_a_note_in_the_head_or_in_the_current_turn_changes_nothing() -> None:
     past, question = TALKS["english"]
     messages = [system(), *past, user(question), calls("c"), system("more"), result("c")]
-    plain = view_of(messages)
-    assert view_of(messages, pinned=(0, 9)) == plain
-    assert view_of(messages, pinned={9, 0}) == plain
+    plain = noted(messages, ())
+    assert noted(messages, (0, 9)) == noted(messages, {9, 0}) == plain
 
 
 @given(heads(), finished_turns(smallest=1), runs(), budgets, st.data())
-def test_pinned_messages_are_always_kept_and_the_rules_hold(
+def test_notes_are_always_kept_and_the_rules_hold(
     head: list[Message], past: list[Message], run: list[Message], budget: int, data: st.DataObject
 ) -> None:
     at = data.draw(st.sampled_from([len(head), *(n + len(head) for n, m in enumerate(past) if m.role == "user")]))
     messages = [*head, *past, *run]
     messages.insert(at, user("Summary of what was said."))
-    view = view_of(messages, pinned=[at], token_budget=budget)
+    view = noted(messages, [at], token_budget=budget)
     assert at in view.kept
     assert set(range(len(messages) - len(run), len(messages))) <= set(view.kept)
     assert view.status == "over_budget" or cost_of([messages[kept] for kept in view.kept]) <= budget
     sent = [messages[kept] for kept in view.kept]
     for provider in PROVIDERS:
         assert validate_messages(sent, provider=provider, open_run=True) == ()
-
-
-@pytest.mark.parametrize("at", [-1, 2, 10**9])
-def test_a_pinned_position_outside_the_list_is_refused(at: int) -> None:
-    with pytest.raises(ConfigError, match=f"pinned position {at} is not in a list of 2 messages"):
-        view_of(talk(("a", "b")), pinned=[at])
-
-
-@pytest.mark.parametrize(("at", "role"), [(1, "assistant"), (2, "tool")])
-def test_only_user_and_system_messages_can_be_pinned(at: int, role: str) -> None:
-    with pytest.raises(ConfigError, match=f"message {at} has the role {role}"):
-        view_of([user(), calls("c"), result("c")], pinned=[at])
 
 
 # --- errors
@@ -658,7 +657,7 @@ def test_a_fallback_keeps_every_promise_but_the_choice(
         assert bool(view.turns) == fits if answered else not view.turns or fits
 
 
-def test_a_run_that_fell_back_goes_on_as_it_began() -> None:
+def test_a_run_that_fell_back_is_selected_for_at_its_next_step() -> None:
     past, question = TALKS["english"]
     run = [user(question), calls("c"), result("c", "r" * 80)]
     budget = cost_of([*past, *run]) - 1
@@ -667,18 +666,22 @@ def test_a_run_that_fell_back_goes_on_as_it_began() -> None:
         gatekeeper=WithoutExplain(token_counter=estimate_text_tokens),
         on_error="fallback",
         token_budget=budget,
+        state=ThreadState(),
     )
     assert first.turns == (2, 1, 0)
-    again = view_of([*past, *run], previous=first, token_budget=budget)
-    assert (again.status, again.turns, again.reason) == ("fallback", (2, 1), first.reason)
+    again = view_of([*past, *run], state=first.state, token_budget=budget)
+    assert (again.status, again.turns) == ("selected", (0,)), "what failed is worked out again"
 
 
 def test_a_run_keeps_its_past_when_the_index_fails_in_the_middle_of_it() -> None:
     past, question = TALKS["english"]
-    first = view_of([*past, user(question)], floor_turns=1)
+    first = view_of([*past, user(question)], keep_newest=1, state=ThreadState())
     run = [user(question), calls("c"), result("c")]
     again = view_of(
-        [*past, *run], gatekeeper=WithoutSync(token_counter=estimate_text_tokens), on_error="fallback", previous=first
+        [*past, *run],
+        gatekeeper=WithoutSync(token_counter=estimate_text_tokens),
+        on_error="fallback",
+        state=first.state,
     )
     assert (again.turns, again.status) == (first.turns, "fallback")
 
@@ -692,14 +695,14 @@ def test_what_is_no_error_of_the_selection_is_not_caught() -> None:
         view_of(talk(("a", "b")), query="c", gatekeeper=Interrupted(), on_error="fallback")
 
 
-@pytest.mark.parametrize("name", ["fixed_tokens", "window_from"])
+@pytest.mark.parametrize("name", ["fixed_tokens"])
 @pytest.mark.parametrize("value", [None, "5", 5.0, True])
 def test_a_number_of_the_wrong_type_is_named(name: str, value: object) -> None:
     with pytest.raises(TypeError, match=f"^{name} must be int, got {type(value).__name__}$"):
         view_of([user()], **{name: value})
 
 
-@pytest.mark.parametrize("name", ["fixed_tokens", "window_from"])
+@pytest.mark.parametrize("name", ["fixed_tokens"])
 def test_a_number_below_its_range_is_refused(name: str) -> None:
     with pytest.raises(ConfigError, match=f"^{name} must be at least 0, got -1$"):
         view_of([user()], **{name: -1})
@@ -709,11 +712,11 @@ def test_a_number_below_its_range_is_refused(name: str) -> None:
     ("argument", "arguments"),
     [
         ("query", {"query": 3}),
-        ("gatekeeper", {"gatekeeper": None}),
-        ("previous", {"previous": "x"}),
+        ("gatekeeper", {"gatekeeper": "minimal"}),
+        ("state", {"state": "x"}),
+        ("state", {"state": PolicyState()}),
         (r"messages\[0\]", {"messages": ["a"], "pinned": [0]}),
-        ("pinned", {"pinned": ["0"]}),
-        ("pinned", {"pinned": [True]}),
+        *((name, {name: wrong}) for name in ("pinned", "exclude") for wrong in ([True], [1.0], "0", 0, None)),
     ],
 )
 def test_an_argument_of_the_wrong_type_is_named(argument: str, arguments: dict[str, Any]) -> None:
@@ -728,7 +731,7 @@ def test_reading_gives_the_parts_of_a_conversation() -> None:
     messages = [system(), assistant("hello"), user("a"), assistant("b"), user(" c "), calls("x")]
     history = read_history(messages)
     assert history.messages == tuple(messages)
-    assert (history.head, history.pinned, history.query) == ((0,), (), "c")
+    assert (history.head, history.notes, history.pinned, history.query) == ((0,), (), (), "c")
     assert history.past == (Turn((user("a"), assistant("b")), 2, 4, (assistant("hello"),)),)
     assert history.current == Turn((user(" c "), calls("x")), 4, 6)
 
@@ -741,9 +744,9 @@ def test_no_text_raises(text: str) -> None:
         user(text),
         Message("assistant", text, tool_calls=(ToolCall("c", text, text),)),
     ]
-    view = view_of(messages, floor_turns=1, token_budget=10**6)
+    view = view_of(messages, keep_newest=1, token_budget=10**6)
     assert set(view.kept) >= {0, 3, 4}
-    view_of(messages, query=text, pinned=[0, 1], token_budget=10**6)
+    view_of(messages, query=text, pinned=[0, 1], exclude=["x"], token_budget=10**6)
 
 
 def two_steps(turn_count: int) -> Callable[[], object]:
@@ -753,8 +756,8 @@ def two_steps(turn_count: int) -> Callable[[], object]:
 
     def work() -> None:
         gatekeeper = ContextGatekeeper(config=WHOLE, token_counter=estimate_text_tokens)
-        first = view_of(messages, gatekeeper=gatekeeper, token_budget=4000)
-        view_of([*messages, assistant()], gatekeeper=gatekeeper, token_budget=4000, previous=first)
+        first = view_of(messages, gatekeeper=gatekeeper, token_budget=4000, state=ThreadState())
+        view_of([*messages, assistant()], gatekeeper=gatekeeper, token_budget=4000, state=first.state)
 
     return work
 
@@ -764,9 +767,11 @@ def test_long_histories_are_read_in_linear_time() -> None:
 
 
 def test_the_view_of_another_conversation_cannot_break_this_one() -> None:
-    longer = view_of([user("a"), assistant("b"), user("c"), assistant("d"), user("e")], passthrough_below=1000)
+    talk = [user("a"), assistant("b"), user("c"), assistant("d"), user("e")]
+    longer = view_of(talk, passthrough_below=1000, state=ThreadState())
     assert longer.turns == (1, 0)
-    assert view_of([user("a"), assistant("b"), user("e")], previous=longer).turns == (0,)
+    shorter = view_of([*talk[:2], talk[-1]], state=longer.state, passthrough_below=1000)
+    assert (shorter.turns, shorter.kept) == ((0,), (0, 1, 2))
 
 
 THREE_TALKS = pytest.mark.parametrize(
@@ -793,12 +798,13 @@ def test_a_paste_that_was_refused_does_not_stay_in_each_later_request(
 
 @THREE_TALKS
 def test_a_question_that_is_asked_again_is_sent_once(paste: str, question: str, answer: str, now: str) -> None:
-    earlier = None
+    state: ThreadState | None = ThreadState()
     for failed in (1, 2, 3):
-        earlier = view_of([user(question)] * failed, earlier=earlier, passthrough_below=10_000)
-        assert earlier.kept == (failed - 1,)
+        view = view_of([user(question)] * failed, state=state, passthrough_below=10_000)
+        assert view.kept == (failed - 1,)
+        state = view.state
     talk = [*[user(question)] * 3, assistant(answer), user(now)]
-    assert view_of(talk, earlier=earlier, passthrough_below=10_000).kept == (2, 3, 4)
+    assert view_of(talk, state=state, passthrough_below=10_000).kept == (2, 3, 4)
 
 
 @THREE_TALKS
@@ -823,7 +829,7 @@ def test_user_messages_stand_side_by_side_only_where_the_conversation_has_them_s
         else:
             talk += [calls(f"c{at}"), result(f"c{at}")]
     talk.append(user("New topic: which port does bread use?"))
-    view = view_of(talk, token_budget=budget + 20, floor_turns=floor, passthrough_below=floor * 20)
+    view = view_of(talk, token_budget=budget + 20, keep_newest=floor, passthrough_below=floor * 20)
     for before, after in pairwise(view.kept):
         assert (talk[before].role, talk[after].role) != ("user", "user") or after == before + 1
     assert view.status == "over_budget" or cost_of([talk[at] for at in view.kept]) <= budget + 20
@@ -837,11 +843,11 @@ CACHED = ModelPrices(input=3, output=15, cache_read=0.3, cache_write=6, min_cach
 
 def asked_in_turn(lists: Iterable[Sequence[Any]], *, is_stored: bool = True, **settings: Any) -> Iterable[HistoryView]:
     """Select from one list after the other, in another process each time; the state goes on."""
-    gatekeeper, state = ContextGatekeeper(), PolicyState()
-    config = HistoryConfig(**{"prices": CACHED, "run": None, "on_error": "raise", **settings})
+    gatekeeper, state = ContextGatekeeper(), ThreadState()
+    config = HistoryConfig(**{"strategy": "cache", "prices": CACHED, "run": None, "on_error": "raise", **settings})
     for number, items in enumerate(lists):
         if is_stored:
-            gatekeeper, state = ContextGatekeeper(), PolicyState.from_dict(json.loads(json.dumps(state.to_dict())))
+            gatekeeper, state = ContextGatekeeper(), ThreadState.from_dict(json.loads(json.dumps(state.to_dict())))
         view = select_history(items, gatekeeper=gatekeeper, config=config, state=state, now=60.0 * number)
         assert view.state is not None
         state = view.state
@@ -867,26 +873,30 @@ def _numbered(turns: Sequence[Asked], number: int) -> Iterable[Asked]:
 
 
 def native_lists(native: Native, seed: int) -> list[Any]:
-    """Return a conversation that grows question by question; in the middle of it the first question is edited."""
-    turns = [turn for number in range(2) for turn in _numbered(native_talk(seed + number), number) if turn.answer]
-    edited = [turns[0]._replace(question="换了 another question"), *turns[1:]] if turns else []
-    names = [(turns if at < 6 else edited)[: at + 1] for at in range(len(turns))]
+    """Return a long conversation that grows question by question; in the middle of it the first one is edited."""
+    *past, _ = shops(12)
+    begun = [Asked(asked.text, (), Round("", said.text * 5)) for asked, said in zip(past[::2], past[1::2], strict=True)]
+    named = (f"New topic: when does the {shop} open?" for shop in ("heron and the osprey", "falcon", "kite"))
+    turns = [*begun, *(Asked(text, (), Round("", "At nine.")) for text in named)]
+    turns += [turn for number in range(2) for turn in _numbered(native_talk(seed + number), number) if turn.answer]
+    edited = [turns[0]._replace(question="换了 another question"), *turns[1:]]
+    names = [(turns if at < 18 else edited)[: at + 1] for at in range(12, len(turns))]
     return [native.write([*past[:-1], past[-1]._replace(rounds=(), answer=None)]) for past in names]
 
 
 @pytest.mark.parametrize("native", FORMATS, ids=lambda native: native.name)
-@given(seed=st.integers(0, 100_000), below=st.sampled_from([None, 0, 200]))
-def test_with_a_state_every_provider_accepts_what_is_sent(native: Native, seed: int, below: int | None) -> None:
+@given(seed=st.integers(0, 100_000), strategy=st.sampled_from(["cache", "gate", "fill", "window"]))
+def test_with_a_state_every_provider_accepts_what_is_sent(native: Native, seed: int, strategy: Any) -> None:
     lists = native_lists(native, seed)
     before = copy.deepcopy(lists)
-    for items, view in zip(lists, asked_in_turn(lists, passthrough_below=below), strict=True):
+    for items, view in zip(lists, asked_in_turn(lists, strategy=strategy), strict=True):
         sent = keep(items, view)
         assert native.faults(sent) == []
         assert native.changes(sent, native.carried(items)) == []
         changed = dict(view.replaced)
         assert all(sent[place] is items[at] for place, at in enumerate(view.kept) if at not in changed)
-        assert view.bill is not None
-        assert bool(view.bill.recalled) == bool(view.told)
+        assert (view.bill is None) == (strategy == "window")
+        assert bool(view.bill and view.bill.recalled) == bool(view.told)
         if view.told:
             (asked,) = read_messages(sent)[-1:]
             (bare,) = read_messages(items)[-1:]
@@ -896,8 +906,8 @@ def test_with_a_state_every_provider_accepts_what_is_sent(native: Native, seed: 
 
 @pytest.mark.parametrize("native", FORMATS, ids=lambda native: native.name)
 def test_the_lists_of_these_tests_have_turns_told_inside_the_question(native: Native) -> None:
-    views = [view for seed in range(9) for view in asked_in_turn(native_lists(native, seed), passthrough_below=0)]
-    assert any(view.told for view in views)
+    views = [view for seed in range(9) for view in asked_in_turn(native_lists(native, seed))]
+    assert any(view.told for view in views) or native is ANTHROPIC  # no head is cached: see test_cache_marks
     assert {view.bill.action for view in views if view.bill} >= {"everything", "kept", "rebuilt"}
 
 
@@ -911,12 +921,12 @@ def test_another_process_goes_on_with_the_same_messages(seed: int) -> None:
 
 
 @given(seed=st.integers(0, 100_000))
-def test_thrifty_with_a_state_sends_what_is_sent_without_one(seed: int) -> None:
+def test_the_gate_with_a_state_sends_what_is_sent_without_one(seed: int) -> None:
     lists = native_lists(CHAT, seed)
     config = HistoryConfig(run=None, on_error="raise")
-    for items, view in zip(lists, asked_in_turn(lists, posture="thrifty"), strict=True):
+    for items, view in zip(lists, asked_in_turn(lists, strategy="gate"), strict=True):
         bare = select_history(items, gatekeeper=ContextGatekeeper(), config=config)
-        assert view._replace(bill=None, state=None) == bare
+        assert unbilled(view) == bare
 
 
 def shops(turns: int) -> list[Message]:
@@ -930,20 +940,12 @@ def shops(turns: int) -> list[Message]:
     return [*talk, Message("user", "New topic: when does the heron open?")]
 
 
-def test_the_users_own_limit_wins_over_the_prices() -> None:
-    (below,) = asked_in_turn([shops(9)], passthrough_below=5000)
-    (above,) = asked_in_turn([shops(9)], passthrough_below=500)
-    assert below.bill
-    assert above.bill
-    assert (below.bill.action, below.status, len(below.turns)) == ("everything", "passthrough", 9)
-    assert (above.bill.reason, above.turns) == ("asked_for", (1,))
-
-
 def test_an_edited_history_costs_a_cold_call_and_nothing_else() -> None:
-    first, second = shops(10), shops(11)
+    several = user("When do the heron, the osprey, the merlin, the kite and the hobby open?")
+    first, second, third = ([*shops(turns)[:-1], several] for turns in (10, 11, 12))
     edited = [Message("user", "When does the wren sing?"), *second[1:]]
     for changed in (second, edited):
-        views = list(asked_in_turn([first, changed, shops(12)], is_stored=False, passthrough_below=10**6))
+        views = list(asked_in_turn([first, changed, third], is_stored=False))
         assert all(view.bill and view.bill.action == "everything" for view in views)
         assert views[1].bill
         assert (views[1].bill.cached_tokens > 0) == (changed is second)
@@ -951,9 +953,10 @@ def test_an_edited_history_costs_a_cold_call_and_nothing_else() -> None:
 
 
 def test_the_same_question_again_is_sent_the_same() -> None:
-    several = "When do the heron, the osprey, the merlin, the kite and the hobby open?"
-    talk = [[*shops(9)[:-1], Message("user", text)] for text in (several, "New topic: when does the falcon open?")]
-    _, told, again = asked_in_turn([*talk, talk[1]], passthrough_below=0)
+    *past, asked = shops(9)
+    past = [Message(one.role, one.text * 5) if one.role == "assistant" else one for one in past]
+    talk = [[*past, asked], [*past, Message("user", "New topic: when does the falcon open?")]]
+    _, told, again = asked_in_turn([*talk, talk[1]])
     assert told.bill
     assert again.bill
     assert "falcon" in told.told

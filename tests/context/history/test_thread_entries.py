@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gatekeeper_core.context.history.modes import HistoryConfig
 from gatekeeper_core.context.history.selector import ThreadSelector
+from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.messages import MediaPart, Message, TextPart, ToolCall
 
 QUESTIONS = ["Redis port 五个小时?", "换个话题，who keeps the choir's minutes?", "那 sourdough 呢？"]
@@ -82,7 +82,7 @@ def edit(history: list[Item], how: str, at: int, item: Item) -> None:
 
 def selector_of(**settings: Any) -> ThreadSelector[Item]:
     config = HistoryConfig(
-        **{"floor_turns": 1, "passthrough_below": 0, "posture": "thrifty", "on_error": "raise", **settings}
+        **{"keep_newest": 1, "passthrough_below": 0, "strategy": "gate", "on_error": "raise", **settings}
     )
     return ThreadSelector(read, config=config)
 
@@ -97,9 +97,11 @@ def test_a_selector_that_has_seen_other_histories_selects_like_a_fresh_one(start
             edit(history, how, at, item)
         asked: dict[str, Any] = {"thread": "t", "query": query or f"{number}. Redis port?"}
         asked["config"] = selector_of(token_budget=budget).config
-        asked["pinned"] = [at for at, item in enumerate(map(read, history)) if item.role == "system"][: int(pin)]
+        asked["notes"] = [at for at, item in enumerate(map(read, history)) if item.role == "system"][: int(pin)]
         view = selector.view(history, **asked)
-        assert view._replace(bill=None) == selector_of().view(history, **asked)._replace(bill=None)
+        assert view._replace(bill=None, state=None) == selector_of().view(history, **asked)._replace(
+            bill=None, state=None
+        )
         assert selector.view(history, **asked) is view
 
 
@@ -110,7 +112,7 @@ def test_a_call_with_nothing_new_gives_the_view_of_before(query: str | None) -> 
     view = selector.view(history, thread="t", query=query)
     assert selector.view([list(item) for item in history], thread="t", query=query) is view
     assert selector.view(history, thread="t", query=query, fixed_tokens=1) is not view
-    assert selector.view(history, thread="t", query=query, pinned=[0]) is not view
+    assert selector.view(history, thread="t", query=query, notes=[0]) is not view
 
 
 def test_the_threads_used_last_stay_and_one_that_comes_back_is_served_right() -> None:

@@ -6,7 +6,6 @@ import pytest
 from gatekeeper_core import ConfigError, ContextGatekeeper, HistoryConfig, Message, keep, select_history
 from gatekeeper_core.tokens import estimate_text_tokens
 from tests.loops import assistant, user
-from tests.talks import TALKS
 
 
 def test_what_is_sent_are_the_callers_objects_and_the_copies_of_the_view() -> None:
@@ -58,15 +57,3 @@ def test_what_is_no_list_or_no_view_is_refused_with_what_to_pass() -> None:
             select_history(messages, gatekeeper=ContextGatekeeper())  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="view must be the HistoryView of these messages, got list"):
         keep([user("hi")], [0])  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize("script", TALKS)
-def test_without_a_state_careful_means_thrifty(script: str) -> None:
-    turns, question = TALKS[script]
-    talk = [message for asked, said in turns for message in (user(asked), assistant(said))] + [user(question)]
-    careful, thrifty = (
-        select_history(talk, gatekeeper=ContextGatekeeper(), config=HistoryConfig(posture=posture, passthrough_below=0))
-        for posture in ("careful", "thrifty")
-    )
-    assert careful == thrifty._replace(selection=careful.selection)
-    assert (careful.bill, careful.turns) == (None, (0,))

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from gatekeeper_core.context.compaction.rounds import as_summary
 from gatekeeper_core.context.compaction.run import RunConfig
-from gatekeeper_core.context.history.modes import HistoryConfig
+from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.context.prompt.adapter import Asked, ThreadRequests, check_beside_builder
 from gatekeeper_core.context.prompt.budget import ContextBuilderConfig
 from gatekeeper_core.context.prompt.builder import ContextBuilder
@@ -46,7 +46,7 @@ def write(message: Message, pieces: Sequence[Piece[Item]]) -> Item:
     return Item(message, tuple(pieces))
 
 
-EVERY_TIME = HistoryConfig(mode="hybrid", passthrough_below=0)
+EVERY_TIME = HistoryConfig(keep_newest=3, passthrough_below=0)
 
 
 def requests(on_error: Any = "fallback", **settings: Any) -> ThreadRequests[Item]:
@@ -105,7 +105,7 @@ def test_a_run_that_was_answered_is_not_asked_again(question: str) -> None:
 @each_script
 def test_a_question_that_the_framework_says_itself_is_chosen_for_and_not_said(question: str) -> None:
     items = items_of([*TALK, *TALK[2:] * 20, user("换个话题：合唱团？"), assistant("周日。")])
-    history, question = HistoryConfig(floor_turns=0, passthrough_below=0), f"{question}\n{question}"
+    history, question = HistoryConfig(keep_newest=0, passthrough_below=0), f"{question}\n{question}"
     door = requests(history=history, total_budget=2000, enable_instruction_pinning=True)
     request = door.request(items, Asked("t1", question=question))
     assert request.context is not None
@@ -282,7 +282,7 @@ def test_facts_are_counts_and_ids_and_never_text() -> None:
     ("config", "named"),
     [
         (HistoryConfig(token_budget=5), "token_budget"),
-        (HistoryConfig(token_budget=None, run=None, floor_turns=2), "floor_turns, run"),
+        (HistoryConfig(token_budget=None, run=None, keep_newest=2), "keep_newest, run"),
         (HistoryConfig(token_budget=None, gatekeeper=GatekeeperConfig()), "gatekeeper"),
     ],
 )

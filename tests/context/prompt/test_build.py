@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gatekeeper_core.context.history.modes import HistoryConfig
+from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.context.memory.memory import LongTermMemory
 from gatekeeper_core.context.prompt.budget import ContextBuilderConfig
 from gatekeeper_core.context.prompt.builder import ContextBuilder
@@ -97,18 +97,21 @@ def test_past_results_are_made_small_and_those_of_the_run_only_where_they_must()
 
 
 @pytest.mark.parametrize(
-    ("mode", "recalled", "newest"), [("window", False, True), ("gated", True, False), ("hybrid", True, True)]
+    ("strategy", "newest", "recalled", "is_newest"),
+    [("window", None, False, True), ("gate", 0, True, False), ("gate", 1, True, True)],
 )
-def test_the_gatekeeper_stands_beside_the_window(mode: Any, recalled: bool, newest: bool) -> None:
+def test_the_gatekeeper_stands_beside_the_window(
+    strategy: Any, newest: int | None, recalled: bool, is_newest: bool
+) -> None:
     """004-61, C5: it chooses among the turns that the window does not show, or among all of them."""
     port = [user("The Redis port is 6380."), assistant("Noted.")]
     bread = [user("How long does sourdough proof?"), assistant("Five hours, 面团要发酵。")]
     messages = [*port, *bread * 8, user("Which rye flour?"), assistant("Type 1150.")]
-    history = HistoryConfig(mode=mode, floor_turns=1 if mode == "hybrid" else None, passthrough_below=0)
+    history = HistoryConfig(strategy=strategy, keep_newest=newest, passthrough_below=0)
     settings = {"sliding_window_size": 3, "enable_summary": False, "total_budget": 2_000}
     context = built(messages, "New topic: which port has Redis?", history=history, **settings)
     sent = [message.text for message in context.messages]
-    assert (port[0].text in sent, "Type 1150." in sent) == (recalled, newest)
+    assert (port[0].text in sent, "Type 1150." in sent) == (recalled, is_newest)
 
 
 # --- memories ---------------------------------------------------------------------------------------------------------
@@ -190,16 +193,6 @@ def test_nothing_comes_behind_an_answer_to_continue_or_calls_that_wait(end: list
     assert context.messages[-1] == end[-1]
 
 
-def test_the_pin_can_be_limited_to_long_tasks() -> None:
-    """001-57."""
-    history = HistoryConfig(mode="hybrid", passthrough_below=1_000)
-    builder = ContextBuilder(ContextBuilderConfig(history=history), token_counter=len)
-    thread = Thread("t1", (user("Which port?"),))
-    assert texts(builder.build(thread, "Which port?", "Be brief."), "pinned") == []
-    thread = thread.continued([calls("c1"), result("c1", "6380 " * 300)])
-    assert len(texts(builder.build(thread, "Which port?", "Be brief."), "pinned")) == 1
-
-
 @pytest.mark.parametrize("asked", [LINES, "Deploy it."])
 @pytest.mark.parametrize("in_thread", [True, False])
 def test_what_is_noted_during_a_run_is_in_the_next_request(asked: str, in_thread: bool) -> None:
@@ -251,7 +244,7 @@ def test_within_a_run_each_prompt_begins_with_the_one_before(
 @pytest.mark.parametrize("turns", range(10, 16))
 def test_a_run_that_borrows_room_leaves_the_beginning_as_it_is(turns: int) -> None:
     """003-90: a summary that catches up when the run has used up the turns' share would change it in between."""
-    thrifty = HistoryConfig(mode="hybrid", posture="thrifty")  # some turns are left to the summary
+    thrifty = HistoryConfig(keep_newest=3, strategy="gate")  # some turns are left to the summary
     builder = ContextBuilder(ContextBuilderConfig(total_budget=6_000, history=thrifty), token_counter=len)
     said: list[Message] = []
     for number in range(turns):
@@ -287,7 +280,7 @@ def test_a_summary_gives_way_to_a_long_question_and_comes_back(said: str) -> Non
         "Envoy",
     ]
     thread = Thread("t1", [one for name in names for one in (user(said.format(name)), assistant("OK."))])
-    config = ContextBuilderConfig(total_budget=1_200, history=HistoryConfig(mode="window"), sliding_window_size=1)
+    config = ContextBuilderConfig(total_budget=1_200, history=HistoryConfig(strategy="window"), sliding_window_size=1)
     builder, told = ContextBuilder(config), []
     for question in ("Why?", "Why? " * 420, "Why not?", "Why? " * 440, "Why then?"):
         told.append(texts(builder.build(thread, question, "Be brief."), "summary"))

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gatekeeper_core.context.history.modes import HistoryConfig, HistoryMode
+from gatekeeper_core.context.history.strategies import HistoryConfig, Strategy
 from gatekeeper_core.context.memory.memory import LongTermMemory
 from gatekeeper_core.context.memory.search import MemoryConfig
 from gatekeeper_core.context.prompt.budget import BudgetShares, ContextBuilderConfig
@@ -26,7 +26,7 @@ from gatekeeper_core.storage.sqlite import InMemoryStore
 from gatekeeper_core.text import Locale
 from gatekeeper_core.token_estimate import budget_within
 from gatekeeper_core.tokens import count_messages
-from tests.context.history.test_modes import TALK
+from tests.context.history.test_strategies import TALK
 from tests.loops import PROVIDERS, assistant, calls, conversations, result, system, texts, user
 
 KEY = b"sixteen bytes or more"
@@ -66,10 +66,10 @@ def parts(context: BuiltContext) -> list[str]:
 # --- the invariants of every build ------------------------------------------------------------------------------------
 
 histories = st.builds(
-    lambda mode, turns, below: HistoryConfig(
-        mode=mode, floor_turns=None if mode == "window" else turns, passthrough_below=below
+    lambda strategy, turns, below: HistoryConfig(
+        strategy=strategy, keep_newest=None if strategy == "window" else turns, passthrough_below=below
     ),
-    st.sampled_from(get_args(HistoryMode)),
+    st.sampled_from(get_args(Strategy)),
     st.none() | st.integers(0, 4),
     st.sampled_from([0, 1000]),
 )
@@ -141,7 +141,7 @@ def assert_accounted(context: BuiltContext, thread: Thread, builder: ContextBuil
 def test_headings_are_in_the_language_of_the_thread(asked: str, locale: Locale) -> None:
     """C17: that of its first user message, whatever is asked later; a setting says otherwise."""
     thread = Thread("t1", (Message("user", asked), Message("assistant", "6380"), *LONG_TALK))
-    history = HistoryConfig(mode="hybrid", passthrough_below=0, floor_turns=1)
+    history = HistoryConfig(passthrough_below=0, keep_newest=1)
     for question in ("Which port has service-3?", "service-3 是哪个端口？"):
         context = ContextBuilder(ContextBuilderConfig(history=history)).build(thread, question, "Be brief.")
         assert any(message.text.startswith(HEADINGS[locale]["summary"]) for message in context.messages)
@@ -152,7 +152,7 @@ def test_headings_are_in_the_language_of_the_thread(asked: str, locale: Locale) 
 def test_the_defaults_are_those_of_the_specification() -> None:
     """001-17, 001-50, 001-54 to 001-57, 004-24, 004-41, 004-49, 004-53."""
     config = ContextBuilderConfig()
-    assert (config.total_budget, config.sliding_window_size, config.history.mode) == (48_000, 20, "hybrid")
+    assert (config.total_budget, config.sliding_window_size, config.history.keep_newest) == (48_000, 20, 3)
     assert tuple(config.shares.of(config.total_budget)) == (9600, 4800, 4800, 26_400, 2400, 0)
     flags = ("summary", "memory_retrieval", "tool_result_compression")
     assert all(getattr(config, f"enable_{flag}") for flag in flags)
@@ -216,19 +216,19 @@ def test_an_asynchronous_build_gives_the_same() -> None:
 
 def test_nothing_vanishes_where_the_summary_has_no_room() -> None:
     """001-23: a literal window begins after a summary that is not sent."""
-    context = built(LONG_TALK, history=HistoryConfig(mode="window"), shares=BudgetShares(summary=0))
+    context = built(LONG_TALK, history=HistoryConfig(strategy="window"), shares=BudgetShares(summary=0))
     assert not context.metadata.used_summary
     assert context.metadata.included_message_count == 40
     assert context.trace.left_out == ((0, 20),)
     assert "summary" in context.trace.given_up
-    roomy = {"history": HistoryConfig(mode="window"), "sliding_window_size": 30, "total_budget": 5_000}
+    roomy = {"history": HistoryConfig(strategy="window"), "sliding_window_size": 30, "total_budget": 5_000}
     assert built(LONG_TALK, shares=BudgetShares(summary=0), **roomy).metadata.included_message_count == 60
     assert built(LONG_TALK, **roomy).metadata.used_summary
 
 
 def test_a_window_begins_behind_the_summary() -> None:
     """001-31, 001-70, 004-01, 004-27: what falls out of the window is summarised; a message is in the one or in the other."""
-    context = built(LONG_TALK, history=HistoryConfig(mode="window"), token_counter=None)
+    context = built(LONG_TALK, history=HistoryConfig(strategy="window"), token_counter=None)
     covered = context.metadata.summarized_message_count
     assert context.metadata.used_summary
     assert covered == 60 - context.metadata.included_message_count
@@ -240,7 +240,7 @@ def test_the_window_shrinks_instead_of_disappearing() -> None:
     """001-32, 001-82: a literal builder drops the whole window where it is too much."""
     context = built(
         LONG_TALK,
-        history=HistoryConfig(mode="window"),
+        history=HistoryConfig(strategy="window"),
         total_budget=1_000,
         enable_summary=False,
         enable_instruction_pinning=False,
@@ -353,7 +353,7 @@ def test_a_run_that_is_squeezed_leaves_room_for_the_joins_of_a_provider() -> Non
                 "",
                 total_budget=budget,
                 rules="",
-                history=HistoryConfig(mode="hybrid", passthrough_below=0),
+                history=HistoryConfig(keep_newest=3, passthrough_below=0),
             )
         except BudgetError:
             continue
@@ -388,7 +388,7 @@ def test_steps_that_are_done_are_stood_for_by_their_summary() -> None:
 
 def test_what_changes_can_stand_behind_the_turns() -> None:
     """C9: the beginning stays the same from build to build."""
-    config = ContextBuilderConfig(cache_friendly=True, history=HistoryConfig(mode="window"), sliding_window_size=50)
+    config = ContextBuilderConfig(cache_friendly=True, history=HistoryConfig(strategy="window"), sliding_window_size=50)
     builder = ContextBuilder(config)
     talk = LONG_TALK[:8]
     for at in range(0, 4, 2):
@@ -426,10 +426,10 @@ def test_arguments_of_the_wrong_type_are_named(arguments: tuple[Any, Any, Any], 
     [
         {"total_budget": 0},
         {"history": HistoryConfig(token_budget=5_000)},
-        {"history": HistoryConfig(mode="hybrid", reserve_tokens=1)},
-        {"history": HistoryConfig(mode="hybrid", shadow=True)},
-        {"history": HistoryConfig(mode="hybrid", run=None)},
-        {"history": HistoryConfig(mode="window", floor_turns=20)},
+        {"history": HistoryConfig(keep_newest=3, reserve_tokens=1)},
+        {"history": HistoryConfig(keep_newest=3, shadow=True)},
+        {"history": HistoryConfig(keep_newest=3, run=None)},
+        {"history": HistoryConfig(strategy="window", keep_newest=20)},
         {"locale": "fr"},
         {"call_timeout_ms": -1},
         {"memory_limit": 0},
@@ -446,7 +446,7 @@ def test_a_long_message_still_reaches_the_window() -> None:
     context = built(
         [user("x" * 9_000), assistant("ok")],
         total_budget=8_000,
-        history=HistoryConfig(mode="window"),
+        history=HistoryConfig(strategy="window"),
         enable_summary=False,
     )
     assert [fate.fate for fate in context.trace.fates] == ["changed", "sent"]
@@ -461,7 +461,7 @@ def test_turns_are_whole() -> None:
 
 
 def test_a_summary_of_what_is_sent_anyway_is_left_out() -> None:
-    context = built(LONG_TALK[:24], history=HistoryConfig(mode="hybrid", floor_turns=2, passthrough_below=20_000))
+    context = built(LONG_TALK[:24], history=HistoryConfig(keep_newest=2, passthrough_below=20_000))
     assert context.metadata.included_message_count == 24
     assert not context.metadata.used_summary
     assert "summary" not in parts(context)
@@ -472,7 +472,7 @@ def test_a_summary_of_what_is_sent_anyway_is_left_out() -> None:
 def test_what_waits_for_the_summary_is_sent_while_there_is_room(language: str) -> None:
     """001-23: nothing is neither sent nor stood for, also where the question is about something else."""
     talk = [message for asked, said in TALK[language] for message in (user(asked), assistant(said))]
-    history = HistoryConfig(mode="hybrid", passthrough_below=0, floor_turns=1)
+    history = HistoryConfig(passthrough_below=0, keep_newest=1)
     context = built(talk, "Wie wird das Wetter?", history=history, token_counter=None)
     assert context.trace.left_out == ()
     assert built(talk, "Wie wird das Wetter?", history=history, enable_summary=False).trace.left_out
@@ -482,7 +482,7 @@ def test_without_a_summary_the_floor_does_not_grow_without_end() -> None:
     context = built(
         LONG_TALK,
         "What else?",
-        history=HistoryConfig(mode="hybrid", passthrough_below=0),
+        history=HistoryConfig(keep_newest=3, passthrough_below=0),
         shares=BudgetShares(summary=0),
         total_budget=20_000,
     )

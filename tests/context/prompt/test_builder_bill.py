@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -10,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gatekeeper_core.context.history.modes import HistoryConfig
 from gatekeeper_core.context.history.policy import CallBill
 from gatekeeper_core.context.history.selector import POLICY_KIND
+from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.context.prompt.budget import BudgetShares, ContextBuilderConfig
 from gatekeeper_core.context.prompt.builder import ContextBuilder
 from gatekeeper_core.context.prompt.parts import SystemPrompt
@@ -39,7 +40,10 @@ TALK = list(
     )
 )
 PRICES = ModelPrices(input=3, output=15, cache_read=0.3, cache_write=3.75)
-AT_ONCE = HistoryConfig(mode="gated", passthrough_below=0)
+AT_ONCE = HistoryConfig(strategy="cache")
+SMALL_CACHE = ModelPrices(input=3, output=15, cache_read=0.3, cache_write=3.75, min_cached_tokens=1)
+UNFILLED = replace(AT_ONCE, prices=SMALL_CACHE)  # no body is filled up for the sake of a cache
+CACHED = HistoryConfig(strategy="cache", keep_newest=3)
 FOUR = "What numbers have the Redis, the sourdough, the invoice and the tomatoes?"
 
 
@@ -64,7 +68,7 @@ def asked(builder: ContextBuilder, talk: list[Message], *questions: str, **argum
 
 
 def test_what_is_told_inside_the_question_is_not_left_out_and_is_booked_with_the_turns() -> None:
-    contexts = asked(builder_of(), TALK, FOUR, "And the violin of district 35?")
+    contexts = asked(builder_of(history=UNFILLED), TALK, FOUR, "And the violin of district 35?")
     trace, recalled = contexts[1].trace, bill_of(contexts[1]).recalled
     assert 35 in recalled
     fates = {seq: one.fate for one in trace.fates for seq in range(one.start, one.stop)}
@@ -78,7 +82,7 @@ def test_what_is_told_inside_the_question_is_not_left_out_and_is_booked_with_the
 
 
 def test_a_question_in_the_thread_is_sent_whole_whatever_is_told_in_it() -> None:
-    builder, question = builder_of(), "And the violin of district 35?"
+    builder, question = builder_of(history=UNFILLED), "And the violin of district 35?"
     asked(builder, TALK, FOUR)
     talk = [*TALK, user(FOUR), assistant("6020."), user(question)]
     context = builder.build(Thread("t1", tuple(talk)), question, "Be brief.")
@@ -102,9 +106,9 @@ def test_what_is_kept_free_costs_nothing_and_what_the_caller_sends_besides_does(
     bills = []
     for tokens in (0, 500):
         for shares in (BudgetShares(), BudgetShares(recent_messages=450, reserved=100)):
-            builder = builder_of(total_budget=48_000, shares=shares)
+            builder = builder_of(history=UNFILLED, total_budget=48_000, shares=shares)
             question = "What number has the Redis of district 20?"
-            bills.append(bill_of(asked(builder, TALK, question, prices=PRICES, reserve_tokens=tokens)[0]))
+            bills.append(bill_of(asked(builder, TALK, question, reserve_tokens=tokens)[0]))
     assert bills[1] == bills[0]
     assert bills[3] == bills[2]
     assert bills[2].dollars - bills[0].dollars == pytest.approx(500 * PRICES.cache_write / 1e6)
@@ -135,7 +139,7 @@ def test_a_build_that_begins_anew_without_a_part_is_paid_for_once() -> None:
 def test_the_account_is_of_the_tokens_that_are_sent(cache_friendly: bool) -> None:
     """With the volatile part and the summary, while everything is sent and when turns are left out."""
     changes: dict[str, Any] = {"enable_summary": True, "enable_instruction_pinning": False}
-    builder = builder_of(history=HistoryConfig(mode="hybrid"), cache_friendly=cache_friendly, **changes)
+    builder = builder_of(history=CACHED, cache_friendly=cache_friendly, **changes)
     rules, seen = "Answer what you are asked.", set()
     prices = ModelPrices(input=3, output=15, cache_read=1, cache_write=3)
     for turns in (*range(10, 53, 7), 53, 54, 55):
@@ -151,7 +155,7 @@ def test_the_account_is_of_the_tokens_that_are_sent(cache_friendly: bool) -> Non
 
 @pytest.mark.parametrize("cache_friendly", [True, False])
 def test_what_changes_before_the_turns_is_not_taken_for_cached(cache_friendly: bool) -> None:
-    builder = builder_of(cache_friendly=cache_friendly, history=HistoryConfig(mode="hybrid"))
+    builder = builder_of(cache_friendly=cache_friendly, history=CACHED)
     found: list[int] = []
     for minute in (10, 10, 11):
         rules = SystemPrompt("Be brief.", f"It is 12:{minute}.")
@@ -164,7 +168,7 @@ def test_what_changes_before_the_turns_is_not_taken_for_cached(cache_friendly: b
 
 def test_a_summary_that_is_written_meanwhile_is_no_reason_to_choose_anew() -> None:
     """While everything is sent it is not, though it is brought up to date."""
-    builder = builder_of(history=HistoryConfig(mode="hybrid"), enable_summary=True)
+    builder = builder_of(history=CACHED, enable_summary=True)
     for turns in range(1, 24):
         context = builder.build(Thread("t1", tuple(TALK[: 2 * turns])), f"What of {turns}?", "Be brief.")
         assert bill_of(context).action == "everything", (turns, bill_of(context))
@@ -235,7 +239,7 @@ def worker(store: RecordStore) -> ContextBuilder:
 @given(
     budget=st.integers(300, 3_000),
     turns=st.lists(st.integers(0, 59), min_size=2, max_size=6).map(sorted),
-    history=st.sampled_from([AT_ONCE, HistoryConfig(mode="hybrid"), HistoryConfig(posture="thrifty")]),
+    history=st.sampled_from([AT_ONCE, CACHED, HistoryConfig()]),
     flags=st.fixed_dictionaries({"cache_friendly": st.booleans(), "redistribute": st.booleans()}),
 )
 def test_no_build_of_a_thread_is_over_budget_or_out_of_order(

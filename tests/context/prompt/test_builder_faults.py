@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from gatekeeper_core import plugins
-from gatekeeper_core.context.history.modes import HistoryConfig
+from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.context.memory.extraction import Extracted
 from gatekeeper_core.context.memory.search import MemoryHit, MemoryHits
 from gatekeeper_core.context.prompt.budget import ContextBuilderConfig
@@ -60,7 +60,7 @@ def thread_of(messages: Sequence[Message] = TALK, name: str = "t1", user: str = 
 
 def builder_of(timeout_ms: int = LONG_MS, config: dict[str, Any] | None = None, **arguments: Any) -> ContextBuilder:
     settings = ContextBuilderConfig(
-        call_timeout_ms=timeout_ms, history=HistoryConfig(mode="hybrid", passthrough_below=0), **config or {}
+        call_timeout_ms=timeout_ms, history=HistoryConfig(keep_newest=3, passthrough_below=0), **config or {}
     )
     return ContextBuilder(settings, **arguments)
 

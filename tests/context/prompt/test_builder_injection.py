@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gatekeeper_core.context.history.modes import HistoryConfig
+from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.context.memory.memory import LongTermMemory
 from gatekeeper_core.context.prompt.budget import ContextBuilderConfig
 from gatekeeper_core.context.prompt.builder import ContextBuilder
@@ -74,7 +74,7 @@ class Case(NamedTuple):
 def builder_of(**settings: Any) -> ContextBuilder:
     key = settings.pop("session_key", None)
     memory = LongTermMemory(InMemoryStore())
-    config = ContextBuilderConfig(history=HistoryConfig(mode="hybrid", passthrough_below=0, floor_turns=1), **settings)
+    config = ContextBuilderConfig(history=HistoryConfig(passthrough_below=0, keep_newest=1), **settings)
     return ContextBuilder(config, memory=memory, session_key=key)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from gatekeeper_core.context.history.modes import HistoryConfig
+from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.context.prompt.budget import ContextBuilderConfig
 from gatekeeper_core.context.prompt.builder import ContextBuilder
 from gatekeeper_core.context.prompt.result import BuiltContext, Miss
@@ -36,7 +36,7 @@ def talk(language: str, turn_count: int = 40) -> Thread:
 
 
 def builder_of(store: Any, timeout_ms: int = PATIENT_MS) -> ContextBuilder:
-    history = HistoryConfig(mode="hybrid", posture="thrifty", passthrough_below=0)  # some turns are left to the summary
+    history = HistoryConfig(keep_newest=3, strategy="gate", passthrough_below=0)  # some turns are left to the summary
     return ContextBuilder(ContextBuilderConfig(history=history, call_timeout_ms=timeout_ms), store=store)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from gatekeeper_core.context.history.modes import HistoryConfig
+from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.context.memory.memory import LongTermMemory
 from gatekeeper_core.context.prompt.budget import BudgetShares, ContextBuilderConfig
 from gatekeeper_core.context.prompt.builder import ContextBuilder
@@ -68,7 +68,7 @@ def text_of(context: BuiltContext, part: str) -> str:
 
 def everything(*run: Message, **settings: Any) -> BuiltContext:
     """Return a context with something of every source."""
-    config = ContextBuilderConfig(history=HistoryConfig(mode="window"), sliding_window_size=4, **settings)
+    config = ContextBuilderConfig(history=HistoryConfig(strategy="window"), sliding_window_size=4, **settings)
     builder = ContextBuilder(config, memory=remembering("I want every port named in full"), token_counter=len)
     said = [system("You know ports."), *TALK, user("Configure service-3 and name its port.")]
     builder.tasks.update(thread_of(said))
@@ -141,7 +141,7 @@ def test_a_result_has_messages_figures_and_how_it_came_about() -> None:
 @pytest.mark.parametrize(("locale", "heading"), [("zh", "[对话背景摘要]"), ("en", "[Conversation summary]")])
 def test_a_summary_stands_under_its_heading_before_the_newest_turns(locale: Locale, heading: str) -> None:
     """001-22, 004-01, 004-28, 004-47, C17: of a long talk the summary, then the last rounds word for word."""
-    context = built(history=HistoryConfig(mode="window"), sliding_window_size=3, locale=locale)
+    context = built(history=HistoryConfig(strategy="window"), sliding_window_size=3, locale=locale)
     assert text_of(context, "summary").startswith(f"{heading}\n<summary-")
     assert context.metadata.used_summary
     assert context.metadata.summarized_message_count == 54
@@ -155,7 +155,7 @@ def test_a_summary_is_left_out_rather_than_cut_into_its_heading(thousandths: int
         [user("端口？"), assistant("好。")] * 9,
         shares=BudgetShares(summary=thousandths),
         total_budget=2_000,
-        history=HistoryConfig(mode="window"),
+        history=HistoryConfig(strategy="window"),
         sliding_window_size=2,
     )
     assert context.metadata.used_summary is used
@@ -252,7 +252,7 @@ def test_a_model_writes_the_summary_for_the_next_build() -> None:
         released.wait()
         return "The user asks how to configure services."
 
-    thrifty = HistoryConfig(mode="hybrid", posture="thrifty")  # some turns are left to the summary
+    thrifty = HistoryConfig(keep_newest=3, strategy="gate")  # some turns are left to the summary
     builder = ContextBuilder(ContextBuilderConfig(locale="en", history=thrifty), summarizer=summarizer)
     thread = thread_of(TALK)
     assert "- 问题 0" in text_of(builder.build(thread, "Which port has service-3?", "Be brief."), "summary")
@@ -271,7 +271,7 @@ def test_shares_that_nobody_uses_flow_to_the_turns() -> None:
     """001-49, C3: the gatekeeper has the room of the turns, no budget of its own; literally, its share and no more."""
     long_talk = [one for at in range(0, 60, 2) for one in (TALK[at], assistant(TALK[at + 1].text * 18))]
     whole, share = (
-        built(long_talk, history=HistoryConfig(mode="window"), redistribute=each, enable_summary=False)
+        built(long_talk, history=HistoryConfig(strategy="window"), redistribute=each, enable_summary=False)
         for each in (True, False)
     )
     assert share.token_stats.recent_messages <= 26_400 < whole.token_stats.recent_messages
@@ -281,14 +281,14 @@ def test_shares_that_nobody_uses_flow_to_the_turns() -> None:
 
 
 def test_what_is_kept_of_the_newest_is_counted_in_rounds() -> None:
-    """C4: three rounds of a talk as of a tool loop; on a switch the floor is a setting."""
-    assert ContextBuilderConfig().history.floor == 3
+    """C4: three rounds of a talk as of a tool loop."""
+    assert ContextBuilderConfig().history.keep_newest == 3
     run = [user("log?"), *(one for at in range(9) for one in (calls(f"c{at}"), result(f"c{at}", "12:00 ping\n" * 90)))]
     folded = built(run, "log?", total_budget=3_000, enable_tool_result_compression=False)
     sent = [fate for fate in folded.trace.fates if fate.fate == "sent"]
     assert sent[-1].stop - sent[-1].start >= 2 * 2
     assert any(fate.fate == "folded" for fate in folded.trace.fates)
     for floor, is_sent in ((0, False), (1, True)):
-        history = HistoryConfig(mode="hybrid", floor_turns=floor, passthrough_below=0)
+        history = HistoryConfig(keep_newest=floor, passthrough_below=0)
         switched = built(TALK, "New topic: how long does sourdough proof?", total_budget=4_000, history=history)
         assert (59 in [part.seq for part in switched.trace.parts]) == is_sent

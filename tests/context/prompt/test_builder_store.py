@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from gatekeeper_core.context.history.modes import HistoryConfig
+from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.context.memory.update import EXTRACTION_KIND
 from gatekeeper_core.context.prompt.budget import ContextBuilderConfig
 from gatekeeper_core.context.prompt.builder import ContextBuilder
@@ -245,7 +245,7 @@ def test_a_pointer_never_names_a_body_that_is_not_there(after: bool) -> None:
             ContextBuilderConfig(
                 total_budget=6_000,
                 call_timeout_ms=20_000,
-                history=HistoryConfig(mode="hybrid", posture="thrifty"),  # where the run is past at each build
+                history=HistoryConfig(keep_newest=3, strategy="gate"),  # where the run is past at each build
             ),
             tool_results=ToolResultCompressor(working_memory=ThreadMemories(store, SECRET)),  # type: ignore[arg-type]
         )

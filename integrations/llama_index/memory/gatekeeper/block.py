@@ -19,9 +19,10 @@ from llama_index.core.memory import BaseMemoryBlock
 from llama_index.core.storage.chat_store.base_db import AsyncDBChatStore, MessageStatus
 from llama_index.core.utils import get_tokenizer
 
-from gatekeeper_core.context.history.modes import HistoryConfig, budget_for_window
+from gatekeeper_core.context.history.pins import positions_of
+from gatekeeper_core.context.history.strategies import HistoryConfig, budget_for_window
 from gatekeeper_core.messages import turn_starts
-from llama_index.memory.gatekeeper.options import SelectionOptions
+from llama_index.memory.gatekeeper.options import SelectionOptions, one_budget
 from llama_index.memory.gatekeeper.reading import read_message, role_of, text_of
 from llama_index.memory.gatekeeper.recalled import RecalledText, tag_of
 
@@ -37,8 +38,9 @@ class GatekeeperMemoryBlock(SelectionOptions, BaseMemoryBlock[str]):
     Attributes:
         name: name of the block; also the tag of the fence, its other characters as ``_``.
         priority: as in LlamaIndex: 0 is never truncated; above it, lower numbers give way first.
-        config: the settings; None: ``HistoryConfig(passthrough_below=0)``. The budget is for the text, fence included;
-            16,000 without one. The posture is always ``thrifty``: the text is made for one question.
+        config: the settings; None: ``HistoryConfig(passthrough_below=0)``. The strategy is always ``gate``, whatever is
+            set: the text is made for one question.
+        token_budget: what the text may cost, fence included, >= 1; None: that of ``config``, 16,000 without one.
         tokenizer_fn: counts tokens; the default is LlamaIndex's.
         chat_store: the store of the memory (its ``sql_store``). With it the archive is read anew at each call, so a
             restart, a reset or another process is noticed; without it the block keeps what is flushed to it.
@@ -46,6 +48,7 @@ class GatekeeperMemoryBlock(SelectionOptions, BaseMemoryBlock[str]):
 
     name: str = "recalled_turns"
     priority: int = 1
+    token_budget: int | None = None
     tokenizer_fn: Callable[[str], list[Any]] = Field(default_factory=get_tokenizer, exclude=True)
     chat_store: AsyncDBChatStore | None = Field(default=None, exclude=True)
 
@@ -88,14 +91,16 @@ class GatekeeperMemoryBlock(SelectionOptions, BaseMemoryBlock[str]):
         # What is active is in the prompt anyway, so it is free here.
         messages = [*archived, *recent]
         free = self._cost(recent)
-        config = replace(self._current_selector().config, token_budget=self._budget_tokens() + free, posture="thrifty")
+        config = replace(self._current_selector().config, token_budget=self._budget_tokens() + free)
         view = self._select(messages, thread=session, config=config)
+        excluded = {*positions_of(messages, self.exclude)}
         starts = [*turn_starts(list(map(role_of, messages))), len(messages)]
-        ends = [min(stop, len(archived)) for stop in starts[1:]]  # what is behind the archive is in the prompt
-        cut = dict(view.replaced)
+        turns = [turn for turn in map(range, starts, starts[1:]) if excluded.isdisjoint(turn)]
+        pinned = (number for number, turn in enumerate(turns) if not {*view.pinned}.isdisjoint(turn))
+        cut, kept = dict(view.replaced), {*view.kept}.intersection(range(len(archived)))  # the rest is in the prompt
         texts = []
-        for turn in view.turns:
-            said = (cut.get(at) or read_message(messages[at]) for at in range(starts[turn], ends[turn]))
+        for turn in dict.fromkeys((*pinned, *view.turns)):
+            said = (cut.get(at) or read_message(messages[at]) for at in turns[turn] if at in kept)
             text = "\n".join(f"{message.role}: {message.text}" for message in said if message.text.strip())
             if text:
                 texts.append((turn, text))
@@ -109,8 +114,14 @@ class GatekeeperMemoryBlock(SelectionOptions, BaseMemoryBlock[str]):
         )
         return RecalledText.of(turns[:over], tag=tag)
 
+    @property
+    def _settings(self) -> HistoryConfig:
+        settings = super()._settings
+        gatekeeper = settings.gatekeeper and replace(settings.gatekeeper, strategy="gate")
+        return replace(settings, strategy="gate", gatekeeper=gatekeeper)
+
     def _budget_tokens(self) -> int:
-        return self._settings.token_budget or budget_for_window(None)
+        return one_budget(self.config, None, token_budget=self.token_budget)[0] or budget_for_window(None)
 
 
 def _without_system(messages: Iterable[ChatMessage]) -> list[ChatMessage]:

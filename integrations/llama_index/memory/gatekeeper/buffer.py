@@ -14,12 +14,12 @@ from llama_index.core.memory import ChatMemoryBuffer
 from llama_index.core.memory.types import DEFAULT_CHAT_STORE_KEY
 from llama_index.core.storage.chat_store import BaseChatStore, SimpleChatStore
 
-from gatekeeper_core.context.history.modes import HistoryConfig
+from gatekeeper_core.context.history.strategies import HistoryConfig, Strategy
 from gatekeeper_core.errors import BudgetError
 from gatekeeper_core.messages import Provider
 from llama_index.memory.gatekeeper.building import BuilderOptions
 from llama_index.memory.gatekeeper.cache_marks import is_anthropic
-from llama_index.memory.gatekeeper.options import limit_for, one_budget
+from llama_index.memory.gatekeeper.options import Places, limit_for, one_budget
 from llama_index.memory.gatekeeper.reading import Question, text_of
 
 if TYPE_CHECKING:
@@ -58,6 +58,12 @@ class GatekeeperMemoryBuffer(BuilderOptions, ChatMemoryBuffer):
         token_limit: int | None = None,
         tokenizer_fn: Callable[[str], list[Any]] | None = None,
         *,
+        token_budget: int | None = None,
+        strategy: Strategy | None = None,
+        coverage: float | None = None,
+        keep_newest: int | None = None,
+        pinned: Places = (),
+        exclude: Places = (),
         config: HistoryConfig | None = None,
         builder: ContextBuilder | None = None,
         user: str | None = None,
@@ -69,21 +75,26 @@ class GatekeeperMemoryBuffer(BuilderOptions, ChatMemoryBuffer):
     ) -> Self:
         """Return a memory; the options before the star are LlamaIndex's, those after it ``BuilderOptions``.
 
-        Without a ``token_limit`` the budget is that of ``config`` or ``builder``, without either three quarters of what
-        ``llm`` reads; 16,000 where that is not known, which is logged. ``cache_marks`` is on where ``llm`` is
-        LlamaIndex's ``Anthropic``, and the prices are those of ``llm``.
+        ``token_budget`` is another name for ``token_limit``. Without one the budget is that of ``config`` or
+        ``builder``, without either three quarters of what ``llm`` reads; 16,000 where that is not known, which is
+        logged. ``cache_marks`` is on where ``llm`` is LlamaIndex's ``Anthropic``, and the prices are those of ``llm``.
 
         Raises:
             ConfigError: two different budgets are given.
             ValueError: an option is unknown or out of range.
         """
         history = None if chat_history is None else list(chat_history)
-        token_limit, config = one_budget(token_limit, config, builder)
+        token_limit, config = one_budget(config, builder, token_limit=token_limit, token_budget=token_budget)
         token_limit = token_limit or limit_for(llm)
         stock = super().from_defaults(history, llm, chat_store, chat_store_key, token_limit, tokenizer_fn, **kwargs)
         return cls._with(
             stock,
             config=config,
+            strategy=strategy,
+            coverage=coverage,
+            keep_newest=keep_newest,
+            pinned=pinned,
+            exclude=exclude,
             builder=builder,
             user=user,
             tenant=tenant,
@@ -146,23 +157,28 @@ class GatekeeperMemoryBuffer(BuilderOptions, ChatMemoryBuffer):
         chat_store: BaseChatStore | None = None,
         builder: ContextBuilder | None = None,
         embedder: AnyEmbedder | None = None,
+        pinned: Places = (),
+        exclude: Places = (),
         **kwargs: Any,
     ) -> Self:
         """Return the memory that ``to_dict`` has written, or that of a ``ChatMemoryBuffer``.
 
-        Tokenizer, builder and embedder are no part of it: a loaded memory has LlamaIndex's default tokenizer.
+        What the arguments name is no part of it, and a loaded memory has LlamaIndex's default tokenizer.
 
         Args:
             data: the dict; it is not changed.
             chat_store: stands in for the written one. LlamaIndex itself loads a ``SimpleChatStore`` only.
             builder: the builder.
             embedder: the embedder.
+            pinned: messages that are always sent.
+            exclude: messages that are never sent.
             kwargs: not read, as in LlamaIndex.
         """
+        objects = {"builder": builder, "embedder": embedder, "pinned": pinned, "exclude": exclude}
         if chat_store is not None:
-            return cls(**{**data, "chat_store": chat_store, "builder": builder, "embedder": embedder})
+            return cls(**{**data, "chat_store": chat_store, **objects})
         loaded = super().from_dict(dict(data), **kwargs)
-        return loaded if builder is None and embedder is None else cls._with(loaded, builder=builder, embedder=embedder)
+        return cls._with(loaded, **objects) if any(objects.values()) else loaded
 
     @field_serializer("chat_store")
     def serialize_courses_in_order(self, chat_store: BaseChatStore) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from llama_index.core.memory.types import DEFAULT_CHAT_STORE_KEY
 from llama_index.core.schema import BaseComponent
 from llama_index.core.workflow import Workflow
 
-from gatekeeper_core.context.history.modes import HistoryConfig
+from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.context.history.view import HistoryView
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.messages import Provider
@@ -81,9 +81,11 @@ class BuilderOptions(SelectionOptions, BaseComponent):
         self._requests = ThreadRequests[ChatMessage](
             self.builder, read=read_message, write=write_built, on_error=self._settings.on_error
         )
-        one_budget(self.token_limit, None, self.builder)
+        one_budget(None, self.builder, token_limit=self.token_limit)
         beside = replace(self._settings, token_budget=None, run=HistoryConfig().run)  # a memory folds no runs
         check_beside_builder(beside, token_budget=None, embedder=self.embedder)
+        if self.pinned or self.exclude:
+            raise ConfigError("pinned, exclude: a builder has no such setting")
 
     @property
     def last_context(self) -> BuiltContext | None:

@@ -35,6 +35,7 @@ class GatekeeperSelectionEvent(BaseEvent):
     reason: str
     decision: str | None
     messages_kept: int
+    messages_pinned: int
     message_count: int
     messages_folded: int
     messages_replaced: int

@@ -17,11 +17,11 @@ from llama_index.core.llms.llm import LLM
 from llama_index.core.memory import Memory
 from llama_index.core.storage.chat_store.base_db import MessageStatus
 
-from gatekeeper_core.context.history.modes import HistoryConfig
+from gatekeeper_core.context.history.strategies import HistoryConfig, Strategy
 from gatekeeper_core.messages import Provider
 from llama_index.memory.gatekeeper.building import BuilderOptions
 from llama_index.memory.gatekeeper.cache_marks import is_anthropic
-from llama_index.memory.gatekeeper.options import limit_for, one_budget
+from llama_index.memory.gatekeeper.options import Places, limit_for, one_budget
 from llama_index.memory.gatekeeper.reading import Question, role_of, text_of
 
 if TYPE_CHECKING:
@@ -58,6 +58,12 @@ class GatekeeperMemory(BuilderOptions, Memory):
         token_limit: int | None = None,
         *args: Any,
         llm: LLM | None = None,
+        token_budget: int | None = None,
+        strategy: Strategy | None = None,
+        coverage: float | None = None,
+        keep_newest: int | None = None,
+        pinned: Places = (),
+        exclude: Places = (),
         config: HistoryConfig | None = None,
         builder: ContextBuilder | None = None,
         user: str | None = None,
@@ -69,20 +75,25 @@ class GatekeeperMemory(BuilderOptions, Memory):
     ) -> Self:
         """Return a memory; ``args`` and ``kwargs`` are those of ``Memory``, the rest ``BuilderOptions``.
 
-        Without a ``token_limit`` the budget is that of ``config`` or ``builder``, without either three quarters of what
-        ``llm`` reads; 16,000 where that is not known, which is logged. ``cache_marks`` is on where ``llm`` is
-        LlamaIndex's ``Anthropic``, and the prices are those of ``llm``.
+        ``token_budget`` is another name for ``token_limit``. Without one the budget is that of ``config`` or
+        ``builder``, without either three quarters of what ``llm`` reads; 16,000 where that is not known, which is
+        logged. ``cache_marks`` is on where ``llm`` is LlamaIndex's ``Anthropic``, and the prices are those of ``llm``.
 
         Raises:
             ConfigError: two different budgets are given.
             TypeError: an option is unknown.
             ValueError: an option is out of range.
         """
-        token_limit, config = one_budget(token_limit, config, builder)
+        token_limit, config = one_budget(config, builder, token_limit=token_limit, token_budget=token_budget)
         token_limit = token_limit or limit_for(llm)
         return cls._with(
             super().from_defaults(session_id, chat_history, token_limit, *args, **kwargs),
             config=config,
+            strategy=strategy,
+            coverage=coverage,
+            keep_newest=keep_newest,
+            pinned=pinned,
+            exclude=exclude,
             builder=builder,
             user=user,
             tenant=tenant,

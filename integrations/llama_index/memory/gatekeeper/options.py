@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeAlias
 
 from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.bridge.pydantic import BaseModel, Field, PlainSerializer, PrivateAttr
@@ -14,9 +14,16 @@ from workflows.context.state_store import DictState
 
 from gatekeeper_core.context.compaction.run import RunConfig
 from gatekeeper_core.context.history.model_windows import window_of_model
-from gatekeeper_core.context.history.modes import HistoryConfig, budget_for_window, check_reserve
+from gatekeeper_core.context.history.pins import check_pins
 from gatekeeper_core.context.history.recall import RECALL_BUDGET_TOKENS
 from gatekeeper_core.context.history.selector import ThreadSelector
+from gatekeeper_core.context.history.strategies import (
+    HistoryConfig,
+    Strategy,
+    budget_for_window,
+    check_reserve,
+    with_options,
+)
 from gatekeeper_core.context.history.view import HistoryView
 from gatekeeper_core.encoder import encoder_of
 from gatekeeper_core.errors import ConfigError
@@ -34,7 +41,10 @@ if TYPE_CHECKING:
 
     from gatekeeper_core.context.prompt.builder import ContextBuilder
 
-__all__ = ["SelectionOptions", "limit_for", "one_budget"]
+__all__ = ["Places", "SelectionOptions", "limit_for", "one_budget"]
+
+Places: TypeAlias = Collection[int] | Callable[[ChatMessage], bool]
+"""Messages of a conversation: their positions among all of them, or a function that picks them."""
 
 _NESTED: dict[str, TypeAdapter[Any]] = {
     "gatekeeper": TypeAdapter(GatekeeperConfig | None),
@@ -58,17 +68,34 @@ def _written_config(config: HistoryConfig | None) -> dict[str, Any] | None:
     return asdict(config) if config else None
 
 
+def _check_places(name: str, places: object) -> None:
+    """Check what a memory is given as ``pinned`` or ``exclude``.
+
+    Raises:
+        TypeError: it is neither a collection of positions nor a function.
+        ConfigError: a position is negative.
+    """
+    check_pins(name, places)
+    if not callable(places) and any(isinstance(place, str) for place in places):  # type: ignore[attr-defined]
+        raise TypeError(f"{name} must hold positions or be a function of one message: a ChatMessage has no id")
+
+
 def one_budget(
-    token_limit: int | None, config: HistoryConfig | None, builder: ContextBuilder | None
+    config: HistoryConfig | None, builder: ContextBuilder | None, **budgets: int | None
 ) -> tuple[int | None, HistoryConfig | None]:
-    """Return the budget, given in one of three places or in none of them, and the settings without it.
+    """Return the budget, given in one of several places or in none of them, and the settings without it.
+
+    Args:
+        config: the settings.
+        builder: the builder.
+        budgets: those that are given by name.
 
     Raises:
         ConfigError: two places say different budgets.
     """
     config = _read_config(config)
     places = {
-        "token_limit": token_limit,
+        **budgets,
         "HistoryConfig.token_budget": config.token_budget if config else None,
         "the builder's total_budget": builder.config.total_budget if builder else None,
     }
@@ -107,12 +134,24 @@ class SelectionOptions(BaseModel):
     Attributes:
         config: the settings; a ``token_budget`` is the limit of the memory. With ``shadow`` a memory gives what it
             would give without a selection.
+        strategy: ``gate``, ``fill``, ``cache`` or ``window``; None: that of ``config``, as with the next two.
+        coverage: the share of what the answer needs that is to be sent, 0..1.
+        keep_newest: newest turns that are sent whole whatever the question says.
+        pinned: messages that are always sent: their positions, or a function of one ``ChatMessage``, which has no id. A
+            message of the assistant or of a tool keeps its whole turn, where it fits. A position that is not reached
+            yet is passed over. It is not written with the memory; nor is the next one.
+        exclude: messages that are never sent, likewise; of a past turn that holds one nothing is.
         embedder: finds turns that share no word with the question: LlamaIndex's ``BaseEmbedding``, a function from
             texts to vectors, or a ``TextEncoder`` that several share; see ``ThreadSelector``. None: words alone;
             ``Settings.embed_model`` is never taken. It is not written with the memory.
     """
 
     config: Annotated[HistoryConfig | None, PlainValidator(_read_config), PlainSerializer(_written_config)] = None
+    strategy: Strategy | None = None
+    coverage: float | None = None
+    keep_newest: int | None = None
+    pinned: Any = Field(default=(), exclude=True)
+    exclude: Any = Field(default=(), exclude=True)
     embedder: Annotated[Any, PlainValidator(encoder_of)] = Field(default=None, exclude=True)
 
     _defaults: ClassVar[HistoryConfig] = HistoryConfig(run=None)
@@ -166,7 +205,8 @@ class SelectionOptions(BaseModel):
 
     @property
     def _settings(self) -> HistoryConfig:
-        return self.config or self._defaults
+        named = {"strategy": self.strategy, "coverage": self.coverage, "keep_newest": self.keep_newest}
+        return with_options(self.config or self._defaults, **named)
 
     def _budget_tokens(self) -> int:
         raise NotImplementedError
@@ -174,9 +214,11 @@ class SelectionOptions(BaseModel):
     def _current_selector(self) -> ThreadSelector[ChatMessage]:
         """Return the selector for the fields as they are now."""
         config, budget, tokenizer = self._settings, self._budget_tokens(), self.tokenizer_fn
-        made_from = (config, budget, tokenizer, self.embedder)
+        made_from = (config, budget, tokenizer, self.embedder, self.pinned, self.exclude)
         if self._selector is None or self._made_from != made_from:
-            one_budget(budget, config, None)
+            one_budget(config, None, **{self._budget_setting or "token_budget": budget})
+            _check_places("pinned", self.pinned)
+            _check_places("exclude", self.exclude)
             selector = ThreadSelector(
                 read_message,
                 write=write_message,
@@ -184,6 +226,8 @@ class SelectionOptions(BaseModel):
                 token_counter=lambda text: len(tokenizer(text)),
                 budget_setting=self._budget_setting,
                 embedder=encoder_of(self.embedder),
+                pinned=self.pinned,
+                exclude=self.exclude,
             )
             self._selector, self._made_from = selector, made_from
             return selector

@@ -1,0 +1,207 @@
+"""The four strategies: what the question needs, what fits, what the cache holds, the newest turns."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gatekeeper_core.context.history.select import read_history, select_history
+from gatekeeper_core.context.history.strategies import Choice, HistoryConfig, Strategy, choose_past, with_options
+from gatekeeper_core.errors import ConfigError
+from gatekeeper_core.messages import Message
+from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
+from gatekeeper_core.selection.planner import GatekeeperConfig
+from tests.histories import config_of, view_with
+from tests.loops import assistant, calls, result, user
+
+TALK = {
+    "en": [
+        ("The Redis port is 6380.", "Noted."),
+        ("How long does rice cook?", "Twelve minutes."),
+        ("Which bicycle suits a child of six?", "One with 16 inch wheels."),
+        ("Who painted the Night Watch?", "Rembrandt."),
+        ("Does basil need much water?", "Every other day."),
+    ],
+    "zh": [
+        ("Redis 的端口是 6380。", "记下了。"),
+        ("米饭要煮多久？", "十二分钟。"),
+        ("六岁孩子适合什么自行车？", "十六寸的。"),
+        ("《夜巡》是谁画的？", "伦勃朗。"),
+        ("罗勒需要浇很多水吗？", "隔天一次。"),
+    ],
+    "mixed": [
+        ("Redis 的 port 是 6380。", "OK，记下了。"),
+        ("rice 要煮多久？", "12 分钟。"),
+        ("六岁孩子适合什么 bicycle？", "16 寸的。"),
+        ("Night Watch 是谁画的？", "Rembrandt。"),
+        ("basil 需要浇很多水吗？", "隔天一次。"),
+    ],
+}
+QUESTION = {"en": "Which port does Redis use?", "zh": "Redis 用的是哪个端口？", "mixed": "Redis 用哪个 port？"}
+
+
+STRATEGIES: tuple[Strategy, ...] = ("gate", "fill", "cache", "window")
+
+
+def messages_of(talk: list[tuple[str, str]]) -> list[Message]:
+    return [message for asked, said in talk for message in (user(asked), assistant(said))]
+
+
+def chosen(
+    talk: list[tuple[str, str]], query: str, *, room: int = 10_000, window_from: int = 0, **settings: Any
+) -> Choice:
+    history = read_history(messages_of(talk), query=query)
+    gatekeeper = ContextGatekeeper(config=GatekeeperConfig(trim=False), token_counter=len)
+    gatekeeper.sync(history.past)
+    return choose_past(
+        history,
+        gatekeeper,
+        gatekeeper.turn_tokens,
+        config_of(**settings),
+        room=room,
+        history_tokens=sum(gatekeeper.turn_tokens),
+        window_from=window_from,
+    )
+
+
+@pytest.mark.parametrize("language", TALK)
+def test_the_newest_turns_stand_beside_what_the_question_needs(language: str) -> None:
+    """C5."""
+    costs = [len(asked) + len(said) for asked, said in TALK[language]]
+    choice = chosen(TALK[language], QUESTION[language], keep_newest=2, room=sum(costs[3:]) + costs[0])
+    assert choice.turns == (4, 3, 0)
+    assert choice.selection is not None
+
+
+@pytest.mark.parametrize("language", TALK)
+def test_the_gate_sends_what_the_question_needs_and_fill_whatever_fits(language: str) -> None:
+    talk, question = TALK[language], QUESTION[language]
+    costs = [len(asked) + len(said) for asked, said in talk]
+    assert chosen(talk, question).turns == (0,)
+    everything = chosen(talk, question, strategy="fill", room=sum(costs))
+    assert (everything.turns, everything.reason) == ((4, 3, 2, 1, 0), "everything_fits")
+    filled = chosen(talk, question, strategy="fill", room=sum(costs) - 1)
+    assert (filled.status, filled.turns[0]) == ("selected", 0)
+    assert 1 < len(filled.turns) < 5
+
+
+@pytest.mark.parametrize("language", TALK)
+def test_only_the_gate_and_fill_send_a_small_history_whole_and_the_cache_begins_with_everything(language: str) -> None:
+    messages = [*messages_of(TALK[language]), user(QUESTION[language])]
+    views = {strategy: select_history(messages, token_budget=4_000, strategy=strategy) for strategy in STRATEGIES}
+    reasons = {strategy: view.reason for strategy, view in views.items()}
+    assert (reasons["gate"], reasons["fill"], reasons["window"]) == ("small_history", "everything_fits", "window")
+    assert views["cache"].bill is not None
+    assert (views["cache"].bill.action, views["cache"].kept) == ("everything", tuple(range(len(messages))))
+    assert view_with(messages, token_budget=4_000).turns == (0,), "with passthrough_below=0"
+
+
+@pytest.mark.parametrize("language", TALK)
+def test_three_turns_stay_where_the_past_holds_tool_results(language: str) -> None:
+    plain = messages_of(TALK[language])
+    tools = [*plain[:3], calls("c"), result("c"), *plain[3:]]
+    asked = user(QUESTION[language])
+    options: dict[str, Any] = {"pin_instructions": False, "token_budget": 4_000}
+    assert view_with([*plain, asked], **options).turns == (0,)
+    assert view_with([*tools, asked], **options).turns == (4, 3, 2, 0)
+    assert view_with([*tools, asked], keep_newest=0, **options).turns == (0,)
+    first, later = [*plain, asked], [*plain, asked, calls("c"), result("c")]
+    assert view_with(later, **options).turns == view_with(first, **options).turns, "each step of a run says the same"
+
+
+@pytest.mark.parametrize("language", TALK)
+def test_a_window_is_the_newest_turns_and_asks_no_gatekeeper(language: str) -> None:
+    """001-56, 004-10."""
+    choice = chosen(TALK[language], QUESTION[language], strategy="window", keep_newest=3)
+    assert (choice.turns, choice.status, choice.selection) == ((4, 3, 2), "selected", None)
+    assert len(chosen(TALK[language] * 9, QUESTION[language], strategy="window").turns) == 20
+
+
+def test_a_window_begins_after_what_a_summary_covers() -> None:
+    """001-31: a turn that is covered in part belongs to the window."""
+    assert chosen(TALK["en"], "Which way?", strategy="window", keep_newest=9, window_from=4).turns == (4, 3, 2)
+    assert chosen(TALK["en"], "Which way?", strategy="window", keep_newest=9, window_from=5).turns == (4, 3, 2)
+    assert chosen(TALK["en"], "Which way?", strategy="window", keep_newest=9, window_from=10).turns == ()
+
+
+def test_a_window_shrinks_where_the_room_is_small() -> None:
+    """001-32, 004-12."""
+    costs = [len(asked) + len(said) for asked, said in TALK["en"]]
+    choice = chosen(TALK["en"], "Which way?", strategy="window", keep_newest=9, room=costs[4] + costs[3] + 1)
+    assert choice.turns == (4, 3)
+
+
+def test_without_a_question_the_newest_turns_are_kept_but_a_window_keeps_its_length() -> None:
+    assert chosen(TALK["en"], "", keep_newest=1).status == "no_query"
+    assert len(chosen(TALK["en"], "").turns) == 5
+    assert chosen(TALK["en"], "", strategy="window", keep_newest=2).turns == (4, 3)
+
+
+@pytest.mark.parametrize("strategy", ["gate", "fill", "cache"])
+def test_without_room_nothing_fits(strategy: Strategy) -> None:
+    assert chosen(TALK["en"], "Redis?", strategy=strategy, room=0)[:3] == ((), "nothing_fits", "no_room")
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_without_a_past_there_is_nothing_to_choose(strategy: Strategy) -> None:
+    assert chosen([], "Redis?", strategy=strategy, keep_newest=2)[:3] == ((), "passthrough", "no_past_turns")
+
+
+@pytest.mark.parametrize("language", TALK)
+def test_a_higher_coverage_sends_more(language: str) -> None:
+    talk = [(asked, f"Redis {said * 30}") for asked, said in TALK[language]]
+    messages = [*messages_of(talk), user(QUESTION[language])]
+    less, more = (select_history(messages, token_budget=9_000, coverage=coverage) for coverage in (0.5, 0.99))
+    assert len(less.turns) < len(more.turns)
+
+
+@pytest.mark.parametrize(
+    ("setting", "value", "error"),
+    [
+        ("strategy", "gated", ConfigError),
+        ("strategy", None, ConfigError),
+        ("coverage", 1.5, ConfigError),
+        ("coverage", "0.5", TypeError),
+        ("keep_newest", -1, ConfigError),
+        ("keep_newest", 1.5, TypeError),
+        ("pin_instructions", 1, TypeError),
+        ("passthrough_below", None, TypeError),
+    ],
+)
+def test_a_wrong_setting_is_named(setting: str, value: Any, error: type[Exception]) -> None:
+    with pytest.raises(error, match=f"^HistoryConfig.{setting} must "):
+        HistoryConfig(**{setting: value})
+
+
+def test_the_gatekeeper_cannot_fill_under_another_strategy() -> None:
+    fill = GatekeeperConfig(strategy="fill")
+    with pytest.raises(ConfigError, match=r'set HistoryConfig\(strategy="fill"\)'):
+        HistoryConfig(gatekeeper=fill)
+    assert HistoryConfig(gatekeeper=fill, strategy="fill").gatekeeper is fill
+
+
+def test_options_by_name_go_before_the_settings() -> None:
+    config = HistoryConfig(coverage=0.7, keep_newest=2)
+    assert with_options(config, coverage=None, token_budget=None) is config
+    assert with_options(config, coverage=0.0, strategy="fill") == HistoryConfig(
+        coverage=0.0, keep_newest=2, strategy="fill"
+    )
+    assert with_options(None, keep_newest=0) == HistoryConfig(keep_newest=0)
+    with pytest.raises(TypeError, match="config must be a HistoryConfig, got dict"):
+        with_options({})  # type: ignore[arg-type]
+
+
+@given(
+    st.sampled_from(STRATEGIES), st.none() | st.integers(0, 12), st.integers(-50, 2_000), st.sampled_from(sorted(TALK))
+)
+def test_a_choice_holds_each_turn_once_and_fits(
+    strategy: Strategy, newest: int | None, room: int, language: str
+) -> None:
+    talk = TALK[language]
+    choice = chosen(talk, QUESTION[language], strategy=strategy, keep_newest=newest, room=room)
+    costs = [len(asked) + len(said) for asked, said in talk]
+    assert len(set(choice.turns)) == len(choice.turns)
+    assert sum(costs[turn] for turn in choice.turns) <= max(0, room)
