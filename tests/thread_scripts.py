@@ -245,10 +245,10 @@ class Asked(NamedTuple):
         a body is cached, a recalled turn is dearer than for a new instance, and less of them is chosen.
         """
         fresh, bill = self.fresh(), self.sent.view.bill
-        is_warm = bill is not None and bill.action != "fresh"
+        is_warm = bill is not None and bill.reason != "strategy"
         assert chosen((self.sent if is_warm else fresh).view.selection) <= self.sent.entries
         is_dear = bill is not None and bill.kept_dollars > MOST * bill.everything_paid - (bill.paid - bill.dollars)
-        is_new_choice = bill is not None and bill.action == "rebuilt"
+        is_new_choice = bill is not None and (bill.action == "rebuilt" or bill.reason == "no_room")
         assert self.is_continued or is_dear or is_new_choice or fresh.entries <= self.sent.entries
 
 
