@@ -7,11 +7,10 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property
-from operator import attrgetter, itemgetter
+from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from gatekeeper_core.context.compaction.run import RunConfig, ShrunkRun, shrink_run
@@ -116,8 +115,8 @@ class Costs:
         if self.history.pinned:
             self.past = list(tokens)
             for at, message in self.history.pinned:
-                turn = bisect_right(self.history.past, at, key=attrgetter("start")) - 1
-                self.past[turn] = max(0, self.past[turn] - count_message(message, token_counter=self.counter))
+                if (turn := self.history.turn_at(at)) is not None:
+                    self.past[turn] = max(0, self.past[turn] - count_message(message, token_counter=self.counter))
 
     def view(self, choice: Choice) -> HistoryView:
         """Return what is sent: of the choice, what fits beside the current turn as it is now."""

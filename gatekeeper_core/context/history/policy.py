@@ -366,7 +366,7 @@ class PromptPolicy:
         """Return what is sent of the past for a question, and the state with that choice; nothing is paid yet."""
         fresh, fresh_state = self._fresh(sizes)
         if self.is_thrifty:
-            return fresh, fresh_state._replace(gate_dollars=fresh.dollars)
+            return fresh, fresh_state
         count = len(sizes.turns)
         state = self._continued(sizes)._replace(gate_dollars=fresh.dollars)
         old = state.turns(count)
@@ -381,7 +381,7 @@ class PromptPolicy:
         state = state._replace(rent=max(0.0, state.rent + gain))
         reason = self._reason(sizes, state, kept, rebuilt, gain=gain, to_recall=to_recall)
         if reason == "no_room" and too_long:  # a selected turn has room as an excerpt alone
-            return fresh._replace(reason=reason), fresh_state._replace(gate_dollars=fresh.dollars)
+            return fresh._replace(reason=reason), fresh_state
         if reason in _CHOOSES_ANEW:
             state = state._replace(body=rebuilt.body, since=count, recalled=rebuilt.recalled, rent=0.0, texts=())
             plan = rebuilt._replace(action="rebuilt")
@@ -665,7 +665,8 @@ class PromptPolicy:
         dollars = self._cost(sizes.fixed + told + sizes.question + sizes.stand_in, cached, sizes.fixed)
         plan = Plan((), (), 0, told, cached, dollars, "fresh", "strategy", dollars, dollars)
         state = self._asked(sizes, self.state)
-        return plan, state._replace(body=(), since=len(sizes.turns), texts=(), recalled=(), question="")
+        state = state._replace(body=(), since=len(sizes.turns), texts=(), recalled=(), question="")
+        return plan, state._replace(gate_dollars=dollars)
 
     def _cost(self, tokens: int, cached: int, written_to: int) -> float:
         return input_cost(tokens, cached=cached, written_to=written_to, prices=self.prices)

@@ -16,9 +16,7 @@ and only shrinks while that turn grows. So every step of a run, also one that an
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Collection, Mapping, Sequence
-from operator import attrgetter
 from typing import TYPE_CHECKING, Any, cast
 
 from gatekeeper_core.context.history.account import NOTHING_AROUND, Around, Costs, ThreadAccount
@@ -219,10 +217,10 @@ def with_pins(history: History, pinned: Collection[int], *, trim: bool = True) -
     """
     pins, required = dict(history.pinned), {*history.required}
     for at in {*pinned}.difference(history.notes):
-        number = bisect_right(history.past, at, key=attrgetter("start")) - 1
-        turn, message = history.past[number] if number >= 0 else None, history.messages[at]
-        if turn is None or at >= turn.stop:
+        number = history.turn_at(at)
+        if number is None:
             continue
+        turn, message = history.past[number], history.messages[at]
         if message.role in ("user", "system"):
             pins[at] = message
         else:

@@ -60,18 +60,8 @@ _CHEAPER = 0.9
 _NAMELESS = 16
 """Conversations without a name that may open alike and go on side by side. Source: ours."""
 
-_KEPT_IN_COPIES = (
-    "_read",
-    "_write",
-    "_config",
-    "_count",
-    "_budget_setting",
-    "_clock",
-    "_states",
-    "_encoder",
-    "_pinned",
-    "_exclude",
-)
+_SETTINGS = "_read _write _config _count _budget_setting _clock _states _encoder _pinned _exclude"
+"""What a copy keeps."""
 
 
 class ThreadEntry:
@@ -484,7 +474,7 @@ class ThreadSelector(Generic[Item]):
         return made
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in _KEPT_IN_COPIES}
+        return {name: getattr(self, name) for name in _SETTINGS.split()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)

@@ -15,8 +15,10 @@ of the turns that the question selects may be cut to the sentences that matter; 
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 from gatekeeper_core.context.compaction.run import RunConfig
@@ -150,7 +152,7 @@ def with_options(config: HistoryConfig | None, **options: Any) -> HistoryConfig:
     """Return settings with the options that a door was given by name; None leaves what the settings say.
 
     Raises:
-        TypeError: ``config`` is no ``HistoryConfig``.
+        TypeError: ``config`` has another type.
         ConfigError: an option is out of range.
 
     >>> with_options(HistoryConfig(coverage=0.7), token_budget=500, coverage=None).coverage
@@ -222,6 +224,11 @@ class History(NamedTuple):
     left: Left = Left()
     pinned: tuple[tuple[int, Message], ...] = ()
     required: tuple[int, ...] = ()
+
+    def turn_at(self, position: int) -> int | None:
+        """Return the id of the past turn that holds a message, None where no past turn does."""
+        turn = bisect_right(self.past, position, key=attrgetter("start")) - 1
+        return turn if turn >= 0 and position < self.past[turn].stop else None
 
 
 class Choice(NamedTuple):
