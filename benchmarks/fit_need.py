@@ -125,7 +125,7 @@ def main() -> None:
     print("\n".join(lines))
     if chosen.write:
         head = (
-            "# Weights of the need (gatekeeper_core.selection.need): logistic regressions over signs of a question.\n"
+            "# Weights of the need (gatekeeper_core.selection.need): logistic regressions over signs.\n"
             f"# Written by python -m benchmarks.fit_need on {date.today()}, not by hand.\n"
             "# Source: user-assistant conversations with labelled needs, by two groups of authors, and both.\n"
             "# Columns: table, sign, weight fitted on the first group, on the second group, on both.\n"

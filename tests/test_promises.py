@@ -328,7 +328,7 @@ def test_the_verdict_on_a_query_is_the_one_that_the_next_turn_records(turns: Pai
     gatekeeper = gatekeeper_of(turns)
     verdict = gatekeeper.explain(query).gate
     gatekeeper.add_turn(query, assistant)
-    assert gatekeeper.verdicts[-1]._replace(mended=False) == verdict
+    assert gatekeeper.verdicts[-1] == verdict
 
 
 @given(conversations, texts, budgets, chosen_strategies)
@@ -429,12 +429,11 @@ def test_no_answer_depends_on_how_a_version_of_python_sums_floats(
 
 @given(conversations)
 def test_a_topic_begins_where_a_verdict_opens_one_and_nowhere_else(turns: Pairs) -> None:
-    """000-15: map and verdicts never disagree, and nothing but an unworded switch is ever mended."""
+    """000-15: map and verdicts never disagree."""
     gatekeeper = gatekeeper_of(turns)
     verdicts = gatekeeper.verdicts
     starts = [topic.start for topic in gatekeeper.topics]
-    assert starts == [at for at, verdict in enumerate(verdicts) if verdict.opens_topic]
-    assert all(verdict.reason in ("new_topic", "return") for verdict in verdicts if verdict.mended)
+    assert starts == [at for at, verdict in enumerate(verdicts) if verdict.decision == "switch"]
     for at, verdict in enumerate(verdicts):
         assert verdict.active_topic == (sum(start < at for start in starts) - 1 if at else None)
 

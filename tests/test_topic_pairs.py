@@ -76,7 +76,7 @@ BOUNDS: dict[str, dict[str, tuple[int, int, int]]] = {
     "zh": {
         "own": (90, 90, 90),  # target 92
         "return": (97, 97, 97),  # target 95
-        "old at the switch": (14, 32, 44),  # target 12
+        "old at the switch": (14, 32, 45),  # target 12
         "old after the switch": (43, 65, 76),  # target 12
         "old at a worded switch": (0, 0, 0),
         "pointing": (100, 100, 100),

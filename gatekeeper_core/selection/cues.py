@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-__all__ = ["Cues", "ends_with_question", "read_cues", "without_cues"]
+__all__ = ["Cues", "asking_sentence", "ends_with_question", "read_cues", "without_cues"]
 
 _MAX_READ = 2_000
 
@@ -135,6 +135,17 @@ _STEERING = (
     "referring",
     "request openers",
 )
+
+
+def asking_sentence(text: str) -> str | None:
+    """Return the last question of a text of several sentences; None where it tells little by itself.
+
+    >>> asking_sentence("It rained all day. Where did my cousin Lena move?"), asking_sentence("It rained. And you?")
+    ('Where did my cousin Lena move?', None)
+    """
+    parts = _sentences(text[:_MAX_READ])
+    asking = next(filter(is_question, reversed(parts)), "") if len(parts) > 1 else ""
+    return asking if _tells_enough(asking) else None
 
 
 def ends_with_question(text: str) -> bool:

@@ -19,7 +19,7 @@ from gatekeeper_core.messages import Turn, common_beginning
 from gatekeeper_core.observation import stage
 from gatekeeper_core.selection.anchors import MAX_TURN_ANCHORS, count_terms, extract_anchors, query_terms
 from gatekeeper_core.selection.constraints import with_constraint
-from gatekeeper_core.selection.cues import read_cues, without_cues
+from gatekeeper_core.selection.cues import asking_sentence, read_cues, without_cues
 from gatekeeper_core.selection.dates import date_terms
 from gatekeeper_core.selection.decisions import explained
 from gatekeeper_core.selection.index import TurnIndex
@@ -29,7 +29,7 @@ from gatekeeper_core.selection.planner import GatekeeperConfig, Planner
 from gatekeeper_core.selection.records import Record, Records
 from gatekeeper_core.selection.retrieval import expand_query, read_query, with_dates
 from gatekeeper_core.selection.topic_map import Topic, TopicMap
-from gatekeeper_core.selection.topics import judge, mended, read_terms
+from gatekeeper_core.selection.topics import judge, read_terms
 from gatekeeper_core.selection.trimming import Sentences
 from gatekeeper_core.selection.verdicts import Verdict, VerdictLog
 from gatekeeper_core.text import split_thinking
@@ -319,7 +319,7 @@ class ContextGatekeeper:
     ) -> Selection:
         """Return the choice for a question; see :meth:`explain`."""
         read, cues = read_query(query, self._index, about=without_cues(query)), read_cues(query)
-        reading = self._read(read.idf)
+        reading = self._read(query, read.idf)
         verdict = self._judge(query, reading, cues)
         newest_day = self._records[-1].day if self._records else None
         dated = with_dates(read, self._index, newest_day if asked_at is None else asked_at.date())
@@ -378,11 +378,9 @@ class ContextGatekeeper:
         else:
             about = without_cues(record.user)
             asked = query_terms(about, counts=user_terms if about == record.user else None)
-            verdict = self._verdict(self._read(asked), read_cues(record.user))
-        terms = {**user_terms, **assistant_terms}
-        verdict = mended(verdict, terms, self._topic_map, self._index)
+            verdict = self._verdict(self._read(record.user, asked), read_cues(record.user))
         self._index.add(_date_terms(record) | user_terms, assistant_terms, texts=_openings(record))
-        self._topic_map.add(verdict, terms.keys())
+        self._topic_map.add(verdict, {**user_terms, **assistant_terms}.keys())
         self._verdicts.append(verdict)
         self._records.append(record)
         if self._encoder:
@@ -390,8 +388,16 @@ class ContextGatekeeper:
         self._history_tokens += record.tokens
         self._synced = self._judged = None
 
-    def _read(self, terms: Collection[str]) -> Reading | None:
-        return read_terms(terms, self._topic_map, self._index) if self._records else None
+    def _read(self, text: str, terms: Collection[str]) -> Reading | None:
+        """Return the terms of a question, read against the conversation; None where that is empty."""
+        if not self._records:
+            return None
+        reading = read_terms(terms, self._topic_map, self._index)
+        sentence = asking_sentence(text)
+        if sentence is None:
+            return reading
+        asked = read_terms(query_terms(without_cues(sentence)), self._topic_map, self._index)
+        return reading._replace(asked=max(asked.newest, asked.elsewhere))
 
     def _verdict(self, reading: Reading | None, cues: Cues) -> Verdict:
         newest_tokens = self._records.tokens_of(len(self._records) - 1) if self._records else 0

@@ -74,7 +74,6 @@ _READ_GROWTH = 1.6  # of the posting budget, with each doubling of a long conver
 _LEADING_GROWTH = 1.25  # of the turns that lead, likewise
 _LEADING = 4  # times as many turns as are scored in full
 _READ = 20  # texts of the best turns that are searched for whole hits, at least
-_UNPAIRED_WEIGHT = 0.35
 _TRIPLE_SHARE = 0.25
 _WORD_SHARE = 0.5
 _RANK = attrgetter("total", "turn_id")
@@ -170,19 +169,9 @@ def read_query(text: str, index: TurnIndex, *, about: str | None = None) -> Quer
         text: what was asked.
         index: the conversation.
         about: the part of the text that anchors are taken from; None takes all of it.
-
-    A Han character weighs 0.35 in place of 0.2 where the conversation holds no full pair of the query that it is part
-    of: then it alone may find the turn (肉要炖多久 a turn with 红烧肉), and still counts less than any pair.
-
-    Source: ours; 1 point of needed turns in Chinese talks at equal tokens (``benchmarks.everyday``, cover alone).
     """
     anchors = extract_anchors(text if about is None else about)
-    held = "".join(a.term for a in anchors if a.kind == "pair" and a.weight == 1.0 and index.document_frequency(a.term))
-    idf = {}
-    for term, _, kind, weight in anchors:
-        if kind in _INDEXED_KINDS:
-            weighed = max(weight, _UNPAIRED_WEIGHT) if kind == "character" and term not in held else weight
-            idf[term] = round(weighed * index.idf(term), 6)
+    idf = {term: round(weight * index.idf(term), 6) for term, _, kind, weight in anchors if kind in _INDEXED_KINDS}
     return Query(text, anchors, idf)
 
 

@@ -87,7 +87,7 @@ class TopicMap:
 
     def add(self, verdict: Verdict, terms: Set[str]) -> None:
         """Add the next turn, given the verdict on its user's text and the terms of both its sides."""
-        if verdict.opens_topic:
+        if verdict.decision == "switch":
             self._starts.append(self._turn_count)
         self._turn_count += 1
         self._newest = [*self._newest, terms][-self.NEWEST :]

@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING
 from gatekeeper_core.errors import ConfigError, check_range
 from gatekeeper_core.selection.anchors import term_weight
 from gatekeeper_core.selection.index import TURN_BITS, postings_among
-from gatekeeper_core.selection.information import LEAST_INFORMATION, LEAST_RARITY, RARE_WORD, information, surprise
+from gatekeeper_core.selection.information import LEAST_INFORMATION, RARE_WORD, information, surprise
 from gatekeeper_core.selection.need import Reading, newest_signs, probability, question_signs
 from gatekeeper_core.selection.translating import translated_terms
 from gatekeeper_core.selection.verdicts import Verdict
@@ -43,14 +43,13 @@ if TYPE_CHECKING:
     from gatekeeper_core.selection.need import NeedWeights
     from gatekeeper_core.selection.topic_map import TopicMap
 
-__all__ = ["GateConfig", "judge", "mended", "read_terms"]
+__all__ = ["GateConfig", "judge", "read_terms"]
 
 _MAX_POSTINGS = 400
 _MAX_ALL_POSTINGS = 2_000
 _SLACK, _TIE = 1e-6, 1e-9  # sums in another order may differ in their last digits
 _PAIR = 0.4  # of a word, for the pairs across two words
 _LEAVING_SIZE = 0.5  # rare words that a text tells at least after the words that leave what was said
-_MENDING_SHARE = 0.15
 _LEAST_LINK = 0.05  # below which the newest turn is not needed
 _RETURN_SHARE = 0.1
 
@@ -139,24 +138,6 @@ def _decided(measured: Verdict, signs: Reading, cues: Cues, topic_map: TopicMap,
             decision="switch", reason="new_topic" if resumed is None else "return", resumed_topic=resumed
         )
     return measured
-
-
-def mended(verdict: Verdict, terms: Mapping[str, int], topic_map: TopicMap, index: TurnIndex) -> Verdict:
-    """Return the verdict on a finished turn, mended where its answer shows that the switch was none.
-
-    A switch that no wording says is taken back where the newest turns of the topic before hold 0.15 or more of the
-    information of the turn's terms, question and answer together. Source: ours.
-    """
-    if verdict.reason not in ("new_topic", "return"):
-        return verdict
-    near = terms.keys() & set().union(*topic_map.newest_turns)
-    others = terms.keys() - near
-    worth = information(near, index)
-    held = math.fsum(worth.values())
-    if held < _MENDING_SHARE * (held + LEAST_RARITY * math.fsum(map(surprise, others))):
-        return verdict  # however often the conversation says the others
-    whole = math.fsum([*worth.values(), *information(others, index).values()])
-    return verdict._replace(mended=held >= _MENDING_SHARE * whole)
 
 
 def read_terms(terms: Collection[str], topic_map: TopicMap, index: TurnIndex) -> Reading:

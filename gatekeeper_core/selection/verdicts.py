@@ -23,11 +23,7 @@ GateReason = Literal[
     "return",
 ]
 
-_DECISIONS: tuple[tuple[Literal["continue", "switch"], bool], ...] = (
-    ("continue", False),
-    ("switch", False),
-    ("switch", True),  # mended
-)
+_DECISIONS: tuple[Literal["continue", "switch"], ...] = ("continue", "switch")
 _REASONS: tuple[GateReason, ...] = get_args(GateReason)
 _NONE = -1
 _DIGITS = 10_000  # the gate rounds its measures, 0..1, to four digits
@@ -48,8 +44,6 @@ class Verdict(NamedTuple):
         resumed_topic: id of the earlier topic that a ``switch`` goes back to, or None.
         need: probability that the query needs anything of the conversation, 0..1.
         link: probability that it needs the newest turn, 0..1.
-        mended: whether the turn's answer showed that this ``switch`` was none, so that no topic begins with the turn;
-            False for a query that has no answer yet.
     """
 
     decision: Literal["continue", "switch"]
@@ -61,12 +55,6 @@ class Verdict(NamedTuple):
     resumed_topic: int | None = None
     need: float = 0.0
     link: float = 0.0
-    mended: bool = False
-
-    @property
-    def opens_topic(self) -> bool:
-        """Whether a topic begins with the turn."""
-        return self.decision == "switch" and not self.mended
 
 
 class VerdictLog:
@@ -95,16 +83,14 @@ class VerdictLog:
     def __getitem__(self, turn_id: int) -> Verdict:
         """Return the verdict on one turn."""
         values = {name: column[turn_id] for name, column in self._columns.items()}
-        reason, rule = divmod(values["rules"], len(_DECISIONS))
-        decision, mended = _DECISIONS[rule]
+        reason, decision = divmod(values["rules"], len(_DECISIONS))
         cue, active, resumed = values["cues"], values["active"], values["resumed"]
         return Verdict(
-            decision,
+            _DECISIONS[decision],
             _REASONS[reason],
             cue=None if cue == _NONE else self._cues[cue],
             active_topic=None if active == _NONE else active,
             resumed_topic=None if resumed == _NONE else resumed,
-            mended=mended,
             **{name: values[name] / _DIGITS for name in _MEASURES},
         )
 
@@ -112,9 +98,8 @@ class VerdictLog:
         """Take in the verdict on the next turn."""
         if verdict.cue is not None and verdict.cue not in self._cues:
             self._cues.append(verdict.cue)
-        decision = _DECISIONS.index((verdict.decision, verdict.mended))
         values = {
-            "rules": _REASONS.index(verdict.reason) * len(_DECISIONS) + decision,
+            "rules": _REASONS.index(verdict.reason) * len(_DECISIONS) + _DECISIONS.index(verdict.decision),
             "cues": _NONE if verdict.cue is None else self._cues.index(verdict.cue),
             "active": _NONE if verdict.active_topic is None else verdict.active_topic,
             "resumed": _NONE if verdict.resumed_topic is None else verdict.resumed_topic,

@@ -124,7 +124,7 @@ class Session:
             selection=selection,
             sent_tokens=fixed + selection.tokens,
             full_tokens=fixed + selection.history_tokens,
-            topic_id=sum(verdict.opens_topic for verdict in self.gatekeeper.verdicts) - 1,
+            topic_id=sum(verdict.decision == "switch" for verdict in self.gatekeeper.verdicts) - 1,
             usage=usage,
         )
 

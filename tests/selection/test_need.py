@@ -137,3 +137,34 @@ def test_after_a_switch_the_newest_turn_is_not_sent_for_its_place(language: str)
     assert switched
     for selection in switched:
         assert selection.decision(len(CHATS[language]) - 1).why not in ("newest_turn", "earlier_turn")
+
+
+@pytest.mark.parametrize(
+    ("fact", "chatter", "question"),
+    [
+        (
+            "My cousin Lena moved to Porto in May.",
+            "What a week, it rained every day and the bus was late again. Yesterday we finally tried the ramen place"
+            " near the station and it was wonderful. ",
+            "Which city did my cousin Lena move to?",
+        ),
+        (
+            "我表姐周岚五月搬到了厦门。",
+            "这周天天下雨，公交车又晚点了。昨天终于去车站旁边那家拉面馆尝了尝，味道真不错。",
+            "我表姐周岚搬到哪个城市了？",
+        ),
+        (
+            "表姐 Lena 五月搬去 Porto 了。",
+            "这周天天下雨，the bus was late again。昨天去了车站旁边的 ramen 店，味道真不错。",
+            "表姐 Lena 搬去哪个城市？",
+        ),
+    ],
+    ids=["en", "zh", "mixed"],
+)
+def test_chatter_before_a_question_does_not_hide_what_it_needs(fact: str, chatter: str, question: str) -> None:
+    """000-30: a question after other sentences needs about what it needs alone."""
+    gatekeeper = ContextGatekeeper()
+    gatekeeper.sync([(fact, "OK"), *CHATS["english"], *CHATS["chinese"]])
+    alone, after = gatekeeper.explain(question), gatekeeper.explain(chatter + question)
+    assert {0} <= {turn.turn_id for turn in alone.turns} & {turn.turn_id for turn in after.turns}
+    assert after.gate.need > 0.9 * alone.gate.need

@@ -313,35 +313,6 @@ def test_the_messages_of_a_speaker_who_is_named_count_more(one: str, other: str,
         assert found.neighbour == pytest.approx(0.3 * beside, abs=1e-4)
 
 
-# --- Han characters that no pair holds --------------------------------------------------------------------------------
-
-STEWS = ["红烧肉怎么做：小火炖一个小时", "阳台上的番茄苗三天浇一次水", "deploy 之前先跑测试"]
-
-
-def weight_in(query: str, term: str, turns: list[str]) -> float:
-    index = TurnIndex()
-    for text in turns:
-        index.add(count_terms(text), {})
-    return read_query(query, index).idf[term] / index.idf(term)
-
-
-@pytest.mark.parametrize("query", ["肉要炖多久", "那个 recipe 里的肉要炖多久", "這塊肉要炖多久"])
-def test_characters_find_a_turn_that_shares_no_pair(query: str) -> None:
-    scores = score([(text, "好") for text in STEWS], query, **PLAIN)
-    assert [each.turn_id for each in scores if {"肉", "炖"} <= each.matched] == [0]
-    assert weight_in(query, "炖", STEWS) == pytest.approx(0.35, abs=1e-4)
-
-
-@pytest.mark.parametrize("query", ["红烧肉要炖多久", "红烧肉", "recipe 红烧肉"])
-def test_a_character_of_a_pair_that_the_conversation_holds_weighs_no_more(query: str) -> None:
-    assert weight_in(query, "肉", STEWS) == pytest.approx(0.2, abs=1e-4)
-
-
-def test_a_character_without_a_pair_weighs_less_than_any_pair() -> None:
-    assert weight_in("肉要炖多久", "炖", STEWS) < weight_in("肉要炖多久", "要炖", STEWS)
-    assert weight_in("炖", "炖", STEWS) == pytest.approx(1.0, abs=1e-4)
-
-
 # --- Candidates -----------------------------------------------------------------------------------------------------
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from gatekeeper_core.selection.topic_map import Topic, TopicMap
 from gatekeeper_core.selection.verdicts import Verdict
 
-Step = tuple[frozenset[str], str, bool]
+Step = tuple[frozenset[str], str]
 
 SWITCHES = {"first_turn", "new_topic", "return", "explicit_switch", "explicit_return"}
 
@@ -18,15 +18,15 @@ reasons = st.sampled_from(["overlap", "ambiguous", "new_topic", "return", "expli
 
 @st.composite
 def histories(draw: st.DrawFn) -> list[Step]:
-    """Draw turns as terms, reason and mended; the first one is the first turn."""
-    steps: list[Step] = draw(st.lists(st.tuples(terms, reasons, st.booleans()), max_size=12))
-    return [(held, reason if at else "first_turn", mended) for at, (held, reason, mended) in enumerate(steps)]
+    """Draw turns as terms and reason; the first one is the first turn."""
+    steps: list[Step] = draw(st.lists(st.tuples(terms, reasons), max_size=12))
+    return [(held, reason if at else "first_turn") for at, (held, reason) in enumerate(steps)]
 
 
 def verdict_of(step: Step) -> Verdict:
-    _, reason, mended = step
+    _, reason = step
     decision = "switch" if reason in SWITCHES else "continue"
-    return Verdict(decision, reason, 0.5, 0.5, mended=mended and reason in ("new_topic", "return"))  # type: ignore[arg-type]
+    return Verdict(decision, reason, 0.5, 0.5)  # type: ignore[arg-type]
 
 
 def grow(topic_map: TopicMap, steps: list[Step]) -> TopicMap:
@@ -60,7 +60,7 @@ def test_a_map_that_was_cut_is_one_that_was_built_anew(
 
 
 def test_the_borders_are_a_copy() -> None:
-    topic_map = grow(TopicMap(), [(frozenset(), "first_turn", False)])
+    topic_map = grow(TopicMap(), [(frozenset(), "first_turn")])
     topic_map.starts.append(9)
     assert topic_map.topics == (Topic(0, 0, 1),)
 
@@ -72,7 +72,7 @@ def test_the_borders_are_a_copy() -> None:
 def test_a_topic_begins_with_each_verdict_that_opens_one_and_nowhere_else(steps: list[Step]) -> None:
     """000-15, 000-24: map and verdicts never disagree, and no later turn moves a border."""
     topic_map = grow(TopicMap(), steps)
-    opened = [turn for turn, step in enumerate(steps) if verdict_of(step).opens_topic]
+    opened = [turn for turn, step in enumerate(steps) if verdict_of(step).decision == "switch"]
     assert [topic.start for topic in topic_map.topics] == list(topic_map.starts) == opened
 
 
@@ -94,13 +94,6 @@ def test_an_empty_conversation_has_no_topic() -> None:
     assert empty.topic_before_switch is None
 
 
-def test_a_mended_switch_opens_no_topic() -> None:
-    """000-15, 000-19b: the answer showed that the switch was none."""
-    steps: list[Step] = [(frozenset(), "first_turn", False), (frozenset(), "return", True)]
-    assert grow(TopicMap(), steps).topics == (Topic(0, 0, 2),)
-    assert grow(TopicMap(), [steps[0], (*steps[1][:2], False)]).topics == (Topic(0, 0, 1), Topic(1, 1, 2))
-
-
 # --- what the gate reads of the newest turns
 
 
@@ -109,12 +102,12 @@ def test_the_newest_turns_are_the_last_three_of_the_active_topic(steps: list[Ste
     """000-15: the terms of an earlier topic are never read as those of the active one."""
     topic_map = grow(TopicMap(), steps)
     start = topic_map.starts[-1] if steps else 0
-    assert list(topic_map.newest_turns) == [held for held, *_ in steps[start:]][-3:]
+    assert list(topic_map.newest_turns) == [held for held, _ in steps[start:]][-3:]
 
 
 @given(histories())
 def test_the_topic_before_a_switch_is_known_only_right_after_it(steps: list[Step]) -> None:
     """000-30: where the user says that the switch was wrong."""
     topic_map = grow(TopicMap(), steps)
-    just_opened = len(steps) > 1 and verdict_of(steps[-1]).opens_topic
+    just_opened = len(steps) > 1 and verdict_of(steps[-1]).decision == "switch"
     assert topic_map.topic_before_switch == (topic_map.topic_count - 2 if just_opened else None)

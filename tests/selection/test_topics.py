@@ -17,7 +17,7 @@ from gatekeeper_core.selection.index import TURN_BITS, TurnIndex
 from gatekeeper_core.selection.need import need_weights
 from gatekeeper_core.selection.retrieval import read_query
 from gatekeeper_core.selection.topic_map import TopicMap
-from gatekeeper_core.selection.topics import GateConfig, _best_earlier, information, judge, mended, read_terms, surprise
+from gatekeeper_core.selection.topics import GateConfig, _best_earlier, information, judge, read_terms, surprise
 from gatekeeper_core.selection.verdicts import Verdict
 from gatekeeper_core.tokens import estimate_text_tokens
 from tests.case_files import from_file, rows
@@ -56,10 +56,9 @@ def read(turns: Turns) -> State:
     state = State(TopicMap(), TurnIndex(), [], [])
     for user, assistant in turns:
         user_terms, assistant_terms = count_terms(user), count_terms(assistant)
-        terms = {**user_terms, **assistant_terms}
-        state.verdicts.append(mended(ask(state, user), terms, state.topic_map, state.index))
+        state.verdicts.append(ask(state, user))
         state.index.add(user_terms, assistant_terms)
-        state.topic_map.add(state.verdicts[-1], terms.keys())
+        state.topic_map.add(state.verdicts[-1], {**user_terms, **assistant_terms}.keys())
         state.tokens.append(estimate_text_tokens(user) + estimate_text_tokens(assistant))
     return state
 
@@ -311,44 +310,6 @@ def test_the_best_earlier_turn_is_that_of_the_sums_over_all_postings(seed: int) 
     found = {term: [turn << TURN_BITS | 1 for turn in held] for term, held in turns.items()}
     turn, share = _best_earlier(worth, found, newest_turn=60)
     assert (turn, share) == (best, pytest.approx(0.0 if best is None else sums[best]))
-
-
-# --- Mending --------------------------------------------------------------------------------------------------------
-
-SAME_TOPIC = [((tuple(first),), tuple(turn)) for first, turn in rows("topics", "same_topic")]
-
-
-@pytest.mark.parametrize(("turns", "turn"), SAME_TOPIC)
-def test_a_switch_that_the_answer_takes_back_is_mended(turns: Turns, turn: tuple[str, str]) -> None:
-    """000-15, 000-19b: the verdict stays on record; no topic begins."""
-    gatekeeper = gatekeeper_of((*turns, turn))
-    recorded = gatekeeper.verdicts[-1]
-    assert (recorded.decision, recorded.mended, len(gatekeeper.topics)) == ("switch", True, 1)
-    other = gatekeeper_of((*turns, (turn[0], "Ras el hanout, 加一点小茴香。")))
-    assert (other.verdicts[-1].mended, len(other.topics)) == (False, 2)
-
-
-@pytest.mark.parametrize("turns", CONVERSATIONS)
-@pytest.mark.parametrize("seed", range(20))
-def test_a_switch_is_mended_from_a_share_of_15_percent_on(turns: Turns, seed: int) -> None:
-    """000-15: the documented share, written down a second time."""
-    rng = Random(seed)
-    said = " ".join(text for turn in CONVERSATIONS[seed % 3] for text in turn).split()
-    terms = count_terms(" ".join([*rng.choices(said, k=20), *rng.choices(" ".join(map(" ".join, turns)).split(), k=3)]))
-    state = read(turns)
-    worth = information(terms, state.index)
-    near = sum(value for term, value in worth.items() if any(term in turn for turn in state.topic_map.newest_turns))
-    answer = mended(Verdict("switch", "new_topic", 0.0, 1.0), terms, state.topic_map, state.index)
-    assert answer.mended == (near >= 0.15 * sum(worth.values()))
-
-
-@pytest.mark.parametrize(("turns", "turn"), SAME_TOPIC)
-@pytest.mark.parametrize("opening", ["New topic: ", "换个话题，"])
-def test_a_switch_that_was_said_is_never_mended(turns: Turns, turn: tuple[str, str], opening: str) -> None:
-    """000-24."""
-    gatekeeper = gatekeeper_of((*turns, (opening + turn[0], turn[1])))
-    recorded = gatekeeper.verdicts[-1]
-    assert (recorded.reason, recorded.mended, len(gatekeeper.topics)) == ("explicit_switch", False, 2)
 
 
 # --- First turn, no anchors -----------------------------------------------------------------------------------------

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import get_args
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -24,8 +23,7 @@ verdicts = st.builds(
     resumed_topic=topic_ids,
     need=measures,
     link=measures,
-    mended=st.just(False),
-).flatmap(lambda made: st.sampled_from([made, made._replace(mended=made.decision == "switch")]))
+)
 logs = st.lists(verdicts, max_size=8)
 
 
@@ -38,23 +36,9 @@ def log_of(given: list[Verdict]) -> VerdictLog:
 
 @given(logs, st.integers(0, 8), logs)
 def test_verdicts_come_back_to_the_bit_also_after_a_cut(first: list[Verdict], keep: int, more: list[Verdict]) -> None:
-    """000-16: measures of four digits, every reason, mended or not."""
+    """000-16: measures of four digits, every reason."""
     log = log_of(first)
     log.cut(keep)
     for verdict in more:
         log.append(verdict)
     assert list(log) == first[:keep] + more
-
-
-@pytest.mark.parametrize(
-    ("verdict", "opens"),
-    [
-        (Verdict("switch", "first_turn", 0.0, 1.0), True),
-        (Verdict("switch", "return", 0.1, 0.8), True),
-        (Verdict("switch", "return", 0.1, 0.8, mended=True), False),
-        (Verdict("continue", "overlap", 0.9, 0.0), False),
-    ],
-)
-def test_a_topic_begins_with_a_switch_that_was_not_mended(verdict: Verdict, opens: bool) -> None:
-    """000-15."""
-    assert verdict.opens_topic == opens

@@ -65,7 +65,7 @@ def test_what_is_sent_is_marked_at_its_end_where_nothing_is_for_one_call_only() 
 
 
 def test_before_recalled_turns_the_body_is_marked() -> None:
-    items = [*told(), {"role": "user", "content": "Which port has Redis?"}]
+    items = [*told(), {"role": "user", "content": "Which port does Redis listen on?"}]
     first = view_of(items, ThreadState(), strategy="cache", prices=CACHED)
     items += [{"role": "assistant", "content": "6380."}, {"role": "user", "content": "Who plays the organ, and when?"}]
     view = view_of(items, first.state, strategy="cache", prices=CACHED)
