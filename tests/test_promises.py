@@ -577,7 +577,8 @@ def test_the_coverage_that_a_decision_names_keeps_the_turn(
         if (coverage := decision.kept_from_coverage) is not None:
             assert GatekeeperConfig().coverage < coverage <= 1.0
             again = with_settings(turns, embedder, coverage=coverage).explain(query, token_budget=10**6)
-            assert kept_or_repeated(again, decision.turn_id)
+            less = (again.decision(decision.turn_id).need or 0) < (decision.need or 0)  # beside others that it sends
+            assert less or kept_or_repeated(again, decision.turn_id)
 
 
 @given(conversations, texts)

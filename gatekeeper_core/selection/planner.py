@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 
 __all__ = ["GatekeeperConfig", "Planner", "Reason"]
 
-_LOWEST_PRICE, _SLACK = 1e-9, 1e-9  # the slack is for the last digits of a price
+_LOWEST_PRICE, _SLACK = 1e-9, 0.006  # the slack is a little more than the last step of the search for a price
 _FILLING_TOKENS = 40  # of the budget for each candidate of ``fill``
 _PRICE_STEPS = 12  # halvings of the logarithm of the price: to half a per cent
 _LEAST_NEED = 0.2  # of a turn of the topic at hand, times the share that may be missing

@@ -75,7 +75,7 @@ class Decision(NamedTuple):
         signs: what each sign adds to the log odds of its need, the strongest first.
         kept_from_tokens: a token budget that has room for it and for all that is needed more, where room was the
             reason; else None. A bound: where turns repeat each other, less can do.
-        kept_from_coverage: a coverage from which on it is worth its tokens, where that was the reason; else None.
+        kept_from_coverage: a coverage at which it is worth its tokens beside what is sent now; None for other reasons.
         kept_with: anchors of the turn that, named in the query, would have made it a candidate.
         meaning: the cosine of the turn and the query, -1..1, where an embedder told it; else None.
     """
