@@ -26,7 +26,7 @@ from gatekeeper_core.pricing.usage import Usage
 if TYPE_CHECKING:
     from gatekeeper_core.pricing.prices import ModelPrices
 
-__all__ = ["FIRST_CUT", "MAX_MARKS", "MOST", "PromptCache", "Request", "charge", "input_cost"]
+__all__ = ["FIRST_CUT", "MAX_MARKS", "MOST", "WORTH_A_LINE", "PromptCache", "Request", "charge", "input_cost"]
 
 MOST = 1.02
 """Times the bill of sending everything that ours may reach. Source: the promise of the library; at 1.0 nothing can be
@@ -35,6 +35,9 @@ spent on a first cut."""
 FIRST_CUT = 1 / 3
 """Share of the running price that a first cut must save to be worth what the model loses. Source: ours; a fifth loses
 up to two needed turns in a hundred, a half costs up to a sixth more (``python -m benchmarks.cost``)."""
+
+WORTH_A_LINE = 0.1
+"""Share of the bill that another strategy must save to be named. Source: ours."""
 
 MAX_MARKS = 4
 _POSITIONS_PER_MARK = 20

@@ -47,7 +47,6 @@ class UsePoint(NamedTuple):
         window: the newest turns that fit beside the current one, which is sent whole.
         selected: what the gatekeeper selects.
         dollars: what the call costs in each way; None without prices.
-        action: what the policy does with the past turns, see ``CallBill``; ``everything`` leaves none of them out.
     """
 
     call: int
@@ -56,7 +55,6 @@ class UsePoint(NamedTuple):
     window: int
     selected: int
     dollars: Dollars | None = None
-    action: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """Return JSON-ready values."""
@@ -201,10 +199,9 @@ def token_use(
         newest, chosen, *rest = (way.view(request, thread="inspected", prices=prices) for way in ways)
         dollars = bill.dollars(call, stop, newest, chosen, *rest) if bill else None
         turn_id = max(0, bisect_right(starts, stop) - 1)
-        action = chosen.bill.action if chosen.bill else ""
         reason = chosen.selection.embedder_missed if chosen.selection else ""
         missed = missed if reason in ("", "no_vectors") else reason  # before the first turn there are none
-        points.append(UsePoint(call, turn_id, before[stop], newest.tokens, chosen.tokens, dollars, action))
+        points.append(UsePoint(call, turn_id, before[stop], newest.tokens, chosen.tokens, dollars))
     full, name = sum(before[at] for at in calls), embedder.name if embedder else ""
     return TokenUse(len(calls), full, tuple(points), tariff, name, missed)
 

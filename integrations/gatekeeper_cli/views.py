@@ -1,4 +1,4 @@
-"""What the command shows: selections as tables for a terminal, or as JSON.
+"""The views of the command: selections as tables for a terminal, or as JSON.
 
 Texts come from files and may hold anything: control and bidirectional characters are shown as a replacement character
 and never reach the terminal, and nothing in them is read as markup.
@@ -21,6 +21,7 @@ from gatekeeper_cli.showable import visible, visible_lines
 from gatekeeper_cli.texts import ENGLISH
 from gatekeeper_cli.timeline import subject_numbers
 from gatekeeper_core.notebook import UNSHOWABLE
+from gatekeeper_core.pricing.cache import WORTH_A_LINE
 from gatekeeper_core.pricing.prices import prices_of_model
 
 if TYPE_CHECKING:
@@ -62,8 +63,6 @@ _WORDS_COLUMNS = 20
 
 
 # --- JSON -----------------------------------------------------------------------------------------------------------
-
-_WORTH_A_LINE = 0.1  # share of the price that another strategy saves
 
 
 def as_json(value: object) -> str:
@@ -116,8 +115,8 @@ def selection_view(selection: Selection, topics: Sequence[Topic], texts: Texts =
     counts = {"kept": len(selection.turns), "count": selection.turn_count, "tokens": selection.tokens}
     line = texts("token_line", **counts, history=selection.history_tokens, saved=_saved(selection))
     yield Text(line, style="bold")
-    if said := meaning_line(selection, texts):
-        yield Text(said)
+    if meaning := meaning_line(selection, texts):
+        yield Text(meaning)
 
 
 def why_view(selection: Selection, texts: Texts = ENGLISH) -> Iterator[RenderableType]:
@@ -223,14 +222,14 @@ def spans(turn_ids: Sequence[int], texts: Texts = ENGLISH, *, limit: int | None 
     >>> spans([0, 1, 2, 5, 7, 8]), spans([0, 2, 4], limit=2)
     ('0 to 2, 5, 7 to 8', '0, 2 ...')
     """
-    found: list[list[int]] = []
+    runs: list[list[int]] = []
     for turn_id in turn_ids:
-        if found and turn_id == found[-1][1] + 1:
-            found[-1][1] = turn_id
+        if runs and turn_id == runs[-1][1] + 1:
+            runs[-1][1] = turn_id
         else:
-            found.append([turn_id, turn_id])
-    shown = [_span(first, last, texts) for first, last in found[:limit]]
-    return texts("comma").join(shown) + (" ..." if len(shown) < len(found) else "")
+            runs.append([turn_id, turn_id])
+    shown = [_span(first, last, texts) for first, last in runs[:limit]]
+    return texts("comma").join(shown) + (" ..." if len(shown) < len(runs) else "")
 
 
 def topics_view(topics: Sequence[Topic], turns: Sequence[Block], texts: Texts = ENGLISH) -> Iterator[RenderableType]:
@@ -287,16 +286,16 @@ def demo_view(demo: Demo, texts: Texts = ENGLISH) -> Iterator[RenderableType]:
 
 def bill_lines(tariffs: Iterable[Tariff | None], dollars: Dollars | None, texts: Texts) -> Iterator[Text]:
     """Yield at which prices dollars are counted and whether the gatekeeper pays; without dollars, how to get them."""
-    known = [tariff for tariff in tariffs if tariff]
+    priced = [tariff for tariff in tariffs if tariff]
     if dollars is None:
-        yield from () if known else (Text(texts("bill_how"), style="dim"),)
+        yield from () if priced else (Text(texts("bill_how"), style="dim"),)
         return
-    models = texts("comma").join(visible(model) for model in dict.fromkeys(tariff.model for tariff in known))
-    yield Text(texts("bill_basis", model=models, cache=texts(f"cache.{known[0].cache}")))
+    models = texts("comma").join(visible(model) for model in dict.fromkeys(tariff.model for tariff in priced))
+    yield Text(texts("bill_basis", model=models, cache=texts(f"cache.{priced[0].cache}")))
     name = "bill_pays" if dollars.pays else "bill_pays_not" if dollars.share_saved < 0 else "bill_same"
     amounts = {"selected": shown_dollars(dollars.selected), "full": shown_dollars(dollars.full)}
     yield Text(texts(name, **amounts, share=percent(abs(dollars.share_saved), 1)), style="bold")
-    if dollars.share_spared > _WORTH_A_LINE:
+    if dollars.share_spared > WORTH_A_LINE:
         cached = shown_dollars(dollars.cached)
         yield Text(texts("bill_cache", cached=cached, share=percent(dollars.share_spared, 1)))
 

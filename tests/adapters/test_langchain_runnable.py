@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from langchain_core.chat_history import InMemoryChatMessageHistory
-from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
+from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
 from langchain_core.prompts import ChatPromptTemplate, MessagesPlaceholder
 from langchain_core.runnables import RunnableParallel, RunnablePassthrough
 from langchain_core.runnables.history import RunnableWithMessageHistory
@@ -136,6 +136,20 @@ def test_without_options_it_takes_the_place_of_trim_messages() -> None:
     assert len(kept) < 11
     short = [*talk(pairs), HumanMessage(question)]
     assert select_messages(short) == short
+
+
+@each_script
+def test_a_talk_with_tool_calls_is_sent_whole_below_six_thousand_tokens(script: str) -> None:
+    pairs, question = TOPICS[script]
+    plain = [*talk([(asked, f"{answered} {answered} " * 45) for asked, answered in pairs]), HumanMessage(question)]
+    call = AIMessage("", tool_calls=[{"name": "port", "args": {}, "id": "c"}])
+    tools = [*plain[:1], call, ToolMessage("6380", tool_call_id="c"), *plain[1:]]
+    gate = GatekeeperSelector()
+    assert gate.invoke(tools) == tools
+    assert gate.last_selection is not None
+    assert 3_000 < gate.last_selection.history_tokens < 6_000
+    assert len(select_messages(plain)) < len(plain)
+    assert select_messages(tools, HistoryConfig(passthrough_below=500)) != tools
 
 
 def test_an_unknown_option_and_an_impossible_one_are_refused() -> None:

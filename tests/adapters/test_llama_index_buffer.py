@@ -59,6 +59,9 @@ each_talk = pytest.mark.parametrize("talk", TALKS)
 each_way = pytest.mark.parametrize("asynchronous", [False, True])
 
 
+CALL = {"id": "c", "type": "function", "function": {"name": "port", "arguments": "{}"}}
+
+
 def buffer(messages: Sequence[ChatMessage] = (), **options: Any) -> GatekeeperMemoryBuffer:
     wanted = {"token_limit": 1000, "on_error": "raise", "keep_newest": 0, "passthrough_below": 0} | options
     return GatekeeperMemoryBuffer.from_defaults(list(messages), **configured(**wanted))
@@ -212,6 +215,20 @@ def test_changed_options_hold_from_the_next_call_on() -> None:
     assert texts(memory.get()) == [question]
     memory.tokenizer_fn = lambda text: []
     assert len(memory.get()) == 7
+
+
+@each_talk
+def test_a_talk_with_tool_calls_is_sent_whole_below_six_thousand_tokens(talk: str) -> None:
+    pairs, question, _ = TALKS[talk]
+    plain = [*history_of([(asked, f"{answered} " * 100) for asked, answered in pairs]), user(question)]
+    called = ChatMessage("", role="assistant", additional_kwargs={"tool_calls": [CALL]})
+    tools = [*plain[:1], called, ChatMessage("6380", role="tool", additional_kwargs={"tool_call_id": "c"}), *plain[1:]]
+    memory = GatekeeperMemoryBuffer.from_defaults(tools, config=HistoryConfig(keep_newest=0))
+    assert memory.get() == tools
+    assert memory.last_selection is not None
+    assert 2_000 < memory.last_selection.history_tokens < 6_000
+    assert len(GatekeeperMemoryBuffer.from_defaults(plain).get()) < len(plain)
+    assert buffer(tools, passthrough_below=500, token_limit=16_000).get() != tools
 
 
 def test_settings_of_another_type_and_those_of_a_run_are_refused() -> None:

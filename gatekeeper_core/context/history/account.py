@@ -1,4 +1,4 @@
-"""One call of a thread: what everything costs, which past turns a policy keeps or tells inside the question, the bill.
+"""One call of a thread: its costs, the past turns that a policy keeps or puts inside the question, and the bill.
 
 ::
 
@@ -36,19 +36,19 @@ if TYPE_CHECKING:
 __all__ = ["NOTHING_AROUND", "Around", "Costs", "ThreadAccount"]
 
 _STEPS = 4
-"""Steps in which a run that grows drives past turns out, where each of them costs a new prompt. Source: ours."""
+"""Steps in which a growing run drops past turns, since each step costs a new prompt. Source: ours."""
 
 
 class Around(NamedTuple):
-    """Of what is sent beside the messages, what does not always stand first and stay as it is.
+    """The part of the fixed tokens that may move or change.
 
     Attributes:
-        ahead_tokens: what stands before the past turns, behind what stays.
-        behind_tokens: what stands behind them and may be another at the next question.
-        free_tokens: what is only kept free.
-        stand_in_tokens: of those ahead or behind what is not sent where no turn is left out: a summary.
-        ahead: tells everything that stands before the past turns, but for a summary, from what stood there before.
-        stand_in: tells a summary that stands there from another; "" where it stands behind them.
+        ahead_tokens: before the past turns, behind the part that stays.
+        behind_tokens: behind the past turns; may change at the next question.
+        free_tokens: reserved, not sent.
+        stand_in_tokens: of those ahead or behind the ones that are sent only if turns are left out: a summary.
+        ahead: identifies everything before the past turns, except a summary.
+        stand_in: identifies a summary before the past turns; "" if it is behind them.
     """
 
     ahead_tokens: int = 0
@@ -63,16 +63,16 @@ NOTHING_AROUND = Around()
 
 
 class Costs:
-    """What everything costs, and the view that a choice comes to.
+    """The tokens of the parts of a conversation, and the view of a choice.
 
     Attributes:
         history: the conversation.
-        fixed: what the caller sends besides.
-        past: what each past turn costs.
-        always: what the head and notes cost.
-        pinned: what pinned messages of past turns cost.
-        asked: what the user asks.
-        room_at_start: what was left for the past when the current turn began.
+        fixed: sent by the caller in addition.
+        past: each past turn.
+        always: the head and notes.
+        pinned: pinned messages of past turns.
+        question: the messages of the user in the current turn.
+        room_at_start: the room for the past when the current turn began.
         run_stable: see ``ShrunkRun.stable``.
     """
 
@@ -96,21 +96,21 @@ class Costs:
         self.always = self._sum((*history.head, *history.notes))
         self.pinned = sum(count_message(message, token_counter=counter) for _, message in history.pinned)
         current = range(history.current.start, history.current.stop) if history.current else range(0)
-        said = (at for at in current if history.messages[at].role != "user" or at in history.summaries)
-        asked = next(said, current.stop)
-        self.asked = self._sum(range(current.start, asked))
-        self._run = range(asked, current.stop)
-        self._done = self._sum(self._run)
-        sent = fixed_tokens + self.always + self.pinned + self.asked
+        steps = (at for at in current if history.messages[at].role != "user" or at in history.summaries)
+        start = next(steps, current.stop)
+        self.question = self._sum(range(current.start, start))
+        self._run = range(start, current.stop)
+        self._run_tokens = self._sum(self._run)
+        sent = fixed_tokens + self.always + self.pinned + self.question
         self.room_at_start = budget_within(counter, budget_tokens) - sent
 
     @property
     def tokens_at_start(self) -> int:
-        """What the whole history cost when the current turn began."""
-        return self.always + self.pinned + self.asked + sum(self.past)
+        """The tokens of the full history when the current turn began."""
+        return self.always + self.pinned + self.question + sum(self.past)
 
     def set_past(self, tokens: Sequence[int]) -> None:
-        """Take what each past turn costs, less what of it is pinned."""
+        """Set the tokens of each past turn, less those of its pinned messages."""
         self.past = tokens
         if self.history.pinned:
             self.past = list(tokens)
@@ -119,7 +119,7 @@ class Costs:
                     self.past[turn] = max(0, self.past[turn] - count_message(message, token_counter=self.counter))
 
     def view(self, choice: Choice) -> HistoryView:
-        """Return what is sent: of the choice, what fits beside the current turn as it is now."""
+        """Return the view: the part of a choice that fits beside the current turn as it is now."""
         history = self.history
         before, costs = choice.tokens_before, self.as_sent(choice)
         chosen_tokens = sum(costs[turn] for turn in choice.turns) if before is None else before
@@ -128,25 +128,25 @@ class Costs:
         run = self._shrunk(told_tokens + chosen_tokens)
         self.run_stable = run.stable
         wanted = choice.turns
-        if told and self.room_at_start - told_tokens - run.tokens < 0:  # then nothing that is worth less has room
+        if told and self.room_at_start - told_tokens - run.tokens < 0:  # then no turn of lower value has room
             told, told_tokens = None, 0
             order = choice.selection.order if choice.selection else ()
             wanted = tuple(turn for turn in wanted if turn in order)
         room = self.room_at_start - told_tokens - run.tokens
-        left = self.room_at_start - told_tokens - run.peak_tokens
-        if self._prices and left < chosen_tokens:
-            left -= -run.peak_tokens % max(1, self.room_at_start // _STEPS)
-        turns = fitting_turns(wanted, costs, budget_tokens=left)
+        peak_room = self.room_at_start - told_tokens - run.peak_tokens
+        if self._prices and peak_room < chosen_tokens:
+            peak_room -= -run.peak_tokens % max(1, self.room_at_start // _STEPS)
+        turns = fitting_turns(wanted, costs, budget_tokens=peak_room)
         sent = [history.past[turn] for turn in turns] + ([history.current] if history.current else [])
         positions = {at for turn in sent for at in range(turn.start, turn.stop)}
         positions.difference_update(run.folded[1:])
-        always = self.always + self.pinned + self.asked + told_tokens + run.tokens
+        always = self.always + self.pinned + self.question + told_tokens + run.tokens
         if room < 0 and history.current is None and not history.left.stop:
-            always, short = 0, []  # only a history was asked for, and its limit is hard: the head goes as well
+            always, pins = 0, []  # the caller wants a history only, and its limit is hard: the head goes as well
         else:
-            short = [(at, one) for at, one in history.pinned if at not in positions]
-            positions.update(history.head, history.notes, (at for at, _ in short))
-        other = [(at, one) for at, one in (*choice.cuts, *short) if at in positions and one != history.messages[at]]
+            pins = [(at, pin) for at, pin in history.pinned if at not in positions]
+            positions.update(history.head, history.notes, (at for at, _ in pins))
+        other = [(at, new) for at, new in (*choice.cuts, *pins) if at in positions and new != history.messages[at]]
         status = self._status(choice, turns, room)
         return HistoryView(
             kept=tuple(sorted(positions)),
@@ -156,14 +156,10 @@ class Costs:
             turns=turns,
             turn_count=len(history.past),
             tokens=always + sum(costs[turn] for turn in turns),
-            history_tokens=self.tokens_at_start + self._done,
+            history_tokens=self.tokens_at_start + self._run_tokens,
             fixed_tokens=self.fixed,
             budget_tokens=self._given_budget,
-            replaced=(
-                *sorted(other, key=itemgetter(0)),
-                *filter(None, [told]),
-                *run.replaced,
-            ),
+            replaced=(*sorted(other, key=itemgetter(0)), *filter(None, [told]), *run.replaced),
             folded=run.folded,
             chosen_tokens=chosen_tokens,
             told=choice.told if told else "",
@@ -173,7 +169,7 @@ class Costs:
         )
 
     def as_sent(self, choice: Choice) -> Sequence[int]:
-        """Return what each past turn costs, with the cuts of those that are chosen."""
+        """Return the tokens of each past turn, with the cuts of the chosen ones."""
         costs, cuts = list(self.past), dict(choice.cuts)
         for turn in choice.turns if cuts else ():
             for at in range(self.history.past[turn].start, self.history.past[turn].stop):
@@ -182,13 +178,13 @@ class Costs:
         return costs
 
     def more_than(self, at: int, message: Message) -> int:
-        """Return how much more a message costs than the one that it replaces; negative where it costs less."""
+        """Return how many more tokens a message has than the one that it replaces; negative for fewer."""
         return count_message(message, token_counter=self.counter) - self.tokens_at(at)
 
     def _shrunk(self, past_tokens: int) -> ShrunkRun:
         history = self.history
         if self._run_config is None or history.current is None:
-            return ShrunkRun((), (), self._done, self._done)
+            return ShrunkRun((), (), self._run_tokens, self._run_tokens)
         return shrink_run(
             history.messages,
             self._run,
@@ -198,7 +194,7 @@ class Costs:
             config=self._run_config,
             question=history.query,
             prices=self._prices,
-            before_tokens=self.fixed + self.always + self.pinned + self.asked + past_tokens,
+            before_tokens=self.fixed + self.always + self.pinned + self.question + past_tokens,
         )
 
     def _status(self, choice: Choice, turns: Sequence[int], room: int) -> HistoryStatus:
@@ -207,11 +203,11 @@ class Costs:
         if self.past and not turns and min(self.past) > room:
             return "nothing_fits"
         if choice.status == "passthrough" and len(turns) < len(self.past):
-            return "selected"  # the current turn has outgrown what was sent whole when it began
+            return "selected"  # everything had room when the current turn began, and no longer has
         return choice.status
 
     def tokens_at(self, position: int) -> int:
-        """Return what the message at a position costs; what the provider keeps costs nothing."""
+        """Return the tokens of the message at a position, 0 if the provider keeps it."""
         free = position < self.history.left.free
         return 0 if free else count_message(self.history.messages[position], token_counter=self.counter)
 
@@ -225,18 +221,22 @@ class ThreadAccount:
     Args:
         policy: prices, time and state.
         costs: of the conversation.
-        around: what else is sent.
+        around: the other parts that are sent.
         can_recall: whether the question can be sent in another form.
+        small_below: see ``HistoryConfig.passthrough_below``.
     """
 
-    def __init__(self, policy: PromptPolicy, costs: Costs, around: Around, *, can_recall: bool) -> None:
+    def __init__(
+        self, policy: PromptPolicy, costs: Costs, around: Around, *, can_recall: bool, small_below: int
+    ) -> None:
         self._policy = policy
+        self._small_below = small_below
         self._state = policy.state
         self._history = history = costs.history
         self._costs = costs
         self._around = around
         moving = around.ahead_tokens + around.behind_tokens + around.free_tokens
-        self._fixed = costs.fixed - moving + costs.always  # what always stands first
+        self._fixed = costs.fixed - moving + costs.always  # always first
         self._question = question_at(history, history.current) if can_recall else None
         self._plan: Plan | None = None
 
@@ -251,7 +251,7 @@ class ThreadAccount:
 
     @cached_property
     def _prefixes(self) -> list[str]:
-        """Digests of the beginnings of the history up to each past turn, the first of what stands before them."""
+        """Digests of the beginnings of the history: before the past turns, then up to each of them."""
         history = self._history
         digests = [_digest_of((history.messages[at] for at in history.head), self._around.ahead)]
         for turn in history.past:
@@ -260,22 +260,22 @@ class ThreadAccount:
 
     @cached_property
     def _same_turns(self) -> int:
-        """Leading past turns that are as they were at the call before; 0 where they changed too far back to tell."""
+        """Leading past turns that have not changed since the call before; 0 if the change is too far back to tell."""
         return self._common_turns(self._policy.state.prefixes)
 
     @cached_property
     def _everything_same_tokens(self) -> int:
-        """Return how much of everything was sent before, on this branch of the conversation or the one left last."""
+        """Tokens of everything that were sent before, on this branch of the conversation or the previous one."""
         turns = max(self._same_turns, self._common_turns(self._policy.state.branch))
         tokens = self._fixed + sum(self._costs.past[:turns])
-        if turns and self._policy.prices.marked:  # what was marked ended with the question of the last of them
+        if turns and self._policy.prices.marked:  # the last mark was behind the question of the last of them
             last = self._history.past[turns - 1]
             tokens -= sum(map(self._costs.tokens_at, range(last.start + 1, last.stop)))
         return tokens
 
     def _common_turns(self, prefixes: Sequence[str]) -> int:
-        known = frozenset(prefixes)
-        return next((at for at in range(len(self._prefixes))[::-1] if self._prefixes[at] in known), 0) if known else 0
+        old = frozenset(prefixes)
+        return next((at for at in range(len(self._prefixes))[::-1] if self._prefixes[at] in old), 0) if old else 0
 
     @cached_property
     def _goes_on(self) -> bool:
@@ -292,7 +292,7 @@ class ThreadAccount:
         return _digest_of(messages, self._prefixes[turns])
 
     def choose(self, choice: Choice) -> Choice:
-        """Return what is sent of the past for a new question, from what the selection gives."""
+        """Return the past turns to send for a new question, from those of the selection."""
         around, costs = self._around, self._costs
         whole, room, sent = costs.past, costs.room_at_start, costs.as_sent(choice)
         selected = {turn: sent[turn] for turn in choice.turns}
@@ -301,7 +301,11 @@ class ThreadAccount:
             selected = body if sum((*body.values(), *whole[-1:])) <= room else selected
         sizes = PromptSizes(
             fixed=self._fixed,
-            question=around.ahead_tokens + around.behind_tokens - around.stand_in_tokens + costs.pinned + costs.asked,
+            question=around.ahead_tokens
+            + around.behind_tokens
+            - around.stand_in_tokens
+            + costs.pinned
+            + costs.question,
             turns=whole,
             selected=selected,
             room=room,
@@ -316,6 +320,7 @@ class ThreadAccount:
             may_run=any(message.role == "tool" for message in self._history.messages),
             stand_in=around.stand_in_tokens,
             ahead=around.ahead_tokens,
+            is_small=sum(whole) + costs.pinned < self._small_below,
         )
         plan, self._state = self._policy.choose(sizes)
         self._plan = plan
@@ -340,26 +345,27 @@ class ThreadAccount:
     def _with_texts(self, state: PolicyState) -> dict[int, tuple[int, Message]]:
         """Return the past questions that still hold recalled text, with their positions, by turn."""
         past = self._history.past
-        found = {turn: told_question(self._history, past[turn], text) for turn, text in state.texts if turn < len(past)}
-        return {turn: replaced for turn, replaced in found.items() if replaced}
+        pairs = {turn: told_question(self._history, past[turn], text) for turn, text in state.texts if turn < len(past)}
+        return {turn: pair for turn, pair in pairs.items() if pair}
 
-    def keep_everything(self) -> None:
-        """Take everything for the body: it fits, and is to be sent."""
-        self._policy = replace(self._policy, is_thrifty=False)
+    def keep_everything(self, reason: str) -> None:
+        """Make everything the body, if there is a reason, so that the provider can cache it."""
+        if reason and self._policy.is_thrifty:
+            self._policy = replace(self._policy, is_thrifty=False, everything_reason=reason)
 
     @property
     def state(self) -> PolicyState:
-        """What the policy is given for the next call."""
+        """The state of the policy for the next call."""
         return self._state
 
     def billed(self, view: HistoryView, previous: HistoryView | None) -> HistoryView:
         """Return the view with its bill, and keep the state for the next call.
 
         Args:
-            view: what is sent.
+            view: without a bill.
             previous: the view of the step of the run before, None for a new question.
         """
-        if previous and previous.bill and is_answered(self._history.messages):  # nobody is asked: it is only read
+        if previous and previous.bill and is_answered(self._history.messages):  # no model is called
             self._state = self._policy.state
             return view._replace(bill=previous.bill)
         plan, count, state = self._plan, len(self._history.past), self._state
@@ -392,13 +398,13 @@ class ThreadAccount:
         return view._replace(bill=bill._replace(body_end=end))
 
     def _sent(self, view: HistoryView, previous: HistoryView | None) -> SentRequest:
-        """Return the sizes of what a view sends, and of what everything would be."""
+        """Return the sizes of a view as a request, and of everything."""
         costs, around, fixed = self._costs, self._around, self._fixed
         omitted, behind = self._omitted(view), self._behind(view)
         ahead = around.ahead_tokens - (omitted if around.stand_in else 0)
         texts = sum(costs.more_than(*each) for each in self._with_texts(self._state).values())
         body = fixed + ahead + texts + sum(costs.past[turn] for turn in self._state.turns(len(costs.past)))
-        begun = body + behind + costs.pinned + costs.asked
+        begun = body + behind + costs.pinned + costs.question
         tokens = view.fixed_tokens + view.tokens - around.free_tokens - omitted
         stable = begun if self._shrunk(view) else tokens
         if behind or (view.told and not self._has_run):
@@ -422,15 +428,15 @@ class ThreadAccount:
         )
 
     def _omitted(self, view: HistoryView) -> int:
-        """Return the tokens of what stands for turns that were left out, where none is."""
+        """Return the tokens of the text for turns that are left out, where none is."""
         return self._around.stand_in_tokens if len(view.turns) == len(self._history.past) else 0
 
     def _behind(self, view: HistoryView) -> int:
-        """Return the tokens that stand behind the past turns, before what the user asks."""
+        """Return the tokens between the past turns and the question."""
         return self._around.behind_tokens - (0 if self._around.stand_in else self._omitted(view))
 
     def _same_tokens(self, view: HistoryView, previous: HistoryView | None, *, tokens: int, begun: int) -> int:
-        """Return how much of the beginning of a request is that of the step before."""
+        """Return how many tokens of the beginning of a request are the same as in the step before."""
         if previous is None:
             return begun
         if set(previous.turns) != set(view.turns) or previous.told != view.told:
@@ -438,9 +444,9 @@ class ThreadAccount:
         return tokens if self._shrunk(previous) == self._shrunk(view) else begun
 
     def _shrunk(self, view: HistoryView) -> list[tuple[int, Message]]:
-        """Return what of the current run a view sends in another form."""
+        """Return the messages of the current run that a view sends in another form."""
         current = self._history.current
-        return [one for one in view.replaced if current and one[0] >= current.start and one[0] != self._question]
+        return [each for each in view.replaced if current and each[0] >= current.start and each[0] != self._question]
 
     @property
     def _has_run(self) -> bool:
@@ -448,8 +454,8 @@ class ThreadAccount:
 
 
 def _digest_of(messages: Iterable[Message], *more: str) -> str:
-    """Return a digest of messages and more: equal, on every machine, only where they are sent the same."""
+    """Return a digest of messages and more, the same on every machine for what is sent alike."""
     from hashlib import blake2b  # here, because it is a tenth of the import of the library
 
-    said = [(one.role, one.content, one.tool_calls, one.tool_call_id, one.name) for one in messages]
-    return blake2b(repr((more, said)).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+    parts = [(each.role, each.content, each.tool_calls, each.tool_call_id, each.name) for each in messages]
+    return blake2b(repr((more, parts)).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()

@@ -1,4 +1,4 @@
-"""The price of changing one's mind: which past turns stay in a prompt whose beginning the provider has cached.
+"""The prompt policy: which past turns stay in a prompt whose beginning the provider has cached.
 
 ::
 
@@ -7,17 +7,17 @@
     sizes, selection, state ──choose──> Plan(body, recalled, action, reason) ──charge──> CallBill, state
 
 The **body** is at first everything, and only grows: its tokens are read at the price of a cache. Turns that the
-question needs and the body lacks are **recalled**: told inside the question, for this call only. The body is chosen
-anew (**rebuilt**: what the question selects) when that is cheaper at once, because the cache is cold, or when the
-useless part of the body has cost as much as a new one would: an online rule of rent or buy. Three conditions hold it
-back: the new body is smaller; the first cut saves a third of the running price; and the bill stays within 1.02 times
-that of sending everything, at every call.
+question needs and the body lacks are **recalled**: sent inside the question, for this call only. The body is
+**rebuilt** from what the question selects when that is cheaper at once, because the cache is cold, or when the useless
+part of the body has cost as much as a new one would: an online rule of rent or buy. Three conditions restrict it: the
+new body is smaller; the first cut saves a third of the running price; and the bill stays within 1.02 times that of
+sending everything, at every call.
 
 What the question selects is always sent, in the body or recalled. A body is used only for a history that begins with
 the turns that it was chosen from. Where turns were recalled and the model went on to call tools, the recalled text
-stays in that turn until a new body is chosen: the cached run behind it would have to be written again without it.
+stays in that turn until the body is rebuilt: the cached run behind it would have to be written again without it.
 
-Everything is a pure function of sizes, prices, the time and the state of before. Amounts are in dollars.
+All of this is a pure function of sizes, prices, the time and the earlier state. Amounts are in dollars.
 
 Source: the rule of rent or buy is that of ski rental (Karlin, Manasse, Rudolph, Sleator, "Competitive snoopy caching",
 1988); the rest is ours, ``python -m benchmarks.cost``.
@@ -43,65 +43,61 @@ __all__ = ["REMEMBERED_PREFIXES", "CallBill", "Plan", "PolicyState", "PromptPoli
 Action = Literal["everything", "kept", "rebuilt", "fresh"]
 
 _FILLED_UP = 1.05
-"""How far over the smallest prefix a body is filled up. Source: ours; an estimate may be too high by so much."""
+"""Multiple of the smallest prefix to which a body is filled up. Source: ours, the error of an estimate."""
 
 _REMEMBERED_QUESTIONS = 20
-"""Questions over which is averaged what a small body would have had to recall. Source: ours; 10 to 100 do as well."""
+"""Questions in the average of what a small body would have recalled. Source: ours; 10 to 100 do as well."""
 
 _PRIOR_QUESTIONS = 5
-"""Questions for which a young thread is taken to recall a turn of mean length. Source: ours, ``python -m
+"""Questions in a prior for young threads, each of which recalls a turn of mean length. Source: ours, ``python -m
 benchmarks.cost --agents 5000``; without them chats that were cut early come to 1.26 times everything."""
 
-_CHOOSES_ANEW = frozenset({"no_room", "paid_off", "cheaper_now"})
-"""Reasons for which the body is chosen anew."""
-
-_WHOLE_WITH_TOOLS = 6_000
-"""Tokens of history up to which a chat with tool calls is not cut by price. Source: ours, recorded chats with tools:
-below it a cut saves nothing (0.97 to 1.00 of sending everything), and one call in ten loses an id that it needs."""
+_REBUILDS = frozenset({"no_room", "paid_off", "cheaper_now"})
+"""Reasons to rebuild the body."""
 
 REMEMBERED_PREFIXES = 64
-"""Past turns up to which an edited history is found again, from the newest. Source: ours; further back is rare."""
+"""Newest past turns within which an edit keeps the thread. Source: ours; edits further back are rare."""
 
 _VERSION = 3
 _LARGEST = 2**53
-"""No stored number is as large: up to here a float holds every whole number."""
+"""Above every stored number: a float holds every integer up to here."""
 _ELEMENTS: Mapping[str, Any] = {"body": 0, "recalled": 0, "prefixes": "", "branch": "", "texts": (0, "")}
 """An example of the elements of each list."""
 
 
 class PolicyState(NamedTuple):
-    """What a thread's policy remembers from call to call; a small value that can be stored.
+    """The state of a thread's policy between calls; a small value that can be stored.
 
     Attributes:
         body: ids of the past turns that were chosen last, ascending.
         since: from this turn on every turn is in the body as well; at first 0: everything.
         turn_count: past turns at the last question.
-        prefixes: digests of the newest beginnings of the history then, up to each past turn, the last of all of them.
-        branch: the same of the branch that was left last, by an edit or a fork.
+        prefixes: digests of the beginnings of the history then, up to each of its newest past turns, ascending.
+        branch: the same for the previous branch, before an edit or a fork.
         tail: digest of the history up to the last message then.
         tail_messages: messages of the current turn then.
-        stand_in: identifies what was sent for turns that were left out, "" for nothing.
+        stand_in: identifies the text that replaced turns that were left out, "" for none.
         texts: turns that still hold recalled text, and the text, by turn, ascending.
-        fixed_tokens: what stood before the body then.
-        cached_tokens: how much of the beginning of the next step of the same run the cache should hold.
-        stable_tokens: how much of the beginning of the prompt for the next question.
-        everything_tokens: what the last request would have cost with everything in it.
-        everything_stable_tokens: how much of its beginning would be that of the prompt for the next question.
-        sent_tokens: what it cost, estimated.
+        fixed_tokens: tokens before the body then.
+        cached_tokens: how much of the next step of the same run the cache should hold, from its beginning.
+        stable_tokens: the same for the prompt for the next question.
+        everything_tokens: tokens of the last request with everything in it.
+        everything_stable_tokens: how much of that would begin the prompt for the next question.
+        sent_tokens: tokens of the last request, estimated.
         expected_tokens: how much of it the cache should have held.
         dollars: its bill, estimated, or as reported.
-        everything_dollars: the bill had everything been sent.
-        gate_dollars: the bill had the selection alone been sent.
+        everything_dollars: its bill with everything sent.
+        gate_dollars: its bill with the selection alone.
         paid: the bills of all calls so far.
-        everything_paid: the bills had everything been sent.
-        gate_paid: the bills had the selection alone been sent.
+        everything_paid: the same with everything sent.
+        gate_paid: the same with the selection alone.
         rent: what a smaller body would have saved since the last choice.
-        recalled_tokens: what a small body would have had to recall, on average.
-        most_recalled_tokens: the most that it would have had to recall at once; older questions count less.
-        recalled: ids of those that were told inside it, the most valuable first.
+        recalled_tokens: mean tokens that a small body would have recalled.
+        most_recalled_tokens: the most of these at one question; older questions count less.
+        recalled: ids of the turns inside the last question, the most valuable first.
         question: names the last question, "" before the first.
-        questions: how many there were.
-        called_at: when the last call was, in seconds, None before the first and without a clock.
+        questions: number of questions so far.
+        called_at: time of the last call in seconds, None before the first and without a clock.
     """
 
     body: tuple[int, ...] = ()
@@ -140,11 +136,11 @@ class PolicyState(NamedTuple):
 
     @property
     def holds_everything(self) -> bool:
-        """Whether nothing was left out so far."""
+        """Whether the body leaves nothing out."""
         return not self.since
 
     def is_after(self, other: PolicyState) -> bool:
-        """Return whether a later call made it: by the questions, since a clock may go back; within one by the clock."""
+        """Return whether it is of a later call: by questions, since a clock may go back; within one by the clock."""
         return (self.questions, self.called_at or 0.0) > (other.questions, other.called_at or 0.0)
 
     def to_dict(self) -> dict[str, Any]:
@@ -160,11 +156,11 @@ class PolicyState(NamedTuple):
         """Return a state that was stored.
 
         Raises:
-            ConfigError: it is none, or one of another version of this library: begin with ``PolicyState()``.
+            ConfigError: it is not a state of this version of the library: begin with ``PolicyState()``.
         """
         names = {"version", *cls._fields}
         if not isinstance(stored, Mapping) or stored.get("version") != _VERSION or stored.keys() != names:
-            raise ConfigError("this is no stored policy state of this version: begin with PolicyState()")
+            raise ConfigError("not a stored policy state of this version: begin with PolicyState()")
         values = {name: stored[name] for name in cls._fields}
         for name, example in cls()._asdict().items():
             value, element = values[name], _ELEMENTS.get(name)
@@ -173,7 +169,7 @@ class PolicyState(NamedTuple):
                 raise ConfigError(f"the stored policy state has no usable {name}: begin with PolicyState()")
         lists = {name: tuple(values[name]) for name in _ELEMENTS} | {"texts": tuple(map(tuple, values["texts"]))}
         if any(list(lists[name]) != sorted(set(lists[name])) for name in ("body", "texts")):
-            raise ConfigError("the turns of the stored policy state are in no order: begin with PolicyState()")
+            raise ConfigError("the turns of the stored policy state are not in order: begin with PolicyState()")
         return cls(**{**values, **lists})
 
 
@@ -190,25 +186,26 @@ def _fits(value: object, example: object) -> bool:
 
 
 class PromptSizes(NamedTuple):
-    """What a question finds, in tokens.
+    """The sizes of a prompt before the past is chosen, in tokens.
 
     Attributes:
-        fixed: what always stands first: system prompt, tools, head.
-        question: what the user asks.
-        turns: each past turn, whole.
-        selected: of each selected turn what the selection would send of it, the most valuable first.
-        room: what past turns, whole and recalled, may cost together.
-        recall: gives what it costs to tell some turns inside the question; None: that cannot be done.
-        same_turns: leading past turns that are as they were at the call before.
-        everything_same_tokens: how much of the beginning of everything was there at an earlier call.
+        fixed: the part that always comes first: system prompt, tools, head.
+        question: the text of the user.
+        turns: each past turn in full.
+        selected: each selected turn as the selection would send it, the most valuable first.
+        room: for past turns, in full and recalled.
+        recall: returns the tokens of some turns inside the question; None: that is not possible.
+        same_turns: leading past turns that have not changed since the call before.
+        everything_same_tokens: how much of everything an earlier call began with.
         goes_on: whether the history of the call before, with its question, is a beginning of this one.
-        is_stand_in_same: whether what stands for turns that are left out is as it was.
+        is_stand_in_same: whether the text for turns that are left out has not changed.
         texts: tokens of the recalled text that turns still hold, by turn.
         question_name: identifies the question and the history before it.
-        is_run: whether the model is likely to go on with calls: then the next step reads what was recalled as well.
-        may_run: whether it has ever called: then the promise leaves room for a step that writes what was recalled.
-        stand_in: what stands for turns that are left out, where any are: a summary; not part of ``question``.
-        ahead: what of ``question`` and ``stand_in`` stands before the past turns.
+        is_run: whether the model is likely to call tools: then the next step reads the recalled text as well.
+        may_run: whether it has ever called one: then the promise leaves room for a step that writes the recalled text.
+        stand_in: the text for turns that are left out, if any: a summary; not part of ``question``.
+        ahead: the part of ``question`` and ``stand_in`` before the past turns.
+        is_small: whether the past turns are too few tokens to begin with a cut.
     """
 
     fixed: int
@@ -227,22 +224,23 @@ class PromptSizes(NamedTuple):
     may_run: bool = False
     stand_in: int = 0
     ahead: int = 0
+    is_small: bool = False
 
 
 class Plan(NamedTuple):
-    """What is to be sent of the past.
+    """The past turns to send, and their price.
 
     Attributes:
-        body: ids of the turns that are sent whole, ascending.
-        recalled: ids of those that are told inside the question, the most valuable first.
-        body_tokens: what the body costs.
-        recalled_tokens: what is told inside the question costs.
-        cached_tokens: how much of the beginning of the prompt the cache should hold.
+        body: ids of the turns that are sent in full, ascending.
+        recalled: ids of the turns inside the question, the most valuable first.
+        body_tokens: tokens of the body.
+        recalled_tokens: tokens of the recalled turns.
+        cached_tokens: how much of the prompt the cache should hold, from its beginning.
         dollars: what the call costs.
-        action: ``everything``, ``kept`` (the body of before, grown), ``rebuilt``, or ``fresh`` (the selection alone).
+        action: ``everything``, ``kept`` (the old body, grown), ``rebuilt``, or ``fresh`` (the selection alone).
         reason: why, as a fixed word; see ``docs/savings.md``.
-        kept_dollars: what the call costs with the body of before.
-        rebuilt_dollars: what it costs with a body that is chosen anew.
+        kept_dollars: what the call costs with the old body.
+        rebuilt_dollars: what it costs with a new body.
     """
 
     body: tuple[int, ...]
@@ -258,7 +256,7 @@ class Plan(NamedTuple):
 
     @property
     def tokens(self) -> int:
-        """What is sent of the past costs."""
+        """Tokens of the past turns that are sent."""
         return self.body_tokens + self.recalled_tokens
 
 
@@ -269,11 +267,11 @@ class SentRequest(NamedTuple):
         tokens: all of it.
         stable_tokens: how much of its beginning is the same at the next question.
         same_tokens: how much of its beginning is the same as in the step of the run before.
-        everything_tokens: what it would cost with the whole history in it.
+        everything_tokens: its tokens with the full history.
         everything_stable_tokens: how much of the beginning of that is the same at the next question.
         fixed, everything_same_tokens, goes_on: see ``PromptSizes``.
-        is_last: whether nothing reads on behind the beginning that stays: turns are chosen for this question alone, and
-            no run is likely.
+        is_last: whether no call reads more than the stable beginning from a cache: the turns are for this question
+            alone, and no run is likely.
     """
 
     fixed: int
@@ -288,22 +286,22 @@ class SentRequest(NamedTuple):
 
 
 class CallBill(NamedTuple):
-    """What a call costs, in dollars for its input, and why the past is sent as it is.
+    """The bill of a call, in dollars for its input, and why the past is sent as it is.
 
     Attributes:
         action: see ``Plan``.
         reason: see ``Plan``; ``same_run`` where the model only goes on.
         dollars: this call, estimated.
-        everything_dollars: this call, had everything been sent at each call.
+        everything_dollars: this call, if everything were sent at each call.
         paid: all calls of the thread so far, corrected by what the provider reported.
-        everything_paid: the same, had everything been sent.
-        gate_paid: the same, had the selection alone been sent, as with the strategy ``gate``.
-        kept_dollars: this call with the body of before; for a further step of a run as ``dollars``.
-        rebuilt_dollars: this call with a body chosen anew; likewise.
+        everything_paid: the same with everything sent.
+        gate_paid: the same with the selection alone, as with the strategy ``gate``.
+        kept_dollars: this call with the old body; for a further step of a run as ``dollars``.
+        rebuilt_dollars: this call with a new body; likewise.
         cached_tokens: how much of the prompt the cache should hold.
-        recalled: ids of the turns that are told inside the question.
-        body_end: position in the caller's list of the last message of the beginning that stays: a cache mark goes
-            behind it. None: nothing stays but what stands before the messages.
+        recalled: ids of the turns inside the question.
+        body_end: position in the caller's list of the last message of the stable beginning: a cache mark goes behind
+            it. None: no message belongs to it.
         is_end_cached: whether the next call, at this question or in this run, reads the prompt to its end.
     """
 
@@ -342,13 +340,14 @@ class CallBill(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromptPolicy:
-    """What one call knows of money: the prices, the time, and the state of the thread.
+    """The policy at one call: prices, the time, and the state of the thread.
 
     Attributes:
         prices: of the model of this call.
         state: of the call before; ``PolicyState()`` at first.
-        now: the time of this call in seconds, on the clock of the calls before; None: every cache is taken for warm.
-        is_thrifty: whether there is no body: the selection alone is sent, and only what stands before it is cached.
+        now: the time of this call in seconds, on the clock of the calls before; None: every cache counts as warm.
+        is_thrifty: whether there is no body: the selection alone is sent, and only the part before it is cached.
+        everything_reason: why the body is everything, whatever it costs; "" where the prices decide.
 
     >>> prices = ModelPrices(input=3, output=15, cache_read=0.3, cache_write=3.75)
     >>> sizes = PromptSizes(fixed=1500, question=20, turns=[200] * 9, selected={7: 200}, room=100_000, recall=None)
@@ -361,20 +360,26 @@ class PromptPolicy:
     state: PolicyState
     now: float | None = None
     is_thrifty: bool = False
+    everything_reason: str = ""
 
     def choose(self, sizes: PromptSizes) -> tuple[Plan, PolicyState]:
-        """Return what is sent of the past for a question, and the state with that choice; nothing is paid yet."""
+        """Return the past turns to send for a question, and the state with that choice, before it is paid."""
         fresh, fresh_state = self._fresh(sizes)
         if self.is_thrifty:
             return fresh, fresh_state
         count = len(sizes.turns)
         state = self._continued(sizes)._replace(gate_dollars=fresh.dollars)
+        if self.everything_reason:
+            plan = self._plan(sizes._replace(texts={}), tuple(range(count)), ())
+            state = self._with_question(sizes, state)._replace(body=(), since=0, texts=(), recalled=(), rent=0.0)
+            plan = plan._replace(action="everything", kept_dollars=plan.dollars, rebuilt_dollars=plan.dollars)
+            return plan._replace(reason=self.everything_reason), state
         old = state.turns(count)
         if sizes.question_name and sizes.question_name == state.question:
             return self._same(sizes, state, old)
-        state = self._asked(sizes, state)
+        state = self._with_question(sizes, state)
         kept = self._plan(sizes, old, tuple(turn for turn in sizes.selected if turn not in old))
-        body, too_long = self._chosen_anew(sizes)
+        body, too_long = self._new_body(sizes)
         rebuilt = self._plan(sizes._replace(texts={}), body, too_long)
         to_recall = self._to_recall(sizes, state)
         gain = self._rate * (kept.body_tokens - rebuilt.body_tokens) - to_recall
@@ -382,7 +387,7 @@ class PromptPolicy:
         reason = self._reason(sizes, state, kept, rebuilt, gain=gain, to_recall=to_recall)
         if reason == "no_room" and too_long:  # a selected turn has room as an excerpt alone
             return fresh._replace(reason=reason), fresh_state
-        if reason in _CHOOSES_ANEW:
+        if reason in _REBUILDS:
             state = state._replace(body=rebuilt.body, since=count, recalled=rebuilt.recalled, rent=0.0, texts=())
             plan = rebuilt._replace(action="rebuilt")
         else:
@@ -402,13 +407,13 @@ class PromptPolicy:
         gain: float,
         to_recall: float,
     ) -> str:
-        """Return why the body is kept, or chosen anew, in one word; ``gain`` is what each later call saves by it."""
+        """Return why the body is kept or rebuilt, in one word; ``gain`` is what each later call saves by a new one."""
         extra = rebuilt.dollars - kept.dollars
         read, written = self.prices.cache_read, self.prices.cache_write
         past = sum(sizes.turns)
-        saved = read * (past - rebuilt.body_tokens)  # by each later call, but what its hit is rounded off
+        saved = read * (past - rebuilt.body_tokens)  # by each later call, before its hit is rounded down
         rounded_off = (written - read) * (self.prices.step_tokens - 1)
-        newest = sizes.turns[-1] if sizes.turns else 0
+        newest = 0 if sizes.is_small or not sizes.turns else sizes.turns[-1]
         if kept.tokens + newest > sizes.room:
             return "no_room"  # for another turn like the newest: to give way in the middle of a run is dearest
         if rebuilt.body_tokens >= kept.tokens:
@@ -417,26 +422,25 @@ class PromptPolicy:
             return "not_paid_off"
         whole = sizes.fixed + past + sizes.question
         everything = self._everything(whole, sizes)
-        left = MOST * (state.everything_paid + everything) - state.paid  # what the promise leaves for this call
-        if state.holds_everything and kept.dollars <= left:
-            is_small = sizes.may_run and past < _WHOLE_WITH_TOOLS
-            if is_small or gain < FIRST_CUT * self._rate * (sizes.fixed + kept.body_tokens):
-                return "saves_too_little"
+        limit = MOST * (state.everything_paid + everything) - state.paid  # the promise for this call
+        is_slight = sizes.is_small or gain < FIRST_CUT * self._rate * (sizes.fixed + kept.body_tokens)
+        if is_slight and state.holds_everything and kept.dollars <= limit:
+            return "saves_too_little"
         largest = max(state.most_recalled_tokens, *sizes.turns, 0)  # two such recalls in a row can be paid
         reserve = 2 * self.prices.input / 1_000_000 * largest + self._later(sizes, largest)
         reserve += _REMEMBERED_QUESTIONS * max(0.0, to_recall - read / 1_000_000 * (past - rebuilt.body_tokens))
-        is_dear = rebuilt.dollars + reserve > left and (extra >= 0 or kept.dollars <= left)
+        is_dear = rebuilt.dollars + reserve > limit and (extra >= 0 or kept.dollars <= limit)
         if is_dear or saved < rounded_off:
             return "guard"
         return "paid_off" if extra > 0 else "cheaper_now"
 
     def charge(self, state: PolicyState, sent: SentRequest, plan: Plan | None) -> tuple[CallBill, PolicyState]:
-        """Return the bill of a request, and the state that has paid it.
+        """Return the bill of a request, and the state after it is paid.
 
         Args:
-            state: that came with the plan; for a further step of a run the state of before.
+            state: from :meth:`choose`; for a further step of a run the earlier one.
             sent: the request.
-            plan: what was chosen for it; None: a further step of a run, for which nothing is chosen.
+            plan: from :meth:`choose`; None for a further step of a run.
         """
         marked_to = sent.tokens
         if plan is None:
@@ -483,8 +487,8 @@ class PromptPolicy:
     def corrected(self, usage: Usage) -> PolicyState:
         """Return the state with the bill of its last call as the provider reports it.
 
-        Where the provider counts other tokens than we do, the bill of sending everything is scaled alike; where it
-        found nothing of what it should have had, everything would not have been found either.
+        Where the provider counts other tokens than we do, the bill of everything is scaled by the same factor; where
+        its cache missed what it should have held, it would have missed everything, too.
         """
         state = self.state
         if not state.sent_tokens or not usage.input_tokens:
@@ -492,10 +496,10 @@ class PromptPolicy:
         scale = usage.input_tokens / state.sent_tokens
         dollars = self.prices.dollars(usage._replace(output_tokens=0))
         everything = state.everything_dollars
-        expected, found = state.expected_tokens * scale, usage.cached_tokens
-        if 2 * found < expected or found > 2 * expected:
-            new = (usage.input_tokens - found) / scale
-            hit = max(0, state.everything_tokens - round(new)) if found else 0
+        expected, cached = state.expected_tokens * scale, usage.cached_tokens
+        if 2 * cached < expected or cached > 2 * expected:
+            new = (usage.input_tokens - cached) / scale
+            hit = max(0, state.everything_tokens - round(new)) if cached else 0
             everything = self._cost(state.everything_tokens, hit, state.everything_tokens)
         everything = dollars if state.holds_everything else everything * scale
         return state._replace(
@@ -508,10 +512,10 @@ class PromptPolicy:
         )
 
     def selection_coverage(self, coverage: float) -> float:
-        """Return the coverage to select with for a body that is cached, so that body and recalled turns reach another.
+        """Return the coverage of the selection with which a cached body and recalled turns reach ``coverage`` together.
 
-        The body holds needed turns besides, at the price of a cache, and a recalled token costs as much as any other
-        input: so the selection counts the geometric mean, the price of a token times the root of input over read.
+        The body holds further needed turns at the price of a cache, and a recalled token costs as much as other input:
+        so the selection counts the geometric mean, the price of a token times the root of input over read.
 
         Source: ours, ``python -m benchmarks.cost``: of 100 turns the prompts hold as many needed turns as with ``gate``
         at the same coverage, and cost 0.57 of everything, not 0.73.
@@ -535,9 +539,9 @@ class PromptPolicy:
         return (self.prices.cache_read if self._is_warm else self.prices.input) / 1_000_000
 
     def _continued(self, sizes: PromptSizes) -> PolicyState:
-        """Return the state as far as it was made for a beginning of this history; the account stays.
+        """Return the state as far as it belongs to a beginning of this history; the account stays.
 
-        A body that was chosen from turns that are still there stays, too. Otherwise it is everything again.
+        The body stays if the turns that it was chosen from are still there. Otherwise it is everything again.
         """
         state, same = self.state, sizes.same_turns
         if same >= state.turn_count:
@@ -546,8 +550,8 @@ class PromptPolicy:
             return state._replace(texts=tuple(each for each in state.texts if each[0] < same), question="")
         return state._replace(body=(), since=0, texts=(), rent=0.0, recalled=(), question="")
 
-    def _asked(self, sizes: PromptSizes, state: PolicyState) -> PolicyState:
-        """Return a state with one more question: what a small body would have had to recall for it."""
+    def _with_question(self, sizes: PromptSizes, state: PolicyState) -> PolicyState:
+        """Return a state with one more question, and what a small body would have recalled for it."""
         there = (len(sizes.turns) - 1,) if state.holds_everything else state.turns(len(sizes.turns))
         away = sum(tokens for turn, tokens in sizes.selected.items() if turn not in there)
         questions = state.questions + 1
@@ -560,66 +564,58 @@ class PromptPolicy:
         )
 
     def _same(self, sizes: PromptSizes, state: PolicyState, body: tuple[int, ...]) -> tuple[Plan, PolicyState]:
-        """Return the plan of before: the question is the same, asked again or by a run that goes on elsewhere."""
+        """Return the earlier plan, for the same question: repeated, or of a run that goes on elsewhere."""
         plan = self._plan(sizes, body, tuple(turn for turn in state.recalled if turn < len(sizes.turns)))
         cached = state.cached_tokens if self._is_warm and sizes.goes_on else plan.cached_tokens
         action: Action = "everything" if state.holds_everything else "kept"
         same = plan._replace(kept_dollars=plan.dollars, rebuilt_dollars=plan.dollars)
         return same._replace(cached_tokens=cached, action=action, reason="same_run"), state
 
-    def _chosen_anew(self, sizes: PromptSizes) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Return a new body, and what is recalled beside it: the selected turns that are whole too long for the room.
+    def _new_body(self, sizes: PromptSizes) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Return a new body, and the turns recalled beside it: selected ones that have no room in full.
 
         A body that is too small for any cache is filled up with the newest turns: below the smallest prefix every token
         is paid in full at each call, while everything, sent on, would soon be cached.
         """
-        left = sizes.room
+        room = sizes.room
         body: set[int] = set()
         for turn in sizes.selected:
-            if sizes.turns[turn] <= left:
-                left -= sizes.turns[turn]
+            if sizes.turns[turn] <= room:
+                room -= sizes.turns[turn]
                 body.add(turn)
         recalled = tuple(turn for turn in sizes.selected if turn not in body)
-        left -= sum(sizes.selected[turn] for turn in recalled)
-        filled = (self.prices.min_cached_tokens or 0) * _FILLED_UP - sizes.fixed - sizes.ahead
-        missing = filled - (sizes.room - left)
+        room -= sum(sizes.selected[turn] for turn in recalled)
+        missing = (self.prices.min_cached_tokens or 0) * _FILLED_UP - sizes.fixed - sizes.ahead - (sizes.room - room)
         for turn in range(len(sizes.turns))[::-1]:
-            if missing <= 0 or sizes.turns[turn] > left:
+            if missing <= 0 or sizes.turns[turn] > room:
                 break
             if turn not in body and turn not in recalled:
                 missing -= sizes.turns[turn]
-                left -= sizes.turns[turn]
+                room -= sizes.turns[turn]
                 body.add(turn)
         return tuple(sorted(body)), recalled
 
     def _plan(self, sizes: PromptSizes, body: tuple[int, ...], recalled: tuple[int, ...]) -> Plan:
-        """Return what it costs to send these turns; what cannot be recalled goes into the body."""
+        """Return the plan that sends these turns; what cannot be recalled goes into the body."""
         if recalled and sizes.recall is None:
             body, recalled = tuple(sorted({*body, *recalled})), ()
-        whole = sum(sizes.turns[turn] + sizes.texts.get(turn, 0) for turn in body)
-        told = sizes.recall(recalled) if recalled and sizes.recall else 0
-        stable = sizes.fixed + whole
-        cached = self._cached(sizes, body)
-        tokens = stable + told + sizes.question + (sizes.stand_in if len(body) < len(sizes.turns) else 0)
-        return Plan(
-            body,
-            recalled,
-            whole,
-            told,
-            cached,
-            self._cost(tokens, cached, stable if recalled and not sizes.is_run and self.prices.marked else tokens),
-        )
+        body_tokens = sum(sizes.turns[turn] + sizes.texts.get(turn, 0) for turn in body)
+        recalled_tokens = sizes.recall(recalled) if recalled and sizes.recall else 0
+        stable, cached = sizes.fixed + body_tokens, self._cached(sizes, body)
+        tokens = stable + recalled_tokens + sizes.question + (sizes.stand_in if len(body) < len(sizes.turns) else 0)
+        written_to = stable if recalled and not sizes.is_run and self.prices.marked else tokens
+        return Plan(body, recalled, body_tokens, recalled_tokens, cached, self._cost(tokens, cached, written_to))
 
     def _to_recall(self, sizes: PromptSizes, state: PolicyState) -> float:
-        """Return what a question is expected to recall, in dollars: the mean so far, in a young thread a mean turn."""
+        """Return the expected price of what a question recalls: the mean so far, in a young thread a mean turn."""
         prior, questions = sum(sizes.turns) / max(1, len(sizes.turns)), state.questions
         tokens = (questions * state.recalled_tokens + _PRIOR_QUESTIONS * prior) / (questions + _PRIOR_QUESTIONS)
         return self.prices.input / 1_000_000 * tokens
 
     def _later(self, sizes: PromptSizes, recalled_tokens: float) -> float:
-        """Return what later calls may pay because turns are recalled inside the question, in dollars.
+        """Return what later calls may pay, in dollars, because turns are recalled inside the question.
 
-        The next question reads this one again without them, or a step of the run writes them and the question.
+        The next question writes this one again without them, or a step of the run writes them and the question.
         """
         if not recalled_tokens:
             return 0.0
@@ -635,22 +631,22 @@ class PromptPolicy:
         if not (sizes.is_stand_in_same or state.holds_everything):
             return sizes.fixed
         if state.paid == state.everything_paid and len(body) == len(sizes.turns) and not sizes.goes_on:
-            return sizes.everything_same_tokens  # nothing was ever left out, on no branch
+            return sizes.everything_same_tokens  # nothing was ever left out, on any branch
         texts = {turn for turn, _ in state.texts}
         before = tuple(turn for turn in state.turns(state.turn_count) if turn < sizes.same_turns)
         now = tuple(turn for turn in body if turn not in texts or turn in sizes.texts)
-        if self.prices.marked and not sizes.goes_on:  # what was marked ended with a question, before the last answer
+        if self.prices.marked and not sizes.goes_on:  # the last mark was behind a question, before its answer
             before = before[:-1] if state.since < sizes.same_turns else ()
         same = common_beginning(before, now)
-        held = sizes.fixed + sum(sizes.turns[turn] + sizes.texts.get(turn, 0) for turn in before[:same])
-        # What was sent may reach into the turn that was asked.
-        reaches = state.stable_tokens <= held or now[same : same + 1] == (state.turn_count,)
+        cached = sizes.fixed + sum(sizes.turns[turn] + sizes.texts.get(turn, 0) for turn in before[:same])
+        # The last request may reach into the turn of its question.
+        reaches = state.stable_tokens <= cached or now[same : same + 1] == (state.turn_count,)
         if same == len(before) and sizes.goes_on and reaches:
             return state.stable_tokens
-        return sizes.fixed if self.prices.marked and same < len(before) else held
+        return sizes.fixed if self.prices.marked and same < len(before) else cached
 
     def _everything(self, tokens: int, sizes: PromptSizes | SentRequest, *, is_step: bool = False) -> float:
-        """Return what a request with the whole history costs, had every request before been such a one."""
+        """Return what a request with the full history costs, if every request before was such a one."""
         state = self.state
         hit = state.everything_tokens if is_step else state.everything_stable_tokens
         hit = hit if sizes.goes_on else sizes.everything_same_tokens
@@ -659,12 +655,12 @@ class PromptPolicy:
         return self._cost(tokens, min(hit, tokens), tokens)
 
     def _fresh(self, sizes: PromptSizes) -> tuple[Plan, PolicyState]:
-        """Return the plan without a body; the same question, asked again, is chosen for again."""
-        told = sum(sizes.selected.values())
+        """Return the plan without a body; a repeated question gets a new choice."""
+        selected = sum(sizes.selected.values())
         cached = min(self._cached(sizes, ()), sizes.fixed)
-        dollars = self._cost(sizes.fixed + told + sizes.question + sizes.stand_in, cached, sizes.fixed)
-        plan = Plan((), (), 0, told, cached, dollars, "fresh", "strategy", dollars, dollars)
-        state = self._asked(sizes, self.state)
+        dollars = self._cost(sizes.fixed + selected + sizes.question + sizes.stand_in, cached, sizes.fixed)
+        plan = Plan((), (), 0, selected, cached, dollars, "fresh", "strategy", dollars, dollars)
+        state = self._with_question(sizes, self.state)
         state = state._replace(body=(), since=len(sizes.turns), texts=(), recalled=(), question="")
         return plan, state._replace(gate_dollars=dollars)
 

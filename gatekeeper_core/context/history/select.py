@@ -8,10 +8,10 @@
 
 The head (system messages before the first user message), pinned messages and the current turn are always sent; of the
 past, turns that fit in what the budget leaves. The view holds positions; a long message of a past turn may be replaced
-by a copy that is cut to the sentences that matter. Nothing of the caller's is changed.
+by a copy that is cut to the sentences that matter. The caller's own objects never change.
 
-The past is chosen with the room that there was when the current turn began, before the model called its first tool,
-and only shrinks while that turn grows. So every step of a run, also one that another process resumes, chooses the same.
+The past is chosen with the room at the beginning of the current turn, before the model called its first tool, and
+only shrinks while that turn grows. So every step of a run makes the same choice, even if another process resumes it.
 """
 
 from __future__ import annotations
@@ -41,6 +41,7 @@ from gatekeeper_core.context.history.strategies import (
     budget_for_window,
     choose_past,
     has_tool_calls,
+    with_defaults,
     with_options,
     without_loose_questions,
 )
@@ -87,25 +88,25 @@ def select_history(
     Args:
         messages: the whole conversation, our messages or dicts in the format of a provider (see ``read_messages``);
             read, never changed. All positions are in this list.
-        token_budget: what everything that is sent may cost; None: what ``config`` says, as with the next three.
+        token_budget: tokens that the request may have; None: as in ``config``, like the next three.
         strategy: ``gate``, ``fill``, ``cache`` or ``window``; see ``HistoryConfig``.
         coverage: the share of what the answer needs that is to be sent, 0..1.
         keep_newest: newest turns that are sent whole whatever the question says.
         pinned: messages that are always sent: their positions, ids, or a function of one message. A message of the
             assistant or of a tool keeps its whole turn, where it fits.
-        exclude: messages that are never sent, likewise; of a past turn that holds one nothing is.
-        config: the settings; ``shadow``, ``max_threads`` and ``gatekeeper`` are those of a ``ThreadSelector`` alone.
-        gatekeeper: serves this conversation; its turns are made equal to the past turns, so that of the next call only
-            the new ones are read. None: a new one.
-        query: the question. None: the user text of the last turn. Otherwise the last turn is the current one when it
-            holds this text whole; if not, all turns are past. Blank: all turns are past, and no question is known.
-        fixed_tokens: what the caller sends besides, at least 0.
-        state: what is known of the calls before: ``state`` of the view before, ``ThreadState()`` at first. With it a
-            run chooses its past once, and the bill is estimated. None: this is the first call.
+        exclude: messages that are never sent, likewise; a past turn with such a message is dropped.
+        config: the settings; only a ``ThreadSelector`` reads ``shadow``, ``max_threads`` and ``gatekeeper``.
+        gatekeeper: the index of this conversation; it is updated to the past turns, so the next call indexes the new
+            ones only. None: a new one.
+        query: the question. None: the user text of the last turn. Otherwise the last turn is the current one if it
+            contains this text; if not, all turns are past. Blank: all turns are past, and there is no question.
+        fixed_tokens: tokens that the caller sends in addition, at least 0.
+        state: ``state`` of the view before, ``ThreadState()`` at first. With it a run chooses its past once, and the
+            bill is estimated. None: this is the first call.
         prices: of the model of this call; None: those of ``config``, else ``UNKNOWN``.
-        now: the time in seconds, to tell whether a cache is cold; None: each is taken for warm.
-        embedder: the gatekeeper's from now on (``ContextGatekeeper.set_embedder``): given again, it changes nothing.
-            None: the gatekeeper keeps the one that it has, or has none.
+        now: the time in seconds, to tell whether a cache is cold; None: every cache counts as warm.
+        embedder: a new one for the gatekeeper (``ContextGatekeeper.set_embedder``); the same one again changes nothing.
+            None: the gatekeeper keeps its own, if any.
 
     Raises:
         TypeError: an argument has the wrong type.
@@ -121,7 +122,8 @@ def select_history(
         config, token_budget=token_budget, strategy=strategy, coverage=coverage, keep_newest=keep_newest
     )
     gatekeeper = ContextGatekeeper() if gatekeeper is None else gatekeeper
-    _check_arguments(messages, gatekeeper, state, fixed_tokens=fixed_tokens)
+    _check_arguments(messages, gatekeeper, state)
+    check_tokens("fixed_tokens", fixed_tokens)
     check_pins("pinned", pinned)
     check_pins("exclude", exclude)
     pinned, exclude = positions_of(messages, pinned), positions_of(messages, exclude)
@@ -164,25 +166,25 @@ def read_history(
 ) -> History:
     """Return the parts of a conversation; arguments and errors as for :func:`select_history`.
 
-    With ``all_past`` no turn is the current one, though the last one may hold the question: it is asked elsewhere.
-    Without a query and a user message, everything counts as the current turn. ``notes`` are positions of user or system
-    messages that are always sent, belong to no turn and are no question. A summary of folded messages is no question
-    either: it goes with the turn that it is in, before the first question with the head, and where it covers rounds of
-    the current turn, too, it is a note. What is left to the provider, ``held`` messages or its own compaction (see
-    ``left_to_provider``), is the beginning of the head. The current turn cannot be excluded.
+    With ``all_past`` every turn is past, even if the last one holds the question: the caller asks it elsewhere. Without
+    a query and a user message, everything counts as the current turn. ``notes`` are positions of user or system
+    messages that are always sent, belong to no turn and do not count as questions. Nor does a summary of folded
+    messages: it stays in its turn, or in the head before the first question; if it also covers rounds of the current
+    turn, it is a note. The head begins with what the provider keeps itself, ``held`` messages or its own compaction
+    (see ``left_to_provider``). The current turn cannot be excluded.
     """
     messages = tuple(messages)
     left = left_to_provider(messages, held=held)
     notes = tuple(sorted({at for at in notes if at >= left.stop}))
     summaries = tuple(at for at in summaries_in(messages) if at >= left.stop)
     seen = as_said(messages, notes=notes, summaries=summaries, left=left.stop)
-    asked = "" if all_past else query  # which no turn holds
-    conversation = split_current_turn(seen, query=asked)
+    question = "" if all_past else query  # no turn holds ""
+    conversation = split_current_turn(seen, query=question)
     needed = summaries_needed(messages, summaries, conversation.current)
     if needed:
         notes = tuple(sorted({*notes, *needed}))
         seen = as_said(messages, notes=notes, summaries=summaries, left=left.stop)
-        conversation = split_current_turn(seen, query=asked)
+        conversation = split_current_turn(seen, query=question)
     head, current = conversation.head, conversation.current
     if query is None and current is None and len(messages) > left.stop:
         head, current = tuple(range(left.stop)), Turn(messages[left.stop :], left.stop, len(messages))
@@ -206,9 +208,8 @@ def read_history(
 def with_pins(history: History, pinned: Collection[int], *, trim: bool = True) -> History:
     """Return a conversation with further pins.
 
-    A pinned message of the user brings the answer of its turn along, so that both sides still take turns; without the
-    rest of the turn the answer is cut to its beginning. A message of a system goes alone, and any other one keeps its
-    turn.
+    A pinned user message brings the answer of its turn along, so that roles still alternate; without the rest of the
+    turn the answer is cut to its beginning. A system message is sent alone, and any other one keeps its turn.
 
     Args:
         history: the conversation.
@@ -246,16 +247,18 @@ def select_past(
     around: Around = NOTHING_AROUND,
     can_recall: bool = True,
 ) -> HistoryView:
-    """Return the view of a conversation that :func:`read_history` has read; the rest as for :func:`select_history`.
+    """Return the view of a conversation from :func:`read_history`; the rest as for :func:`select_history`.
 
-    With the strategy ``window`` no message before ``window_from`` is kept, unless its turn ends behind it. What the
-    model reads at once, ``window_tokens``, is for a ``token_budget`` of None; ``opening`` is the framework's object
-    that opened the current turn. ``around`` says which of the fixed tokens do not always stand first and stay as they
-    are, and ``can_recall`` whether the question may be sent in another form.
+    With the strategy ``window`` no message before ``window_from`` is kept, unless its turn ends behind it.
+    ``window_tokens``, the context window of the model, sets a ``token_budget`` of None; ``opening`` is the framework's
+    object that opened the current turn. ``around`` says which of the fixed tokens may move or change, and
+    ``can_recall`` whether the question may be sent in another form.
     """
     with stage(PAST) as seen:
         budget = config.token_budget or budget_for_window(window_tokens)
         fixed_tokens += config.reserve_tokens
+        has_tools = has_tool_calls(history.past)
+        config = with_defaults(config, has_tools=has_tools)
         if state is None and config.strategy == "cache":
             state = ThreadState()
         policy = None
@@ -271,30 +274,31 @@ def select_past(
         rest = (gatekeeper.token_counter, config.run, budget, fixed_tokens, policy.prices if policy else None)
         costs = Costs(history, *rest)
         if config.pin_instructions and config.strategy in ("gate", "fill"):
-            pinned = _with_instructions(history, config, costs.room_at_start, gatekeeper.token_counter)
+            pinned = _with_instructions(
+                history, config, costs.room_at_start, gatekeeper.token_counter, in_an_agent=has_tools
+            )
             if pinned is not history:
                 history, costs = pinned, Costs(pinned, *rest)
-        account = ThreadAccount(policy, costs, around, can_recall=can_recall) if policy else None
+        below = config.passthrough_below or 0
+        account = ThreadAccount(policy, costs, around, can_recall=can_recall, small_below=below) if policy else None
         chosen = _chosen_before(previous, history) if previous else None
         coverage = gatekeeper.config.coverage if config.coverage is None else config.coverage
         try:
             gatekeeper.sync(history.past)
             costs.set_past(gatekeeper.turn_tokens)
-            if account and config.strategy == "fill" and sum(costs.past) <= costs.room_at_start:
-                account.keep_everything()
-            if chosen is None:
-                chosen = choose_past(
-                    history,
-                    gatekeeper,
-                    costs.past,
-                    config,
-                    room=costs.room_at_start,
-                    history_tokens=costs.tokens_at_start,
-                    coverage=policy.selection_coverage(coverage) if policy else coverage,
-                    window_from=window_from,
-                )
-                if account:
-                    chosen = account.choose(chosen)
+            is_step = chosen is not None
+            chosen = chosen or choose_past(
+                history,
+                gatekeeper,
+                costs.past,
+                config,
+                room=costs.room_at_start,
+                coverage=policy.selection_coverage(coverage) if policy else coverage,
+                window_from=window_from,
+            )
+            if account:
+                account.keep_everything(chosen.everything_reason)
+                chosen = chosen if is_step else account.choose(chosen)
         except Exception as error:
             if config.on_error == "raise":
                 raise
@@ -306,20 +310,22 @@ def select_past(
         if account:
             view = account.billed(view, previous)
         if state is not None:
-            known = None if view.status == "fallback" else history  # what failed starts from nothing
-            view = view._replace(state=ThreadState(account.state if account else state.policy, known, view, opening))
+            latest = None if view.status == "fallback" else history  # after a failure the next call starts from nothing
+            view = view._replace(state=ThreadState(account.state if account else state.policy, latest, view, opening))
         seen.tell(view.facts)
     return view
 
 
-def _with_instructions(history: History, config: HistoryConfig, room: int, counter: TokenCounter) -> History:
+def _with_instructions(
+    history: History, config: HistoryConfig, room: int, counter: TokenCounter, *, in_an_agent: bool
+) -> History:
     """Return a conversation with its instructions as pins, as far as they fit in their part of the room."""
     trim = config.gatekeeper is None or config.gatekeeper.trim
     most = room // _INSTRUCTIONS_PART
-    for at in instructions_in(history.past, in_an_agent=has_tool_calls(history.past)):
+    for at in instructions_in(history.past, in_an_agent=in_an_agent):
         pinned = with_pins(history, [at], trim=trim)
         before = {place for place, _ in history.pinned}
-        most -= sum(count_message(one, token_counter=counter) for place, one in pinned.pinned if place not in before)
+        most -= sum(count_message(pin, token_counter=counter) for place, pin in pinned.pinned if place not in before)
         if most < 0:
             break
         history = pinned
@@ -328,30 +334,24 @@ def _with_instructions(history: History, config: HistoryConfig, room: int, count
 
 def _chosen_before(view: HistoryView, history: History) -> Choice:
     past = history.past
-    # Whether anything fits is found out anew at each step.
+    # Each step decides again whether anything fits.
     status = "selected" if view.status in ("nothing_fits", "over_budget") else view.status
     turns = tuple(turn for turn in view.turns if turn < len(past))
     cuts = tuple((at, message) for at, message in view.replaced if past and at < past[-1].stop)
     return Choice(turns, status, view.reason, view.selection, view.chosen_tokens, cuts, view.told)
 
 
-def _check_arguments(messages: object, gatekeeper: object, state: object, **numbers: object) -> None:
+def _check_arguments(messages: object, gatekeeper: object, state: object) -> None:
     if isinstance(messages, (str, bytes)) or not isinstance(messages, Sequence):
         wanted = "a list of messages or dicts, [] for a new conversation"
         raise TypeError(f"messages must be {wanted}, got {type(messages).__name__}")
-    for name, value, kind in (
-        ("gatekeeper", gatekeeper, ContextGatekeeper),
-        ("state", state, ThreadState | None),
-    ):
+    for name, value, kind in (("gatekeeper", gatekeeper, ContextGatekeeper), ("state", state, ThreadState | None)):
         if not isinstance(value, kind):
-            expected = getattr(kind, "__name__", kind)
-            raise TypeError(f"{name} must be a {expected}, got {type(value).__name__}")
-    for name, number in numbers.items():
-        check_tokens(name, number)
+            raise TypeError(f"{name} must be a {getattr(kind, '__name__', kind)}, got {type(value).__name__}")
 
 
 def _where(error: Exception) -> str:
-    """Return the type of an error and the place that raised it: no message, which may hold text of the conversation."""
+    """Return the type and the place of an error, without its message, which may hold text of the conversation."""
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next

@@ -1,7 +1,7 @@
 """One selector for the histories of many threads, in the message class of any framework.
 
-The translation is the adapter's; what is kept from call to call, when a run goes on and what is reported is decided
-here. A thread that was not used for long is forgotten, and a copy starts empty.
+Adapters translate the messages; the selector keeps the state between calls, notices when a run goes on, and reports.
+The thread that was used longest ago is dropped first, and a copy starts empty.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from gatekeeper_core.encoder import TextEncoder, encoder_of
 from gatekeeper_core.events import CHEAPER, HISTORY, LEFT_OUT, NO_ROOM, STATE_LOST, USAGE, WINDOW_UNKNOWN, Event, Level
 from gatekeeper_core.messages import Message
 from gatekeeper_core.observation import stage, tell
-from gatekeeper_core.pricing.cache import MOST
+from gatekeeper_core.pricing.cache import MOST, WORTH_A_LINE
 from gatekeeper_core.pricing.prices import UNKNOWN, ModelPrices
 from gatekeeper_core.pricing.usage import Usage
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
@@ -50,12 +50,8 @@ POLICY_KIND = "prompt_policy"
 _ALARMING = ("over_budget", "fallback")
 """Statuses whose records are warnings."""
 
-
 _COMPARED_QUESTIONS = 20
-"""Questions of a thread from which on what they cost is compared. Source: ours; fewer say little of the next ones."""
-
-_CHEAPER = 0.9
-"""Share of the price at which another strategy is worth a word."""
+"""Questions of a thread before strategies are compared. Source: ours; fewer say little about the next ones."""
 
 _NAMELESS = 16
 """Conversations without a name that may open alike and go on side by side. Source: ours."""
@@ -74,7 +70,7 @@ class ThreadEntry:
         gatekeeper: the index over the past turns, None before the first selection.
         last: the state after the last call.
         before: the state before it, for a view that was not sent.
-        made_for: what the last view depends on beside the messages: question, pinned positions, budget.
+        inputs: what the last view depends on beside the messages: question, pinned positions, budget.
         prices: of the model that was called last.
         has_left_out: whether a turn was left out before.
         has_compared: whether a cheaper strategy was named before.
@@ -86,7 +82,7 @@ class ThreadEntry:
         self.messages: tuple[Message, ...] = ()
         self.gatekeeper: ContextGatekeeper | None = None
         self.last = self.before = ThreadState()
-        self.made_for: tuple[object, ...] = ()
+        self.inputs: tuple[object, ...] = ()
         self.prices = UNKNOWN
         self.has_left_out = False
         self.has_compared = False
@@ -97,30 +93,28 @@ class ThreadEntry:
 
 
 class ThreadSelector(Generic[Item]):
-    """Selects from the messages of a framework, and remembers per thread what it need not work out again.
+    """A selector for the messages of a framework, with an index and a state per thread.
 
-    Safe to use from several threads; one conversation is served at a time, different ones side by side. A process that
-    forks leaves its child the settings alone, as a copy has them.
+    Safe to use from several threads; calls of one conversation wait for each other. After a fork the child process has
+    the settings only, as a copy does.
 
     Args:
         read: translates one message of the framework.
-        write: gives a message of the framework that is sent in the place of another: the original, and what is to be
-            said instead. Its id, name and other marks stay where the role is the same. None: every message is sent as
-            it is.
+        write: returns a message of the framework to send in place of another, from the original and its new form. Id,
+            name and other marks stay where the role is the same. None: every message is sent unchanged.
         config: the settings.
         token_counter: counts a text; None: ``TokenEstimator()``. Each text is counted once.
-        budget_setting: what the caller calls the budget; a warning names it, once, where the budget has no room for any
-            turn, or was guessed because the model's window is unknown. None: no warning.
-        clock: gives the time in seconds, to tell whether a provider's cache is cold.
-        states: keeps what the policy remembers of the threads that have a name, so that another process goes on with
-            the same prompt; None: this object alone knows. Where the store fails, the thread goes on with what this
-            object knows, and a warning is logged.
-        embedder: gives vectors of texts, so that turns are found that share no word with the question; several
-            selectors may share a ``TextEncoder``. The vectors of a long history that is new are made over several
-            calls, as the time of one allows, the newest turns first; where they fail or are late, words decide. None:
-            words alone.
+        budget_setting: the caller's name for the budget; a warning names it, once, if the budget has no room for any
+            turn, or is a guess because the model's window is unknown. None: no warning.
+        clock: returns the time in seconds, to tell whether a provider's cache is cold.
+        states: stores the policy's state of named threads, so that another process goes on with the same prompt; None:
+            it stays in this object. If the store fails, the thread goes on with this object's state, and a warning is
+            logged.
+        embedder: returns vectors of texts, to find turns that share no word with the question; several selectors may
+            share a ``TextEncoder``. A long new history is embedded over several calls, as the time of one allows, the
+            newest turns first; where vectors fail or are late, words decide. None: words alone.
         pinned: messages that are always sent, by position, by id, or a function of a message of the framework; see
-            ``select_history``. A position that a list does not reach is passed over.
+            ``select_history``. A position beyond the end of a list is ignored.
         exclude: messages that are never sent, likewise.
 
     Raises:
@@ -162,7 +156,7 @@ class ThreadSelector(Generic[Item]):
         self._read = read
         self._write = write
         config = config or HistoryConfig()
-        if write is None:  # nothing can be sent in another form
+        if write is None:  # no message can be sent in another form
             config = replace(config, run=None, gatekeeper=replace(config.gatekeeper or GatekeeperConfig(), trim=False))
         self._config = config
         self._count = checked_counter(token_counter)
@@ -180,16 +174,16 @@ class ThreadSelector(Generic[Item]):
 
     @property
     def last_view(self) -> HistoryView | None:
-        """The view made last, whatever the thread; None before the first."""
+        """The latest view, whatever the thread; None before the first."""
         return self._last_view
 
     def view_of(self, thread: Hashable, *, tenant: str = "default") -> HistoryView | None:
-        """Return the view made last for a thread, or None where the thread is unknown or forgotten."""
+        """Return the latest view of a thread, None for an unknown thread."""
         state = self._threads.peek((tenant, thread))
         return state.last.view if state else None
 
     def policy_of(self, thread: Hashable, *, tenant: str = "default") -> PolicyState | None:
-        """Return what the policy remembers of a thread, None where the thread is unknown or forgotten."""
+        """Return the policy's state of a thread, None for an unknown thread."""
         state = self._threads.peek((tenant, thread))
         return state.last.policy if state else None
 
@@ -198,7 +192,7 @@ class ThreadSelector(Generic[Item]):
     ) -> str:
         """Return earlier turns of a thread that its last view does not show whole; see ``recall_earlier``.
 
-        ``NOTHING_EARLIER`` for a thread that is unknown or has no name, and in shadow mode, where everything is shown.
+        ``NOTHING_EARLIER`` for a thread that is unknown or has no name, and in shadow mode, which sends everything.
         """
         state = None if thread is None else self._threads.peek((tenant, thread))
         if state is None or self._config.shadow:
@@ -210,11 +204,11 @@ class ThreadSelector(Generic[Item]):
             return recall_turns(query, last.history.past, state.gatekeeper, view=last.view, max_tokens=max_tokens)
 
     def count(self, *texts: str) -> int:
-        """Return what texts cost together, in tokens: what an adapter sends besides the messages."""
+        """Return the tokens of texts that an adapter sends beside the messages."""
         return sum(self._count(text) for text in texts if text)
 
     def cost(self, items: Iterable[Item]) -> int:
-        """Return what messages of the framework cost, in tokens."""
+        """Return the tokens of messages of the framework."""
         return count_messages(map(self._read, items), token_counter=self._count)
 
     def view(
@@ -241,20 +235,20 @@ class ThreadSelector(Generic[Item]):
 
         Args:
             items: the whole history, in the framework's own messages; read, never changed.
-            thread: names the conversation. None: the one of an earlier call, if its messages are a beginning of these.
-            tenant: whose system it runs in: threads of two tenants share nothing, though they have the same name.
-            config: other settings for this call; None: those of the selector, which know the name of the thread.
+            thread: names the conversation. None: the one of an earlier call whose messages are a beginning of these.
+            tenant: of the thread: threads of two tenants share nothing, even under the same name.
+            config: other settings for this call; None: those of the selector, with the name of the thread.
             query: the question; None: the last user message.
-            fixed_tokens: what is sent besides; ``reserve_tokens`` comes on top.
-            notes: positions of messages that are always kept and are no question; see ``read_history``.
+            fixed_tokens: tokens that are sent in addition; ``reserve_tokens`` comes on top.
+            notes: positions of messages that are always kept and do not count as questions; see ``read_history``.
             window_from: with the strategy ``window`` the position of the first message that may be kept.
-            window_tokens: what the model of this call reads at once, where no budget is set; None: not known.
-            all_past: whether no turn is the current one, though the last one may hold the query: it is asked elsewhere.
-            held: so many messages the provider keeps itself; see ``left_to_provider``.
+            window_tokens: context window of the model of this call, where no budget is set; None: unknown.
+            all_past: whether every turn is past, even if the last one holds the query: the caller asks it elsewhere.
+            held: how many messages the provider keeps itself; see ``left_to_provider``.
             prices: of the model of this call; None: those of the settings, else ``UNKNOWN``.
-            around: of ``fixed_tokens`` what does not always stand first and stay as it is.
-            can_recall: whether earlier turns may be told inside the question: False where another one is sent for it.
-            stored: what the policy remembers elsewhere: it goes on from there where the last call was made there.
+            around: the part of ``fixed_tokens`` that may move or change.
+            can_recall: whether earlier turns may stand inside the question: False if the caller rewrites it.
+            stored: the policy's state from elsewhere: the thread goes on from it if it is newer.
             again: whether the last view of the thread was not sent, and this one takes its place.
 
         Raises:
@@ -267,35 +261,32 @@ class ThreadSelector(Generic[Item]):
             state = self._threads.get_or_put(key, lambda: ThreadEntry(self._config_of(thread)))
             with state.lock:
                 try:
-                    pins = {
-                        "pinned": [at for at in positions_of(items, self._pinned) if at < len(items)],
-                        "exclude": positions_of(items, self._exclude),
-                    }
-                    said = {"query": query, "notes": tuple(notes), **pins, "all_past": all_past, "held": held}
-                    sizes = {
-                        "fixed_tokens": fixed_tokens,
-                        "window_tokens": window_tokens,
-                        "window_from": window_from,
-                        "around": around,
-                        "can_recall": can_recall and self._write is not None,
-                    }
-                    state.prices = (config or state.config).prices or prices or UNKNOWN
+                    config = config or state.config
+                    pinned = [at for at in positions_of(items, self._pinned) if at < len(items)]
+                    pins = {"pinned": pinned, "exclude": positions_of(items, self._exclude)}
+                    places = {"query": query, "notes": tuple(notes), **pins, "all_past": all_past, "held": held}
+                    window = {"window_tokens": window_tokens, "window_from": window_from}
+                    can_recall = can_recall and self._write is not None
+                    sizes = {"fixed_tokens": fixed_tokens, **window, "around": around, "can_recall": can_recall}
+                    state.prices = config.prices or prices or UNKNOWN
                     if thread is None and not state.is_beginning_of(messages):  # another conversation had the place
                         state.last, state.has_left_out = ThreadState(), False
                     with self._shared(thread, tenant, state):
                         if again:
-                            state.last, state.made_for = state.before, ()
+                            state.last, state.inputs = state.before, ()
                         if stored is not None and stored.is_after(state.last.policy):
                             state.last = state.last._replace(policy=stored)
-                        view = self._view(state, items, messages, config or state.config, said, sizes)
+                        view = self._view(state, items, messages, config, places, sizes)
                 except BaseException:
-                    self._threads.discard(key, state)  # half a step would be remembered: the next call starts anew
+                    self._threads.discard(
+                        key, state
+                    )  # the state may be half updated: the next call starts from nothing
                     raise
-                self._warn(view, state, is_guess=not ((config or state.config).token_budget or window_tokens))
+                self._warn(view, state, is_guess=not (config.token_budget or window_tokens))
                 if not (state.has_left_out or self._config.shadow) and view.left_out:
                     state.has_left_out = True
                     tell(LEFT_OUT, **_left_out(view))
-                self._compare(view, state, config or state.config)
+                self._compare(view, state, config)
                 level: Level = "WARNING" if view.status in _ALARMING else "INFO"
                 seen.tell(lambda: {**view.facts(), "shadow": self._config.shadow}, level=level)
         self._last_view = view
@@ -304,7 +295,7 @@ class ThreadSelector(Generic[Item]):
     def report(
         self, usage: Usage, *, thread: Hashable = None, tenant: str = "default", items: Sequence[Item] = ()
     ) -> None:
-        """Correct the account of a thread by what the provider reports for its last call; unknown threads have none.
+        """Correct the account of a thread by what the provider reports for its last call; ignore unknown threads.
 
         ``items`` name a thread that has no name, as in :meth:`view`.
         """
@@ -341,16 +332,16 @@ class ThreadSelector(Generic[Item]):
         items: Sequence[Item],
         messages: tuple[Message, ...],
         config: HistoryConfig,
-        said: dict[str, Any],
+        places: dict[str, Any],
         sizes: dict[str, Any],
     ) -> HistoryView:
-        """Return the view for a question: the one made last where nothing that it depends on has changed."""
+        """Return the view for a question: the latest one if its inputs are the same."""
         check_tokens("fixed_tokens", sizes["fixed_tokens"])
         state.messages, last = messages, state.last
-        made_for = (said, sizes, config.token_budget, config.keep_newest)
-        if last.view and last.history and last.history.messages == messages and state.made_for == made_for:
+        inputs = (places, sizes, config.token_budget, config.keep_newest)
+        if last.view and last.history and last.history.messages == messages and state.inputs == inputs:
             return last.view
-        history = read_history(messages, **said)
+        history = read_history(messages, **places)
         if state.gatekeeper is None:  # each call brings its budget along
             state.gatekeeper = ContextGatekeeper(
                 config=self._config.gatekeeper, token_counter=self._count, embedder=self._encoder
@@ -365,16 +356,16 @@ class ThreadSelector(Generic[Item]):
             now=self._clock(),
             **sizes,
         )
-        state.before, state.last, state.made_for = last, view.state or last, made_for
-        if view.status == "fallback":  # what failed may have left the index between two turns
+        state.before, state.last, state.inputs = last, view.state or last, inputs
+        if view.status == "fallback":  # the index may have half a turn
             state.gatekeeper = None
         return state.last.view or view
 
     @contextmanager
     def _shared(self, thread: Hashable, tenant: str, state: ThreadEntry) -> Iterator[None]:
-        """Take what the policy remembers from the store before a call, and put it there afterwards.
+        """Load the policy's state before a call, and store it afterwards.
 
-        Of two workers that write at once one loses: what it sent is as right, and the next call pays for it.
+        Of two workers that write at once one loses: what it sent is still valid, and the next call pays for it.
         """
         name = thread_name(thread)
         if self._states is None or name is None:
@@ -384,9 +375,9 @@ class ThreadSelector(Generic[Item]):
         try:
             record = self._states.load_record(tenant, name, POLICY_KIND)
             if record is not None:
-                version = record.version  # of one that cannot be read as well: it is written over
+                version = record.version  # also of an unreadable one: it is overwritten
                 state.last = state.last._replace(policy=PolicyState.from_dict(json.loads(record.body)))
-        except Exception as error:  # noqa: BLE001 - a store of the user's: it costs its opinion, not the call
+        except Exception as error:  # noqa: BLE001 - the user's store: its failure must not fail the call
             tell(STATE_LOST, error=type(error).__name__)
         before = state.last.policy
         yield
@@ -399,7 +390,7 @@ class ThreadSelector(Generic[Item]):
             tell(STATE_LOST, error=type(error).__name__)
 
     def _warn(self, view: HistoryView, state: ThreadEntry, *, is_guess: bool) -> None:
-        """Say once that the budget is a guess, and once that what is sent before any turn uses it up."""
+        """Warn once that the budget is a guess, and once that it has no room for any turn."""
         setting, budget = self._budget_setting, view.budget_tokens
         if setting is None:
             return
@@ -415,13 +406,13 @@ class ThreadSelector(Generic[Item]):
                 tell(NO_ROOM, setting=setting, needed_tokens=needed, budget_tokens=budget)
 
     def _compare(self, view: HistoryView, state: ThreadEntry, config: HistoryConfig) -> None:
-        """Say once for a thread that another strategy is cheaper by more than a tenth, where its prices are known."""
+        """Name a strategy that is cheaper by more than a tenth, once for a thread with known prices."""
         bill, questions = view.bill, state.last.policy.questions
         if bill is None or state.has_compared or questions < _COMPARED_QUESTIONS or state.prices == UNKNOWN:
             return
         is_cache = config.strategy == "cache"
         cheaper, dollars = ("gate", bill.gate_paid) if is_cache else ("cache", MOST * bill.everything_paid)
-        if dollars < _CHEAPER * bill.paid:
+        if dollars < (1 - WORTH_A_LINE) * bill.paid:
             state.has_compared = True
             paid = round(bill.paid, 4)
             tell(
@@ -429,13 +420,13 @@ class ThreadSelector(Generic[Item]):
             )
 
     def _config_of(self, thread: Hashable) -> HistoryConfig:
-        """Return the settings, with the name of the thread where a compressor wants to know it."""
+        """Return the settings with the name of the thread, for a compressor."""
         return replace(self._config, run=self._config.run and replace(self._config.run, thread_id=thread_name(thread)))
 
     def _name_of(self, messages: tuple[Message, ...], tenant: str) -> Hashable:
         """Return a name for a conversation without one: that of the last call whose messages these begin with.
 
-        So conversations share nothing, though they open alike. One whose last question was edited starts from nothing.
+        So conversations that open alike share nothing. After an edit of its last question one starts from nothing.
         """
         opening = next((message.text for message in messages if message.role == "user"), None)
         free = None
@@ -462,16 +453,16 @@ class ThreadSelector(Generic[Item]):
 
     @property
     def _threads(self) -> LruCache[tuple[str, Hashable], ThreadEntry]:
-        if self._process != os.getpid():  # what was under way at the fork stays half-done and locked for ever
+        if self._process != os.getpid():  # a lock that was taken at the fork is never released
             self._forget()
         return self._entries
 
     def __deepcopy__(self, memo: dict[int, Any]) -> ThreadSelector[Item]:
-        """Return a copy with the same store: it is shared, and holds connections that cannot be copied."""
+        """Return a copy that shares the store, whose connections cannot be copied."""
         memo[id(self._states)] = self._states
-        made = memo[id(self)] = object.__new__(type(self))
-        made.__setstate__(deepcopy(self.__getstate__(), memo))
-        return made
+        copy = memo[id(self)] = object.__new__(type(self))
+        copy.__setstate__(deepcopy(self.__getstate__(), memo))
+        return copy
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in _SETTINGS.split()}

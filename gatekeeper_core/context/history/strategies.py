@@ -9,8 +9,9 @@
                                                  provider has cached stays while cheap
     window    the newest turns                   nothing                                 20
 
-``gate`` sends a history of less than ``passthrough_below`` tokens whole, ``fill`` any history that fits. Long messages
-of the turns that the question selects may be cut to the sentences that matter; the newest turns to keep are sent whole.
+``gate`` sends past turns of less than ``passthrough_below`` tokens whole, ``cache`` does not begin to cut them, and
+``fill`` sends any that fit. Long messages of the turns that the question selects may be cut to the sentences
+that matter; the newest turns to keep are sent whole.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "PASSTHROUGH_BELOW",
+    "PASSTHROUGH_BELOW_WITH_TOOLS",
     "RECENT_TURNS",
     "Choice",
     "History",
@@ -49,6 +51,7 @@ __all__ = [
     "choose_past",
     "fitting_turns",
     "has_tool_calls",
+    "with_defaults",
     "with_options",
     "without_loose_questions",
 ]
@@ -58,10 +61,17 @@ Strategy = Literal["gate", "fill", "cache", "window"]
 OnError = Literal["fallback", "raise"]
 
 PASSTHROUGH_BELOW = 500
-"""Tokens from which on a history is long enough to choose from: ``gate`` sends a shorter one whole.
+"""Tokens of past turns from which on there is something to choose from: ``gate`` sends fewer whole.
 
 Source: ours, ``python -m benchmarks.histories``: below 500 tokens it costs 8 tokens a question and finds 0.8 % more of
 the needed turns; below 1,000 it costs 87, and six changes of topic in ten take an old turn along, not four.
+"""
+
+PASSTHROUGH_BELOW_WITH_TOOLS = 6_000
+"""The same where the history holds tool calls.
+
+Source: ours, recorded runs with tools: up to 6,000 tokens a cut by price loses ids that the next call needs and breaks
+the provider's cache, and saves nothing.
 """
 
 RECENT_TURNS = 3
@@ -77,35 +87,34 @@ _WINDOW_TURNS = 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HistoryConfig:
-    """How the histories of threads are selected.
+    """Settings for the selection of a thread's history.
 
     Attributes:
         strategy: ``gate`` sends what the question needs; ``fill`` sends everything that fits, and of a longer history
             the most needed turns until the budget is used; ``cache`` is ``gate`` counted in dollars: what the provider
-            has cached stays while it is cheap, at never more than 1.02 times the price of everything; ``window`` sends
-            the newest turns.
+            has cached stays while it is cheap, for at most 1.02 times the price of everything; ``window`` sends the
+            newest turns.
         coverage: the share of what the answer needs that is to be sent, 0..1; None: that of ``gatekeeper``, 0.85 by
             default. It holds in the mean over questions to an assistant; see ``docs/tuning.md``.
-        token_budget: what everything that is sent may cost, >= 1; None: what :func:`budget_for_window` gives for the
-            model of the call.
-        keep_newest: newest turns that are sent whole whatever the question says, >= 0; of a ``window`` the most turns.
-            None: 0, with tool calls in the history ``RECENT_TURNS``, of a window 20. Source of the 0: specification,
+        token_budget: tokens that a request may have, >= 1; None: those of :func:`budget_for_window` for the model.
+        keep_newest: newest turns that are sent whole whatever the question says, >= 0; for a ``window`` its length.
+            None: 0, with tool calls in the history ``RECENT_TURNS``, for a window 20. Source of the 0: specification,
             check 2: a new topic takes nothing of the old one along.
         pin_instructions: whether ``gate`` and ``fill`` keep standing instructions of the user ("from now on", 以后都),
-            and the first message of the user where the history holds tool calls. Together they may cost a quarter of
-            what is left for the past; of more the newest are kept.
-        passthrough_below: tokens of history below which ``gate`` sends all of it where it fits, >= 0.
-        reserve_tokens: part of the budget kept free for what is sent besides and cannot be seen here, >= 0 and less
-            than ``token_budget``.
+            and the first user message where the history holds tool calls. Together they may use a quarter of the room
+            for the past; beyond that the newest stay.
+        passthrough_below: tokens of the past turns below which ``gate`` sends all of them where they fit, and ``cache``
+            does not begin to cut them, >= 0. None: 500, with tool calls in the history 6,000.
+        reserve_tokens: tokens of the budget to keep free for text that is not visible here, >= 0 and below the budget.
         prices: of the model; None: those of the model of the call, where it has a row, else ``UNKNOWN``.
-        shadow: whether to report only: the caller sends what it would have sent without a selection.
+        shadow: whether to report only: the caller sends what it would send without a selection.
         on_error: ``fallback`` sends the newest turns that fit when the selection fails; ``raise`` lets the error pass.
-        max_threads: threads whose index and last view are kept, >= 1. The thread that was used longest ago goes first,
-            and is worked out again when it comes back. Source: ours; about 4 KB a turn, so 50 MB with 50 turns each.
-        run: how the current run of an agent gives way before the past does; None: it is sent as it is. Its
-            compressor is told the name of the thread at hand.
+        max_threads: threads whose index and last view stay in memory, >= 1; the least recently used is dropped, and
+            indexed again when it returns. Source: ours; about 4 KB a turn, so 50 MB with 50 turns each.
+        run: how the current run of an agent shrinks before the past does; None: it is sent unchanged. Its compressor
+            gets the name of the thread.
         gatekeeper: further settings of the selection, None for the defaults. Its ``trim`` says whether long messages of
-            past turns are sent as copies that are cut to the sentences that matter, where the adapter can write.
+            past turns may be cut to the sentences that matter, where the adapter can write.
     """
 
     strategy: Strategy = "gate"
@@ -113,7 +122,7 @@ class HistoryConfig:
     token_budget: int | None = None
     keep_newest: int | None = None
     pin_instructions: bool = True
-    passthrough_below: int = PASSTHROUGH_BELOW
+    passthrough_below: int | None = None
     reserve_tokens: int = 0
     prices: ModelPrices | None = None
     shadow: bool = False
@@ -123,9 +132,9 @@ class HistoryConfig:
     gatekeeper: GatekeeperConfig | None = None
 
     def __post_init__(self) -> None:
-        check_range(self, "passthrough_below", "reserve_tokens", low=0, whole=True)
+        check_range(self, "reserve_tokens", low=0, whole=True)
         check_range(self, "max_threads", low=1, whole=True)
-        for name, low in (("token_budget", 1), ("keep_newest", 0)):
+        for name, low in (("token_budget", 1), ("keep_newest", 0), ("passthrough_below", 0)):
             if getattr(self, name) is not None:
                 check_range(self, name, low=low, whole=True)
         if self.coverage is not None:
@@ -149,7 +158,7 @@ class HistoryConfig:
 
 
 def with_options(config: HistoryConfig | None, **options: Any) -> HistoryConfig:
-    """Return settings with the options that a door was given by name; None leaves what the settings say.
+    """Return settings with the options that a caller gave by name; None keeps the setting.
 
     Raises:
         TypeError: ``config`` has another type.
@@ -165,11 +174,23 @@ def with_options(config: HistoryConfig | None, **options: Any) -> HistoryConfig:
     return replace(config, **named) if named else config
 
 
+def with_defaults(config: HistoryConfig, *, has_tools: bool) -> HistoryConfig:
+    """Return settings with numbers in place of None where they depend on the history."""
+    newest, below = (RECENT_TURNS, PASSTHROUGH_BELOW_WITH_TOOLS) if has_tools else (0, PASSTHROUGH_BELOW)
+    if config.strategy == "window":
+        newest = _WINDOW_TURNS
+    return replace(
+        config,
+        keep_newest=newest if config.keep_newest is None else config.keep_newest,
+        passthrough_below=below if config.passthrough_below is None else config.passthrough_below,
+    )
+
+
 def check_reserve(reserve_tokens: int, budget_tokens: int, *, named: str = "HistoryConfig.token_budget") -> None:
-    """Check that a reserve leaves something of a budget; ``named`` is what the caller calls the budget.
+    """Check that a reserve is below a budget; ``named`` is the caller's name for the budget.
 
     Raises:
-        ConfigError: it leaves nothing.
+        ConfigError: it is not.
     """
     if reserve_tokens >= budget_tokens:
         raise ConfigError(
@@ -179,12 +200,12 @@ def check_reserve(reserve_tokens: int, budget_tokens: int, *, named: str = "Hist
 
 
 def budget_for_window(max_input_tokens: int | None) -> int:
-    """Return the token budget for a model that reads so many tokens: three quarters; 16,000 where that is not known.
+    """Return the token budget for a model that reads so many tokens: three quarters of them; 16,000 for None and 0.
 
     Source: LlamaIndex's ratio of 0.75 for the same purpose; the 16,000 are ours.
 
     Raises:
-        TypeError: the number is no whole one.
+        TypeError: the number is not an int.
         ConfigError: it is negative.
 
     >>> budget_for_window(8192), budget_for_window(None)
@@ -201,15 +222,15 @@ class History(NamedTuple):
 
     Attributes:
         messages: the caller's messages.
-        seen: the same, with the pinned ones emptied and summaries as system messages: what the turns are made of.
-        head: positions that are always sent and stand before the first user message.
+        seen: the same, with the pinned ones emptied and summaries as system messages: the turns consist of these.
+        head: positions before the first user message that are always sent.
         notes: further positions that are always sent and belong to no turn.
         past: the finished turns, oldest first, less the excluded ones; a note has no text and no cost in them.
         current: the turn that the model is to answer, or None where it is not in the list.
-        query: the question, stripped; "" where none is known.
+        query: the question, stripped; "" without one.
         summaries: positions of the summaries of folded messages.
-        left: what is left to the provider; it is part of the head.
-        pinned: positions of messages of past turns that are always sent, and what of them without the rest of the turn.
+        left: the part that the provider keeps itself; it belongs to the head.
+        pinned: position of each message of a past turn that is always sent, and its form without the rest of the turn.
         required: past turns that are always sent whole where they fit.
     """
 
@@ -226,7 +247,7 @@ class History(NamedTuple):
     required: tuple[int, ...] = ()
 
     def turn_at(self, position: int) -> int | None:
-        """Return the id of the past turn that holds a message, None where no past turn does."""
+        """Return the id of the past turn with the message at a position, None if it is in no past turn."""
         turn = bisect_right(self.past, position, key=attrgetter("start")) - 1
         return turn if turn >= 0 and position < self.past[turn].stop else None
 
@@ -239,9 +260,9 @@ class Choice(NamedTuple):
         status: as in a ``HistoryView``.
         reason: as in a ``HistoryView``.
         selection: the selection behind it, or None.
-        tokens_before: what the turns cost that were chosen at an earlier step; None: these are they.
-        cuts: position in the caller's list and copy of each message of theirs that is cut.
-        told: earlier turns as a text that stands before the question, "" for none.
+        tokens_before: tokens of the turns that were chosen at an earlier step; None: at this one.
+        cuts: position in the caller's list and shortened copy of each message of theirs that is cut.
+        told: text of earlier turns to put before the question, "" without any.
     """
 
     turns: tuple[int, ...]
@@ -252,6 +273,11 @@ class Choice(NamedTuple):
     cuts: tuple[tuple[int, Message], ...] = ()
     told: str = ""
 
+    @property
+    def everything_reason(self) -> str:
+        """Why the whole past is sent, whatever it costs; "" where it is chosen from."""
+        return self.reason if self.reason in ("small_history", "everything_fits") else ""
+
 
 def choose_past(
     history: History,
@@ -260,7 +286,6 @@ def choose_past(
     config: HistoryConfig,
     *,
     room: int,
-    history_tokens: int,
     coverage: float | None = None,
     window_from: int = 0,
 ) -> Choice:
@@ -270,26 +295,24 @@ def choose_past(
         history: the conversation.
         gatekeeper: has its past turns.
         costs: tokens of each of them.
-        config: the settings.
-        room: tokens that they may cost together; may be negative.
-        history_tokens: what the whole history costs.
-        coverage: that of the selection; None: that of the gatekeeper.
-        window_from: position of the first message that a window may hold; it takes a turn that begins before whole.
+        config: the settings, :func:`with_defaults`.
+        room: tokens for all of them; may be negative.
+        coverage: of the selection; None: that of the gatekeeper.
+        window_from: position of the first message that a window may hold; a turn around it is taken whole.
     """
-    past, strategy = history.past, config.strategy
+    past, strategy, newest = history.past, config.strategy, config.keep_newest or 0
     if not past:
         return Choice((), "passthrough", "no_past_turns")
-    is_small = strategy == "gate" and history_tokens < config.passthrough_below
+    is_small = strategy == "gate" and sum(gatekeeper.turn_tokens) < (config.passthrough_below or 0)
     if (is_small or strategy == "fill") and sum(costs) <= room:
         reason = "small_history" if is_small else "everything_fits"
         return Choice(tuple(range(len(costs)))[::-1], "passthrough", reason)
     floor = _each_with_room(history.required, costs, room)
-    left = room - sum(costs[turn] for turn in floor)
+    remaining = room - sum(costs[turn] for turn in floor)
     if strategy == "window" or not history.query:
         is_window = strategy == "window"
-        count = (_WINDOW_TURNS if config.keep_newest is None else config.keep_newest) if is_window else len(past)
-        first = max(len(past) - count, sum(turn.stop <= window_from for turn in past) if is_window else 0)
-        turns = (*floor, *(turn for turn in _newest(costs, first, left) if turn not in floor))
+        first = max(len(past) - newest, sum(turn.stop <= window_from for turn in past)) if is_window else 0
+        turns = (*floor, *(turn for turn in _newest(costs, first, remaining) if turn not in floor))
         return Choice(turns, "selected", "window") if is_window else Choice(turns, "no_query", "newest_turns")
     if room < 1:
         return Choice((), "nothing_fits", "no_room")
@@ -304,10 +327,7 @@ def choose_past(
         coverage=coverage,
         asked_at=history.current.created_at if history.current else None,
     )
-    newest = config.keep_newest
-    if newest is None:
-        newest = RECENT_TURNS if has_tool_calls(past) else 0
-    floor += tuple(turn for turn in _newest(costs, max(0, len(costs) - newest), left) if turn not in floor)
+    floor += tuple(turn for turn in _newest(costs, max(0, len(costs) - newest), remaining) if turn not in floor)
     sent = {turn.turn_id: max(0, turn.tokens - pinned_tokens.get(turn.turn_id, 0)) for turn in selection.turns}
     beside = (turn for turn in selection.order if turn not in floor)
     turns = floor + _each_with_room(beside, sent, room - sum(costs[turn] for turn in floor))
@@ -323,15 +343,15 @@ def choose_past(
 
 
 def has_tool_calls(turns: Iterable[Turn]) -> bool:
-    """Return whether turns hold the result of a tool call; asked of past ones, each step of a run says the same."""
+    """Return whether turns hold the result of a tool call; for past turns, the same at each step of a run."""
     return any(message.role == "tool" for turn in turns for message in turn.messages)
 
 
 def fitting_turns(turns: Sequence[int], costs: Sequence[int], *, budget_tokens: int) -> tuple[int, ...]:
     """Return the most valuable turns that fit together, up to the first that does not.
 
-    No turn behind that one is tried, however small: what is given up at one step of a run would else come back at the
-    next, when a larger turn goes, and a run that is resumed elsewhere would send another past.
+    No turn behind that one is tried, however small: a turn that is dropped at one step of a run could otherwise return
+    at the next, when a larger one goes, and a run that is resumed elsewhere would send another past.
 
     >>> fitting_turns([2, 0, 1], [10, 1, 20], budget_tokens=25)
     (2,)
@@ -344,11 +364,11 @@ def fitting_turns(turns: Sequence[int], costs: Sequence[int], *, budget_tokens: 
 
 
 def without_loose_questions(turns: Sequence[int], history: History, *, failed: Collection[int] = ()) -> tuple[int, ...]:
-    """Return the turns to send less those without an answer that would stand before another turn than they did.
+    """Return the turns to send, without unanswered questions that would end up before another turn than they did.
 
-    So two messages of the user stand side by side only where the conversation has them so. A question without an answer
-    comes behind the turn that follows it: where the least valuable turns are given up, it goes first. A question whose
-    call ``failed`` goes as well where it is asked again before anything was answered; media alone are no such question.
+    So two user messages are adjacent only where they are in the conversation. An unanswered question comes behind the
+    turn that follows it: where the least valuable turns are dropped, it goes first. A question whose call ``failed`` is
+    dropped as well if it is asked again before any answer; media without text do not count as a question.
 
     >>> asked = [Turn((Message("user", text),), at, at + 1) for at, text in enumerate(("Port?", "Port?", "Bread?"))]
     >>> without_loose_questions((1, 0, 2), History((), (), (), (), tuple(asked), None, ""))
@@ -376,9 +396,9 @@ def _is_answered(turn: Turn) -> bool:
 
 
 def _is_asked_again(history: History, at: int, *, failed: bool) -> bool:
-    """Return whether one of the questions up to the next answer, or the current one, is that of a turn again.
+    """Return whether the question of a turn is repeated before the next answer, or is the current question.
 
-    Unless its call ``failed`` that is so only where this call asks it elsewhere.
+    Unless its call ``failed``, only a question that this call asks elsewhere counts.
     """
     question = history.past[at].messages[0]
     is_elsewhere = history.current is None and question.content == history.query
@@ -393,15 +413,15 @@ def _is_asked_again(history: History, at: int, *, failed: bool) -> bool:
 
 
 def _newest(costs: Sequence[int], first: int, room: int) -> tuple[int, ...]:
-    """Return the turns from a first one on that fit together, newest first."""
+    """Return the turns from ``first`` on that fit together, newest first."""
     return tuple(turn + first for turn in newest_turns(costs[first:], budget_tokens=room))[::-1]
 
 
 def _each_with_room(turns: Iterable[int], costs: Sequence[int] | Mapping[int, int], room: int) -> tuple[int, ...]:
-    """Return of some turns, in their order, each that still has room."""
-    taken = []
+    """Return the turns that still have room when their place in the order comes."""
+    fitting = []
     for turn in turns:
         if costs[turn] <= room:
             room -= costs[turn]
-            taken.append(turn)
-    return tuple(taken)
+            fitting.append(turn)
+    return tuple(fitting)

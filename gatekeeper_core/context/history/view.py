@@ -1,4 +1,4 @@
-"""What the model gets to read of a conversation, what the next call needs to know of it, and the list that is sent."""
+"""The view of a conversation that the model gets, the state for the next call, and the list that is sent."""
 
 from __future__ import annotations
 
@@ -19,32 +19,32 @@ _Item = TypeVar("_Item")
 
 
 class HistoryView(NamedTuple):
-    """What the model gets to read of a conversation, and why.
+    """The part of a conversation that the model gets, and why.
 
     Attributes:
         kept: positions in the caller's list, ascending.
         status: ``selected`` (chosen for the query), ``passthrough`` (all of it, or there is no past turn), ``no_query``
-            (no question is known: the newest turns that fit), ``nothing_fits`` (there are past turns, and the smallest
-            is larger than what is left for them), ``over_budget`` (what is always sent is over the budget by itself),
-            ``fallback`` (selection failed: the newest turns that fit).
+            (there is no question: the newest turns that fit), ``nothing_fits`` (even the smallest past turn has no
+            room), ``over_budget`` (what is always sent is over the budget by itself), ``fallback`` (selection failed:
+            the newest turns that fit).
         reason: one word or a short fact that says more: the gate's reason, the type and place of an error.
-        selection: the selection behind it, with a decision for every turn; None where none was made.
-        turns: ids of the past turns that are kept, the one to give up first last.
+        selection: the selection behind it, with a decision for every turn; None without one.
+        turns: ids of the past turns that are kept, the one to drop first last.
         turn_count: past turns in the conversation.
         tokens: what the kept messages cost, by the counter's estimate.
         history_tokens: what all messages would cost, less a greeting before the first user message.
-        fixed_tokens: what else the budget has to carry.
-        budget_tokens: what all of it may cost.
+        fixed_tokens: tokens that the budget covers in addition.
+        budget_tokens: the budget for all of it.
         replaced: position and message of what is sent in another form, ascending: long messages of past turns, cut;
             compressed results of the current run, and the summary of its folded rounds in the place of the first. Of a
             list in a provider's format these are dicts in that format.
-        folded: positions of the current run that the summary stands for; of them only the first is kept.
-        chosen_tokens: what the past turns cost that were chosen when the run began.
-        counter: what counted the tokens: the profile of a ``TokenEstimator``, or the name of another counter.
-        margin: how far a prompt may lie over its estimate, as a share of it: so much of the budget was kept free.
-        told: earlier turns, as a text that stands before the question in the message that replaces it; "" for none.
-        bill: what the call costs and why the past is sent so; None where no state was given.
-        state: for the next call of this thread; None where this call was given none, unless the strategy is ``cache``.
+        folded: positions of the current run that the summary replaces; only the first of them is kept.
+        chosen_tokens: tokens of the past turns that were chosen when the run began.
+        counter: the counter of the tokens: the profile of a ``TokenEstimator``, or the name of another counter.
+        margin: how far a prompt may exceed its estimate, as a share of it: that part of the budget stays free.
+        told: text of earlier turns before the question, in the message that replaces it; "" without any.
+        bill: what the call costs and why the past is sent so; None without a state.
+        state: for the next call of this thread; None if this call had none, unless the strategy is ``cache``.
         message_count: messages in the caller's list.
         pinned: positions of the messages of past turns that are kept whatever the question says: those that the caller
             pins, and standing instructions.
@@ -73,7 +73,7 @@ class HistoryView(NamedTuple):
 
     @property
     def cause(self) -> str:
-        """How the past was chosen and why: with a body that is cached in the words of the bill, else of the status."""
+        """How the past was chosen and why: with a cached body as in the bill, else by the status."""
         if self.bill and self.bill.action != "fresh" and self.status in ("selected", "passthrough"):
             return f"{self.bill.action}: {self.bill.reason}"
         return f"{self.status}: {self.reason}" if self.reason else self.status
@@ -110,7 +110,7 @@ class HistoryView(NamedTuple):
 
 
 class ThreadState(NamedTuple):
-    """What a call passes on to the next call of the same thread: give the ``state`` of the view before.
+    """The state of a thread between two calls: pass the ``state`` of the view before.
 
     Attributes:
         policy: the account of what the provider has cached.
@@ -125,7 +125,7 @@ class ThreadState(NamedTuple):
     opening: Any = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what another process needs to go on, JSON-ready: the account, without a word of the conversation.
+        """Return the account, JSON-ready, for another process to go on with; it holds no text of the conversation.
 
         >>> ThreadState.from_dict(ThreadState().to_dict()) == ThreadState()
         True
@@ -137,7 +137,7 @@ class ThreadState(NamedTuple):
         """Return a state that was stored.
 
         Raises:
-            ConfigError: it is not one of this version of the library: begin with ``ThreadState()``.
+            ConfigError: it is not from this version of the library: begin with ``ThreadState()``.
         """
         return cls(PolicyState.from_dict(stored))
 
@@ -145,7 +145,7 @@ class ThreadState(NamedTuple):
         """Return whether the model is still at work on the current turn of the call before.
 
         Some agents write their state around the text of the user's message, in place: then the object is the same, and
-        it holds the question of before.
+        its text ends with the earlier question.
 
         Args:
             history: the conversation now.
@@ -155,23 +155,22 @@ class ThreadState(NamedTuple):
         if before is None or before.current is None or history.current is None or before.past != history.past:
             return False
         if len(history.current.messages) < len(before.current.messages):
-            return False  # a run only grows: this one was taken back to try again
-        asked, was_asked = history.current.user_text, before.current.user_text
-        is_same = opening is not None and opening is self.opening  # with the question at its end; else it was edited
-        wrapped = is_same and before.query != "" and asked.rstrip().endswith(before.query)
-        return asked == was_asked or wrapped
+            return False  # a run only grows: this one was rolled back for another try
+        text, is_same = history.current.user_text, opening is not None and opening is self.opening
+        is_wrapped = is_same and before.query != "" and text.rstrip().endswith(before.query)  # otherwise edited
+        return is_wrapped or text == before.current.user_text
 
 
 def keep(messages: Sequence[_Item], view: HistoryView) -> list[_Item]:
-    """Return what is sent of a list: the caller's own objects, and the view's where it sends one in another form.
+    """Return the messages to send: the caller's own objects, and the view's where one has another form.
 
     Args:
-        messages: the list that the view was made from.
+        messages: the list that was selected from.
         view: the view of it.
 
     Raises:
-        TypeError: ``view`` is no ``HistoryView``.
-        ConfigError: the list has another length than the one that the view was made from.
+        TypeError: ``view`` is not a ``HistoryView``.
+        ConfigError: the list has another length than the one that was selected from.
 
     >>> from gatekeeper_core import HistoryConfig, select_history
     >>> talk = [{"role": "user", "content": "The Redis port is 6380."}, {"role": "assistant", "content": "Noted."}]

@@ -232,10 +232,14 @@ def warm_state(**changed: Any) -> PolicyState:
         ("paid_off", "rebuilt", {}, {}, {}),
         ("cheaper_now", "rebuilt", {}, {"now": 301.0}, {}),
         ("saves_too_little", "everything", {"selected": dict.fromkeys(range(35), 200)}, {"now": 301.0}, {}),
+        ("saves_too_little", "everything", {"is_small": True}, {}, {}),
         ("guard", "everything", {}, {}, {"paid": 0.31}),
         ("no_room", "rebuilt", {"room": 8100}, {}, {}),
+        ("no_room", "rebuilt", {"room": 7999, "is_small": True}, {}, {}),
+        ("saves_too_little", "everything", {"room": 8100, "is_small": True}, {}, {}),
         ("same_run", "everything", {"question_name": "a"}, {}, {"question": "a"}),
         ("strategy", "fresh", {}, {"is_thrifty": True}, {}),
+        ("small_history", "everything", {"selected": {}, "room": 0}, {"everything_reason": "small_history"}, {}),
     ],
 )
 def test_the_reason_is_one_word(

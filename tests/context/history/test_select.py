@@ -366,7 +366,7 @@ def test_the_facts_are_json_and_hold_no_text(past: list[Message], question: str)
 @three_scripts
 def test_a_small_history_passes_whole_less_its_greeting(past: list[Message], question: str) -> None:
     messages = [system(), assistant("hello"), *past, user(question)]
-    cost = cost_of([system(), *past, user(question)])
+    cost = cost_of(past)
     view = view_of(messages, passthrough_below=cost + 1)
     assert view.kept == (0, *range(2, len(messages)))
     assert (view.status, view.reason, view.selection) == ("passthrough", "small_history", None)

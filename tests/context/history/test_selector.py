@@ -620,7 +620,7 @@ def test_a_setting_out_of_its_range_is_refused(name: str, value: Any) -> None:
 def test_the_settings_have_the_defaults_of_the_adapters_and_cannot_be_changed() -> None:
     config = HistoryConfig()
     assert (config.token_budget, config.reserve_tokens, config.keep_newest, config.coverage) == (None, 0, None, None)
-    assert (config.passthrough_below, config.shadow, config.on_error) == (500, False, "fallback")
+    assert (config.passthrough_below, config.shadow, config.on_error) == (None, False, "fallback")
     assert (config.strategy, config.pin_instructions, config.gatekeeper) == ("gate", True, None)
     with pytest.raises(AttributeError):
         config.shadow = True  # type: ignore[misc]

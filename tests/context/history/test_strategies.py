@@ -9,13 +9,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gatekeeper_core.context.history.select import read_history, select_history
-from gatekeeper_core.context.history.strategies import Choice, HistoryConfig, Strategy, choose_past, with_options
+from gatekeeper_core.context.history.strategies import (
+    Choice,
+    HistoryConfig,
+    Strategy,
+    choose_past,
+    with_defaults,
+    with_options,
+)
+from gatekeeper_core.context.history.view import ThreadState
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.messages import Message
+from gatekeeper_core.pricing.prices import ModelPrices
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.selection.planner import GatekeeperConfig
+from gatekeeper_core.tokens import count_messages, estimate_text_tokens
 from tests.histories import config_of, view_with
-from tests.loops import assistant, calls, result, user
+from tests.loops import assistant, calls, result, system, user
 
 TALK = {
     "en": [
@@ -60,9 +70,8 @@ def chosen(
         history,
         gatekeeper,
         gatekeeper.turn_tokens,
-        config_of(**settings),
+        with_defaults(config_of(**settings), has_tools=False),
         room=room,
-        history_tokens=sum(gatekeeper.turn_tokens),
         window_from=window_from,
     )
 
@@ -97,6 +106,53 @@ def test_only_the_gate_and_fill_send_a_small_history_whole_and_the_cache_begins_
     assert views["cache"].bill is not None
     assert (views["cache"].bill.action, views["cache"].kept) == ("everything", tuple(range(len(messages))))
     assert view_with(messages, token_budget=4_000).turns == (0,), "with passthrough_below=0"
+
+
+ASIDE = {"en": "The river runs past the old mill. ", "zh": "河水流过旧磨坊，", "mixed": "河水流过 mill。"}
+
+
+def long_talk(language: str, *, tools: bool = True) -> list[Message]:
+    """Return a talk of five topics of about 4,000 tokens, with a call in its first turn or without any."""
+    count = 4_200 // (len(TALK[language]) * estimate_text_tokens(ASIDE[language]))
+    said = [(asked, answer + ASIDE[language] * count) for asked, answer in TALK[language]]
+    messages = messages_of(said)
+    if tools:
+        messages[1:1] = [calls("c"), result("c", "6380")]
+    assert 3_000 < count_messages(messages) < 5_000
+    return [*messages, user(QUESTION[language])]
+
+
+@pytest.mark.parametrize("language", TALK)
+def test_a_talk_with_tool_calls_is_sent_whole_below_six_thousand_tokens(language: str) -> None:
+    talk = long_talk(language)
+    view = select_history(talk)
+    assert (view.kept, view.cause) == (tuple(range(len(talk))), "passthrough: small_history")
+    assert select_history(long_talk(language, tools=False), coverage=0.5).turns == (0,)
+    assert 1 not in select_history(talk, config=HistoryConfig(passthrough_below=500)).turns
+    assert select_history(talk, token_budget=3_000).left_out, "never over the budget"
+    longer = [*talk[:-1], *long_talk(language, tools=False)]
+    assert select_history(longer).left_out, "6,000 tokens and more"
+
+
+def test_the_system_prompt_does_not_count_as_history() -> None:
+    talk = [system("Be brief. " * 2_000), *messages_of(TALK["en"]), user(QUESTION["en"])]
+    assert select_history(talk).cause == "passthrough: small_history"
+
+
+def test_what_the_gate_sends_whole_is_cached_also_after_a_choice() -> None:
+    talk, prices = long_talk("zh"), ModelPrices(input=3, output=15, cache_read=0.3, cache_write=3.75)
+    options: dict[str, Any] = {"prices": prices, "coverage": 0.5}
+    before = select_history(long_talk("zh", tools=False)[:-1] + talk[-1:], state=ThreadState(), **options)
+    assert (before.bill and before.bill.action, before.turns) == ("fresh", (0,))
+    first = select_history(talk, state=before.state, **options)
+    assert first.bill is not None
+    assert (first.cause, first.kept, first.told) == ("everything: small_history", tuple(range(len(talk))), "")
+    assert (first.bill.body_end, first.bill.cached_tokens) == (len(talk) - 1, 0)
+    talk += [assistant("6380"), user("Thanks.")]
+    second = select_history(talk, state=first.state, **options)
+    assert second.bill is not None
+    assert second.bill.cached_tokens == first.tokens
+    assert second.bill.dollars < 0.2 * first.bill.dollars
 
 
 @pytest.mark.parametrize("language", TALK)
@@ -168,7 +224,7 @@ def test_a_higher_coverage_sends_more(language: str) -> None:
         ("keep_newest", -1, ConfigError),
         ("keep_newest", 1.5, TypeError),
         ("pin_instructions", 1, TypeError),
-        ("passthrough_below", None, TypeError),
+        ("passthrough_below", "500", TypeError),
     ],
 )
 def test_a_wrong_setting_is_named(setting: str, value: Any, error: type[Exception]) -> None:
