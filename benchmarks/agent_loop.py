@@ -31,19 +31,6 @@ from gatekeeper_core.truncation import truncate_middle
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-__all__ = [
-    "Loop",
-    "Step",
-    "both_ends",
-    "found_by_pointer",
-    "main",
-    "memory_of",
-    "pieces",
-    "planted",
-    "row_of",
-    "run_loop",
-]
-
 SHOWN_BYTES = 8_000
 """Results up to this size stand whole in a prompt without compaction. Source: specification 002-08."""
 ASKED = "找出昨晚备份失败的原因, and write a report."

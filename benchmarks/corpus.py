@@ -25,16 +25,6 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-__all__ = [
-    "GeneratedTurn",
-    "Question",
-    "Vocabulary",
-    "generate_questions",
-    "generate_turns",
-    "stream_turns",
-    "vocabularies",
-]
-
 Language = Literal["en", "zh", "mixed"]
 
 _BODY_WORDS = 6_000

@@ -12,24 +12,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-__all__ = [
-    "TOPIC_SETS",
-    "Block",
-    "Conversation",
-    "Dialogue",
-    "MemoryQuery",
-    "Question",
-    "TopicSet",
-    "Utterance",
-    "as_blocks",
-    "read_dialogues",
-    "read_jsonl",
-    "read_locomo",
-    "read_memories",
-    "sampled",
-    "topic_sets",
-]
-
 ADVERSARIAL = 5
 """The category of questions without an answer in the conversation; they are left out."""
 

@@ -14,9 +14,9 @@ the questions beside this module instead. For each question a method gets the tu
   question of the new topic, and with the question after that.
 
 The two everyday files have different authors: weights fitted on one file are measured on the other. Peers rank whole
-turns and fill ``--budgets`` tokens, as the gatekeeper does in its mode ``fill``.
+turns and fill ``--budgets`` tokens, as the gatekeeper does with the strategy ``fill``.
 
-* **coverage asked for, info got**: the default mode at five coverages; ``--plot`` draws the table.
+* **coverage asked for, info got**: the default strategy at five coverages; ``--plot`` draws the table.
 * ``--law`` checks the square root: the share of a needed turn that is sent, against the share of its words in the real
   next answer that are sent.
 * ``--show`` lists the questions that went wrong, with reasons.
@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from benchmarks.talks import LabelledSet, Question, Talk
     from gatekeeper_core import Selection
     from gatekeeper_core.encoder import TextEncoder
+    from gatekeeper_core.selection.need import NeedWeights
 
     Counter = Callable[[str], int]
     Row = dict[str, Any]
@@ -66,9 +67,9 @@ LEAST_WORDS = 3
 ASKED = Axes("coverage asked for, per cent; got, per cent", (70, 75, 80, 85, 90, 95), (40, 50, 60, 70, 80, 90, 100))
 
 
-def cross_fitted(gatekeeper: ContextGatekeeper, fitted_on: str) -> ContextGatekeeper:
-    """Return a gatekeeper with the weights fitted on a group of authors: ``first``, ``second`` or ``both``."""
-    gatekeeper._weights = need_weights(fitted_on)
+def cross_fitted(gatekeeper: ContextGatekeeper, fitted_on: str | NeedWeights) -> ContextGatekeeper:
+    """Return a gatekeeper with these weights, or those of a group of authors: ``first``, ``second`` or ``both``."""
+    gatekeeper._weights = need_weights(fitted_on) if isinstance(fitted_on, str) else fitted_on
     return gatekeeper
 
 
@@ -121,7 +122,7 @@ class Method:
 
 
 class Gatekeeper(Method):
-    """The library, with its excerpts."""
+    """The library, with its cuts."""
 
     def __init__(
         self,
@@ -129,7 +130,7 @@ class Gatekeeper(Method):
         config: GatekeeperConfig,
         *,
         budget: int = 4000,
-        fitted_on: str = "both",
+        fitted_on: str | NeedWeights = "both",
         embedder: TextEncoder | None = None,
     ) -> None:
         gatekeeper = ContextGatekeeper(budget, config=config, token_counter=count, embedder=embedder)
@@ -209,7 +210,7 @@ class Way(NamedTuple):
 
 
 def ways(labelled: LabelledSet, count: Counter, *, peers: bool) -> list[Way]:
-    """Return the ways to send: ours in both modes and, if wanted, the peers at the same budgets and the bounds."""
+    """Return the ways to send: ours by both strategies and, if wanted, the peers at the same budgets and the bounds."""
 
     def ours(budget: int, config: GatekeeperConfig) -> Callable[[], Method]:
         return lambda: Gatekeeper(count, config, budget=budget, fitted_on=labelled.fitted_on)

@@ -8,7 +8,12 @@ conversations of two groups of authors. Each table is an L2 logistic regression 
   help do not count.
 
 The signs of meaning are fitted on top: each question once by words alone and once with the packaged encoder. Without
-``--write`` the weights and their log losses, own authors and others, are printed.
+``--write`` the weights and their log losses on the other group are printed.
+
+``--ablate`` leaves out one sign at a time, by words alone (not the two of meaning): the tables are fitted on one group
+and reported on the other. **log loss** of the sign's table, without the sign; **info** as in
+:mod:`benchmarks.everyday`, at the coverage (found by bisection) where the tokens over all questions are those of the
+whole tables at ``.85``.
 """
 
 from __future__ import annotations
@@ -20,11 +25,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from benchmarks.budget import counter
 from benchmarks.embedding import MULTILINGUAL
-from benchmarks.report import options
+from benchmarks.everyday import Gatekeeper, Tally, ask
+from benchmarks.report import options, print_table
 from benchmarks.talks import Talk, read_everyday
 from gatekeeper_core import ContextGatekeeper, GatekeeperConfig
 from gatekeeper_core.encoder import TextEncoder
-from gatekeeper_core.selection.need import newest_signs, probability, question_signs
+from gatekeeper_core.selection.need import NeedWeights, newest_signs, probability, question_signs
 from gatekeeper_core.selection.retrieval import RetrievalConfig
 
 if TYPE_CHECKING:
@@ -40,7 +46,9 @@ SIGNS = {
     "newest": ("share", "lead of others", "terms", "tokens"),
     "older": ("score", "part", "gathers", "meaning", "embedded"),
 }
+MEANING = ("meaning", "embedded")
 _C = 0.3
+_STEPS = 10  # of the bisection: half a thousandth of coverage, two tokens a question
 
 
 class Case(NamedTuple):
@@ -79,12 +87,12 @@ def _cases(plan: Planner, question: Any) -> Iterator[Case]:
             yield Case("older", signs, turn_id in needed)
 
 
-def fitted(rows: Sequence[Case], table: str) -> dict[str, float]:
+def fitted(rows: Sequence[Case], table: str, *, without: Sequence[str] = ()) -> dict[str, float]:
     """Return the weights of a table, by sign, and its intercept as ``bias``."""
     import numpy as np
     from sklearn.linear_model import LogisticRegression  # type: ignore[import-not-found]
 
-    names, own = SIGNS[table], [case for case in rows if case.table == table]
+    names, own = [sign for sign in SIGNS[table] if sign not in without], [case for case in rows if case.table == table]
     values = np.array([[case.signs.get(name, 0.0) for name in names] for case in own])
     mean, spread = values.mean(0), values.std(0)
     spread[spread == 0] = 1.0
@@ -101,16 +109,57 @@ def loss(rows: Sequence[Case], table: str, weights: dict[str, float]) -> float:
     return -fsum(log(max(likelihood, 1e-9)) for likelihood in likelihoods) / len(own)
 
 
+def row_at(talks: Sequence[Talk], weights: NeedWeights, coverage: float) -> dict[str, Any]:
+    """Return the means of the strategy ``gate`` with some weights, at a coverage."""
+    config, count = GatekeeperConfig(coverage=coverage), counter("cl100k")
+    asked = ask(talks, lambda: Gatekeeper(count, config, fitted_on=weights))
+    return Tally([outcome for _, _, outcome in asked]).row()
+
+
+def info_at(talks: Sequence[Talk], weights: NeedWeights, tokens: float) -> float:
+    """Return the info of some weights at the coverage where they send so many tokens over all questions."""
+    low, high = 0.5, 0.995
+    for _ in range(_STEPS):
+        middle = (low + high) / 2
+        row = row_at(talks, weights, middle)
+        low, high = (middle, high) if row["tokens, all"] <= tokens else (low, middle)
+    return float(row["info"])
+
+
+def ablation(talks: dict[str, list[Talk]]) -> list[dict[str, Any]]:
+    """Return a row for each table with all its signs of words and without each, with columns for each group."""
+    rows = {group: list(cases(own, None)) for group, own in talks.items()}
+    whole = {
+        group: NeedWeights(**{table: fitted(own, table, without=MEANING) for table in SIGNS})
+        for group, own in rows.items()
+    }
+    table: list[dict[str, Any]] = []
+    for name, signs in SIGNS.items():
+        for sign in ("", *signs):
+            if sign in MEANING:
+                continue
+            row: dict[str, Any] = {"table": name, "without": sign or "nothing"}
+            for group, other in zip(talks, reversed(talks), strict=True):
+                weights = fitted(rows[other], name, without=(*MEANING, sign))
+                tokens = row_at(talks[group], whole[other], 0.85)["tokens, all"]
+                row[f"log loss, {group}"] = f"{loss(rows[group], name, weights):.3f}"
+                row[f"info, {group}"] = info_at(talks[group], whole[other]._replace(**{name: weights}), tokens)
+            table.append(row)
+    return table
+
+
 def main() -> None:
     """Fit, print, and write the data file if asked to."""
     parser = options(__doc__, data="everyday/everyday_dev.jsonl")
     parser.add_argument("--write", action="store_true", help="write the data file")
+    parser.add_argument("--ablate", action="store_true", help="leave out one sign at a time instead")
     chosen = parser.parse_args()
+    talks = {name: read_everyday(chosen.data / "everyday" / file) for name, file in FILES.items()}
+    if chosen.ablate:
+        print_table("The tables without a sign, words alone", ablation(talks), markdown=chosen.markdown)
+        return
     encoder = TextEncoder(MULTILINGUAL, timeout_seconds=600)
-    groups = {}
-    for name, file in FILES.items():
-        talks = read_everyday(chosen.data / "everyday" / file)
-        groups[name] = [*cases(talks, None), *cases(talks, encoder)]
+    groups = {name: [*cases(own, None), *cases(own, encoder)] for name, own in talks.items()}
     groups["both"] = groups["first"] + groups["second"]
     lines = []
     for table, signs in SIGNS.items():

@@ -12,14 +12,16 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from gatekeeper_core.tokens import estimate_text_tokens
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["LiteralBlock", "LiteralGate", "LiteralSpecification", "anchors"]
+    from benchmarks.data import Block
+
+__all__ = ["LiteralGate", "LiteralSpecification", "anchors"]
 
 CONTINUE_ABOVE, SWITCH_BELOW, NEW_ABOVE = 0.45, 0.20, 0.70
 ETA, CANDIDATES, INHERITED = 0.85, 20, 2
@@ -28,20 +30,6 @@ K1, B = 1.2, 0.75
 _HAN = "\u3400-\u4dbf\u4e00-\u9fff"
 _RUN = re.compile(rf"[{_HAN}]+|[^\W{_HAN}]+")
 _REFERRING = re.compile(r"这个|那个|它|上面|刚才|继续|展开|\b(?:it|this|that|these|those|above|continue)\b")
-
-
-class LiteralBlock(Protocol):
-    """A turn of a conversation, as far as the rules look at it."""
-
-    @property
-    def user(self) -> str:
-        """What the user said."""
-        ...
-
-    @property
-    def assistant(self) -> str:
-        """What the assistant answered."""
-        ...
 
 
 def anchors(text: str) -> list[str]:
@@ -82,7 +70,7 @@ class LiteralGate:
 class LiteralSpecification:
     """Sections 3.1 to 3.4 over the blocks of one conversation; a block's order is that in which it is taken."""
 
-    def __init__(self, blocks: Sequence[LiteralBlock]) -> None:
+    def __init__(self, blocks: Sequence[Block]) -> None:
         self._gate = LiteralGate()
         self._start = 0
         for at, block in enumerate(blocks):

@@ -4,7 +4,7 @@ Run ``python -m benchmarks.meaning --data DIR``, with the extra ``meaning`` inst
 ``benchmarks.everyday``, ``benchmarks.selection`` and ``benchmarks.memory``, whose measures these are; every table has
 our selection by words alone and with the packaged encoder as its embedder, from the same run.
 
-* **everyday**: by kind of question, in the default mode; and filling ``--budget`` tokens beside the peers. ``--own``
+* **everyday**: by kind of question, by default; and filling ``--budget`` tokens beside the peers. ``--own``
   asks the questions beside this module instead, which need no folder.
 * **LoCoMo**: evidence recall at five budgets, and of the default strategy over ``coverage``.
 * **memory**: recall of Chinese memories, by ``LongTermMemory`` and by the scores of the selection.
@@ -68,7 +68,7 @@ def everyday_tables(
     fitted_on: str = "both",
     peers: bool = True,
 ) -> Tables:
-    """Return what the default mode finds and sends by kind of question, and what is found by filling a budget."""
+    """Return what the default strategy finds and sends by kind of question, and what is found by filling a budget."""
     ours, config = partial(everyday.Gatekeeper, count, fitted_on=fitted_on), GatekeeperConfig()
     made: dict[str, Callable[[], Method]] = {
         WORDS: lambda: ours(_FILL, budget=budget),
@@ -148,7 +148,7 @@ def memory_tables(
 TITLES = {
     "everyday, gate": "Everyday conversations, strategy gate: needed turns in per cent, tokens",
     "everyday, fill": "Everyday conversations, a budget filled: needed turns in per cent",
-    "LoCoMo, fill": "LoCoMo: evidence recall in per cent, fill mode, by token budget",
+    "LoCoMo, fill": "LoCoMo: evidence recall in per cent, fill, by token budget",
     "LoCoMo, gate": "LoCoMo: strategy gate over coverage, at a budget of 4000 tokens",
     "memory": "Chinese memories: recall of gold memories in per cent",
     "cost, time": "CPU milliseconds, medians",
@@ -170,7 +170,7 @@ def main() -> None:
     parser.add_argument("--cost", action="store_true", help="measure time and size instead, which needs no folder")
     parser.add_argument("--full", action="store_true", help="with --cost, let the model read the whole conversation")
     parser.add_argument("--counter", choices=("estimate", "cl100k"), default="estimate")
-    parser.add_argument("--budget", type=int, default=300, help="tokens that the fill mode and peers fill (300)")
+    parser.add_argument("--budget", type=int, default=300, help="tokens that ``fill`` and peers fill (300)")
     chosen = parser.parse_args()
     if chosen.data is None and not chosen.own and not chosen.cost:
         parser.error("--data is needed without --own or --cost")

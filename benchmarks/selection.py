@@ -8,7 +8,7 @@ adjacent messages of a session are a turn; the question alone is the query; the 
 * ``gate``: the default strategy, over ``coverage``: recall against the mean tokens spent.
 * ``--dates``: the messages tell when their session was held, which a question may name. Peers are not told.
 
-A message is found if it is sent whole, or if 70 % of the words that it shares with the answer are in the excerpt that
+A message is found if it is sent whole, or if 70 % of the words that it shares with the answer are in the cut that
 is sent; peers send whole messages. Recall is the mean over questions of (evidence messages found / evidence messages),
 all-hit the share of questions with every one found, and verbatim is recall where only whole messages count.
 """
@@ -45,7 +45,7 @@ COVERAGES = (0.60, 0.65, 0.70, 0.75, 0.80, 0.85, 0.90, 0.95)
 OURS = "context-gatekeeper"
 QUICK_CONVERSATIONS, QUICK_QUESTIONS = 2, 60
 SHARE_OF_WORDS = 0.7
-"""Of the wanted words that an excerpt must keep. Source: ours; evidence is labelled by message, not passage."""
+"""Of the wanted words that a cut must keep. Source: ours; evidence is labelled by message, not passage."""
 _LARGEST = BUDGETS[-1]
 
 
@@ -137,8 +137,8 @@ def messages_sent(blocks: Sequence[Block], turns: Iterable[SelectedTurn], answer
     return whole, cut
 
 
-def _keeps(excerpt: str, words: Collection[str]) -> bool:
-    return len(telling_terms(excerpt).intersection(words)) >= SHARE_OF_WORDS * len(words)
+def _keeps(cut: str, words: Collection[str]) -> bool:
+    return len(telling_terms(cut).intersection(words)) >= SHARE_OF_WORDS * len(words)
 
 
 def measure_ranking(conversations: Iterable[Conversation], rank: Ranking, count: Counter) -> dict[int, Tally]:
@@ -234,9 +234,9 @@ def plotted(tables: dict[str, list[Row]]) -> dict[str, list[tuple[float, float]]
 
 
 TITLES = {
-    "fill": "Evidence recall in per cent, fill mode, by token budget",
-    "fill, verbatim": "Recall of ours, whole messages alone, fill mode, by token budget",
-    "fill, all-hit": "All-hit in per cent, fill mode, by token budget",
+    "fill": "Evidence recall in per cent, fill, by token budget",
+    "fill, verbatim": "Recall of ours, whole messages alone, fill, by token budget",
+    "fill, all-hit": "All-hit in per cent, fill, by token budget",
     "gate": "Strategy gate over coverage, at a budget of 4000 tokens",
 }
 

@@ -15,20 +15,6 @@ if TYPE_CHECKING:
 
     from benchmarks.corpus import Question
 
-__all__ = [
-    "Measured",
-    "add_rows",
-    "agreement_row",
-    "ask_rows",
-    "cold_rows",
-    "exponent",
-    "growth_rows",
-    "memory_rows",
-    "quantile",
-    "ratio",
-    "turn_rows",
-]
-
 Answer = dict[str, Any]
 CLOCKS = ("wall", "cpu")
 _BESIDE = {SELECT: "/ select", INDEX_ALONE: "/ index alone"}

@@ -25,21 +25,6 @@ from gatekeeper_core.tokens import estimate_text_tokens
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-__all__ = [
-    "BUDGET",
-    "INDEX_ALONE",
-    "METHODS",
-    "SELECT",
-    "TANTIVY_FILES",
-    "TOP",
-    "WEIGHTS",
-    "Method",
-    "Subject",
-    "deep_size",
-    "specification_formula",
-    "timed_methods",
-]
-
 TOP = 20
 """Turns that a ranking gives back. Source: specification 3.3."""
 

@@ -32,20 +32,6 @@ from benchmarks.report import SEED, commit, print_table, write_json
 from benchmarks.store_shelves import SHELVES, Append, Outcome, Place, Said, ShelfKind
 from benchmarks.store_worker import Writers
 
-__all__ = [
-    "Names",
-    "Sizes",
-    "Tally",
-    "contests",
-    "kept_row",
-    "main",
-    "measured",
-    "read_row",
-    "said",
-    "tally",
-    "write_row",
-]
-
 _BATCH = 10
 _WRITERS = 4
 _NEWEST = 2

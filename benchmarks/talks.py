@@ -128,8 +128,8 @@ class LabelledSet(NamedTuple):
         file: its path below the folder of the data; absolute where the set is our own.
         read: returns its conversations.
         fitted_on: the authors whose conversations the weights are fitted on, never those of the file itself.
-        budget: tokens of the default mode.
-        fills: tokens that the mode ``fill`` and the peers fill.
+        budget: tokens of the default strategy.
+        fills: tokens that the strategy ``fill`` and the peers fill.
         groups: by name the kinds of question that are one row; the kinds have rows of their own beside them.
         columns: by name the group or kind whose hit is a column of the table of all methods.
     """

@@ -8,15 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchmarks.agent_loop import (
-    Loop,
-    main,
-    memory_of,
-    pieces,
-    planted,
-    row_of,
-    run_loop,
-)
+from benchmarks.agent_loop import Loop, main, memory_of, pieces, planted, row_of, run_loop
 from gatekeeper_core.context.compaction.tool_loop import compact_messages
 from gatekeeper_core.context.tool_results.compressor import ToolResultCompressor
 from gatekeeper_core.messages import Message

@@ -7,12 +7,13 @@ import json
 import shutil
 import subprocess
 import sys
+from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from benchmarks.data import Block
+from benchmarks.data import Block, read_jsonl
 from benchmarks.everyday import (
     COVERAGES,
     FILL,
@@ -28,7 +29,9 @@ from benchmarks.everyday import (
     measured,
     ways,
 )
+from benchmarks.fit_need import SIGNS, Case, cases, info_at, loss, row_at
 from benchmarks.talks import OWN, SETS, Question, Talk, read_beam, read_everyday, read_memdaily
+from gatekeeper_core.selection.need import need_weights
 from gatekeeper_core.tokens import estimate_text_tokens
 
 if TYPE_CHECKING:
@@ -126,6 +129,23 @@ def test_the_law_is_measured_on_the_cut_forms_of_needed_turns() -> None:
     assert last["of answer and question"] == pytest.approx(50)
 
 
+def test_the_fit_has_a_case_for_each_question_and_for_each_turn_that_may_be_needed(talks: list[Talk]) -> None:
+    found = list(cases(talks, None))
+    counts = {name: Counter(case.needed for case in found if case.table == name) for name in SIGNS}
+    assert counts == {"question": {True: 3, False: 1}, "newest": {True: 2, False: 1}, "older": {True: 1, False: 3}}
+    assert all(case.signs.keys() <= {*SIGNS[case.table]} for case in found)
+    even = [Case("older", {"score": 1.0}, needed=True), Case("older", {"score": 0.0}, needed=False), *found[:1]]
+    assert loss(even, "older", {"bias": 0.0}) == pytest.approx(0.693, abs=0.001)
+    assert loss(even, "older", {"bias": -2.0, "score": 4.0}) == pytest.approx(0.127, abs=0.001)
+
+
+def test_info_is_compared_where_the_same_number_of_tokens_is_sent() -> None:
+    talks, weights = read_everyday(OWN)[:3], need_weights("first")
+    row, dearer = row_at(talks, weights, 0.85), row_at(talks, weights, 0.95)
+    assert info_at(talks, weights, row["tokens, all"]) == pytest.approx(row["info"], abs=1.0)
+    assert row["info"] + 1.0 < info_at(talks, weights, dearer["tokens, all"]) == pytest.approx(dearer["info"], abs=1.0)
+
+
 def test_beam_needs_the_turns_of_its_evidence_and_memdaily_has_a_turn_for_each_message(tmp_path: Path) -> None:
     said = zip(("user", "assistant") * 2, ("Ports?", "Redis: 6380.", "And bread?", "At 240 degrees."), strict=True)
     turns = [{"id": f"m{at}", "speaker": speaker, "text": text} for at, (speaker, text) in enumerate(said)]
@@ -151,8 +171,9 @@ def test_our_own_questions_name_turns_before_them_and_all_kinds_occur() -> None:
         asked = [question.after for question in talk.questions]
         assert set(range(1, len(talk.blocks) + 1)) == set(asked), talk.name
         assert all(block.user and block.assistant for block in talk.blocks)
+    assert all(turn["topic"] for row in read_jsonl(OWN) for turn in row["turns"])
     assert len({question.kind for talk in talks for question in talk.questions}) == 17
-    assert [talk.language for talk in talks] == (["zh"] * 3 + ["en"] * 3 + ["mixed"] * 2) * 2
+    assert Counter(talk.language for talk in talks) == {"zh": 8, "en": 7, "mixed": 5}
 
 
 @pytest.mark.parametrize(("arguments", "status"), [(["--own", "--ours-only"], 0), ([], 2)])
@@ -160,7 +181,7 @@ def test_our_own_questions_need_no_folder(arguments: list[str], status: int) -> 
     command = [sys.executable, "-m", "benchmarks.everyday", *arguments]
     ran = subprocess.run(command, capture_output=True, text=True, check=False)
     assert ran.returncode == status
-    assert ("270 questions to 16 conversations" in ran.stdout) is (status == 0)
+    assert ("365 questions to 20 conversations" in ran.stdout) is (status == 0)
     assert ("--data is needed" in ran.stderr) is (status == 2)
 
 

@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
+from benchmarks.data import Block
 from benchmarks.literal import LiteralGate, LiteralSpecification, anchors
-
-
-class Said(NamedTuple):
-    user: str
-    assistant: str
 
 
 def test_the_literal_specification_takes_words_and_pairs_and_triples() -> None:
@@ -17,13 +11,13 @@ def test_the_literal_specification_takes_words_and_pairs_and_triples() -> None:
 
 
 def test_the_literal_specification_stops_when_each_anchor_is_covered_once() -> None:
-    blocks = [Said("the lighthouse", "the cape") for at in range(5)]
+    blocks = [Block((), "the lighthouse", "the cape") for at in range(5)]
     assert len(LiteralSpecification(blocks).rank("the lighthouse of the cape")) == 1
 
 
 def test_the_literal_specification_stops_at_its_share_of_the_idf() -> None:
     # ln(1 + 5.5/1.5) = 1.54 for the lighthouse, ln(1 + 1.5/5.5) = 0.24 for "of": the first is 86 % of both.
-    blocks = [Said("lighthouse", ""), *(Said("of", "") for at in range(1, 6))]
+    blocks = [Block((), "lighthouse", ""), *(Block((), "of", "") for at in range(1, 6))]
     assert LiteralSpecification(blocks).rank("lighthouse of") == [0]
 
 

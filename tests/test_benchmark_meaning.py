@@ -8,14 +8,7 @@ import pytest
 
 from benchmarks import meaning, meaning_cost
 from benchmarks.data import Block, Conversation, MemoryQuery, Question
-from benchmarks.meaning import (
-    WITH_MODEL,
-    WORDS,
-    everyday_tables,
-    locomo_tables,
-    memory_tables,
-    within_limits,
-)
+from benchmarks.meaning import WITH_MODEL, WORDS, everyday_tables, locomo_tables, memory_tables, within_limits
 from benchmarks.meaning_cost import DIMENSIONS, cost_tables, drawn_vectors
 from benchmarks.selection import BUDGETS, COVERAGES
 from benchmarks.talks import Question as Labelled

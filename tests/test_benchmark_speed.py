@@ -26,14 +26,7 @@ from benchmarks.speed_figures import (
     ratio,
     turn_rows,
 )
-from benchmarks.speed_methods import (
-    INDEX_ALONE,
-    METHODS,
-    SELECT,
-    IndexAlone,
-    Method,
-    specification_formula,
-)
+from benchmarks.speed_methods import INDEX_ALONE, METHODS, SELECT, IndexAlone, Method, specification_formula
 from benchmarks.speed_worker import Worker
 from gatekeeper_core.selection.anchors import count_terms
 from gatekeeper_core.selection.index import TurnIndex
@@ -108,10 +101,7 @@ def test_the_row_of_a_peer_has_its_ratio_to_ours_and_how_often_it_found_the_turn
 def test_the_rows_of_adding_and_of_a_whole_turn_have_their_ratios_to_ours() -> None:
     assert [row["/ select"] for row in add_rows(two())] == ["1.00", "0.25"]
     assert add_rows(two())[0]["CPU p99.9 ms, load"] == "9.00"
-    assert [(row["ask + add ms"], row["/ select"]) for row in turn_rows(two())] == [
-        ("6.00", "1.00"),
-        ("5.00", "0.83"),
-    ]
+    assert [(row["ask + add ms"], row["/ select"]) for row in turn_rows(two())] == [("6.00", "1.00"), ("5.00", "0.83")]
 
 
 def test_memory_is_given_by_turn_and_beside_ours() -> None:

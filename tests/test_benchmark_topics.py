@@ -5,16 +5,7 @@ from __future__ import annotations
 import pytest
 
 from benchmarks.data import Dialogue, TopicSet, Utterance
-from benchmarks.topics import (
-    JUDGES,
-    OURS,
-    Counts,
-    by_threshold,
-    judged_positions,
-    run,
-    share_of_known_words,
-    tallied,
-)
+from benchmarks.topics import JUDGES, OURS, Counts, by_threshold, judged_positions, run, share_of_known_words, tallied
 
 ENGLISH, CHINESE = TopicSet("one", "one.jsonl", "en"), TopicSet("two", "two.jsonl", "zh")
 UTTERANCES = (
@@ -50,10 +41,7 @@ def test_precision_recall_f1_and_false_switches_are_those_worked_out_by_hand() -
 
 def test_a_threshold_is_chosen_on_the_other_sets_only() -> None:
     # The best threshold for "one" lies above 0.6, for "two" above 0.2; each is judged at the other's.
-    scored = {
-        ENGLISH: [(0.62, True), (0.9, False)],
-        CHINESE: [(0.22, True), (0.42, False), (0.5, False)],
-    }
+    scored = {ENGLISH: [(0.62, True), (0.9, False)], CHINESE: [(0.22, True), (0.42, False), (0.5, False)]}
     counts = by_threshold(scored)
     assert counts[ENGLISH] == Counts(hits=0, false=0, missed=1, quiet=1)
     assert counts[CHINESE] == Counts(hits=1, false=2, missed=0, quiet=0)

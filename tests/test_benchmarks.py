@@ -9,14 +9,7 @@ import pytest
 
 from benchmarks.data import Block, Conversation, Question, read_locomo, sampled
 from benchmarks.peers import PEERS, fused, missing
-from benchmarks.selection import (
-    BUDGETS,
-    Tally,
-    measure_ours,
-    measure_ranking,
-    messages_sent,
-    oracle,
-)
+from benchmarks.selection import BUDGETS, Tally, measure_ours, measure_ranking, messages_sent, oracle
 from gatekeeper_core import GatekeeperConfig, SelectedTurn
 from gatekeeper_core.tokens import estimate_text_tokens
 
