@@ -90,6 +90,9 @@ def count_words(text: str) -> int:
     return len(words(text))
 
 
+OURS: dict[str, Any] = {"token_counter": count_words, "embedder": None}
+
+
 def cost(messages: Iterable[Message]) -> int:
     """Return what messages cost, in tokens: texts, and names and arguments of calls."""
     return count_messages(messages, token_counter=count_words)
@@ -496,7 +499,7 @@ async def remembered(case: Case, kind: type[Memory], store: SQLAlchemyChatStore,
 def selected(case: Case, config: HistoryConfig) -> list[Message]:
     """Drive ``select_messages``."""
     config = replace(config, token_budget=case.budget)
-    return from_langchain(select_messages(to_langchain(case.messages), config, token_counter=count_words))
+    return from_langchain(select_messages(to_langchain(case.messages), config, **OURS))
 
 
 def gated_memory(case: Case, config: HistoryConfig) -> list[Message]:
@@ -505,14 +508,14 @@ def gated_memory(case: Case, config: HistoryConfig) -> list[Message]:
         chat_memory=_in_memory(to_langchain(case.past)),
         return_messages=True,
         config=replace(config, token_budget=case.budget),
-        token_counter=count_words,
+        **OURS,
     )
     return _loaded(memory, case)
 
 
 def gated_middleware(case: Case, config: HistoryConfig) -> list[Message]:
     """Drive ``GatekeeperMiddleware``."""
-    return wrapped(case, GatekeeperMiddleware(replace(config, token_budget=case.budget), token_counter=count_words))
+    return wrapped(case, GatekeeperMiddleware(replace(config, token_budget=case.budget), **OURS))
 
 
 def subjects(store: SQLAlchemyChatStore) -> list[Subject]:
@@ -533,9 +536,9 @@ def subjects(store: SQLAlchemyChatStore) -> list[Subject]:
         Subject("ContextEditingMiddleware, ClearToolUses keep=1", False, cleared),
         *_ours(Subject, "GatekeeperMiddleware", gated_middleware),
         Subject("ChatMemoryBuffer", False, partial(buffered, kind=ChatMemoryBuffer)),
-        *_ours(Subject, "GatekeeperMemoryBuffer", buffered, kind=GatekeeperMemoryBuffer),
+        *_ours(Subject, "GatekeeperMemoryBuffer", buffered, kind=GatekeeperMemoryBuffer, embedder=None),
         Subject("Memory", False, partial(indexed, kind=Memory), slow=True),
-        *_ours(partial(Subject, slow=True), "GatekeeperMemory", indexed, kind=GatekeeperMemory),
+        *_ours(partial(Subject, slow=True), "GatekeeperMemory", indexed, kind=GatekeeperMemory, embedder=None),
     ]
 
 
@@ -723,9 +726,8 @@ def _trimmer(given: Sequence[Message]) -> Contender:
 
 def _selector(given: Sequence[Message]) -> Contender:
     tokenizer, history = CountingTokenizer(), to_langchain(given)
-    selector = GatekeeperSelector(
-        HistoryConfig(token_budget=TOKEN_LIMIT, on_error="raise"), token_counter=lambda text: len(tokenizer(text))
-    )
+    config = HistoryConfig(token_budget=TOKEN_LIMIT, on_error="raise")
+    selector = GatekeeperSelector(config, token_counter=lambda text: len(tokenizer(text)), embedder=None)
     ask = partial(selector.invoke, history)
     return Contender("GatekeeperSelector.invoke", "trim_messages", tokenizer, ask, partial(_append, history))
 
@@ -737,7 +739,8 @@ def _append(history: list[AnyMessage], answer: str, question: str) -> None:
 def contenders(given: Sequence[Message]) -> list[Contender]:
     """Return what is timed on a history."""
     stock = [_buffer(ChatMemoryBuffer, given)] if len(given) < SLOW_FROM else []
-    buffer = _buffer(GatekeeperMemoryBuffer, given, config=HistoryConfig(token_budget=None, on_error="raise"))
+    config = HistoryConfig(token_budget=None, on_error="raise")
+    buffer = _buffer(GatekeeperMemoryBuffer, given, config=config, embedder=None)
     return [*stock, buffer, _trimmer(given), _selector(given)]
 
 

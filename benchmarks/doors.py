@@ -14,6 +14,8 @@ topics that are sent beside a follow-up and beside a question on something new, 
 back to an earlier topic whose needed turns are all there. The weights are those of the other group of authors; the
 doors have the packaged ones, which are fitted on both.
 
+The doors find turns by words alone, with or without the extra ``meaning``.
+
 Exit status 1 where the default has fewer needed turns than the newest messages at the same budget.
 """
 
@@ -95,7 +97,7 @@ def through_middleware(talk: Talk, count: TokenCounter, config: HistoryConfig) -
             return super()._generate(messages, *args, **rest)
 
     model = Model(messages=iter([AIMessage(answer) for _, answer in exchanges(talk)]))
-    middleware = [GatekeeperMiddleware(config, token_counter=count)]
+    middleware = [GatekeeperMiddleware(config, token_counter=count, embedder=None)]
     agent: Any = create_agent(model, middleware=middleware, checkpointer=InMemorySaver())
     for question, _ in exchanges(talk):
         agent.invoke({"messages": [("user", question)]}, {"configurable": {"thread_id": "session"}})
@@ -107,7 +109,7 @@ def through_chat_memory(talk: Talk, count: TokenCounter, config: HistoryConfig) 
     from langchain_gatekeeper import GatekeeperChatMemory
 
     warnings.filterwarnings("ignore", "The class `InMemoryChatMessageHistory` was deprecated")
-    memory = GatekeeperChatMemory(config=config, token_counter=count, return_messages=True)
+    memory = GatekeeperChatMemory(config=config, token_counter=count, return_messages=True, embedder=None)
     for question, answer in exchanges(talk):
         loaded = memory.load_memory_variables({"input": question})["history"]
         yield [*(message.text for message in loaded), question]
@@ -120,7 +122,8 @@ def through_buffer(talk: Talk, count: TokenCounter, config: HistoryConfig) -> It
 
     from llama_index.memory.gatekeeper import GatekeeperMemoryBuffer
 
-    memory = GatekeeperMemoryBuffer.from_defaults(config=config, tokenizer_fn=lambda text: [0] * count(text))
+    options: Row = {"config": config, "tokenizer_fn": lambda text: [0] * count(text), "embedder": None}
+    memory = GatekeeperMemoryBuffer.from_defaults(**options)
     for question, answer in exchanges(talk):
         memory.put(ChatMessage(question, role="user"))
         yield [message.content or "" for message in memory.get()]

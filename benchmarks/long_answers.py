@@ -315,7 +315,7 @@ def through_middleware(talk: LongTalk, count: Counter, *, gatekeeper: Gatekeeper
         return ModelResponse(result=[AIMessage("ok")])
 
     config = HistoryConfig(token_budget=BUDGET, gatekeeper=gatekeeper)
-    GatekeeperMiddleware(config, token_counter=count).wrap_model_call(request, handler)
+    GatekeeperMiddleware(config, token_counter=count, embedder=None).wrap_model_call(request, handler)
     return [str(message.content) for message in seen][:-1]
 
 
@@ -326,10 +326,9 @@ def through_memory(talk: LongTalk, count: Counter, *, gatekeeper: GatekeeperConf
     from llama_index.memory.gatekeeper import GatekeeperMemoryBuffer
 
     said = [ChatMessage(message.text, role=message.role) for message in talk.messages]
+    config = HistoryConfig(token_budget=BUDGET, gatekeeper=gatekeeper)
     memory = GatekeeperMemoryBuffer.from_defaults(
-        said,
-        tokenizer_fn=lambda text: [0] * count(text),
-        config=HistoryConfig(token_budget=BUDGET, gatekeeper=gatekeeper),
+        said, tokenizer_fn=lambda text: [0] * count(text), config=config, embedder=None
     )
     return [message.content or "" for message in memory.get()][:-1]
 

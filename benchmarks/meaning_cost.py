@@ -132,6 +132,7 @@ def _size_row(pairs: Pairs) -> Row:
         tracemalloc.start()
         before = tracemalloc.get_traced_memory()[0]
         gatekeeper.sync(pairs)
+        gatekeeper.explain(pairs[0][0])
         gc.collect()
         held[name] = f"{(tracemalloc.get_traced_memory()[0] - before) / len(pairs):,.0f}"
         tracemalloc.stop()

@@ -112,7 +112,7 @@ class Middleware(Talks):
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
-        self.gate = GatekeeperMiddleware(self.config, token_counter=lambda text: len(text) // 4)
+        self.gate = GatekeeperMiddleware(self.config, token_counter=lambda text: len(text) // 4, embedder=None)
         self._agent: Any = create_agent(_Reading(), middleware=[self.gate])
 
     def talk(self, number: int, turns: Iterable[GeneratedTurn]) -> None:
@@ -130,7 +130,7 @@ class Buffer(Talks):
 
     def talk(self, number: int, turns: Iterable[GeneratedTurn]) -> None:
         memory = GatekeeperMemoryBuffer.from_defaults(
-            tokenizer_fn=_tokens, chat_store_key=f"t{number}", config=self.config
+            tokenizer_fn=_tokens, chat_store_key=f"t{number}", config=self.config, embedder=None
         )
         for asked, answered, is_asked in _said(number, turns):
             memory.put(ChatMessage(asked))
@@ -146,7 +146,8 @@ class Memory(Talks):
         asyncio.run(self._talk(number, turns))
 
     async def _talk(self, number: int, turns: Iterable[GeneratedTurn]) -> None:
-        memory = GatekeeperMemory.from_defaults(session_id=f"t{number}", tokenizer_fn=_tokens, config=self.config)
+        options: dict[str, Any] = {"tokenizer_fn": _tokens, "config": self.config, "embedder": None}
+        memory = GatekeeperMemory.from_defaults(session_id=f"t{number}", **options)
         for asked, answered, is_asked in _said(number, turns):
             await memory.aput(ChatMessage(asked))
             if is_asked:
@@ -161,7 +162,7 @@ class Block(Talks):
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
-        self.block = GatekeeperMemoryBlock(config=self.config, tokenizer_fn=_tokens)
+        self.block = GatekeeperMemoryBlock(config=self.config, tokenizer_fn=_tokens, embedder=None)
 
     def talk(self, number: int, turns: Iterable[GeneratedTurn]) -> None:
         asyncio.run(self._talk(number, turns))

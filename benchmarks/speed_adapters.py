@@ -14,6 +14,7 @@ import statistics
 import time
 import warnings
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
@@ -33,6 +34,7 @@ from llama_index.memory.gatekeeper import GatekeeperMemory, GatekeeperMemoryBuff
 SEED = 20_261_121
 TOKEN_LIMIT = 3000
 SHAPES = ("plain", "tools")
+CONFIG = HistoryConfig(token_budget=TOKEN_LIMIT, on_error="raise")
 
 
 class Adapter(NamedTuple):
@@ -70,13 +72,13 @@ def nothing() -> None:
 
 def selector(given: Sequence[Message]) -> Adapter:
     """Return ``GatekeeperSelector``."""
-    gate, history = GatekeeperSelector(HistoryConfig(token_budget=TOKEN_LIMIT, on_error="raise")), to_langchain(given)
+    gate, history = GatekeeperSelector(CONFIG, embedder=None), to_langchain(given)
     return Adapter("GatekeeperSelector.invoke", nothing, lambda: gate.invoke(history))
 
 
 def middleware(given: Sequence[Message]) -> Adapter:
     """Return ``GatekeeperMiddleware``, with a handler that calls no model."""
-    gate, history = GatekeeperMiddleware(HistoryConfig(token_budget=TOKEN_LIMIT, on_error="raise")), to_langchain(given)
+    gate, history = GatekeeperMiddleware(CONFIG, embedder=None), to_langchain(given)
     options: dict[str, Any] = {"system_prompt": None, "tool_choice": None, "tools": [], "response_format": None}
     request = ModelRequest(
         model=scripted_model(), messages=history, state=cast("Any", {"messages": history}), runtime=None, **options
@@ -91,11 +93,7 @@ def classic(given: Sequence[Message], name: str, *, copies: bool, as_text: bool 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LangChainDeprecationWarning)
         history = CopyingHistory(listed) if copies else InMemoryChatMessageHistory(messages=listed)
-        memory = GatekeeperChatMemory(
-            chat_memory=history,
-            return_messages=not as_text,
-            config=HistoryConfig(token_budget=TOKEN_LIMIT, on_error="raise"),
-        )
+        memory = GatekeeperChatMemory(chat_memory=history, return_messages=not as_text, config=CONFIG, embedder=None)
     asked = {"input": given[-1].text}
     return Adapter(name, lambda: history.messages, lambda: memory.load_memory_variables(asked))
 
@@ -103,7 +101,7 @@ def classic(given: Sequence[Message], name: str, *, copies: bool, as_text: bool 
 def buffer(given: Sequence[Message]) -> Adapter:
     """Return ``GatekeeperMemoryBuffer`` over a ``SimpleChatStore``."""
     memory = GatekeeperMemoryBuffer.from_defaults(
-        to_llama_index(given), tokenizer_fn=words, config=HistoryConfig(token_budget=TOKEN_LIMIT, on_error="raise")
+        to_llama_index(given), tokenizer_fn=words, config=CONFIG, embedder=None
     )
     return Adapter("GatekeeperMemoryBuffer.get", memory.get_all, memory.get)
 
@@ -111,7 +109,7 @@ def buffer(given: Sequence[Message]) -> Adapter:
 def queue(given: Sequence[Message], run: Callable[[Any], object]) -> Adapter:
     """Return ``GatekeeperMemory`` over SQLite; ``run`` runs a coroutine."""
     memory = GatekeeperMemory.from_defaults(
-        session_id="s", tokenizer_fn=words, config=HistoryConfig(token_budget=2 * TOKEN_LIMIT, on_error="raise")
+        session_id="s", tokenizer_fn=words, config=replace(CONFIG, token_budget=2 * TOKEN_LIMIT), embedder=None
     )
     run(memory.sql_store.add_messages("s", to_llama_index(given)))
     return Adapter("GatekeeperMemory.aget", lambda: run(memory.aget_all()), lambda: run(memory.aget()))

@@ -100,6 +100,15 @@ ENCODER_FAILED = _event(
 )
 """Once for each call that lacks vectors."""
 
+MEANING_USED = _event(
+    "selection.meaning",
+    "selection",
+    "turns are also found by meaning (extra `meaning`); embedder=None leaves it out",
+    "embedder",
+    "INFO",
+)
+"""Once for each process: an adapter that names no embedder embeds for the first time."""
+
 PAST = _stage("history.past", "history", "past chosen", f"{_VIEW} {_BILL}", optional=_BILL)
 HISTORY = _stage(
     "history",

@@ -23,6 +23,7 @@ ROOT = Path(__file__).resolve().parents[1]
 ELSEWHERE = {
     "model.answer": "tests/chat/test_client.py",
     "model.retry": "tests/chat/test_client.py",
+    "selection.meaning": "tests/adapters/test_meaning.py",
     "store.purge_failed": "tests/storage/test_sqlite.py",
     "store.no_vectors": "integrations/gatekeeper_postgres/store.py",
     "store.vectors_unindexed": "integrations/gatekeeper_postgres/store.py",

@@ -108,8 +108,8 @@ class ContextGatekeeper:
         config: the settings.
         token_counter: counts the tokens of a text; None takes :class:`~gatekeeper_core.token_estimate.TokenEstimator`.
         embedder: gives vectors of texts, so that turns are found that share no word with the query; a ``TextEncoder``
-            may serve several gatekeepers. Vectors are made when turns are added; where they fail or come late, words
-            alone decide until the next add. None: words alone.
+            may serve several gatekeepers. Vectors are made when a turn is added, those of :meth:`sync` at the next
+            question; where they fail or come late, words alone decide until the next of these. None: words alone.
 
     Raises:
         ConfigError: the budget is not positive.
@@ -145,6 +145,7 @@ class ContextGatekeeper:
         self._weights = need_weights()
         self._encoder = encoder_of(embedder)
         self._vectors = TurnVectors()
+        self._is_embedded = True  # False: turns may wait for their vectors until the next question
         self._history_tokens = 0
         self._synced: tuple[object, ...] | None = None
         self._judged: tuple[str, Verdict] | None = None
@@ -240,8 +241,8 @@ class ContextGatekeeper:
         Raises:
             TypeError: an element is neither; the history stays as it was.
         """
+        self._is_embedded = False
         if turns is self._synced:
-            self._embed_missing()
             return
         listed = turns if isinstance(turns, tuple) else tuple(turns)
         with self._lock:
@@ -258,7 +259,6 @@ class ContextGatekeeper:
                 self._append(record)
             if isinstance(turns, tuple) and all(isinstance(turn, Turn) for turn in wanted):
                 self._synced = turns  # it cannot change: to see it again is to see the same
-        self._embed_missing()
 
     def select(self, query: str) -> list[dict[str, str | int]]:
         """Return the turns that the query needs, oldest first.
@@ -424,13 +424,10 @@ class ContextGatekeeper:
             return
         with self._lock:
             texts = {turn_id: excerpt(*self._records.text_of(turn_id)) for turn_id in self._vectors.missing()[::-1]}
-        if not any(texts.values()):
-            return
         made = encoder.encode(list(texts.values())).vectors
         with self._lock:
-            if encoder is not self._encoder:
-                return
-            missing = {*self._vectors.missing()}  # meanwhile turns may have been cut, or embedded by another thread
+            # Meanwhile turns may have been cut, or embedded by another thread.
+            missing = {*self._vectors.missing()} if encoder is self._encoder else {}
             for (turn_id, text), vector in zip(texts.items(), made, strict=True):
                 if vector and turn_id in missing and excerpt(*self._records.text_of(turn_id)) == text:
                     self._vectors.put(turn_id, vector)
@@ -440,6 +437,9 @@ class ContextGatekeeper:
         encoder = self._encoder
         if encoder is None:
             return None
+        if not self._is_embedded:
+            self._embed_missing()
+            self._is_embedded = True  # not before: another question that is asked meanwhile sees no half of it
         (vector,), missed = encoder.encode_query(excerpt(query))
         calibration = encoder.calibration if vector else None
         if vector is None or calibration is None:

@@ -1,7 +1,21 @@
-"""An embedder that needs no download: a multilingual sentence encoder whose weights come with the extra ``meaning``."""
+"""An embedder that needs no download: a multilingual sentence encoder whose weights come with the extra ``meaning``.
+
+``MeaningEmbedder`` is imported when it is first used: without the extra that says which line installs it.
+"""
 
 from __future__ import annotations
 
-from gatekeeper_meaning.embedder import MeaningEmbedder
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from gatekeeper_meaning.embedder import MeaningEmbedder
 
 __all__ = ["MeaningEmbedder"]
+
+
+def __getattr__(name: str) -> object:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from gatekeeper_meaning import embedder
+
+    return getattr(embedder, name)

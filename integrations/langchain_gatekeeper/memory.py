@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from langchain_classic.memory.chat_memory import BaseChatMemory
 from langchain_core.language_models import BaseChatModel
@@ -20,10 +20,10 @@ from gatekeeper_core.context.history.strategies import HistoryConfig, Strategy
 from gatekeeper_core.context.history.view import HistoryView
 from gatekeeper_core.context.thread.constraints import ThreadConstraints
 from gatekeeper_core.context.thread.thread import Thread
-from gatekeeper_core.encoder import encoder_of
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.messages import Message, Role
 from gatekeeper_core.selection.constraints import render_constraints
+from gatekeeper_meaning.adapter import adapter_encoder
 from langchain_gatekeeper.events import aannounce, announce
 from langchain_gatekeeper.owners import prices_of, window_of
 from langchain_gatekeeper.reading import read_message, text_of
@@ -85,7 +85,7 @@ class GatekeeperChatMemory(BaseChatMemory):
     token_counter: Callable[[str], int] | None = Field(default=None, exclude=True)
     model: InstanceOf[BaseChatModel] | str | None = Field(default=None, exclude=True)
     constraints: InstanceOf[ThreadConstraints] | dict[str, str] = Field(default_factory=dict, exclude=True)
-    embedder: Annotated[Any, PlainValidator(encoder_of)] = Field(default=None, exclude=True)
+    embedder: Literal["auto"] | Annotated[Any, PlainValidator(adapter_encoder)] = Field(default="auto", exclude=True)
 
     _kept: _Kept | None = PrivateAttr(default=None)
 

@@ -77,8 +77,8 @@ class GatekeeperMiddleware(Middleware):
         states: keeps what the prompt policy remembers of each thread (any of our stores), so that another worker goes
             on with the same prompt; None: each process for itself. A builder has a store of its own.
         embedder: finds turns that share no word with the question: LangChain's ``Embeddings``, a function from texts to
-            vectors, or a ``TextEncoder`` that several share; see ``ThreadSelector``. None: words alone. A builder has
-            an embedder of its own.
+            vectors, or a ``TextEncoder`` that several share; see ``ThreadSelector``. ``auto``: the packaged one, where
+            the extra ``meaning`` is installed. None: words alone. A builder has an embedder of its own.
 
     Raises:
         ConfigError: an option is out of range, or an argument sets what the builder sets.
@@ -105,7 +105,7 @@ class GatekeeperMiddleware(Middleware):
         provider: Provider | None = None,
         cache_marks: bool = True,
         states: RecordStore | None = None,
-        embedder: AnyEmbedder | None = None,
+        embedder: AnyEmbedder | None = "auto",
     ) -> None:
         super().__init__()
         config = with_options(

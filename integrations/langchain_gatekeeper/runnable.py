@@ -60,7 +60,7 @@ class GatekeeperSelector(Runnable[Any, Any]):
         states: keeps what the prompt policy remembers of each thread (any of our stores), so that another worker goes
             on with the same prompt; None: each process for itself.
         embedder: finds turns that share no word with the question: LangChain's ``Embeddings``, a function from texts to
-            vectors, or a ``TextEncoder`` that several share; see ``ThreadSelector``. None: words alone.
+            vectors, a ``TextEncoder`` to share, or ``auto``: that of the extra ``meaning``, if any. None: words alone.
 
     Raises:
         ConfigError: ``config`` says how a run is to be made smaller, or an option is out of range.
@@ -89,7 +89,7 @@ class GatekeeperSelector(Runnable[Any, Any]):
         model: BaseChatModel | str | None = None,
         cache_marks: bool = True,
         states: RecordStore | None = None,
-        embedder: AnyEmbedder | None = None,
+        embedder: AnyEmbedder | None = "auto",
     ) -> None:
         self._messages_key = messages_key
         self._query_key = query_key
@@ -189,7 +189,7 @@ def select_messages(
     query: object = None,
     token_counter: TokenCounter | None = None,
     model: BaseChatModel | str | None = None,
-    embedder: AnyEmbedder | None = None,
+    embedder: AnyEmbedder | None = "auto",
 ) -> list[BaseMessage]:
     """Return the messages that the question needs, as a new list: the caller's own objects, or copies that are cut.
 
@@ -208,7 +208,7 @@ def select_messages(
             is not in the list makes all of its turns past ones.
         token_counter: counts a text; None: ``TokenEstimator()``.
         model: the model, or its name, that the messages are for.
-        embedder: as for ``GatekeeperSelector``. Give a ``TextEncoder`` and keep it: it remembers what it has embedded.
+        embedder: as for ``GatekeeperSelector``. Keep a ``TextEncoder`` of your own: it remembers what it has embedded.
 
     Raises:
         ConfigError: ``config`` says how a run is to be made smaller, or an option is out of range.

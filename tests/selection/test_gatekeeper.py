@@ -623,6 +623,17 @@ def test_each_text_is_embedded_once_and_only_what_is_there() -> None:
     assert Counter(tiny.texts) == Counter({"\n".join(turn): 1 for turn in TALK})
 
 
+@pytest.mark.parametrize("query", [query for query, _ in MEANT.values()])
+def test_a_history_that_is_synced_is_embedded_when_a_question_comes(query: str) -> None:
+    tiny = TinyEmbedder()
+    gatekeeper = ContextGatekeeper(embedder=tiny)
+    gatekeeper.sync(TALK[:2])
+    gatekeeper.sync(TALK)
+    assert tiny.texts == []
+    assert gatekeeper.explain(query).to_dict() == with_embedder(TALK).explain(query).to_dict()
+    assert {"\n".join(turn) for turn in TALK} < {*tiny.texts}
+
+
 def test_a_history_that_grew_and_was_edited_has_the_vectors_of_one_built_anew() -> None:
     """Appended, answered, edited in the middle, cut back, emptied."""
     gatekeeper = with_embedder([])

@@ -15,7 +15,8 @@ stock = langchain.agents.factory.create_agent
 
 def create_agent(*arguments: Any, middleware: Any = (), **options: Any) -> Any:
     """Create the agent that the test asked for, and ours beside its own middleware."""
-    ours = GatekeeperMiddleware(HistoryConfig(token_budget=None, on_error="raise", passthrough_below=0))
+    config = HistoryConfig(token_budget=None, on_error="raise", passthrough_below=0)
+    ours = GatekeeperMiddleware(config, embedder=None)
     return stock(*arguments, middleware=[*middleware, ours], **options)
 
 

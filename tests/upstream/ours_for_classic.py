@@ -20,7 +20,7 @@ class Ours(GatekeeperChatMemory):
 
     def __init__(self, **arguments: Any) -> None:
         known = arguments.keys() & type(self).model_fields.keys()
-        super().__init__(**{name: arguments[name] for name in known})
+        super().__init__(**{"embedder": None, **{name: arguments[name] for name in known}})
 
 
 for module, name in (

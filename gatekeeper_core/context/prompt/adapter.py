@@ -244,7 +244,7 @@ def check_beside_builder(
         config: the settings; ``reserve_tokens``, ``shadow`` and ``on_error`` go with a builder.
         token_budget: the budget that does not contradict it.
         token_counter: a counter for the selection.
-        embedder: an embedder for the selection.
+        embedder: an embedder for the selection; ``auto``, an adapter's default, is not one.
 
     Raises:
         ConfigError: something is set that the builder's settings say as well; it is named as the adapters name it.
@@ -255,7 +255,7 @@ def check_beside_builder(
     beside = [field.name for field in fields(config) if getattr(config, field.name) != getattr(default, field.name)]
     named = [name for name in beside if name not in _BESIDE_BUILDER]
     options = {"token_counter": token_counter, "embedder": embedder}
-    named += [name for name, value in options.items() if value is not None]
+    named += [name for name, value in options.items() if value not in (None, "auto")]
     if named:
         raise ConfigError(f"{', '.join(named)}: with a builder its own settings hold; set them there")
 

@@ -70,7 +70,7 @@ class GatekeeperMemoryBuffer(BuilderOptions, ChatMemoryBuffer):
         tenant: str = "default",
         provider: Provider = "gemini",
         cache_marks: bool | None = None,
-        embedder: AnyEmbedder | None = None,
+        embedder: AnyEmbedder | None = "auto",
         **kwargs: Any,
     ) -> Self:
         """Return a memory; the options before the star are LlamaIndex's, those after it ``BuilderOptions``.
@@ -156,7 +156,7 @@ class GatekeeperMemoryBuffer(BuilderOptions, ChatMemoryBuffer):
         *,
         chat_store: BaseChatStore | None = None,
         builder: ContextBuilder | None = None,
-        embedder: AnyEmbedder | None = None,
+        embedder: AnyEmbedder | None = "auto",
         pinned: Places = (),
         exclude: Places = (),
         **kwargs: Any,
@@ -169,7 +169,7 @@ class GatekeeperMemoryBuffer(BuilderOptions, ChatMemoryBuffer):
             data: the dict; it is not changed.
             chat_store: stands in for the written one. LlamaIndex itself loads a ``SimpleChatStore`` only.
             builder: the builder.
-            embedder: the embedder.
+            embedder: the embedder; None: words alone.
             pinned: messages that are always sent.
             exclude: messages that are never sent.
             kwargs: not read, as in LlamaIndex.
@@ -178,7 +178,7 @@ class GatekeeperMemoryBuffer(BuilderOptions, ChatMemoryBuffer):
         if chat_store is not None:
             return cls(**{**data, "chat_store": chat_store, **objects})
         loaded = super().from_dict(dict(data), **kwargs)
-        return cls._with(loaded, **objects) if any(objects.values()) else loaded
+        return loaded if embedder == "auto" and not (builder or pinned or exclude) else cls._with(loaded, **objects)
 
     @field_serializer("chat_store")
     def serialize_courses_in_order(self, chat_store: BaseChatStore) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from traceback import walk_stack
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 from uuid import uuid4
 from weakref import WeakValueDictionary
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from gatekeeper_core.embedding import Embedder
     from gatekeeper_core.encoder import TextEncoder
 
-    AnyEmbedder = Embedder | TextEncoder | BaseEmbedding
+    AnyEmbedder = Embedder | TextEncoder | BaseEmbedding | Literal["auto"]
 
 __all__ = ["BuilderOptions"]
 

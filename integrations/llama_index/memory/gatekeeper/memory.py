@@ -70,7 +70,7 @@ class GatekeeperMemory(BuilderOptions, Memory):
         tenant: str = "default",
         provider: Provider = "gemini",
         cache_marks: bool | None = None,
-        embedder: AnyEmbedder | None = None,
+        embedder: AnyEmbedder | None = "auto",
         **kwargs: Any,
     ) -> Self:
         """Return a memory; ``args`` and ``kwargs`` are those of ``Memory``, the rest ``BuilderOptions``.

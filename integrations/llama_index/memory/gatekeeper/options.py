@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeAlias
 
 from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.bridge.pydantic import BaseModel, Field, PlainSerializer, PrivateAttr
@@ -25,13 +25,13 @@ from gatekeeper_core.context.history.strategies import (
     with_options,
 )
 from gatekeeper_core.context.history.view import HistoryView
-from gatekeeper_core.encoder import encoder_of
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.events import WINDOW_UNKNOWN
 from gatekeeper_core.observation import tell
 from gatekeeper_core.pricing.prices import ModelPrices
 from gatekeeper_core.pricing.usage import read_usage
 from gatekeeper_core.selection.planner import GatekeeperConfig
+from gatekeeper_meaning.adapter import adapter_encoder
 from llama_index.memory.gatekeeper.events import report
 from llama_index.memory.gatekeeper.reading import read_message, write_message
 
@@ -142,8 +142,8 @@ class SelectionOptions(BaseModel):
             yet is passed over. It is not written with the memory; nor is the next one.
         exclude: messages that are never sent, likewise; of a past turn that holds one nothing is.
         embedder: finds turns that share no word with the question: LlamaIndex's ``BaseEmbedding``, a function from
-            texts to vectors, or a ``TextEncoder`` that several share; see ``ThreadSelector``. None: words alone;
-            ``Settings.embed_model`` is never taken. It is not written with the memory.
+            texts to vectors, a ``TextEncoder`` to share, or ``auto``: that of the extra ``meaning``, if any. None:
+            words alone; ``Settings.embed_model`` is never taken. It is not written with the memory.
     """
 
     config: Annotated[HistoryConfig | None, PlainValidator(_read_config), PlainSerializer(_written_config)] = None
@@ -152,7 +152,7 @@ class SelectionOptions(BaseModel):
     keep_newest: int | None = None
     pinned: Any = Field(default=(), exclude=True)
     exclude: Any = Field(default=(), exclude=True)
-    embedder: Annotated[Any, PlainValidator(encoder_of)] = Field(default=None, exclude=True)
+    embedder: Literal["auto"] | Annotated[Any, PlainValidator(adapter_encoder)] = Field(default="auto", exclude=True)
 
     _defaults: ClassVar[HistoryConfig] = HistoryConfig(run=None)
     _budget_setting: ClassVar[str | None] = "token_limit"
@@ -225,7 +225,7 @@ class SelectionOptions(BaseModel):
                 config=replace(config, token_budget=budget, run=None),
                 token_counter=lambda text: len(tokenizer(text)),
                 budget_setting=self._budget_setting,
-                embedder=encoder_of(self.embedder),
+                embedder=adapter_encoder(self.embedder),
                 pinned=self.pinned,
                 exclude=self.exclude,
             )

