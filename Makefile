@@ -81,7 +81,7 @@ site: $(VENV)/.stamp-docs ## build the documentation as a site, in build/site, w
 bench: $(VENV)/.stamp-bench ## run the benchmarks on samples; GATEKEEPER_DATA=DIR names the data of the quality benchmarks
 	@$(MAKE) --no-print-directory QUICK=--quick data-benchmarks
 	@$(RUN) benchmarks.speed --sizes 300,3000 --rounds 20 --adds 5 --seconds 2
-	@$(RUN) benchmarks.adapters --prompts 100 --sizes 300
+	@$(RUN) benchmarks.adapters --prompts 100
 
 bench-speed: $(VENV)/.stamp-bench ## time and memory beside the peers at 1,000 and 10,000 turns, and of builds; build/speed*.json and .svg
 	@$(RUN) benchmarks.speed --json build/speed.json --plot build/speed.svg
@@ -195,8 +195,8 @@ LOWEST := langchain==1.0.0 langchain-classic==1.0.0 llama-index-core==0.14.13 py
 # Each on all data, or on samples with QUICK=--quick.
 data-benchmarks:
 	@if [ -z "$$GATEKEEPER_DATA" ]; then \
-	  echo "selection, everyday, topics, memory, long_term_memory, meaning left out: set GATEKEEPER_DATA to the folder of their data"; exit; fi; \
-	for name in selection everyday topics memory long_term_memory meaning; do \
+	  echo "selection, everyday, topics, long_term_memory, meaning left out: set GATEKEEPER_DATA to the folder of their data"; exit; fi; \
+	for name in selection everyday topics long_term_memory meaning; do \
 	  echo; echo "benchmarks.$$name"; $(RUN) benchmarks.$$name --data "$$GATEKEEPER_DATA" $(QUICK) || exit; done
 
 lowest-tests: pyproject.toml $(VENV)/.stamp-venv

@@ -1,32 +1,24 @@
 """How often a prompt breaks the rules: the frameworks' own memories beside ours, on the same random histories.
 
-Run ``python -m benchmarks.adapters [--quick] [--prompts 500] [--speed] [--sizes 300,1000] [--json FILE]``. Seeded
-histories with tool calls, valid for every provider by construction, are given to each class in two forms: A ends at the
-current user message, B within the agent's loop, after calls that are answered or wait. Every class counts with the same
-tokenizer, and one definition of a message's cost judges them all. Exit status 1 when one of ours breaks a rule, or
-counts a text again that it has counted.
-
-The time of one call is measured on a history of about 60 tokens a message, the classes in turn, so that a noisy machine
-is noisy for all. ``--speed`` measures the time alone; ``--quick`` is small enough for each change.
+Run ``python -m benchmarks.adapters [--prompts 500] [--json FILE]``. Seeded histories with tool calls, valid for every
+provider by construction, are given to each class in two forms: A ends at the current user message, B within the agent's
+loop, after calls that are answered or wait. Every class counts with the same tokenizer, and one definition of a
+message's cost judges them all. Exit status 1 when one of ours breaks a rule. What a call takes is measured by
+``benchmarks.speed_adapters``.
 """
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import json
 import random
 import re
-import statistics
 import sys
-import time
 import warnings
-from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from itertools import groupby, pairwise
-from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 from langchain.agents.middleware import (
@@ -53,23 +45,20 @@ from langchain_core.messages import (
 from llama_index.core.base.llms.types import ChatMessage, TextBlock, ToolCallBlock
 from llama_index.core.memory import ChatMemoryBuffer, Memory
 from llama_index.core.storage.chat_store.sql import SQLAlchemyChatStore
-from llama_index.core.utils import get_tokenizer
 from sqlalchemy.ext.asyncio import create_async_engine
 
 from benchmarks.corpus import GeneratedTurn, generate_turns
-from benchmarks.report import print_table, write_json
+from benchmarks.report import SEED, report, simple_options
 from gatekeeper_core import Message, ToolCall
 from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.messages import validate_messages
 from gatekeeper_core.tokens import count_messages
-from langchain_gatekeeper import GatekeeperChatMemory, GatekeeperMiddleware, GatekeeperSelector, select_messages
+from langchain_gatekeeper import GatekeeperChatMemory, GatekeeperMiddleware, select_messages
 from llama_index.memory.gatekeeper import GatekeeperMemory, GatekeeperMemoryBuffer
 
-SEED = 20_261_121
 BUDGETS = (40, 400)
 PROVIDERS = ("openai", "anthropic", "gemini")
 MEASURES = (*PROVIDERS, "strict", "over", "system lost", "user lost")
-COLUMNS = ("A", "B")
 
 _TOKEN = re.compile(r"[\u4e00-\u9fff]|[^\W\u4e00-\u9fff]+")
 
@@ -182,14 +171,7 @@ def _written(found: Sequence[str]) -> str:
 
 
 def generate_cases(count: int, *, seed: int, open_run: bool) -> list[Case]:
-    """Return so many histories, the same for the same seed.
-
-    Args:
-        count: histories.
-        seed: of everything drawn.
-        open_run: whether the current turn goes on after its user message: one or two steps, the last one possibly
-            without results.
-    """
+    """Return histories, the same for the same seed; an open run goes on after the question, maybe without results."""
     rng = random.Random(seed)
     return [_case(rng, open_run) for _ in range(count)]
 
@@ -217,16 +199,13 @@ def _case(rng: random.Random, open_run: bool) -> Case:
 # --- judging --------------------------------------------------------------------------------------------------------
 
 
-def judge(case: Case, sent: Sequence[Message], *, history_only: bool) -> dict[str, bool | None]:
+def judge(case: Case, sent: Sequence[Message], *, history_only: bool) -> Broken:
     """Return by measure whether a prompt breaks the rule; None where the measure does not apply.
 
-    Args:
-        case: the history.
-        sent: what the class gave back.
-        history_only: whether the class holds the past alone, and the current turn is put behind what it gives.
+    A class that holds the past alone gives the history only, and the current turn is put behind it.
     """
     prompt = [*sent, *case.current] if history_only else list(sent)
-    broken: dict[str, bool | None] = {name: _refused(case, prompt, name) for name in PROVIDERS}
+    broken: Broken = {name: _refused(case, prompt, name) for name in PROVIDERS}
     broken["strict"] = _side_by_side(prompt)
     head = case.messages[: case.head]
     applies = history_only or cost((*head, *case.current)) <= case.budget
@@ -264,29 +243,13 @@ def _holds(prompt: Iterable[Message], wanted: Message) -> bool:
     return any(text == words or text.endswith(f"\n\n{words}") for text in texts)
 
 
-class Tally:
-    """Counts, by measure, the prompts that break it and those that it applies to."""
+Broken = dict[str, bool | None]
 
-    def __init__(self) -> None:
-        self.prompts = 0
-        self._broken: Counter[str] = Counter()
-        self._of: Counter[str] = Counter()
 
-    def add(self, broken: dict[str, bool | None]) -> None:
-        """Count one prompt."""
-        self.prompts += 1
-        for name, value in broken.items():
-            self._of[name] += value is not None
-            self._broken[name] += value is True
-
-    def shares(self) -> dict[str, float | None]:
-        """Return the share that breaks each measure, in per cent; None where it applied to no prompt."""
-        return {name: 100 * self._broken[name] / self._of[name] if self._of[name] else None for name in MEASURES}
-
-    @property
-    def clean(self) -> bool:
-        """Whether no prompt broke a rule."""
-        return not any(self._broken.values())
+def share(broken: Sequence[Broken], name: str) -> str:
+    """Return the share of prompts that break a rule, in per cent of those that it applies to; "-" for none."""
+    values = [each[name] for each in broken if each[name] is not None]
+    return f"{100 * sum(map(bool, values)) / len(values):.1f}" if values else "-"
 
 
 # --- to the frameworks and back -------------------------------------------------------------------------------------
@@ -359,15 +322,7 @@ def from_llama_index(messages: Iterable[ChatMessage]) -> list[Message]:
 
 
 class Subject(NamedTuple):
-    """One class with its settings.
-
-    Attributes:
-        name: for the table.
-        ours: whether it must be clean.
-        drive: gives what the model would read of a history.
-        history_only: see :func:`judge`.
-        slow: whether it gets a fifth of the histories: every message goes through a database.
-    """
+    """One class with its settings; ``drive`` gives what the model would read, a slow class gets a fifth of them."""
 
     name: str
     ours: bool
@@ -424,7 +379,7 @@ def trimmed(case: Case, **options: Any) -> list[Message]:
 
 def windowed(case: Case) -> list[Message]:
     """Drive ``ConversationBufferWindowMemory``."""
-    history = _in_memory(to_langchain(case.past))
+    history = in_memory(to_langchain(case.past))
     return _loaded(ConversationBufferWindowMemory(k=3, chat_memory=history, return_messages=True), case)
 
 
@@ -442,7 +397,8 @@ def pruned(case: Case, *, history: Callable[[Sequence[BaseMessage]], BaseChatMes
     return _loaded(memory, case)
 
 
-def _in_memory(messages: Sequence[BaseMessage]) -> BaseChatMessageHistory:
+def in_memory(messages: Sequence[BaseMessage]) -> BaseChatMessageHistory:
+    """Return a history in memory."""
     return InMemoryChatMessageHistory(messages=list(messages))
 
 
@@ -460,25 +416,24 @@ def summarized(case: Case) -> list[Message]:
     return from_langchain(update["messages"][1:] if update else given)  # the first one removes what was there
 
 
-def wrapped(case: Case, middleware: AgentMiddleware[Any, Any, Any]) -> list[Message]:
-    """Drive a middleware around a model call."""
+def wrapped(messages: Sequence[Message], middleware: AgentMiddleware[Any, Any, Any]) -> list[Message]:
+    """Return what a model call in a middleware reads of messages."""
     seen: list[list[AnyMessage]] = []
 
     def handler(request: ModelRequest[Any]) -> ModelResponse[Any]:
         seen.append(request.messages)
         return ModelResponse(result=[AIMessage("done")])
 
-    given = to_langchain(case.messages)
-    middleware.wrap_model_call(
-        ModelRequest(model=scripted_model(), messages=given, state=cast("Any", {"messages": given})), handler
-    )
+    given = to_langchain(messages)
+    state = cast("Any", {"messages": given})
+    middleware.wrap_model_call(ModelRequest(model=scripted_model(), messages=given, state=state), handler)
     return from_langchain(seen[0])
 
 
 def cleared(case: Case) -> list[Message]:
     """Drive ``ContextEditingMiddleware``."""
     edit = ClearToolUsesEdit(trigger=case.budget, keep=1)
-    return wrapped(case, ContextEditingMiddleware(edits=[edit], token_counter=langchain_cost))
+    return wrapped(case.messages, ContextEditingMiddleware(edits=[edit], token_counter=langchain_cost))
 
 
 def buffered(case: Case, kind: type[ChatMemoryBuffer], **options: Any) -> list[Message]:
@@ -504,18 +459,15 @@ def selected(case: Case, config: HistoryConfig) -> list[Message]:
 
 def gated_memory(case: Case, config: HistoryConfig) -> list[Message]:
     """Drive ``GatekeeperChatMemory``."""
-    memory = GatekeeperChatMemory(
-        chat_memory=_in_memory(to_langchain(case.past)),
-        return_messages=True,
-        config=replace(config, token_budget=case.budget),
-        **OURS,
-    )
+    history, config = in_memory(to_langchain(case.past)), replace(config, token_budget=case.budget)
+    memory = GatekeeperChatMemory(chat_memory=history, return_messages=True, config=config, **OURS)
     return _loaded(memory, case)
 
 
 def gated_middleware(case: Case, config: HistoryConfig) -> list[Message]:
     """Drive ``GatekeeperMiddleware``."""
-    return wrapped(case, GatekeeperMiddleware(replace(config, token_budget=case.budget), **OURS))
+    config = replace(config, token_budget=case.budget)
+    return wrapped(case.messages, GatekeeperMiddleware(config, **OURS))
 
 
 def subjects(store: SQLAlchemyChatStore) -> list[Subject]:
@@ -529,7 +481,7 @@ def subjects(store: SQLAlchemyChatStore) -> list[Subject]:
         Subject("trim_messages, start_on=human, include_system", False, partial(trimmed, **human)),
         *_ours(Subject, "select_messages", selected),
         past("ConversationBufferWindowMemory, k=3", False, windowed),
-        past("ConversationTokenBufferMemory, in memory", False, partial(pruned, history=_in_memory)),
+        past("ConversationTokenBufferMemory, in memory", False, partial(pruned, history=in_memory)),
         past("ConversationTokenBufferMemory, history of copies", False, copies),
         *_ours(past, "GatekeeperChatMemory", gated_memory),
         Subject("SummarizationMiddleware, keep 6 messages", False, summarized),
@@ -555,290 +507,66 @@ def _ours(make: Callable[..., Subject], name: str, drive: Callable[..., Any], **
 # --- the rules ------------------------------------------------------------------------------------------------------
 
 
-async def measure(subject: Subject, cases: Iterable[Case]) -> Tally:
-    """Return the tally of one class."""
-    tally = Tally()
+async def measure(subject: Subject, cases: Iterable[Case]) -> list[Broken]:
+    """Return what each prompt of one class breaks."""
+    broken = []
     for case in cases:
         sent = subject.drive(case)
-        if not isinstance(sent, list):
-            sent = await sent
-        tally.add(judge(case, sent, history_only=subject.history_only))
-    return tally
+        broken.append(judge(case, sent if isinstance(sent, list) else await sent, history_only=subject.history_only))
+    return broken
 
 
-async def measure_rules(prompts: int, seed: int) -> dict[Subject, dict[str, Tally]]:
-    """Return for each class its tally by column; the same histories for all."""
-    cases = {name: generate_cases(prompts, seed=seed, open_run=name == "B") for name in COLUMNS}
+async def measure_rules(prompts: int, seed: int) -> dict[Subject, list[list[Broken]]]:
+    """Return for each class what its prompts break, by column; the same histories for all."""
+    columns = [generate_cases(prompts, seed=seed, open_run=is_open) for is_open in (False, True)]
     engine = create_async_engine("sqlite+aiosqlite://")
     store = SQLAlchemyChatStore(table_name="benchmark", async_engine=engine)
-    tallies: dict[Subject, dict[str, Tally]] = {}
     try:
-        for subject in subjects(store):
-            tallies[subject] = {}
-            for name, some in cases.items():
-                tallies[subject][name] = await measure(subject, some[: -(-prompts // 5)] if subject.slow else some)
-        return tallies
+        return {
+            subject: [await measure(subject, some[: -(-prompts // 5)] if subject.slow else some) for some in columns]
+            for subject in subjects(store)
+        }
     finally:
         await engine.dispose()
 
 
-def rule_rows(tallies: dict[Subject, dict[str, Tally]]) -> list[dict[str, Any]]:
+def rule_rows(found: dict[Subject, list[list[Broken]]]) -> list[dict[str, Any]]:
     """Return one row for each class, each cell with both columns."""
     rows = []
-    for subject, by_column in tallies.items():
+    for subject, columns in found.items():
         row: dict[str, Any] = {"class": subject.name, "whose": "ours" if subject.ours else "stock"}
-        row["prompts"] = _cell([str(tally.prompts) for tally in by_column.values()])
-        shares = [tally.shares() for tally in by_column.values()]
-        rows.append(row | {name: _cell([_percent(share[name]) for share in shares]) for name in MEASURES})
-    return rows
-
-
-def _cell(values: list[str]) -> str:
-    return values[0] if values[0] == values[1] == "-" else " / ".join(values)
-
-
-def _percent(share: float | None) -> str:
-    return "-" if share is None else f"{share:.1f}"
-
-
-def unclean(tallies: dict[Subject, dict[str, Tally]]) -> list[str]:
-    """Return the names of our classes that broke a rule."""
-    return [
-        subject.name
-        for subject, by_column in tallies.items()
-        if subject.ours and not all(tally.clean for tally in by_column.values())
-    ]
-
-
-# --- speed ----------------------------------------------------------------------------------------------------------
-
-TOKEN_LIMIT = 3000
-MESSAGE_TOKENS = 60
-MAX_NEW_TEXTS = 64
-"""Texts that may be counted for one more turn: its messages, and the excerpts of about twenty turns."""
-
-SLOW_FROM = 1000
-"""Messages from which the stock buffer is left out: its time grows with the square of the history."""
-
-
-class CountingTokenizer:
-    """LlamaIndex's default tokenizer, which counts its calls."""
-
-    def __init__(self) -> None:
-        self.calls = 0
-        self._encode = get_tokenizer()
-
-    def __call__(self, text: str) -> list[int]:
-        self.calls += 1
-        return list(self._encode(text))
-
-
-class Contender:
-    """One class at work on one history.
-
-    Args:
-        name: for the table.
-        beside: the one of the framework that it stands in for; None for the framework's own.
-        tokenizer: the one that it counts with.
-        ask: one call, as the model would be asked.
-        grow: adds the assistant's answer and the next user message.
-        repeats: calls in each round.
-    """
-
-    def __init__(
-        self,
-        name: str,
-        beside: str | None,
-        tokenizer: CountingTokenizer,
-        ask: Callable[[], object],
-        grow: Callable[[str, str], None],
-        repeats: int = 5,
-    ) -> None:
-        self.name, self.beside, self.repeats = name, beside, repeats
-        self._tokenizer, self._ask, self._grow = tokenizer, ask, grow
-        self.times: dict[str, list[float]] = {"first": [], "unchanged": [], "one more turn": []}
-        self.calls: Counter[str] = Counter()
-
-    def time(self, step: str, turn: tuple[str, str] | None = None) -> None:
-        """Time one call, after one more turn if given; count the tokenizer's calls of both."""
-        before = self._tokenizer.calls
-        if turn is not None:
-            self._grow(*turn)
-        begin = time.perf_counter()
-        self._ask()
-        self.times[step].append(1e3 * (time.perf_counter() - begin))
-        self.calls[step] = max(self.calls[step], self._tokenizer.calls - before)
-
-    @property
-    def frugal(self) -> bool:
-        """Whether it counted nothing twice: no text of an unchanged history, of one more turn what is new.
-
-        New are its two messages and what is cut out of the turns that are sent, whatever the size of the history.
-        """
-        return self.beside is None or (self.calls["unchanged"] == 0 and self.calls["one more turn"] <= MAX_NEW_TEXTS)
-
-
-def generate_texts(count: int, *, seed: int) -> list[str]:
-    """Return texts of about 60 tokens by LlamaIndex's default tokenizer, with the topics of the corpus."""
-    encode = get_tokenizer()
-    texts = []
-    for turn, after in pairwise(generate_turns(count + 1, seed=seed)):
-        found = words(f"{turn.user} {turn.assistant} {after.assistant}")
-        tokens = len(encode(_written(found)))
-        texts.append(_written(found[: max(1, len(found) * MESSAGE_TOKENS // tokens)]))
-    return texts
-
-
-def _conversation(texts: Sequence[str]) -> list[Message]:
-    """Return a system message, turns of two messages, and the user message to answer, for an even count."""
-    roles = ("system", *(("user", "assistant") * len(texts))[: len(texts) - 1])
-    return [Message(cast(Any, role), text) for role, text in zip(roles, texts, strict=True)]
-
-
-def _buffer(kind: type[ChatMemoryBuffer], given: Sequence[Message], **options: Any) -> Contender:
-    tokenizer, is_stock = CountingTokenizer(), kind is ChatMemoryBuffer
-    memory = kind.from_defaults(
-        chat_history=to_llama_index(given), token_limit=TOKEN_LIMIT, tokenizer_fn=tokenizer, **options
-    )
-
-    def grow(answer: str, question: str) -> None:
-        memory.put(ChatMessage(role="assistant", content=answer))
-        memory.put(ChatMessage(role="user", content=question))
-
-    beside, repeats = (None, 1) if is_stock else ("ChatMemoryBuffer.get", 5)
-    return Contender(f"{kind.__name__}.get", beside, tokenizer, memory.get, grow, repeats)
-
-
-def _trimmer(given: Sequence[Message]) -> Contender:
-    tokenizer, history = CountingTokenizer(), to_langchain(given)
-
-    def ask() -> object:
-        return trim_messages(
-            history,
-            max_tokens=TOKEN_LIMIT,
-            token_counter=lambda messages: sum(len(tokenizer(message.text)) for message in messages),
-            start_on="human",
-            include_system=True,
-        )
-
-    return Contender("trim_messages", None, tokenizer, ask, partial(_append, history))
-
-
-def _selector(given: Sequence[Message]) -> Contender:
-    tokenizer, history = CountingTokenizer(), to_langchain(given)
-    config = HistoryConfig(token_budget=TOKEN_LIMIT, on_error="raise")
-    selector = GatekeeperSelector(config, token_counter=lambda text: len(tokenizer(text)), embedder=None)
-    ask = partial(selector.invoke, history)
-    return Contender("GatekeeperSelector.invoke", "trim_messages", tokenizer, ask, partial(_append, history))
-
-
-def _append(history: list[AnyMessage], answer: str, question: str) -> None:
-    history += [AIMessage(answer), HumanMessage(question)]
-
-
-def contenders(given: Sequence[Message]) -> list[Contender]:
-    """Return what is timed on a history."""
-    stock = [_buffer(ChatMemoryBuffer, given)] if len(given) < SLOW_FROM else []
-    config = HistoryConfig(token_budget=None, on_error="raise")
-    buffer = _buffer(GatekeeperMemoryBuffer, given, config=config, embedder=None)
-    return [*stock, buffer, _trimmer(given), _selector(given)]
-
-
-def measure_speed(size: int, rounds: int, *, seed: int) -> list[Contender]:
-    """Return the contenders after a first call, so many rounds on an unchanged history, and as many with a new turn.
-
-    Args:
-        size: messages, an even number.
-        rounds: of each kind; in each one every contender has its turn.
-        seed: of the texts.
-    """
-    texts = generate_texts(size + 2 * rounds, seed=seed)
-    running = contenders(_conversation(texts[:size]))
-    for contender in running:
-        contender.time("first")
-    for _ in range(rounds):
-        for contender in running:
-            for _ in range(contender.repeats):
-                contender.time("unchanged")
-    for turn in zip(texts[size::2], texts[size + 1 :: 2], strict=True):
-        for contender in running:
-            contender.time("one more turn", turn)
-    return running
-
-
-def speed_rows(size: int, running: Sequence[Contender]) -> list[dict[str, Any]]:
-    """Return one row for each contender: medians in milliseconds, calls of the tokenizer, ratio to stock."""
-    unchanged = {contender.name: statistics.median(contender.times["unchanged"]) for contender in running}
-    rows = []
-    for contender in running:
-        row: dict[str, Any] = {"call": contender.name, "messages": size}
-        row |= {f"{step}, ms": f"{statistics.median(times):.2f}" for step, times in contender.times.items()}
-        row["tokenizer calls"] = " / ".join(str(contender.calls[step]) for step in contender.times)
-        stock = unchanged.get(contender.beside or "")
-        row["unchanged, stock / ours"] = f"{stock / unchanged[contender.name]:.0f}" if stock else "-"
+        row["prompts"] = " / ".join(str(len(column)) for column in columns)
+        for name in MEASURES:
+            cells = [share(column, name) for column in columns]
+            row[name] = "-" if {*cells} == {"-"} else " / ".join(cells)
         rows.append(row)
     return rows
 
 
-# --- the program ----------------------------------------------------------------------------------------------------
-
-
-def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--prompts", type=int, default=500, help="histories in each column")
-    parser.add_argument("--sizes", type=_sizes, default=(300, 1000), help="messages, even, with commas between")
-    parser.add_argument("--rounds", type=int, default=5, help="rounds of each timing")
-    parser.add_argument("--seed", type=int, default=SEED)
-    parser.add_argument("--speed", action="store_true", help="measure the time alone")
-    parser.add_argument("--quick", action="store_true", help="few histories, one small size")
-    parser.add_argument("--markdown", action="store_true", help="print Markdown tables, for a page")
-    parser.add_argument("--json", type=Path, help="also write the figures here")
-    options = parser.parse_args(arguments)
-    if options.quick:
-        options.prompts, options.sizes, options.rounds = 25, (60,), 2
-    return options
-
-
-def _sizes(text: str) -> tuple[int, ...]:
-    sizes = tuple(int(part) for part in text.split(","))
-    if any(size < 2 or size % 2 for size in sizes):
-        raise argparse.ArgumentTypeError("sizes must be even, 2 or more")
-    return sizes
+def unclean(found: dict[Subject, list[list[Broken]]]) -> list[str]:
+    """Return the names of our classes that broke a rule."""
+    return [
+        subject.name
+        for subject, columns in found.items()
+        if subject.ours and any(value for column in columns for broken in column for value in broken.values())
+    ]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure, print the tables, write JSON if asked to; return 1 when one of ours broke a rule or counted twice."""
-    options = _options(arguments)
-    tables: dict[str, list[dict[str, Any]]] = {}
+    """Measure, print the table, write JSON if asked to; return 1 when one of ours broke a rule."""
+    parser = simple_options(__doc__)
+    parser.add_argument("--prompts", type=int, default=500, help="histories in each column")
+    parser.add_argument("--seed", type=int, default=SEED)
+    options = parser.parse_args(arguments)
     with warnings.catch_warnings():
-        # The memories that ours stand in for are deprecated, and so is the class under all of them.
+        # The memories that ours replace are deprecated, and so is the class under all of them.
         warnings.simplefilter("ignore", LangChainDeprecationWarning)
-        failed = [] if options.speed else _rules(options, tables)
-        failed += _speed(options, tables)
-    settings = {"prompts": options.prompts, "sizes": options.sizes, "rounds": options.rounds, "seed": options.seed}
-    write_json(options.json, "adapters", settings, tables)
+        found = asyncio.run(measure_rules(options.prompts, options.seed))
+    title = "Prompts that break a rule (%), A / B: at the user message / within the agent's loop"
+    report(options, "adapters", {title: rule_rows(found)})
+    failed = unclean(found)
     print("\nours: " + (f"broken by {', '.join(failed)}" if failed else "nothing broken"))
     return 1 if failed else 0
-
-
-def _rules(options: argparse.Namespace, tables: dict[str, list[dict[str, Any]]]) -> list[str]:
-    tallies = asyncio.run(measure_rules(options.prompts, options.seed))
-    tables["rules"] = rule_rows(tallies)
-    title = "Prompts that break a rule (%), A / B: at the user message / within the agent's loop"
-    print_table(title, tables["rules"], markdown=options.markdown)
-    return unclean(tallies)
-
-
-def _speed(options: argparse.Namespace, tables: dict[str, list[dict[str, Any]]]) -> list[str]:
-    measure_speed(20, 1, seed=options.seed)  # what is loaded or compiled on the first call of all
-    tables["speed"], wasteful = [], []
-    for size in options.sizes:
-        running = measure_speed(size, options.rounds, seed=options.seed)
-        tables["speed"] += speed_rows(size, running)
-        wasteful += [f"{contender.name}, {size} messages" for contender in running if not contender.frugal]
-    title = f"One call at {TOKEN_LIMIT} tokens, {options.rounds} interleaved rounds, medians; tokenizer calls in each"
-    print_table(title, tables["speed"], markdown=options.markdown)
-    return wasteful
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 from benchmarks.budget import counter
 from benchmarks.data import read_jsonl
-from benchmarks.report import options, print_table, write_json
+from benchmarks.report import options, report
 from gatekeeper_core.context.compaction.rounds import counts_of
 from gatekeeper_core.context.compaction.tool_loop import compact_messages
 from gatekeeper_core.context.tool_results.compressor import ToolResultCompressor
@@ -47,11 +47,12 @@ def memory_of(count: Callable[[str], int]) -> WorkingMemory:
 
 def both_ends(text: str) -> str:
     """Return a result as a plain agent shows it: its head and its tail, where it is large."""
-
-    def octets(part: str) -> int:
-        return len(part.encode("utf-8", "surrogatepass"))
-
-    return truncate_middle(text, SHOWN_BYTES, token_counter=octets, marker="\n… {omitted} bytes omitted …\n")
+    return truncate_middle(
+        text,
+        SHOWN_BYTES,
+        token_counter=lambda part: len(part.encode("utf-8", "surrogatepass")),
+        marker="\n… {omitted} bytes omitted …\n",
+    )
 
 
 def found_by_pointer(memory: WorkingMemory | None, prompt: Sequence[Message]) -> bool:
@@ -61,12 +62,7 @@ def found_by_pointer(memory: WorkingMemory | None, prompt: Sequence[Message]) ->
 
 
 class Step(NamedTuple):
-    """One call of the model: what its prompt holds, and how much of it the prompt before held at its beginning.
-
-    Attributes:
-        whole_tokens: what the prompt would cost with every result as it was.
-        valid: whether every provider accepts it.
-    """
+    """One call: its prompt, what of it the one before began with, tokens with every result as it was."""
 
     tokens: int
     chars: int
@@ -78,7 +74,7 @@ class Step(NamedTuple):
 
 
 class Loop(NamedTuple):
-    """A loop of many rounds: every step, the calls it is known to have made, and whether the fact was found."""
+    """Every step of a loop, the calls it is known to have made, and whether the fact was found."""
 
     steps: tuple[Step, ...]
     calls_known: int
@@ -114,20 +110,9 @@ def run_loop(
     memory: WorkingMemory | None = None,
     shown: Callable[[str], str] = str,
 ) -> Loop:
-    """Return what happened in a loop with these results.
-
-    Args:
-        results: what the tool says in each round.
-        compact: makes the prompt that the model gets, and that the loop goes on with.
-        count: counts tokens.
-        memory: where the compaction puts results aside.
-        shown: makes of a result what goes into the prompt.
-    """
+    """Return what happened in a loop with these results; ``compact`` makes the prompt that it goes on with."""
     steps, whole = list[Step](), 0
-    prompt = [
-        Message("system", "You look after a cluster."),
-        Message("user", ASKED),
-    ]
+    prompt = [Message("system", "You look after a cluster."), Message("user", ASKED)]
     before: list[Message] = []
     start = time.process_time()
     for number, text in enumerate(results):
@@ -173,40 +158,35 @@ def row_of(name: str, loop: Loop, max_tokens: int) -> dict[str, Any]:
     }
 
 
-def _all(prompt: list[Message]) -> list[Message]:
-    return prompt
-
-
-def _newest_rounds(prompt: list[Message], *, keep: int) -> list[Message]:
-    """Return the head and the newest rounds: a sliding window."""
-    return prompt[:2] + prompt[2:][-2 * keep :]
-
-
-def _compacted(prompt: list[Message], **settings: Any) -> list[Message]:
-    return compact_messages(prompt, **settings).messages
-
-
-def _on_arrival(compress: ToolResultCompressor, text: str) -> str:
-    return compress.compress(text, tool_name="bash", query=ASKED).text
-
-
 def _rows(results: Sequence[str], count: Callable[[str], int], max_tokens: int, *, peers: bool) -> list[dict[str, Any]]:
     rows = []
     for share, early in ((0.6, False), (0.3, False), (1.0, False), (0.6, True)):
         memory = memory_of(count)
         compress = ToolResultCompressor(working_memory=memory, token_counter=count)
-        settings: dict[str, Any] = {"low_water": share, "max_tokens": max_tokens, "token_counter": count}
-        shown: Callable[[str], str] = partial(_on_arrival, compress) if early else str
         loop = run_loop(
-            results, partial(_compacted, compress_result=compress, **settings), count=count, memory=memory, shown=shown
+            results,
+            lambda prompt, share=share, compress=compress: (
+                compact_messages(  # type: ignore[misc]
+                    prompt, compress_result=compress, low_water=share, max_tokens=max_tokens, token_counter=count
+                ).messages
+            ),
+            count=count,
+            memory=memory,
+            shown=partial(_on_arrival, compress) if early else str,
         )
         name = f"compact_messages, low water {share:.0%}" + early * ", results compressed on arrival"
         rows.append(row_of(name, loop, max_tokens))
-    ways: dict[str, Callable[[list[Message]], list[Message]]] = {}
-    ways |= {"window of the newest 3 rounds": partial(_newest_rounds, keep=3), "nothing": _all} if peers else {}
-    for name, way in ways.items():
+    ways: dict[str, Callable[[list[Message]], list[Message]]] = {
+        "window of the newest 3 rounds": lambda prompt: prompt[:2] + prompt[2:][-6:],
+        "nothing": lambda prompt: prompt,
+    }
+    for name, way in ways.items() if peers else ():
         rows.append(row_of(name, run_loop(results, way, count=count, shown=both_ends), max_tokens))
     return rows
+
+
+def _on_arrival(compress: ToolResultCompressor, text: str) -> str:
+    return compress.compress(text, tool_name="bash", query=ASKED).text
 
 
 def main() -> None:
@@ -221,9 +201,7 @@ def main() -> None:
     outputs = [record["text"] for record in read_jsonl(chosen.data / "tool_results" / "tool_outputs.jsonl")]
     results = planted(pieces(outputs, rounds))
     rows = _rows(results, count, chosen.max_tokens, peers=not chosen.ours_only)
-    print_table(f"{rounds} rounds, limit {chosen.max_tokens} tokens ({chosen.counter})", rows, markdown=chosen.markdown)
-    settings = {"rounds": rounds, "max_tokens": chosen.max_tokens, "counter": chosen.counter}
-    write_json(chosen.json, "agent_loop", settings, {"agent_loop": rows})
+    report(chosen, "agent_loop", {f"{rounds} rounds, limit {chosen.max_tokens} tokens": rows})
 
 
 if __name__ == "__main__":

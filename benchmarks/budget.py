@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
     from benchmarks.data import Block
 
-__all__ = ["block_costs", "counter", "take_in_order"]
-
 
 def counter(name: str) -> Callable[[str], int]:
     """Return the token counter to measure with: the library's estimate, or tiktoken's cl100k.

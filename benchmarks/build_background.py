@@ -17,8 +17,7 @@ from pathlib import Path
 from gatekeeper_core.selection.anchors import stem
 from gatekeeper_core.selection.lexicon import ENGLISH_STOP_WORDS, HAN_PARTICLES
 
-ENGLISH_ROWS = 1500
-CHINESE_ROWS = 1500
+ROWS = 1500
 CAP_RANK = 250
 DOMAIN_CHARACTERS = frozenset("酒店馆景京评址票奖铁影演片歌曲专辑餐游导映费宿寺庙园宫烤鸭钟营均荐边玩籍届剧唱")
 
@@ -32,37 +31,36 @@ HEADER = """\
 
 def read_counts(path: Path) -> tuple[int, list[tuple[str, int]]]:
     """Return the total and the ``(word, count)`` rows of one table, commonest first."""
-    lines = path.read_text(encoding="utf-8").splitlines()
-    total = int(lines[0].split("total ")[1].split(",")[0])
-    rows = [line.split("\t") for line in lines[1:] if line]
-    return total, [(word, int(count)) for word, count in rows]
+    first, *lines = path.read_text(encoding="utf-8").splitlines()
+    rows = [line.split("\t") for line in lines if line]
+    return int(first.split("total ")[1].split(",")[0]), [(word, int(count)) for word, count in rows]
 
 
-def english_rows(path: Path) -> list[tuple[str, int]]:
-    """Return ``(stem, parts per million)`` of the commonest English stems, function words left out."""
+def common(counts: Counter[str], total: int) -> str:
+    """Return a row for each number of parts per million, with the commonest terms that have it."""
+    rows = [(term, round(1e6 * count / total)) for term, count in counts.most_common(ROWS)]
+    groups = groupby(rows, key=itemgetter(1))
+    return "".join(f"{ppm}\t{' '.join(term for term, _ in group)}\n" for ppm, group in groups)
+
+
+def english(path: Path) -> str:
+    """Return the rows of English stems, function words left out."""
     total, rows = read_counts(path)
     stems: Counter[str] = Counter()
     for word, count in rows:
         if word not in ENGLISH_STOP_WORDS and word.isascii() and word.replace("'", "").isalpha():
             stems[stem(word)] += count
-    return [(word, round(1e6 * count / total)) for word, count in stems.most_common(ENGLISH_ROWS)]
+    return common(stems, total)
 
 
-def chinese_rows(path: Path) -> list[tuple[str, int]]:
-    """Return ``(pair, parts per million)`` of the commonest Chinese pairs, particles left out, domain words capped."""
+def chinese(path: Path) -> str:
+    """Return the rows of Chinese pairs, particles left out, domain words capped."""
     total, rows = read_counts(path)
-    cap = rows[CAP_RANK][1]
-    kept: Counter[str] = Counter()
+    cap, kept = rows[CAP_RANK][1], Counter[str]()
     for pair, count in rows:
         if not HAN_PARTICLES & set(pair):
             kept[pair] = min(count, cap) if DOMAIN_CHARACTERS & set(pair) else count
-    return [(pair, round(1e6 * count / total)) for pair, count in kept.most_common(CHINESE_ROWS)]
-
-
-def lines(rows: list[tuple[str, int]]) -> str:
-    """Return a row for each number, with the terms that have it."""
-    groups = groupby(rows, key=itemgetter(1))
-    return "".join(f"{ppm}\t{' '.join(term for term, _ in group)}\n" for ppm, group in groups)
+    return common(kept, total)
 
 
 def main() -> None:
@@ -72,7 +70,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("gatekeeper_core/data/background.tsv"))
     options = parser.parse_args()
     folder = options.data / "background"
-    tables = lines(english_rows(folder / "en_words.tsv")) + lines(chinese_rows(folder / "zh_bigrams.tsv"))
+    tables = english(folder / "en_words.tsv") + chinese(folder / "zh_bigrams.tsv")
     options.out.write_text(HEADER + tables, encoding="utf-8")
 
 

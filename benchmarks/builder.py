@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from benchmarks.budget import counter
 from benchmarks.data import read_locomo, sampled
-from benchmarks.report import options, print_table, write_json
+from benchmarks.report import options, report
 from benchmarks.selection import QUICK_CONVERSATIONS, QUICK_QUESTIONS, Tally
 from gatekeeper_core.context.history.policy import PolicyState
 from gatekeeper_core.context.history.selector import POLICY_KIND
@@ -41,17 +41,12 @@ if TYPE_CHECKING:
     Asked = Callable[[str], tuple[Collection[int], int]]
     """Answers a question with the positions of the messages that are sent, and the tokens of the prompt."""
 
-__all__ = ["METHODS", "main", "measure", "messages_of", "run"]
-
 SYSTEM = "Answer from the conversation."
 WINDOW_TOKENS = (1_000, 4_000, 12_000)
 METHODS: Mapping[str, Mapping[str, Any]] = {
     "three newest turns (default)": {},
     "no newest turns": {"history": HistoryConfig()},
-    "turns alone": {
-        "enable_summary": False,
-        "enable_instruction_pinning": False,
-    },
+    "turns alone": {"enable_summary": False, "enable_instruction_pinning": False},
     "window of 20 rounds": {"history": HistoryConfig(strategy="window")},
 }
 PEER = "trim_messages, newest {} tokens"
@@ -168,8 +163,7 @@ def main() -> None:
     conversations = sampled(conversations, QUICK_CONVERSATIONS if chosen.quick else None)
     questions = QUICK_QUESTIONS if chosen.quick else None
     rows = run(conversations, counter(chosen.counter), questions=questions, peers=not chosen.ours_only)
-    print_table(f"Prompts for questions to a long conversation ({chosen.counter})", rows, markdown=chosen.markdown)
-    write_json(chosen.json, "builder", {"counter": chosen.counter, "quick": chosen.quick}, {"builder": rows})
+    report(chosen, "builder", {"Prompts for questions to a long conversation": rows})
 
 
 if __name__ == "__main__":

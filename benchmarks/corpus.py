@@ -20,6 +20,7 @@ from array import array
 from collections import Counter
 from functools import cache
 from itertools import accumulate, islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
@@ -39,57 +40,12 @@ _RETURNS, _RECENT_TOPICS = 0.25, 20
 _FOLLOW_UPS = 5  # every fifth question
 
 
-def _words(text: str) -> tuple[str, ...]:
-    return tuple(text.split())
-
-
-_ENGLISH_GLUE = _words(
-    "the of to and a in that is it for you on with was as be this have are not but we can do at or from so my "
-    "your will if they there what an all would about which when has more how some our been than them also just "
-    "could should"
+_LISTS = dict(
+    line.split("\t") for line in Path(__file__).with_name("corpus.tsv").read_text(encoding="utf-8").splitlines()[1:]
 )
-_ENGLISH_WORDS = _words(
-    "time people way work day thing need make use find help place home family friend week year money number plan "
-    "idea problem question answer group team company service price order book car house room food water city road "
-    "train flight hotel trip ticket weather school student teacher lesson doctor health sleep dinner coffee bread "
-    "garden dog cat child mother father sister brother birthday present party music song film game phone screen "
-    "computer server network file folder page list table report letter email message meeting office boss job "
-    "project task budget test error change version update release account password user customer payment bank "
-    "market insurance contract rent key door window light colour picture camera start stop open close build write "
-    "read send call move buy sell pay keep change check show follow learn teach choose cook eat drink walk run "
-    "swim drive wait visit talk ask tell hear look feel think know remember forget hope want like good new old "
-    "big small long short early late fast slow cheap warm cold clean free ready sure easy hard important "
-    "different same next last first second better best morning evening night summer winter spring monday friday "
-    "sunday"
-)
-_CHINESE_GLUE = _words(
-    "的 了 是 我 在 有 和 就 不 也 这 你 要 吗 呢 把 都 很 给 对 上 下 到 说 去 会 着 没 看 好 还 过 得 与 为 从 "
-    "被 让 用 那 他 她 们 个 能 可以 什么 怎么 如果 因为 所以 但是 已经 然后 或者 一个 我们 他们"
-)
-_CHINESE_WORDS = _words(
-    "时间 问题 工作 公司 朋友 家人 孩子 学校 学生 老师 医生 身体 健康 睡眠 早上 晚上 今天 明天 昨天 周末 春天 "
-    "夏天 冬天 天气 城市 地方 房子 房间 房租 合同 价格 预算 付款 银行 账户 密码 用户 客户 市场 保险 服务 电话 "
-    "手机 电脑 屏幕 网络 服务器 文件 页面 报告 邮件 消息 会议 办公室 项目 任务 计划 想法 测试 错误 版本 更新 发布 "
-    "配置 数据 接口 代码 系统 缓存 日志 音乐 电影 游戏 照片 相机 颜色 礼物 生日 聚会 晚饭 咖啡 面包 花园 猫咪 "
-    "小狗 妈妈 爸爸 姐姐 哥哥 旅行 酒店 机票 火车 航班 公园 地铁 路线 开始 结束 打开 关闭 需要 使用 检查 修改 "
-    "选择 学习 准备 喜欢 希望 记得 忘记 知道 觉得 讨论 决定 告诉 联系 安排 重要 简单 困难 便宜 方便 干净 新鲜 "
-    "不同 一样 第一 最后 下周 上次 方法 原因 结果 情况 建议 经验 能力 部分 东西 办法 机会 信息 内容 距离 温度 "
-    "速度 数量"
-)
-_SYLLABLES = _words(
-    "ba ce di fo gu ha ke li mo nu pa re si to vu wa xe yi zo bra cle dri flo gru al en is or un ter man ste lin "
-    "ver cor ran del mar tin sol per fin gal hos jun kal"
-)
-_CHARACTERS = (
-    "一人大天小中国年生水火山石田木林风云雨雪花草鸟鱼马牛羊龙金银铜铁红黄蓝白黑青东西南北春夏秋冬江河湖海川原平安"
-    "宁永长高远明光星月日阳清泉玉珠宝书画诗文笔史学思想心情爱美善真正直方圆行走飞跑立坐食米茶酒香甜盐油布衣丝线针"
-    "门窗床桌灯车船桥路街城村镇州省家园店市场工农商军医药机电力热气声音色形体面头手足目耳口父母兄弟姐妹子女孙友师"
-    "徒王李张刘陈杨赵周吴徐胡朱何郭罗梁宋郑谢韩唐冯于董萧程曹袁邓许傅沈曾彭吕苏卢蒋蔡贾丁魏薛叶阎余潘杜戴钟汪任姜"
-    "范姚谭廖邹熊陆郝孔崔康毛邱秦顾侯邵孟万段雷钱汤尹黎易常武乔贺赖龚"
-)
-_FIRST_NAMES = _words(
-    "Anna Ben Clara David Emma Felix Grace Henry Iris Jonas Kate Leo Maria Nils Olga Paul Rosa Sam Tina Victor"
-)
+_ENGLISH_GLUE, _ENGLISH_WORDS = (_LISTS[f"english {name}"].split() for name in ("glue", "words"))
+_CHINESE_GLUE, _CHINESE_WORDS = (_LISTS[f"chinese {name}"].split() for name in ("glue", "words"))
+_SYLLABLES, _FIRST_NAMES, _CHARACTERS = _LISTS["syllables"].split(), _LISTS["first names"].split(), _LISTS["characters"]
 
 _ABOUT = {
     "en": (
@@ -112,15 +68,7 @@ _FOLLOWING = {
 
 
 class GeneratedTurn(NamedTuple):
-    """One turn.
-
-    Attributes:
-        user: the user's text, 5 to 40 words.
-        assistant: the assistant's, 10 to 120 words, some with a list or code.
-        telling: rare words, names and identifiers that it holds.
-        common: some of its other words.
-        language: what it is written in; mixed is Chinese with English terms.
-    """
+    """One turn: texts of 5 to 40 and 10 to 120 words, rare words and names in it, and some other words."""
 
     user: str
     assistant: str
@@ -130,14 +78,7 @@ class GeneratedTurn(NamedTuple):
 
 
 class Question(NamedTuple):
-    """A question to the conversation: about eight content words in English, five in Chinese.
-
-    Attributes:
-        text: what is asked.
-        kind: about one earlier turn, or following the last one.
-        language: that of the turn.
-        target: the turn, by position.
-    """
+    """A question about one earlier turn, or following the last one: about eight content words, in Chinese five."""
 
     text: str
     kind: Literal["about", "follow-up"]
@@ -170,14 +111,7 @@ def stream_turns(*, seed: int) -> Iterator[GeneratedTurn]:
 
 
 def generate_questions(turns: Iterable[GeneratedTurn], turn_count: int, count: int, *, seed: int) -> list[Question]:
-    """Return questions about turns drawn at random, every fifth about the last turn.
-
-    Args:
-        turns: the conversation; it is read once, to its end.
-        turn_count: how many turns these are, at least 1.
-        count: of the questions.
-        seed: of what is drawn.
-    """
+    """Return questions about turns drawn at random, every fifth about the last turn; the turns are read once."""
     rng = random.Random(f"{seed} questions {turn_count}")
     targets = [rng.randrange(turn_count) if at % _FOLLOW_UPS else turn_count - 1 for at in range(1, count + 1)]
     wanted = Counter(targets)

@@ -8,9 +8,7 @@ pays for each call what :mod:`benchmarks.cost_account` says. For each way:
 * **ratio**: of the dollars of all conversations to those of sending everything.
 * **worst**: the largest ratio over all beginnings of all conversations from the fourth call on; **over**: the share of
   these beginnings with more than 1.02.
-* **needed**: mean share of the needed turns that are in the prompt, whole, cut, or quoted in the question; **in talk**:
-  of the questions that a talk itself asks, without those that were added behind it.
-* **kept**: share of a prompt that is its common beginning with the one before.
+* **needed**: mean share of the needed turns that are in the prompt, whole, cut, or quoted in the question.
 
 ``--agents 5000 --seed 0`` holds random agents and edits against the promise instead, at every call; see
 :mod:`benchmarks.cost_agents`.
@@ -22,18 +20,17 @@ import argparse
 import sys
 from itertools import accumulate, product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from benchmarks.budget import counter
-from benchmarks.cost_account import CACHES, FIXED_TOKENS, PRICE_SETS, Accountant, Prompt, Setting, kept_share
+from benchmarks.cost_account import CACHES, FIXED_TOKENS, LIMIT, PRICE_SETS, Setting, Way, Workbench
 from benchmarks.cost_agents import print_agents
 from benchmarks.cost_talks import Talk, agent_runs, locomo, sessions
 from benchmarks.cost_ways import HINDSIGHT, OURS, WAYS
-from benchmarks.cost_workbench import LIMIT, Way, Workbench
 from benchmarks.data import read_jsonl, read_locomo
 from benchmarks.peers import NOT_INSTALLED
 from benchmarks.plot import Axes, write_plot
-from benchmarks.report import options, print_table, write_json
+from benchmarks.report import options, print_table, settings_of, write_json
 from benchmarks.talks import OWN, read_everyday
 
 if TYPE_CHECKING:
@@ -42,27 +39,6 @@ if TYPE_CHECKING:
     Counter = Callable[[str], int]
     Curves = dict[str, list[tuple[float, float]]]
     Row = dict[str, Any]
-
-__all__ = [
-    "AGENT_SHAPES",
-    "CACHES",
-    "FIXED_TOKENS",
-    "PRICE_SETS",
-    "WAYS",
-    "Accountant",
-    "Prompt",
-    "Setting",
-    "Talk",
-    "Way",
-    "Workbench",
-    "agent_runs",
-    "locomo",
-    "main",
-    "measured",
-    "sessions",
-    "talks",
-    "worst_ratio",
-]
 
 CORPORA = ("session", "locomo", "agent")
 STATES = {"warm": "always warm", "cold": "cold at 30 % of the calls", "none": "never used"}
@@ -78,7 +54,6 @@ DOLLARS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20)
 FIRST_CALL = 4
 """Beginnings of so many calls and more are held against the promise."""
 PROMISE = 1.02
-KEEPS_THE_PROMISE = "cache"
 HELD_OUT_SEEDS = 1000
 HELD_OUT_LOCOMO = 2
 """Conversations at the end of LoCoMo's file that are only for ``--held-out``."""
@@ -95,19 +70,7 @@ def talks(
     held_out: bool = False,
     count: Counter,
 ) -> list[Talk]:
-    """Return the conversations to measure on.
-
-    Args:
-        data: the folder of the data.
-        corpora: ``session``, ``locomo`` and ``agent``, or some of them.
-        turns: lengths of sessions and LoCoMo.
-        sizes: tokens a turn of sessions.
-        seeds: how often each is made.
-        languages: of sessions.
-        held_out: make them of what no constant was chosen on: other seeds, our own questions beside the everyday ones,
-            the last conversations of LoCoMo.
-        count: counts tokens.
-    """
+    """Return the conversations to measure on; held out are those that no constant was chosen on."""
     drawn = range(HELD_OUT_SEEDS, HELD_OUT_SEEDS + seeds) if held_out else range(seeds)
     made = list[Talk]()
     if "session" in corpora:
@@ -135,16 +98,6 @@ def talks(
 # --- the measures ---------------------------------------------------------------------------------------------------
 
 
-class Paid(NamedTuple):
-    """One conversation, paid one way: dollars of each call, and of sending everything; see the module."""
-
-    dollars: list[float]
-    everything: list[float]
-    needed: list[float]
-    in_talk: list[float]
-    kept: float
-
-
 def worst_ratio(dollars: Sequence[float], everything: Sequence[float]) -> tuple[float, float]:
     """Return the largest ratio of what is paid up to some call from the fourth on, and how many are over the promise.
 
@@ -156,33 +109,22 @@ def worst_ratio(dollars: Sequence[float], everything: Sequence[float]) -> tuple[
     return max(ratios), sum(ratio > PROMISE for ratio in ratios) / len(ratios)
 
 
-def _paid(bench: Workbench, way: Way, setting: Setting) -> Paid:
-    accountant = bench.accountant(way, setting)
-    needed = [
-        (call.kind, sum(not prompt.turns.isdisjoint(group) for group in call.needed) / len(call.needed))
-        for call, prompt in zip(bench.talk.calls, accountant.prompts, strict=True)
-        if call.needed
-    ]
-    return Paid(
-        accountant.dollars(setting),
-        bench.accountant(WAYS[0], setting).dollars(setting),
-        [share for _, share in needed],
-        [share for kind, share in needed if not kind.startswith("further")],
-        kept_share(accountant.prompts, setting.fixed),
-    )
-
-
-def _row(paid: Sequence[Paid]) -> Row:
-    worst = [worst_ratio(each.dollars, each.everything) for each in paid]
-    needed, in_talk = ([share for each in paid for share in getattr(each, name)] for name in ("needed", "in_talk"))
+def _row(benches: Sequence[Workbench], way: Way, setting: Setting) -> Row:
+    paid, everything, needed = list[list[float]](), list[list[float]](), list[float]()
+    for bench in benches:
+        accountant = bench.accountant(way, setting)
+        paid.append(accountant.dollars(setting))
+        everything.append(bench.accountant(WAYS[0], setting).dollars(setting))
+        for call, prompt in zip(bench.talk.calls, accountant.prompts, strict=True):
+            if call.needed:
+                needed.append(sum(not prompt.turns.isdisjoint(group) for group in call.needed) / len(call.needed))
+    worst = list(map(worst_ratio, paid, everything))
     return {
-        "dollars": sum(sum(each.dollars) for each in paid) / len(paid),
-        "ratio": sum(sum(each.dollars) for each in paid) / sum(sum(each.everything) for each in paid),
+        "dollars": sum(map(sum, paid)) / len(paid),
+        "ratio": sum(map(sum, paid)) / sum(map(sum, everything)),
         "worst": max(ratio for ratio, _ in worst),
         "over": 100 * sum(share for _, share in worst) / len(worst),
         "needed": 100 * sum(needed) / len(needed) if needed else None,
-        "in talk": 100 * sum(in_talk) / len(in_talk) if in_talk else None,
-        "kept": 100 * sum(each.kept for each in paid) / len(paid),
     }
 
 
@@ -194,15 +136,7 @@ def measured(
     count: Counter,
     limit: int = LIMIT,
 ) -> list[Row]:
-    """Return a row for each way, setting and group of conversations of one corpus, length and size.
-
-    Args:
-        conversations: what is paid for.
-        ways: how prompts are made.
-        settings: by tokens of the fixed part, state of the cache and name of the price set.
-        count: counts tokens.
-        limit: see ``Workbench``.
-    """
+    """Return a row for each way, setting and group of conversations of one corpus, length and size."""
     groups: dict[tuple[str, str, int], list[Talk]] = {}
     for talk in conversations:
         groups.setdefault((talk.corpus, talk.length, talk.size), []).append(talk)
@@ -213,9 +147,7 @@ def measured(
         for (fixed, state, prices), setting in settings.items():
             at = {**named, "prices": prices, "cache": state, "fixed": fixed}
             there = [way for way in ways if way.corpora is None or corpus in way.corpora]
-            rows += [
-                {**at, "way": way.name, **_row([_paid(bench, way, setting) for bench in benches])} for way in there
-            ]
+            rows += [{**at, "way": way.name, **_row(benches, way, setting)} for way in there]
     return rows
 
 
@@ -237,7 +169,7 @@ def by_cell(rows: Iterable[Row]) -> list[Row]:
         cells.setdefault((row["corpus"], row["turns"], str(row["size"] or ""), row["way"]), []).append(row)
     table = []
     for (corpus, turns, size, way), each in cells.items():
-        shares = {name: [row[name] for row in each if row[name] is not None] for name in ("needed", "in talk", "kept")}
+        needed = [row["needed"] for row in each if row["needed"] is not None]
         table.append(
             {
                 "corpus": corpus,
@@ -247,7 +179,7 @@ def by_cell(rows: Iterable[Row]) -> list[Row]:
                 **{f"$ {row['fixed']}": f"{row['dollars']:.3f}" for row in each},
                 **{f"ratio {row['fixed']}": f"{row['ratio']:.2f}" for row in each},
                 "worst": f"{max(row['worst'] for row in each):.3f}",
-                **{name: sum(values) / len(values) if values else None for name, values in shares.items()},
+                "needed": sum(needed) / len(needed) if needed else None,
                 **_to_hindsight(each),
             }
         )
@@ -273,14 +205,6 @@ def by_way(rows: Iterable[Row]) -> list[Row]:
         }
         for (way, prices, state), each in cells.items()
     ]
-
-
-def over_promise(rows: Iterable[Row]) -> list[Row]:
-    """Return the cells in which the way that is to keep the promise is over it somewhere, the worst first."""
-    over = [row for row in rows if row["way"] == KEEPS_THE_PROMISE and row["worst"] > PROMISE]
-    cell = ("corpus", "turns", "size", "prices", "cache", "fixed", "over")
-    ordered = sorted(over, key=lambda row: -row["worst"])
-    return [{**{key: row[key] for key in cell}, "worst": f"{row['worst']:.3f}"} for row in ordered]
 
 
 def _to_hindsight(rows: Iterable[Row]) -> Row:
@@ -369,12 +293,10 @@ def main() -> int:
         there = [row for row in rows if (row["prices"], row["cache"]) == (name, state)]
         print_table(f"{name}, cache {STATES[state]}", by_cell(there), markdown=chosen.markdown)
     print_table("Beginnings of all conversations, from the fourth call on", by_way(rows), markdown=chosen.markdown)
-    print_table(f"Cells in which {KEEPS_THE_PROMISE} is over it", over_promise(rows), markdown=chosen.markdown)
     print("".join(f"\n{way.name}: {NOT_INSTALLED}" for way in wanted if way.missing))
     if chosen.plot:
         _plotted(chosen, made, [way for way in ways if way != HINDSIGHT], count=count)
-    named = ("corpora", "turns", "sizes", "languages", "seeds", "limit", "held_out", "counter")
-    write_json(chosen.json, "cost", {name: getattr(chosen, name) for name in named}, {"cost": rows})
+    write_json(chosen.json, "cost", settings_of(chosen), {"cost": rows})
     return 0
 
 

@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 
     Row = dict[str, Any]
 
-__all__ = ["MODELS", "PaidCall", "PrefixCache", "agent_tables", "paid_calls", "print_agents", "script"]
-
 MODELS = ("claude-sonnet-4-5", "gpt-4.1", "gpt-5.2", "gemini-2.5-flash", "deepseek-chat", "unknown")
 PROMISE = 1.02
 ROOM = 10_000_000
@@ -140,16 +138,7 @@ def _words(draw: random.Random, count: int) -> str:
 class PaidCall(NamedTuple):
     """One call, paid.
 
-    Attributes:
-        seed: of the agent.
-        model: its model.
-        call: its number, from 1.
-        event: what happened before it.
-        step: of its run, 0 for the question itself.
-        action, reason: of the policy.
-        recalled: turns told inside the question.
-        tokens: of the prompt; ``everything`` of everything.
-        paid: all calls so far to the price of everything, by the cache model; ``account`` by the library's own account.
+    ``paid`` is all calls so far to the price of everything, by the cache model; ``account`` by the library's account.
     """
 
     seed: int
@@ -175,14 +164,7 @@ def paid_calls(seed: int) -> Iterator[PaidCall]:
     pieces, paid, everything = Pieces(_count), 0.0, 0.0
     state, view = ThreadState(), None
     for number, (event, messages, now, step) in enumerate(script(seed), 1):
-        view = select_history(
-            messages,
-            gatekeeper=gatekeeper,
-            config=config,
-            fixed_tokens=fixed,
-            state=state,
-            now=now,
-        )
+        view = select_history(messages, gatekeeper=gatekeeper, config=config, fixed_tokens=fixed, state=state, now=now)
         state, bill = view.state or state, view.bill
         assert bill is not None
         sent = keep(messages, view)

@@ -17,6 +17,7 @@ import math
 import random
 from dataclasses import dataclass
 from itertools import pairwise
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from benchmarks.talks import HANGING
@@ -32,8 +33,6 @@ if TYPE_CHECKING:
     from benchmarks.data import Conversation
 
     Counter = Callable[[str], int]
-
-__all__ = ["COLD_SHARE", "Call", "Talk", "agent_runs", "locomo", "sessions", "stretched"]
 
 COLD_SHARE = 0.3
 """Calls before which the cache is lost, where some are to find it cold."""
@@ -51,12 +50,9 @@ _SPREAD = 0.5
 class Call(NamedTuple):
     """One call of the model.
 
-    Attributes:
-        stop: messages that its prompt may hold: those before this position.
-        needed: for each turn that the answer needs the turns that may stand for it, itself first; () where none is.
-        kind: of the question, as in the data; "" where it has no label, ``further`` before it where it was no turn of
-            its talk.
-        cold: whether the cache's lifetime has passed before it, where some calls are to be cold.
+    Its prompt may hold the messages before ``stop``; ``needed`` has for each turn that the answer needs the turns that
+    may replace it, itself first; ``kind`` is that of the question, ``further`` before it where it was no turn of its
+    talk; ``cold``: the lifetime of the cache has passed before it, where some calls are to be cold.
     """
 
     stop: int
@@ -67,16 +63,9 @@ class Call(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Talk:
-    """A conversation and the calls that it is paid by, oldest first.
+    """A conversation of a corpus (``session``, ``locomo`` or ``agent``) and the calls that it is paid by, oldest first.
 
-    Attributes:
-        name: tells it from others of the corpus.
-        corpus: ``session``, ``locomo`` or ``agent``.
-        language: ``en``, ``zh`` or ``mixed``.
-        size: tokens a turn that were asked for; 0: as they are.
-        length: turns, or the shape of a run, that was asked for.
-        messages: all of them.
-        calls: each call of the model.
+    ``size`` is the tokens a turn that were asked for, 0 for as they are; ``length`` the turns, or the shape of a run.
     """
 
     name: str
@@ -128,16 +117,7 @@ def sessions(
     A labelled question is the user's message of its own turn. One that comes behind a talk is a turn of its own there,
     or (the share ``late`` of those that stand alone) later in the session, never before a turn that leans on the one
     before. Of several that lean on a talk's last turn one is asked; those about the conversation as a whole are left
-    out, because a session is another conversation.
-
-    Args:
-        talks: the everyday talks; where those of the language do not suffice, the others follow.
-        turns: of the session.
-        tokens: about what a turn is to have, see :func:`stretched`; None leaves answers as they are.
-        language: ``en``, ``zh`` or ``mixed`` (all talks).
-        seed: of the order, the places and the lengths.
-        count: counts tokens.
-        late: share of the questions behind a talk that stand alone and come later.
+    out, because a session is another conversation. Where the talks of the language do not suffice, others follow.
     """
     draw = random.Random(f"session {language} {turns} {seed}")
     asked: list[tuple[labelled.Talk, _Asked]] = []
@@ -213,27 +193,12 @@ def _session(
 # --- the length of answers --------------------------------------------------------------------------------------------
 
 _FILLER = {
-    "en": (
-        ("As a rule, ", "In most cases, ", "For the time being, ", "Generally speaking, ", "On the whole, ",
-         "That said, ", "If you like, ", "From experience, ", "As far as I can tell, ", "Either way, "),
-        ("it helps to take this one step after the other", "there is no need to settle all of it today",
-         "small differences hardly matter here", "it is worth looking at the whole picture first",
-         "the simple way is usually good enough", "a little patience pays off", "you can always change it afterwards",
-         "opinions differ, and both sides have a point", "the details depend on your situation",
-         "what matters most is that it suits you", "I would start with the part that seems clearest"),
-        (".", ", and the rest tends to follow.", ", so feel free to ask again.", ", and nothing is lost by waiting.",
-         ", though it never hurts to check.", ", at least to begin with.", ", and I can say more about it."),
-    ),
-    "zh": (
-        ("一般来说，", "大多数情况下，", "总的来看，", "换个角度说，", "就目前而言，", "说到底，",
-         "按经验看，", "如果你愿意，", "不管怎样，", "通常，"),
-        ("可以一步一步慢慢来", "不必今天就全部定下来", "小的差别影响不大", "先把整体看清楚比较好",
-         "简单的办法往往就够用", "多一点耐心总是值得的", "以后随时都可以再调整", "各种说法都有一定道理",
-         "细节要看你的具体情况", "最重要的是适合你自己", "我会先从最清楚的部分开始"),
-        ("。", "，其余的自然会跟上。", "，有不明白的随时再问。", "，等一等也没有什么损失。", "，不过再确认一下也无妨。",
-         "，至少一开始是这样。", "，哪一部分我都可以再展开说。"),
-    ),
-}  # fmt: skip
+    language: [part.split("|") for part in lines]
+    for language, *lines in (
+        section.splitlines()
+        for section in Path(__file__).with_name("cost_fillers.txt").read_text(encoding="utf-8").split("= ")[1:]
+    )
+}
 """Sentences that say nothing: a beginning, a middle and an end, each drawn by itself."""
 
 
@@ -242,13 +207,7 @@ def stretched(
 ) -> str:
     """Return an answer of about so many tokens: with empty sentences in between, or cut to whole sentences.
 
-    Args:
-        answer: the answer; "" becomes empty sentences alone.
-        tokens: about how many it is to have; the first sentence stays in any case where none is wanted.
-        language: of the empty sentences, ``en`` or ``zh``.
-        wanted: words of the questions that need this turn: no cut takes the last sentence with one of them.
-        count: counts tokens.
-        draw: draws the sentences and their places.
+    No cut takes the last sentence with one of the words that are wanted; without any the first sentence stays.
     """
     starts = [0, *(span.start for span in sentences(answer)[1:]), len(answer)]
     texts = [answer[start:stop] for start, stop in pairwise(starts)]

@@ -6,7 +6,7 @@ import gzip
 import json
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -52,8 +52,7 @@ class Conversation:
     questions: tuple[Question, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Utterance:
+class Utterance(NamedTuple):
     """One message of a dialogue; ``shift`` says that a new topic begins with it."""
 
     role: str
@@ -61,8 +60,7 @@ class Utterance:
     shift: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Dialogue:
+class Dialogue(NamedTuple):
     """A dialogue with topic shifts; dialogues of equal ``topic`` are about the same thing."""
 
     name: str
@@ -70,8 +68,7 @@ class Dialogue:
     utterances: tuple[Utterance, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class TopicSet:
+class TopicSet(NamedTuple):
     """A data set of dialogues: its name, its file under ``topics/``, its language (``en`` or ``zh``)."""
 
     name: str
@@ -79,8 +76,7 @@ class TopicSet:
     language: str
 
 
-@dataclass(frozen=True, slots=True)
-class MemoryQuery:
+class MemoryQuery(NamedTuple):
     """A dialogue that one of its user's memories belongs to: the user's turns, oldest first, and the memories' ids."""
 
     user: str
@@ -149,12 +145,14 @@ def topic_sets(folder: Path) -> list[TopicSet]:
 
 def read_dialogues(path: Path) -> list[Dialogue]:
     """Return the dialogues of a file of topic shifts; one without a topic of its own is a topic by itself."""
-    return [_dialogue(row) for row in read_jsonl(path)]
-
-
-def _dialogue(row: dict[str, Any]) -> Dialogue:
-    utterances = tuple(Utterance(each["role"], each["text"], bool(each["shift"])) for each in row["utts"])
-    return Dialogue(str(row["id"]), str(row.get("topic", row["id"])), utterances)
+    return [
+        Dialogue(
+            str(row["id"]),
+            str(row.get("topic", row["id"])),
+            tuple(Utterance(each["role"], each["text"], bool(each["shift"])) for each in row["utts"]),
+        )
+        for row in read_jsonl(path)
+    ]
 
 
 def as_blocks(utterances: Sequence[Utterance]) -> list[Block]:
@@ -178,11 +176,7 @@ def _joined(first: str, second: str) -> str:
 
 
 def read_memories(folder: Path) -> tuple[dict[str, list[Block]], list[MemoryQuery]]:
-    """Return by user the memories as blocks of one message, and the queries.
-
-    Args:
-        folder: holds ``madial_zh_memories.jsonl`` and ``madial_zh_queries_dev.jsonl``.
-    """
+    """Return by user the memories as blocks of one message, and the queries."""
     memories: dict[str, list[Block]] = {}
     for row in read_jsonl(folder / "madial_zh_memories.jsonl"):
         memories.setdefault(str(row["user"]), []).append(Block((str(row["id"]),), row["event"], ""))

@@ -11,7 +11,6 @@ is 1 if one stays above it.
 
 from __future__ import annotations
 
-import argparse
 import importlib
 import inspect
 import json
@@ -25,12 +24,11 @@ from contextlib import suppress
 from functools import partial
 from io import BytesIO
 from itertools import groupby
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import gatekeeper_core
 from benchmarks.corpus import generate_turns
-from benchmarks.report import SEED, commit, print_table, write_json
+from benchmarks.report import SEED, report, simple_options
 from gatekeeper_chat.stream import events
 from gatekeeper_core import (
     ContextBuilder,
@@ -46,8 +44,6 @@ from gatekeeper_core import (
     select_history,
 )
 from gatekeeper_formats.reading import read_conversation
-
-__all__ = ["Case", "Growth", "cases", "growth", "main"]
 
 LIMIT = 1.2
 _LEAST_SECONDS = 0.002
@@ -118,14 +114,7 @@ _OF_TEXT: dict[str, Callable[[str], object]] = {
 
 
 class Case(NamedTuple):
-    """One function with one kind of input.
-
-    Attributes:
-        name: of the function.
-        kind: of the input.
-        unit: what the size counts: ``characters`` or ``messages``.
-        make: gives, for a source of randomness and a size, the call to be timed; it may prepare what is not.
-    """
+    """One function with one kind of input; ``make`` gives, for a source of randomness and a size, the timed call."""
 
     name: str
     kind: str
@@ -163,20 +152,14 @@ def _found() -> Iterator[Case]:
             others = [each for each in parameters if each.default is each.empty and each.kind == each.KEYWORD_ONLY]
             if len(needed) != 1 or others:
                 continue
-            yield from _cases_of(f"{info.name.removeprefix('gatekeeper_core.')}.{name}", function, needed[0])
-
-
-def _cases_of(name: str, function: Callable[[Any], object], annotation: str) -> Iterator[Case]:
-    if annotation in _OF_TEXT:
-        for kind, text in TEXTS.items():
-            yield Case(name, kind, "characters", partial(_bound, function, partial(_argument, annotation, text)))
-    elif annotation in ("Iterable[Message]", "Sequence[Message]", "tuple[Message, ...]"):
-        for kind, make in (("talk", _messages), ("a run of tools", _run)):
-            yield Case(name, kind, "messages", partial(_bound, function, make))
-
-
-def _argument(annotation: str, text: Text, rng: random.Random, size: int) -> object:
-    return _OF_TEXT[annotation](text(rng, size))
+            named, annotation = f"{info.name.removeprefix('gatekeeper_core.')}.{name}", needed[0]
+            if of_text := _OF_TEXT.get(annotation):
+                for kind, text in TEXTS.items():
+                    make = lambda rng, size, text=text, of_text=of_text: of_text(text(rng, size))  # noqa: E731
+                    yield Case(named, kind, "characters", partial(_bound, function, make))
+            elif annotation in ("Iterable[Message]", "Sequence[Message]", "tuple[Message, ...]"):
+                for kind, messages in (("talk", _messages), ("a run of tools", _run)):
+                    yield Case(named, kind, "messages", partial(_bound, function, messages))
 
 
 def _bound(
@@ -201,25 +184,14 @@ def _run(rng: random.Random, size: int) -> tuple[Message, ...]:
     return tuple(made)
 
 
-def _gatekeeper(rng: random.Random, size: int) -> ContextGatekeeper:
-    gatekeeper = ContextGatekeeper()
-    gatekeeper.sync(
-        [(turn.user, turn.assistant) for turn in generate_turns(max(1, size // 2), seed=rng.randrange(9999))]
-    )
-    return gatekeeper
+def _pairs(rng: random.Random, size: int) -> list[tuple[str, str]]:
+    return [(turn.user, turn.assistant) for turn in generate_turns(max(1, size // 2), seed=rng.randrange(9999))]
 
 
 def _select(rng: random.Random, size: int) -> Callable[[], object]:
-    return partial(_gatekeeper(rng, size).select, "Which port did we say, and why? 我们说的是哪个端口？")
-
-
-def _sync(rng: random.Random, size: int) -> Callable[[], object]:
-    turns = generate_turns(max(1, size // 2), seed=rng.randrange(9999))
-    return partial(ContextGatekeeper().sync, [(turn.user, turn.assistant) for turn in turns])
-
-
-def _build(rng: random.Random, size: int) -> Callable[[], object]:
-    return partial(ContextBuilder().build, Thread("t", _messages(rng, size)), "Which port?", "Be brief.")
+    gatekeeper = ContextGatekeeper()
+    gatekeeper.sync(_pairs(rng, size))
+    return partial(gatekeeper.select, "Which port did we say, and why? 我们说的是哪个端口？")
 
 
 def _build_again(rng: random.Random, size: int) -> Callable[[], object]:
@@ -228,27 +200,19 @@ def _build_again(rng: random.Random, size: int) -> Callable[[], object]:
     return partial(builder.build, thread, "And the host?", "Be brief.")
 
 
-def _history(rng: random.Random, size: int) -> Callable[[], object]:
-    return partial(select_history, _messages(rng, size), gatekeeper=ContextGatekeeper())
-
-
-def _dicts(rng: random.Random, size: int) -> Callable[[], object]:
-    return partial(read_messages, [message.to_dict() for message in _messages(rng, size)])
-
-
-def _append(rng: random.Random, size: int) -> Callable[[], object]:
-    return partial(InMemoryStore().append_messages, "acme", "t", _messages(rng, size))
-
-
 def _memories(rng: random.Random, size: int) -> Callable[[], object]:
     memory, scope = LongTermMemory(InMemoryStore()), MemoryScope("acme", "ann")
-    for turn in generate_turns(max(1, size // 2), seed=rng.randrange(9999)):
-        memory.add(scope, turn.user, category="fact")
+    for user, _ in _pairs(rng, size):
+        memory.add(scope, user, category="fact")
     return partial(memory.search, scope, "Which port did we say? 哪个端口？")
 
 
+def _dicts(rng: random.Random, size: int) -> list[dict[str, Any]]:
+    return [message.to_dict() for message in _messages(rng, size)]
+
+
 def _read_file(rng: random.Random, size: int) -> Callable[[], object]:
-    written = json.dumps([message.to_dict() for message in _messages(rng, size)])
+    written = json.dumps(_dicts(rng, size))
     return lambda: read_conversation(BytesIO(written.encode()), name="chat.json")
 
 
@@ -258,29 +222,29 @@ def _stream(piece: int, rng: random.Random, size: int) -> Callable[[], object]:
 
 
 _KEPT: dict[str, Callable[[random.Random, int], Callable[[], object]]] = {
-    "ContextBuilder.build, first": _build,
+    "ContextBuilder.build, first": lambda rng, size: partial(
+        ContextBuilder().build, Thread("t", _messages(rng, size)), "Which port?", "Be brief."
+    ),
     "ContextBuilder.build, again": _build_again,
     "ContextGatekeeper.select": _select,
-    "ContextGatekeeper.sync": _sync,
-    "InMemoryStore.append_messages": _append,
+    "ContextGatekeeper.sync": lambda rng, size: partial(ContextGatekeeper().sync, _pairs(rng, size)),
+    "InMemoryStore.append_messages": lambda rng, size: partial(
+        InMemoryStore().append_messages, "acme", "t", _messages(rng, size)
+    ),
     "LongTermMemory.search": _memories,
     "read_conversation": _read_file,
-    "read_messages": _dicts,
-    "select_history": _history,
+    "read_messages": lambda rng, size: partial(read_messages, _dicts(rng, size)),
+    "select_history": lambda rng, size: partial(select_history, _messages(rng, size), gatekeeper=ContextGatekeeper()),
 }
-
-
-def _kept() -> Iterator[Case]:
-    """Yield what users hold objects for, and what reads messages as they are stored and sent."""
-    for name, make in _KEPT.items():
-        yield Case(name, "talk", "messages", make)
-    for told, piece in (("whole", 2**20), ("by 64 bytes", 64)):
-        yield Case("chat events", f"one line, {told}", "characters", partial(_stream, piece))
+"""What users hold objects for, and what reads messages as they are stored and sent."""
 
 
 def cases() -> list[Case]:
     """Return all cases, by the name of their function."""
-    return sorted([*_found(), *_kept()], key=lambda case: case.name)
+    kept = [Case(name, "talk", "messages", make) for name, make in _KEPT.items()]
+    for told, piece in (("whole", 2**20), ("by 64 bytes", 64)):
+        kept.append(Case("chat events", f"one line, {told}", "characters", partial(_stream, piece)))
+    return sorted([*_found(), *kept], key=lambda case: case.name)
 
 
 def growth(case: Case, *, seed: int = SEED, size: int | None = None) -> Growth:
@@ -307,35 +271,33 @@ def growth(case: Case, *, seed: int = SEED, size: int | None = None) -> Growth:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure, print a row for each function, write JSON if asked to."""
-    commit()
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = simple_options(__doc__)
     parser.add_argument("--only", default="", help="functions whose name holds this")
     parser.add_argument("--limit", type=float, default=LIMIT, help=f"the greatest exponent ({LIMIT})")
-    parser.add_argument("--markdown", action="store_true", help="print a Markdown table, for a page")
-    parser.add_argument("--json", type=Path, help="also write the figures here")
     options = parser.parse_args(arguments)
     rows, above = [], 0
     for name, same in groupby((case for case in cases() if options.only in case.name), key=lambda case: case.name):
-        worst: tuple[float, Case, Growth] | None = None
-        for case in same:
-            grown = growth(case)
-            first = grown.size
-            for again in (1, 2):
-                if (grown.exponent or 0) > options.limit:
-                    print(f"{name}, {case.kind}, from {grown.size}: {grown.exponent:.2f}", file=sys.stderr, flush=True)
-                    once_more = growth(case, seed=SEED + again, size=first << again)
-                    grown = min(grown, once_more, key=lambda each: each.exponent or 0)
-            if worst is None or (grown.exponent or 0) > worst[0]:
-                worst = grown.exponent or 0, case, grown
-        if worst:
-            exponent, case, grown = worst
-            above += exponent > options.limit
-            told = "-" if grown.exponent is None else f"{exponent:.2f}"
-            row = {"function": name, "worst with": case.kind, "size": grown.size, "unit": case.unit}
-            rows.append({**row, "ms": f"{1e3 * grown.seconds:.1f}", "exponent": told})
-    print_table(f"Growth of CPU time, commit {commit()}", rows, markdown=options.markdown)
-    write_json(options.json, "doubling", {"limit": options.limit, "seed": SEED}, {"growth": rows})
+        case, grown = max(
+            ((case, _settled(case, options.limit)) for case in same), key=lambda each: each[1].exponent or 0
+        )
+        above += (grown.exponent or 0) > options.limit
+        told = "-" if grown.exponent is None else f"{grown.exponent:.2f}"
+        row = {"function": name, "worst with": case.kind, "size": grown.size, "unit": case.unit}
+        rows.append({**row, "ms": f"{1e3 * grown.seconds:.1f}", "exponent": told})
+    report(options, "doubling", {"growth": rows})
     return 1 if above else 0
+
+
+def _settled(case: Case, limit: float) -> Growth:
+    """Return the growth of a case, measured again from larger sizes on where it is above the limit."""
+    grown = growth(case)
+    first = grown.size
+    for again in (1, 2):
+        if (grown.exponent or 0) > limit:
+            print(f"{case.name}, {case.kind}, from {grown.size}: {grown.exponent:.2f}", file=sys.stderr, flush=True)
+            once_more = growth(case, seed=SEED + again, size=first << again)
+            grown = min(grown, once_more, key=lambda each: each.exponent or 0)
+    return grown
 
 
 if __name__ == "__main__":

@@ -18,17 +18,9 @@ if TYPE_CHECKING:
 
     Encode = Callable[[list[str]], Any]
 
-__all__ = ["MINI_LM", "MULTILINGUAL", "SentenceModel", "kept_vectors"]
-
 
 class SentenceModel:
-    """An embedding model that is loaded when it first meets a new text; an ``Embedder`` like any other.
-
-    Args:
-        name: of the model.
-        packages: what must be installed for it.
-        load: returns the function from texts to vectors of length 1.
-    """
+    """An embedding model that is loaded when it first meets a new text; an ``Embedder`` like any other."""
 
     def __init__(self, name: str, packages: tuple[str, ...], load: Callable[[], Encode]) -> None:
         self.name = name
@@ -46,7 +38,7 @@ class SentenceModel:
         """Return one normalised vector for each text, as the rows of an array."""
         import numpy as np
 
-        keys = [_key(text) for text in texts]
+        keys = [hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest() for text in texts]
         new = {key: text for key, text in zip(keys, texts, strict=True) if key not in self.vectors}
         if new:
             self._encode = self._encode or self._load()
@@ -103,7 +95,3 @@ def kept_vectors(path: Path | None) -> Iterator[None]:
                     columns[f"{model.name}, vectors"] = np.stack([*model.vectors.values()])
             with path.open("wb") as out:
                 np.savez(out, **columns)
-
-
-def _key(text: str) -> str:
-    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.data import read_locomo
-from benchmarks.report import SEED, print_table, write_json
+from benchmarks.report import SEED, print_table, report, simple_options
 from gatekeeper_chat import ChatClient, ChatConfig
 from gatekeeper_core.errors import GatekeeperError
 from gatekeeper_core.messages import Message
@@ -88,7 +88,7 @@ def rows_of(verdicts: Verdicts, answers: dict[TurnId, str]) -> list[dict[str, An
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = simple_options(__doc__)
     for name, said in (("--data", "folder of the data"), ("--base-url", "address"), ("--model", "its name")):
         parser.add_argument(name, default="", help=said)
     parser.add_argument("--key-env", default="EVAL_KEY", help="the environment variable that holds the key")
@@ -100,7 +100,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--dry-run", action="store_true", help="say what it would cost, and send nothing")
     parser.add_argument("--yes", action="store_true", help="send the requests")
     parser.add_argument("--max-dollars", type=float, help="send requests up to this")
-    parser.add_argument("--json", type=Path, help="also write the figures here")
     given = parser.parse_args(arguments)
     if missing := _missing(given):
         print(f"LoCoMo was not run. It needs {'; '.join(missing)}", file=sys.stderr)
@@ -121,11 +120,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         asker = Asker(HttpModel(client), ledger, config, prices=prices, max_dollars=given.max_dollars)
         verdicts = evaluate(prompts, config, asker, jobs=given.jobs, prices=prices)
     shares = [{"outcome": name, **verdicts.share(name).to_dict()} for name in ("better", "equal", "worse")]
-    print_table("the selection against everything", shares)
-    rows = rows_of(verdicts, answers)
-    print_table("answers", rows)
-    settings = {**config.to_dict(), "questions": given.questions}
-    write_json(given.json, "eval_locomo", settings, {"verdicts": shares, "answers": rows})
+    report(given, "eval_locomo", {"the selection against everything": shares, "answers": rows_of(verdicts, answers)})
     return int(verdicts.stopped)
 
 

@@ -2,16 +2,13 @@
 
 A search of memories, an embedder, a model that summarises, one that extracts, and a compressor of tool results fail in
 turn, each behind its protocol as a network service would be; a store of records, called directly, raises or lies. Each
-fault gets a builder of its own, and so many builds of one thread in a row. Beside it stands a builder that awaits: it
-asks for the same things one after the other, as long as each takes, and then builds the same prompt; where something
-never returns it has no time, and where something raises it has no prompt.
-
-Times are of the wall clock: a build waits, it does not work.
+fault gets a builder of its own, and so many builds of one thread in a row. Beside it a builder awaits: it asks for the
+same things one after the other, as long as each takes, and then builds the same prompt; where something never returns
+it has no time, and where something raises it has no prompt. Times are of the wall clock: a build waits.
 """
 
 from __future__ import annotations
 
-import argparse
 import itertools
 import statistics
 import sys
@@ -19,10 +16,9 @@ import threading
 import time
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from benchmarks.report import commit, print_table, write_json
+from benchmarks.report import report, simple_options
 from gatekeeper_core.context.memory.memory import LongTermMemory
 from gatekeeper_core.context.prompt.budget import ContextBuilderConfig
 from gatekeeper_core.context.prompt.builder import ContextBuilder
@@ -36,52 +32,39 @@ from gatekeeper_core.storage.sqlite import InMemoryStore
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-__all__ = ["NEVER", "Away", "Fault", "Timed", "awaited", "faults", "main", "row_of", "talk", "timed"]
-
 QUESTION = "Which tea shall I buy? 我该买什么茶？"
 NEVER = "never"
-
 _SCOPE = MemoryScope("default", "ann")
 
 
-class Away:
-    """A store behind a protocol, not in this process; ``instead`` takes the place of some of its methods."""
+class Remote:
+    """A store behind its protocol, as one over a network is: not in this process.
 
-    def __init__(
-        self, inner: Any, before: Callable[[], object] | None = None, **instead: Callable[..., object]
-    ) -> None:
-        self._inner = inner
-        self._before = before
-        self._instead = instead
+    Args:
+        inner: the store that it is where nothing is wrong.
+        before: called before each method.
+        instead: by name, what takes the place of a method.
+    """
+
+    def __init__(self, inner: Any, before: Callable[[], object] | None = None, **instead: Callable[..., Any]) -> None:
+        self._inner, self._before, self._instead = inner, before, instead
 
     def __getattr__(self, name: str) -> Any:
         if name == "is_in_process":
             raise AttributeError(name)
         method = self._instead.get(name) or getattr(self._inner, name)
 
-        def asked(*arguments: Any, **named: Any) -> Any:
+        def called(*arguments: Any, **named: Any) -> Any:
             if self._before:
                 self._before()
             return method(*arguments, **named)
 
-        return asked
+        return called
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fault:
-    """What is wrong around a build; None: nothing.
-
-    Attributes:
-        store: happens before each call to the store of records.
-        records: methods of that store that do something else.
-        search: happens before each call to the store of memories.
-        memories: methods of that store that do something else.
-        embedder: gives vectors.
-        summarizer: writes summaries.
-        extractor: finds what is worth remembering.
-        compressor: makes tool results smaller.
-        ends: whether one that awaits comes to an end.
-    """
+    """What is wrong around a build: calls before each call to a store, methods of it, models; None: nothing."""
 
     store: Callable[[], object] | None = None
     records: dict[str, Callable[..., Any]] | None = None
@@ -91,7 +74,6 @@ class Fault:
     summarizer: Callable[..., Any] | None = None
     extractor: Callable[..., Any] | None = None
     compressor: Callable[..., Any] | None = None
-    ends: bool = True
 
 
 def _raises(*_: object, **__: object) -> Any:
@@ -111,50 +93,40 @@ def _million(*_: object, **__: object) -> Any:
 
 
 def faults(sleep: Callable[..., Any], hang: Callable[..., Any]) -> dict[str, Fault]:
-    """Return the faults by name, the first one being none.
+    """Return the faults by name, the first one being none; ``sleep`` returns late, ``hang`` not as long as it lasts."""
 
-    Args:
-        sleep: a call that returns late.
-        hang: a call that does not return as long as the benchmark runs.
-    """
+    def late(answer: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*arguments: Any) -> Any:
+            sleep()
+            return answer(*arguments)
 
-    def embeds(texts: Sequence[str]) -> list[list[float]]:
-        sleep()
-        return _vectors(texts)
-
-    def summarises(*_: object) -> str:
-        sleep()
-        return "tea"
-
-    def compresses(message: Message, _: object) -> str:
-        sleep()
-        return message.text[:80]
+        return call
 
     damaged = {"load_record": lambda *_: DerivedRecord("{", 3, 1)}
     return {
         "nothing (healthy)": Fault(),
         "search sleeps": Fault(search=sleep),
-        "search never returns": Fault(search=hang, ends=False),
+        "search never returns": Fault(search=hang),
         "search raises": Fault(search=_raises),
         "search gives 10^6 hits": Fault(memories={"find_memories": _million}),
-        "embedder sleeps": Fault(embedder=embeds),
-        "embedder never returns": Fault(embedder=hang, ends=False),
+        "embedder sleeps": Fault(embedder=late(_vectors)),
+        "embedder never returns": Fault(embedder=hang),
         "embedder raises": Fault(embedder=_raises),
         "embedder gives NaN": Fault(embedder=lambda texts: [[float("nan")] * 3 for _ in texts]),
         "embedder gives other dimensions": Fault(embedder=lambda texts: [[1.0] * 3 for _ in texts]),
         "store raises": Fault(store=_raises),
         "store gives damaged records": Fault(records=damaged),
         "store conflicts for ever": Fault(records={"save_record": _conflicts}),
-        "summariser sleeps": Fault(summarizer=summarises),
-        "summariser never returns": Fault(summarizer=hang, ends=False),
+        "summariser sleeps": Fault(summarizer=late(lambda *_: "tea")),
+        "summariser never returns": Fault(summarizer=hang),
         "summariser raises": Fault(summarizer=_raises),
         "summariser gives nothing": Fault(summarizer=lambda *_: ""),
         "summariser gives ten times too much": Fault(summarizer=lambda *_: "tea " * 10_000),
-        "extractor never returns": Fault(extractor=hang, ends=False),
-        "compressor sleeps": Fault(compressor=compresses),
-        "compressor never returns": Fault(compressor=hang, ends=False),
+        "extractor never returns": Fault(extractor=hang),
+        "compressor sleeps": Fault(compressor=late(lambda message, _: message.text[:80])),
+        "compressor never returns": Fault(compressor=hang),
         "compressor raises": Fault(compressor=_raises),
-        "everything never returns": Fault(search=hang, summarizer=hang, extractor=hang, compressor=hang, ends=False),
+        "everything never returns": Fault(search=hang, summarizer=hang, extractor=hang, compressor=hang),
     }
 
 
@@ -172,59 +144,34 @@ def talk(turns: int) -> Thread:
     return Thread("talk", tuple(messages), user=_SCOPE.user)
 
 
-@dataclass(frozen=True, slots=True)
-class Timed:
-    """Builds in a row.
-
-    Attributes:
-        milliseconds: what each took; empty where the first one failed or never ended.
-        outcome: what there was in the place of times: ``never`` or the type of an error; "" where there are times.
-        misses: parts that were missing in any of them, in alphabetical order.
-    """
+class Timed(NamedTuple):
+    """Builds in a row: milliseconds of each, or ``never`` or an error in their place; parts missing in any of them."""
 
     milliseconds: tuple[float, ...]
     outcome: str = ""
     misses: tuple[str, ...] = ()
 
 
-class _Parts:
-    """The stores and models of one builder, with a fault."""
-
-    def __init__(self, fault: Fault) -> None:
-        memories = InMemoryStore()
-        LongTermMemory(memories, embedder=_vectors).add(_SCOPE, "I prefer green tea", category="user_preference")
-        self.fault = fault
-        self.store: Any = Away(InMemoryStore(), fault.store, **fault.records or {})
-        away: Any = Away(memories, fault.search, **fault.memories or {})
-        self.memory = LongTermMemory(away, embedder=fault.embedder)
-
-    def builder(self, timeout_ms: int) -> ContextBuilder:
-        """Return our builder with them."""
-        return ContextBuilder(
-            ContextBuilderConfig(call_timeout_ms=timeout_ms),
-            store=self.store,
-            memory=self.memory,
-            summarizer=self.fault.summarizer,
-            extractor=self.fault.extractor,
-            tool_results=self.fault.compressor,
-        )
-
-    def ask(self, thread: Thread) -> None:
-        """Ask for everything that the prompt is made of, one after the other, as long as each takes."""
-        for kind in ("constraints", "summary", "task"):
-            self.store.load_record(thread.tenant, thread.id, kind)
-        list(self.memory.search(_SCOPE, QUESTION))
-        if self.fault.summarizer:
-            self.fault.summarizer(thread.messages, None, 1000)
-        if self.fault.compressor:
-            for message in thread.messages:
-                if message.role == "tool":
-                    self.fault.compressor(message, ResultContext())
+def _stores(fault: Fault) -> tuple[Any, LongTermMemory]:
+    """Return the store of records and the memory of a builder."""
+    memories = InMemoryStore()
+    LongTermMemory(memories, embedder=_vectors).add(_SCOPE, "I prefer green tea", category="user_preference")
+    remote: Any = Remote(memories, fault.search, **fault.memories or {})
+    memory = LongTermMemory(remote, embedder=fault.embedder)
+    return Remote(InMemoryStore(), fault.store, **fault.records or {}), memory
 
 
 def timed(fault: Fault, thread: Thread, *, builds: int, timeout_ms: int) -> Timed:
     """Return what builds of our builder take."""
-    builder = _Parts(fault).builder(timeout_ms)
+    store, memory = _stores(fault)
+    builder = ContextBuilder(
+        ContextBuilderConfig(call_timeout_ms=timeout_ms),
+        store=store,
+        memory=memory,
+        summarizer=fault.summarizer,
+        extractor=fault.extractor,
+        tool_results=fault.compressor,
+    )
     took, misses = list[float](), set[str]()
     for _ in range(builds):
         start = time.perf_counter()
@@ -235,14 +182,19 @@ def timed(fault: Fault, thread: Thread, *, builds: int, timeout_ms: int) -> Time
 
 
 def awaited(fault: Fault, thread: Thread, *, builds: int) -> Timed:
-    """Return what builds take that await whatever they ask for."""
-    if not fault.ends:
-        return Timed((), NEVER)
-    parts, builder, took = _Parts(fault), ContextBuilder(), list[float]()
+    """Return what builds take that await whatever they ask for, one after the other."""
+    (store, memory), builder, took = _stores(fault), ContextBuilder(), list[float]()
     for _ in range(builds):
         start = time.perf_counter()
         try:
-            parts.ask(thread)
+            for kind in ("constraints", "summary", "task"):
+                store.load_record(thread.tenant, thread.id, kind)
+            list(memory.search(_SCOPE, QUESTION))
+            if fault.summarizer:
+                fault.summarizer(thread.messages, None, 1000)
+            for message in thread.messages:
+                if message.role == "tool" and fault.compressor:
+                    fault.compressor(message, ResultContext())
         except (ConnectionError, ConflictError) as error:
             return Timed((), type(error).__name__)
         builder.build(thread, QUESTION, "Be brief.", debug=False)
@@ -250,64 +202,44 @@ def awaited(fault: Fault, thread: Thread, *, builds: int) -> Timed:
     return Timed(tuple(took))
 
 
-def row_of(name: str, ours: Timed, healthy: Timed, other: Timed) -> dict[str, Any]:
-    """Return a fault as a row: times in milliseconds, and what they add to those of healthy builds."""
-    median = statistics.median(ours.milliseconds)
-    usual = statistics.median(healthy.milliseconds)
-    there = bool(other.milliseconds)
-    waited = statistics.median(other.milliseconds) if there else None
+def row_of(name: str, ours: Timed, other: Timed) -> dict[str, Any]:
+    """Return a fault as a row, in milliseconds."""
     return {
         "fault": name,
-        "median ms": median,
+        "median ms": statistics.median(ours.milliseconds),
         "worst ms": max(ours.milliseconds),
-        "median adds": median - usual,
-        "worst adds": max(ours.milliseconds) - max(healthy.milliseconds),
-        "median times healthy": median / usual,
         "missing": ", ".join(ours.misses) or "-",
-        "awaiting ms": waited if there else other.outcome,
-        "times ours": waited / median if waited is not None else None,
+        "awaiting ms": statistics.median(other.milliseconds) if other.milliseconds else other.outcome,
     }
-
-
-def _rows(thread: Thread, *, builds: int, timeout_ms: int, sleep_ms: int) -> list[dict[str, Any]]:
-    go, rows = threading.Event(), list[dict[str, Any]]()
-
-    def sleeps(*_: object, **__: object) -> None:
-        time.sleep(sleep_ms / 1000)
-
-    def hangs(*_: object, **__: object) -> None:
-        go.wait()
-
-    found = faults(sleeps, hangs)
-    ours: Callable[[Fault], Timed] = partial(timed, thread=thread, builds=builds, timeout_ms=timeout_ms)
-    ours(Fault())  # patterns and tables are made once
-    healthy = ours(Fault())
-    try:
-        for name, fault in found.items():
-            # What sleeps is awaited twice: it takes the same each time.
-            times = 2 if "sleeps" in name else builds
-            rows.append(row_of(name, ours(fault), healthy, awaited(fault, thread, builds=times)))
-    finally:
-        go.set()
-    return rows
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the faults, print the table, write JSON if asked to."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = simple_options(__doc__)
     parser.add_argument("--builds", type=int, default=20, help="builds in a row with each fault")
     parser.add_argument("--turns", type=int, default=40, help="turns of the thread")
     parser.add_argument("--timeout-ms", type=int, default=500, help="the limit of a build")
     parser.add_argument("--sleep-ms", type=int, default=2_000, help="how late what sleeps returns")
-    parser.add_argument("--markdown", action="store_true", help="print a Markdown table, for a page")
-    parser.add_argument("--json", type=Path, help="also write the figures here")
     chosen = parser.parse_args(arguments)
-    commit()
-    settings = {"builds": chosen.builds, "timeout_ms": chosen.timeout_ms, "sleep_ms": chosen.sleep_ms}
-    rows = _rows(talk(chosen.turns), **settings)
-    title = f"{chosen.builds} builds each, limit {chosen.timeout_ms} ms, what sleeps returns after {chosen.sleep_ms} ms"
-    print_table(title, rows, markdown=chosen.markdown)
-    write_json(chosen.json, "faults", {**settings, "turns": chosen.turns}, {"faults": rows})
+    go, rows, thread = threading.Event(), list[dict[str, Any]](), talk(chosen.turns)
+    ours: Callable[[Fault], Timed] = partial(timed, thread=thread, builds=chosen.builds, timeout_ms=chosen.timeout_ms)
+    ours(Fault())  # patterns and tables are made once
+
+    def sleeps(*_: object, **__: object) -> None:
+        time.sleep(chosen.sleep_ms / 1000)
+
+    def hangs(*_: object, **__: object) -> None:
+        go.wait()
+
+    try:
+        for name, fault in faults(sleeps, hangs).items():
+            # What sleeps is awaited twice: it takes the same each time.
+            builds = 2 if "sleeps" in name else chosen.builds
+            other = Timed((), NEVER) if NEVER in name else awaited(fault, thread, builds=builds)
+            rows.append(row_of(name, ours(fault), other))
+    finally:
+        go.set()
+    report(chosen, "faults", {"faults": rows})
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 """Fit the weights of ``TokenEstimator`` and write ``gatekeeper_core/data/token_profiles.tsv``.
 
 Run ``python -m benchmarks.fit_tokens --data DIR``, where ``DIR/tokens/segments_train.jsonl.gz`` holds ordinary texts of
-many kinds with their true counts under several tokenizers, and ``DIR/tokens/hard.jsonl.gz`` hard ones
-(``benchmarks.hard_texts``). For each tokenizer:
+many kinds with their true counts under several tokenizers, and ``DIR/tokens/hard.jsonl.gz`` hard ones: random strings,
+one-sided texts, scripts that ordinary texts hardly hold. For each tokenizer:
 
 * The relative error of each text is made small in the absolute sense (least squares, reweighted), each kind of text
   counting the same whatever the number of its texts.
@@ -31,8 +31,6 @@ import numpy as np
 
 from benchmarks.report import SEED
 from gatekeeper_core.token_estimate import CLASSES, WEIGHTS, class_counts
-
-__all__ = ["Segments", "left_out", "other_sources", "prompts", "read_segments"]
 
 PROFILES = ("cl100k", "o200k", "qwen", "deepseek", "llama3", "tekken")
 PULL = 0.003

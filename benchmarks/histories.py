@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from benchmarks.budget import counter
 from benchmarks.data import sampled
 from benchmarks.everyday import Method, Sent, ask, by_group, changes, cross_fitted
-from benchmarks.report import options, print_table, write_json
+from benchmarks.report import options, report
 from benchmarks.talks import GROUPS, SETS
 from gatekeeper_core import ContextGatekeeper, GatekeeperConfig, HistoryConfig, Message, select_history
 
@@ -31,13 +31,7 @@ SIZES = (0, 250, 500, 1000, 2000)
 
 
 class History(Method):
-    """A list of messages, selected from for each question.
-
-    Args:
-        count: the token counter.
-        trim: whether long messages are cut.
-        passthrough_below: as in ``HistoryConfig``.
-    """
+    """A list of messages, selected from for each question."""
 
     def __init__(self, count: Counter, *, trim: bool = True, passthrough_below: int = 0) -> None:
         gatekeeper = ContextGatekeeper(config=GatekeeperConfig(trim=trim), token_counter=count)
@@ -51,9 +45,7 @@ class History(Method):
 
     def send(self, question: Question) -> list[Sent]:
         view = select_history(
-            [*self._messages, Message("user", question.text)],
-            gatekeeper=self._gatekeeper,
-            config=self._config,
+            [*self._messages, Message("user", question.text)], gatekeeper=self._gatekeeper, config=self._config
         )
         cut = dict(view.replaced)
         return [self._sent(turn, cut) for turn in sorted(view.turns)]
@@ -85,10 +77,8 @@ def main() -> None:
     ways = {"whole messages": False, "cut": True}
     cut = [{"sent": name, **measured(talks, count, trim=trim)} for name, trim in ways.items()]
     passed = [{"everything below": size, **measured(talks, count, passthrough_below=size)} for size in SIZES]
-    tables = {"cuts": cut, "passthrough": passed}
-    print_table("Long messages of past turns", cut, markdown=chosen.markdown)
-    print_table("Everything is sent while the history is below so many tokens", passed, markdown=chosen.markdown)
-    write_json(chosen.json, "histories", {"counter": chosen.counter, "budget": BUDGET}, tables)
+    titles = ("Long messages of past turns", "Everything is sent while the history is below so many tokens")
+    report(chosen, "histories", dict(zip(titles, (cut, passed), strict=True)))
 
 
 if __name__ == "__main__":

@@ -1,9 +1,10 @@
-"""Long-term memory: does a search find the memories that a dialogue calls for, and stay silent where none is?
+"""Memory: does a search find the memories that a dialogue calls for, and stay silent where none is?
 
 Run ``python -m benchmarks.long_term_memory --data DIR``, where ``DIR/memory`` holds Chinese memories of two users and
-dialogues with their gold memories. Each memory is added to a ``LongTermMemory``, each user is a scope of their own. The
-query is the last user turn of the dialogue, alone or with the user turns before it. R@k is the mean over dialogues of
-(gold memories among the first k / gold memories), in per cent; nothing is cut off by a threshold.
+dialogues with their gold memories. Each memory is added to a ``LongTermMemory``, each user is a scope of their own;
+beside it the scores of the selection, with each memory as a turn, and named peers. The query is the last user turn of
+the dialogue, alone or with the user turns before it. R@k is the mean over dialogues of (gold memories among the first k
+/ gold memories), in per cent; nothing is cut off by a threshold.
 
 ``--thresholds`` shows what a threshold keeps, by words and with the library's own embedder (extra ``meaning``): how
 often one of the first three hits of the last turn is a gold memory, which share of those hits is gold, and how often an
@@ -17,12 +18,17 @@ from typing import TYPE_CHECKING, Any
 
 from benchmarks.data import TOPIC_SETS, read_dialogues, read_memories, sampled
 from benchmarks.embedding import MULTILINGUAL, kept_vectors
-from benchmarks.memory import DEPTHS, VARIANTS, asked, measure, peer
-from benchmarks.peers import NOT_INSTALLED, missing
-from benchmarks.report import options, print_table, write_json
+from benchmarks.peers import NOT_INSTALLED, PEERS, missing
+from benchmarks.report import options, report
+from gatekeeper_core import GatekeeperConfig
 from gatekeeper_core.context.memory.memory import LongTermMemory
 from gatekeeper_core.context.memory.search import MemoryConfig
 from gatekeeper_core.embedding import embed
+from gatekeeper_core.selection import meaning
+from gatekeeper_core.selection.anchors import count_terms
+from gatekeeper_core.selection.index import TurnIndex
+from gatekeeper_core.selection.meaning import Asked, TurnVectors, excerpt
+from gatekeeper_core.selection.retrieval import expand_query, read_query, score_turns
 from gatekeeper_core.storage.base import MemoryScope
 from gatekeeper_core.storage.sqlite import InMemoryStore
 from gatekeeper_core.vectors import cosine
@@ -32,17 +38,87 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from benchmarks.data import Block, MemoryQuery
+    from gatekeeper_core.encoder import TextEncoder
 
     Row = dict[str, Any]
     Memories = Mapping[str, Sequence[Block]]
     Embedding = Callable[[Sequence[str]], Any]
+    Ranker = Callable[[MemoryQuery, tuple[str, ...]], list[int]]
+    """Takes a dialogue and the user turns that make the query, oldest first; returns memories, best first."""
 
-OURS = "LongTermMemory"
-WITH_MEANING = "LongTermMemory, MeaningEmbedder"
-NAMED_PEERS = ("bm25s + stop words + stemming", "MiniLM")
+OURS, WITH_MEANING = "LongTermMemory", "LongTermMemory, MeaningEmbedder"
+SELECTION = "context-gatekeeper"
+DEPTHS = (5, 10)
+VARIANTS = ("last turn", "with earlier turns")
 THRESHOLDS = (0.4, 0.5, 0.55, 0.6, 0.61, 0.62, 0.64, 0.66, 0.7)
 UNRELATED_A_SET = 150
 SHOWN = 3
+
+
+class MemoryIndex:
+    """The memories of one user as the selection ranks them: one turn a memory.
+
+    With an encoder, nearness in meaning counts as well; its question is the turns, line by line.
+    """
+
+    def __init__(self, memories: Sequence[Block], encoder: TextEncoder | None = None) -> None:
+        self._texts = [(memory.user, memory.assistant) for memory in memories]
+        self._index, self._encoder, self._vectors = TurnIndex(), encoder, TurnVectors()
+        for user, assistant in self._texts:
+            self._index.add(count_terms(user), count_terms(assistant), texts=(user, assistant))
+        self._vectors.extend(len(self._texts))
+        if encoder:
+            for at, vector in enumerate(encoder.encode([excerpt(*texts) for texts in self._texts]).vectors):
+                if vector:
+                    self._vectors.put(at, vector)
+
+    def rank(self, question: str) -> list[int]:
+        """Return positions of memories, best first; what shares nothing is left out."""
+        query = expand_query(read_query(question, self._index), self._index)
+        config, texts = GatekeeperConfig().retrieval, self._texts.__getitem__
+        near = self._meaning(question)
+        scores = score_turns(query, self._index, config=config, depth=max(DEPTHS), texts=texts, meaning=near)
+        return [score.turn_id for score in scores]
+
+    def _meaning(self, question: str) -> meaning.Meaning | None:
+        if self._encoder is None or self._encoder.calibration is None:
+            return None
+        (vector,), missed = self._encoder.encode_query(excerpt(question))
+        mean, deviation = self._encoder.calibration
+        return meaning.Meaning(Asked(self._encoder.name, vector, mean, deviation, missed), self._vectors)
+
+
+def measure(memories: Memories, queries: Sequence[MemoryQuery], rank: Ranker, variant: str) -> Row:
+    """Return R@k for one method and variant."""
+    sums = dict.fromkeys(DEPTHS, 0.0)
+    for query in queries:
+        turns = query.turns if variant == VARIANTS[1] else query.turns[-1:]
+        ranked = [memories[query.user][at].ids[0] for at in rank(query, turns)]
+        for depth in DEPTHS:
+            sums[depth] += recall_at(ranked, query.gold, depth)
+    return {f"R@{depth}": 100 * total / max(1, len(queries)) for depth, total in sums.items()}
+
+
+def recall_at(ranked: Sequence[str], gold: Sequence[str], depth: int) -> float:
+    """Return which share of the gold memories stands among the first, 0..1."""
+    return len(set(ranked[:depth]) & set(gold)) / len(set(gold))
+
+
+def selection(memories: Memories, encoder: TextEncoder | None = None) -> Ranker:
+    """Return how the scores of the selection rank."""
+    indexes = {user: MemoryIndex(blocks, encoder) for user, blocks in memories.items()}
+    return lambda query, turns: indexes[query.user].rank("\n".join(turns))
+
+
+def peer(memories: Memories, name: str) -> Ranker:
+    """Return how a named peer ranks; its question is the turns, line by line."""
+    peers = {user: PEERS[name](blocks) for user, blocks in memories.items()}
+    return lambda query, turns: peers[query.user].rank("\n".join(turns))
+
+
+def oracle(memories: Memories) -> Ranker:
+    """Return a ranking that knows the gold memories."""
+    return lambda query, _: [at for at, block in enumerate(memories[query.user]) if block.ids[0] in query.gold]
 
 
 def remembered(memories: Memories, embedder: Embedding | None = None) -> LongTermMemory:
@@ -55,29 +131,33 @@ def remembered(memories: Memories, embedder: Embedding | None = None) -> LongTer
     return memory
 
 
-def ours(memories: Memories, embedder: Embedding | None = None) -> dict[str, Any]:
-    """Return by user how a search ranks: positions of memories, best first."""
+def _hits(memory: LongTermMemory, user: str, turns: Sequence[str], limit: int = max(DEPTHS)) -> list[tuple[float, int]]:
+    """Return the similarity and the position of each memory that a search finds, best first."""
+    scope = MemoryScope("benchmark", user)
+    hits = memory.search(scope, turns[-1], before=turns[:-1], limit=limit, min_similarity=0)
+    return [(hit.similarity, int((hit.memory.key or "").removeprefix("event "))) for hit in hits]
+
+
+def ours(memories: Memories, embedder: Embedding | None = None) -> Ranker:
+    """Return how a search ranks."""
     memory = remembered(memories, embedder)
-
-    def ranking(user: str) -> Callable[[Sequence[str], MemoryQuery], list[int]]:
-        def rank(turns: Sequence[str], _query: MemoryQuery) -> list[int]:
-            hits = memory.search(
-                MemoryScope("benchmark", user), turns[-1], before=turns[:-1], limit=max(DEPTHS), min_similarity=0
-            )
-            return [int((hit.memory.key or "").removeprefix("event ")) for hit in hits]
-
-        return rank
-
-    return {user: ranking(user) for user in memories}
+    return lambda query, turns: [at for _, at in _hits(memory, query.user, turns)]
 
 
 def run(memories: Memories, queries: Sequence[MemoryQuery], *, peers: bool) -> list[Row]:
     """Return R@k by method and variant."""
-    rankers: dict[str, Any] = {}
-    for name in NAMED_PEERS if peers else ():
+    rankers: dict[str, Ranker | None] = {}
+    for name in PEERS if peers else ():
         rankers[name] = None if missing(name) else peer(memories, name)
-    rankers[OURS] = ours(memories)
+    rankers |= {SELECTION: selection(memories), OURS: ours(memories)}
     rankers[WITH_MEANING] = None if MULTILINGUAL.is_missing else ours(memories, _meaning())
+    if peers:
+        rankers["oracle"] = oracle(memories)
+    return rows(memories, queries, rankers)
+
+
+def rows(memories: Memories, queries: Sequence[MemoryQuery], rankers: Mapping[str, Ranker | None]) -> list[Row]:
+    """Return R@k by method and variant; None stands for a method that is not installed."""
     return [
         {"method": name, "query": NOT_INSTALLED}
         if rank is None
@@ -124,15 +204,10 @@ def threshold_rows(
     memory, users = remembered(memories, embedder), list(memories)
     called: list[list[tuple[float, bool]]] = []
     for query in queries:
-        hits = memory.search(
-            MemoryScope("benchmark", query.user), asked(query, VARIANTS[0])[-1], limit=SHOWN, min_similarity=0
-        )
-        ids = [memories[query.user][int((hit.memory.key or "").removeprefix("event "))].ids[0] for hit in hits]
-        called.append([(hit.similarity, each in query.gold) for hit, each in zip(hits, ids, strict=True)])
-    best = []
-    for at, text in enumerate(others):
-        found = memory.search(MemoryScope("benchmark", users[at % len(users)]), text, limit=1, min_similarity=0)
-        best.append(found[0].similarity if found else 0.0)
+        hits = _hits(memory, query.user, query.turns[-1:], SHOWN)
+        called.append([(similarity, memories[query.user][at].ids[0] in query.gold) for similarity, at in hits])
+    found = [_hits(memory, users[at % len(users)], [text], 1) for at, text in enumerate(others)]
+    best = [hits[0][0] if hits else 0.0 for hits in found]
     return [_kept(threshold, called, best) for threshold in THRESHOLDS]
 
 
@@ -156,18 +231,18 @@ def main() -> None:
     memories, queries = read_memories(chosen.data / "memory")
     if chosen.thresholds:
         others, title = unrelated(chosen.data), "What a threshold keeps, per cent"
-        rows = [{"by": "words", **row} for row in threshold_rows(memories, queries, others)]
+        table = [{"by": "words", **row} for row in threshold_rows(memories, queries, others)]
         if not MULTILINGUAL.is_missing:
             found = threshold_rows(memories, queries, others, _meaning())
-            rows += [{"by": "words, MeaningEmbedder", **row} for row in found]
+            table += [{"by": "words, MeaningEmbedder", **row} for row in found]
             print(f"MeaningEmbedder: related_cosine {related_cosine(memories, others, _meaning()) or 0.0:.3f}\n")
     else:
-        title = "Long-term memory: recall of gold memories, per cent"
+        title = "Recall of gold memories, per cent"
         with kept_vectors(chosen.vectors):
-            rows = run(memories, queries, peers=not chosen.ours_only)
-    print_table(title, rows, markdown=chosen.markdown)
-    print(f"\n{len(queries)} dialogues, {sum(map(len, memories.values()))} memories of {len(memories)} users")
-    write_json(chosen.json, "long_term_memory", {"queries": len(queries)}, {"long_term_memory": rows})
+            table = run(memories, queries, peers=not chosen.ours_only)
+    report(
+        chosen, "long_term_memory", {title: table}, dialogues=len(queries), memories=sum(map(len, memories.values()))
+    )
 
 
 if __name__ == "__main__":

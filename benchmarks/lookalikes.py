@@ -34,20 +34,25 @@ def main() -> None:
     paths = parser.parse_args()
     text = paths.confusables.read_text(encoding="utf-8-sig")
     version = next(line.removeprefix("# Version: ") for line in text.splitlines() if "Version:" in line)
-    confusables = {_text(source): _text(target) for source, target in _rows(text)}
+    looks = {_text(source): _text(target) for source, target in _rows(text)}
     rows: dict[str, str] = defaultdict(str, {})
     for source, target in sorted(_SAME.items()):
         rows[target] += source
     for char in map(chr, range(0x80, sys.maxunicode + 1)):
-        target = _target(char, confusables)
+        seen = _folded("".join(looks.get(one, one) for one in _folded(char)))
+        target = "".join(_SAME.get(one, one) for one in seen)
         is_listed = _folded(char) == char if target.isalnum() else len(target) == 1
         if is_listed and _IN_MARKS.issuperset(target):
             rows[target] += char
-    blanks = "".join(
-        sorted(char for char in _ignorable(paths.properties) if unicodedata.category(char)[0] not in "CMZ")
+    ignorable = set[str]()
+    for codes, name in _rows(paths.properties.read_text(encoding="utf-8")):
+        if name == "Default_Ignorable_Code_Point":
+            first, _, last = codes.partition("..")
+            ignorable.update(map(chr, range(int(first, 16), int(last or first, 16) + 1)))
+    rows["blank"] = "".join(sorted(each for each in ignorable if unicodedata.category(each)[0] not in "CMZ")) + chr(
+        0x2800
     )
     print(_HEAD.format(version=version))
-    rows["blank"] = blanks + chr(0x2800)
     for target, sources in sorted(rows.items(), key=lambda row: (row[0] != "blank", row[0])):
         print(f"{target}\t{ascii(sources)[1:-1]}")
 
@@ -68,19 +73,6 @@ def _folded(text: str) -> str:
     """Return a text decomposed, its case folded, without marks."""
     folded = unicodedata.normalize("NFKD", text).casefold()
     return "".join(char for char in folded if unicodedata.category(char)[0] not in "CMZ")
-
-
-def _target(char: str, confusables: dict[str, str]) -> str:
-    looks = "".join(confusables.get(one, one) for one in _folded(char))
-    return "".join(_SAME.get(one, one) for one in _folded(looks))
-
-
-def _ignorable(properties: Path) -> Iterator[str]:
-    """Yield the characters that are default-ignorable."""
-    for codes, name in _rows(properties.read_text(encoding="utf-8")):
-        if name == "Default_Ignorable_Code_Point":
-            first, _, last = codes.partition("..")
-            yield from map(chr, range(int(first, 16), int(last or first, 16) + 1))
 
 
 if __name__ == "__main__":

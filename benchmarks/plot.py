@@ -10,28 +10,18 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-__all__ = ["RECALL", "TIME", "Axes", "draw_curves", "write_plot"]
-
 WIDTH, HEIGHT = 900, 480
 LEFT, TOP, RIGHT, BOTTOM = 60, 40, 320, 50
 COLOURS = ("#c1272d", "#0050a0", "#2b8a3e", "#8a5a00", "#6a3d9a", "#008b8b", "#d6336c", "#555555", "#9c9c00", "#000000")
 DASHES = ("none", "7 3", "2 3")
 """One for each round of colours: so no two of thirty curves look the same."""
 
-
 DARK = "<style>@media (prefers-color-scheme: dark) { svg { filter: invert(.9) hue-rotate(180deg) } }</style>"
 """Dark where the reader's screen is: light turned dark, each hue as it was."""
 
 
 class Axes(NamedTuple):
-    """What a plot shows and where its lines stand; the axis across is logarithmic.
-
-    Attributes:
-        label: both axes in words.
-        across: ticks of the axis across, all > 0.
-        up: ticks of the axis up; its ends are the first and the last.
-        log_up: whether that axis is logarithmic, too; then its ticks are > 0 and what lies beyond is drawn at the edge.
-    """
+    """What a plot shows: both axes in words, their ticks; the axis across is logarithmic, the other one may be."""
 
     label: str
     across: tuple[int, ...]
@@ -60,13 +50,7 @@ def write_plot(
 
 
 def draw_curves(title: str, curves: Mapping[str, Sequence[tuple[float, float]]], *, axes: Axes = RECALL) -> str:
-    """Return an SVG with one line for each curve.
-
-    Args:
-        title: stands above.
-        curves: by name the points, across and up (by default tokens and recall in per cent).
-        axes: what is drawn around them.
-    """
+    """Return an SVG with one line for each curve: by name its points, across and up."""
     drawn = {name: sorted(point for point in points if point[0] > 0) for name, points in curves.items()}
     reach = [across for points in drawn.values() for across, _ in points] or [axes.across[0], axes.across[-1]]
     low, high = min(reach) * 0.95, max(reach) * 1.05
@@ -89,10 +73,8 @@ def _across(value: float, low: float, high: float) -> float:
 
 def _up(axes: Axes, value: float) -> float:
     low, high = axes.up[0], axes.up[-1]
-    if axes.log_up:
-        share = math.log(min(high, max(low, value)) / low) / math.log(high / low)
-    else:
-        share = (value - low) / (high - low)
+    inside = min(high, max(low, value))
+    share = math.log(inside / low) / math.log(high / low) if axes.log_up else (value - low) / (high - low)
     return HEIGHT - BOTTOM - share * (HEIGHT - TOP - BOTTOM)
 
 

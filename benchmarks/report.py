@@ -1,4 +1,4 @@
-"""Prints a benchmark's rows as a table and writes them as JSON with what is needed to run it again."""
+"""Options of the benchmarks and their results: tables on the terminal, JSON with what is needed to run them again."""
 
 from __future__ import annotations
 
@@ -11,28 +11,54 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-__all__ = ["commit", "mean_of_sets", "options", "print_table", "write_json"]
-
 SEED = 20_261_121
 
 
+def simple_options(description: str | None) -> argparse.ArgumentParser:
+    """Return a parser with the options that every benchmark has; the first line of its docstring describes it."""
+    commit()
+    parser = argparse.ArgumentParser(description=(description or "").splitlines()[0])
+    parser.add_argument("--markdown", action="store_true", help="print Markdown tables, for a page")
+    parser.add_argument("--json", type=Path, help="also write the figures here")
+    return parser
+
+
 def options(description: str | None, *, data: str, required: bool = True) -> argparse.ArgumentParser:
-    """Return a parser with the options that every benchmark on given data has.
+    """Return a parser with the options of a benchmark on given data.
 
     Args:
         description: the docstring of the benchmark; its first line is shown.
         data: what the folder of the data must hold.
         required: whether nothing can be measured without it.
     """
-    commit()
-    parser = argparse.ArgumentParser(description=(description or "").splitlines()[0])
+    parser = simple_options(description)
     parser.add_argument("--data", type=Path, required=required, help=f"folder that holds {data}")
     parser.add_argument("--quick", action="store_true", help="measure on an even sample")
     parser.add_argument("--ours-only", action="store_true", help="leave the peers out")
     parser.add_argument("--vectors", type=Path, help="keep the model's embeddings here from run to run (.npz)")
-    parser.add_argument("--markdown", action="store_true", help="print Markdown tables, for a page")
-    parser.add_argument("--json", type=Path, help="also write the figures here")
     return parser
+
+
+def numbers(text: str) -> list[int]:
+    """Return the whole numbers of an option, which stand with commas between.
+
+    >>> numbers("100,1000")
+    [100, 1000]
+    """
+    return [int(part) for part in text.split(",")]
+
+
+def report(chosen: argparse.Namespace, name: str, tables: dict[str, list[dict[str, Any]]], **facts: Any) -> None:
+    """Print tables under their titles, and write them with all options and further facts where ``--json`` says so."""
+    for title, rows in tables.items():
+        print_table(title, rows, markdown=chosen.markdown)
+    print(f"\ncommit {commit()}" + "".join(f", {key}: {value}" for key, value in facts.items()))
+    write_json(chosen.json, name, {"seed": SEED, **settings_of(chosen), **facts}, tables)
+
+
+def settings_of(chosen: argparse.Namespace) -> dict[str, Any]:
+    """Return the options of a run but for its files."""
+    return {key: value for key, value in vars(chosen).items() if not isinstance(value, Path) and key != "markdown"}
 
 
 def mean_of_sets(rows: list[dict[str, Any]], languages: dict[str, str]) -> list[dict[str, Any]]:

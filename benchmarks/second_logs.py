@@ -20,8 +20,6 @@ from pathlib import Path
 
 from benchmarks.tool_outputs import Needle, Output
 
-__all__ = ["SECOND_FORMATS", "LogSystem", "second_logs", "systems"]
-
 _FILE = Path(__file__).with_name("second_logs.ini")
 _START = datetime(2026, 11, 22, 18, 0, 0, tzinfo=timezone.utc)
 _HOLE = re.compile(r"<([a-z]+)(\d*)>")
@@ -59,14 +57,7 @@ def systems() -> tuple[LogSystem, ...]:
 
 
 def second_logs(seed: int, *, names: Collection[str] = ()) -> list[Output]:
-    """Return each system in each format; the same seed gives the same logs.
-
-    Names are those of the systems, families those of the formats.
-
-    Args:
-        seed: of what is drawn.
-        names: systems to write; empty: all.
-    """
+    """Return each system in each format; names are those of the systems (none: all), families the formats."""
     return [
         _log(system, name, random.Random(f"{seed}/{system.name}/{name}"), seed + number)
         for system in systems()
@@ -81,8 +72,8 @@ def _log(system: LogSystem, format_name: str, rng: random.Random, turn: int) -> 
     A needle's text stands once in the log.
     """
     errors, asked, rare = system.rows("errors"), system.rows("asked"), system.rows("rare")
-    question, *answer = _turn(asked, turn + 1)
-    chosen = {"error": _turn(errors, turn), "query": answer, "rare": _turn(rare, turn + 2)}
+    question, *answer = asked[(turn + 1) % len(asked)]
+    chosen = {"error": errors[turn % len(errors)], "query": answer, "rare": rare[(turn + 2) % len(rare)]}
     needles = tuple(Needle(kind, _KEY.findall("|".join(cells))[0]) for kind, cells in chosen.items())
     marked = (*errors, *(cells for _, *cells in asked), *rare)
     for _ in range(_TRIES):  # a number drawn anew may look like a needle
@@ -103,10 +94,6 @@ def _rows(system: LogSystem, marked: Sequence[Sequence[str]], rng: random.Random
         (next(times), *(_filled(cell, system, rng) for cell in places.get(index, chosen[index][1:])))
         for index in range(row_count)
     ]
-
-
-def _turn(rows: Sequence[_Cells], turn: int) -> _Cells:
-    return rows[turn % len(rows)]
 
 
 def _cells(line: str) -> _Cells:
@@ -179,10 +166,6 @@ def _json(system: LogSystem, rows: Sequence[_Cells]) -> str:
     return json.dumps(records, ensure_ascii=False, indent=2 if style == "indented" else None)
 
 
-def _jsonl(system: LogSystem, rows: Sequence[_Cells]) -> str:
-    return "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in _records(system, rows))
-
-
 def _table(system: LogSystem, rows: Sequence[_Cells]) -> str:
     """Return a Markdown table, a psql table or columns of fixed width; a row is one line."""
     flat = [tuple(re.sub(r"\s*\n\s*", " ", cell) for cell in row) for row in (system.columns, *rows)]
@@ -203,6 +186,8 @@ SECOND_FORMATS: Mapping[str, Callable[[LogSystem, Sequence[_Cells]], str]] = {
     "plain": _plain,
     "csv": _csv,
     "json": _json,
-    "jsonl": _jsonl,
+    "jsonl": lambda system, rows: "".join(
+        json.dumps(record, ensure_ascii=False) + "\n" for record in _records(system, rows)
+    ),
     "table": _table,
 }

@@ -16,15 +16,13 @@ all-hit the share of questions with every one found, and verbatim is recall wher
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.budget import block_costs, counter, take_in_order
 from benchmarks.data import Block, Conversation, read_locomo, sampled
 from benchmarks.embedding import kept_vectors
 from benchmarks.peers import NOT_INSTALLED, PEERS, missing
-from benchmarks.plot import write_plot
-from benchmarks.report import options, print_table, write_json
+from benchmarks.report import options, report
 from gatekeeper_core import ContextGatekeeper, GatekeeperConfig
 from gatekeeper_core.messages import Turn
 from gatekeeper_core.selection.anchors import telling_terms
@@ -57,14 +55,7 @@ class Tally:
         self._tokens = self._questions = 0
 
     def add(self, evidence: Collection[str], whole: Collection[str], tokens: int, *, cut: Collection[str] = ()) -> None:
-        """Count one question.
-
-        Args:
-            evidence: the messages that hold its answer.
-            whole: messages that are sent whole.
-            tokens: what is sent costs so much.
-            cut: messages that are sent in part, with the words of the answer.
-        """
+        """Count one question: evidence, messages that are sent whole, and in part with the words of the answer."""
         hits = sum(message in whole or message in cut for message in evidence)
         self._recall += hits / len(evidence)
         self._all_hit += hits == len(evidence)
@@ -130,15 +121,12 @@ def messages_sent(blocks: Sequence[Block], turns: Iterable[SelectedTurn], answer
         block = blocks[turn.turn_id]
         sides = zip(block.ids, (block.user, block.assistant), (turn.user, turn.assistant), strict=False)
         for message, text, sent in sides:
+            words = telling_terms(text) & wanted
             if sent == text:
                 whole.add(message)
-            elif (words := telling_terms(text) & wanted) and _keeps(sent, words):
+            elif words and len(telling_terms(sent) & words) >= SHARE_OF_WORDS * len(words):
                 cut.add(message)
     return whole, cut
-
-
-def _keeps(cut: str, words: Collection[str]) -> bool:
-    return len(telling_terms(cut).intersection(words)) >= SHARE_OF_WORDS * len(words)
 
 
 def measure_ranking(conversations: Iterable[Conversation], rank: Ranking, count: Counter) -> dict[int, Tally]:
@@ -206,39 +194,18 @@ def gate_rows(conversations: Sequence[Conversation], count: Counter, embedder: T
     return rows
 
 
-def _points(rows: list[Row]) -> list[tuple[float, float]]:
-    return [(row["tokens"], row["recall"]) for row in rows if row["tokens"] > 0]
-
-
 def run(conversations: Sequence[Conversation], counter_name: str, *, peers: bool) -> dict[str, list[Row]]:
     """Return the tables of fill and of the stops."""
     count = counter(counter_name)
     fill = fill_rows(conversations, count, peers=peers)
-    gate = gate_rows(conversations, count)
+    shown = {"Evidence recall": "recall", "All-hit": "all-hit", "Recall of whole messages alone": "verbatim"}
     return {
-        "fill": [by_budget(name, tallies, "recall") for name, tallies in fill],
-        "fill, all-hit": [by_budget(name, tallies, "all-hit") for name, tallies in fill],
-        "fill, verbatim": [by_budget(name, tallies, "verbatim") for name, tallies in fill if name == OURS],
-        "fill, tokens": [by_budget(name, tallies, "tokens") for name, tallies in fill],
-        "gate": gate,
+        **{
+            f"{title} in per cent, fill, by token budget": [by_budget(name, each, measure) for name, each in fill]
+            for title, measure in shown.items()
+        },
+        "Strategy gate over coverage, at a budget of 4000 tokens": gate_rows(conversations, count),
     }
-
-
-def plotted(tables: dict[str, list[Row]]) -> dict[str, list[tuple[float, float]]]:
-    """Return the curves of recall against mean tokens: the strategy gate, and each method at the five budgets."""
-    curves = {"gate, over coverage": _points(tables["gate"])}
-    for recall, tokens in zip(tables["fill"], tables["fill, tokens"], strict=True):
-        if isinstance(recall[str(BUDGETS[0])], float):
-            curves[recall["method"]] = [(tokens[str(budget)], recall[str(budget)]) for budget in BUDGETS]
-    return curves
-
-
-TITLES = {
-    "fill": "Evidence recall in per cent, fill, by token budget",
-    "fill, verbatim": "Recall of ours, whole messages alone, fill, by token budget",
-    "fill, all-hit": "All-hit in per cent, fill, by token budget",
-    "gate": "Strategy gate over coverage, at a budget of 4000 tokens",
-}
 
 
 def quick_sample(conversations: Sequence[Conversation]) -> list[Conversation]:
@@ -250,11 +217,10 @@ def quick_sample(conversations: Sequence[Conversation]) -> list[Conversation]:
 
 
 def main() -> None:
-    """Measure, print the tables, write JSON and the plot if asked to."""
+    """Measure, print the tables, write JSON if asked to."""
     parser = options(__doc__, data="selection/locomo_dev.jsonl")
     parser.add_argument("--counter", choices=("estimate", "cl100k"), default="estimate")
     parser.add_argument("--dates", action="store_true", help="tell when each session was held")
-    parser.add_argument("--plot", type=Path, help="also draw the curves here, as SVG")
     chosen = parser.parse_args()
     conversations = read_locomo(chosen.data / "selection" / "locomo_dev.jsonl")
     if not chosen.dates:
@@ -263,14 +229,7 @@ def main() -> None:
         conversations = quick_sample(conversations)
     with kept_vectors(chosen.vectors):
         tables = run(conversations, chosen.counter, peers=not chosen.ours_only)
-    write_plot(chosen.plot, "Evidence recall against mean tokens", plotted(tables))
-    for name, title in TITLES.items():
-        if tables.get(name):
-            print_table(title, tables[name], markdown=chosen.markdown)
-    questions = sum(len(each.questions) for each in conversations)
-    print(f"\n{questions} questions, tokens by {chosen.counter}")
-    settings = {"counter": chosen.counter, "quick": chosen.quick, "dates": chosen.dates, "questions": questions}
-    write_json(chosen.json, "selection", settings, tables)
+    report(chosen, "selection", tables, questions=sum(len(each.questions) for each in conversations))
 
 
 if __name__ == "__main__":

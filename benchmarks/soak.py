@@ -17,7 +17,6 @@ at most; where everything is held, a conversation or a turn of the second half m
 
 from __future__ import annotations
 
-import argparse
 import gc
 import os
 import statistics
@@ -29,11 +28,10 @@ from concurrent.futures.process import BrokenProcessPool
 from functools import partial
 from itertools import islice
 from multiprocessing import get_context
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from benchmarks.corpus import generate_questions, generate_turns, stream_turns
-from benchmarks.report import SEED, commit, print_table, write_json
+from benchmarks.report import SEED, report, simple_options
 from benchmarks.speed_worker import resident_bytes
 from gatekeeper_core import ContextGatekeeper
 from gatekeeper_core.context.history.selector import ThreadSelector
@@ -45,8 +43,6 @@ if TYPE_CHECKING:
 
     from benchmarks.corpus import GeneratedTurn
 
-__all__ = ["SOAKS", "Stage", "is_flat", "main", "soak"]
-
 STAGES = 10
 """How often a soak stops to measure."""
 
@@ -56,14 +52,7 @@ _SLACK_BYTES = 16 << 20  # what the allocator holds and a collection has not fre
 
 
 class Stage(NamedTuple):
-    """What was measured at one stop.
-
-    Attributes:
-        size: conversations, threads or turns so far.
-        resident: bytes that the process holds.
-        add_us: CPU microseconds of a turn since the stop before, the median.
-        select_ms: CPU milliseconds of a question, the median.
-    """
+    """What was measured at one stop: size so far, resident bytes, CPU of a turn and of a question, medians."""
 
     size: int
     resident: int
@@ -147,18 +136,16 @@ SOAKS = {
 def soak(name: str, count: int, *, limit_bytes: int) -> list[Stage]:
     """Return what one soak measured by the way; it prints each stage as it comes.
 
-    Args:
-        name: of the soak.
-        count: conversations, threads or turns, at least 1.
-        limit_bytes: what the address space of this process may take from now on.
-
     Raises:
-        MemoryError: it took more.
+        MemoryError: the address space of this process took more than the limit.
     """
-    questions = _questions(count)
+    import resource  # not on Windows
+
+    known = generate_turns(min(count, 1_000), seed=SEED)
+    questions = [question.text for question in generate_questions(known, len(known), _QUESTIONS, seed=SEED)]
     subject, turns = SOAKS[name].make(), stream_turns(seed=SEED)
     stages: list[Stage] = []
-    _limit_address_space(limit_bytes)
+    resource.setrlimit(resource.RLIMIT_AS, (limit_bytes, limit_bytes))
     for stop in sorted({count * at // STAGES for at in range(1, STAGES + 1)} - {0}):
         done = stages[-1].size if stages else 0
         add_us = statistics.median(_times(subject.add, islice(turns, stop - done))) / 1e3
@@ -172,10 +159,6 @@ def soak(name: str, count: int, *, limit_bytes: int) -> list[Stage]:
 def is_flat(stages: Sequence[Stage], *, holds: bool) -> bool:
     """Return whether memory is flat over the stages; see the module.
 
-    Args:
-        stages: at least one.
-        holds: whether everything that was added is held.
-
     >>> flat, rising = [Stage(n, 10**9, 0, 0) for n in (5, 10)], [Stage(n, n * 10**8, 0, 0) for n in (5, 10)]
     >>> is_flat(flat, holds=False), is_flat(rising, holds=False), is_flat(rising, holds=True)
     (True, False, True)
@@ -183,11 +166,6 @@ def is_flat(stages: Sequence[Stage], *, holds: bool) -> bool:
     half, last = stages[len(stages) // 2 - 1], stages[-1]
     expected = half.resident * (last.size / half.size if holds else 1.0)
     return last.resident <= _GROWTH * expected + _SLACK_BYTES
-
-
-def _questions(count: int) -> list[str]:
-    known = generate_turns(min(count, 1_000), seed=SEED)
-    return [question.text for question in generate_questions(known, len(known), _QUESTIONS, seed=SEED)]
 
 
 def _times(call: Callable[[Any], object], given: Iterator[Any] | Sequence[Any]) -> array[int]:
@@ -198,12 +176,6 @@ def _times(call: Callable[[Any], object], given: Iterator[Any] | Sequence[Any]) 
         call(each)
         times.append(time.process_time_ns() - begin)
     return times
-
-
-def _limit_address_space(limit_bytes: int) -> None:
-    import resource  # not on Windows
-
-    resource.setrlimit(resource.RLIMIT_AS, (limit_bytes, limit_bytes))
 
 
 def _row(name: str, stage: Stage) -> dict[str, Any]:
@@ -226,15 +198,12 @@ def _in_own_process(name: str, count: int, limit_bytes: int) -> tuple[list[Stage
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the soaks, print the table, write JSON if asked to; return the exit status."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = simple_options(__doc__)
     parser.add_argument("--threads", type=int, default=15_000, help="conversations and threads of one turn (15000)")
     parser.add_argument("--turns", type=int, default=25_000, help="turns of the long conversation (25000)")
     parser.add_argument("--adapters", type=int, default=1_000, help="threads of 200 messages, each adapter (1000)")
     parser.add_argument("--limit-mb", type=int, default=2_000, help="what each may take, in megabytes (2000)")
-    parser.add_argument("--markdown", action="store_true", help="print Markdown tables, for a page")
-    parser.add_argument("--json", type=Path, help="also write the figures here")
     options = parser.parse_args(arguments)
-    commit()
     counts = {"conversations": options.threads, "threads": options.threads, "turns": options.turns}
     counts |= dict.fromkeys(_ADAPTERS, options.adapters)
     rows, wrong = [], []
@@ -243,9 +212,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             stages, fault = _in_own_process(name, count, options.limit_mb * 10**6)
             rows += [_row(name, stage) for stage in stages]
             wrong += [fault] if fault else []
-    print_table(f"Soak, commit {commit()}, {os.cpu_count()} cores", rows, markdown=options.markdown)
-    settings = {**counts, "limit MB": options.limit_mb, "seed": SEED}
-    write_json(options.json, "soak", settings, {"soak": rows})
+    report(options, "soak", {"soak": rows}, cores=os.cpu_count())
     print("\n".join(wrong) or "within the limit, and flat")
     return 1 if wrong else 0
 

@@ -24,8 +24,6 @@ from gatekeeper_core.context.history.strategies import HistoryConfig
 from langchain_gatekeeper import GatekeeperMiddleware
 from llama_index.memory.gatekeeper import GatekeeperMemory, GatekeeperMemoryBlock, GatekeeperMemoryBuffer
 
-__all__ = ["ADAPTERS", "CONFIG", "MESSAGES", "Block", "Buffer", "Memory", "Middleware", "Talks", "check_request"]
-
 MESSAGES = 200
 """Messages of a conversation."""
 
@@ -42,12 +40,7 @@ def _tokens(text: str) -> list[int]:
 
 
 class Talks:
-    """Conversations of one adapter, up to eight at the same time.
-
-    Args:
-        messages: of each conversation.
-        config: the settings of each adapter.
-    """
+    """Conversations of one adapter, up to eight at the same time."""
 
     def __init__(self, messages: int = MESSAGES, *, config: HistoryConfig = CONFIG) -> None:
         self.config = config
@@ -75,6 +68,10 @@ class Talks:
 
     def talk(self, number: int, turns: Iterable[GeneratedTurn]) -> None:
         """Hold one conversation from beginning to end."""
+        asyncio.run(self.atalk(number, turns))
+
+    async def atalk(self, number: int, turns: Iterable[GeneratedTurn]) -> None:
+        """Hold one conversation with an adapter that is awaited."""
         raise NotImplementedError
 
     def _wait(self, until: str = "ALL_COMPLETED") -> None:
@@ -142,10 +139,7 @@ class Buffer(Talks):
 class Memory(Talks):
     """A ``GatekeeperMemory`` for each thread, with a database of its own."""
 
-    def talk(self, number: int, turns: Iterable[GeneratedTurn]) -> None:
-        asyncio.run(self._talk(number, turns))
-
-    async def _talk(self, number: int, turns: Iterable[GeneratedTurn]) -> None:
+    async def atalk(self, number: int, turns: Iterable[GeneratedTurn]) -> None:
         options: dict[str, Any] = {"tokenizer_fn": _tokens, "config": self.config, "embedder": None}
         memory = GatekeeperMemory.from_defaults(session_id=f"t{number}", **options)
         for asked, answered, is_asked in _said(number, turns):
@@ -164,10 +158,7 @@ class Block(Talks):
         super().__init__(*arguments, **options)
         self.block = GatekeeperMemoryBlock(config=self.config, tokenizer_fn=_tokens, embedder=None)
 
-    def talk(self, number: int, turns: Iterable[GeneratedTurn]) -> None:
-        asyncio.run(self._talk(number, turns))
-
-    async def _talk(self, number: int, turns: Iterable[GeneratedTurn]) -> None:
+    async def atalk(self, number: int, turns: Iterable[GeneratedTurn]) -> None:
         session = f"t{number}"
         for asked, answered, is_asked in _said(number, turns):
             question = ChatMessage(asked)

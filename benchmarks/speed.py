@@ -11,37 +11,38 @@ a call is left out at larger sizes.
 from __future__ import annotations
 
 import argparse
+import json
+import math
 import os
+import statistics
 import sys
 import tempfile
-from collections.abc import Sequence
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from benchmarks.corpus import Question, generate_questions, stream_turns
+from benchmarks.peers import NOT_INSTALLED
 from benchmarks.plot import TIME, write_plot
-from benchmarks.report import SEED, commit, print_table, write_json
-from benchmarks.speed_figures import (
-    Measured,
-    add_rows,
-    agreement_row,
-    ask_rows,
-    cold_rows,
-    growth_rows,
-    memory_rows,
-    turn_rows,
-)
-from benchmarks.speed_methods import INDEX_ALONE, METHODS, SELECT, TANTIVY_FILES, Method, timed_methods
-from benchmarks.speed_tokens import token_rows
-from benchmarks.speed_worker import Worker, WorkerError, write_turn
+from benchmarks.report import SEED, numbers, report, simple_options
+from benchmarks.speed_methods import INDEX_ALONE, METHODS, SELECT, Method
+from benchmarks.speed_worker import Worker, WorkerError
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    Answer = dict[str, Any]
+    Row = dict[str, Any]
 
 MILLION = 1_000_000
 WARM_UP = 3
 SLOW_NS = 1_000_000_000
-_EXACT_FACTOR = 30  # exhaustive scoring is no peer: it may take its time
 HOPELESS_MS = 2_000.0
 """A call that takes longer is not made at larger sizes."""
+
+_BESIDE = {SELECT: "/ select", INDEX_ALONE: "/ index alone"}
+"""The columns of the ratios to ours."""
 
 
 class Conversation(NamedTuple):
@@ -59,10 +60,14 @@ def write_conversation(folder: str, turns: int, *, questions: int, more: int) ->
     path = Path(folder) / f"{turns}.jsonl"
     stream = stream_turns(seed=SEED)
     with path.open("w", encoding="utf-8") as out:
-        written = (turn for turn in islice(stream, turns) if out.write(write_turn((turn.user, turn.assistant))))
+        lines = ((turn, json.dumps((turn.user, turn.assistant), ensure_ascii=False)) for turn in islice(stream, turns))
+        written = (turn for turn, line in lines if out.write(line + "\n"))
         asked = generate_questions(written, turns, questions + WARM_UP, seed=SEED)
     added = [(turn.user, turn.assistant) for turn in islice(stream, more)]
     return Conversation(str(path), turns, asked[:questions], asked[questions:], added)
+
+
+# --- measuring ------------------------------------------------------------------------------------------------------
 
 
 class Limits(NamedTuple):
@@ -70,6 +75,25 @@ class Limits(NamedTuple):
 
     seconds: float
     load: float
+
+
+@dataclass
+class Measured:
+    """What one method gave at one size: answers by round, and why there is nothing, or no more, of it."""
+
+    name: str
+    turns: int
+    load: Answer = field(default_factory=dict)
+    asks: dict[int, Answer] = field(default_factory=dict)
+    adds: dict[int, Answer] = field(default_factory=dict)
+    facts: Answer = field(default_factory=dict)
+    left_out: str = ""
+
+    def median(self, step: str, clock: str = "wall", rounds: Collection[int] | None = None) -> float | None:
+        """Return a median of ``asks`` or ``adds`` in milliseconds, over some rounds or all; None without an answer."""
+        answers: dict[int, Answer] = getattr(self, step)
+        times = [answer[clock] for at, answer in answers.items() if rounds is None or at in rounds]
+        return statistics.median(times) / 1e6 if times else None
 
 
 class Running:
@@ -86,50 +110,47 @@ class Running:
         self.measured.load = self._tell("load", path=self._talk.path, count=self._talk.turns, limit=self._limits.load)
         first = self._tell("ask", question=self._talk.questions[0].text)
         if first and first["wall"] > SLOW_NS:
-            self._count("asks", 0, first)
+            self._note("asks", 0, first)
         elif first:
             for question in self._talk.warm_up:
                 self._tell("ask", question=question.text)
 
     def ask(self, at: int) -> None:
         """Answer the question of a round."""
-        if at not in self.measured.asks:
-            self._count("asks", at, self._within("asks", "ask", question=self._talk.questions[at].text))
+        if at not in self.measured.asks and self._spent["asks"] < self._limits.seconds:
+            self._note("asks", at, self._tell("ask", question=self._talk.questions[at].text))
 
     def add(self, at: int) -> None:
         """Add one of the further turns."""
-        if self._method.adds:
+        if self._method.adds and self._spent["adds"] < self._limits.seconds:
             user, assistant = self._talk.more[at]
-            self._count("adds", at, self._within("adds", "add", user=user, assistant=assistant))
+            self._note("adds", at, self._tell("add", user=user, assistant=assistant))
 
     def end(self) -> None:
         """Ask for the facts and end the process."""
         self.measured.facts = self._tell("facts")
         self._worker.end()
 
-    def _within(self, step: str, do: str, **given: Any) -> dict[str, Any]:
-        return self._tell(do, **given) if self._spent[step] < self._limits.seconds else {}
-
-    def _count(self, step: str, at: int, answer: dict[str, Any]) -> None:
+    def _note(self, step: str, at: int, answer: Answer) -> None:
         if answer:
             getattr(self.measured, step)[at] = answer
             self._spent[step] += answer["wall"] / 1e9
 
-    def _tell(self, do: str, **given: Any) -> dict[str, Any]:
+    def _tell(self, do: str, **given: Any) -> Answer:
         if self.measured.left_out:
             return {}
         try:
             return self._worker.tell(do, **given)
         except WorkerError as error:
             self.measured.left_out = f"left out: {error}"
-            self._worker.end()  # what it holds may be much
+            self._worker.end()  # its memory may be large
             return {}
 
 
 def measure(talk: Conversation, methods: Sequence[Method], limits: Limits) -> list[Measured]:
     """Return what each method gives on a conversation: every question is asked of all before the next one is.
 
-    A process that has failed stays silent; its reason stands in ``left_out``.
+    A process that has failed stays silent; ``left_out`` has its reason.
     """
     running = []
     for method in methods:
@@ -148,13 +169,7 @@ def measure(talk: Conversation, methods: Sequence[Method], limits: Limits) -> li
 
 
 def chosen_methods(turns: int, earlier: Sequence[Measured], *, ours_only: bool) -> tuple[list[Method], list[Measured]]:
-    """Return the methods to run at a size, and a row for each that is not installed or too slow for it.
-
-    Args:
-        turns: of the conversation.
-        earlier: what was measured at smaller sizes.
-        ours_only: whether the peers are left out.
-    """
+    """Return the methods to run at a size, and a row for each not installed or too slow at smaller ones."""
     reasons: dict[str, str] = {}
     for each in earlier:
         median = each.median("asks")
@@ -163,7 +178,7 @@ def chosen_methods(turns: int, earlier: Sequence[Measured], *, ours_only: bool) 
         elif each.left_out:
             reasons[each.name] = each.left_out
     run, silent = [], []
-    for method in timed_methods(ours_only=ours_only):
+    for method in [*METHODS.values()][: len(_BESIDE) if ours_only else None]:
         reason = reasons.get(method.name, "")
         if method.max_turns is not None and turns > method.max_turns:
             reason = reason or f"left out above {method.max_turns:,} turns"
@@ -174,112 +189,155 @@ def chosen_methods(turns: int, earlier: Sequence[Measured], *, ours_only: bool) 
     return run, silent
 
 
-def measure_agreement(talk: Conversation, measured: Sequence[Measured], limits: Limits) -> list[dict[str, Any]]:
-    """Return a row that compares the index alone with exhaustive scoring, or none where either has no answers."""
-    exhaustive = METHODS["exhaustive scoring"]
-    index = [each for each in measured if each.name == INDEX_ALONE and each.asks]
-    if not index or talk.turns > (exhaustive.max_turns or 0):
-        return []
-    (exact,) = measure(talk._replace(more=[]), [exhaustive], limits._replace(seconds=_EXACT_FACTOR * limits.seconds))
-    return [agreement_row(index[0], exact, talk.questions)] if exact.asks else []
-
-
-def run(options: argparse.Namespace) -> tuple[dict[str, list[dict[str, Any]]], list[list[Measured]]]:
+def run(options: argparse.Namespace) -> tuple[dict[str, list[Row]], list[list[Measured]]]:
     """Return all tables by title, and what was measured size by size."""
-    sizes = sorted({*options.sizes, *([MILLION] if options.million else [])})
     limits = Limits(options.seconds, options.load_limit)
-    tables: dict[str, list[dict[str, Any]]] = {}
+    tables: dict[str, list[Row]] = {}
     everything: list[list[Measured]] = []
-    agreement: list[dict[str, Any]] = []
     with tempfile.TemporaryDirectory() as folder:
-        for size in sizes:
+        for size in sorted({*options.sizes, *([MILLION] if options.million else [])}):
             _say(f"{size:,} turns: generating")
             talk = write_conversation(folder, size, questions=options.rounds, more=options.adds)
             earlier = [each for measured in everything for each in measured]
             methods, silent = chosen_methods(size, earlier, ours_only=options.ours_only)
-            measured = measure(talk, methods, limits)
-            agreement += measure_agreement(talk, measured, limits)
-            sized = [] if options.ours_only else measure_sizes(talk, limits)
-            everything.append([*measured, *silent])
-            tables |= size_tables(size, everything[-1], sized, talk.questions)
+            measured = [*measure(talk, methods, limits), *silent]
+            everything.append(measured)
+            tables[f"One question, {size:,} turns"] = ask_rows(measured, talk.questions)
+            tables[f"One more turn, {size:,} turns"] = add_rows(measured)
+            tables[f"Memory, {size:,} turns"] = memory_rows(measured)
             Path(talk.path).unlink()
     tables["Growth of one question, CPU ms by turns"] = growth_rows(everything)
-    tables["Agreement of the index alone with exhaustive scoring"] = agreement
-    tables["Counting tokens"] = token_rows(options.rounds, ours_only=options.ours_only)
     return tables, everything
-
-
-def measure_sizes(talk: Conversation, limits: Limits) -> list[Measured]:
-    """Return the methods that are only run for the size of their index."""
-    methods = [METHODS[name] for name in TANTIVY_FILES]
-    asked_nothing = talk._replace(questions=talk.questions[:1], more=[])
-    return measure(asked_nothing, [method for method in methods if not method.missing], limits)
-
-
-def size_tables(
-    size: int, measured: list[Measured], sized: list[Measured], questions: list[Question]
-) -> dict[str, list[dict[str, Any]]]:
-    """Return the tables of one size by title."""
-    return {
-        f"One question, {size:,} turns": ask_rows(measured, questions),
-        f"One more turn, {size:,} turns": add_rows(measured),
-        f"A question and one more turn, {size:,} turns": turn_rows(measured),
-        f"Memory, {size:,} turns": memory_rows([*measured, *sized]),
-        f"Cold start, {size:,} turns": cold_rows(measured),
-    }
-
-
-def growth_curves(everything: Sequence[Sequence[Measured]]) -> dict[str, list[tuple[float, float]]]:
-    """Return by method the points (turns, CPU milliseconds of one question)."""
-    curves: dict[str, list[tuple[float, float]]] = {}
-    for measured in everything:
-        for each in measured:
-            median = each.median("asks", "cpu")
-            if median is not None:
-                curves.setdefault(each.name, []).append((each.turns, median))
-    return curves
 
 
 def _say(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
-def _load() -> list[float]:
-    return [round(each, 2) for each in os.getloadavg()] if hasattr(os, "getloadavg") else []
+# --- figures --------------------------------------------------------------------------------------------------------
 
 
-def _sizes(text: str) -> list[int]:
-    return [int(size) for size in text.split(",")]
+def quantile(values: Sequence[float], share: float) -> float:
+    """Return the smallest value that so many of the values do not exceed (nearest rank).
+
+    >>> quantile([3, 1, 2], 0.5), quantile(range(1, 101), 0.99)
+    (2, 99)
+    """
+    return sorted(values)[max(0, math.ceil(share * len(values)) - 1)]
 
 
-def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--sizes", type=_sizes, default=[1_000, 10_000], help="turns, with commas (1000,10000)")
+def ratio(theirs: Measured, ours: Measured, step: str = "asks") -> float | None:
+    """Return their CPU median over ours, both over the rounds that both answered; None where there are none."""
+    both = getattr(theirs, step).keys() & getattr(ours, step).keys()
+    upper, lower = (each.median(step, "cpu", both) for each in (theirs, ours))
+    return upper / lower if upper is not None and lower else None
+
+
+def exponent(points: Mapping[int, float]) -> float | None:
+    """Return the slope of a line through the logarithms, by least squares; None for fewer than two points.
+
+    >>> round(exponent({1000: 2.0, 10_000: 4.0, 100_000: 8.0}), 3)
+    0.301
+    """
+    if len(points) < 2:
+        return None
+    across, up = ([math.log(value) for value in side] for side in (points.keys(), points.values()))
+    return statistics.linear_regression(across, up).slope
+
+
+def target_share(measured: Measured, questions: Sequence[Question]) -> float | None:
+    """Return the percentage of questions about one turn whose turn is among those found; None where none are found."""
+    hits = [
+        questions[at].target in answer["found"]
+        for at, answer in measured.asks.items()
+        if answer.get("found") is not None and questions[at].kind == "about"
+    ]
+    return 100 * sum(hits) / len(hits) if hits else None
+
+
+def _number(value: float | None, digits: int = 2) -> str | None:
+    return None if value is None else f"{value:,.{digits}f}"
+
+
+def _ratios(each: Measured, measured: Sequence[Measured], step: str) -> Row:
+    ours = {other.name: other for other in measured if other.name in _BESIDE}
+    return {_BESIDE[name]: _number(ratio(each, mine, step)) for name, mine in ours.items()}
+
+
+def ask_rows(measured: Sequence[Measured], questions: Sequence[Question]) -> list[Row]:
+    """Return a row for each method: median by wall clock and in CPU time, 99th percentile, ratios to ours."""
+    rows = []
+    for each in measured:
+        row: Row = {"method": each.name, "median ms": each.left_out or NOT_INSTALLED}
+        if each.asks:
+            tail = quantile([answer["cpu"] for answer in each.asks.values()], 0.99) / 1e6
+            row |= {"median ms": _number(each.median("asks")), "CPU ms": _number(each.median("asks", "cpu"))}
+            row |= {"CPU p99 ms": _number(tail), **_ratios(each, measured, "asks")}
+            row |= {"target found %": target_share(each, questions), "calls": len(each.asks)}
+        rows.append(row)
+    return rows
+
+
+def add_rows(measured: Sequence[Measured]) -> list[Row]:
+    """Return a row for each method that adds turns; of ours the 99.9th percentile of the load and a cold rebuild."""
+    rows = []
+    for each in measured:
+        if each.adds:
+            row: Row = {"method": each.name, "median ms": _number(each.median("adds"), 3)}
+            row |= {"CPU ms": _number(each.median("adds", "cpu"), 3), **_ratios(each, measured, "adds")}
+            if loaded := each.load.get("adds"):
+                row["CPU p99.9 ms, load"] = _number(quantile(loaded, 0.999) / 1e6)
+                row["rebuild µs a turn"] = _number(each.load["cpu"] / 1e3 / each.turns, 1)
+            rows.append(row)
+    return rows
+
+
+def memory_rows(measured: Sequence[Measured]) -> list[Row]:
+    """Return a row for each method: bytes of the index a turn, beside ours, and the memory of its process."""
+    mine = next((each.facts.get("index") for each in measured if each.name == INDEX_ALONE), None)
+    rows = []
+    for each in measured:
+        if each.facts:
+            size, resident = each.facts["index"], each.facts["rss"]
+            row: Row = {"method": each.name, "index bytes a turn": size and _number(size / each.turns, 0)}
+            row["/ ours"] = _number(size / mine) if size and mine else None
+            rows.append(row | {"process MB": resident and _number(resident / 1e6, 0)})
+    return rows
+
+
+def growth_rows(sizes: Sequence[Sequence[Measured]]) -> list[Row]:
+    """Return a row for each method: CPU medians by size, and the exponent of their growth."""
+    rows = []
+    for name, points in growth_curves(sizes).items():
+        row: Row = {"method": name} | {f"{turns:,}": _number(ms) for turns, ms in points}
+        rows.append(row | {"exponent": _number(exponent({int(turns): ms for turns, ms in points}))})
+    return rows
+
+
+def growth_curves(sizes: Sequence[Sequence[Measured]]) -> dict[str, list[tuple[float, float]]]:
+    """Return by method the points (turns, CPU milliseconds of one question)."""
+    curves: dict[str, list[tuple[float, float]]] = {}
+    for each in (each for measured in sizes for each in measured):
+        if (median := each.median("asks", "cpu")) is not None:
+            curves.setdefault(each.name, []).append((each.turns, median))
+    return curves
+
+
+def main() -> None:
+    """Measure, print the tables, write JSON and plot if asked to."""
+    parser = simple_options(__doc__)
+    parser.add_argument("--sizes", type=numbers, default=[1_000, 10_000], help="turns, with commas (1000,10000)")
     parser.add_argument("--million", action="store_true", help="also a million turns: ours, tantivy and FTS5")
     parser.add_argument("--rounds", type=int, default=100, help="questions at each size (100)")
     parser.add_argument("--adds", type=int, default=20, help="turns that are added at each size (20)")
     parser.add_argument("--seconds", type=float, default=5, help="what a method may spend on its answers at a size (5)")
     parser.add_argument("--load-limit", type=float, default=900, help="seconds that our load may take (900)")
     parser.add_argument("--ours-only", action="store_true", help="leave the peers out")
-    parser.add_argument("--markdown", action="store_true", help="print Markdown tables, for a page")
-    parser.add_argument("--json", type=Path, help="also write the figures here")
     parser.add_argument("--plot", type=Path, help="draw the growth as an SVG file")
-    return parser.parse_args()
-
-
-def main() -> None:
-    """Measure, print the tables, write JSON and plot if asked to."""
-    options = _options()
-    commit()
-    before = _load()
+    options = parser.parse_args()
+    before = os.getloadavg()[0]
     tables, everything = run(options)
-    settings = {name: value for name, value in vars(options).items() if name not in ("json", "plot", "markdown")}
-    settings |= {"seed": SEED, "cores": os.cpu_count(), "load before": before, "load after": _load()}
-    print(f"commit {commit()}, Python {sys.version.split()[0]}, {os.cpu_count()} cores, load {before} to {_load()}")
-    for title, rows in tables.items():
-        if rows:
-            print_table(title, rows, markdown=options.markdown)
-    write_json(options.json, "speed", settings, tables)
+    report(options, "speed", tables, cores=os.cpu_count(), load=f"{before:.1f} to {os.getloadavg()[0]:.1f}")
     write_plot(options.plot, f"One question, {SELECT} beside its peers", growth_curves(everything), axes=TIME)
 
 

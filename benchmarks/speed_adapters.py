@@ -8,33 +8,28 @@ the adapter once, for every adapter in turn, so that a noisy machine is noisy fo
 
 from __future__ import annotations
 
-import argparse
 import asyncio
-import statistics
-import time
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from langchain.agents.middleware import ModelRequest, ModelResponse
 from langchain_core._api import LangChainDeprecationWarning
-from langchain_core.chat_history import InMemoryChatMessageHistory
+from langchain_core.chat_history import BaseChatMessageHistory, InMemoryChatMessageHistory
 from langchain_core.messages import BaseMessage
 
 from benchmarks.adapters import CopyingHistory, scripted_model, to_langchain, to_llama_index, words
 from benchmarks.corpus import generate_turns
-from benchmarks.report import print_table, write_json
+from benchmarks.report import SEED, numbers, report, simple_options
+from benchmarks.timing import cpu_ms, medians
 from gatekeeper_core import Message, ToolCall
 from gatekeeper_core.context.history.strategies import HistoryConfig
 from langchain_gatekeeper import GatekeeperChatMemory, GatekeeperMiddleware, GatekeeperSelector
 from llama_index.memory.gatekeeper import GatekeeperMemory, GatekeeperMemoryBuffer
 
-SEED = 20_261_121
 TOKEN_LIMIT = 3000
 SHAPES = ("plain", "tools")
-CONFIG = HistoryConfig(token_budget=TOKEN_LIMIT, on_error="raise")
 
 
 class Adapter(NamedTuple):
@@ -46,13 +41,7 @@ class Adapter(NamedTuple):
 
 
 def conversation(size: int, *, shape: str, seed: int) -> list[Message]:
-    """Return so many messages; the last one is the question.
-
-    Args:
-        size: messages, at least 1.
-        shape: ``plain``, or ``tools``: each turn calls a tool before it answers.
-        seed: of the texts.
-    """
+    """Return so many messages, the last one the question; with ``tools`` each turn calls a tool before it answers."""
     messages: list[Message] = []
     for number, turn in enumerate(generate_turns(size, seed=seed)):
         messages.append(Message("user", turn.user))
@@ -66,73 +55,39 @@ def conversation(size: int, *, shape: str, seed: int) -> list[Message]:
     return [*messages[: size - 1], Message("user", "Which port did we choose for Redis? 端口是多少？")]
 
 
-def nothing() -> None:
-    """Read no store: the messages are handed over."""
-
-
-def selector(given: Sequence[Message]) -> Adapter:
-    """Return ``GatekeeperSelector``."""
-    gate, history = GatekeeperSelector(CONFIG, embedder=None), to_langchain(given)
-    return Adapter("GatekeeperSelector.invoke", nothing, lambda: gate.invoke(history))
-
-
-def middleware(given: Sequence[Message]) -> Adapter:
-    """Return ``GatekeeperMiddleware``, with a handler that calls no model."""
-    gate, history = GatekeeperMiddleware(CONFIG, embedder=None), to_langchain(given)
-    options: dict[str, Any] = {"system_prompt": None, "tool_choice": None, "tools": [], "response_format": None}
-    request = ModelRequest(
-        model=scripted_model(), messages=history, state=cast("Any", {"messages": history}), runtime=None, **options
-    )
-    handler: Any = lambda asked: ModelResponse(result=list(asked.messages))  # noqa: E731
-    return Adapter("GatekeeperMiddleware", nothing, lambda: gate.wrap_model_call(request, handler))
-
-
-def classic(given: Sequence[Message], name: str, *, copies: bool, as_text: bool = False) -> Adapter:
-    """Return ``GatekeeperChatMemory`` over a history in memory, which may copy; it is asked for what is not in it."""
-    listed: list[BaseMessage] = [*to_langchain(given[:-1])]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", LangChainDeprecationWarning)
-        history = CopyingHistory(listed) if copies else InMemoryChatMessageHistory(messages=listed)
-        memory = GatekeeperChatMemory(chat_memory=history, return_messages=not as_text, config=CONFIG, embedder=None)
-    asked = {"input": given[-1].text}
-    return Adapter(name, lambda: history.messages, lambda: memory.load_memory_variables(asked))
-
-
-def buffer(given: Sequence[Message]) -> Adapter:
-    """Return ``GatekeeperMemoryBuffer`` over a ``SimpleChatStore``."""
-    memory = GatekeeperMemoryBuffer.from_defaults(
-        to_llama_index(given), tokenizer_fn=words, config=CONFIG, embedder=None
-    )
-    return Adapter("GatekeeperMemoryBuffer.get", memory.get_all, memory.get)
-
-
-def queue(given: Sequence[Message], run: Callable[[Any], object]) -> Adapter:
-    """Return ``GatekeeperMemory`` over SQLite; ``run`` runs a coroutine."""
-    memory = GatekeeperMemory.from_defaults(
-        session_id="s", tokenizer_fn=words, config=replace(CONFIG, token_budget=2 * TOKEN_LIMIT), embedder=None
-    )
-    run(memory.sql_store.add_messages("s", to_llama_index(given)))
-    return Adapter("GatekeeperMemory.aget", lambda: run(memory.aget_all()), lambda: run(memory.aget()))
-
-
 def adapters(given: Sequence[Message], run: Callable[[Any], object]) -> list[Adapter]:
-    """Return every adapter, at work on a history."""
+    """Return every adapter, at work on a history; ``run`` runs a coroutine."""
+    config, history = HistoryConfig(token_budget=TOKEN_LIMIT, on_error="raise"), to_langchain(given)
+    listed: list[BaseMessage] = [*to_langchain(given[:-1])]
+    selector, middleware = GatekeeperSelector(config, embedder=None), GatekeeperMiddleware(config, embedder=None)
+    options: dict[str, Any] = {"system_prompt": None, "tool_choice": None, "tools": [], "response_format": None}
+    state: Any = {"messages": history}
+    request = ModelRequest(model=scripted_model(), messages=history, state=state, runtime=None, **options)
+    handler: Any = lambda asked: ModelResponse(result=list(asked.messages))  # noqa: E731
+
+    def classic(name: str, store: BaseChatMessageHistory, *, as_text: bool = False) -> Adapter:
+        """Return ``GatekeeperChatMemory`` over a history; it is asked for what is not in it."""
+        memory = GatekeeperChatMemory(chat_memory=store, return_messages=not as_text, config=config, embedder=None)
+        asked = {"input": given[-1].text}
+        return Adapter(name, lambda: store.messages, lambda: memory.load_memory_variables(asked))
+
+    buffer = GatekeeperMemoryBuffer.from_defaults(
+        to_llama_index(given), tokenizer_fn=words, config=config, embedder=None
+    )
+    queue = GatekeeperMemory.from_defaults(
+        session_id="s", tokenizer_fn=words, config=replace(config, token_budget=2 * TOKEN_LIMIT), embedder=None
+    )
+    run(queue.sql_store.add_messages("s", to_llama_index(given)))
+    in_memory = InMemoryChatMessageHistory(messages=listed)
     return [
-        selector(given),
-        middleware(given),
-        classic(given, "GatekeeperChatMemory", copies=False),
-        classic(given, "GatekeeperChatMemory, as text", copies=False, as_text=True),
-        classic(given, "GatekeeperChatMemory, a store that copies", copies=True),
-        buffer(given),
-        queue(given, run),
+        Adapter("GatekeeperSelector.invoke", lambda: None, lambda: selector.invoke(history)),
+        Adapter("GatekeeperMiddleware", lambda: None, lambda: middleware.wrap_model_call(request, handler)),
+        classic("GatekeeperChatMemory", in_memory),
+        classic("GatekeeperChatMemory, as text", in_memory, as_text=True),
+        classic("GatekeeperChatMemory, a store that copies", CopyingHistory(listed)),
+        Adapter("GatekeeperMemoryBuffer.get", buffer.get_all, buffer.get),
+        Adapter("GatekeeperMemory.aget", lambda: run(queue.aget_all()), lambda: run(queue.aget())),
     ]
-
-
-def cpu_ms(call: Callable[[], object]) -> float:
-    """Return the CPU time of one call in milliseconds."""
-    begin = time.process_time()
-    call()
-    return 1e3 * (time.process_time() - begin)
 
 
 def measure(size: int, rounds: int, *, shape: str) -> list[dict[str, Any]]:
@@ -140,14 +95,14 @@ def measure(size: int, rounds: int, *, shape: str) -> list[dict[str, Any]]:
     given, rows = conversation(size, shape=shape, seed=SEED), []
     loop = asyncio.new_event_loop()
     try:
-        running = adapters(given, loop.run_until_complete)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", LangChainDeprecationWarning)
+            running = adapters(given, loop.run_until_complete)
         first = [cpu_ms(adapter.call) for adapter in running]
-        times: list[list[tuple[float, float]]] = [[] for _ in running]
-        for _ in range(rounds):
-            for adapter, taken in zip(running, times, strict=True):
-                taken.append((cpu_ms(adapter.read), cpu_ms(adapter.call)))
-        for adapter, begin, taken in zip(running, first, times, strict=True):
-            read, call = (statistics.median(column) for column in zip(*taken, strict=True))
+        calls = {(each.name, part): getattr(each, part) for each in running for part in ("read", "call")}
+        middle = medians(calls, [()] * rounds)
+        for adapter, begin in zip(running, first, strict=True):
+            read, call = (middle[adapter.name, part] for part in ("read", "call"))
             row: dict[str, Any] = {"adapter": adapter.name, "history": shape, "messages": size}
             row |= {"first, ms": f"{begin:.1f}", "store's read, ms": f"{read:.3f}", "unchanged, ms": f"{call:.3f}"}
             rows.append(row | {"above the read, µs a message": f"{1e3 * (call - read) / size:.2f}"})
@@ -159,17 +114,12 @@ def measure(size: int, rounds: int, *, shape: str) -> list[dict[str, Any]]:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure, print the table, write JSON if asked to."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--sizes", default="100,1000", help="messages of the histories, separated by commas")
+    parser = simple_options(__doc__)
+    parser.add_argument("--sizes", type=numbers, default=[100, 1000], help="messages of the histories (100,1000)")
     parser.add_argument("--rounds", type=int, default=15)
-    parser.add_argument("--markdown", action="store_true", help="print Markdown tables, for a page")
-    parser.add_argument("--json", type=Path, help="also write the figures here")
     options = parser.parse_args(arguments)
-    sizes = [int(size) for size in options.sizes.split(",")]
-    rows = [row for size in sizes for shape in SHAPES for row in measure(size, options.rounds, shape=shape)]
-    print_table(f"Unchanged histories, {options.rounds} interleaved rounds, CPU time", rows, markdown=options.markdown)
-    settings = {"sizes": sizes, "rounds": options.rounds, "seed": SEED}
-    write_json(options.json, "speed_adapters", settings, {"unchanged": rows})
+    rows = [row for size in options.sizes for shape in SHAPES for row in measure(size, options.rounds, shape=shape)]
+    report(options, "speed_adapters", {"unchanged": rows})
 
 
 if __name__ == "__main__":

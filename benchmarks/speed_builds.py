@@ -14,18 +14,15 @@ tokens) sees the same messages and questions in turn. CPU milliseconds, medians:
 
 from __future__ import annotations
 
-import argparse
 import sys
-import time
-from collections import defaultdict
 from pathlib import Path
-from statistics import median
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.corpus import generate_questions, generate_turns
-from benchmarks.report import SEED, commit, print_table, write_json
-from benchmarks.speed_methods import METHODS
+from benchmarks.report import SEED, numbers, report, simple_options
+from benchmarks.speed_methods import METHODS, TRIM
+from benchmarks.timing import cpu_ms, medians
 from gatekeeper_core import ContextBuilder, ContextBuilderConfig, ContextGatekeeper, Message, SQLiteStore, Thread
 
 if TYPE_CHECKING:
@@ -33,17 +30,8 @@ if TYPE_CHECKING:
 
     from benchmarks.speed_methods import Subject
 
-__all__ = ["main", "measure"]
-
 SYSTEM = "You are a helpful assistant."
 _WARM = 5
-
-
-def cpu_ms(call: Callable[..., object], *arguments: object) -> float:
-    """Return the CPU milliseconds of a call, all threads together."""
-    begin = time.process_time()
-    call(*arguments)
-    return 1e3 * (time.process_time() - begin)
 
 
 def first_build(thread: Thread, question: str) -> float:
@@ -67,18 +55,17 @@ def measure(size: int, rounds: int) -> dict[str, Any]:
     for question in asked[:_WARM]:
         builder.build(thread, question, SYSTEM)
         gatekeeper.select(question)
-    times: defaultdict[str, list[float]] = defaultdict(list)
-    for question in asked[_WARM:]:
-        times["new question"].append(cpu_ms(builder.build, thread, question, SYSTEM))
-        times["same question"].append(cpu_ms(builder.build, thread, question, SYSTEM))
-        times["select"].append(cpu_ms(gatekeeper.select, question))
-        if trim:
-            times["trim_messages"].append(cpu_ms(trim.ask, question))
-    longer = thread
-    for at, question in enumerate(asked[_WARM:]):
-        longer = longer.continued(messages[size + 2 * at : size + 2 * at + 2])
-        times["one more turn"].append(cpu_ms(builder.build, longer, question, SYSTEM))
-    middle = {name: median(each) for name, each in times.items()}
+    calls: dict[str, Callable[..., object]] = {
+        "new question": lambda question: builder.build(thread, question, SYSTEM),
+        "same question": lambda question: builder.build(thread, question, SYSTEM),
+        "select": gatekeeper.select,
+    }
+    if trim:
+        calls["trim_messages"] = trim.ask
+    middle = medians(calls, [(question,) for question in asked[_WARM:]])
+    longer = [thread.continued(messages[size : size + 2 * at + 2]) for at in range(rounds)]
+    build = {"one more turn": lambda each, question: builder.build(each, question, SYSTEM)}
+    middle |= medians(build, zip(longer, asked[_WARM:], strict=True))
     return {
         "messages": size,
         **{name: f"{each:.2f}" for name, each in middle.items()},
@@ -90,7 +77,7 @@ def measure(size: int, rounds: int) -> dict[str, Any]:
 
 def _trim(past: Sequence[tuple[str, str]]) -> Subject | None:
     """Return LangChain's ``trim_messages`` over the same turns, None where it is not installed."""
-    method = METHODS["LangChain trim_messages, approximate"]
+    method = METHODS[TRIM]
     if method.missing:
         return None
     subject = method.subject()
@@ -100,16 +87,11 @@ def _trim(past: Sequence[tuple[str, str]]) -> Subject | None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure, print the table, write JSON if asked to."""
-    commit()
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--sizes", default="100,1000,5000", help="messages, even, by commas (100,1000,5000)")
+    parser = simple_options(__doc__)
+    parser.add_argument("--sizes", type=numbers, default=[100, 1000, 5000], help="messages, even (100,1000,5000)")
     parser.add_argument("--rounds", type=int, default=30, help="questions at each size (30)")
-    parser.add_argument("--markdown", action="store_true", help="print a Markdown table, for a page")
-    parser.add_argument("--json", type=Path, help="also write the figures here")
     options = parser.parse_args(arguments)
-    rows = [measure(size, options.rounds) for size in map(int, options.sizes.split(","))]
-    print_table(f"Builds, CPU ms, commit {commit()}", rows, markdown=options.markdown)
-    write_json(options.json, "speed_builds", {"sizes": options.sizes, "rounds": options.rounds}, {"builds": rows})
+    report(options, "speed_builds", {"builds": [measure(size, options.rounds) for size in options.sizes]})
     return 0
 
 

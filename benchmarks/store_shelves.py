@@ -10,8 +10,9 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 import threading
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
@@ -19,8 +20,6 @@ from typing import Any, NamedTuple
 
 from gatekeeper_core.messages import Message
 from gatekeeper_core.storage.sqlite import InMemoryStore, SQLiteStore
-
-__all__ = ["POSTGRES", "REDIS", "SHELVES", "Append", "Outcome", "Place", "Said", "Shelf", "ShelfKind"]
 
 POSTGRES, REDIS = "PostgreSQL", "Redis"
 _TENANT = "bench"
@@ -43,15 +42,20 @@ class Append(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What a writer was told.
-
-    Attributes:
-        acknowledged: ids of the messages of the calls that came back.
-        errors: types of the errors of those that did not.
-    """
+    """Ids of the messages of a writer's calls that came back, and types of the errors of those that did not."""
 
     acknowledged: list[str]
     errors: list[str]
+
+    @contextmanager
+    def noting(self, append: Append) -> Iterator[None]:
+        """Note what becomes of a call: whatever it raises, it is not acknowledged."""
+        try:
+            yield
+        except Exception as error:  # noqa: BLE001
+            self.errors.append(type(error).__name__)
+        else:
+            self.acknowledged.extend(message.id for message in append.messages)
 
 
 class Place(NamedTuple):
@@ -102,12 +106,8 @@ class Shelf:
             outcome = Outcome([], [])
             gate.wait()
             for each in appends:
-                try:
+                with outcome.noting(each):
                     self.append(*each)
-                except Exception as error:  # noqa: BLE001, PERF203 - whatever it is: not acknowledged
-                    outcome.errors.append(type(error).__name__)
-                else:
-                    outcome.acknowledged.extend(message.id for message in each.messages)
             return outcome
 
         if len(writers) not in self._pools:  # the threads of an application stay, and their connections with them
@@ -142,12 +142,8 @@ class AsyncShelf(Shelf):
         async def work(appends: Sequence[Append]) -> Outcome:
             outcome = Outcome([], [])
             for each in appends:
-                try:
+                with outcome.noting(each):
                     await self.add(*each)
-                except Exception as error:  # noqa: BLE001, PERF203 - whatever it is: not acknowledged
-                    outcome.errors.append(type(error).__name__)
-                else:
-                    outcome.acknowledged.extend(message.id for message in each.messages)
             return outcome
 
         async def together() -> list[Outcome]:
@@ -311,36 +307,27 @@ class Graph(Shelf):
 class ShelfKind(NamedTuple):
     """A store that can be measured.
 
-    Attributes:
-        name: what it is called in the tables.
-        open: opens it in this process.
-        settings: of the file that it lies in: the kind of log, and how long a write waits for the disk; or the server.
-        beside: the name of ours that it is compared with: the same medium, and the same care for the disk.
-        needs: packages.
-        server: what must run for it: "", ``POSTGRES`` or ``REDIS``.
-        is_shared: whether other processes can open it too.
+    ``settings``: the kind of log and how long a write waits for the disk, or the server.
     """
 
     name: str
     open: Callable[[Place], Shelf]
-    settings: str = ""
-    beside: str = ""
+    settings: str
     needs: tuple[str, ...] = ()
-    server: str = ""
+    is_ours: bool = False
     is_shared: bool = True
 
     @property
-    def is_ours(self) -> bool:
-        """Whether it is a store of this library."""
-        return self.name == "InMemoryStore" or self.name in (_NORMAL, _FULL, _THERE)
+    def server(self) -> str:
+        """What must run for it: a server's name, or ""."""
+        return self.settings if self.settings in (POSTGRES, REDIS) else ""
 
     def why_not(self, place: Place) -> str:
         """Return why it cannot be measured there, or "" where it can."""
         if any(not _is_there(package) for package in self.needs):
             return "not installed"
-        if (self.server == POSTGRES and not place.postgres) or (self.server == REDIS and not place.redis):
-            return "not given"
-        return ""
+        given = {POSTGRES: place.postgres, REDIS: place.redis, "": "here"}
+        return "" if given[self.server] else "not given"
 
 
 def _is_there(package: str) -> bool:
@@ -420,6 +407,10 @@ def _postgres_chat_store(place: Place) -> Shelf:
     )
 
 
+def _postgres_store(place: Place) -> Shelf:
+    return Ours(import_module("gatekeeper_postgres").PostgresStore(place.postgres))
+
+
 def _redis_history(place: Place) -> Shelf:
     histories: Any = import_module("langchain_community.chat_message_histories")
     return Histories(lambda thread: histories.RedisChatMessageHistory(thread, url=place.redis))
@@ -429,64 +420,51 @@ def _redis_chat_store(place: Place) -> Shelf:
     return ChatStore(import_module("llama_index.storage.chat_store.redis").RedisChatStore(redis_url=place.redis))
 
 
-_NORMAL, _FULL, _THERE = "SQLiteStore, normal", "SQLiteStore, full", "PostgresStore"
-_SQL_STORE = ("llama_index.core", "sqlalchemy", "aiosqlite", "greenlet")
-_SQL_HISTORY = ("langchain_community", "sqlalchemy")
-_BY_ITSELF, _LIKE_NORMAL, _LIKE_FULL = "rollback journal, full", "WAL, normal", "WAL, full"
-
-_IN_FILES = (
-    ShelfKind("InMemoryStore", lambda _: Ours(InMemoryStore()), "-", _NORMAL, is_shared=False),
-    ShelfKind(_NORMAL, lambda place: Ours(SQLiteStore(f"{place.folder}/normal.db")), _LIKE_NORMAL, _NORMAL),
-    ShelfKind(_FULL, lambda place: Ours(SQLiteStore(f"{place.folder}/full.db", synchronous="full")), _LIKE_FULL, _FULL),
-    ShelfKind("LlamaIndex SQLAlchemyChatStore, SQLite", _sql_chat_store, _BY_ITSELF, _FULL, _SQL_STORE),
-    ShelfKind(
-        "LlamaIndex SQLAlchemyChatStore, SQLite, WAL",
-        partial(_sql_chat_store, like_ours=True),
-        _LIKE_NORMAL,
-        _NORMAL,
-        _SQL_STORE,
-    ),
-    ShelfKind("LangChain SQLChatMessageHistory, SQLite", _sql_history, _BY_ITSELF, _FULL, _SQL_HISTORY),
-    ShelfKind(
-        "LangChain SQLChatMessageHistory, SQLite, WAL",
-        partial(_sql_history, like_ours=True),
-        _LIKE_NORMAL,
-        _NORMAL,
-        _SQL_HISTORY,
-    ),
-    ShelfKind("LangGraph SqliteSaver", _sqlite_saver, _LIKE_FULL, _FULL, ("langgraph.checkpoint.sqlite",)),
-)
-_ON_POSTGRES: tuple[tuple[str, Callable[[Place], Shelf], tuple[str, ...]], ...] = (
-    (
-        _THERE,
-        lambda place: Ours(import_module("gatekeeper_postgres").PostgresStore(place.postgres)),
-        ("gatekeeper_postgres",),
-    ),
-    (
-        "LlamaIndex SQLAlchemyChatStore, PostgreSQL",
-        lambda place: SqlAlchemyChatStore(_postgres_url("asyncpg", place.postgres)),
-        ("llama_index.core", "sqlalchemy", "asyncpg", "greenlet"),
-    ),
-    (
-        "LlamaIndex PostgresChatStore",
-        _postgres_chat_store,
-        ("llama_index.storage.chat_store.postgres", "asyncpg"),
-    ),
-    ("LangChain PostgresChatMessageHistory", lambda place: PooledHistories(place.postgres), ("langchain_postgres",)),
-    ("LangGraph PostgresSaver", _postgres_saver, ("langgraph.checkpoint.postgres",)),
-)
-_ON_REDIS: tuple[tuple[str, Callable[[Place], Shelf], tuple[str, ...]], ...] = (
-    ("LangChain RedisChatMessageHistory", _redis_history, ("langchain_community",)),
-    ("LlamaIndex RedisChatStore", _redis_chat_store, ("llama_index.storage.chat_store.redis",)),
-)
+_SQL = ("sqlalchemy", "greenlet")
+_CHAT_STORE, _HISTORY = ("llama_index.core", "aiosqlite", *_SQL), ("langchain_community", *_SQL)
+_ROLLBACK, _WAL, _WAL_FULL = "rollback journal, full", "WAL, normal", "WAL, full"
+_SERVER, _CLIENT = ("psycopg", "psycopg_pool"), ("redis",)
 
 _KINDS = (
-    *_IN_FILES,
-    *(
-        ShelfKind(name, make, POSTGRES, _THERE, (*needs, "psycopg", "psycopg_pool"), POSTGRES)
-        for name, make, needs in _ON_POSTGRES
+    ShelfKind("InMemoryStore", lambda _: Ours(InMemoryStore()), "-", is_ours=True, is_shared=False),
+    ShelfKind("SQLiteStore, normal", lambda at: Ours(SQLiteStore(f"{at.folder}/normal.db")), _WAL, is_ours=True),
+    ShelfKind(
+        "SQLiteStore, full",
+        lambda at: Ours(SQLiteStore(f"{at.folder}/full.db", synchronous="full")),
+        _WAL_FULL,
+        is_ours=True,
     ),
-    *(ShelfKind(name, make, REDIS, _THERE, (*needs, "redis"), REDIS) for name, make, needs in _ON_REDIS),
+    ShelfKind("LlamaIndex SQLAlchemyChatStore, SQLite", _sql_chat_store, _ROLLBACK, _CHAT_STORE),
+    ShelfKind(
+        "LlamaIndex SQLAlchemyChatStore, SQLite, WAL", partial(_sql_chat_store, like_ours=True), _WAL, _CHAT_STORE
+    ),
+    ShelfKind("LangChain SQLChatMessageHistory, SQLite", _sql_history, _ROLLBACK, _HISTORY),
+    ShelfKind("LangChain SQLChatMessageHistory, SQLite, WAL", partial(_sql_history, like_ours=True), _WAL, _HISTORY),
+    ShelfKind("LangGraph SqliteSaver", _sqlite_saver, _WAL_FULL, ("langgraph.checkpoint.sqlite",)),
+    ShelfKind("PostgresStore", _postgres_store, POSTGRES, ("gatekeeper_postgres", *_SERVER), is_ours=True),
+    ShelfKind(
+        "LlamaIndex SQLAlchemyChatStore, PostgreSQL",
+        lambda at: SqlAlchemyChatStore(_postgres_url("asyncpg", at.postgres)),
+        POSTGRES,
+        ("llama_index.core", "asyncpg", *_SQL, *_SERVER),
+    ),
+    ShelfKind(
+        "LlamaIndex PostgresChatStore",
+        _postgres_chat_store,
+        POSTGRES,
+        ("llama_index.storage.chat_store.postgres", "asyncpg", *_SERVER),
+    ),
+    ShelfKind(
+        "LangChain PostgresChatMessageHistory",
+        lambda at: PooledHistories(at.postgres),
+        POSTGRES,
+        ("langchain_postgres", *_SERVER),
+    ),
+    ShelfKind("LangGraph PostgresSaver", _postgres_saver, POSTGRES, ("langgraph.checkpoint.postgres", *_SERVER)),
+    ShelfKind("LangChain RedisChatMessageHistory", _redis_history, REDIS, ("langchain_community", *_CLIENT)),
+    ShelfKind(
+        "LlamaIndex RedisChatStore", _redis_chat_store, REDIS, ("llama_index.storage.chat_store.redis", *_CLIENT)
+    ),
 )
 
 SHELVES: dict[str, ShelfKind] = {kind.name: kind for kind in _KINDS}

@@ -4,7 +4,7 @@
 frameworks hold the same threads of the seeded bilingual conversation, and take turns: in each round every store is
 measured once, another one first each time, so that a noisy machine is noisy for all. Each append is acknowledged before
 the next one begins; after each round it is looked whether the threads hold what was written. Times are of the wall
-clock, because a store waits; medians, with the lowest and the highest. A ratio is the median of those of the rounds.
+clock, because a store waits; medians, with the lowest and the highest.
 
 A database of its own is made on the PostgreSQL server and dropped at the end; on the Redis server keys are made, and
 deleted. Without a server its rows say so.
@@ -12,7 +12,6 @@ deleted. Without a server its rows say so.
 
 from __future__ import annotations
 
-import argparse
 import os
 import statistics
 import sys
@@ -20,35 +19,36 @@ import tempfile
 import time
 import uuid
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import import_module
-from itertools import islice
-from pathlib import Path
-from typing import Any, NamedTuple
+from itertools import count, islice
+from multiprocessing import get_context
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from benchmarks.corpus import stream_turns
-from benchmarks.report import SEED, commit, print_table, write_json
+from benchmarks.report import SEED, report, simple_options
 from benchmarks.store_shelves import SHELVES, Append, Outcome, Place, Said, ShelfKind
-from benchmarks.store_worker import Writers
 
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
+    from multiprocessing.synchronize import Barrier
+
+Figures = dict[str, dict[str, list[float]]]
+"""By store and by what was measured a value for each round: messages a second, or milliseconds."""
+
+_T = TypeVar("_T")
 _BATCH = 10
 _WRITERS = 4
 _NEWEST = 2
+_PATIENCE = 300
+"""Seconds after which a process that has not answered is ended."""
 _RUN = uuid.uuid4().hex[:8]
 """In the names of all threads, which must be UUIDs for one of the peers."""
 
 
 class Sizes(NamedTuple):
-    """What is measured in a round.
-
-    Attributes:
-        rounds: how often.
-        appends: single messages that are appended to a thread that is empty.
-        long: messages of the long thread, which is read.
-        at_once: writes that are made at once.
-        contests: how often they are made.
-    """
+    """What is measured in a round: single appends, messages of the long thread that is read, writes at once."""
 
     rounds: int
     appends: int
@@ -57,57 +57,52 @@ class Sizes(NamedTuple):
     contests: int
 
 
-def said(count: int, *, first: int = 0, writer: str = "m") -> list[Said]:
+def said(size: int, *, first: int = 0, writer: str = "m") -> list[Said]:
     """Return messages of the seeded conversation, with ids of their own."""
     turns = stream_turns(seed=SEED)
     texts = (text for turn in turns for text in (turn.user, turn.assistant))
     return [
         Said(f"{writer}{at}", "assistant" if at % 2 else "user", f"{text} #{writer}{at}")
-        for at, text in enumerate(islice(texts, count), first)
+        for at, text in enumerate(islice(texts, size), first)
     ]
 
 
-class Names:
-    """Names of threads, one after the other, the same ones in every process that is told them."""
-
-    def __init__(self) -> None:
-        self._count = 0
-
-    def new(self) -> str:
-        self._count += 1
-        return f"{_RUN}-0000-4000-8000-{self._count:012x}"
+def names() -> Iterator[str]:
+    """Yield names of threads, one after the other."""
+    return (f"{_RUN}-0000-4000-8000-{number:012x}" for number in count(1))
 
 
 class _Round:
-    """One store, measured round by round.
+    """One store, measured round by round; ``figures`` has by what was measured a value for each round."""
 
-    Attributes:
-        figures: by what was measured, a value for each round: messages a second, or milliseconds.
-    """
-
-    def __init__(self, kind: ShelfKind, place: Place, sizes: Sizes, names: Names) -> None:
-        self.kind = kind
+    def __init__(self, kind: ShelfKind, place: Place, sizes: Sizes, named: Iterator[str]) -> None:
+        self.kind, self._sizes, self._names = kind, sizes, named
         self.figures: dict[str, list[float]] = {}
-        self._sizes, self._names = sizes, names
-        self._messages = said(sizes.appends)
-        self._long = said(sizes.long)
+        self._messages, self._long = said(sizes.appends), said(sizes.long)
         self.shelf = kind.open(place)
-        self._read, self._grown = self._new(), self._new()
+        self._read, self._grown, self._length = self._new(), self._new(), sizes.long
         for thread in (self._read, self._grown):
             self.shelf.append(thread, self._long)
-        self._length = sizes.long
 
     def measure(self) -> None:
         """Measure everything once."""
-        self._write("one", 1, 1)
-        self._write("ten", _BATCH, 1)
-        self._write("writers", 1, _WRITERS)
-        self._write_on()
-        self._read_all()
-        self._read_newest()
+        for what, batch, writers in (("one", 1, 1), ("ten", _BATCH, 1), ("writers", 1, _WRITERS)):
+            self._write(what, batch, writers)
+        more = said(max(1, self._sizes.appends // 10), first=self._length)
+        seconds, _ = _seconds(self.shelf.write, [Append(self._grown, (each,)) for each in more])
+        self._count("end of the long thread", len(more) / seconds)
+        self._length += len(more)
+        assert len(self.shelf.texts(self._grown)) == self._length
+        seconds, found = _seconds(self.shelf.texts, self._read)
+        self._count("read", 1000 * seconds)
+        assert found == [each.text for each in self._long]
+        start = self._sizes.long - _NEWEST
+        times = [_seconds(self.shelf.newest, self._read, _NEWEST, start) for _ in range(5)]
+        self._count("newest", 1000 * statistics.fmean(seconds for seconds, _ in times))
+        assert times[-1][1] == [each.text for each in self._long[start:]]
 
     def _new(self) -> str:
-        thread = self._names.new()
+        thread = next(self._names)
         self.shelf.prepare(thread)
         return thread
 
@@ -116,51 +111,31 @@ class _Round:
         share = self._messages[: len(self._messages) // writers // batch * batch]
         parts = [tuple(share[at : at + batch]) for at in range(0, len(share), batch)]
         jobs = [[Append(thread, part) for part in parts] for thread in threads]
-        with self._counted(what, len(share) * writers):
-            if writers == 1:
-                self.shelf.write(jobs[0])
-            else:
-                assert not [error for outcome in self.shelf.at_once(jobs) for error in outcome.errors]
+        if writers == 1:
+            seconds, _ = _seconds(self.shelf.write, jobs[0])
+        else:
+            seconds, outcomes = _seconds(self.shelf.at_once, jobs)
+            assert not [error for outcome in outcomes for error in outcome.errors]
+        self._count(what, len(share) * writers / seconds)
         for thread in threads:
             assert self.shelf.texts(thread) == [each.text for each in share], f"{self.kind.name}: {what}"
-
-    def _write_on(self) -> None:
-        more = said(max(1, self._sizes.appends // 10), first=self._length)
-        with self._counted("end of the long thread", len(more)):
-            self.shelf.write([Append(self._grown, (each,)) for each in more])
-        self._length += len(more)
-        assert len(self.shelf.texts(self._grown)) == self._length
-
-    def _read_all(self) -> None:
-        begin = time.perf_counter()
-        found = self.shelf.texts(self._read)
-        self._count("read", 1000 * (time.perf_counter() - begin))
-        assert found == [each.text for each in self._long]
-
-    def _read_newest(self) -> None:
-        start, times = self._sizes.long - _NEWEST, 5
-        begin = time.perf_counter()
-        for _ in range(times):
-            found = self.shelf.newest(self._read, _NEWEST, start)
-        self._count("newest", 1000 * (time.perf_counter() - begin) / times)
-        assert found == [each.text for each in self._long[start:]]
-
-    @contextmanager
-    def _counted(self, what: str, messages: int) -> Iterator[None]:
-        begin = time.perf_counter()
-        yield
-        self._count(what, messages / (time.perf_counter() - begin))
 
     def _count(self, what: str, value: float) -> None:
         self.figures.setdefault(what, []).append(value)
 
 
-def measured(kinds: Sequence[ShelfKind], place: Place, sizes: Sizes, names: Names) -> dict[str, dict[str, list[float]]]:
+def _seconds(call: Callable[..., _T], *arguments: object) -> tuple[float, _T]:
+    begin = time.perf_counter()
+    found = call(*arguments)
+    return time.perf_counter() - begin, found
+
+
+def measured(kinds: Sequence[ShelfKind], place: Place, sizes: Sizes, named: Iterator[str]) -> Figures:
     """Return by store and by what was measured the figures of all rounds, after one that does not count."""
     running = []
     for kind in kinds:
         _say(f"filling {kind.name}")
-        running.append(_Round(kind, place, sizes, names))
+        running.append(_Round(kind, place, sizes, named))
     for number in range(sizes.rounds + 1):
         _say(f"round {number} of {sizes.rounds}")
         first = number % max(1, len(running))
@@ -171,15 +146,50 @@ def measured(kinds: Sequence[ShelfKind], place: Place, sizes: Sizes, names: Name
     return {each.kind.name: {what: values[1:] for what, values in each.figures.items()} for each in running}
 
 
+class Writers:
+    """Processes that have a store open and write to it at the same time."""
+
+    def __init__(self, name: str, place: Place, writers: int) -> None:
+        context = get_context("spawn")
+        self._gate = gate = context.Barrier(writers)  # as long as the processes
+        pairs = [context.Pipe() for _ in range(writers)]
+        self._pipes = [ours for ours, _ in pairs]
+        self._processes = [
+            context.Process(target=_append_on_request, args=(name, place, gate, theirs), daemon=True)
+            for _, theirs in pairs
+        ]
+        for process in self._processes:
+            process.start()
+
+    def write(self, writers: Sequence[Sequence[Append]]) -> list[Outcome]:
+        """Let each process append its own, one after the other, all of them beginning at once."""
+        for pipe, appends in zip(self._pipes, writers, strict=True):
+            pipe.send(appends)
+        if not all(pipe.poll(_PATIENCE) for pipe in self._pipes):
+            raise RuntimeError("a process that writes does not answer")
+        return [pipe.recv() for pipe in self._pipes]
+
+    def end(self) -> None:
+        """End the processes and wait for them."""
+        for process in self._processes:
+            process.kill()
+            process.join()
+
+
+def _append_on_request(name: str, place: Place, gate: Barrier, pipe: Connection) -> None:
+    shelf = SHELVES[name].open(place)
+    while True:
+        appends = pipe.recv()
+        for thread in {each.thread for each in appends}:
+            shelf.prepare(thread)
+        gate.wait(_PATIENCE)
+        pipe.send(shelf.at_once([appends])[0])
+
+
 class Tally(NamedTuple):
     """What became of writes.
 
-    Attributes:
-        kept: stored once.
-        errors: not acknowledged, and not stored.
-        lost: acknowledged, and not stored.
-        twice: stored more than once.
-        unsaid: stored, though the call raised.
+    Stored once; neither acknowledged nor stored; acknowledged and not stored; stored twice; stored though it raised.
     """
 
     kept: int
@@ -190,13 +200,7 @@ class Tally(NamedTuple):
 
 
 def tally(wanted: Sequence[Said], found: Sequence[str], outcomes: Sequence[Outcome]) -> Tally:
-    """Return what became of writes.
-
-    Args:
-        wanted: what was written.
-        found: the texts that the thread holds.
-        outcomes: what the writers were told.
-    """
+    """Return what became of writes: those wanted, the texts found in the thread, what the writers were told."""
     times = Counter(found)
     acknowledged = {name for outcome in outcomes for name in outcome.acknowledged}
     there = {each.id for each in wanted if times[each.text]}
@@ -224,76 +228,48 @@ def kept_row(name: str, writers: str, tallies: Sequence[Tally]) -> dict[str, Any
     }
 
 
-def contests(kind: ShelfKind, place: Place, sizes: Sizes, names: Names) -> Iterator[dict[str, Any]]:
+def contests(kind: ShelfKind, place: Place, sizes: Sizes, named: Iterator[str]) -> Iterator[dict[str, Any]]:
     """Yield a row for writers of one process and, where others can open the store, one for those of several."""
-    shelf = kind.open(place)
-    each_writes = sizes.at_once // _WRITERS
-    parts = [said(each_writes, writer=f"w{writer}-") for writer in range(_WRITERS)]
+    shelf, share = kind.open(place), sizes.at_once // _WRITERS
+    parts = [said(share, writer=f"w{writer}-") for writer in range(_WRITERS)]
     everything = [each for part in parts for each in part]
 
-    def contest(write: Callable[[str], list[Outcome]]) -> Tally:
-        thread = names.new()
-        shelf.prepare(thread)
-        outcomes = write(thread)
-        return tally(everything, shelf.texts(thread), outcomes)
+    def row(writers: str, jobs: Sequence[Sequence[Said]], write: Callable[..., list[Outcome]]) -> dict[str, Any]:
+        tallies = []
+        for _ in range(sizes.contests):
+            thread = next(named)
+            shelf.prepare(thread)
+            outcomes = write([[Append(thread, (each,)) for each in job] for job in jobs])
+            tallies.append(tally(everything, shelf.texts(thread), outcomes))
+        return kept_row(kind.name, writers, tallies)
 
-    def at_once(thread: str) -> list[Outcome]:
-        return shelf.at_once([[Append(thread, (each,))] for each in everything])
-
-    found = [contest(at_once) for _ in range(sizes.contests)]
-    yield kept_row(kind.name, f"one process, {len(everything)} at once", found)
+    yield row(f"one process, {len(everything)} at once", [[each] for each in everything], shelf.at_once)
     if kind.is_shared:
         writers = Writers(kind.name, place, _WRITERS)
         try:
-            found = [
-                contest(lambda thread: writers.write([[Append(thread, (each,)) for each in part] for part in parts]))
-                for _ in range(sizes.contests)
-            ]
+            yield row(f"{_WRITERS} processes, {share} each", parts, writers.write)
         finally:
             writers.end()
-        yield kept_row(kind.name, f"{_WRITERS} processes, {each_writes} each", found)
     shelf.close()
 
 
-_WRITES = {
+WRITES = {
     "one": "one a call",
     "ten": f"{_BATCH} a call",
     "writers": f"{_WRITERS} threads",
     "end of the long thread": "end of the long thread",
 }
-_READS = {"read": "whole thread, ms", "newest": f"newest {_NEWEST}, ms"}
+READS = {"read": "whole thread, ms", "newest": f"newest {_NEWEST}, ms"}
 
 
-def write_row(kind: ShelfKind, figures: dict[str, dict[str, list[float]]]) -> dict[str, Any]:
-    """Return the messages a second of a store as a row, and how many times as many the store beside it does."""
+def figure_row(kind: ShelfKind, figures: Figures, heads: Mapping[str, str], digits: int) -> dict[str, Any]:
+    """Return the figures of a store as a row: medians, with the lowest and the highest."""
     row: dict[str, Any] = {"store": kind.name, "settings": kind.settings}
-    for what, head in _WRITES.items():
+    for what, head in heads.items():
         values = figures[kind.name][what]
-        row[head] = f"{statistics.median(values):.0f} ({min(values):.0f} to {max(values):.0f})"
-    for what, head in _WRITES.items():
-        row[f"{head}: ours, times"] = _ratio(figures, kind, what, more_is_better=True)
+        middle, low, high = (f"{each:.{digits}f}" for each in (statistics.median(values), min(values), max(values)))
+        row[head] = f"{middle} ({low} to {high})"
     return row
-
-
-def read_row(kind: ShelfKind, figures: dict[str, dict[str, list[float]]]) -> dict[str, Any]:
-    """Return the milliseconds of a store's readings as a row, and how many times as long as that of ours they take."""
-    row: dict[str, Any] = {"store": kind.name}
-    for what, head in _READS.items():
-        values = figures[kind.name][what]
-        row[head] = f"{statistics.median(values):.2f} ({min(values):.2f} to {max(values):.2f})"
-    for what, head in _READS.items():
-        row[f"{head[:-4]}: times ours"] = _ratio(figures, kind, what, more_is_better=False)
-    return row
-
-
-def _ratio(
-    figures: dict[str, dict[str, list[float]]], kind: ShelfKind, what: str, *, more_is_better: bool
-) -> str | None:
-    if kind.beside not in figures or kind.beside == kind.name:
-        return None
-    pairs = zip(figures[kind.beside][what], figures[kind.name][what], strict=True)
-    ratio = statistics.median(ours / theirs if more_is_better else theirs / ours for ours, theirs in pairs)
-    return f"{ratio:.1f}"
 
 
 @contextmanager
@@ -339,28 +315,26 @@ def _servers(place: Place) -> dict[str, str]:
 
 def _tables(place: Place, sizes: Sizes, *, ours_only: bool) -> dict[str, list[dict[str, Any]]]:
     kinds = [kind for kind in SHELVES.values() if kind.is_ours or not ours_only]
-    silent = {kind.name: kind.why_not(place) for kind in kinds if kind.why_not(place)}
-    there = [kind for kind in kinds if kind.name not in silent]
-    names = Names()
-    figures = measured(there, place, sizes, names)
-    kept: dict[str, list[dict[str, Any]]] = {}
+    silent = {kind.name: why for kind in kinds if (why := kind.why_not(place))}
+    there, named = [kind for kind in kinds if kind.name not in silent], names()
+    figures = measured(there, place, sizes, named)
+    kept: list[dict[str, Any]] = [{"store": name, "writers": why} for name, why in silent.items()]
     for kind in there:
         _say(f"writers at once: {kind.name}")
-        kept[kind.name] = list(contests(kind, place, sizes, names))
+        kept += contests(kind, place, sizes, named)
 
-    def rows(row: Callable[[ShelfKind], list[dict[str, Any]]], column: str) -> list[dict[str, Any]]:
+    def rows(heads: Mapping[str, str], digits: int) -> list[dict[str, Any]]:
         return [
-            each
+            {"store": kind.name, "settings": silent[kind.name]}
+            if kind.name in silent
+            else figure_row(kind, figures, heads, digits)
             for kind in kinds
-            for each in ([{"store": kind.name, column: silent[kind.name]}] if kind.name in silent else row(kind))
         ]
 
     return {
-        f"Messages a second, {sizes.rounds} rounds": rows(lambda kind: [write_row(kind, figures)], _WRITES["one"]),
-        f"Reading a thread of {sizes.long:,} messages": rows(
-            lambda kind: [read_row(kind, figures)], "whole thread, ms"
-        ),
-        f"What is kept of writes at once, {sizes.contests} contests": rows(lambda kind: kept[kind.name], "writers"),
+        f"Messages a second, {sizes.rounds} rounds": rows(WRITES, 0),
+        f"Reading a thread of {sizes.long:,} messages": rows(READS, 2),
+        f"What is kept of writes at once, {sizes.contests} contests": kept,
     }
 
 
@@ -368,8 +342,9 @@ def _say(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
-def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Measure, print the tables, write JSON if asked to."""
+    parser = simple_options(__doc__)
     parser.add_argument("--rounds", type=int, default=7, help="how often everything is measured (7)")
     parser.add_argument("--appends", type=int, default=100, help="messages that are written in a round, each way (100)")
     parser.add_argument("--long", type=int, default=1_000, help="messages of the thread that is read (1000)")
@@ -379,15 +354,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--redis", default="", metavar="URL", help="a Redis server")
     parser.add_argument("--folder", help="where the files lie; without it in the system's folder for temporary ones")
     parser.add_argument("--ours-only", action="store_true", help="leave the peers out")
-    parser.add_argument("--markdown", action="store_true", help="print Markdown tables, for a page")
-    parser.add_argument("--json", type=Path, help="also write the figures here")
-    return parser.parse_args(arguments)
-
-
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Measure, print the tables, write JSON if asked to."""
-    options = _options(arguments)
-    commit()
+    options = parser.parse_args(arguments)
     sizes = Sizes(options.rounds, options.appends, options.long, options.at_once, options.contests)
     with (
         tempfile.TemporaryDirectory(dir=options.folder) as folder,
@@ -395,14 +362,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         _keys(options.redis) as redis,
     ):
         place = Place(folder, postgres, redis)
-        facts: dict[str, Any] = {"seed": SEED, "cores": os.cpu_count(), **_servers(place)}
-        load = os.getloadavg()
+        facts, load = {"cores": os.cpu_count(), **_servers(place)}, os.getloadavg()
         tables = _tables(place, sizes, ours_only=options.ours_only)
-        facts["load"] = f"{load[0]:.1f} to {os.getloadavg()[0]:.1f}"
-    print(f"commit {commit()}, Python {sys.version.split()[0]}, {facts}")
-    for title, rows in tables.items():
-        print_table(title, rows, markdown=options.markdown)
-    write_json(options.json, "stores", {**sizes._asdict(), **facts}, tables)
+    options.postgres, options.redis = bool(options.postgres), bool(options.redis)  # no secrets in a file
+    report(options, "stores", tables, load=f"{load[0]:.1f} to {os.getloadavg()[0]:.1f}", **facts)
 
 
 if __name__ == "__main__":

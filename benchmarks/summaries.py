@@ -25,8 +25,8 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from benchmarks.data import as_blocks, read_dialogues, read_locomo, sampled, topic_sets
-from benchmarks.lexrank import lexrank
-from benchmarks.report import SEED, options, print_table, write_json
+from benchmarks.peers import terms
+from benchmarks.report import SEED, options, report
 from gatekeeper_core.context.summary.summary import SummaryConfig, ThreadSummary
 from gatekeeper_core.context.thread.thread import Thread
 from gatekeeper_core.messages import Message
@@ -93,14 +93,62 @@ def ours(talk: Talk, language: str) -> list[Line]:
     return [Line(seq, item.text) for item in summary.items for seq in item.seqs] if summary else []
 
 
-def first_sentences(lines: Sequence[Line]) -> list[int]:
-    """Return the order of the conversation."""
-    return list(range(len(lines)))
+THRESHOLD, DAMPING, STEPS = 0.1, 0.15, 30
 
 
-def last_sentences(lines: Sequence[Line]) -> list[int]:
-    """Return the newest sentence first."""
-    return list(range(len(lines) - 1, -1, -1))
+def lexrank(texts: Sequence[str]) -> list[int]:
+    """Return the positions of sentences, the most central first; of equals the earlier one first.
+
+    Sentences are nodes, the cosine of their tf-idf vectors joins two of them from ``THRESHOLD`` on, and the rank is the
+    stationary distribution of a walk over the graph that jumps anywhere in one step of seven.
+
+    Source: Erkan and Radev 2004, "LexRank: Graph-based lexical centrality as salience in text summarization"
+    (continuous LexRank, with their threshold and damping). Words are those of the other peers.
+
+    >>> lexrank(["The cat sat.", "A cat on a mat.", "The cat on the mat sat.", "Rain."])[0]
+    2
+    """
+    if not texts:
+        return []
+    edges = _edges(_vectors(texts))
+    totals = [sum(row.values()) for row in edges]
+    rank = [1.0 / len(texts)] * len(texts)
+    for _ in range(STEPS):
+        flow = [0.0] * len(texts)
+        for at, row in enumerate(edges):
+            for other, weight in row.items():
+                flow[other] += rank[at] * weight / totals[at]
+        rank = [DAMPING / len(texts) + (1 - DAMPING) * value for value in flow]
+    return sorted(range(len(texts)), key=lambda at: (-round(rank[at], 9), at))
+
+
+def _vectors(texts: Sequence[str]) -> list[dict[str, float]]:
+    """Return the tf-idf vectors of sentences, each of length one; of a sentence without words an empty one."""
+    counts = [Counter(terms(text)) for text in texts]
+    held = Counter(term for each in counts for term in each)
+    vectors = []
+    for each in counts:
+        values = {term: count * math.log(1 + len(texts) / held[term]) for term, count in each.items()}
+        length = math.sqrt(sum(value * value for value in values.values()))
+        vectors.append({term: value / length for term, value in values.items()})
+    return vectors
+
+
+def _edges(vectors: Sequence[dict[str, float]]) -> list[dict[int, float]]:
+    """Return for each sentence those that are like it, itself among them, with their cosines."""
+    postings: dict[str, list[tuple[int, float]]] = {}
+    for at, vector in enumerate(vectors):
+        for term, value in vector.items():
+            postings.setdefault(term, []).append((at, value))
+    edges = []
+    for at, vector in enumerate(vectors):
+        cosines: dict[int, float] = {at: 0.0}
+        for term, value in vector.items():
+            for other, weight in postings[term]:
+                cosines[other] = cosines.get(other, 0.0) + value * weight
+        near = {other: cosine for other, cosine in cosines.items() if other != at and cosine >= THRESHOLD}
+        edges.append({at: 1.0, **near})
+    return edges
 
 
 def random_sentences(lines: Sequence[Line]) -> list[int]:
@@ -110,16 +158,11 @@ def random_sentences(lines: Sequence[Line]) -> list[int]:
     return order
 
 
-def most_central(lines: Sequence[Line]) -> list[int]:
-    """Return the order of LexRank."""
-    return lexrank([line.text for line in lines])
-
-
 PEERS: dict[str, Callable[[Sequence[Line]], list[int]]] = {
-    "first sentences": first_sentences,
-    "last sentences": last_sentences,
+    "first sentences": lambda lines: list(range(len(lines))),
+    "last sentences": lambda lines: list(range(len(lines)))[::-1],
     "random sentences": random_sentences,
-    "LexRank": most_central,
+    "LexRank": lambda lines: lexrank([line.text for line in lines]),
 }
 
 
@@ -258,19 +301,18 @@ def _sizes(kept: Sequence[Sequence[Line]]) -> Row:
 
 def main() -> None:
     """Measure, print the tables, write JSON if asked to."""
-    chosen_options = options(__doc__, data="selection/locomo_dev.jsonl and topics/*.jsonl").parse_args()
-    folder, peers = chosen_options.data, not chosen_options.ours_only
-    tables: dict[str, list[Row]] = {"english": [], "chinese": []}
-    if (path := folder / "selection" / "locomo_dev.jsonl").is_file():
-        tables["english"] = english_rows(sampled(read_locomo(path), 1 if chosen_options.quick else None), peers=peers)
+    given = options(__doc__, data="selection/locomo_dev.jsonl and topics/*.jsonl").parse_args()
+    folder, peers, chinese = given.data, not given.ours_only, list[dict[str, Any]]()
+    path = folder / "selection" / "locomo_dev.jsonl"
+    conversations = sampled(read_locomo(path), 1 if given.quick else None) if path.is_file() else []
     for each in topic_sets(folder):
         if each.language == "zh":
             dialogues = read_dialogues(folder / "topics" / each.file)
-            some = sampled(dialogues, QUICK_DIALOGUES if chosen_options.quick else DIALOGUES)
-            tables["chinese"] += chinese_rows(each.name, some, idf_over(dialogues), peers=peers)
-    print_table("Summaries of LoCoMo, per cent", tables["english"], markdown=chosen_options.markdown)
-    print_table("Summaries of Chinese dialogues, per cent", tables["chinese"], markdown=chosen_options.markdown)
-    write_json(chosen_options.json, "summaries", {"max_tokens": MAX_TOKENS}, tables)
+            some = sampled(dialogues, QUICK_DIALOGUES if given.quick else DIALOGUES)
+            chinese += chinese_rows(each.name, some, idf_over(dialogues), peers=peers)
+    english = english_rows(conversations, peers=peers) if conversations else []
+    tables = {"Summaries of LoCoMo, per cent": english, "Summaries of Chinese dialogues, per cent": chinese}
+    report(given, "summaries", tables)
 
 
 if __name__ == "__main__":

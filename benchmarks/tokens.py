@@ -1,7 +1,7 @@
 """Error of token estimates, by tokenizer: of single texts, of assembled prompts, and how often these are over a budget.
 
 Run ``python -m benchmarks.tokens --data DIR``; ``DIR/tokens/segments_train.jsonl.gz`` holds texts of many kinds with
-their true counts, and ``DIR/tokens/hard.jsonl.gz``, if there is one, hard texts (``benchmarks.hard_texts``). Our
+their true counts, and ``DIR/tokens/hard.jsonl.gz``, if there is one, hard texts. Our
 estimate counts each kind by weights that were fitted without it ("kinds left out"), each hard text by weights that were
 fitted without its source ("other sources"), and once by the weights of the library. Every figure is in percent of the
 true count, each kind counting the same.
@@ -13,7 +13,6 @@ import json
 import math
 import re
 import subprocess
-import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
@@ -22,7 +21,7 @@ import numpy as np
 
 from benchmarks.fit_tokens import PROFILES, Segments, left_out, other_sources, prompts, read_segments
 from benchmarks.peers import NOT_INSTALLED
-from benchmarks.report import options, print_table, write_json
+from benchmarks.report import options, report
 from gatekeeper_core import TokenEstimator
 from gatekeeper_core.tokens import estimate_text_tokens
 
@@ -88,20 +87,16 @@ def estimates(segments: Segments, hard: Segments, profile: str, others: dict[str
     }
 
 
-def hard_rows(segments: Segments, hard: Segments, *, count: int) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Return the mean error of each hard kind by tokenizer, and the errors of prompts made of hard kinds alone."""
-    kinds, assembled = np.array(hard.kinds), []
-    rows: list[dict[str, Any]] = [{"kind": kind} for kind in dict.fromkeys(hard.kinds)]
+def hard_rows(segments: Segments, hard: Segments, *, count: int) -> list[dict[str, Any]]:
+    """Return the errors of prompts made of hard kinds alone."""
+    rows = []
     for profile in PROFILES:
-        ours = TokenEstimator(profile)
-        unseen = other_sources(segments, hard, profile)
-        for row in rows:
-            row[profile] = float(100 * (unseen / hard.tokens[profile] - 1)[kinds == row["kind"]].mean())
-        drawn = prompts(hard, profile, count=count)
-        by_method = {"other sources": unseen, "of the library": np.array([ours(text) for text in hard.texts])}
+        ours, drawn = TokenEstimator(profile), prompts(hard, profile, count=count)
+        of_library = np.array([ours(text) for text in hard.texts])
+        by_method = {"other sources": other_sources(segments, hard, profile), "of the library": of_library}
         for method, estimate in by_method.items():
-            assembled.append(prompt_row(hard, profile, f"TokenEstimator, {method}", estimate, drawn))
-    return rows, assembled
+            rows.append(prompt_row(hard, profile, f"TokenEstimator, {method}", estimate, drawn))
+    return rows
 
 
 def text_row(segments: Segments, profile: str, method: str, estimate: Any) -> dict[str, Any]:
@@ -137,28 +132,6 @@ def prompt_row(segments: Segments, profile: str, method: str, estimate: Any, dra
     }
 
 
-def speed_rows(segments: Segments) -> list[dict[str, Any]]:
-    """Return millions of characters a second of CPU time, for single texts and for long ones, by kind of text."""
-    rows = []
-    for title, chosen in (("all kinds", None), ("English", "en_"), ("Chinese", "zh"), ("code", "code_")):
-        texts = [
-            text for kind, text in zip(segments.kinds, segments.texts, strict=True) if kind.startswith(chosen or "")
-        ]
-        if texts:
-            row: dict[str, Any] = {"texts": title, "mean characters": sum(map(len, texts)) // len(texts)}
-            for name, listed in (("each", texts), ("joined", ["\n".join(texts)])):
-                row[name] = max(_million_characters_a_second(listed) for _ in range(5))
-            rows.append(row)
-    return rows
-
-
-def _million_characters_a_second(texts: list[str]) -> float:
-    count, begun = TokenEstimator(), time.process_time()
-    for text in texts:
-        count(text)
-    return sum(map(len, texts)) / (time.process_time() - begun) / 1e6
-
-
 def sample(segments: Segments) -> Segments:
     """Return the first texts of each kind."""
     seen: dict[str, int] = {}
@@ -186,15 +159,14 @@ def main() -> None:
         for method, estimate in estimates(segments, hard, profile, others).items():
             texts.append(text_row(segments, profile, method, estimate))
             assembled.append(prompt_row(segments, profile, method, estimate, drawn))
-    hard_kinds, hard_prompts = hard_rows(segments, hard, count=count) if hard.kinds else ([], [])
-    speeds = speed_rows(segments)
-    print_table("Error of single texts, % of the true tokens", texts, markdown=given.markdown)
-    print_table("Prompts of 4,000 to 48,000 tokens from three kinds, %", assembled, markdown=given.markdown)
-    print_table("Mean error of hard kinds by tokenizer, %", hard_kinds, markdown=given.markdown)
-    print_table("Prompts of 4,000 to 48,000 tokens from three hard kinds, %", hard_prompts, markdown=given.markdown)
-    print_table("Millions of characters a second of CPU time", speeds, markdown=given.markdown)
-    tables = {"texts": texts, "prompts": assembled, "hard kinds": hard_kinds, "hard prompts": hard_prompts}
-    write_json(given.json, "tokens", {"quick": given.quick}, {**tables, "speed": speeds})
+    tables = {
+        "Error of single texts, % of the true tokens": texts,
+        "Prompts of 4,000 to 48,000 tokens from three kinds, %": assembled,
+        "Prompts of 4,000 to 48,000 tokens from three hard kinds, %": hard_rows(segments, hard, count=count)
+        if hard.kinds
+        else [],
+    }
+    report(given, "tokens", tables)
 
 
 if __name__ == "__main__":

@@ -1,9 +1,8 @@
 """Tool results: what is saved, and which needles are still there, beside named peers in the same run?
 
 Run ``python -m benchmarks.tool_results [--data DIR]``, where ``DIR/tool_results`` holds real tool outputs with needles;
-without it the generated ones alone are measured (``benchmarks/tool_outputs.py``: other shapes). ``--logs first`` and
-``--logs second`` measure one set of logs alone, by format and by system: ``benchmarks/tool_logs.py``, on which the
-compressor was improved, and ``benchmarks/second_logs.py``, by another author, one half of whose systems is held out.
+without it the generated ones alone are measured (``benchmarks/tool_outputs.py``: other shapes). ``--logs`` measures the
+logs of ``benchmarks/second_logs.py`` alone, by format and by system: by another author, one half is held out.
 Outputs over 600 tokens count. *saved* is the mean share of tokens saved; *errors* and *rare* are measured without a
 question, *asked* with one; *exact* is the share of results that are read back byte for byte through their pointers,
 *same again* of those that a second compression leaves as they are. Quotation marks around a needle do not count: a
@@ -12,28 +11,24 @@ table writes strings without them.
 
 from __future__ import annotations
 
-import argparse
 import json
 import subprocess
 import time
 from collections import defaultdict
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from benchmarks.budget import counter
 from benchmarks.data import read_jsonl
-from benchmarks.peers import NOT_INSTALLED
-from benchmarks.report import SEED, print_table, write_json
+from benchmarks.report import SEED, options, report
 from benchmarks.second_logs import second_logs, systems
-from benchmarks.tool_logs import logs
 from benchmarks.tool_outputs import Needle, Output, generated
 from gatekeeper_core import ToolResultCompressor, WorkingMemory
 from gatekeeper_core.context.tool_results.compressor import ToolResultConfig
 from gatekeeper_core.storage.in_memory import InMemoryBlobStore
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
 
     from gatekeeper_core import TokenCounter
 
@@ -44,7 +39,6 @@ LEAST_TOKENS = 600
 FAMILIES = {"testlog": "test"}
 KINDS = {"outlier": "rare"}
 ENDS = 5
-LOGS: dict[str, Callable[[int], list[Output]]] = {"first": logs, "second": second_logs}
 WARM_UP = Output("", "", "which one failed? 哪个失败了", "the first one\n第一个失败了\n" * 100, ())
 """Patterns and tables are made when they are first needed: once, in both languages, before anything is timed."""
 
@@ -114,26 +108,6 @@ def head_and_tail(output: Output) -> Made:
     return Made(text, text, 0.0, None)
 
 
-def clear_tool_uses() -> Callable[[Output], Made]:
-    """Return LangChain's way: the old results go altogether, the newest stay; here the result is an old one."""
-    from langchain.agents.middleware import ClearToolUsesEdit
-    from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
-
-    def make(output: Output) -> Made:
-        call = {"name": "run", "args": {}, "id": "c1"}
-        messages: list[Any] = [
-            HumanMessage("q"),
-            AIMessage("", tool_calls=[call]),
-            ToolMessage(output.text, tool_call_id="c1"),
-        ]
-        start = time.process_time()
-        ClearToolUsesEdit(trigger=0, keep=0).apply(messages, count_tokens=lambda _messages: 10**6)
-        text = str(messages[-1].content)
-        return Made(text, text, time.process_time() - start, None)
-
-    return make
-
-
 def headroom(python: str, outputs: Sequence[Output]) -> Callable[[Output], Made]:
     """Return headroom-ai's way, in the interpreter of its own environment, with and without the question."""
     asked = "".join(f"{json.dumps([output.text, query])}\n" for output in outputs for query in (output.query, None))
@@ -154,16 +128,14 @@ def measure(outputs: Sequence[Output], make: Callable[[Output], Made], count: To
 
 
 def measure_logs(outputs: Sequence[Output], count: TokenCounter) -> dict[str, list[Row]]:
-    """Return the rows by format, by system, and by half where the systems have halves."""
-    halves = {system.name: system.half for system in systems()}
-    made = _large(outputs, ours(), count)
-    rows = {
-        "format": _rows(made, lambda output: output.family, count),
-        "system": _rows(made, lambda output: output.name, count),
+    """Return the rows by format, by system, and by half."""
+    halves, made = {system.name: system.half for system in systems()}, _large(outputs, ours(), count)
+    labels: dict[str, Callable[[Output], str]] = {
+        "format": lambda output: output.family,
+        "system": lambda output: output.name,
+        "half": lambda output: halves[output.name],
     }
-    if all(output.name in halves for output in outputs):
-        rows["half"] = _rows(made, lambda output: halves[output.name], count)
-    return rows
+    return {name: _rows(made, label, count) for name, label in labels.items()}
 
 
 def _large(outputs: Sequence[Output], make: Callable[[Output], Made], count: TokenCounter) -> list[Measured]:
@@ -202,8 +174,7 @@ def _row(family: str, made: Sequence[Measured], count: TokenCounter) -> Row:
     }
 
 
-def _share(found: Iterable[bool]) -> str | None:
-    kept = list(found)
+def _share(kept: Sequence[bool]) -> str | None:
     return f"{sum(kept)}/{len(kept)}" if kept else None
 
 
@@ -223,55 +194,42 @@ def lossless_rows(outputs: Sequence[Output], count: TokenCounter) -> list[Row]:
 
 def run(outputs: Sequence[Output], count: TokenCounter, *, peers: bool, headroom_python: str | None) -> list[Row]:
     """Return rows by method and family."""
-    methods: dict[str, Callable[[Output], Made] | None] = {OURS: ours()}
+    methods = {OURS: ours()}
     if peers:
         methods["head + tail"] = head_and_tail
-        methods["ClearToolUsesEdit"] = clear_tool_uses() if find_spec("langchain") else None
-        methods["headroom-ai"] = headroom(headroom_python, outputs) if headroom_python else None
+        if headroom_python:
+            methods["headroom-ai"] = headroom(headroom_python, outputs)
     rows: list[Row] = []
     for name, make in methods.items():
-        if make is None:
-            rows.append({"method": name, "family": NOT_INSTALLED})
-        else:
-            measured = measure(outputs, make, count)
-            rows += [{"method": name, **row} for row in (measured if name == OURS else measured[-1:])]
+        measured = measure(outputs, make, count)
+        rows += [{"method": name, **row} for row in (measured if name == OURS else measured[-1:])]
     return rows
 
 
 def main() -> None:
     """Measure, print the tables, write JSON if asked to."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--data", type=Path, help="folder that holds tool_results/tool_outputs.jsonl")
+    parser = options(__doc__, data="tool_results/tool_outputs.jsonl", required=False)
     parser.add_argument("--seed", type=int, default=SEED, help="of the generated outputs")
     parser.add_argument("--rounds", type=int, default=4, help="generated outputs of each shape")
-    parser.add_argument("--logs", choices=tuple(LOGS), help="measure this set of logs alone")
+    parser.add_argument("--logs", action="store_true", help="measure the logs alone")
     parser.add_argument("--counter", choices=("estimate", "cl100k"), default="estimate")
     parser.add_argument("--headroom", metavar="PYTHON", help="interpreter of an environment that has headroom-ai")
-    parser.add_argument("--ours-only", action="store_true", help="leave the peers out")
-    parser.add_argument("--markdown", action="store_true", help="print Markdown tables, for a page")
-    parser.add_argument("--json", type=Path, help="also write the figures here")
     chosen = parser.parse_args()
     count = counter(chosen.counter)
+    ours()(WARM_UP)
     sets = {} if chosen.logs else {"generated": generated(chosen.seed, rounds=chosen.rounds)}
     if chosen.data and not chosen.logs:
         sets = {"given": given(chosen.data), **sets}
     tables: dict[str, list[Row]] = {}
     for name, outputs in sets.items():
-        ours()(WARM_UP)
-        tables[name] = run(outputs, count, peers=not chosen.ours_only, headroom_python=chosen.headroom)
-        print_table(f"Tool results, {name}: {len(outputs)} outputs", tables[name], markdown=chosen.markdown)
-        tables[f"{name}, lossless"] = lossless_rows(outputs, count)
-        print_table(f"JSON without loss, {name}", tables[f"{name}, lossless"], markdown=chosen.markdown)
-    for which, make_logs in LOGS.items():
-        if chosen.logs not in (None, which):
-            continue
-        outputs = make_logs(chosen.seed)
-        for name, rows in measure_logs(outputs, count).items():
-            title = f"{which} logs by {name}"
-            tables[title] = rows
-            print_table(f"{title.capitalize()}: {len(outputs)} outputs", rows, markdown=chosen.markdown)
-    settings = {"seed": chosen.seed, "rounds": chosen.rounds, "counter": chosen.counter}
-    write_json(chosen.json, "tool_results", settings, tables)
+        tables[f"Tool results, {name}"] = run(
+            outputs, count, peers=not chosen.ours_only, headroom_python=chosen.headroom
+        )
+        tables[f"JSON without loss, {name}"] = lossless_rows(outputs, count)
+    names = [system.name for system in systems()][: 3 if chosen.quick else None]
+    for name, rows in measure_logs(second_logs(chosen.seed, names=names), count).items():
+        tables[f"Logs by {name}"] = rows
+    report(chosen, "tool_results", tables)
 
 
 if __name__ == "__main__":

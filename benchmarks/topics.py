@@ -1,10 +1,8 @@
 """The topic gate on dialogues with labelled shifts, beside other ways to tell a shift, in the same run.
 
-Run ``python -m benchmarks.topics --data DIR``, where ``DIR/topics`` holds the dialogues. Each judged utterance is a
-query; the history is everything before it, as turns of a user and an assistant.
-
-* unit ``utterance``: each utterance after the first, of either speaker.
-* unit ``user``: each user turn after the first; a shift on the assistant's message just before counts to it.
+Run ``python -m benchmarks.topics --data DIR``, where ``DIR/topics`` holds the dialogues. Each user turn after the first
+is a query; the history is everything before it, as turns of a user and an assistant. A shift on the assistant's message
+just before counts to the turn.
 
 Reported for ``switch``, in per cent: precision, recall, F1, and false switches, the share of judged utterances within a
 topic that are called a switch. A peer that needs a threshold gets, for each set, the one with the best mean F1 on the
@@ -19,16 +17,17 @@ from __future__ import annotations
 
 from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from benchmarks.data import Dialogue, TopicSet, as_blocks, read_dialogues, read_jsonl, sampled, topic_sets
 from benchmarks.embedding import MINI_LM, kept_vectors
-from benchmarks.literal import LiteralGate
 from benchmarks.peers import NOT_INSTALLED, missing, terms
-from benchmarks.report import mean_of_sets, options, print_table, write_json
+from benchmarks.report import mean_of_sets, options, report
 from benchmarks.talks import OWN
 from gatekeeper_cli.topics import topics_of
 from gatekeeper_core import ContextGatekeeper
+
+_T = TypeVar("_T")
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -36,9 +35,8 @@ if TYPE_CHECKING:
     from benchmarks.data import Utterance
 
     Row = dict[str, Any]
-    Scorer = Callable[[Sequence[Utterance], Sequence[int]], list[float]]
+    Judge = Callable[[Sequence[Utterance], Sequence[int]], list[_T]]
 
-UNITS = ("utterance", "user")
 OURS = "context-gatekeeper"
 QUICK_DIALOGUES = 25
 RECENT = 4
@@ -85,14 +83,11 @@ def tallied(pairs: Iterable[tuple[bool, bool]]) -> Counts:
     )
 
 
-def judged_positions(utterances: Sequence[Utterance], unit: str) -> list[tuple[int, bool]]:
+def judged_positions(utterances: Sequence[Utterance]) -> list[tuple[int, bool]]:
     """Return which utterances are judged, each with whether a new topic begins there."""
-    if unit == "utterance":
-        return [(at, each.shift) for at, each in enumerate(utterances) if at]
     found = []
-    for at, each in enumerate(utterances):
-        if at and each.role == "user":
-            before = utterances[at - 1]
+    for before, (at, each) in zip(utterances, list(enumerate(utterances))[1:], strict=False):
+        if each.role == "user":
             found.append((at, each.shift or (before.role == "assistant" and before.shift)))
     return found
 
@@ -107,22 +102,6 @@ def judge_ours(utterances: Sequence[Utterance], positions: Sequence[int]) -> lis
     for at in positions:
         gatekeeper.sync([(block.user, block.assistant) for block in as_blocks(utterances[:at])])
         called.append(gatekeeper.explain(utterances[at].text).gate.decision == "switch")
-    return called
-
-
-def judge_never(utterances: Sequence[Utterance], positions: Sequence[int]) -> list[bool]:  # noqa: ARG001 - reads nothing
-    """Return that the topic always continues."""
-    return [False] * len(positions)
-
-
-def judge_literally(utterances: Sequence[Utterance], positions: Sequence[int]) -> list[bool]:
-    """Return where the specification's rule, word for word, says ``switch``."""
-    gate, wanted, called = LiteralGate(), set(positions), []
-    for at, utterance in enumerate(utterances):
-        switched = at in wanted and gate.switches(utterance.text)
-        if at in wanted:
-            called.append(switched)
-        gate.read(utterance.text, switched=switched)
     return called
 
 
@@ -146,12 +125,7 @@ def cosine_to_recent(utterances: Sequence[Utterance], positions: Sequence[int]) 
     return cosines
 
 
-JUDGES = {
-    "always continue": judge_never,
-    "literal specification": judge_literally,
-    OURS: judge_ours,
-}
-SCORERS: dict[str, Scorer] = {
+SCORERS: dict[str, Judge[float]] = {
     "overlap of words below a threshold": share_of_known_words,
     "MiniLM cosine below a threshold": cosine_to_recent,
 }
@@ -160,43 +134,28 @@ SCORERS: dict[str, Scorer] = {
 # --- the tables -----------------------------------------------------------------------------------------------------
 
 
-def run(dialogues: Mapping[TopicSet, Sequence[Dialogue]], *, peers: bool) -> dict[str, list[Row]]:
-    """Return a table for each unit, with the means of the sets."""
-    judges = JUDGES if peers else {OURS: judge_ours}
-    tables: dict[str, list[Row]] = {unit: [] for unit in UNITS}
+def run(dialogues: Mapping[TopicSet, Sequence[Dialogue]], *, peers: bool) -> list[Row]:
+    """Return a row for each method and set, with the means of the sets."""
     languages = {each.name: each.language for each in dialogues}
-    for unit in UNITS:
-        for name, judge in judges.items():
-            counts = {each: _counted(some, unit, judge) for each, some in dialogues.items()}
-            tables[unit] += _rows(name, counts, languages)
-        for name, scorer in SCORERS.items() if peers else ():
-            if name.startswith("MiniLM") and missing("MiniLM"):
-                tables[unit].append({"method": name, "set": NOT_INSTALLED})
-            else:
-                tables[unit] += _rows(name, by_threshold(_scored(dialogues, unit, scorer)), languages)
-    return tables
+    scored = {each: _judged(some, judge_ours) for each, some in dialogues.items()}
+    rows = _rows(OURS, {each: tallied(pairs) for each, pairs in scored.items()}, languages)
+    for name, scorer in SCORERS.items() if peers else ():
+        if name.startswith("MiniLM") and missing("MiniLM"):
+            rows.append({"method": name, "set": NOT_INSTALLED})
+        else:
+            judged = {each: _judged(some, scorer) for each, some in dialogues.items()}
+            rows += _rows(name, by_threshold(judged), languages)
+    return rows
 
 
-def _counted(dialogues: Sequence[Dialogue], unit: str, judge: Callable[..., list[bool]]) -> Counts:
-    pairs: list[tuple[bool, bool]] = []
+def _judged(dialogues: Sequence[Dialogue], judge: Judge[_T]) -> list[tuple[_T, bool]]:
+    """Return what a way to judge says of each judged utterance, with its label."""
+    pairs: list[tuple[_T, bool]] = []
     for dialogue in dialogues:
-        judged = judged_positions(dialogue.utterances, unit)
-        called = judge(dialogue.utterances, [at for at, _ in judged])
-        pairs += zip(called, (shift for _, shift in judged), strict=True)
-    return tallied(pairs)
-
-
-def _scored(
-    dialogues: Mapping[TopicSet, Sequence[Dialogue]], unit: str, scorer: Scorer
-) -> dict[TopicSet, list[tuple[float, bool]]]:
-    scored: dict[TopicSet, list[tuple[float, bool]]] = {}
-    for each, some in dialogues.items():
-        scored[each] = []
-        for dialogue in some:
-            judged = judged_positions(dialogue.utterances, unit)
-            scores = scorer(dialogue.utterances, [at for at, _ in judged])
-            scored[each] += zip(scores, (shift for _, shift in judged), strict=True)
-    return scored
+        judged = judged_positions(dialogue.utterances)
+        said = judge(dialogue.utterances, [at for at, _ in judged])
+        pairs += zip(said, (shift for _, shift in judged), strict=True)
+    return pairs
 
 
 def by_threshold(scored: Mapping[TopicSet, Sequence[tuple[float, bool]]]) -> dict[TopicSet, Counts]:
@@ -249,24 +208,18 @@ def _labelled(turns: Sequence[Mapping[str, str]]) -> list[tuple[int, int, str]]:
     return labelled
 
 
-def read_sets(folder: Path, count: int | None) -> dict[TopicSet, list[Dialogue]]:
-    """Return by set its dialogues, an even sample of so many."""
-    return {each: sampled(read_dialogues(folder / "topics" / each.file), count) for each in topic_sets(folder)}
-
-
 def main() -> None:
     """Measure, print the tables, write JSON if asked to."""
     chosen = options(__doc__, data="topics/*.jsonl").parse_args()
-    dialogues = read_sets(chosen.data, QUICK_DIALOGUES if chosen.quick else None)
+    count = QUICK_DIALOGUES if chosen.quick else None
+    dialogues = {
+        each: sampled(read_dialogues(chosen.data / "topics" / each.file), count) for each in topic_sets(chosen.data)
+    }
     with kept_vectors(chosen.vectors):
-        tables = run(dialogues, peers=not chosen.ours_only)
-    for unit, rows in tables.items():
-        print_table(f"Topic gate, unit {unit}: switch in per cent", rows, markdown=chosen.markdown)
+        tables = {"Topic gate: switch in per cent": run(dialogues, peers=not chosen.ours_only)}
     everyday = chosen.data / "everyday" / "everyday_dev.jsonl"
-    tables["subject"] = subjects({"own": OWN, **({"everyday": everyday} if everyday.exists() else {})})
-    print_table("Subjects, pairs of turns in per cent", tables["subject"], markdown=chosen.markdown)
-    settings = {"quick": chosen.quick, "dialogues": {each.name: len(some) for each, some in dialogues.items()}}
-    write_json(chosen.json, "topics", settings, tables)
+    files = {"own": OWN, **({"everyday": everyday} if everyday.exists() else {})}
+    report(chosen, "topics", {**tables, "Subjects, pairs of turns in per cent": subjects(files)})
 
 
 if __name__ == "__main__":

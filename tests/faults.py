@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
+from benchmarks.faults import Remote
 from gatekeeper_core.context.memory.memory import LongTermMemory
 from gatekeeper_core.errors import ConflictError
 from gatekeeper_core.storage.base import DerivedRecord, MemoryScope
@@ -86,38 +87,6 @@ def hanging() -> Iterator[Hang]:
         yield hang
     finally:
         hang.let_go()
-
-
-class Remote:
-    """A store behind a protocol, not in this process: each of its methods may do something else.
-
-    Args:
-        inner: the store that it is where nothing is wrong.
-        before: called before each method.
-        instead: by name, what takes the place of a method.
-    """
-
-    def __init__(
-        self,
-        inner: Any,
-        before: Callable[[], object] | None = None,
-        **instead: Callable[..., Any],
-    ) -> None:
-        self._inner = inner
-        self._before = before
-        self._instead = instead
-
-    def __getattr__(self, name: str) -> Any:
-        if name == "is_in_process":
-            raise AttributeError(name)
-        method = self._instead.get(name) or getattr(self._inner, name)
-
-        def called(*arguments: Any, **named: Any) -> Any:
-            if self._before:
-                self._before()
-            return method(*arguments, **named)
-
-        return called
 
 
 def conflicting(*_: Any, **__: Any) -> Any:

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from typing import TYPE_CHECKING
 
-import pytest
-
-from benchmarks.agent_loop import Loop, main, memory_of, pieces, planted, row_of, run_loop
+from benchmarks.agent_loop import Loop, memory_of, pieces, planted, row_of, run_loop
 from gatekeeper_core.context.compaction.tool_loop import compact_messages
 from gatekeeper_core.context.tool_results.compressor import ToolResultCompressor
 from gatekeeper_core.messages import Message
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    pass
 
 OUTPUTS = ["".join(f"{number} 服务 restarted after 3 s\n" for number in range(600)), "ok", "x" * 9_000]
 
@@ -49,16 +45,3 @@ def test_a_fact_of_an_early_round_is_found_through_its_pointer() -> None:
 def test_a_row_leaves_the_first_step_out_of_the_shares() -> None:
     row = row_of("all", run_loop(["a", "b", "c", "d"], lambda prompt: prompt, count=len), 10_000)
     assert (row["steps"], row["over limit"], row["stable steps %"], row["compactions"]) == (4, 0, 100.0, 0)
-
-
-def test_the_command_prints_a_row_for_each_method(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    folder = tmp_path / "tool_results"
-    folder.mkdir()
-    lines = (json.dumps({"name": "log", "text": text}) for text in OUTPUTS)
-    (folder / "tool_outputs.jsonl").write_text("\n".join(lines), encoding="utf-8")
-    monkeypatch.setattr(sys, "argv", ["agent_loop", "--data", str(tmp_path), "--rounds", "8"])
-    main()
-    shown = capsys.readouterr().out
-    assert all(name in shown for name in ("low water 60%", "newest 3 rounds", "nothing"))

@@ -11,12 +11,18 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchmarks import cost, cost_hindsight
-from benchmarks.cost_account import PRICE_SETS, Accountant, Prompt, Setting, kept_share
+from benchmarks import cost, cost_ways
+from benchmarks.cost_account import (
+    PRICE_SETS,
+    Accountant,
+    Prompt,
+    RememberingGatekeeper,
+    Setting,
+    Workbench,
+)
 from benchmarks.cost_agents import PrefixCache, script
 from benchmarks.cost_talks import Call, Talk
 from benchmarks.cost_ways import HINDSIGHT, WAYS
-from benchmarks.cost_workbench import RememberingGatekeeper, Workbench
 from benchmarks.data import Block, Conversation, Question
 from benchmarks.talks import OWN, read_everyday
 from gatekeeper_core import ContextGatekeeper
@@ -132,11 +138,6 @@ def test_the_worst_ratio_is_that_of_a_beginning_of_four_calls_or_more() -> None:
     assert cost.worst_ratio([2, 1], [1, 1]) == (1.5, 1.0)
 
 
-def test_the_kept_share_counts_the_common_beginning() -> None:
-    first, second = ([(b"a", 10), (b"b", 20)], [(b"a", 10), (b"c", 30)])
-    assert kept_share([Prompt(each, (), frozenset()) for each in (first, second)], 60) == pytest.approx(70 / 100)
-
-
 # --- the ways ---------------------------------------------------------------------------------------------------------
 
 
@@ -179,30 +180,15 @@ def test_a_remembered_selection_is_the_selection() -> None:
 def test_hindsight_is_about_the_cheapest_of_all_choices_of_moments(state: str, fixed: int) -> None:
     talk, setting = session(turns=9, tokens=1_600), Setting(fixed, state, ANTHROPIC)
     bench = Workbench(talk, estimate_text_tokens)
-    costs = cost_hindsight._costs(bench, setting)
+    costs = cost_ways._costs(bench, setting)
     every = chain.from_iterable(combinations(range(1, 9), size) for size in range(9))
     paid = {
-        moments: sum(Accountant(talk, cost_hindsight._prompts(bench, costs, {0, *moments})).dollars(setting))
+        moments: sum(Accountant(talk, cost_ways._prompts(bench, costs, {0, *moments})).dollars(setting))
         for moments in every
     }
     best = sum(bench.accountant(HINDSIGHT, setting).dollars(setting))
     assert best < paid[()]
     assert best <= min(paid.values()) * (1.06 if state == "warm" else 1.000001)
-
-
-# --- the tables -------------------------------------------------------------------------------------------------------
-
-
-def row(way: str, ratio: float, worst: float, **more: object) -> dict[str, object]:
-    cell = {"corpus": "session", "turns": "20", "size": 70, "prices": "Anthropic", "cache": "warm", "fixed": 600}
-    shares = {"over": 50.0, "needed": 90.0, "in talk": 95.0, "kept": 80.0}
-    return {**cell, "way": way, "dollars": ratio, "ratio": ratio, "worst": worst, **shares, **more}
-
-
-def test_cells_over_the_promise_are_those_of_the_way_that_is_to_keep_it() -> None:
-    rows = [row("cache", 0.9, 1.02), row("cache", 0.9, 1.03, fixed=4000), row("gate", 0.9, 2.0)]
-    assert [(each["fixed"], each["worst"]) for each in cost.over_promise(rows)] == [(4000, "1.030")]
-    assert [each[f"cells over {cost.PROMISE}"] for each in cost.by_way(rows)] == [1, 1]
 
 
 # --- the whole --------------------------------------------------------------------------------------------------------

@@ -50,6 +50,10 @@ def test_questions_are_answered_in_both_ways_and_held_against_the_known_answers(
         assert len(server.requests) == 4
     assert "nothing was sent" in capsys.readouterr().err
     tables = json.loads((tmp_path / "figures.json").read_text(encoding="utf-8"))["tables"]
-    assert [(row["outcome"], row["hits"]) for row in tables["verdicts"]] == [("better", 0), ("equal", 1), ("worse", 0)]
+    assert [(row["outcome"], row["hits"]) for row in tables["the selection against everything"]] == [
+        ("better", 0),
+        ("equal", 1),
+        ("worse", 0),
+    ]
     assert [row["F1"] for row in tables["answers"]] == [pytest.approx(4 / 7)] * 2
     assert tables["answers"][1]["tokens read"] < tables["answers"][0]["tokens read"] / 5

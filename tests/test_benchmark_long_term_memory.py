@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING
 import pytest
 
 from benchmarks.data import Block, MemoryQuery
-from benchmarks.long_term_memory import OURS, THRESHOLDS, related_cosine, run, threshold_rows
+from benchmarks.long_term_memory import (
+    OURS,
+    SELECTION,
+    THRESHOLDS,
+    measure,
+    recall_at,
+    related_cosine,
+    run,
+    threshold_rows,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,6 +30,25 @@ QUERIES = [
     MemoryQuery("1", ("今天风很大,可以放风筝", "我想再弹一次钢琴"), ("a", "b")),
     MemoryQuery("2", ("我喜欢星星",), ("d",)),
 ]
+
+
+@pytest.mark.parametrize(
+    ("ranked", "depth", "share"),
+    [(["x", "a", "b"], 2, 0.5), (["x", "a", "b"], 3, 1.0), (["x"], 5, 0.0), ([], 5, 0.0), (["a"], 1, 0.5)],
+)
+def test_recall_at_k_is_the_share_of_gold_among_the_first_k(ranked: list[str], depth: int, share: float) -> None:
+    assert recall_at(ranked, ["a", "b"], depth) == share
+
+
+def test_recall_is_a_mean_over_dialogues_each_among_its_own_users_memories() -> None:
+    # "a" of "a" and "b", then "d" of "d": (0.5 + 1) / 2.
+    assert measure(MEMORIES, QUERIES, lambda *_: [0], "last turn") == {"R@5": 75.0, "R@10": 75.0}
+
+
+def test_peers_the_selection_and_an_oracle_have_their_rows() -> None:
+    rows = {(row["method"], row["query"]): row for row in run(MEMORIES, QUERIES, peers=True)}
+    assert (SELECTION, "with earlier turns") in rows
+    assert rows["oracle", "last turn"]["R@5"] == 100.0
 
 
 def test_each_variant_is_asked_among_the_users_own_memories() -> None:

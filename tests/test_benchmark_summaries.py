@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from benchmarks.data import Block, Conversation, Dialogue, Question, Utterance
-from benchmarks.lexrank import lexrank
 from benchmarks.summaries import (
     OURS,
     PEERS,
@@ -14,6 +13,7 @@ from benchmarks.summaries import (
     chosen,
     english_rows,
     idf_over,
+    lexrank,
     lines_of,
     question_measures,
     talk_of,

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from benchmarks.second_logs import SECOND_FORMATS, second_logs
-from benchmarks.tool_logs import logs
-from benchmarks.tool_outputs import GENERATORS, Needle, Output, generated
+from benchmarks.tool_outputs import Needle, Output, generated, shapes
 from benchmarks.tool_results import OURS, Made, lossless_rows, measure, run
 
 OUTPUT = Output("x", "log", "q?", "line\n" * 900, (Needle("error", "E1"), Needle("query", "Q1"), Needle("rare", "R1")))
@@ -23,9 +22,7 @@ def test_needles_that_are_asked_for_are_looked_for_in_what_was_made_with_the_que
 
 
 def test_a_run_has_our_rows_by_family_and_what_is_saved_without_loss() -> None:
-    outputs = [
-        each for each in generated(5, rounds=3)[-2 * len(GENERATORS) :] if each.name in ("logfmt", "orders_json")
-    ]
+    outputs = [each for each in generated(5, rounds=3)[-2 * len(shapes()) :] if each.name in ("logfmt", "orders_json")]
     rows = run(outputs, lambda text: len(text) // 4, peers=False, headroom_python=None)
     assert [(row["method"], row["family"]) for row in rows] == [(OURS, "json"), (OURS, "log"), (OURS, "all")]
     assert rows[-1]["exact"] == "4/4"
@@ -37,12 +34,8 @@ SECOND = ("dmesg", "nagios", "订单系统")
 
 @pytest.mark.parametrize(
     ("make", "count"),
-    [
-        (generated, 4 * len(GENERATORS)),
-        (logs, 77),
-        (partial(second_logs, names=SECOND), len(SECOND) * len(SECOND_FORMATS)),
-    ],
-    ids=["outputs", "logs", "second logs"],
+    [(generated, 4 * len(shapes())), (partial(second_logs, names=SECOND), len(SECOND) * len(SECOND_FORMATS))],
+    ids=["outputs", "logs"],
 )
 def test_every_needle_stands_in_its_output_and_the_same_seed_gives_the_same(make: Any, count: int) -> None:
     outputs = make(5)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from benchmarks.data import Dialogue, TopicSet, Utterance
-from benchmarks.topics import JUDGES, OURS, Counts, by_threshold, judged_positions, run, share_of_known_words, tallied
+from benchmarks.topics import OURS, Counts, by_threshold, judged_positions, run, share_of_known_words, tallied
 
 ENGLISH, CHINESE = TopicSet("one", "one.jsonl", "en"), TopicSet("two", "two.jsonl", "zh")
 UTTERANCES = (
@@ -19,13 +19,8 @@ UTTERANCES = (
 )
 
 
-def test_every_utterance_after_the_first_is_judged_with_its_own_label() -> None:
-    judged = judged_positions(UTTERANCES, "utterance")
-    assert judged == [(1, False), (2, False), (3, True), (4, False), (5, False), (6, True)]
-
-
 def test_a_shift_on_the_assistants_message_just_before_counts_to_the_user_turn() -> None:
-    assert judged_positions(UTTERANCES, "user") == [(2, False), (4, True), (6, True)]
+    assert judged_positions(UTTERANCES) == [(2, False), (4, True), (6, True)]
 
 
 def test_precision_recall_f1_and_false_switches_are_those_worked_out_by_hand() -> None:
@@ -57,7 +52,7 @@ def test_the_overlap_of_words_is_that_with_the_two_turns_before() -> None:
 
 def test_a_method_has_a_row_for_each_set_and_the_means() -> None:
     dialogues = {each: [Dialogue("1", "1", UTTERANCES)] for each in (ENGLISH, CHINESE)}
-    rows = [row for row in run(dialogues, peers=True)["user"] if row["method"] == OURS]
+    rows = [row for row in run(dialogues, peers=True) if row["method"] == OURS]
     assert [row["set"] for row in rows] == ["one", "two", "mean of sets", "mean of Chinese sets"]
     assert rows[0]["R"] == rows[2]["R"]
-    assert set(JUDGES) <= {row["method"] for row in run(dialogues, peers=True)["utterance"]}
+    assert {OURS, "overlap of words below a threshold"} <= {row["method"] for row in run(dialogues, peers=True)}

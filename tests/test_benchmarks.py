@@ -111,7 +111,7 @@ BLOCKS = (
 )
 
 
-LEXICAL_PEERS = ("rank_bm25", "bm25s + stop words + stemming", "literal specification")
+LEXICAL_PEERS = ("rank_bm25", "bm25s + stop words + stemming")
 
 
 @pytest.mark.parametrize("name", [name for name in LEXICAL_PEERS if not missing(name)])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from benchmarks.store_shelves import SHELVES, Append, Place
-from benchmarks.stores import Names, said
+from benchmarks.stores import names, said
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.adapters
 
 PEERS = [kind for kind in SHELVES.values() if not kind.is_ours and not kind.server]
-THREAD = Names().new()
+THREAD = next(names())
 
 
 @pytest.mark.parametrize("kind", PEERS, ids=[kind.name for kind in PEERS])
