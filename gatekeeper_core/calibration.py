@@ -56,7 +56,7 @@ class UsageCalibrator:
 
     @property
     def base(self) -> TokenEstimator:
-        """What estimates the prompts whose reports are given to :meth:`observe`."""
+        """The estimator of the prompts whose reports are passed to :meth:`observe`."""
         return self._base
 
     def observe(self, model: str, *, estimated_tokens: int, reported_tokens: int) -> None:

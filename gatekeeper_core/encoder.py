@@ -41,7 +41,7 @@ not. Source: ours."""
 
 
 class Waits:
-    """How long several calls may be waited for together.
+    """A time limit shared by several calls.
 
     Attributes:
         left_seconds: the rest, which each that was waited for makes smaller; below 0 there is none.

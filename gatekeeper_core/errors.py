@@ -42,7 +42,7 @@ class GatekeeperError(Exception):
 
 
 class BudgetError(GatekeeperError, ValueError):
-    """What must be sent cannot be made small enough: it costs ``needed_tokens``, the limit is ``available_tokens``."""
+    """The mandatory parts do not fit: they cost ``needed_tokens``, the limit is ``available_tokens``."""
 
     def __init__(self, *, needed_tokens: int, available_tokens: int) -> None:
         self.needed_tokens = needed_tokens
@@ -97,11 +97,11 @@ class ConflictError(StorageError):
 
 
 class CorruptionError(StorageError):
-    """What is stored is damaged or was not written by this library."""
+    """Stored data is damaged or was not written by this library."""
 
 
 class ForgottenError(StorageError):
-    """What was to be saved belongs to a "tenant", "thread", "user" or "source" (``what``) that was deleted for good."""
+    """The data to save belongs to a "tenant", "thread", "user" or "source" (``what``) that was deleted for good."""
 
     def __init__(self, what: str) -> None:
         self.what = what

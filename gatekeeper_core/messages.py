@@ -578,7 +578,7 @@ class Turn(NamedTuple):
 
     @property
     def assistant_text(self) -> str:
-        """What a search reads of the assistant and its tools, in order; texts, not empty, joined by a line feed.
+        """The searchable text of the assistant and its tools, in order; non-empty texts, one per line.
 
         The assistant's texts (the preamble's first) without ``<think>``, the name and the argument values of each tool
         call, and the first and the last 1,000 characters of each tool result (the whole of it up to 2,000).

@@ -1,4 +1,4 @@
-"""How events reach those who listen: log records for handlers of ``logging``, stages and events for observers.
+"""Delivery of events: log records for handlers of ``logging``, stages and events for observers.
 
 ::
 

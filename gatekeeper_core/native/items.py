@@ -1,4 +1,4 @@
-"""What the readers of all formats share: a message with the items that it was read from, parts, arguments, errors."""
+"""Shared parts of the readers of all formats: messages with their source items, parts, arguments, errors."""
 
 from __future__ import annotations
 

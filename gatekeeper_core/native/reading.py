@@ -1,4 +1,4 @@
-"""Which format a list is in, its messages, and the way back: what is sent, in the caller's own objects.
+"""Reading a list in any native format: its format, its messages, and the way back to the caller's own objects.
 
 ::
 
@@ -94,7 +94,7 @@ class NativeMessages:
 
     @property
     def settings(self) -> list[int]:
-        """Which messages are no messages but settings of a request that stand among them: they are always sent."""
+        """Positions of the items that are settings of a request, not messages: they are always sent."""
         return [at for at, (start, _) in enumerate(self.spans) if kind_of(self.items[start]) in SETTINGS]
 
     def sent(self, kept: Collection[int], replaced: Mapping[int, Message]) -> dict[int, Item]:

@@ -1,1 +1,1 @@
-"""What tokens cost, and what a provider's prompt cache makes of a prompt."""
+"""Token prices, and the effect of a provider's prompt cache."""

@@ -60,7 +60,7 @@ class Request(NamedTuple):
 
 
 class PromptCache(NamedTuple):
-    """What a provider remembers: the digest of each prefix and when it was used last, in seconds, longest ago first."""
+    """A provider's cache: the digest of each prefix and when it was used last, in seconds, longest ago first."""
 
     prefixes: tuple[tuple[bytes, float], ...] = ()
 

@@ -1,4 +1,4 @@
-"""What the tokens of well-known models cost, and how their providers cache prompts."""
+"""Token prices of well-known models, and how their providers cache prompts."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["PRICES", "UNKNOWN", "ModelPrices", "prices_of_model", "read_prices"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelPrices:
-    """What tokens of a model cost, in dollars per million, and how prompts are cached.
+    """Token prices of a model, in dollars per million, and how prompts are cached.
 
     Attributes:
         input: a token that is read, >= 0.

@@ -1,4 +1,4 @@
-"""What a provider reports for one call of a model, in tokens, under the names that it gives them."""
+"""Token usage as providers report it for one call of a model, under each provider's field names."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ _Get = Callable[[str], Any]
 
 
 class Usage(NamedTuple):
-    """What a provider reported for one call of a model, in tokens.
+    """The token usage that a provider reported for one call of a model.
 
     Attributes:
         input_tokens: what was read, the cached part included.

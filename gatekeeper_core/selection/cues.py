@@ -27,7 +27,7 @@ _MAX_READ = 2_000
 
 
 class Cues(NamedTuple):
-    """What the wording of a text says; each field is the wording found, or None.
+    """Cues in the wording of a text; each field is the matched wording, or None.
 
     Attributes:
         referring: a word that points back (这个, 刚才, "it", "continue").

@@ -131,7 +131,7 @@ class TurnVectors:
 
 
 class Meaning:
-    """How near the turns of a conversation are to one question.
+    """Similarities between the turns of a conversation and one question.
 
     Args:
         asked: the question.

@@ -195,7 +195,7 @@ class Planner:
 
     @property
     def _gathers(self) -> bool:
-        """Whether the question asks for all of something, or what was said."""
+        """Return whether the question asks for all of something, or for what was said."""
         return bool(self.cues.gathers or self.cues.asked_before or self.cues.about_conversation)
 
     # --- what each turn is needed for ------------------------------------------------------------------------------

@@ -32,7 +32,7 @@ class Record(NamedTuple):
 
     @property
     def tokens(self) -> int:
-        """What the whole turn costs, at least 1."""
+        """The cost of the full turn, at least 1."""
         return max(1, self.tokens_user + self.tokens_assistant)
 
     @property
@@ -109,7 +109,7 @@ class Records(Sequence[Record]):
 
     @property
     def tokens(self) -> tuple[int, ...]:
-        """What each turn costs as a whole, at least 1."""
+        """The cost of each full turn, at least 1."""
         return tuple([both or 1 for both in map(add, self._tokens_user, self._tokens_assistant)])
 
     def tokens_of(self, turn_id: int) -> int:

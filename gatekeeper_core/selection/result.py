@@ -57,7 +57,7 @@ class SelectedTurn(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """Why one turn was kept, trimmed or dropped.
+    """The reason one turn was kept, trimmed or dropped.
 
     Attributes:
         turn_id: 0-based position in the conversation.

@@ -1,4 +1,4 @@
-"""How alike two short texts are without a model: the cosine of their terms, 0.0 to 1.0.
+"""Similarity of two short texts without a model: the cosine of their terms, 0.0 to 1.0.
 
 A text is a vector with one number for each of its indexed terms: the logarithm of its count, times what the term weighs
 by itself, times its idf. What stands in both texts adds to the cosine; so does, for a small part, a pair of related

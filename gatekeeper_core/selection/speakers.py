@@ -1,4 +1,4 @@
-"""Who speaks: the name in front of a message (``Anna: …``, 小明：…), for conversations between two people.
+"""Speakers: the name in front of a message (``Anna: …``, 小明：…), for conversations between two people.
 
 A name counts as a speaker's once it has opened :data:`MIN_MESSAGES` messages. Words for a role (user, 客服) name
 nobody. What is known of the speakers changes two things in the scores: where both sides are named, both count alike,

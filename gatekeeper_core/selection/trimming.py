@@ -106,7 +106,7 @@ class Sentences:
 
     @cached_property
     def gap_tokens(self) -> int:
-        """What a gap costs."""
+        """The cost of a gap."""
         return self.count(GAP)
 
     def of(self, text: str) -> tuple[list[Span], list[int]]:
@@ -281,7 +281,7 @@ class _Passage:
 
     @cached_property
     def held(self) -> list[bool | None]:
-        """For each sentence, if it holds a wanted term; None where only :meth:`shared` can tell."""
+        """For each sentence, whether it has a wanted term; None where only :meth:`shared` can tell."""
         return list(map(self.prefilter.holds, self.spans))
 
     def shared(self, at: int) -> float:

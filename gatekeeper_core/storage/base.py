@@ -87,7 +87,7 @@ class BlobStore(Protocol):
 
 
 class DerivedRecord(NamedTuple):
-    """What a conversation comes to: its summary, its active task ...
+    """A record derived from a conversation: its summary, its active task ...
 
     Attributes:
         body: JSON text; whoever wrote it reads it.
@@ -136,7 +136,7 @@ class MemoryScope(NamedTuple):
 
 
 class EarlierText(NamedTuple):
-    """How a memory read before it was reworded; the fields are those of ``Memory``."""
+    """An earlier version of a memory; the fields are those of ``Memory``."""
 
     text: str
     valid_from: float
@@ -194,7 +194,7 @@ class MemoryRecord(NamedTuple):
 
 
 class TermCounts(NamedTuple):
-    """How many memories of a scope are current, and how many of them hold each term; one with 0 may be missing."""
+    """The number of current memories in a scope, and of those that hold each term; a term with 0 may be missing."""
 
     memories: int
     by_term: Mapping[str, int]
@@ -304,7 +304,7 @@ class MessageStore(Protocol):
 
 
 class Forgotten(NamedTuple):
-    """How much a store deleted for good.
+    """Counts of what a store deleted for good.
 
     ``memories`` counts those that only lost an earlier text, too. ``is_purged`` says whether the bytes are gone from
     where they lay. False: nobody finds them any more, but another reader kept the store from clearing its file; forget

@@ -27,7 +27,7 @@ TENANT = "tenant"
 
 
 class Target(NamedTuple):
-    """What is to be forgotten, or begun anew: its kind is "tenant" (with the name ""), "thread", "user" or "source"."""
+    """The data to forget, or to begin again: its kind is "tenant" (with the name ""), "thread", "user" or "source"."""
 
     tenant: str
     kind: str

@@ -34,7 +34,7 @@ __all__ = ["InMemoryStore", "SQLiteStore", "StoreInfo"]
 
 
 class StoreInfo(NamedTuple):
-    """How much lies in a store.
+    """Row counts and sizes of a store.
 
     Attributes:
         path: the file.

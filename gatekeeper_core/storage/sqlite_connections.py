@@ -49,7 +49,7 @@ _ADVICE = "run check(), and restore it from a backup"
 
 
 class _Held(Protocol):
-    """What a fork waits for."""
+    """A resource that a fork waits for."""
 
     def hold(self) -> None:
         """Wait for the calls that run, and let no other one begin."""

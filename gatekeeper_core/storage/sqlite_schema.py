@@ -87,7 +87,7 @@ class Foreign(Exception):  # noqa: N818 - it never leaves the room; the callers 
 
 
 class SchemaState(NamedTuple):
-    """What a file says of itself.
+    """The schema state recorded in a file.
 
     Attributes:
         version: how many migrations it has behind it.

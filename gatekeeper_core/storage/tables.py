@@ -118,14 +118,14 @@ class Transaction(Protocol):
 
 
 class Among(NamedTuple):
-    """Which memories a search is for: a condition on ``memories AS m``, and its values."""
+    """The filter of a memory search: a condition on ``memories AS m``, and its values."""
 
     sql: str
     values: tuple[Any, ...]
 
 
 class StoredMemory(NamedTuple):
-    """What is read of one row of ``memories``; ``serial`` grows with each put of the scope."""
+    """The columns read from one row of ``memories``; ``serial`` grows with each put of the scope."""
 
     id: bytes
     serial: int

@@ -75,7 +75,7 @@ class ForgetRequest(NamedTuple):
 
 
 class Extraction(NamedTuple):
-    """What to remember and what to forget of a conversation, in the order in which it was said.
+    """Facts to remember and requests to forget, in the order of the conversation.
 
     Attributes:
         found: what to remember.
@@ -153,7 +153,7 @@ _NOTHING_TO_FORGET = _pattern("NOTHING_TO_FORGET")  # it names nothing: the talk
 
 
 class Found(NamedTuple):
-    """What a clause is about, and the question that it answers, or None."""
+    """The topic of a clause, and the question that it answers, or None."""
 
     category: MemoryCategory
     key: str | None

@@ -105,7 +105,7 @@ class LongTermMemory:
 
     @property
     def is_inline(self) -> bool:
-        """Whether a search never blocks: no model, and a store in this process that says so (``is_in_process``)."""
+        """True if a search never blocks: no model, and a store with ``is_in_process`` set."""
         return self._query_embedder is None and is_in_process(self._store)
 
     # --- writing -----------------------------------------------------------------------------------------------------

@@ -65,7 +65,7 @@ _MAX_RELATED_COUNTED = 4 * MAX_RELATED
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryConfig:
-    """How memories are found, compared and merged.
+    """Settings for searching, comparing and merging memories.
 
     Attributes:
         min_similarity: similarity from which a memory is a hit, 0..1. Source: specification 001.
@@ -98,7 +98,7 @@ class MemoryHit(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class MemoryHits(Sequence[MemoryHit]):
-    """What a search found, as a sequence of hits, best first.
+    """The result of a search: a sequence of hits, best first.
 
     Attributes:
         hits: the hits.

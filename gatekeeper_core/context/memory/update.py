@@ -1,4 +1,4 @@
-"""From a conversation to long-term memory: what is new is extracted once, remembered, or forgotten.
+"""Updates of long-term memory from a conversation: each new message is extracted once, then remembered or forgotten.
 
 A derived record ("extraction") tells how far a conversation was read. Two workers that read the same messages add
 nothing twice.

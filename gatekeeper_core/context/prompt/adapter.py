@@ -72,7 +72,7 @@ _NOBODY = Asked()
 
 @dataclass(frozen=True, slots=True)
 class ThreadRequest(Generic[Item]):
-    """What a model is to be sent.
+    """The messages of one request to a model.
 
     Attributes:
         messages: in their order, the system message first where there is one.
@@ -138,7 +138,7 @@ class ThreadRequests(Generic[Item]):
 
     @property
     def last_context(self) -> BuiltContext | None:
-        """What was built last, whatever the thread; None before the first build, and where that was over the budget."""
+        """The context built last, in any thread; None before the first build, and after one that was over budget."""
         return self._last.newest()
 
     def context_of(self, thread: Hashable, *, tenant: str = "default") -> BuiltContext | None:

@@ -22,7 +22,7 @@ _ELSEWHERE = {
 
 
 class ContextBudget(NamedTuple):
-    """What each part of a context may cost, in tokens; together at most the budget.
+    """The token limit of each part of a context; together at most the budget.
 
     Attributes:
         system_prompt: the system prompt.
@@ -79,7 +79,7 @@ class BudgetShares:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContextBuilderConfig:
-    """How prompts are built.
+    """Settings of a ``ContextBuilder``.
 
     Attributes:
         total_budget: tokens of the whole prompt, >= 1. Source: specification 001-55.

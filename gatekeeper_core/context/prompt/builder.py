@@ -139,22 +139,22 @@ class ContextBuilder:
 
     @property
     def token_counter(self) -> TokenCounter:
-        """What counts the tokens; each text is counted once."""
+        """The token counter; each text is counted once."""
         return self._setup.count
 
     @property
     def constraints(self) -> ThreadConstraints:
-        """What users have laid down for good, by thread: ``builder.constraints.set(thread, "language", "Chinese")``."""
+        """Standing instructions of the user, by thread: ``builder.constraints.set(thread, "language", "Chinese")``."""
         return self._setup.constraints
 
     @property
     def tasks(self) -> TaskTracker:
-        """What threads are at work on: steps, phases and findings are noted here."""
+        """The active tasks of threads, with their steps, phases and findings."""
         return self._setup.tasks
 
     @property
     def working_memory(self) -> WorkingMemory | ThreadMemories | None:
-        """Where tool results are put aside; a tool reads them for the model: ``.of(thread.id).answer(pointer)``."""
+        """The store of offloaded tool results; a tool reads them for the model: ``.of(thread.id).answer(pointer)``."""
         return getattr(self._setup.tool_results, "working_memory", None)
 
     @property

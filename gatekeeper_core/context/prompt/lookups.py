@@ -1,4 +1,4 @@
-"""What is kept of a thread beside its messages, looked up for one build within one limit of time.
+"""The stored records of a thread, looked up for one build within one time limit.
 
 ::
 
@@ -69,7 +69,7 @@ _MAX_SUMMARY_TOKENS = 1_000
 
 
 class Derived(NamedTuple):
-    """What a build knows of a thread beside its messages; memories that fit the question, best first."""
+    """The stored records of a thread that a build uses; memories that fit the question, best first."""
 
     summary: Summary | None = None
     constraints: Mapping[str, str] = {}  # never changed: an empty one is as good as any
@@ -153,7 +153,7 @@ class BoundedCompressor:
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class Setup:
-    """What all builds with the same settings share: it looks up what is kept of threads, and brings it up to date.
+    """The parts that all builds with the same settings share; it looks up the records of threads and updates them.
 
     Besides what it is given it has a ``selector`` among turns, and the ``summaries``, ``tasks`` and ``constraints``.
 

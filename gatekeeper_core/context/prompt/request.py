@@ -25,7 +25,7 @@ _MOST_TOKENS = 4
 
 
 class Request(NamedTuple):
-    """What a build chooses from.
+    """The messages that a build chooses from.
 
     Attributes:
         messages: the messages as they are sent, unless the current run has to be made smaller.
@@ -68,7 +68,7 @@ class Request(NamedTuple):
 
     @property
     def waits(self) -> bool:
-        """Whether calls at the end wait for their results: nothing may follow them yet."""
+        """True if the last calls still wait for their results: nothing may follow them yet."""
         for results, message in enumerate(reversed(self.messages)):
             if message.role != "tool":
                 return len(message.tool_calls) > results

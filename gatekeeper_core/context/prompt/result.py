@@ -1,4 +1,4 @@
-"""What a build gives back: the messages, what each part cost, and what became of every message of the thread."""
+"""The result of a build: the messages, the cost of each part, and the fate of every message of the thread."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ Fate = Literal["sent", "changed", "recalled", "folded", "summary", "step", "left
 
 
 class TokenStats(NamedTuple):
-    """What each part costs, in tokens by the builder's counter.
+    """The cost of each part, in tokens by the builder's counter.
 
     Attributes:
         system_prompt: the system prompt, stable and volatile.
@@ -81,7 +81,7 @@ class TokenStats(NamedTuple):
 
 
 class BuildMetadata(NamedTuple):
-    """What was included.
+    """Counts of what was included.
 
     Attributes:
         included_message_count: messages of the thread that are sent, shortened ones among them.
@@ -126,7 +126,7 @@ class BuiltPart(NamedTuple):
 
 
 class MessageFate(NamedTuple):
-    """What became of messages of the thread that stand beside one another.
+    """The fate of consecutive messages of the thread.
 
     Attributes:
         start: sequence number of the first.
@@ -142,7 +142,7 @@ class MessageFate(NamedTuple):
 
 
 class BuildTrace(NamedTuple):
-    """How the result came about.
+    """The record of a build: parts, fates, shares and misses.
 
     Attributes:
         parts: one entry for each message of the result, in its order.

@@ -63,7 +63,7 @@ class SummaryItem(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
-    """What a conversation said up to one of its messages.
+    """A summary of a conversation up to one of its messages.
 
     Attributes:
         items: the sentences, by section and then in the order in which they were said last.
@@ -94,17 +94,17 @@ class Summary:
 
     @property
     def topics(self) -> tuple[SummaryItem, ...]:
-        """Where each topic began: what tells most of the messages that opened it."""
+        """The topics: the most telling text of the messages that opened each."""
         return self._of("topics")
 
     @property
     def decisions(self) -> tuple[SummaryItem, ...]:
-        """What was decided and still holds."""
+        """The decisions that still hold."""
         return self._of("decisions")
 
     @property
     def preferences(self) -> tuple[SummaryItem, ...]:
-        """What the user likes, dislikes or asked for once and for all."""
+        """The user's likes, dislikes and standing requests."""
         return self._of("preferences")
 
     @property

@@ -258,7 +258,7 @@ _NAME = LazyPattern(r"(?<=[a-z0-9,;:)] )[A-Z]\w|[《「『“·]|(?<=[\u4e00-\u9
 
 
 class Telling(NamedTuple):
-    """What a sentence tells.
+    """The information in a sentence.
 
     Attributes:
         weights: its telling terms with their idf against everyday talk; of a pair of characters a part of it.
@@ -274,17 +274,17 @@ class Telling(NamedTuple):
 
     @property
     def told(self) -> float:
-        """How much it tells: its weights together, times the factor."""
+        """The score: the sum of the weights times the factor."""
         return round(math.fsum(self.weights.values()) * self.factor, 6)
 
     @property
     def is_fact(self) -> bool:
-        """Whether it tells something by itself: three telling terms; first person and time count as one each."""
+        """True if it carries a fact: three informative terms; first person and time count as one each."""
         return len(self.weights) > 1 and len(self.weights) + self.signs >= _LEAST_TERMS and self.names_something
 
     @property
     def names_something(self) -> bool:
-        """Whether it has a term that is uncommon in everyday talk; beside a greeting, two."""
+        """True if it has a term that is uncommon in everyday talk; next to a greeting, two."""
         return sum(map(is_uncommon, self.weights)) > self.courteous
 
 

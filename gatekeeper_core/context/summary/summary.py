@@ -54,7 +54,7 @@ _MAX_CHECKPOINTS = 16
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SummaryConfig:
-    """When a summary is brought up to date, and how long it may be.
+    """Settings for when a summary is updated and how long it may be.
 
     Attributes:
         message_threshold: messages not yet covered from which on it is due, >= 1. Source: specification 004-29.
@@ -105,7 +105,7 @@ class SummaryUpdate(NamedTuple):
 
     @property
     def has_failed(self) -> bool:
-        """Whether the store or the model failed."""
+        """True if the store or the model failed."""
         return self.status in ("failed", "unsaved")
 
     def facts(self) -> dict[str, Any]:

@@ -24,7 +24,7 @@ _MAX_OPENINGS = 6
 
 
 class Asked(NamedTuple):
-    """What a message asks for.
+    """The request in a message.
 
     Attributes:
         text: the request in the user's words, on one line.

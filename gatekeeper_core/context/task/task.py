@@ -55,7 +55,7 @@ class Step(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ActiveTask:
-    """What a conversation is at work on.
+    """The task that a conversation works on.
 
     Attributes:
         goal: what the user wants done, None before the first request.

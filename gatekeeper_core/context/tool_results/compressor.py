@@ -102,7 +102,7 @@ where each is as long as it may be."""
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolResultConfig:
-    """How small tool results are made.
+    """Settings for compressing tool results.
 
     Attributes:
         min_chars: shorter results are left alone, >= 0. Source: requirement 003-96.
@@ -225,7 +225,7 @@ class ToolResultCompressor:
 
     @property
     def working_memory(self) -> WorkingMemory | ThreadMemories | None:
-        """Where whole results are kept, if anywhere."""
+        """The store of full results, if there is one."""
         return self._memory
 
     def compress(

@@ -21,7 +21,7 @@ __all__ = ["ResultCompressor", "ResultContext", "ToolResults", "memory_of"]
 
 
 class ResultContext(NamedTuple):
-    """What is known of a tool result beside its message.
+    """The context of a tool result besides its message.
 
     Attributes:
         tool_name: the tool whose call it answers; None where no call is found and the message names none.

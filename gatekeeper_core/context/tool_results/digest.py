@@ -1,4 +1,4 @@
-"""What every way of making a result small is given, and gives back."""
+"""The input and output of every strategy that compresses a result."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LEAST_LINE_CHARS = 60
 
 
 class Task(NamedTuple):
-    """What a strategy goes by.
+    """The limits and the query of a strategy.
 
     Attributes:
         asked: the anchors of the question, empty where there is none.
@@ -137,7 +137,7 @@ class Shelf:
 
     @property
     def is_whole(self) -> bool:
-        """Whether every line is kept as it is."""
+        """True if every line is kept unchanged."""
         return len(self.kept) >= self._lines.total and not self._shortens
 
     def text(self) -> str:

@@ -1,4 +1,4 @@
-"""How a result says what is missing, and lines with their numbers.
+"""Omission marks for missing lines, and numbered lines.
 
 Line numbers are 1-based and inclusive, in what a model reads and in what it asks for.
 """

@@ -1,4 +1,4 @@
-"""Which lines a question asks for: those that share its rarest anchors.
+"""Lines that match a query: those that share its rarest anchors.
 
 Anchors are found by the one extractor (``selection/anchors.py``); a line is read for them only where it holds the first
 letters of one, so that a long result costs little more than a search for plain strings.

@@ -1,4 +1,4 @@
-"""What is read of a result that is too long to be read whole.
+"""Samples of a result that is too long to be read in full.
 
 Both ends, even samples, and where words of failure or of the question stand.
 """

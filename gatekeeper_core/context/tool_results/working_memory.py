@@ -75,7 +75,7 @@ _LINES_AT_ONCE = 200
 
 
 class Reading(NamedTuple):
-    """What was read.
+    """The text read for a pointer.
 
     Attributes:
         text: what the model gets, within its budget: a head line, the content, marks for what is missing.
@@ -155,12 +155,12 @@ class WorkingMemory:
 
     @property
     def used_bytes(self) -> int:
-        """What the texts take together."""
+        """The total size of the stored texts."""
         return self._blobs.used_bytes(self._scope)
 
     @property
     def quota_bytes(self) -> int:
-        """What they may take together."""
+        """The size limit of all texts together."""
         return self._quota_bytes
 
     def pointer_to(self, text: str, *, kind: str = "text") -> Pointer:

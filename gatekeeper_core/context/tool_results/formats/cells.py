@@ -36,12 +36,12 @@ class Cells:
 
     @cached_property
     def counts(self) -> Counter[str]:
-        """How often each text stands here, in the order in which they first occur."""
+        """The number of occurrences of each text, in the order of first occurrence."""
         return Counter(self.texts)
 
     @property
     def is_category(self) -> bool:
-        """Whether few different texts stand here."""
+        """True if there are few distinct texts."""
         kinds, total = len(self.counts), len(self.texts)
         return kinds <= max(_CATEGORIES, _CATEGORY_SHARE * total) and kinds < total / 2
 

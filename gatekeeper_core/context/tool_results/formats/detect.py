@@ -1,4 +1,4 @@
-"""What a tool result is, told from its own lines."""
+"""Detection of a tool result's format from its lines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which rows of a table to keep: failures, what was asked for, the ends, and what is unusual in its column.
+"""Selection of table rows: failures, matches of the query, both ends, and values unusual in their column.
 
 What rows say is given by column (``cells.py``); the same rules serve JSON objects, CSV and listings.
 """
