@@ -10,6 +10,7 @@ import subprocess
 import sys
 import typing
 from html import unescape
+from itertools import cycle, product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -102,6 +103,11 @@ def as_pair_lines(pairs: Sequence[tuple[str, str]]) -> str:
 
 FORMATS = [as_list, as_indented_list, as_object, as_message_lines, as_pair_lines]
 each_format = pytest.mark.parametrize("written", FORMATS, ids=lambda written: written.__name__)
+each_format_in_some_language = pytest.mark.parametrize(
+    ("written", "language"),
+    [*zip(FORMATS, cycle(PAIRS), strict=False)],
+    ids=lambda given: getattr(given, "__name__", given),
+)
 
 
 def selection_of(turns: Sequence[Turn], query: str, *, budget: int = 4000, strategy: Any = "gate") -> dict[str, Any]:
@@ -209,8 +215,7 @@ def test_the_demo_ends_with_a_summary_of_the_seven_questions() -> None:
 # --- select: what it shows ------------------------------------------------------------------------------------------
 
 
-@each_language
-@each_format
+@each_format_in_some_language
 def test_every_format_gives_the_selection_of_the_library(
     written: Callable[[Sequence[tuple[str, str]]], str], language: str, tmp_path: Path
 ) -> None:
@@ -357,8 +362,7 @@ def test_a_standard_input_is_read_for_a_dash() -> None:
 # --- select: the question in the file -------------------------------------------------------------------------------
 
 
-@each_language
-@each_format
+@each_format_in_some_language
 def test_a_last_turn_that_is_the_unanswered_query_is_no_history(
     written: Callable[[Sequence[tuple[str, str]]], str], language: str
 ) -> None:
@@ -390,15 +394,14 @@ def test_a_turn_that_waits_for_a_tool_is_unanswered() -> None:
 # --- select: files that differ in form ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("before", [b"", b"\xef\xbb\xbf", b"\n \r\n\t", b"\xef\xbb\xbf\n"])
-@pytest.mark.parametrize("line_end", ["\n", "\r\n", "\n\n \n"])
 @each_format
 def test_byte_order_mark_line_ends_and_blank_lines_change_nothing(
-    written: Callable[[Sequence[tuple[str, str]]], str], line_end: str, before: bytes
+    written: Callable[[Sequence[tuple[str, str]]], str],
 ) -> None:
-    content = before + written(PAIRS["mixed"]).replace("\n", line_end).encode()
-    turns = parse_turns(content, name="chat")
-    assert [(turn.user_text, turn.assistant_text) for turn in turns] == PAIRS["mixed"]
+    for before, line_end in product((b"", b"\xef\xbb\xbf", b"\n \r\n\t", b"\xef\xbb\xbf\n"), ("\n", "\r\n", "\n\n \n")):
+        content = before + written(PAIRS["mixed"]).replace("\n", line_end).encode()
+        turns = parse_turns(content, name="chat")
+        assert [(turn.user_text, turn.assistant_text) for turn in turns] == PAIRS["mixed"], (before, line_end)
 
 
 def test_a_line_separator_inside_a_text_ends_no_line() -> None:
@@ -514,12 +517,12 @@ def test_a_file_without_permission_gives_one_line(tmp_path: Path, monkeypatch: p
     assert (result.exit_code, result.stderr) == (2, f"gatekeeper: {file}: Permission denied\n")
 
 
-@pytest.mark.parametrize("budget", ["0", "-1", "-99999999999999999999"])
 @pytest.mark.parametrize("command", [("demo",), ("select", "-", "hi")], ids=["demo", "select"])
-def test_a_budget_of_no_tokens_gives_one_line(command: tuple[str, ...], budget: str) -> None:
-    result = run(*command, "--budget", budget, stdin=b"[]")
-    expected = f"gatekeeper: --budget must be 1 or more tokens, got {budget}\n"
-    assert (result.exit_code, result.stdout, result.stderr) == (2, "", expected)
+def test_a_budget_of_no_tokens_gives_one_line(command: tuple[str, ...]) -> None:
+    for budget in ("0", "-1", "-99999999999999999999"):
+        result = run(*command, "--budget", budget, stdin=b"[]")
+        expected = f"gatekeeper: --budget must be 1 or more tokens, got {budget}\n"
+        assert (result.exit_code, result.stdout, result.stderr) == (2, "", expected)
 
 
 @pytest.mark.parametrize("arguments", [("--budget", "many"), ("--strategy", "most"), ("--surprise",)], ids=" ".join)
@@ -584,10 +587,12 @@ def test_json_survives_any_encoding_of_the_output(value: dict[str, str], encodin
     assert json.loads(stream.read()) == value
 
 
-@pytest.mark.parametrize("encoding", ["ascii", "cp1252"])
-@pytest.mark.parametrize("arguments", [("demo",), ("demo", "--json"), ("select", "nowhere/端口", "q")], ids=" ".join)
+@pytest.mark.parametrize(
+    ("encoding", "arguments"),
+    [("ascii", ("demo",)), ("cp1252", ("demo", "--json")), ("ascii", ("select", "nowhere/端口", "q"))],
+)
 def test_an_output_that_cannot_show_chinese_does_not_stop_the_command(
-    arguments: tuple[str, ...], encoding: str
+    encoding: str, arguments: tuple[str, ...]
 ) -> None:
     environment = {"PYTHONIOENCODING": encoding, "PYTHONUTF8": "0"}
     done = run_process(*arguments, environment=environment)

@@ -42,7 +42,10 @@ CHANGES = {
 # A place serves all examples of a test, and pytest makes an object for each door.
 _SUPPRESSED = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.differing_executors]
 
-three_scripts = pytest.mark.parametrize("script", sorted(TOPICS))
+
+def script_of(door: type[Door]) -> str:
+    """Return the script that a door is tested in: which one it is makes no difference to a door."""
+    return sorted(TOPICS)[len(door.__name__) % len(TOPICS)]
 
 
 def for_doors(doors: Sequence[type[Door]]) -> Any:
@@ -77,17 +80,15 @@ def chosen_by_core(messages: Sequence[Message], query: str, budget: int, *, insi
 class StoredContract:
     """What every door keeps to on each kind of store."""
 
-    @pytest.mark.parametrize(("script", "budget"), [("chinese", 40), ("mixed", 70), ("english", 4000)])
-    def test_the_same_turns_are_kept_as_by_the_core(
-        self, door: type[Door], script: str, budget: int, opened: Open
-    ) -> None:
-        pairs, question = TOPICS[script]
-        messages = asked(door, pairs, question)
-        at_door = opened(door, budget=budget, **ALL_OF_IT)
-        at_door.fill(messages)
-        kept = at_door.ask(question)
-        assert kept == chosen_by_core(messages, question, budget, inside=door.asks_inside)
-        assert 0 < len(kept) < len(messages)
+    def test_the_same_turns_are_kept_as_by_the_core(self, door: type[Door], opened: Open) -> None:
+        for script, budget in (("chinese", 40), ("mixed", 70), ("english", 4000)):
+            pairs, question = TOPICS[script]
+            messages = asked(door, pairs, question)
+            at_door = opened(door, budget=budget, **ALL_OF_IT)
+            at_door.fill(messages)
+            kept = at_door.ask(question)
+            assert kept == chosen_by_core(messages, question, budget, inside=door.asks_inside), script
+            assert 0 < len(kept) < len(messages)
 
     def test_the_same_question_again_gets_the_same_answer(self, door: type[Door], opened: Open) -> None:
         pairs, question = TOPICS["mixed"]
@@ -104,23 +105,21 @@ class StoredContract:
         assert at_door.ask(question) == [0, *range(2, len(messages))]
         assert at_door.view() is None or at_door.view().status == "passthrough"
 
-    @three_scripts
     def test_with_the_defaults_a_new_topic_takes_nothing_of_a_long_history_along(
-        self, door: type[Door], script: str, opened: Open
+        self, door: type[Door], opened: Open
     ) -> None:
         """000-24."""
-        pairs, question = long_enough(script)
+        pairs, question = long_enough(script_of(door))
         messages = asked(door, pairs, question)
         at_door = opened(door)
         at_door.fill(messages)
         assert at_door.ask(question) == list(range(2 * len(pairs), len(messages)))
 
-    @three_scripts
     def test_with_the_strategy_cache_everything_stays_as_long_as_less_is_not_cheaper(
-        self, door: type[Door], script: str, opened: Open
+        self, door: type[Door], opened: Open
     ) -> None:
         """000-24."""
-        pairs, question = long_enough(script)
+        pairs, question = long_enough(script_of(door))
         messages = asked(door, pairs, question)
         at_door = opened(door, strategy="cache")
         at_door.fill(messages)
@@ -140,10 +139,8 @@ class StoredContract:
 class DoorContract(StoredContract):
     """What every adapter keeps to, whatever its store is."""
 
-    @three_scripts
-    def test_a_rare_identifier_brings_its_turn_back_and_no_other(
-        self, door: type[Door], script: str, opened: Open
-    ) -> None:
+    def test_a_rare_identifier_brings_its_turn_back_and_no_other(self, door: type[Door], opened: Open) -> None:
+        script = script_of(door)
         pairs = [*TOPICS[script][0]]
         planted = {"english": "The crate has the number ZX-4471-Q.", "chinese": "这个箱子的编号是 ZX-4471-Q。"}
         pairs.insert(1, (planted.get(script, "这个 crate 的编号是 ZX-4471-Q。"), "OK."))
@@ -166,11 +163,8 @@ class DoorContract(StoredContract):
         if (view := at_door.view()) is not None:
             assert (view.fixed_tokens, view.budget_tokens) == (40, 60)
 
-    @three_scripts
-    def test_what_is_pinned_stays_and_the_two_sides_take_turns(
-        self, door: type[Door], script: str, opened: Open
-    ) -> None:
-        pairs, question = long_enough(script)
+    def test_what_is_pinned_stays_and_the_two_sides_take_turns(self, door: type[Door], opened: Open) -> None:
+        pairs, question = long_enough(script_of(door))
         messages = asked(door, pairs, question)
         text = messages[2].text
         for pinned in ([2], lambda message: message.content == text):
@@ -184,9 +178,8 @@ class DoorContract(StoredContract):
             roles = [messages[at].role for at in kept]
             assert all(role != after for role, after in pairwise(roles))
 
-    @three_scripts
-    def test_what_is_excluded_is_never_sent(self, door: type[Door], script: str, opened: Open) -> None:
-        pairs, question = TOPICS[script]
+    def test_what_is_excluded_is_never_sent(self, door: type[Door], opened: Open) -> None:
+        pairs, question = TOPICS[script_of(door)]
         messages = asked(door, pairs, question)
         text = messages[1].text
         for strategy in ("gate", "fill", "cache", "window"):
@@ -195,12 +188,9 @@ class DoorContract(StoredContract):
                 at_door.fill(messages)
                 assert at_door.ask(question) == list(range(2, len(messages)))
 
-    @three_scripts
-    def test_a_standing_instruction_stays_after_a_change_of_topic(
-        self, door: type[Door], script: str, opened: Open
-    ) -> None:
-        pairs, question = long_enough(script)
-        rule = {"english": "From now on, answer in French."}.get(script, "以后都用法语回答。")
+    def test_a_standing_instruction_stays_after_a_change_of_topic(self, door: type[Door], opened: Open) -> None:
+        pairs, question = long_enough(script_of(door))
+        rule = {"english": "From now on, answer in French."}.get(script_of(door), "以后都用法语回答。")
         messages = asked(door, [(rule, "OK."), *pairs], question)
         rest = list(range(2 * len(pairs) + 2, len(messages)))
         for pins, kept in ((True, [0, 1, *rest]), (False, rest)):
@@ -208,59 +198,58 @@ class DoorContract(StoredContract):
             at_door.fill(messages)
             assert at_door.ask(question) == kept
 
-    @three_scripts
     def test_the_newest_turns_to_keep_are_sent_and_a_window_sends_no_other(
-        self, door: type[Door], script: str, opened: Open
+        self, door: type[Door], opened: Open
     ) -> None:
-        pairs, question = long_enough(script)
+        pairs, question = long_enough(script_of(door))
         messages = asked(door, pairs, question)
         for strategy in ("gate", "window"):
             at_door = opened(door, keep_newest=2, strategy=strategy)
             at_door.fill(messages)
             assert at_door.ask(question) == list(range(2 * len(pairs) - 4, len(messages)))
 
-    @three_scripts
-    def test_the_strategy_fill_sends_everything_that_fits(self, door: type[Door], script: str, opened: Open) -> None:
-        pairs, question = long_enough(script)
+    def test_the_strategy_fill_sends_everything_that_fits(self, door: type[Door], opened: Open) -> None:
+        pairs, question = long_enough(script_of(door))
         messages = asked(door, pairs, question)
         at_door = opened(door, strategy="fill")
         at_door.fill(messages)
         assert at_door.ask(question) == list(range(len(messages)))
 
-    @pytest.mark.parametrize("on_error", ["fallback", "raise"])
     def test_a_selection_that_fails_gives_the_newest_turns_or_is_raised(
-        self, door: type[Door], on_error: str, opened: Open, monkeypatch: pytest.MonkeyPatch
+        self, door: type[Door], opened: Open, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         pairs, question = TOPICS["english"]
         messages = asked(door, pairs, question)
-        at_door = opened(door, budget=90, on_error=on_error, **ALL_OF_IT)
-        at_door.fill(messages)
-        with monkeypatch.context() as patch:
-            patch.setattr(ContextGatekeeper, "explain", lambda *_, **__: 1 / 0)
-            if on_error == "raise":
-                with pytest.raises(ZeroDivisionError):
-                    at_door.ask(question)
-            else:
-                kept = at_door.ask(question)
-                assert kept == list(range(kept[0], len(messages)))
-                assert 2 < len(kept) < len(messages)
-                assert at_door.view() is None or at_door.view().status == "fallback"
-        at_door.fill(messages)
-        assert at_door.ask(question) == chosen_by_core(messages, question, 90, inside=door.asks_inside)
+        for on_error in ("fallback", "raise"):
+            at_door = opened(door, budget=90, on_error=on_error, **ALL_OF_IT)
+            at_door.fill(messages)
+            with monkeypatch.context() as patch:
+                patch.setattr(ContextGatekeeper, "explain", lambda *_, **__: 1 / 0)
+                if on_error == "raise":
+                    with pytest.raises(ZeroDivisionError):
+                        at_door.ask(question)
+                else:
+                    kept = at_door.ask(question)
+                    assert kept == list(range(kept[0], len(messages)))
+                    assert 2 < len(kept) < len(messages)
+                    assert at_door.view() is None or at_door.view().status == "fallback"
+            at_door.fill(messages)
+            assert at_door.ask(question) == chosen_by_core(messages, question, 90, inside=door.asks_inside)
 
 
 class RememberingContract:
     """What a door keeps to that remembers a thread from call to call."""
 
-    @pytest.mark.parametrize("change", sorted(CHANGES))
-    def test_a_change_of_the_history_is_noticed(self, door: type[Door], change: str, opened: Open) -> None:
+    def test_a_change_of_the_history_is_noticed(self, door: type[Door], opened: Open) -> None:
         pairs, question = TOPICS["english"]
         at_door = opened(door, **ALL_OF_IT)
-        at_door.fill(asked(door, pairs, question))
-        at_door.ask(question)
-        messages = asked(door, CHANGES[change](list(pairs)), question)
-        at_door.fill(messages)
-        assert at_door.ask(question) == chosen_by_core(messages, question, 4000, inside=door.asks_inside)
+        for change, changed in CHANGES.items():
+            at_door.fill(asked(door, pairs, question))
+            at_door.ask(question)
+            messages = asked(door, changed(list(pairs)), question)
+            at_door.fill(messages)
+            kept = chosen_by_core(messages, question, 4000, inside=door.asks_inside)
+            assert at_door.ask(question) == kept, change
 
 
 class SharedContract:
