@@ -41,7 +41,7 @@ QUESTIONS: tuple[Question, ...] = (
     ),
     Question("an exact identifier", "What exactly does INV-4035 mean?"),
     Question("about the conversation", "我们今天都聊了些什么？"),
-    Question("nothing relevant", "Who won the chess world championship in 1985?"),
+    Question("nothing relevant", "Who won the chess world championship in Moscow in 1985?"),
 )
 """One question of each kind."""
 
