@@ -36,6 +36,7 @@ from gatekeeper_core.selection.retrieval import RetrievalConfig
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from benchmarks.everyday import Counter
     from gatekeeper_core.selection.need import Signs
     from gatekeeper_core.selection.planner import Planner
 
@@ -59,11 +60,11 @@ class Case(NamedTuple):
     needed: bool
 
 
-def cases(talks: Sequence[Talk], embedder: TextEncoder | None) -> Iterator[Case]:
+def cases(talks: Sequence[Talk], count: Counter, embedder: TextEncoder | None = None) -> Iterator[Case]:
     """Yield the cases of some conversations, by words alone or with an embedder."""
     config = GatekeeperConfig(retrieval=RetrievalConfig(candidates=1_000))
     for talk in talks:
-        gatekeeper = ContextGatekeeper(config=config, token_counter=counter("cl100k"), embedder=embedder)
+        gatekeeper = ContextGatekeeper(config=config, token_counter=count, embedder=embedder)
         read = 0
         for question in talk.questions:
             for block in talk.blocks[read : question.after]:
@@ -109,26 +110,26 @@ def loss(rows: Sequence[Case], table: str, weights: dict[str, float]) -> float:
     return -fsum(log(max(likelihood, 1e-9)) for likelihood in likelihoods) / len(own)
 
 
-def row_at(talks: Sequence[Talk], weights: NeedWeights, coverage: float) -> dict[str, Any]:
+def row_at(talks: Sequence[Talk], weights: NeedWeights, coverage: float, count: Counter) -> dict[str, Any]:
     """Return the means of the strategy ``gate`` with some weights, at a coverage."""
-    config, count = GatekeeperConfig(coverage=coverage), counter("cl100k")
+    config = GatekeeperConfig(coverage=coverage)
     asked = ask(talks, lambda: Gatekeeper(count, config, fitted_on=weights))
     return Tally([outcome for _, _, outcome in asked]).row()
 
 
-def info_at(talks: Sequence[Talk], weights: NeedWeights, tokens: float) -> float:
+def info_at(talks: Sequence[Talk], weights: NeedWeights, tokens: float, count: Counter) -> float:
     """Return the info of some weights at the coverage where they send so many tokens over all questions."""
     low, high = 0.5, 0.995
     for _ in range(_STEPS):
         middle = (low + high) / 2
-        row = row_at(talks, weights, middle)
+        row = row_at(talks, weights, middle, count)
         low, high = (middle, high) if row["tokens, all"] <= tokens else (low, middle)
     return float(row["info"])
 
 
-def ablation(talks: dict[str, list[Talk]]) -> list[dict[str, Any]]:
+def ablation(talks: dict[str, list[Talk]], count: Counter) -> list[dict[str, Any]]:
     """Return a row for each table with all its signs of words and without each, with columns for each group."""
-    rows = {group: list(cases(own, None)) for group, own in talks.items()}
+    rows = {group: list(cases(own, count)) for group, own in talks.items()}
     whole = {
         group: NeedWeights(**{table: fitted(own, table, without=MEANING) for table in SIGNS})
         for group, own in rows.items()
@@ -141,9 +142,9 @@ def ablation(talks: dict[str, list[Talk]]) -> list[dict[str, Any]]:
             row: dict[str, Any] = {"table": name, "without": sign or "nothing"}
             for group, other in zip(talks, reversed(talks), strict=True):
                 weights = fitted(rows[other], name, without=(*MEANING, sign))
-                tokens = row_at(talks[group], whole[other], 0.85)["tokens, all"]
+                tokens = row_at(talks[group], whole[other], 0.85, count)["tokens, all"]
                 row[f"log loss, {group}"] = f"{loss(rows[group], name, weights):.3f}"
-                row[f"info, {group}"] = info_at(talks[group], whole[other]._replace(**{name: weights}), tokens)
+                row[f"info, {group}"] = info_at(talks[group], whole[other]._replace(**{name: weights}), tokens, count)
             table.append(row)
     return table
 
@@ -154,12 +155,13 @@ def main() -> None:
     parser.add_argument("--write", action="store_true", help="write the data file")
     parser.add_argument("--ablate", action="store_true", help="leave out one sign at a time instead")
     chosen = parser.parse_args()
+    count = counter("cl100k")
     talks = {name: read_everyday(chosen.data / "everyday" / file) for name, file in FILES.items()}
     if chosen.ablate:
-        print_table("The tables without a sign, words alone", ablation(talks), markdown=chosen.markdown)
+        print_table("The tables without a sign, words alone", ablation(talks, count), markdown=chosen.markdown)
         return
     encoder = TextEncoder(MULTILINGUAL, timeout_seconds=600)
-    groups = {name: [*cases(own, None), *cases(own, encoder)] for name, own in talks.items()}
+    groups = {name: [*cases(own, count), *cases(own, count, encoder)] for name, own in talks.items()}
     groups["both"] = groups["first"] + groups["second"]
     lines = []
     for table, signs in SIGNS.items():

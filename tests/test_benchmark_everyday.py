@@ -130,7 +130,7 @@ def test_the_law_is_measured_on_the_cut_forms_of_needed_turns() -> None:
 
 
 def test_the_fit_has_a_case_for_each_question_and_for_each_turn_that_may_be_needed(talks: list[Talk]) -> None:
-    found = list(cases(talks, None))
+    found = list(cases(talks, estimate_text_tokens))
     counts = {name: Counter(case.needed for case in found if case.table == name) for name in SIGNS}
     assert counts == {"question": {True: 3, False: 1}, "newest": {True: 2, False: 1}, "older": {True: 1, False: 3}}
     assert all(case.signs.keys() <= {*SIGNS[case.table]} for case in found)
@@ -141,9 +141,10 @@ def test_the_fit_has_a_case_for_each_question_and_for_each_turn_that_may_be_need
 
 def test_info_is_compared_where_the_same_number_of_tokens_is_sent() -> None:
     talks, weights = read_everyday(OWN)[:3], need_weights("first")
-    row, dearer = row_at(talks, weights, 0.85), row_at(talks, weights, 0.95)
-    assert info_at(talks, weights, row["tokens, all"]) == pytest.approx(row["info"], abs=1.0)
-    assert row["info"] + 1.0 < info_at(talks, weights, dearer["tokens, all"]) == pytest.approx(dearer["info"], abs=1.0)
+    row, dearer = (row_at(talks, weights, coverage, estimate_text_tokens) for coverage in (0.85, 0.95))
+    same, more = (info_at(talks, weights, each["tokens, all"], estimate_text_tokens) for each in (row, dearer))
+    assert same == pytest.approx(row["info"], abs=1.0)
+    assert row["info"] + 1.0 < more == pytest.approx(dearer["info"], abs=1.0)
 
 
 def test_beam_needs_the_turns_of_its_evidence_and_memdaily_has_a_turn_for_each_message(tmp_path: Path) -> None:

@@ -248,7 +248,7 @@ def test_many_topics_are_cut_and_the_rest_is_counted() -> None:
 
 
 def test_the_anchors_stand_by_turns_with_their_counts(chat: Path) -> None:
-    query = QUESTIONS[4].text
+    query = QUESTIONS[3].text
     gatekeeper = ContextGatekeeper()
     gatekeeper.sync(DEMO)
     grid = readable_grid(gatekeeper.explain(query))
