@@ -377,8 +377,8 @@ class ContextGatekeeper:
             verdict = self._judged[1]
         else:
             about = without_cues(record.user)
-            asked = query_terms(about, counts=user_terms if about == record.user else None)
-            verdict = self._verdict(self._read(record.user, asked), read_cues(record.user))
+            terms = query_terms(about, counts=user_terms if about == record.user else None)
+            verdict = self._verdict(self._read(record.user, terms), read_cues(record.user))
         self._index.add(_date_terms(record) | user_terms, assistant_terms, texts=_openings(record))
         self._topic_map.add(verdict, {**user_terms, **assistant_terms}.keys())
         self._verdicts.append(verdict)
@@ -396,8 +396,8 @@ class ContextGatekeeper:
         sentence = asking_sentence(text)
         if sentence is None:
             return reading
-        asked = read_terms(query_terms(without_cues(sentence)), self._topic_map, self._index)
-        return reading._replace(asked=max(asked.newest, asked.elsewhere))
+        question = read_terms(query_terms(without_cues(sentence)), self._topic_map, self._index)
+        return reading._replace(last_question=max(question.newest, question.elsewhere))
 
     def _verdict(self, reading: Reading | None, cues: Cues) -> Verdict:
         newest_tokens = self._records.tokens_of(len(self._records) - 1) if self._records else 0

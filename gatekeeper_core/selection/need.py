@@ -71,7 +71,7 @@ class Reading(NamedTuple):
         elsewhere: what the best earlier turn holds.
         topic: the earlier topic of that turn, or None.
         new_ratio: share of its terms of full weight that the newest turns of the active topic do not hold.
-        asked: what one turn holds, at most, of the sentence that asks.
+        last_question: what one turn holds, at most, of the last question of a text of several sentences.
     """
 
     terms: int
@@ -81,7 +81,7 @@ class Reading(NamedTuple):
     elsewhere: float
     topic: int | None
     new_ratio: float
-    asked: float = 0.0
+    last_question: float = 0.0
 
 
 class NeedWeights(NamedTuple):
@@ -116,7 +116,7 @@ def question_signs(reading: Reading, cues: Cues) -> Signs:
     """Return the signs that a question needs anything: what the conversation holds of it, its wording and its size."""
     points_back = cues.pointer or cues.back or cues.correction or cues.asked_before or cues.about_conversation
     return {
-        "share": math.sqrt(min(1.0, max(reading.newest, reading.elsewhere, reading.asked))),
+        "share": math.sqrt(min(1.0, max(reading.newest, reading.elsewhere, reading.last_question))),
         "wording": -1.0 if cues.switch or cues.small_talk else float(bool(points_back)),
         "brevity": 1 / (1 + reading.size),
     }

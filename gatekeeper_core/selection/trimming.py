@@ -281,7 +281,7 @@ class _Passage:
 
     @cached_property
     def held(self) -> list[bool | None]:
-        """For each sentence, whether it has a wanted term; None where only :meth:`shared` can tell."""
+        """Flags by sentence: it has a wanted term; None where only :meth:`shared` can tell."""
         return list(map(self.prefilter.holds, self.spans))
 
     def shared(self, at: int) -> float:

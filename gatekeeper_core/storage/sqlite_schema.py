@@ -99,7 +99,7 @@ class SchemaState(NamedTuple):
 
 
 def schema_state(connection: sqlite3.Connection) -> SchemaState:
-    """Return what a file says of itself.
+    """Return the schema state recorded in a file.
 
     Raises:
         Foreign: it is a database of another program.

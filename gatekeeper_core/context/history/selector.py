@@ -278,9 +278,8 @@ class ThreadSelector(Generic[Item]):
                             state.last = state.last._replace(policy=stored)
                         view = self._view(state, items, messages, config, places, sizes)
                 except BaseException:
-                    self._threads.discard(
-                        key, state
-                    )  # the state may be half updated: the next call starts from nothing
+                    # The state may be half updated: the next call starts from nothing.
+                    self._threads.discard(key, state)
                     raise
                 self._warn(view, state, is_guess=not (config.token_budget or window_tokens))
                 if not (state.has_left_out or self._config.shadow) and view.left_out:
