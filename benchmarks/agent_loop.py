@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 from benchmarks.budget import counter
 from benchmarks.data import read_jsonl
 from benchmarks.report import options, report
-from gatekeeper_core.context.compaction.rounds import counts_of
-from gatekeeper_core.context.compaction.tool_loop import compact_messages
+from gatekeeper_core.context.history.rounds import counts_of
+from gatekeeper_core.context.history.tool_loop import compact_messages
 from gatekeeper_core.context.tool_results.compressor import ToolResultCompressor
 from gatekeeper_core.context.tool_results.pointers import pointers_in
 from gatekeeper_core.context.tool_results.working_memory import WorkingMemory

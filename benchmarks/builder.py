@@ -24,9 +24,9 @@ from benchmarks.selection import QUICK_CONVERSATIONS, QUICK_QUESTIONS, Tally
 from gatekeeper_core.context.history.policy import PolicyState
 from gatekeeper_core.context.history.selector import POLICY_KIND
 from gatekeeper_core.context.history.strategies import HistoryConfig
+from gatekeeper_core.context.memory.thread import Thread
 from gatekeeper_core.context.prompt.budget import ContextBuilderConfig
 from gatekeeper_core.context.prompt.builder import ContextBuilder
-from gatekeeper_core.context.thread.thread import Thread
 from gatekeeper_core.messages import Message
 from gatekeeper_core.storage.base import DerivedRecord
 from gatekeeper_core.storage.sqlite import InMemoryStore

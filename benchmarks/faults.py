@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from benchmarks.report import report, simple_options
 from gatekeeper_core.context.memory.memory import LongTermMemory
+from gatekeeper_core.context.memory.thread import Thread
 from gatekeeper_core.context.prompt.budget import ContextBuilderConfig
 from gatekeeper_core.context.prompt.builder import ContextBuilder
-from gatekeeper_core.context.thread.thread import Thread
 from gatekeeper_core.context.tool_results.context import ResultContext
 from gatekeeper_core.errors import ConflictError
 from gatekeeper_core.messages import Message, ToolCall

@@ -27,8 +27,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from benchmarks.data import as_blocks, read_dialogues, read_locomo, sampled, topic_sets
 from benchmarks.peers import terms
 from benchmarks.report import SEED, options, report
-from gatekeeper_core.context.summary.summary import SummaryConfig, ThreadSummary
-from gatekeeper_core.context.thread.thread import Thread
+from gatekeeper_core.context.memory.summary import SummaryConfig, ThreadSummary
+from gatekeeper_core.context.memory.thread import Thread
 from gatekeeper_core.messages import Message
 from gatekeeper_core.selection.anchors import telling_terms
 from gatekeeper_core.storage.sqlite import InMemoryStore

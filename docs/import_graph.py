@@ -22,28 +22,20 @@ LANES = (
     "native",
     "history",
     "pricing",
-    "compaction",
     "tool_results",
     "selection",
-    "task",
     "prompt",
-    "thread",
     "memory",
     "storage",
-    "summary",
 )
 """The rooms from left to right: each has its own lane, so that no arrow runs through a box."""
 DOORS = {"selection": "ContextGatekeeper", "history": "select_history", "prompt": "ContextBuilder"}
 CAPTIONS = {
     "native": ("providers' formats", "各家消息格式"),
     "pricing": ("prices, caches", "价格与缓存"),
-    "compaction": ("shrinks a run", "压缩工具循环"),
     "tool_results": ("digests, pointers", "精简工具结果"),
-    "task": ("goal and steps", "目标与步骤"),
-    "thread": ("messages, records", "会话与记录"),
-    "memory": ("long-term facts", "长期记忆"),
+    "memory": ("summary, task, facts", "摘要、任务、记忆"),
     "storage": ("stores, SQLite", "存储"),
-    "summary": ("running summary", "滚动摘要"),
     HALL: ("hall: messages, text, tokens, errors, observation", "公共模块：消息、文字、token、错误、观测"),
 }
 """By room: what it is for, in English and in Chinese; a room with a door shows the door."""

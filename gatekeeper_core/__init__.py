@@ -9,24 +9,24 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from gatekeeper_core.context.compaction.conversation import ContextCompressor as ContextCompressor
-    from gatekeeper_core.context.compaction.run import RunConfig as RunConfig
-    from gatekeeper_core.context.compaction.summarizer import Summarizer as Summarizer
-    from gatekeeper_core.context.compaction.tool_loop import compact_messages as compact_messages
     from gatekeeper_core.context.history.cache_marks import mark_cached as mark_cached
+    from gatekeeper_core.context.history.conversation import ContextCompressor as ContextCompressor
     from gatekeeper_core.context.history.recall import recall_earlier as recall_earlier
+    from gatekeeper_core.context.history.run import RunConfig as RunConfig
     from gatekeeper_core.context.history.select import select_history as select_history
     from gatekeeper_core.context.history.strategies import HistoryConfig as HistoryConfig
+    from gatekeeper_core.context.history.summarizer import Summarizer as Summarizer
+    from gatekeeper_core.context.history.tool_loop import compact_messages as compact_messages
     from gatekeeper_core.context.history.view import HistoryView as HistoryView
     from gatekeeper_core.context.history.view import ThreadState as ThreadState
     from gatekeeper_core.context.history.view import keep as keep
     from gatekeeper_core.context.memory.memory import LongTermMemory as LongTermMemory
+    from gatekeeper_core.context.memory.stored_threads import StoredThreads as StoredThreads
+    from gatekeeper_core.context.memory.thread import Thread as Thread
     from gatekeeper_core.context.prompt.budget import ContextBuilderConfig as ContextBuilderConfig
     from gatekeeper_core.context.prompt.builder import ContextBuilder as ContextBuilder
     from gatekeeper_core.context.prompt.parts import SystemPrompt as SystemPrompt
     from gatekeeper_core.context.prompt.result import BuiltContext as BuiltContext
-    from gatekeeper_core.context.thread.stored import StoredThreads as StoredThreads
-    from gatekeeper_core.context.thread.thread import Thread as Thread
     from gatekeeper_core.context.tool_results.compressor import ToolResultCompressor as ToolResultCompressor
     from gatekeeper_core.context.tool_results.thread_memories import ThreadMemories as ThreadMemories
     from gatekeeper_core.context.tool_results.working_memory import WorkingMemory as WorkingMemory
@@ -64,7 +64,7 @@ _MODULES = {
     "ConfigError": "errors",
     "ContextBuilder": "context.prompt.builder",
     "ContextBuilderConfig": "context.prompt.budget",
-    "ContextCompressor": "context.compaction.conversation",
+    "ContextCompressor": "context.history.conversation",
     "ContextGatekeeper": "selection.gatekeeper",
     "Decision": "selection.result",
     "Embedder": "embedding",
@@ -79,16 +79,16 @@ _MODULES = {
     "MessageFormatError": "errors",
     "ModelEmbedder": "embedding",
     "ModelPrices": "pricing.prices",
-    "RunConfig": "context.compaction.run",
+    "RunConfig": "context.history.run",
     "SQLiteStore": "storage.sqlite",
     "SelectedTurn": "selection.result",
     "Selection": "selection.result",
     "StorageError": "errors",
     "Store": "storage.base",
-    "StoredThreads": "context.thread.stored",
-    "Summarizer": "context.compaction.summarizer",
+    "StoredThreads": "context.memory.stored_threads",
+    "Summarizer": "context.history.summarizer",
     "SystemPrompt": "context.prompt.parts",
-    "Thread": "context.thread.thread",
+    "Thread": "context.memory.thread",
     "ThreadMemories": "context.tool_results.thread_memories",
     "ThreadState": "context.history.view",
     "TokenCounter": "tokens",
@@ -97,7 +97,7 @@ _MODULES = {
     "ToolResultCompressor": "context.tool_results.compressor",
     "Usage": "pricing.usage",
     "WorkingMemory": "context.tool_results.working_memory",
-    "compact_messages": "context.compaction.tool_loop",
+    "compact_messages": "context.history.tool_loop",
     "keep": "context.history.view",
     "mark_cached": "context.history.cache_marks",
     "prices_of_model": "pricing.prices",

@@ -22,9 +22,9 @@ from gatekeeper_core import (
 )
 from gatekeeper_core.context.history.selector import ThreadSelector
 from gatekeeper_core.context.history.strategies import HistoryConfig
+from gatekeeper_core.context.memory.summary import SummaryConfig, ThreadSummary
 from gatekeeper_core.context.memory.update import remember_thread
 from gatekeeper_core.context.prompt.adapter import Asked, ThreadRequests
-from gatekeeper_core.context.summary.summary import SummaryConfig, ThreadSummary
 from gatekeeper_core.encoder import TextEncoder
 from gatekeeper_core.errors import GatekeeperError, StorageError
 from gatekeeper_core.events import EVENTS, Event, fact_table

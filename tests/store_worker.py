@@ -6,9 +6,9 @@ from contextlib import closing, suppress
 from typing import TYPE_CHECKING, Any
 
 from gatekeeper_core.context.history.strategies import HistoryConfig
+from gatekeeper_core.context.memory.thread import Thread
 from gatekeeper_core.context.prompt.budget import ContextBuilderConfig
 from gatekeeper_core.context.prompt.builder import ContextBuilder
-from gatekeeper_core.context.thread.thread import Thread
 from gatekeeper_core.messages import Message
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from tests.gatekeeper_state import state_of

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from gatekeeper_core.context.memory.thread import Thread
 from gatekeeper_core.context.prompt.builder import ContextBuilder
-from gatekeeper_core.context.thread.thread import Thread
 from tests.processes import Processes
 from tests.store_worker import CONFIG, QUESTION, TENANT, THREAD, main, open_store
 

@@ -47,14 +47,10 @@ ROOMS = {
     "context": frozenset({"context", "native", "pricing", "selection", "storage"}),
 }
 CONTEXT: dict[str, tuple[str, ...]] = {
-    "thread": (),
     "tool_results": (),
-    "compaction": ("tool_results",),
-    "history": ("compaction", "tool_results"),
-    "memory": ("thread",),
-    "summary": ("compaction", "thread"),
-    "task": ("compaction", "thread"),
-    "prompt": ("compaction", "history", "memory", "summary", "task", "thread", "tool_results"),
+    "history": ("tool_results",),
+    "memory": ("history",),
+    "prompt": ("history", "memory", "tool_results"),
 }
 """Each room of ``context`` with the rooms that it may import."""
 
@@ -437,12 +433,12 @@ HEAVY = frozenset(
 )
 """Modules of the standard library that take time to import, and which most conversations do without."""
 
-BELOW_HISTORY = {"context.compaction", "context.tool_results", "pricing", "selection", "storage"}
+BELOW_HISTORY = {"context.tool_results", "pricing", "selection", "storage"}
 DOORS = {
     "ContextGatekeeper": {"selection"},
     "select_history": {"context.history", *BELOW_HISTORY},
     "ToolResultCompressor": {"context.tool_results", "context.tool_results.formats", "selection", "storage"},
-    "LongTermMemory": {"context.memory", "context.thread", "selection", "storage"},
+    "LongTermMemory": {"context.memory", "selection", "storage"},
     "ContextBuilder": {
         *(f"context.{room}" for room in CONTEXT),
         "context.tool_results.formats",
@@ -591,7 +587,7 @@ def test_the_watch_sees_each_kind_of_side_effect(line: str, kind: str, tmp_path:
         (imports_of_higher_rooms, "text", f"import {CORE}.selection.anchors"),
         (imports_of_higher_rooms, "surprise", ""),
         (imports_of_higher_rooms, "storage.base", f"from {CORE}.selection import anchors"),
-        (imports_of_higher_rooms_of_context, "context.task.task", f"from {CORE}.context.prompt import builder"),
+        (imports_of_higher_rooms_of_context, "context.memory.task", f"from {CORE}.context.prompt import builder"),
         (imports_of_later_stages, "selection.anchors", f"from {CORE}.selection.gatekeeper import x"),
         (imports_of_later_stages, "selection.retrieval", f"from {CORE}.selection import constraints"),
         (imports_of_later_stages, "selection.constraints", f"from {CORE}.selection import anchors"),

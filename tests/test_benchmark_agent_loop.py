@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from benchmarks.agent_loop import Loop, memory_of, pieces, planted, row_of, run_loop
-from gatekeeper_core.context.compaction.tool_loop import compact_messages
+from gatekeeper_core.context.history.tool_loop import compact_messages
 from gatekeeper_core.context.tool_results.compressor import ToolResultCompressor
 from gatekeeper_core.messages import Message
 

@@ -11,10 +11,10 @@ import pytest
 from gatekeeper_core.context.history.policy import PolicyState
 from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.context.memory.memory import LongTermMemory
+from gatekeeper_core.context.memory.stored_threads import StoredThreads
+from gatekeeper_core.context.memory.thread import Thread
 from gatekeeper_core.context.prompt.budget import ContextBuilderConfig
 from gatekeeper_core.context.prompt.builder import ContextBuilder
-from gatekeeper_core.context.thread.stored import StoredThreads
-from gatekeeper_core.context.thread.thread import Thread
 from gatekeeper_core.context.tool_results.working_memory import WorkingMemory
 from gatekeeper_core.messages import Message
 from gatekeeper_core.pricing.prices import ModelPrices

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gatekeeper_core.context.memory.thread import Thread
 from gatekeeper_core.context.prompt.builder import ContextBuilder
 from gatekeeper_core.context.prompt.result import BuiltContext
-from gatekeeper_core.context.thread.thread import Thread
 from gatekeeper_core.messages import Message, ToolCall
 from gatekeeper_core.notebook import notebook_table
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper

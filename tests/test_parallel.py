@@ -27,10 +27,10 @@ from gatekeeper_core import plugins
 from gatekeeper_core.context.history.selector import ThreadSelector
 from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.context.memory.memory import LongTermMemory
+from gatekeeper_core.context.memory.stored_threads import StoredThreads
+from gatekeeper_core.context.memory.thread import Thread
 from gatekeeper_core.context.prompt.budget import ContextBuilderConfig
 from gatekeeper_core.context.prompt.builder import ContextBuilder
-from gatekeeper_core.context.thread.stored import StoredThreads
-from gatekeeper_core.context.thread.thread import Thread
 from gatekeeper_core.context.tool_results.compressor import ToolResultCompressor
 from gatekeeper_core.context.tool_results.thread_memories import ThreadMemories
 from gatekeeper_core.errors import ConflictError, ForgottenError, StorageError

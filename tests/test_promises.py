@@ -20,9 +20,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from gatekeeper_core import ContextGatekeeper, GatekeeperConfig
-from gatekeeper_core.context.summary.merge import fit_summary
-from gatekeeper_core.context.summary.record import Summary, SummaryItem
-from gatekeeper_core.context.summary.sentences import read_telling
+from gatekeeper_core.context.memory.summary_merge import fit_summary
+from gatekeeper_core.context.memory.summary_record import Summary, SummaryItem
+from gatekeeper_core.context.memory.summary_sentences import read_telling
 from gatekeeper_core.context.tool_results.compressor import compress_tool_result
 from gatekeeper_core.encoder import TextEncoder
 from gatekeeper_core.pricing.cache import input_cost

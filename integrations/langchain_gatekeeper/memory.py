@@ -18,8 +18,8 @@ from gatekeeper_core.context.history.pins import Pins
 from gatekeeper_core.context.history.selector import ThreadSelector
 from gatekeeper_core.context.history.strategies import HistoryConfig, Strategy
 from gatekeeper_core.context.history.view import HistoryView
-from gatekeeper_core.context.thread.constraints import ThreadConstraints
-from gatekeeper_core.context.thread.thread import Thread
+from gatekeeper_core.context.memory.constraints import ThreadConstraints
+from gatekeeper_core.context.memory.thread import Thread
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.messages import Message, Role
 from gatekeeper_core.selection.constraints import render_constraints

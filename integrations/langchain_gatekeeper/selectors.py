@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from langchain_core.messages import BaseMessage
 
-from gatekeeper_core.context.compaction.run import RunConfig
+from gatekeeper_core.context.history.run import RunConfig
 from gatekeeper_core.context.history.selector import ThreadSelector
 from gatekeeper_core.context.history.strategies import HistoryConfig, with_options
 from gatekeeper_core.errors import ConfigError

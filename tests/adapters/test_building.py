@@ -15,10 +15,10 @@ from llama_index.core.llms.mock import MockLLM
 from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.context.memory.memory import LongTermMemory
 from gatekeeper_core.context.memory.search import MemoryConfig
+from gatekeeper_core.context.memory.thread import Thread
 from gatekeeper_core.context.prompt.budget import ContextBuilderConfig
 from gatekeeper_core.context.prompt.builder import ContextBuilder
 from gatekeeper_core.context.prompt.parts import HEADINGS
-from gatekeeper_core.context.thread.thread import Thread
 from gatekeeper_core.errors import BudgetError
 from gatekeeper_core.messages import Message, Provider, validate_messages
 from gatekeeper_core.storage.base import MemoryScope

@@ -17,8 +17,8 @@ from langgraph.checkpoint.memory import InMemorySaver
 from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.context.memory.memory import LongTermMemory
 from gatekeeper_core.context.memory.search import MemoryConfig
+from gatekeeper_core.context.memory.thread import Thread
 from gatekeeper_core.context.prompt.parts import HEADINGS
-from gatekeeper_core.context.thread.thread import Thread
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.storage.base import MemoryScope
 from gatekeeper_core.storage.sqlite import InMemoryStore

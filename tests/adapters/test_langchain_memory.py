@@ -26,10 +26,10 @@ from langchain_core.runnables import RunnableLambda
 from langchain_core.tools import tool
 from pydantic import ValidationError
 
-from gatekeeper_core.context.compaction.run import RunConfig
+from gatekeeper_core.context.history.run import RunConfig
 from gatekeeper_core.context.history.strategies import HistoryConfig
-from gatekeeper_core.context.thread.constraints import ThreadConstraints
-from gatekeeper_core.context.thread.thread import Thread
+from gatekeeper_core.context.memory.constraints import ThreadConstraints
+from gatekeeper_core.context.memory.thread import Thread
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.selection.constraints import render_constraints
 from gatekeeper_core.selection.planner import GatekeeperConfig

@@ -32,7 +32,7 @@ from langgraph.types import Command
 from pydantic import BaseModel
 
 from gatekeeper_core import ContextBuilder, ContextBuilderConfig
-from gatekeeper_core.context.compaction.run import RunConfig
+from gatekeeper_core.context.history.run import RunConfig
 from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.messages import validate_messages
 from gatekeeper_core.tokens import count_messages, estimate_text_tokens

@@ -36,7 +36,7 @@ from llama_index.core.storage.chat_store import BaseChatStore, SimpleChatStore
 from llama_index.core.tools import FunctionTool
 from pydantic import Field
 
-from gatekeeper_core.context.compaction.run import RunConfig
+from gatekeeper_core.context.history.run import RunConfig
 from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.errors import BudgetError, ConfigError
 from gatekeeper_core.messages import validate_messages

@@ -13,8 +13,8 @@ from llama_index.core.memory import StaticMemoryBlock
 from llama_index.core.retrievers import BaseRetriever
 from llama_index.core.schema import NodeWithScore, TextNode
 
+from gatekeeper_core.context.memory.thread import Thread
 from gatekeeper_core.context.prompt.builder import ContextBuilder
-from gatekeeper_core.context.thread.thread import Thread
 from gatekeeper_core.messages import MediaPart, Message, TextPart, ToolCall
 from llama_index.memory.gatekeeper import GatekeeperMemory, GatekeeperMemoryBuffer
 from llama_index.memory.gatekeeper.reading import read_message

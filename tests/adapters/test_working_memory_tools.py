@@ -13,7 +13,7 @@ from langchain_core.tools import BaseTool, tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState, StateGraph
 
-from gatekeeper_core.context.compaction.run import RunConfig
+from gatekeeper_core.context.history.run import RunConfig
 from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.context.tool_results.compressor import ToolResultCompressor
 from gatekeeper_core.context.tool_results.pointers import pointers_in

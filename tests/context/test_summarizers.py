@@ -21,10 +21,10 @@ from gatekeeper_core import (
     Thread,
     compact_messages,
 )
-from gatekeeper_core.context.compaction.rounds import FoldingConfig, fold_rounds
-from gatekeeper_core.context.compaction.tool_loop import compact_in_place
+from gatekeeper_core.context.history.rounds import FoldingConfig, fold_rounds
 from gatekeeper_core.context.history.strategies import HistoryConfig
-from gatekeeper_core.context.summary.summary import SummaryConfig, ThreadSummary
+from gatekeeper_core.context.history.tool_loop import compact_in_place
+from gatekeeper_core.context.memory.summary import SummaryConfig, ThreadSummary
 from gatekeeper_core.storage.sqlite import InMemoryStore
 from tests.loops import assistant, calls, result, user
 

@@ -55,7 +55,7 @@ SUITES = {
     "tenants": Suite(
         "Tenants and threads with the same names never meet, in any store or adapter.",
         (
-            *("-k", "tenant", "tests/storage", "tests/postgres", "tests/context/thread", "tests/context/summary"),
+            *("-k", "tenant", "tests/storage", "tests/postgres", "tests/context/memory"),
             *(
                 f"tests/adapters/test_{name}.py"
                 for name in ("langchain_building", "langchain_middleware", "recall_tools")

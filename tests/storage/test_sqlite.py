@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from gatekeeper_core.context.memory.thread import Thread
 from gatekeeper_core.context.prompt.builder import ContextBuilder
-from gatekeeper_core.context.thread.thread import Thread
 from gatekeeper_core.context.tool_results.working_memory import WorkingMemory
 from gatekeeper_core.errors import ConfigError, StorageError
 from gatekeeper_core.messages import Message

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from gatekeeper_core.context.memory.stored_threads import StoredThreads
 from gatekeeper_core.context.prompt.builder import ContextBuilder
-from gatekeeper_core.context.thread.stored import StoredThreads
 from gatekeeper_core.errors import CorruptionError, StorageError
 from gatekeeper_core.storage.sqlite import SQLiteStore
 from tests.message_store_contract import ids_of, said

@@ -13,7 +13,6 @@ from functools import cached_property
 from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
-from gatekeeper_core.context.compaction.run import RunConfig, ShrunkRun, shrink_run
 from gatekeeper_core.context.history.earlier import question_at, told_inside, told_question
 from gatekeeper_core.context.history.policy import (
     REMEMBERED_PREFIXES,
@@ -23,6 +22,7 @@ from gatekeeper_core.context.history.policy import (
     PromptSizes,
     SentRequest,
 )
+from gatekeeper_core.context.history.run import RunConfig, ShrunkRun, shrink_run
 from gatekeeper_core.context.history.strategies import Choice, History, HistoryStatus, fitting_turns
 from gatekeeper_core.context.history.view import HistoryView
 from gatekeeper_core.messages import Message, is_answered

@@ -15,7 +15,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeAlias
 
-from gatekeeper_core.context.compaction.rounds import reach_of
+from gatekeeper_core.context.history.rounds import reach_of
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.messages import SIGNED, Message, Turn, is_summary, with_text
 from gatekeeper_core.selection.trimming import GAP

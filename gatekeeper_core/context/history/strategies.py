@@ -22,8 +22,8 @@ from dataclasses import dataclass, field, replace
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
-from gatekeeper_core.context.compaction.run import RunConfig
 from gatekeeper_core.context.history.left import Left
+from gatekeeper_core.context.history.run import RunConfig
 from gatekeeper_core.context.history.window import newest_turns
 from gatekeeper_core.errors import ConfigError, check_range
 from gatekeeper_core.messages import Message, Turn

@@ -16,7 +16,7 @@ from itertools import groupby, islice
 from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple, cast
 
-from gatekeeper_core.context.thread.thread import Thread
+from gatekeeper_core.context.memory.thread import Thread
 from gatekeeper_core.data_files import expanded, rows
 from gatekeeper_core.selection.anchors import count_terms, folded
 from gatekeeper_core.text import HAN, LazyPattern, Span, data_pattern, is_question, sentences

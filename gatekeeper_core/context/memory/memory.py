@@ -17,6 +17,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Literal
 
+from gatekeeper_core.context.memory.records import written
 from gatekeeper_core.context.memory.search import (
     MAX_CANDIDATES,
     RELATED,
@@ -27,7 +28,6 @@ from gatekeeper_core.context.memory.search import (
     question_terms,
     ranked_hits,
 )
-from gatekeeper_core.context.thread.records import written
 from gatekeeper_core.embedding import Embedded, embed, embedding_mark
 from gatekeeper_core.errors import ConfigError, ConflictError, check_number
 from gatekeeper_core.events import EMBEDDER_FAILED, MEMORY_FORGET, MEMORY_SEARCH, MEMORY_WRITE

@@ -22,7 +22,7 @@ from gatekeeper_core.context.memory.extraction import (
     user_texts,
 )
 from gatekeeper_core.context.memory.memory import LongTermMemory
-from gatekeeper_core.context.thread.records import NewRecord, update_record
+from gatekeeper_core.context.memory.records import NewRecord, update_record
 from gatekeeper_core.events import EXTRACTION
 from gatekeeper_core.observation import stage
 from gatekeeper_core.selection.anchors import count_terms, folded
@@ -30,7 +30,7 @@ from gatekeeper_core.storage.base import MEMORY_CATEGORIES, Memory, MemoryScope
 from gatekeeper_core.text import LazyPattern, is_question, sentences
 
 if TYPE_CHECKING:
-    from gatekeeper_core.context.thread.thread import Thread
+    from gatekeeper_core.context.memory.thread import Thread
     from gatekeeper_core.storage.base import DerivedRecord, RecordStore
 
 __all__ = ["EXTRACTION_KIND", "MemoryExtractor", "Remembered", "is_supported", "remember_thread"]

@@ -13,11 +13,11 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from gatekeeper_core.caching import LruCache
-from gatekeeper_core.context.compaction.rounds import as_summary
+from gatekeeper_core.context.history.rounds import as_summary
 from gatekeeper_core.context.history.select import read_history
 from gatekeeper_core.context.history.strategies import HistoryConfig, OnError
+from gatekeeper_core.context.memory.thread import Thread
 from gatekeeper_core.context.prompt.builder import ContextBuilder
-from gatekeeper_core.context.thread.thread import Thread
 from gatekeeper_core.context.tool_results.thread_memories import thread_name
 from gatekeeper_core.errors import BudgetError, ConfigError
 from gatekeeper_core.events import OVER_BUDGET, REQUEST

@@ -18,10 +18,14 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
-from gatekeeper_core.context.compaction.conversation import ContextCompressor
-from gatekeeper_core.context.compaction.run import RunConfig
 from gatekeeper_core.context.history.account import Around
+from gatekeeper_core.context.history.conversation import ContextCompressor
+from gatekeeper_core.context.history.run import RunConfig
 from gatekeeper_core.context.history.strategies import RECENT_TURNS
+from gatekeeper_core.context.memory.pin_text import pin_text
+from gatekeeper_core.context.memory.steps import ClearedStep, cleared_steps, stand_in_text
+from gatekeeper_core.context.memory.task import ActiveTask, status_text
+from gatekeeper_core.context.memory.thread import Thread, messages_digest
 from gatekeeper_core.context.prompt.lookups import BoundedCompressor, Derived, LookUp, Setup
 from gatekeeper_core.context.prompt.parts import Sections, SystemPrompt
 from gatekeeper_core.context.prompt.rendering import OPENING
@@ -36,10 +40,6 @@ from gatekeeper_core.context.prompt.result import (
     TokenStats,
     fates_of,
 )
-from gatekeeper_core.context.task.pin_text import pin_text
-from gatekeeper_core.context.task.steps import ClearedStep, cleared_steps, stand_in_text
-from gatekeeper_core.context.task.task import ActiveTask, status_text
-from gatekeeper_core.context.thread.thread import Thread, messages_digest
 from gatekeeper_core.encoder import waiting_within
 from gatekeeper_core.errors import BudgetError
 from gatekeeper_core.events import ASSEMBLY, BUILD_STARTED, LOOK_UPS, PART, SAFETY_NET

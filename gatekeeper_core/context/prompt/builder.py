@@ -21,12 +21,12 @@ from typing import TYPE_CHECKING, Any, cast
 from gatekeeper_core.caching import LruCache
 from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.context.memory.memory import LongTermMemory, keeps_memories
+from gatekeeper_core.context.memory.thread import Thread
 from gatekeeper_core.context.prompt.budget import ContextBuilderConfig
 from gatekeeper_core.context.prompt.build import NO_THREAD, Build
 from gatekeeper_core.context.prompt.lookups import Setup
 from gatekeeper_core.context.prompt.parts import SystemPrompt
 from gatekeeper_core.context.prompt.result import BuiltContext
-from gatekeeper_core.context.thread.thread import Thread
 from gatekeeper_core.context.tool_results.compressor import ToolResultCompressor
 from gatekeeper_core.context.tool_results.pointers import check_key
 from gatekeeper_core.context.tool_results.thread_memories import ThreadMemories
@@ -40,11 +40,11 @@ from gatekeeper_core.storage.in_memory import InMemoryBlobStore, in_memory_store
 from gatekeeper_core.tokens import TokenCounter, check_tokens, checked_counter
 
 if TYPE_CHECKING:
-    from gatekeeper_core.context.compaction.summarizer import PlainSummarizer, Summarizer
+    from gatekeeper_core.context.history.summarizer import PlainSummarizer, Summarizer
+    from gatekeeper_core.context.memory.constraints import ThreadConstraints
+    from gatekeeper_core.context.memory.summary import ThreadSummary
+    from gatekeeper_core.context.memory.tracker import TaskTracker
     from gatekeeper_core.context.memory.update import MemoryExtractor
-    from gatekeeper_core.context.summary.summary import ThreadSummary
-    from gatekeeper_core.context.task.tracker import TaskTracker
-    from gatekeeper_core.context.thread.constraints import ThreadConstraints
     from gatekeeper_core.context.tool_results.context import ResultCompressor
     from gatekeeper_core.context.tool_results.working_memory import WorkingMemory
     from gatekeeper_core.embedding import Embedder

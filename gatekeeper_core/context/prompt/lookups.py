@@ -23,14 +23,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from gatekeeper_core.caching import LruCache
 from gatekeeper_core.context.history.policy import PolicyState
 from gatekeeper_core.context.history.selector import POLICY_KIND, ThreadSelector
+from gatekeeper_core.context.memory.constraints import ThreadConstraints
+from gatekeeper_core.context.memory.records import NewRecord, load_record, update_record
 from gatekeeper_core.context.memory.search import MemoryHit, MemoryHits
+from gatekeeper_core.context.memory.summary import SummaryConfig, ThreadSummary
+from gatekeeper_core.context.memory.tracker import TaskTracker
 from gatekeeper_core.context.memory.update import remember_thread
 from gatekeeper_core.context.prompt.request import run_start
 from gatekeeper_core.context.prompt.result import Miss
-from gatekeeper_core.context.summary.summary import SummaryConfig, ThreadSummary
-from gatekeeper_core.context.task.tracker import TaskTracker
-from gatekeeper_core.context.thread.constraints import ThreadConstraints
-from gatekeeper_core.context.thread.records import NewRecord, load_record, update_record
 from gatekeeper_core.context.tool_results.compressor import ToolResultCompressor
 from gatekeeper_core.context.tool_results.context import memory_of
 from gatekeeper_core.encoder import Waits
@@ -41,14 +41,14 @@ from gatekeeper_core.plugins import run_plugin, start_plugin
 from gatekeeper_core.storage.base import Memory, MemoryScope
 
 if TYPE_CHECKING:
-    from gatekeeper_core.context.compaction.summarizer import PlainSummarizer, Summarizer
+    from gatekeeper_core.context.history.summarizer import PlainSummarizer, Summarizer
     from gatekeeper_core.context.memory.memory import LongTermMemory
+    from gatekeeper_core.context.memory.summary import SummaryUpdate
+    from gatekeeper_core.context.memory.summary_record import Summary
+    from gatekeeper_core.context.memory.task import ActiveTask
+    from gatekeeper_core.context.memory.thread import Thread
     from gatekeeper_core.context.memory.update import MemoryExtractor
     from gatekeeper_core.context.prompt.budget import ContextBuilderConfig
-    from gatekeeper_core.context.summary.record import Summary
-    from gatekeeper_core.context.summary.summary import SummaryUpdate
-    from gatekeeper_core.context.task.task import ActiveTask
-    from gatekeeper_core.context.thread.thread import Thread
     from gatekeeper_core.context.tool_results.context import ResultCompressor, ResultContext
     from gatekeeper_core.encoder import TextEncoder
     from gatekeeper_core.messages import Message

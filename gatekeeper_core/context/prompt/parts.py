@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from gatekeeper_core.context.summary.merge import fit_summary
+from gatekeeper_core.context.memory.summary_merge import fit_summary
 from gatekeeper_core.fences import fence
 from gatekeeper_core.messages import Message
 from gatekeeper_core.selection.constraints import render_constraints
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from gatekeeper_core.context.memory.search import MemoryHit
-    from gatekeeper_core.context.summary.record import Summary
+    from gatekeeper_core.context.memory.summary_record import Summary
 
 __all__ = ["Sections", "SystemPrompt"]
 

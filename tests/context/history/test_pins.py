@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gatekeeper_core import ContextGatekeeper, ThreadState, keep, select_history
-from gatekeeper_core.context.compaction.conversation import ContextCompressor
-from gatekeeper_core.context.compaction.rounds import Counts, FoldingConfig, fold, fold_rounds, reach_of, summary_of
-from gatekeeper_core.context.compaction.tool_loop import compact_messages
+from gatekeeper_core.context.history.conversation import ContextCompressor
 from gatekeeper_core.context.history.pins import as_said, summaries_in, summaries_needed
+from gatekeeper_core.context.history.rounds import Counts, FoldingConfig, fold, fold_rounds, reach_of, summary_of
 from gatekeeper_core.context.history.select import read_history
+from gatekeeper_core.context.history.tool_loop import compact_messages
 from gatekeeper_core.context.history.view import HistoryView
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.messages import Message, is_summary, split_current_turn, validate_messages

@@ -18,7 +18,7 @@ from typing import Any, NoReturn
 import pytest
 
 from gatekeeper_core import ContextGatekeeper, GatekeeperConfig, InMemoryStore, ModelPrices, SQLiteStore, Usage
-from gatekeeper_core.context.compaction.run import RunConfig
+from gatekeeper_core.context.history.run import RunConfig
 from gatekeeper_core.context.history.selector import ThreadSelector
 from gatekeeper_core.context.history.strategies import HistoryConfig, budget_for_window
 from gatekeeper_core.context.history.view import HistoryView

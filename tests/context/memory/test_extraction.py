@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gatekeeper_core.context.memory.extraction import MAX_READ_CHARACTERS, extract, masked
-from gatekeeper_core.context.thread.thread import Thread
+from gatekeeper_core.context.memory.thread import Thread
 from gatekeeper_core.messages import Message, ToolCall
 from tests.case_files import from_file
 from tests.timing import assert_linear

@@ -11,8 +11,8 @@ import pytest
 
 from gatekeeper_core.context.memory.extraction import Extracted
 from gatekeeper_core.context.memory.memory import LongTermMemory
+from gatekeeper_core.context.memory.thread import Thread
 from gatekeeper_core.context.memory.update import EXTRACTION_KIND, is_supported, remember_thread
-from gatekeeper_core.context.thread.thread import Thread
 from gatekeeper_core.messages import Message
 from gatekeeper_core.storage.base import DerivedRecord, MemoryScope
 from gatekeeper_core.storage.sqlite import InMemoryStore

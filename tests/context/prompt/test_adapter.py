@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gatekeeper_core.context.compaction.rounds import as_summary
-from gatekeeper_core.context.compaction.run import RunConfig
+from gatekeeper_core.context.history.rounds import as_summary
+from gatekeeper_core.context.history.run import RunConfig
 from gatekeeper_core.context.history.strategies import HistoryConfig
+from gatekeeper_core.context.memory.thread import Thread
 from gatekeeper_core.context.prompt.adapter import Asked, ThreadRequests, check_beside_builder
 from gatekeeper_core.context.prompt.budget import ContextBuilderConfig
 from gatekeeper_core.context.prompt.builder import ContextBuilder
-from gatekeeper_core.context.thread.thread import Thread
 from gatekeeper_core.errors import BudgetError, ConfigError
 from gatekeeper_core.messages import Message, Provider, validate_messages
 from gatekeeper_core.selection.planner import GatekeeperConfig

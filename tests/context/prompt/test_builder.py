@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from gatekeeper_core.context.history.strategies import HistoryConfig, Strategy
 from gatekeeper_core.context.memory.memory import LongTermMemory
 from gatekeeper_core.context.memory.search import MemoryConfig
+from gatekeeper_core.context.memory.thread import Thread
 from gatekeeper_core.context.prompt.budget import BudgetShares, ContextBuilderConfig
 from gatekeeper_core.context.prompt.builder import ContextBuilder
 from gatekeeper_core.context.prompt.parts import HEADINGS, SystemPrompt
 from gatekeeper_core.context.prompt.result import BuiltContext
-from gatekeeper_core.context.thread.thread import Thread
 from gatekeeper_core.errors import BudgetError, ConfigError
 from gatekeeper_core.messages import Message, group_turns, validate_messages
 from gatekeeper_core.storage.base import MemoryScope

@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from gatekeeper_core.context.history.policy import CallBill
 from gatekeeper_core.context.history.selector import POLICY_KIND
 from gatekeeper_core.context.history.strategies import HistoryConfig
+from gatekeeper_core.context.memory.thread import Thread
 from gatekeeper_core.context.prompt.budget import BudgetShares, ContextBuilderConfig
 from gatekeeper_core.context.prompt.builder import ContextBuilder
 from gatekeeper_core.context.prompt.parts import SystemPrompt
 from gatekeeper_core.context.prompt.result import BuiltContext
-from gatekeeper_core.context.thread.thread import Thread
 from gatekeeper_core.messages import Message
 from gatekeeper_core.pricing.prices import ModelPrices
 from gatekeeper_core.pricing.usage import Usage

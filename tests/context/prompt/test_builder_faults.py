@@ -18,10 +18,10 @@ from gatekeeper_core import plugins
 from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.context.memory.extraction import Extracted
 from gatekeeper_core.context.memory.search import MemoryHit, MemoryHits
+from gatekeeper_core.context.memory.thread import Thread
 from gatekeeper_core.context.prompt.budget import ContextBuilderConfig
 from gatekeeper_core.context.prompt.builder import ContextBuilder
 from gatekeeper_core.context.prompt.result import BuiltContext, Miss
-from gatekeeper_core.context.thread.thread import Thread
 from gatekeeper_core.context.tool_results.compressor import ToolResultCompressor
 from gatekeeper_core.context.tool_results.context import ResultCompressor
 from gatekeeper_core.context.tool_results.thread_memories import ThreadMemories

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.context.memory.memory import LongTermMemory
+from gatekeeper_core.context.memory.pin_text import pin_text
+from gatekeeper_core.context.memory.thread import Thread
 from gatekeeper_core.context.prompt.budget import ContextBuilderConfig
 from gatekeeper_core.context.prompt.builder import ContextBuilder
 from gatekeeper_core.context.prompt.result import BuiltContext
-from gatekeeper_core.context.task.pin_text import pin_text
-from gatekeeper_core.context.thread.thread import Thread
 from gatekeeper_core.messages import Message
 from gatekeeper_core.storage.base import MemoryScope
 from gatekeeper_core.storage.sqlite import InMemoryStore

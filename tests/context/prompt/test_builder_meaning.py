@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
+from gatekeeper_core.context.memory.thread import Thread
 from gatekeeper_core.context.prompt.budget import ContextBuilderConfig
 from gatekeeper_core.context.prompt.builder import ContextBuilder
 from gatekeeper_core.context.prompt.result import BuiltContext, Miss
-from gatekeeper_core.context.thread.thread import Thread
 from gatekeeper_core.encoder import TextEncoder
 from gatekeeper_core.messages import Message
 from tests.concepts import AT_ONCE, QUESTIONS, TALK, WANTED, concepts

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from gatekeeper_core.context.history.strategies import HistoryConfig
+from gatekeeper_core.context.memory.thread import Thread
 from gatekeeper_core.context.prompt.budget import ContextBuilderConfig
 from gatekeeper_core.context.prompt.builder import ContextBuilder
 from gatekeeper_core.context.prompt.result import BuiltContext, Miss
-from gatekeeper_core.context.thread.thread import Thread
 from gatekeeper_core.storage.base import DerivedRecord
 from gatekeeper_core.storage.sqlite import InMemoryStore
 from tests.faults import RecordsOnly, Remote

@@ -12,11 +12,11 @@ import pytest
 
 from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.context.memory.memory import LongTermMemory
+from gatekeeper_core.context.memory.thread import Thread
 from gatekeeper_core.context.prompt.budget import BudgetShares, ContextBuilderConfig
 from gatekeeper_core.context.prompt.builder import ContextBuilder
 from gatekeeper_core.context.prompt.parts import HEADINGS, SystemPrompt
 from gatekeeper_core.context.prompt.result import BuiltContext, TokenStats
-from gatekeeper_core.context.thread.thread import Thread
 from gatekeeper_core.fences import fence
 from gatekeeper_core.messages import Message
 from gatekeeper_core.storage.base import MemoryScope

@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 
 from gatekeeper_core.context.history.strategies import HistoryConfig
+from gatekeeper_core.context.memory.stored_threads import StoredThreads
+from gatekeeper_core.context.memory.thread import Thread
+from gatekeeper_core.context.memory.tracker import TaskTracker
 from gatekeeper_core.context.memory.update import EXTRACTION_KIND
 from gatekeeper_core.context.prompt.budget import ContextBuilderConfig
 from gatekeeper_core.context.prompt.builder import ContextBuilder
 from gatekeeper_core.context.prompt.result import BuiltContext
-from gatekeeper_core.context.task.tracker import TaskTracker
-from gatekeeper_core.context.thread.stored import StoredThreads
-from gatekeeper_core.context.thread.thread import Thread
 from gatekeeper_core.context.tool_results.compressor import ToolResultCompressor
 from gatekeeper_core.context.tool_results.thread_memories import ThreadMemories
 from gatekeeper_core.errors import StorageError

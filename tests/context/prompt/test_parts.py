@@ -7,8 +7,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gatekeeper_core.context.memory.summary_record import Summary, SummaryItem
 from gatekeeper_core.context.prompt.parts import HEADINGS, Sections
-from gatekeeper_core.context.summary.record import Summary, SummaryItem
 from gatekeeper_core.fences import fence
 
 KEY = b"0123456789abcdef"

@@ -11,10 +11,10 @@ from typing import get_args
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gatekeeper_core.context.memory.thread import Thread
 from gatekeeper_core.context.prompt.budget import ContextBuilderConfig
 from gatekeeper_core.context.prompt.builder import ContextBuilder
 from gatekeeper_core.context.prompt.result import BuiltContext, Fate, fates_of
-from gatekeeper_core.context.thread.thread import Thread
 from gatekeeper_core.messages import Message
 from tests.loops import assistant, calls, result, user
 

@@ -14,9 +14,9 @@ from typing import NamedTuple
 import pytest
 
 from gatekeeper_core.context.memory.memory import LongTermMemory
+from gatekeeper_core.context.memory.thread import Thread
 from gatekeeper_core.context.prompt.budget import ContextBuilderConfig
 from gatekeeper_core.context.prompt.builder import ContextBuilder
-from gatekeeper_core.context.thread.thread import Thread
 from gatekeeper_core.storage.base import MemoryScope
 from gatekeeper_core.storage.sqlite import InMemoryStore
 from tests.loops import assistant, calls, result, user

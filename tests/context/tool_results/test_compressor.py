@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 import gatekeeper_core
 from benchmarks.tool_outputs import Output, generated
-from gatekeeper_core.context.compaction.run import RunConfig
+from gatekeeper_core.context.history.run import RunConfig
 from gatekeeper_core.context.tool_results.compressor import (
     ToolResult,
     ToolResultCompressor,

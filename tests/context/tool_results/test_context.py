@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from gatekeeper_core.context.compaction.rounds import our_pointers
-from gatekeeper_core.context.compaction.run import RunConfig, shrink_run
-from gatekeeper_core.context.compaction.tool_loop import compact_messages
+from gatekeeper_core.context.history.rounds import our_pointers
+from gatekeeper_core.context.history.run import RunConfig, shrink_run
+from gatekeeper_core.context.history.tool_loop import compact_messages
 from gatekeeper_core.context.tool_results.compressor import ToolResultCompressor
 from gatekeeper_core.context.tool_results.context import ResultContext, ToolResults, memory_of
 from gatekeeper_core.context.tool_results.pointers import pointers_in

@@ -12,10 +12,10 @@ from llama_index.core.constants import DEFAULT_CONTEXT_WINDOW
 from pydantic import PlainValidator, TypeAdapter
 from workflows.context.state_store import DictState
 
-from gatekeeper_core.context.compaction.run import RunConfig
 from gatekeeper_core.context.history.model_windows import window_of_model
 from gatekeeper_core.context.history.pins import check_pins
 from gatekeeper_core.context.history.recall import RECALL_BUDGET_TOKENS
+from gatekeeper_core.context.history.run import RunConfig
 from gatekeeper_core.context.history.selector import ThreadSelector
 from gatekeeper_core.context.history.strategies import (
     HistoryConfig,

@@ -1,1 +1,0 @@
-"""A conversation made smaller: rounds of tool use folded, long texts cut."""

@@ -1,0 +1,236 @@
+"""A conversation made to fit its limit in at most three steps, each from the original messages.
+
+::
+
+    within max_tokens? ──yes──> the same list
+       │no
+    1 summary: all but the newest messages become one summary, user messages last
+    2 aggressive: all but the very newest
+    3 truncate: texts are cut, results of tools before others, the oldest first; at last the newest user message
+
+System messages and calls without a result are never folded or cut, the newest user message is never folded. Rounds of
+tool use stay or go whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Sequence
+from dataclasses import replace
+
+from gatekeeper_core.context.history.ledger import Ledger
+from gatekeeper_core.context.history.rounds import FoldingConfig, Round, read_rounds
+from gatekeeper_core.context.history.shrink import Compaction, Shrinking, Strategy
+from gatekeeper_core.context.history.summarizer import MAX_MODEL_INPUT_TOKENS, PlainSummarizer, Summarizer
+from gatekeeper_core.errors import BudgetError, check_number
+from gatekeeper_core.events import COMPRESSION, COMPRESSION_STEP
+from gatekeeper_core.messages import Message, is_summary
+from gatekeeper_core.observation import stage, tell
+from gatekeeper_core.text import Locale
+from gatekeeper_core.token_estimate import budget_for, budget_within
+from gatekeeper_core.tokens import TokenCounter, check_tokens, checked_counter, count_messages
+
+__all__ = ["ContextCompressor"]
+
+_MARKED = 40
+"""Tokens that a text is not cut below as long as there are others to cut, so that the mark of the cut is left."""
+
+
+class ContextCompressor:
+    """A compressor that makes conversations fit a limit, and changes no more than that takes.
+
+    Args:
+        max_tokens: what a conversation may cost, at least 1; the margin of an estimate is kept free.
+        keep_recent: newest messages that a summary leaves, system messages aside, at least 0.
+        headroom: share of ``max_tokens`` from which on :meth:`should_compress` says so, 0..1.
+        aggressive_keep: newest messages that an aggressive summary leaves, at least 0. 2 is safer and costs more.
+        summarizer: writes the summary; where it fails, or its text is too long, a placeholder stands alone.
+        max_model_input_tokens: what the summarizer is given to read at once, at least 1.
+        token_counter: counts a text; None: ``TokenEstimator()``.
+        locale: language of the placeholder and of the mark at a cut; see ``FoldingConfig``.
+        working_memory: holds the pointers that stay; see ``FoldingConfig``.
+
+    Raises:
+        ConfigError: a number is out of range, or a word is unknown.
+        TypeError: an argument has the wrong type.
+
+    Source: specification 003-48 to 003-66, 003-93 and 003-97.
+
+    >>> compressor = ContextCompressor(60, token_counter=len, locale="en")
+    >>> talk = [Message("user", f"question {number}") for number in range(9)]
+    >>> [message.text for message in compressor.compress(talk)]
+    ['[6 earlier messages left out]', 'question 6', 'question 7', 'question 8']
+    """
+
+    __slots__ = ("_aggressive_keep", "_config", "_count", "_headroom", "_keep_recent", "_limit", "_max_tokens")
+
+    def __init__(
+        self,
+        max_tokens: int,
+        *,
+        keep_recent: int = 3,
+        headroom: float = 0.8,
+        aggressive_keep: int = 1,
+        summarizer: Summarizer | PlainSummarizer | None = None,
+        max_model_input_tokens: int = MAX_MODEL_INPUT_TOKENS,
+        token_counter: TokenCounter | None = None,
+        locale: Locale | None = None,
+        working_memory: Container[str] | None = None,
+    ) -> None:
+        check_tokens("max_tokens", max_tokens, at_least=1)
+        check_tokens("keep_recent", keep_recent)
+        check_tokens("aggressive_keep", aggressive_keep)
+        check_number("headroom", headroom, low=0, high=1)
+        self._max_tokens = max_tokens
+        self._keep_recent = keep_recent
+        self._headroom = headroom
+        self._aggressive_keep = aggressive_keep
+        self._config = FoldingConfig(
+            locale=locale,
+            summarizer=summarizer,
+            max_model_input_tokens=max_model_input_tokens,
+            working_memory=working_memory,
+        )
+        self._count = checked_counter(token_counter)
+        self._limit = budget_within(self._count, max_tokens)
+
+    def estimate_tokens(self, messages: Sequence[Message]) -> int:
+        """Return what messages cost by the compressor's counter; see ``count_messages``."""
+        return count_messages(messages, token_counter=self._count)
+
+    def should_compress(self, messages: Sequence[Message]) -> bool:
+        """Return whether messages cost more than the headroom allows. Source: specification 003-49: the trigger."""
+        return self.estimate_tokens(messages) > self._headroom * self._max_tokens
+
+    def compress(self, messages: Sequence[Message]) -> Sequence[Message]:
+        """Return messages that cost at most ``max_tokens``: the same object if they do already, else a new list.
+
+        Raises:
+            BudgetError: system messages and calls without a result alone cost more.
+            TypeError: ``messages`` holds something else than messages.
+        """
+        compaction = self.explain(messages)
+        return messages if compaction.strategy == "none" else compaction.messages
+
+    def explain(self, messages: Sequence[Message]) -> Compaction:
+        """Return what :meth:`compress` does, with its figures; errors are the same."""
+        with stage(COMPRESSION) as seen:
+            ledger = Ledger(messages, token_counter=self._count, max_tokens=self._limit)
+            if ledger.is_over():
+                compaction = self._compressed(messages, _Parts(ledger))
+            else:
+                compaction = Shrinking(messages, ledger, self._config).compaction("none")
+            before, after = compaction.tokens_before, compaction.tokens_after
+            seen.tell(  # source: specification 003-54
+                lambda: {
+                    "tokens_before": before,
+                    "tokens_after": after,
+                    "ratio": round(after / before, 4) if before else 1.0,
+                    "saved": before - after,
+                    "message_count": len(compaction.messages),
+                    "strategy": compaction.strategy,
+                },
+                level="DEBUG" if compaction.strategy == "none" else "INFO",
+            )
+        return compaction
+
+    def _compressed(self, messages: Sequence[Message], parts: _Parts) -> Compaction:
+        """Fold what is old, the user's messages only where they are too much as well; then all but the newest message.
+
+        Each time from the original messages: never a summary of a summary. Source: specification 003-51, 003-57.
+        """
+        needed = parts.needed_tokens()
+        if needed > self._limit:
+            raise BudgetError(needed_tokens=budget_for(self._count, needed), available_tokens=self._max_tokens)
+        steps: tuple[tuple[Strategy, int, bool], ...] = (
+            ("summary", self._keep_recent, False),
+            ("summary", self._keep_recent, True),
+            ("aggressive", self._aggressive_keep, True),
+        )
+        for strategy, keep, users in steps:
+            rounds, others = parts.before(keep, users=users)
+            stays = parts.ledger.tokens - parts.cost_of(rounds, others)
+            if not (rounds or others) or stays > self._limit:
+                continue  # no summary can help: the summarizer is not called for nothing
+            shrinking = Shrinking(messages, parts.ledger, self._config)
+            shrinking.fold(rounds, others=others)
+            tell(COMPRESSION_STEP, strategy=strategy, tokens=shrinking.ledger.tokens)
+            if not shrinking.ledger.is_over():
+                return shrinking.compaction(strategy)
+        return self._truncated(messages, parts)
+
+    def _truncated(self, messages: Sequence[Message], parts: _Parts) -> Compaction:
+        """Cut texts beside an aggressive fold, those of tool results first, the oldest first.
+
+        Fewer messages rather than unmarked cuts; the summary goes, and only then the newest user message is cut.
+        """
+        keeps = [self._aggressive_keep]
+        while keeps[-1]:
+            keeps.append(keeps[-1] // 2)
+        tries = [(keep, floor, True) for floor in (_MARKED, 0) for keep in keeps] + [(0, 0, False)]
+        plain = replace(self._config, summarizer=None)
+        for keep, floor, summarised in tries:
+            rounds, others = parts.before(keep, users=True)
+            shrinking = Shrinking(messages, parts.ledger, plain)
+            shrinking.fold(rounds, others=others)
+            if summarised:
+                shrinking.trim(pointers=False)
+            else:
+                shrinking.without_summary()
+            sent = list(zip(shrinking.ledger.messages, shrinking.ledger.sources, strict=True))
+            places = [
+                place
+                for place, (message, source) in enumerate(sent)
+                if source not in parts.protected and not is_summary(message)
+            ]
+            places.sort(key=lambda place: sent[place][0].role != "tool")
+            shrinking.cut(places, floors=(0, floor))
+            shrinking.trim()
+            if not shrinking.ledger.is_over():
+                break
+        else:
+            shrinking.cut(place for place, at in enumerate(shrinking.ledger.sources) if at == parts.newest)
+        return shrinking.compaction("truncate")
+
+
+class _Parts:
+    """The original messages of a compression: rounds, and what may be folded."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self.ledger = ledger
+        messages = list(enumerate(ledger.messages))
+        self._rounds = read_rounds(ledger.messages)
+        self._round_at = {at: one for one in self._rounds for at in one.positions}
+        self._summaries = [at for at, message in messages if is_summary(message)]
+        self._places = [at for at, message in messages if message.role != "system" and not is_summary(message)]
+        opened = [one.positions[0] for one in self._rounds if not one.answered]
+        systems = (at for at, message in messages if message.role == "system" and not is_summary(message))
+        self._whole = frozenset([*opened, *systems])
+        self.newest = next((at for at in reversed(self._places) if ledger.messages[at].role == "user"), None)
+        self.protected = self._whole if self.newest is None else self._whole | {self.newest}
+
+    def needed_tokens(self) -> int:
+        """Return what is left when everything that may go is gone, and all else that must stay is without its text."""
+        results = {at for one in self._rounds if not one.answered for at in one.positions[1:]}
+        measure = self.ledger.measures[1]
+        empty = (replace(self.ledger.messages[at], content="") for at in results | (self.protected - self._whole))
+        return measure.cost_of(self._whole) + sum(map(measure.cost, empty))
+
+    def before(self, keep: int, *, users: bool) -> tuple[list[Round], list[int]]:
+        """Return the rounds, and the positions outside of them, that may be folded if so many of the newest stay whole.
+
+        A round with a message that stays does so itself, and user messages may go only if ``users``.
+        """
+        start = len(self.ledger.messages)
+        if keep:
+            start = self._places[-keep] if keep <= len(self._places) else 0
+            start = self._round_at[start].positions[0] if start in self._round_at else start
+        rounds = [one for one in self._rounds if one.answered and one.positions[0] < start]
+        apart = self.protected.union(self._round_at, *(one.narration for one in rounds))
+        roles = ("user", "assistant", "tool") if users else ("assistant", "tool")
+        places = (at for at in self._places if at < start and at not in apart)
+        return rounds, [at for at in places if self.ledger.messages[at].role in roles]
+
+    def cost_of(self, rounds: Sequence[Round], others: Sequence[int]) -> int:
+        """Return the tokens that go when rounds and other messages are folded: earlier summaries go with them."""
+        places = {*others, *self._summaries}.union(*(one.all_positions for one in rounds))
+        return self.ledger.measures[1].cost_of(places)

@@ -1,0 +1,439 @@
+"""Rounds of tool use, and one summary message in the place of the oldest: what every compaction does.
+
+::
+
+    system · user · [call · results] · [call · results] · [call · results] · [open call]
+                    ╰──────── folded ────────╯            ╰── kept ──╯       ╰─ always ─╯
+    system · user · summary                             · call · results   · open call
+
+A round is an assistant message that calls tools, with the results of its calls. It is folded whole or not at all, so a
+list that a provider accepted is accepted afterwards. The marks of a summary say what it stands for, never its text: a
+person may type the same words. It keeps the pointers of what is folded, except those that a tool made up.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Collection, Container, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, NamedTuple, get_args
+
+from gatekeeper_core.context.history.summarizer import (
+    MAX_MODEL_INPUT_TOKENS,
+    PlainSummarizer,
+    Summarizer,
+    ask,
+    check_summarizer,
+    readable,
+)
+from gatekeeper_core.context.tool_results.pointers import COMPRESSED, defused, pointers_in
+from gatekeeper_core.errors import ConfigError, check_range
+from gatekeeper_core.fences import fence
+from gatekeeper_core.messages import FOLDED, Message, checked_messages, conversation_locale, is_answer, is_summary
+from gatekeeper_core.text import LazyPattern, Locale
+from gatekeeper_core.token_estimate import budget_within
+from gatekeeper_core.tokens import TokenCounter, check_tokens, checked_counter
+
+__all__ = [
+    "MAX_POINTERS",
+    "Counts",
+    "Folding",
+    "FoldingConfig",
+    "Round",
+    "as_summary",
+    "check_language_and_memory",
+    "counts_in",
+    "counts_of",
+    "fold",
+    "fold_rounds",
+    "our_pointers",
+    "placeholder",
+    "reach_of",
+    "read_rounds",
+    "summary_of",
+    "told",
+    "without_body",
+    "without_pointers",
+]
+
+MAX_POINTERS = 256
+"""Most pointers that a summary carries; the oldest go first. Source: ours; about 3,500 tokens of cl100k."""
+
+_MAX_SUMMARY_TOKENS = 1000  # told to a summarizer, where there is room. Source: as SummaryConfig.max_summary_tokens
+_REACH = "user_messages_before_last"
+_TAG = "earlier_rounds"
+_POINTERS = LazyPattern(r"\[\[wm:[a-z2-7]{16}\]\](?: \[\[wm:[a-z2-7]{16}\]\])*")
+
+
+class Round(NamedTuple):
+    """One step of a tool loop.
+
+    Attributes:
+        positions: of the assistant message and of the results that follow it, ascending.
+        calls: how many calls the message makes.
+        answered: whether each of them has its result.
+        narration: positions of the plain assistant messages directly before it, system messages aside: what was said on
+            the way. It is folded with the round; an answer that a user message follows is none.
+    """
+
+    positions: tuple[int, ...]
+    calls: int
+    answered: bool
+    narration: tuple[int, ...] = ()
+
+    @property
+    def all_positions(self) -> tuple[int, ...]:
+        """The positions of the round and of its narration, ascending."""
+        return self.narration + self.positions
+
+
+class Counts(NamedTuple):
+    """What a summary stands for: rounds, the calls in them, and other messages."""
+
+    rounds: int = 0
+    calls: int = 0
+    messages: int = 0
+
+    def plus(self, other: Counts) -> Counts:
+        """Return both together."""
+        return Counts(*map(sum, zip(self, other, strict=True)))
+
+
+class Folding(NamedTuple):
+    """A list of messages in which a summary stands for some.
+
+    Attributes:
+        messages: the new list; what is not folded are the caller's own objects.
+        sources: for each of them its position in the caller's list, None for the summary.
+        folded: positions that the summary stands for, earlier summaries among them, ascending.
+        counts: what this call folded; ``counts_in(messages)`` is what the summary stands for in all.
+        failure: as in ``Compaction``.
+    """
+
+    messages: list[Message]
+    sources: tuple[int | None, ...]
+    folded: tuple[int, ...]
+    counts: Counts
+    failure: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoldingConfig:
+    """How a summary message is written.
+
+    Attributes:
+        locale: language of the placeholder, ``zh`` or ``en``; None: that of the conversation, by its first user
+            message. Source: specification 002-20; English is ours.
+        role: ``user`` or ``system``. A user message stands where the first folded message stood; a system message
+            behind the system messages at the head, where every provider takes it. Source: specification 002-16.
+        summarizer: writes more than the placeholder; None: the placeholder alone. Source: specification 002-21.
+        max_model_input_tokens: what the summarizer is given to read at once, >= 1: the longest texts are cut, then the
+            oldest messages left out. Source: specification 003-41; the number is ours, as in ``SummaryConfig``.
+        working_memory: the ``WorkingMemory`` of the thread, or the ids that it holds: only these pointers stay. None:
+            those in results that are marked as compressed.
+    """
+
+    locale: Locale | None = None
+    role: Literal["user", "system"] = "user"
+    summarizer: Summarizer | PlainSummarizer | None = None
+    max_model_input_tokens: int = MAX_MODEL_INPUT_TOKENS
+    working_memory: Container[str] | None = None
+
+    def __post_init__(self) -> None:
+        check_language_and_memory(self.locale, self.working_memory)
+        if self.role not in ("user", "system"):
+            raise ConfigError(f'role must be "user" or "system", got {self.role!r}')
+        check_summarizer(self.summarizer)
+        check_range(self, "max_model_input_tokens", low=1, whole=True)
+
+    def locale_for(self, messages: Iterable[Message]) -> Locale:
+        """Return the language of the placeholder in a conversation."""
+        return self.locale or conversation_locale(messages)
+
+
+def check_language_and_memory(locale: object, working_memory: object) -> None:
+    """Check the two settings that every summary has.
+
+    Raises:
+        ConfigError: the language is unknown.
+        TypeError: the working memory cannot be asked for ids.
+    """
+    if locale is not None and locale not in get_args(Locale):
+        raise ConfigError(f'locale must be "zh", "en" or None, got {locale!r}')
+    holds_ids = isinstance(working_memory, Container) and not isinstance(working_memory, (str, bytes))
+    if working_memory is not None and not holds_ids:
+        raise TypeError(f"working_memory must be a WorkingMemory, got {type(working_memory).__name__}")
+
+
+def read_rounds(messages: Sequence[Message]) -> tuple[Round, ...]:
+    """Return the rounds of a conversation, oldest first.
+
+    A result belongs to the nearest assistant message before it, system messages aside. Calls and results meet by id, or
+    by number where the calls or the results have no ids at all.
+
+    Raises:
+        TypeError: ``messages`` holds something else than messages.
+
+    >>> from gatekeeper_core.messages import ToolCall
+    >>> asked = Message("assistant", "", tool_calls=(ToolCall("a", "now", "{}"), ToolCall("b", "now", "{}")))
+    >>> read_rounds([Message("user", "?"), asked, Message("tool", "12:00", tool_call_id="b")])
+    (Round(positions=(1, 2), calls=2, answered=False, narration=()),)
+    """
+    steps: list[tuple[list[int], list[int]]] = []
+    positions: list[int] = []
+    narration: list[int] = []
+    messages = checked_messages(messages)
+    for at, message in enumerate(messages):
+        if message.role == "tool":
+            positions.append(at)
+            narration = []
+        elif message.role != "system":
+            positions = [at]
+            if message.role == "assistant" and message.tool_calls:
+                steps.append((positions, narration))
+            narration = [*narration, at] if is_answer(message) else []
+    rounds = []
+    for positions, narration in steps:
+        calls = Counter(call.id for call in messages[positions[0]].tool_calls)
+        answers = Counter(messages[at].tool_call_id or "" for at in positions[1:])
+        by_number = set(calls) == {""} or set(answers) == {""}
+        answered = answers.total() >= calls.total() if by_number else not calls - answers
+        rounds.append(Round(tuple(positions), calls.total(), answered, tuple(narration)))
+    return tuple(rounds)
+
+
+def as_summary(message: Message) -> Message:
+    """Return a message that other code wrote in the place of earlier ones, marked as a summary that is always sent.
+
+    >>> is_summary(as_summary(Message("user", "So far they set up Redis.")))
+    True
+    """
+    return replace(message, metadata={**message.metadata, "synthetic": FOLDED, _REACH: 2**31})
+
+
+def counts_of(message: Message) -> Counts:
+    """Return what a summary stands for; a count that is no whole number of at least 0 is 0."""
+    found = (message.metadata.get(name) for name in ("rounds", "tool_calls", "messages"))
+    return Counts(*(mark if type(mark) is int and mark > 0 else 0 for mark in found))
+
+
+def counts_in(messages: Iterable[Message]) -> Counts:
+    """Return what all summaries among messages stand for."""
+    total = Counts()
+    for message in messages:
+        if is_summary(message):
+            total = total.plus(counts_of(message))
+    return total
+
+
+def reach_of(message: Message) -> int:
+    """Return how many user messages stand between a summary and the last message that it stands for."""
+    reach = message.metadata.get(_REACH)
+    return reach if type(reach) is int and reach > 0 else 0
+
+
+def placeholder(counts: Counts, locale: Locale) -> str:
+    """Return the text that says how much is folded.
+
+    Source: specification 002-20, word for word where only rounds are folded; the rest is ours.
+
+    >>> placeholder(Counts(2, 3), "zh"), placeholder(Counts(messages=4), "en")
+    ('[已执行 3 次工具调用,最近结果见下文]', '[4 earlier messages left out]')
+    """
+    calls, others = counts.calls, counts.messages
+    if locale == "zh":
+        said = [f"已执行 {calls} 次工具调用,最近结果见下文"] * (calls > 0)
+        said += [f"已省略 {others} 条较早的消息"] * (others > 0)
+        return f"[{';'.join(said)}]"
+    said = [f"{calls} tool call{'s' * (calls != 1)} executed, latest results below"] * (calls > 0)
+    said += [f"{others} earlier message{'s' * (others != 1)} left out"] * (others > 0)
+    return f"[{'; '.join(said)}]"
+
+
+def fold_rounds(
+    messages: Sequence[Message],
+    keep: int,
+    *,
+    config: FoldingConfig | None = None,
+    token_counter: TokenCounter | None = None,
+) -> Folding:
+    """Return a conversation in which one summary message stands for all answered rounds but the newest.
+
+    System and user messages, answers to the user, and rounds with a call that has no result yet stay; so does what no
+    provider would accept. An earlier summary is taken up into the new one. Nothing to fold: the same messages in a new
+    list.
+
+    Args:
+        messages: the conversation.
+        keep: newest answered rounds that stay, at least 0.
+        config: how the summary is written.
+        token_counter: counts what a summarizer is given to read; None: ``TokenEstimator()``.
+
+    Raises:
+        ConfigError: ``keep`` is negative.
+        TypeError: an argument has the wrong type.
+
+    Source: specification 002-14, 002-20, 002-25, 002-28.
+
+    >>> from gatekeeper_core.messages import ToolCall
+    >>> ask = Message("assistant", "", tool_calls=(ToolCall("a", "now", "{}"),))
+    >>> answer = Message("tool", "12:00", tool_call_id="a")
+    >>> [message.text for message in fold_rounds([Message("user", "?"), ask, answer, ask, answer], 1).messages]
+    ['?', '[1 tool call executed, latest results below]', '', '12:00']
+    """
+    check_tokens("keep", keep)
+    config, count = config or FoldingConfig(), checked_counter(token_counter)
+    answered = [one for one in read_rounds(messages) if one.answered]
+    folding = fold(messages, answered[: max(0, len(answered) - keep)], config=config)
+    return told(folding, messages, config=config, token_counter=count)
+
+
+def fold(
+    messages: Sequence[Message], rounds: Sequence[Round], *, config: FoldingConfig, others: Collection[int] = ()
+) -> Folding:
+    """Return a conversation in which one summary message stands for these rounds, and for messages in other positions.
+
+    No summarizer is asked: see :func:`told`. What is told in earlier summaries stays.
+    """
+    earlier = [at for at, message in enumerate(messages) if is_summary(message)]
+    apart = frozenset(others).difference(earlier)
+    folded = apart.union(*(one.all_positions for one in rounds))
+    if not folded:
+        return Folding(list(messages), tuple(range(len(messages))), (), Counts())
+    counts = Counts(len(rounds), sum(one.calls for one in rounds), len(apart))
+    gone = sorted(folded.union(earlier))
+    stays = sorted(set(range(len(messages))).difference(gone))
+    place = bisect_left(stays, gone[0])
+    if config.role == "system":
+        place = next((place for place, at in enumerate(stays) if messages[at].role != "system"), len(stays))
+    summaries = [messages[at] for at in earlier]  # one that other code wrote is told as it is
+    told_before = [_read(one.text)[2] if any(counts_of(one)) else one.text for one in summaries]
+    summary = summary_of(
+        counts_in(messages).plus(counts),
+        config.locale_for(messages),
+        pointers=our_pointers((messages[at] for at in gone), config.working_memory),
+        body="\n".join(filter(None, told_before)),
+        role=config.role,
+    )
+    if reach := _reach(messages, gone, stays[place:]):
+        summary = replace(summary, metadata={**summary.metadata, _REACH: reach})
+    sources = (*stays[:place], None, *stays[place:])
+    listed = [summary if at is None else messages[at] for at in sources]
+    return Folding(listed, sources, tuple(gone), counts)
+
+
+def told(
+    folding: Folding,
+    messages: Sequence[Message],
+    *,
+    config: FoldingConfig,
+    token_counter: TokenCounter,
+    room: float = math.inf,
+) -> Folding:
+    """Return a folding of messages whose summary says what the summarizer writes, inside a fence.
+
+    Without a summarizer it is the same folding. ``room`` is in tokens, for the text and its fence; where nothing fits,
+    the summarizer is not asked.
+    """
+    if config.summarizer is None or not folding.folded:
+        return folding
+    max_tokens = min(_MAX_SUMMARY_TOKENS, room - token_counter(f"\n{fence('', tag=_TAG)}"))
+    if max_tokens < 1:
+        return folding._replace(failure="too_long")
+    limit = budget_within(token_counter, config.max_model_input_tokens)
+    folded = [messages[at] for at in folding.folded]
+    read = readable(folded, limit, token_counter=token_counter, locale=config.locale_for(messages))
+    previous = "\n".join(message.text for message in read if is_summary(message))
+    fresh = [message for message in read if not is_summary(message)]
+    answer = ask(config.summarizer, fresh, previous or None, int(max_tokens))
+    if answer.failure:
+        return folding._replace(failure=answer.failure)
+    place = folding.sources.index(None)
+    listed = list(folding.messages)
+    said, pointers, _ = _read(listed[place].text)
+    text = _written(said, pointers, fence(defused(answer.text, pointers), tag=_TAG))
+    listed[place] = replace(listed[place], content=text)
+    return folding._replace(messages=listed)
+
+
+def our_pointers(messages: Iterable[Message], working_memory: Container[str] | None = None) -> tuple[str, ...]:
+    """Return the ids of the pointers in messages that open something, each once where it stands last.
+
+    A tool can write anything, also what reads as a pointer. With a working memory those count that it holds, wherever
+    they stand; without one those in results that were compressed, and on the line of pointers of an earlier summary. Of
+    more than ``MAX_POINTERS`` the last.
+
+    >>> made_up = Message("tool", "[[wm:aaaaaaaaaaaaaaaa]]", tool_call_id="a")
+    >>> our_pointers([made_up]), our_pointers([made_up], {"aaaaaaaaaaaaaaaa"})
+    ((), ('aaaaaaaaaaaaaaaa',))
+    """
+    found: dict[str, None] = {}
+    for message in messages:
+        if working_memory is not None:
+            pointers = tuple(one for one in pointers_in(message.text) if one in working_memory)
+        elif is_summary(message):
+            pointers = _read(message.text)[1]
+        else:
+            pointers = pointers_in(message.text) if message.metadata.get(COMPRESSED) else ()
+        for pointer in pointers:
+            found.pop(pointer, None)
+            found[pointer] = None
+    return tuple(found)[-MAX_POINTERS:]
+
+
+def without_body(summary: Message) -> Message:
+    """Return a summary without what is told in it: its placeholder and its pointers."""
+    said, pointers, body = _read(summary.text)
+    return replace(summary, content=_written(said, pointers, "")) if body else summary
+
+
+def without_pointers(summary: Message, count: int) -> Message:
+    """Return a summary without so many of its oldest pointers; the same object if there is none to drop."""
+    said, pointers, body = _read(summary.text)
+    return replace(summary, content=_written(said, pointers[count:], body)) if pointers and count else summary
+
+
+def _written(said: str, pointers: Sequence[str], body: str) -> str:
+    return "\n".join(filter(None, (said, " ".join(f"[[wm:{one}]]" for one in pointers), body)))
+
+
+def _read(text: str) -> tuple[str, tuple[str, ...], str]:
+    """Return the placeholder of a summary, the ids on the line of its pointers, and what is told behind them."""
+    said, _, rest = text.partition("\n")
+    line, _, body = rest.partition("\n")
+    return (said, pointers_in(line), body) if _POINTERS.fullmatch(line) else (said, (), rest)
+
+
+def _reach(messages: Sequence[Message], gone: Sequence[int], behind: Sequence[int]) -> int:
+    """Return how many user messages behind a summary stand before the last message that it stands for."""
+    users = [at for at, message in enumerate(messages) if message.role == "user" and not is_summary(message)]
+    last = gone[-1]
+    for at in gone:
+        if is_summary(messages[at]) and (reach := reach_of(messages[at])):
+            last = max(last, *users[bisect_left(users, at) :][:reach][-1:], at)
+    return sum(1 for at in behind if at <= last and messages[at].role == "user")
+
+
+def summary_of(
+    counts: Counts,
+    locale: Locale,
+    *,
+    pointers: Sequence[str] = (),
+    body: str = "",
+    role: Literal["user", "system"] = "user",
+) -> Message:
+    """Return a summary: a placeholder, a line of the pointers with these ids, and what is told behind them.
+
+    >>> print(summary_of(Counts(2, 3), "en", pointers=["aaaaaaaaaaaaaaaa"]).text)
+    [3 tool calls executed, latest results below]
+    [[wm:aaaaaaaaaaaaaaaa]]
+    """
+    marks: dict[str, str | int] = {
+        "synthetic": FOLDED,
+        "rounds": counts.rounds,
+        "tool_calls": counts.calls,
+        "messages": counts.messages,
+    }
+    return Message(role, _written(placeholder(counts, locale), pointers, body), metadata=marks)

@@ -1,0 +1,320 @@
+"""The current run of an agent made smaller while it grows, before anything of the past is given up.
+
+::
+
+    run over its room? ──> 1 compress its results, oldest first ──> 2 fold its oldest answered rounds
+                             each until a share of the room is reached; the newest rounds stay whole
+    cheaper by now?    ──> compress the results of all its old rounds, or leave their pointers alone; see ``run_costs``
+
+The run is gone through from its beginning, message by message, as it grew. So each step of a run, also one that another
+process resumes, folds the same rounds, and the beginning of the prompt changes only where a further round is folded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from gatekeeper_core.context.history.ledger import Ledger
+from gatekeeper_core.context.history.rounds import (
+    Counts,
+    Round,
+    check_language_and_memory,
+    our_pointers,
+    read_rounds,
+    summary_of,
+)
+from gatekeeper_core.context.history.run_costs import RunBill
+from gatekeeper_core.context.history.shrink import compress, compressed, drop_pointers
+from gatekeeper_core.context.tool_results.context import ResultCompressor, ToolResults, memory_of
+from gatekeeper_core.context.tool_results.pointers import pointers_in
+from gatekeeper_core.errors import check_range
+from gatekeeper_core.messages import Message, with_text
+from gatekeeper_core.text import Locale, locale_of
+from gatekeeper_core.tokens import TokenCounter
+
+if TYPE_CHECKING:
+    from gatekeeper_core.pricing.prices import ModelPrices
+
+__all__ = ["RunConfig", "ShrunkRun", "shrink_run"]
+
+_COMPRESSED, _POINTERS = 0, 1  # the forms of an offer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunConfig:
+    """How the current run gives way when a request is over its limit.
+
+    Attributes:
+        keep_recent_rounds: newest answered rounds that are never folded, nor compressed to save money, >= 0. Source:
+            specification 002-22.
+        low_water: share of the room that is aimed at, 0..1. Source: specification 002-32.
+        compress_result: makes the text of a tool message smaller, as ``ToolResultCompressor`` does; None: nothing does.
+            It is called for the same messages at each step: it must give the same text, and should remember it.
+        working_memory: the ``WorkingMemory`` of the thread, or the ids that it holds: only these pointers stay. None:
+            that of ``compress_result``; without any, pointers in results that it compressed.
+        locale: language of the placeholder, ``zh`` or ``en``; None: that of the question.
+        thread_id: names the thread to ``compress_result``; ``ThreadSelector`` and ``ContextBuilder`` fill it in.
+        tenant: names whose thread it is.
+    """
+
+    keep_recent_rounds: int = 3
+    low_water: float = 0.6
+    compress_result: ResultCompressor | None = None
+    working_memory: Container[str] | None = None
+    locale: Locale | None = None
+    thread_id: str | None = None
+    tenant: str = "default"
+
+    def __post_init__(self) -> None:
+        check_range(self, "keep_recent_rounds", low=0, whole=True)
+        check_range(self, "low_water", low=0, high=1)
+        if self.compress_result is not None and not callable(self.compress_result):
+            raise TypeError(f"RunConfig.compress_result must be callable, got {type(self.compress_result).__name__}")
+        check_language_and_memory(self.locale, self.working_memory)
+
+    @property
+    def memory(self) -> Container[str] | None:
+        """The ids of the thread's working memory: the one that is given, else that of the compressor."""
+        if self.working_memory is not None:
+            return self.working_memory
+        return memory_of(self.compress_result, self.thread_id, tenant=self.tenant)
+
+
+class ShrunkRun(NamedTuple):
+    """What is sent of a run.
+
+    Attributes:
+        folded: positions that the summary stands for, ascending; it takes the place of the first of them.
+        replaced: position and message of what is sent in another form: the summary, and compressed results.
+        tokens: what the run costs now.
+        peak_tokens: the most that it cost at any of its steps.
+        stable: position of the last message before those that gave way to save money since the step before: a cache
+            mark there finds what it left. None: there is no such message, or no prices.
+    """
+
+    folded: tuple[int, ...]
+    replaced: tuple[tuple[int, Message], ...]
+    tokens: int
+    peak_tokens: int
+    stable: int | None = None
+
+
+def shrink_run(
+    messages: Sequence[Message],
+    positions: range,
+    *,
+    room: int,
+    tokens_at: Callable[[int], int],
+    token_counter: TokenCounter,
+    config: RunConfig,
+    question: str = "",
+    prices: ModelPrices | None = None,
+    before_tokens: int = 0,
+) -> ShrunkRun:
+    """Return what is sent of a run of a conversation, so that it keeps to its room where that can be done.
+
+    ``positions`` are those of the run, without the user's question; ``room`` is in tokens and may be negative;
+    ``tokens_at`` gives the cost of the message at a position. With ``prices`` results are also compressed where that
+    is cheaper; then ``before_tokens``, what stands before the run, must be the same at each of its steps. What
+    ``compress_result`` raises passes.
+    """
+    whole = sum(map(tokens_at, positions))
+    if whole <= room and (prices is None or config.compress_result is None):
+        return ShrunkRun((), (), whole, whole)  # and it was within its room at every step before
+    run = messages[positions.start : positions.stop]
+    ledger = Ledger((), token_counter=token_counter, max_tokens=room)
+    # Pointers of the whole window are live, also those behind a result.
+    results = None
+    if config.compress_result:
+        results = ToolResults(
+            messages, config.compress_result, query=question, thread_id=config.thread_id, tenant=config.tenant
+        )
+    bill = RunBill(prices, before_tokens) if prices and results else None
+    finished = {one.positions[-1]: one for one in read_rounds(run) if one.answered}
+    growing = _GrowingRun(ledger, results, bill, config, config.locale or locale_of([question]))
+    rounds: list[Round] = []
+    whole = peak = 0
+    for place, at in enumerate(positions):
+        ledger.add(run[place], at, tokens_at(at))
+        whole += tokens_at(at)
+        if place in finished:
+            rounds.append(finished[place])
+        if ledger.is_over():
+            growing.give_way(rounds, share=1.0 if room < 0 else config.low_water)
+        if place in finished:
+            growing.call(rounds, whole)
+        peak = max(peak, ledger.tokens)
+    folded = growing.folded
+    gone = frozenset(folded[1:])
+    replaced = tuple(
+        (positions[place], message)
+        for place, message in enumerate(ledger.messages)
+        if message is not run[place] and place not in gone
+    )
+    sent = (positions[place] for place in reversed(range(growing.stable)) if place not in gone)
+    return ShrunkRun(tuple(positions[place] for place in folded), replaced, ledger.tokens, peak, next(sent, None))
+
+
+@dataclass(slots=True)
+class _OldRound:
+    """A round whose results may give way.
+
+    Attributes:
+        number: of the round in its run, from 0.
+        places: of its results.
+        offers: by place the forms that a result may take, with their tokens; None: the compressor was not asked yet.
+    """
+
+    number: int
+    places: tuple[int, ...]
+    offers: dict[int, tuple[tuple[Message, int], ...]] | None = None
+
+    def gain(self, costs: Sequence[int], form: int = _COMPRESSED) -> int:
+        """Return how many tokens its results save in a form; at best, before the compressor was asked."""
+        if self.offers is None:
+            return sum(costs[place] for place in self.places)
+        return sum(max(0, costs[place] - forms[form][1]) for place, forms in self.offers.items())
+
+
+class _GrowingRun:
+    """A run that gives way as it grows: over its room, and with a bill also where that is cheaper.
+
+    Args:
+        ledger: the books of the run; changed.
+        results: gives results compressed; None: nothing does.
+        bill: of the run; None: it gives way for lack of room alone.
+        config: the settings.
+        locale: language of the placeholder.
+
+    Attributes:
+        folded: the places of the folded rounds, the first of which holds the summary.
+        stable: how many places at the beginning could save nothing more after the call before the last one: nothing
+            gave way there to save money.
+    """
+
+    def __init__(
+        self, ledger: Ledger, results: ToolResults | None, bill: RunBill | None, config: RunConfig, locale: Locale
+    ) -> None:
+        self._ledger = ledger
+        self._results = results
+        self._bill = bill
+        self._keep = config.keep_recent_rounds
+        self._memory = config.memory
+        self._locale = locale
+        self._compressed = 0
+        self._counts = Counts()
+        self._newest = -1
+        self._old: list[_OldRound] = []
+        self._gains = [0, 0]  # tokens that all old rounds save, by form
+        self._carried = 0  # tokens that they would have spared the calls since they became old
+        self._settled = self._settled_before = 0
+        self.folded: list[int] = []
+        self.stable = 0
+
+    def give_way(self, rounds: Sequence[Round], *, share: float) -> None:
+        """Compress results, then fold rounds, the oldest first, until the run is within a share of its room.
+
+        With a bill all old results become their pointers before: the prompt changes anyway.
+        """
+        ledger, results = self._ledger, self._results
+        if self._bill and results:
+            self._age(rounds)
+            self._ask(results)
+            self._take(_POINTERS)
+        while results and self._compressed < len(rounds) and ledger.is_over(share):
+            age = len(rounds) - 1 - self._compressed
+            compress(ledger, results, rounds[self._compressed].positions[1:], age_rounds=age)
+            self._compressed += 1
+        while self._counts.rounds < len(rounds) - self._keep and ledger.is_over(share):
+            self._fold(rounds[self._counts.rounds])
+        if self.folded and ledger.is_over():
+            drop_pointers(ledger, self.folded[0])
+
+    def _fold(self, one: Round) -> None:
+        """Fold one more round: the summary is written again, with the pointers in what was sent."""
+        ledger = self._ledger
+        sent = [ledger.messages[place] for place in (*self.folded[:1], *one.all_positions)]
+        ledger.drop(one.all_positions)
+        self.folded += one.all_positions
+        self._counts = self._counts.plus(Counts(1, one.calls))
+        pointers = our_pointers(sent, self._memory)
+        ledger.put(self.folded[0], summary_of(self._counts, self._locale, pointers=pointers))
+
+    def call(self, rounds: Sequence[Round], whole: int) -> None:
+        """Let the model be called after these rounds, ``whole`` tokens of messages: compress where that pays.
+
+        A result is compressed as soon as that pays. Where the promise does not allow it, its pointers alone stay: that
+        makes the smaller prompt that has to be written.
+        """
+        ledger, bill, results = self._ledger, self._bill, self._results
+        if bill is None or results is None:
+            return
+        self._age(rounds)
+        self.stable = self._settled_before
+        bill.begin_call(bill.before + whole)
+        tokens, same = bill.before + ledger.tokens, bill.before + ledger.same_tokens
+        if same < tokens:
+            self._recount()
+        while self._old:
+            is_known = self._old[-1].offers is not None
+            least = 0 if is_known else bill.smallest  # the best that may come
+            sizes = [max(least, tokens - gain) for gain in self._gains]
+            settled = min(same, tokens - sum(ledger.measures[1].costs[self._settled :]))
+            pays = bill.pays(tokens, sizes[_COMPRESSED], same=same, smaller_same=settled, carried=self._carried)
+            forms = [form for form, size in enumerate(sizes) if pays and bill.allows(size, smaller_same=settled)]
+            if not forms:
+                break
+            if is_known:
+                self._take(forms[0])
+                same = settled
+            else:
+                self._ask(results)
+        bill.end_call(bill.before + ledger.tokens, same=same)
+        ledger.note()
+        self._settled_before = self._settled
+
+    def _age(self, rounds: Sequence[Round]) -> None:
+        """Note which rounds are old by now."""
+        while self._newest < len(rounds) - 1 - self._keep:
+            self._newest += 1
+            self._carried += self._gains[_COMPRESSED]
+            old = _OldRound(self._newest, rounds[self._newest].positions[1:])
+            at_best = old.gain(self._ledger.measures[1].costs)
+            self._gains = [gain + at_best for gain in self._gains]
+            self._old.append(old)
+
+    def _ask(self, results: ToolResults) -> None:
+        """Ask the compressor for the old results; what no pointer leads back to stays."""
+        ledger = self._ledger
+        for old in self._old:
+            if old.offers is None:
+                old.offers = {}
+                age = self._newest + self._keep - old.number
+                for place in old.places:
+                    shorter = compressed(ledger, results, place, age_rounds=age)
+                    if shorter and our_pointers([shorter], self._memory):
+                        lines = [line for line in shorter.text.split("\n") if pointers_in(line)]
+                        forms = shorter, with_text(shorter, "\n".join(lines))
+                        old.offers[place] = tuple((form, ledger.measures[1].cost(form)) for form in forms)
+        self._recount()
+
+    def _recount(self) -> None:
+        """Leave out the rounds that save nothing any more, and count anew what the others do."""
+        costs = self._ledger.measures[1].costs
+        while self._old and not self._old[0].gain(costs):
+            self._settled = self._old.pop(0).places[-1] + 1
+        self._old = [old for old in self._old if old.gain(costs)]
+        self._gains = [sum(old.gain(costs, form) for old in self._old) for form in (_COMPRESSED, _POINTERS)]
+        self._carried = sum(old.gain(costs) * (self._newest - old.number) for old in self._old)
+
+    def _take(self, form: int) -> None:
+        for old in self._old:
+            for place, forms in (old.offers or {}).items():
+                message, tokens = forms[form]
+                if tokens < self._ledger.measures[1].costs[place]:
+                    self._ledger.put(place, message)
+            self._settled = old.places[-1] + 1
+        self._old = []
+        self._recount()

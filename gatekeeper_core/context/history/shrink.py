@@ -1,0 +1,198 @@
+"""The engine that makes messages smaller: compress results, fold rounds, cut texts, drop pointers.
+
+::
+
+    messages ──> 1 compress tool results ──> 2 fold the oldest into one summary ──> 3 cut texts ──> 4 trim the summary
+
+Each step is taken where the one before was not enough, and no further than it must. Three entries decide which messages
+may go: ``tool_loop``, ``conversation`` and ``run``.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any, Literal, NamedTuple
+
+from gatekeeper_core.context.history.ledger import Ledger, shorten
+from gatekeeper_core.context.history.rounds import (
+    Folding,
+    FoldingConfig,
+    Round,
+    counts_in,
+    fold,
+    told,
+    without_body,
+    without_pointers,
+)
+from gatekeeper_core.context.tool_results.context import ToolResults
+from gatekeeper_core.context.tool_results.pointers import pointers_in
+from gatekeeper_core.messages import Message, common_beginning, is_summary
+
+__all__ = ["Compaction", "Shrinking", "Strategy", "compress", "compressed", "drop_pointers"]
+
+Strategy = Literal["none", "summary", "aggressive", "truncate"]
+
+
+class Compaction(NamedTuple):
+    """A conversation made smaller, and how.
+
+    Attributes:
+        messages: the new list; what was neither folded nor cut are the caller's own objects.
+        sources: for each of them its position in the caller's list, None for the summary.
+        strategy: ``none``, ``summary`` (rounds became a summary), ``aggressive`` (nearly everything did), ``truncate``
+            (texts were compressed or cut, whatever was folded besides).
+        rounds_folded: rounds that this call folded.
+        calls_folded: tool calls in them.
+        calls_total: tool calls that the summary stands for, earlier compactions included.
+        results_shortened: messages whose text was compressed or cut.
+        tokens_before: what the messages cost before.
+        tokens_after: what they cost now.
+        chars_before: their characters before; a part that is no text counts its tokens.
+        chars_after: their characters now.
+        same_beginning: messages at the start that are as they were, which a prompt cache can still use.
+        over_limit: whether what must stay alone is over a limit.
+        failure: why a summarizer's text is not in use: ``error: `` and its type, ``not_text``, ``empty``, ``too_long``;
+            "" otherwise.
+    """
+
+    messages: list[Message]
+    sources: tuple[int | None, ...]
+    strategy: Strategy
+    rounds_folded: int
+    calls_folded: int
+    calls_total: int
+    results_shortened: int
+    tokens_before: int
+    tokens_after: int
+    chars_before: int
+    chars_after: int
+    same_beginning: int
+    over_limit: bool
+    failure: str
+
+    @property
+    def prefix_changed(self) -> bool:
+        """Whether a cache of the prefix is lost from ``same_beginning`` on."""
+        return self.strategy != "none"
+
+    def facts(self) -> dict[str, Any]:
+        """Return flat JSON-ready facts for logs: counts, never text."""
+        left_out = ("messages", "sources")
+        facts = {name: value for name, value in self._asdict().items() if name not in left_out}
+        return {**facts, "message_count": len(self.messages), "prefix_changed": self.prefix_changed}
+
+
+class Shrinking:
+    """A list of messages on its way below its limits, and what was done to it.
+
+    Args:
+        messages: the caller's messages.
+        ledger: their books. Compressing and cutting change them; folding takes new ones.
+        config: how a summary is written.
+    """
+
+    __slots__ = ("_before", "_folding", "_messages", "config", "ledger", "shortened")
+
+    def __init__(self, messages: Sequence[Message], ledger: Ledger, config: FoldingConfig) -> None:
+        self.ledger = ledger
+        self._messages = messages
+        self._before = ledger.chars, ledger.tokens
+        self.config = config
+        self._folding: Folding | None = None
+        self.shortened = 0
+
+    def fold(self, rounds: Sequence[Round], *, others: Collection[int] = ()) -> None:
+        """Fold rounds, and messages in other places, into a summary; it is trimmed where this holds the limits."""
+        ledger, measure = self.ledger, self.ledger.measures[1]
+        folding = fold(ledger.messages, rounds, others=others, config=self.config)
+        self.ledger = ledger.folded(folding.messages, folding.sources)
+        if self.config.summarizer is not None:
+            room = measure.limit - self.ledger.tokens
+            folding = told(
+                folding,
+                ledger.messages,
+                config=self.config,
+                token_counter=measure.counter,
+                room=room if room >= 0 else math.inf,  # what stays is over the limit by itself: it may be cut yet
+            )
+            self.ledger = ledger.folded(folding.messages, folding.sources)
+        self._folding = folding
+        if self.ledger.is_over():
+            whole = self.ledger
+            self.ledger = ledger.folded(folding.messages, folding.sources)
+            self.trim()
+            if self.ledger.is_over():
+                self.ledger, self._folding = whole, folding
+
+    def cut(self, places: Iterable[int], *, share: float = 1.0, floors: Sequence[int] = (0, 0)) -> None:
+        """Cut texts in these places; see :func:`shorten`."""
+        locale = self.config.locale_for(self._messages)
+        self.shortened += shorten(self.ledger, places, locale=locale, share=share, floors=floors)
+
+    def trim(self, *, pointers: bool = True) -> None:
+        """Take from each summary what was told in it, then as many of its oldest pointers as the limits ask for."""
+        places = [place for place, message in enumerate(self.ledger.messages) if is_summary(message)]
+        for place in places:
+            self.ledger.put(place, without_body(self.ledger.messages[place]))
+        for place in places:
+            if pointers and self.ledger.is_over():
+                drop_pointers(self.ledger, place)
+        if self._folding and self.config.summarizer and not self._folding.failure:
+            self._folding = self._folding._replace(failure="too_long")
+
+    def without_summary(self) -> None:
+        """Leave out every summary, where there is no room even for a placeholder."""
+        stays = [place for place, message in enumerate(self.ledger.messages) if not is_summary(message)]
+        self.ledger = self.ledger.folded([self.ledger.messages[place] for place in stays], stays)
+
+    def compaction(self, strategy: Strategy) -> Compaction:
+        """Return what became of the messages."""
+        ledger, folding = self.ledger, self._folding
+        return Compaction(
+            messages=ledger.messages,
+            sources=tuple(ledger.sources),
+            strategy=strategy,
+            rounds_folded=folding.counts.rounds if folding else 0,
+            calls_folded=folding.counts.calls if folding else 0,
+            calls_total=counts_in(ledger.messages).calls,
+            results_shortened=self.shortened,
+            tokens_before=self._before[1],
+            tokens_after=ledger.tokens,
+            chars_before=self._before[0],
+            chars_after=ledger.chars,
+            same_beginning=common_beginning(list(self._messages), ledger.messages),
+            over_limit=ledger.is_over(),
+            failure=folding.failure if folding else "",
+        )
+
+
+def compress(ledger: Ledger, results: ToolResults, places: Iterable[int], *, age_rounds: int) -> int:
+    """Compress the tool results in these places where that makes them cost less; return how many."""
+    count = 0
+    for place in places:
+        if shorter := compressed(ledger, results, place, age_rounds=age_rounds):
+            ledger.put(place, shorter)
+            count += 1
+    return count
+
+
+def compressed(ledger: Ledger, results: ToolResults, place: int, *, age_rounds: int) -> Message | None:
+    """Return the tool result in a place compressed, or None where that does not make it cost less."""
+    source = ledger.sources[place]
+    shorter = None if source is None else results.smaller(source, ledger.messages[place], age_rounds=age_rounds)
+    limited = [measure for measure in ledger.measures if measure.limit < math.inf]
+    return shorter if shorter and any(one.cost(shorter) < one.costs[place] for one in limited) else None
+
+
+def drop_pointers(ledger: Ledger, place: int) -> None:
+    """Drop the oldest pointers of the summary in a place, as few as it takes, all where none will do."""
+    summary = ledger.messages[place]
+
+    def holds(dropped: int) -> bool:
+        ledger.put(place, without_pointers(summary, dropped))
+        return not ledger.is_over()
+
+    count = len(pointers_in(summary.text))
+    ledger.put(place, without_pointers(summary, bisect_left(range(count), True, key=holds)))

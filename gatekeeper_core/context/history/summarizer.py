@@ -1,0 +1,165 @@
+"""The summarizer that a user plugs in: which functions fit, what they are given to read, and what they answered.
+
+::
+
+    messages ──over the limit?──> the longest texts cut to one level ──still over──> oldest messages left out ──> ask
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, NamedTuple, Protocol
+
+from gatekeeper_core.context.history.ledger import Ledger, cut
+from gatekeeper_core.messages import FOLDED, Message, is_summary
+from gatekeeper_core.text import Locale
+from gatekeeper_core.tokens import TokenCounter
+
+__all__ = ["MAX_MODEL_INPUT_TOKENS", "Answer", "PlainSummarizer", "Summarizer", "ask", "check_summarizer", "readable"]
+
+MAX_MODEL_INPUT_TOKENS = 24_000
+"""What a summarizer is given to read at once. Source: ours; eight times what makes a running summary due."""
+
+
+class Summarizer(Protocol):
+    """A writer of summaries, most often a function that asks a model.
+
+    A function of one argument fits as well: it gets the messages, the earlier summary as the first of them.
+    """
+
+    def __call__(self, messages: Sequence[Message], previous: str | None, max_tokens: int, /) -> str:
+        """Return a summary of the messages and of what was summarised before.
+
+        Args:
+            messages: what to summarise, oldest first.
+            previous: the summary of what came before them, or None.
+            max_tokens: what the text may cost.
+        """
+        ...
+
+
+PlainSummarizer = Callable[[Sequence[Message]], str]
+"""A summarizer of messages alone, an earlier summary first."""
+
+
+class Answer(NamedTuple):
+    """The text of a summarizer, stripped; "" with a failure: ``error: `` and its type, ``not_text`` or ``empty``."""
+
+    text: str
+    failure: str = ""
+
+
+def check_summarizer(summarizer: object) -> None:
+    """Check that a summarizer, if there is one, can be called; one without a readable signature passes.
+
+    Raises:
+        TypeError: it is not callable, is async, or takes other arguments.
+
+    >>> check_summarizer(lambda messages: "short")
+    >>> check_summarizer(lambda messages, previous, max_tokens: "short")
+    >>> check_summarizer(lambda: "short")
+    Traceback (most recent call last):
+    TypeError: summarizer must take (messages, previous, max_tokens), or (messages) alone; it takes ()
+    """
+    if summarizer is None:
+        return
+    if not callable(summarizer):
+        raise TypeError(f"summarizer must be callable, got {type(summarizer).__name__}")
+    if inspect.iscoroutinefunction(summarizer) or inspect.iscoroutinefunction(type(summarizer).__call__):
+        raise TypeError("summarizer must not be async: wrap it in a function that waits for its text")
+    if not _arguments_of(summarizer):
+        raise TypeError(
+            "summarizer must take (messages, previous, max_tokens), or (messages) alone; "
+            f"it takes {inspect.signature(summarizer)}"
+        )
+
+
+def _arguments_of(summarizer: Callable[..., object]) -> Literal[0, 1, 3]:
+    """Return with how many arguments a summarizer is called, 0 if none fits.
+
+    Three where it needs or names them, or takes any number; a default in their place is a setting of its own.
+    """
+    try:
+        signature = inspect.signature(summarizer)
+    except (TypeError, ValueError):
+        return 3
+
+    def takes(count: int) -> bool:
+        try:
+            signature.bind(*[None] * count)
+        except TypeError:
+            return False
+        return True
+
+    parameters = tuple(signature.parameters.values())
+    named = [one.name for one in parameters[1:3]] == ["previous", "max_tokens"]
+    if takes(3) and (named or not takes(1) or any(one.kind is one.VAR_POSITIONAL for one in parameters)):
+        return 3
+    return 1 if takes(1) and parameters[0].annotation not in (str, "str") else 0
+
+
+def ask(
+    summarizer: Summarizer | PlainSummarizer, messages: Sequence[Message], previous: str | None, max_tokens: int
+) -> Answer:
+    """Return what a summarizer answers, or why there is no text; whether it is too long is the caller's matter.
+
+    >>> ask(lambda messages: f" {len(messages)} messages ", [Message("user", "port?")], "They set up Redis.", 100)
+    Answer(text='2 messages', failure='')
+    """
+    call: Any = summarizer
+    try:
+        if _arguments_of(call) == 3:
+            text = call(messages, previous, max_tokens)
+        else:
+            before = [Message("user", previous, metadata={"synthetic": FOLDED})] if previous else []
+            text = call([*before, *messages])
+    except Exception as error:  # noqa: BLE001 - the caller's own function, most often a model: it may raise anything
+        return Answer("", f"error: {type(error).__name__}")
+    if not isinstance(text, str):
+        return Answer("", "not_text")
+    return Answer(text.strip(), "" if text.strip() else "empty")
+
+
+def readable(messages: Sequence[Message], limit: int, *, token_counter: TokenCounter, locale: Locale) -> list[Message]:
+    """Return messages within a limit in tokens.
+
+    The longest texts lose their middle, all down to one level, so that short messages stay whole; where that is not
+    enough, the oldest messages are left out, earlier summaries last. ``locale`` is the language of the mark at a cut.
+
+    Source: specification 003-32 and 003-41 (cut before it is summarised, by the one counter); the level is ours.
+
+    >>> talk = [Message("user", "port?"), Message("assistant", "x" * 900)]
+    >>> [len(message.text) for message in readable(talk, 60, token_counter=len, locale="en")]
+    [5, 55]
+    """
+    ledger = Ledger(messages, token_counter=token_counter, max_tokens=limit)
+    measure = ledger.measures[1]
+    costs = measure.costs
+    level = _level(costs, limit)
+    for place, message in enumerate(ledger.messages):
+        if costs[place] > level and ledger.is_over():
+            ledger.put(place, cut(message, level, measure, locale=locale))
+    over = ledger.tokens - limit
+    gone = set()
+    for place in sorted(range(len(costs)), key=lambda place: (is_summary(ledger.messages[place]), place)):
+        if over <= 0:
+            break
+        over -= costs[place]
+        gone.add(place)
+    return [message for place, message in enumerate(ledger.messages) if place not in gone]
+
+
+def _level(costs: Sequence[int], limit: int) -> int:
+    """Return the highest level to which costs can be cut so that their sum is within a limit.
+
+    >>> _level([5, 90, 30], 60)
+    27
+    """
+    left = limit
+    for lower, cost in enumerate(sorted(costs)):
+        share = left // (len(costs) - lower)
+        if cost > share:
+            return share
+        left -= cost
+    return max(costs, default=0)

@@ -1,0 +1,168 @@
+"""Compaction of a tool loop: when a conversation outgrows its limits, the oldest rounds become one summary message.
+
+::
+
+    over a limit? ──no──> the same messages
+         │yes
+    1 compress tool results, where a compressor is given ──> 2 fold the oldest rounds ──> 3 cut what results are left
+                      each until the low-water mark is reached, so that it happens rarely
+
+The caller's list is read, and what is not folded or cut comes back as the same objects.
+
+>>> from gatekeeper_core.messages import ToolCall
+>>> talk = [Message("user", "fix the build")]
+>>> for number in range(6):
+...     talk.append(Message("assistant", "", tool_calls=(ToolCall(f"c{number}", "bash", "{}"),)))
+...     talk.append(Message("tool", "x" * 100, tool_call_id=f"c{number}"))
+>>> compaction = compact_messages(talk, max_chars=600, locale="en")
+>>> compaction.messages[1].text, compaction.calls_folded, compaction.chars_before > 600 > compaction.chars_after
+('[3 tool calls executed, latest results below]', 3, True)
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Container, Sequence
+from itertools import accumulate
+from typing import Any, Literal
+
+from gatekeeper_core.context.history.ledger import Ledger
+from gatekeeper_core.context.history.rounds import (
+    Counts,
+    FoldingConfig,
+    Round,
+    counts_in,
+    our_pointers,
+    read_rounds,
+    summary_of,
+    without_body,
+)
+from gatekeeper_core.context.history.shrink import Compaction, Shrinking, Strategy, compress
+from gatekeeper_core.context.history.summarizer import MAX_MODEL_INPUT_TOKENS, PlainSummarizer, Summarizer
+from gatekeeper_core.context.tool_results.context import ResultCompressor, ToolResults, memory_of
+from gatekeeper_core.errors import check_number
+from gatekeeper_core.messages import Message, is_summary
+from gatekeeper_core.text import Locale
+from gatekeeper_core.token_estimate import budget_within
+from gatekeeper_core.tokens import TokenCounter, check_tokens, checked_counter
+
+__all__ = ["compact_in_place", "compact_messages"]
+
+_FLOORS = (800, 200)
+"""Characters and tokens that a result is never cut below. Source: ours; a screen of ten lines."""
+
+
+def compact_messages(
+    messages: Sequence[Message],
+    *,
+    max_chars: int = 80_000,
+    max_tokens: int = 20_000,
+    keep_recent_rounds: int = 3,
+    low_water: float = 0.6,
+    summarizer: Summarizer | PlainSummarizer | None = None,
+    max_model_input_tokens: int = MAX_MODEL_INPUT_TOKENS,
+    compress_result: ResultCompressor | None = None,
+    working_memory: Container[str] | None = None,
+    token_counter: TokenCounter | None = None,
+    locale: Locale | None = None,
+    role: Literal["user", "system"] = "user",
+) -> Compaction:
+    """Return a conversation within both limits, its oldest rounds of tool use folded into one summary message.
+
+    * ``max_chars``, ``max_tokens``: the limits, at least 1; of an estimate the margin is kept free. Source:
+      specification 002-18. In Chinese, ``max_tokens`` is reached long before ``max_chars``.
+    * ``keep_recent_rounds``, ``low_water``, ``compress_result``, ``working_memory``: as in ``RunConfig``; the low-water
+      mark is a share of both limits. What ``compress_result`` raises passes.
+    * ``locale``, ``role``, ``summarizer``, ``max_model_input_tokens``: as in ``FoldingConfig``.
+    * ``token_counter``: counts a text; None: ``TokenEstimator()``.
+
+    Raises:
+        ConfigError: a number is out of range, or a word is unknown.
+        TypeError: an argument has the wrong type.
+
+    Source: specification 002-14 to 002-34.
+    """
+    check_tokens("max_chars", max_chars, at_least=1)
+    check_tokens("max_tokens", max_tokens, at_least=1)
+    check_tokens("keep_recent_rounds", keep_recent_rounds)
+    check_number("low_water", low_water, low=0, high=1)
+    if compress_result is not None and not callable(compress_result):
+        raise TypeError(f"compress_result must be callable, got {type(compress_result).__name__}")
+    config = FoldingConfig(
+        locale=locale,
+        role=role,
+        summarizer=summarizer,
+        max_model_input_tokens=max_model_input_tokens,
+        working_memory=memory_of(compress_result) if working_memory is None else working_memory,
+    )
+    count = checked_counter(token_counter)
+    ledger = Ledger(messages, token_counter=count, max_tokens=budget_within(count, max_tokens), max_chars=max_chars)
+    return _compacted(Shrinking(messages, ledger, config), compress_result, keep_recent_rounds, low_water)
+
+
+def compact_in_place(messages: list[Message], **arguments: Any) -> Compaction:
+    """Compact a list where it is, and return what was done; arguments and errors as for :func:`compact_messages`.
+
+    Source: specification 002-23.
+
+    >>> compact_in_place([Message("user", "hello")]).strategy
+    'none'
+    """
+    if not isinstance(messages, list):
+        raise TypeError(f"messages must be a list, got {type(messages).__name__}")
+    compaction = compact_messages(messages, **arguments)
+    messages[:] = compaction.messages
+    return compaction
+
+
+def _compacted(
+    shrinking: Shrinking, compress_result: ResultCompressor | None, keep_recent_rounds: int, low_water: float
+) -> Compaction:
+    """Compress, fold and cut, each until the low-water mark is reached; within the limits do nothing.
+
+    System messages, every user message, answers to the user, the newest rounds and calls without a result stay. So a
+    loop that goes on with the result is compacted again only when it has grown over a limit once more.
+    """
+    ledger = shrinking.ledger
+    if not ledger.is_over():
+        return shrinking.compaction("none")
+    answered = [one for one in read_rounds(ledger.messages) if one.answered]
+    if compress_result:
+        asked = (one.text for one in reversed(ledger.messages) if one.role == "user" and not is_summary(one))
+        results = ToolResults(ledger.messages, compress_result, query=next(asked, ""))
+        ages = {at: age for age, one in enumerate(reversed(answered)) for at in one.positions[1:]}
+        for place in range(len(ledger.messages)):
+            if not ledger.is_over(low_water):
+                break
+            shrinking.shortened += compress(ledger, results, [place], age_rounds=ages.get(place, 0))
+    rounds: Sequence[Round] = answered[: max(0, len(answered) - keep_recent_rounds)]
+    rounds = _to_fold(rounds, ledger, shrinking.config, low_water) if rounds and ledger.is_over(low_water) else ()
+    if rounds:
+        shrinking.fold(rounds)
+    if shrinking.ledger.is_over():
+        places = [place for place, message in enumerate(shrinking.ledger.messages) if message.role == "tool"]
+        shrinking.cut(places, share=low_water, floors=_FLOORS)
+    if shrinking.ledger.is_over() and rounds:
+        shrinking.trim()
+    strategy: Strategy = "truncate" if shrinking.shortened else "summary" if rounds else "none"
+    return shrinking.compaction(strategy)
+
+
+def _to_fold(rounds: Sequence[Round], ledger: Ledger, config: FoldingConfig, share: float) -> Sequence[Round]:
+    """Return the fewest of the oldest rounds that reach a share of the limits, or all, or none where none saves."""
+    messages = ledger.messages
+    earlier = [without_body(message) for message in messages if is_summary(message)]
+    folded = (messages[at] for one in rounds for at in one.all_positions)
+    written = summary_of(
+        counts_in(earlier).plus(Counts(len(rounds), sum(one.calls for one in rounds))),
+        config.locale_for(messages),
+        pointers=our_pointers([*earlier, *folded], config.working_memory),
+    )
+    needed = 0
+    saves = False
+    for measure in ledger.measures:
+        costs = measure.cost(written) - sum(map(measure.cost, earlier))
+        saved = list(accumulate(measure.cost_of(one.all_positions) for one in rounds))
+        saves = saves or saved[-1] > costs
+        needed = max(needed, bisect_left(saved, measure.excess(share) + costs) + 1)
+    return rounds[:needed] if saves else ()

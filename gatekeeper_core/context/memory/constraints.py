@@ -1,0 +1,108 @@
+"""The constraints of threads in a store."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from gatekeeper_core.context.memory.records import NewRecord, load_record, update_record
+from gatekeeper_core.errors import CorruptionError
+from gatekeeper_core.selection.constraints import CONSTRAINT_TOKENS, with_constraint
+from gatekeeper_core.tokens import check_tokens, checked_counter
+
+if TYPE_CHECKING:
+    from gatekeeper_core.context.memory.thread import Thread
+    from gatekeeper_core.storage.base import DerivedRecord, RecordStore
+    from gatekeeper_core.tokens import TokenCounter
+
+__all__ = ["ThreadConstraints"]
+
+_KIND = "constraints"
+_DAMAGED = "the constraints of the thread are damaged: clear() them, and set them again"
+
+
+class ThreadConstraints:
+    """The constraints of the threads of a store. Two workers that set different ones both succeed.
+
+    Each method raises ``StorageError`` if the store fails or other workers keep changing the record, and all but
+    :meth:`clear` raise ``CorruptionError`` if the record is damaged.
+
+    Args:
+        store: keeps them.
+        max_tokens: cap of the rendered zone of a thread, >= 1.
+        token_counter: counts a text; None: ``TokenEstimator()``.
+
+    >>> from gatekeeper_core.context.memory.thread import Thread
+    >>> from gatekeeper_core.storage.sqlite import InMemoryStore
+    >>> constraints = ThreadConstraints(InMemoryStore())
+    >>> constraints.set(Thread("t1"), "language", "Chinese")
+    >>> constraints.of(Thread("t1")), constraints.of(Thread("t2"))
+    ({'language': 'Chinese'}, {})
+    """
+
+    __slots__ = ("_count", "_max_tokens", "_store")
+
+    def __init__(
+        self,
+        store: RecordStore,
+        *,
+        max_tokens: int = CONSTRAINT_TOKENS,
+        token_counter: TokenCounter | None = None,
+    ) -> None:
+        check_tokens("max_tokens", max_tokens, at_least=1)
+        self._store = store
+        self._max_tokens = max_tokens
+        self._count = checked_counter(token_counter)
+
+    def of(self, thread: Thread) -> dict[str, str]:
+        """Return the constraints of a thread, in the order in which they were first set."""
+        return _values(load_record(self._store, thread, _KIND))
+
+    def set(self, thread: Thread, key: str, value: str) -> None:
+        """Set one constraint; the same key again replaces its value and keeps its place.
+
+        Raises:
+            TypeError: the key or the value is no text.
+            ConfigError: the key is empty.
+            ConstraintLimitError: the zone would outgrow its cap; it stays as it was.
+        """
+
+        def change(record: DerivedRecord | None) -> NewRecord:
+            before, cap = _values(record), self._max_tokens
+            after = with_constraint(before, key, value, max_tokens=cap, count=self._count)
+            return NewRecord(_written(after), thread.last_seq)
+
+        update_record(self._store, thread, _KIND, change)
+
+    def remove(self, thread: Thread, key: str) -> bool:
+        """Remove one constraint and return whether it was there."""
+        was_there = False
+
+        def change(record: DerivedRecord | None) -> NewRecord | None:
+            nonlocal was_there
+            values = _values(record)
+            was_there = values.pop(key, None) is not None
+            return NewRecord(_written(values), thread.last_seq) if was_there else None
+
+        update_record(self._store, thread, _KIND, change)
+        return was_there
+
+    def clear(self, thread: Thread) -> None:
+        """Remove all constraints, also those that cannot be read any more."""
+        update_record(self._store, thread, _KIND, lambda record: NewRecord("{}", thread.last_seq) if record else None)
+
+
+def _written(values: dict[str, str]) -> str:
+    # Not escaped: two escaped surrogates side by side would be read back as one character.
+    return json.dumps(values, ensure_ascii=False)
+
+
+def _values(record: DerivedRecord | None) -> dict[str, str]:
+    """Return the constraints of a record."""
+    try:
+        values = json.loads(record.body) if record else {}
+    except ValueError as error:
+        raise CorruptionError(_DAMAGED) from error
+    if not isinstance(values, dict) or not all(isinstance(value, str) for value in values.values()):
+        raise CorruptionError(_DAMAGED)
+    return values

@@ -1,0 +1,415 @@
+"""The running summary of a conversation: topics, decisions, preferences and details from before the window.
+
+::
+
+    messages: [ covered by the summary ][ not yet covered ][ open turn ]
+              ╰──── 0 .. upto_seq ────╯ ╰─ 10 messages or 3,000 tokens: read once, merged, bounded ─╯
+
+Without a model the summary is made of sentences as they were said. A model may write a better one, which is checked; it
+runs where the caller wants (:meth:`ThreadSummary.run_model`), never within an update. A store or a model that fails
+raises nothing: the result of the update tells.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import partial
+from threading import TIMEOUT_MAX, Lock
+from typing import Any, Literal, NamedTuple, get_args
+from weakref import WeakValueDictionary
+
+from gatekeeper_core.context.history.summarizer import (
+    MAX_MODEL_INPUT_TOKENS,
+    PlainSummarizer,
+    Summarizer,
+    check_summarizer,
+)
+from gatekeeper_core.context.memory.records import WRITE_ATTEMPTS
+from gatekeeper_core.context.memory.summary_merge import fit_summary, merged
+from gatekeeper_core.context.memory.summary_model import write_draft
+from gatekeeper_core.context.memory.summary_record import Summary
+from gatekeeper_core.context.memory.summary_sentences import CONTEXT_TURNS, read_turns, said_text
+from gatekeeper_core.context.memory.thread import Thread
+from gatekeeper_core.errors import ConfigError, ConflictError, CorruptionError, StorageError, check_range
+from gatekeeper_core.events import SUMMARY, SUMMARY_MODEL, Event
+from gatekeeper_core.messages import conversation_locale, group_turns, is_answered, turn_role
+from gatekeeper_core.observation import stage
+from gatekeeper_core.storage.base import RecordStore
+from gatekeeper_core.text import Locale
+from gatekeeper_core.token_estimate import budget_within
+from gatekeeper_core.tokens import TokenCounter, check_tokens, checked_counter, count_messages
+
+__all__ = ["SummaryConfig", "SummaryStatus", "SummaryUpdate", "ThreadSummary"]
+
+SummaryStatus = Literal["none", "current", "updated", "rebuilt", "busy", "unsaved", "failed"]
+
+_KIND = "summary"
+_MAX_MESSAGES = 1000  # of one update, in whole turns and at least one; one to three seconds. Source: ours
+_TURNS_AT_ONCE = 50  # merged at a time, so that a long conversation needs no more memory than a short one
+_MAX_CHECKPOINTS = 16
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SummaryConfig:
+    """Settings for when a summary is updated and how long it may be.
+
+    Attributes:
+        message_threshold: messages not yet covered from which on it is due, >= 1. Source: specification 004-29.
+        token_compaction_threshold: their tokens from which on it is due, >= 1. Source: specification 004-29.
+        enable_token_based_compaction: whether tokens make it due at all. Source: specification 004-46.
+        max_summary_tokens: what the text may cost, >= 1. Source: the smaller of the specification's share of 4,800 and
+            1,000, which is ours.
+        max_model_input_tokens: what a summarizer is given to read at once, >= 1: the newest messages that fit. Source:
+            ours; eight times what makes an update due.
+        locale: language of the headings, ``zh`` or ``en``; None: that of the thread, by its first user message.
+    """
+
+    message_threshold: int = 10
+    token_compaction_threshold: int = 3000
+    enable_token_based_compaction: bool = True
+    max_summary_tokens: int = 1000
+    max_model_input_tokens: int = MAX_MODEL_INPUT_TOKENS
+    locale: Locale | None = None
+
+    def __post_init__(self) -> None:
+        names = ("message_threshold", "token_compaction_threshold", "max_summary_tokens", "max_model_input_tokens")
+        check_range(self, *names, low=1, whole=True)
+        if not isinstance(self.enable_token_based_compaction, bool):
+            got = type(self.enable_token_based_compaction).__name__
+            raise TypeError(f"SummaryConfig.enable_token_based_compaction must be a bool, got {got}")
+        if self.locale is not None and self.locale not in get_args(Locale):
+            raise ConfigError(f'SummaryConfig.locale must be "zh", "en" or None, got {self.locale!r}')
+
+
+class SummaryUpdate(NamedTuple):
+    """The result of an update.
+
+    Attributes:
+        summary: the summary that holds for the conversation now, None where there is none.
+        status: ``none`` (there is none yet, and none is due), ``current`` (nothing was due), ``updated``, ``rebuilt``
+            (the stored one was damaged, or of messages that are no longer there), ``busy`` (another caller is at it for
+            longer than could be waited), ``unsaved`` (made, and the store did not take it),
+            ``failed`` (the store, or the model).
+        reason: one word or the type of an error: ``damaged``, ``changed``, ``conflict``, ``empty``, ``not_text``,
+            ``too_long``, ``unsupported``, ``error: <type>``; "" where there is none.
+        unsupported: what a model's text held that nobody had said.
+    """
+
+    summary: Summary | None
+    status: SummaryStatus
+    reason: str = ""
+    unsupported: tuple[str, ...] = ()
+
+    @property
+    def has_failed(self) -> bool:
+        """True if the store or the model failed."""
+        return self.status in ("failed", "unsaved")
+
+    def facts(self) -> dict[str, Any]:
+        """Return flat JSON-ready facts for logs and events: counts and fixed words, never text."""
+        return {
+            "status": self.status,
+            "reason": self.reason,
+            "covered_messages": self.summary.covered_messages if self.summary else 0,
+            "tokens": self.summary.tokens if self.summary else 0,
+        }
+
+
+class _Stored(NamedTuple):
+    """The stored summary of a thread, if it holds, and the version of the record; else what is wrong with it."""
+
+    summary: Summary | None
+    version: int = 0
+    flaw: str = ""
+    failed: bool = False
+
+
+class ThreadSummary:
+    """Keeps the summaries of conversations in a store, and brings them up to date.
+
+    Safe to use from several threads; a conversation has one update at a time, and other callers wait for it as long as
+    they say, then get what is stored. Several processes may share the store.
+
+    Args:
+        store: keeps the records.
+        config: the settings.
+        token_counter: counts a text; None: ``TokenEstimator()``.
+        summarizer: writes a better summary, see :meth:`run_model`; None: sentences alone.
+
+    Raises:
+        TypeError: an argument has the wrong type.
+
+    >>> from gatekeeper_core.messages import Message
+    >>> from gatekeeper_core.storage.sqlite import InMemoryStore
+    >>> said = [("user", "Which cache do we take?"), ("assistant", "Redis or Memcached."),
+    ...         ("user", "Let's go with Redis."), ("assistant", "Good.")]
+    >>> thread = Thread("t1", [Message(*one) for one in said])
+    >>> summaries = ThreadSummary(InMemoryStore(), config=SummaryConfig(message_threshold=4, locale="en"))
+    >>> print(summaries.update_if_needed(thread).summary.text)
+    Main topics:
+    - Which cache do we take?
+    Important decisions:
+    - Let's go with Redis.
+    """
+
+    def __init__(
+        self,
+        store: RecordStore,
+        *,
+        config: SummaryConfig | None = None,
+        token_counter: TokenCounter | None = None,
+        summarizer: Summarizer | PlainSummarizer | None = None,
+    ) -> None:
+        if not isinstance(config, SummaryConfig | None):
+            raise TypeError(f"config must be a SummaryConfig, got {type(config).__name__}")
+        check_summarizer(summarizer)
+        self._store = store
+        self._config = config or SummaryConfig()
+        self._counter = checked_counter(token_counter)
+        self._summarizer = summarizer
+        self._lock = Lock()
+        self._running: WeakValueDictionary[tuple[str, str, str, int], Lock] = WeakValueDictionary()
+
+    @property
+    def config(self) -> SummaryConfig:
+        """The settings."""
+        return self._config
+
+    def get(self, thread: Thread) -> Summary | None:
+        """Return the stored summary, None where there is none, the store fails or what was read has changed."""
+        return self._load(thread).summary
+
+    def due(self, thread: Thread, *, before_seq: int | None = None) -> bool:
+        """Return whether enough was said since the last update; see :meth:`update_if_needed`."""
+        stored = self._load(thread)
+        return not stored.failed and self._is_due(thread, stored.summary, _finished_stop(thread, before_seq))
+
+    def update_if_needed(
+        self, thread: Thread, *, before_seq: int | None = None, wait_seconds: float = 0.0
+    ) -> SummaryUpdate:
+        """Bring the summary up to date where enough was said since the last time.
+
+        Counted are the messages of finished turns that are not covered: from ``message_threshold`` messages or
+        ``token_compaction_threshold`` tokens on it is due, and covers them. The open turn, to whose question the
+        answer is still to come, is never covered, nor is a turn in part. Model-free and inline.
+
+        Args:
+            thread: the conversation.
+            before_seq: messages from here on stay uncovered, for the window shows them; None: none.
+            wait_seconds: how long to wait for another caller that is at this conversation, then to find what that one
+                has stored; 0 and less do not wait.
+
+        Raises:
+            TypeError: an argument has the wrong type.
+            ConfigError: ``before_seq`` is negative.
+        """
+        return self._update(thread, before_seq, wait_seconds, whenever=False)
+
+    def update(self, thread: Thread, *, before_seq: int | None = None, wait_seconds: float = 0.0) -> SummaryUpdate:
+        """Bring the summary up to date wherever there is something new; else as :meth:`update_if_needed`."""
+        return self._update(thread, before_seq, wait_seconds, whenever=True)
+
+    def model_due(self, thread: Thread) -> bool:
+        """Return whether there is a summarizer, and something in the summary that it does not know of."""
+        summary = self._load(thread).summary if self._summarizer else None
+        return summary is not None and summary.model_upto_seq < summary.upto_seq
+
+    def run_model(self, thread: Thread) -> SummaryUpdate:
+        """Let the summarizer write the summary of what is covered, check it and store it: as long as it takes.
+
+        Meant for a thread of the caller's own. The sentences stay beside its text, and stay in its place where it
+        raises, gives nothing or too much, or holds a name or number that nobody said. What is covered does not change,
+        and may grow meanwhile.
+        """
+        _check_thread(thread)
+        return self._alone(SUMMARY_MODEL, thread, partial(self._by_model, thread))
+
+    # --- One update ---------------------------------------------------------------------------------------------------
+
+    def _update(self, thread: Thread, before_seq: int | None, wait_seconds: float, *, whenever: bool) -> SummaryUpdate:
+        _check_thread(thread)
+        work = partial(self._by_sentences, thread, _finished_stop(thread, before_seq), whenever)
+        return self._alone(SUMMARY, thread, work, wait_seconds=wait_seconds)
+
+    def _alone(
+        self, event: Event, thread: Thread, work: Callable[[], SummaryUpdate], *, wait_seconds: float = 0.0
+    ) -> SummaryUpdate:
+        """Return the result of a stage that one caller at a time works at for a conversation, or that it is busy."""
+        with self._lock:  # by process: an update that was under way at a fork never ends in the child
+            running = self._running.setdefault((thread.tenant, thread.id, event.key, os.getpid()), Lock())
+        with stage(event, thread=thread.id) as seen:
+            if running.acquire(timeout=min(max(0.0, wait_seconds), TIMEOUT_MAX)):
+                try:
+                    update = work()
+                finally:
+                    running.release()
+            else:
+                update = SummaryUpdate(self.get(thread), "busy")
+            seen.tell(update.facts, level="WARNING" if update.has_failed else None)
+        return update
+
+    def _by_sentences(self, thread: Thread, stop: int, whenever: bool) -> SummaryUpdate:
+        made: Summary | None = None
+        version = -1
+        for _ in range(WRITE_ATTEMPTS):
+            stored = self._load(thread)
+            if stored.failed:
+                return SummaryUpdate(made, "unsaved" if made else "failed", stored.flaw)
+            if stored.version == version:  # nobody was faster: the store says so all the same
+                break
+            old, version = stored.summary, stored.version
+            covered = old.upto_seq + 1 if old else 0
+            if not (stop > covered if whenever else self._is_due(thread, old, stop)):
+                return SummaryUpdate(old, "current" if old else "none", stored.flaw)
+            made = self._extended(thread, old, stop)
+            with suppress(ConflictError):
+                return self._save(thread, made, stored, unsaved=made)
+        return SummaryUpdate(made, "unsaved", "conflict")
+
+    def _is_due(self, thread: Thread, summary: Summary | None, stop: int) -> bool:
+        start = summary.upto_seq + 1 if summary else 0
+        new = [message for message in thread.messages[start:stop] if message.role != "system"]
+        if len(new) >= self._config.message_threshold:
+            return True
+        if not new or not self._config.enable_token_based_compaction:
+            return False
+        return count_messages(new, token_counter=self._counter) >= self._config.token_compaction_threshold
+
+    def _extended(self, thread: Thread, old: Summary | None, stop: int) -> Summary:
+        """Return the summary with everything up to a position; what it covers already is not read again."""
+        made = old or Summary(locale=self._config.locale or conversation_locale(thread.messages))
+        from_seq = made.upto_seq + 1
+        turns = group_turns(thread.messages[:stop])
+        first = next(at for at, turn in enumerate(turns) if turn.stop > from_seq)
+        limit = max(turns[first].stop, from_seq + _MAX_MESSAGES)
+        turns = tuple(turn for turn in turns if turn.stop <= limit)
+        stop = turns[-1].stop
+        for at in range(first, len(turns), _TURNS_AT_ONCE):
+            new = turns[max(0, at - CONTEXT_TURNS) : at + _TURNS_AT_ONCE]
+            items = read_turns(new, from_seq=max(from_seq, turns[at].start))
+            said = filter(None, map(said_text, thread.messages[made.upto_seq + 1 : new[-1].stop]))
+            made = replace(
+                made,
+                items=merged(made.items, items),
+                upto_seq=new[-1].stop - 1,
+                covered_tokens=made.covered_tokens + sum(map(self._counter, said)),
+            )
+            made = fit_summary(made, self._config.max_summary_tokens, token_counter=self._counter)
+        return replace(
+            made,
+            covered_messages=sum(message.role != "system" for message in thread.messages[:stop]),
+            checkpoints=(*made.checkpoints, (stop - 1, thread.digests([stop - 1])[stop - 1]))[-_MAX_CHECKPOINTS:],
+        )
+
+    # --- The model ----------------------------------------------------------------------------------------------------
+
+    def _by_model(self, thread: Thread) -> SummaryUpdate:
+        read = self._load(thread).summary
+        if self._summarizer is None or read is None or read.model_upto_seq >= read.upto_seq:
+            return SummaryUpdate(read, "current" if read else "none")
+        draft = write_draft(
+            self._summarizer,
+            thread.messages,
+            read,
+            max_tokens=budget_within(self._counter, self._config.max_summary_tokens),
+            max_input_tokens=self._config.max_model_input_tokens,
+            counter=self._counter,
+        )
+        if draft.failure:
+            return SummaryUpdate(read, "failed", draft.failure, draft.unsupported)
+
+        for _ in range(WRITE_ATTEMPTS):
+            # The newest summary may cover more by now; it takes the text if it begins with what the model read.
+            stored = self._load(thread, since=read.checkpoints[-1])
+            newest = stored.summary
+            if newest is None or newest.model_upto_seq > read.upto_seq:
+                return SummaryUpdate(newest or read, "unsaved", stored.flaw or "changed")
+            made = replace(newest, model_text=draft.text, model_upto_seq=read.upto_seq)
+            made = fit_summary(made, self._config.max_summary_tokens, token_counter=self._counter)
+            with suppress(ConflictError):
+                return self._save(thread, made, stored, unsaved=read)
+        return SummaryUpdate(read, "unsaved", "conflict")
+
+    # --- The store ----------------------------------------------------------------------------------------------------
+
+    def _load(self, thread: Thread, *, since: tuple[int, str] | None = None) -> _Stored:
+        """Return what is stored and holds for a conversation; its version also where it does not hold.
+
+        Args:
+            thread: the conversation.
+            since: a checkpoint of this conversation; a summary that was made beyond it holds as well.
+        """
+        _check_thread(thread)
+        try:
+            record: Any = self._store.load_record(thread.tenant, thread.id, _KIND)
+            if record is None:
+                return _Stored(None)
+            body, upto_seq, version = record
+            if not isinstance(body, str) or type(upto_seq) is not int or type(version) is not int:
+                raise StorageError("the store gave something else than a record")
+        except Exception as error:  # noqa: BLE001 - the caller's own store: it may raise anything, and a chat goes on
+            return _Stored(None, flaw=f"error: {type(error).__name__}", failed=True)
+        try:
+            summary = Summary.from_json(body, version=version)
+        except CorruptionError:
+            return _Stored(None, version, "damaged")
+        # In the language and with the tokens of the settings of now.
+        summary = replace(summary, locale=self._config.locale or summary.locale)
+        summary = replace(summary, tokens=self._counter(summary.text) if summary.text else 0)
+        if not (summary.checkpoints and summary.upto_seq == upto_seq == summary.checkpoints[-1][0]):
+            return _Stored(None, version, "damaged")
+        if not (self._holds(summary, thread) or since in summary.checkpoints):
+            return _Stored(None, version, "changed")
+        if summary.tokens <= budget_within(self._counter, self._config.max_summary_tokens):
+            return _Stored(summary, version)
+        return _Stored(fit_summary(summary, self._config.max_summary_tokens, token_counter=self._counter), version)
+
+    def _holds(self, summary: Summary, thread: Thread) -> bool:
+        """Return whether a conversation begins with what a summary was made of, and says each of its sentences."""
+        if not -1 < summary.upto_seq <= thread.last_seq:
+            return False
+        if thread.digests([summary.upto_seq])[summary.upto_seq] != summary.checkpoints[-1][1]:
+            return False
+        return all(item.text in said_text(thread.messages[seq]) for item in summary.items for seq in item.seqs)
+
+    def _save(self, thread: Thread, made: Summary, stored: _Stored, *, unsaved: Summary) -> SummaryUpdate:
+        """Store a summary in the place of another one; ``unsaved`` is what holds if the store fails.
+
+        Raises:
+            ConflictError: another writer was faster.
+        """
+        try:
+            version = self._store.save_record(
+                *(thread.tenant, thread.id, _KIND, made.to_json()),
+                upto_seq=made.upto_seq,
+                expected_version=stored.version,
+            )
+            if type(version) is not int:
+                raise StorageError("the store gave something else than a version")
+        except ConflictError:
+            raise
+        except Exception as error:  # noqa: BLE001 - as for loading
+            return SummaryUpdate(unsaved, "unsaved", f"error: {type(error).__name__}")
+        return SummaryUpdate(replace(made, version=version), "rebuilt" if stored.flaw else "updated", stored.flaw)
+
+
+def _check_thread(thread: object) -> None:
+    if not isinstance(thread, Thread):
+        raise TypeError(f"thread must be a Thread, got {type(thread).__name__}")
+
+
+def _finished_stop(thread: Thread, before_seq: int | None) -> int:
+    """Return the position after the last finished turn that ends before a message; 0 where there is none."""
+    if before_seq is not None:
+        check_tokens("before_seq", before_seq)
+    limit = len(thread.messages) if before_seq is None else before_seq
+    stop = count = len(thread.messages)
+    for start in range(count - 1, -1, -1):
+        if turn_role(thread.messages[start]) == "user":
+            if stop <= limit and (stop < count or is_answered(thread.messages[start:])):
+                return stop
+            stop = start
+    return 0

@@ -1,0 +1,169 @@
+"""A summary by a model: what it reads, and whether its text can be used.
+
+It cannot where it holds numbers, identifiers or names that nobody had said. Names are found by how they are written: in
+English a capital letter inside a sentence, or at its beginning before a verb; in Chinese a surname before a title or a
+verb that people have as subject. A name without these signs passes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from gatekeeper_core.context.history.summarizer import PlainSummarizer, Summarizer, ask, readable
+from gatekeeper_core.context.memory.summary_record import Summary
+from gatekeeper_core.context.memory.summary_sentences import said_text
+from gatekeeper_core.messages import Message
+from gatekeeper_core.selection.anchors import count_terms, extract_anchors, folded, has_whole, stem
+from gatekeeper_core.selection.lexicon import ENGLISH_STOP_WORDS, background_frequencies
+from gatekeeper_core.text import LazyPattern, clean, sentences, word_strings
+from gatekeeper_core.tokens import count_message
+
+__all__ = ["MAX_UNSUPPORTED", "Draft", "unsupported", "write_draft"]
+
+
+class Draft(NamedTuple):
+    """The answer of a model.
+
+    Attributes:
+        text: what it wrote, "" where that cannot be used.
+        failure: why not: ``error: `` and its type, ``not_text``, ``empty``, ``too_long``, ``unsupported``; else "".
+        unsupported: names, numbers and identifiers in what it wrote that nobody had said.
+    """
+
+    text: str
+    failure: str = ""
+    unsupported: tuple[str, ...] = ()
+
+
+def write_draft(
+    summarizer: Summarizer | PlainSummarizer,
+    messages: Sequence[Message],
+    summary: Summary,
+    *,
+    max_tokens: int,
+    max_input_tokens: int,
+    counter: Callable[[str], int],
+) -> Draft:
+    """Return what a model writes of the messages that are covered by a summary and that it does not know of yet.
+
+    Args:
+        summarizer: asks the model.
+        messages: the conversation.
+        summary: how far it is covered, and what the model wrote last.
+        max_tokens: what the text may cost; a longer one is refused, not cut.
+        max_input_tokens: what the model may read at once. Where that is less than all that is new it reads the newest
+            messages, at least one, and the sentences of the summary in the place of the others.
+        counter: counts a text.
+    """
+    spoken = [(message, said_text(message)) for message in messages[summary.model_upto_seq + 1 : summary.upto_seq + 1]]
+    said = [Message(message.role, text, name=message.name) for message, text in spoken if text.strip()]
+    start, left = len(said), max_input_tokens
+    while start > 0:
+        left -= count_message(said[start - 1], token_counter=counter)
+        if left < 0 and start < len(said):
+            break
+        start -= 1
+    previous = summary.text if start else summary.model_text
+    fitting = readable(said[start:], max_input_tokens, token_counter=counter, locale=summary.locale)
+    text, failure = ask(summarizer, fitting, previous or None, max_tokens)
+    if failure:
+        return Draft("", failure)
+    if counter(text) > max_tokens:
+        return Draft("", "too_long")
+    made_up = unsupported(text, [*(message.text for message in fitting), previous])
+    return Draft("", "unsupported", made_up) if made_up else Draft(text)
+
+
+# --- What nobody had said -------------------------------------------------------------------------------------------
+
+MAX_UNSUPPORTED = 64
+"""Most things that are listed. Source: ours; a text with more is not worth reading."""
+
+_KINDS = frozenset({"number", "identifier", "version", "date", "amount", "code"})
+_MAX_ANCHORS = 4096
+_LINE_MARK = LazyPattern(r"(?:[-*+•>#]+[ \t]+)?(?:[(（]?[0-9]{1,3}[.)、）](?:[ \t]+|(?=[^0-9\s])))?")
+_EMPHASIS = LazyPattern(r"[*_]{2,3}")
+_COMMON = 2e-4  # a word of everyday talk; first names are rarer
+_COMMA = LazyPattern(r"(?<=[0-9]),(?=[0-9]{3})")
+_VERBS = frozenset(
+    """will has had have is was can could would should and or said says chose wants told asked keeps kept made makes
+    wrote runs ran owns took takes leads led""".split()  # noqa: SIM905 - a list of quoted words would be unreadable
+)
+_SURNAMES = (
+    "王李张刘陈杨赵周吴徐孙胡朱郭罗梁宋郑谢韩唐冯董萧曹袁邓许傅沈曾彭吕苏卢蒋蔡"
+    "贾丁魏薛阎余潘杜戴夏钟汪田姜范姚谭廖邹熊陆郝孔崔康毛邱秦侯邵孟雷汤尹黎乔贺赖龚"
+)
+"""Family names that begin few other words. Source: ours."""
+
+_CHINESE_NAME = LazyPattern(
+    rf"([{_SURNAMES}][\u4e00-\u9fff]{{0,2}}?)(?:先生|女士|小姐|老师|经理|总监|工程师|医生|负责|表示|提出|建议|认为|决定|同意|批准|说)"
+)
+
+
+def unsupported(text: str, sources: Iterable[str]) -> tuple[str, ...]:
+    """Return the names, numbers and identifiers of a text that stand in none of its sources, as written, each once.
+
+    Args:
+        text: what a model wrote; of a very long one the first 4,096 anchors are looked at.
+        sources: the texts that it was made from.
+
+    >>> unsupported("They moved the cache to port 6381, says Marta.", ["The cache listens on port 6380."])
+    ('6381', 'Marta')
+    >>> unsupported("缓存在 6380 端口，张伟负责。", ["缓存监听 6380 端口。"])
+    ('张伟',)
+    """
+    terms: set[str] = set()
+    plain = []
+    for source in sources:
+        bare = _COMMA.sub("", source)
+        terms.update(count_terms(bare, limit=_MAX_ANCHORS))
+        plain.append(folded(clean(bare)))
+    said = "\n".join(plain)
+    prose = "\n".join(map(_without_marks, text.splitlines()))
+    chinese = (match[1] for match in _CHINESE_NAME.finditer(folded(clean(prose))))
+    named = (*_anchors(prose), *_english_names(prose), *((name, name) for name in chinese if len(name) > 1))
+    missing = (written for written, term in named if term not in terms and not has_whole(folded(written), said))
+    return tuple(dict.fromkeys(missing))[:MAX_UNSUPPORTED]
+
+
+def _without_marks(line: str) -> str:
+    """Return a line without the marks of lists and emphasis, or nothing of a heading."""
+    if line.lstrip().startswith("#") or line.rstrip(" *_").endswith((":", "：")):
+        return ""
+    mark = _LINE_MARK.match(line.lstrip())
+    plain = line.lstrip()[mark.end() :] if mark else line
+    return _COMMA.sub("", _EMPHASIS.sub("", plain))
+
+
+def _anchors(prose: str) -> Iterator[tuple[str, str]]:
+    common = background_frequencies()
+    for anchor in extract_anchors(prose, limit=_MAX_ANCHORS):
+        if anchor.kind not in _KINDS:
+            continue
+        parts = anchor.term.replace("'", "-").split("-")
+        if anchor.kind == "identifier" and all(
+            part in ENGLISH_STOP_WORDS or (part.isalpha() and stem(part) in common) for part in parts
+        ):
+            continue  # "follow-up", "well-known"
+        yield anchor.text, anchor.term
+
+
+def _english_names(prose: str) -> Iterator[tuple[str, str]]:
+    for start, stop in sentences(prose):
+        words = word_strings(clean(prose[start:stop]))
+        for at, word in enumerate(words):
+            name = word.partition("'")[0].partition("’")[0]
+            low = name.casefold()
+            if len(name) < 2 or not (name.isascii() and name[0].isupper() and name.isalpha()):
+                continue
+            if low not in ENGLISH_STOP_WORDS and (at > 0 or _opens_as_name(words)):
+                yield name, stem(low)
+
+
+def _opens_as_name(words: list[str]) -> bool:
+    """Return whether the first word of a sentence reads like somebody who does something."""
+    if len(words) < 2 or background_frequencies().get(stem(words[0].casefold()), 0.0) > _COMMON:
+        return False
+    second = words[1].casefold()
+    return second in _VERBS or second.endswith("ed")

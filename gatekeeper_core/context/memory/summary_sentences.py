@@ -1,0 +1,325 @@
+"""The sentences of a conversation that belong into its summary, by simple signs in their wording.
+
+* **decisions**: people settle something ("we decided", "let's go with", 决定, 改用); the assistant only where it says
+  that something is settled.
+* **preferences**: the user says what they like, or what is to hold from now on.
+* **details**: numbers, identifiers, versions, dates, amounts and code.
+* **topics**: of the sentences that opened a topic the one that tells most, a question before others.
+* **facts**: other sentences that tell much: who did what, and when.
+
+Only user and assistant messages are read, without thinking; never tool results, system messages or summaries. A
+sentence is taken verbatim or not at all.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import Literal, NamedTuple
+
+from gatekeeper_core.context.memory.summary_record import Section, Speaker, SummaryItem
+from gatekeeper_core.messages import Message, Turn, is_summary
+from gatekeeper_core.selection.anchors import extract_anchors, folded, telling_terms
+from gatekeeper_core.selection.cues import read_cues, without_cues
+from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
+from gatekeeper_core.selection.index import idf_among
+from gatekeeper_core.selection.speakers import speaker_of
+from gatekeeper_core.text import LazyPattern, clean, data_pattern, is_question, sentences, split_thinking
+
+__all__ = [
+    "CONTEXT_TURNS",
+    "Telling",
+    "is_uncommon",
+    "read_telling",
+    "read_turns",
+    "said_text",
+    "says_change",
+    "subject_of",
+]
+
+CONTEXT_TURNS = 8
+"""Turns before the new ones that are read again to know whether a topic goes on. Source: ours."""
+
+_MAX_READ_CHARS = 20_000  # of one message: a longer one is pasted, and its beginning says what it is
+_MIN_CHARS, _MAX_CHARS, _MAX_LONG_CHARS = 2, 240, 400  # of a sentence; the last one for decisions and preferences
+_MAX_OF_MESSAGE: dict[Section, dict[Speaker, int]] = {
+    "details": {"user": 4, "assistant": 2},
+    "facts": {"user": 3, "assistant": 2},
+}
+_DETAIL_THRESHOLD = 1.0
+_MOST_ANCHORS = 4.0  # beyond it a sentence is a list
+
+_DIGIT = LazyPattern("[0-9]")
+_MAY_BE_DETAIL = LazyPattern(r"[0-9０-９A-Z_/`二两三四五六七八九十百]|\w[-.:@+]\w")
+_LIST_MARK = LazyPattern(r"(?:[-*+•>#]+[ \t]+|[(（]?[0-9]{1,3}[.)、）][ \t]*)")
+
+# --- Wordings, on folded text: lower case, simplified Chinese, ' for ’. Source: ours. ---------------------------------
+_SETTLED = data_pattern("summary_patterns.tsv", "SETTLED")
+_CHOSEN = data_pattern("summary_patterns.tsv", "CHOSEN")
+_IDLE = data_pattern("summary_patterns.tsv", "IDLE")
+"""Wordings that settle nothing though they look like it. Source: ours."""
+
+_UNDECIDED = data_pattern("summary_patterns.tsv", "UNDECIDED")
+_STANDING = data_pattern("summary_patterns.tsv", "STANDING")
+_LIKED = data_pattern("summary_patterns.tsv", "LIKED")
+_CHANGED = data_pattern("summary_patterns.tsv", "CHANGED")
+
+
+def said_text(message: Message) -> str:
+    """Return what a message says to people: the text of a user or an assistant, without thinking; of others nothing.
+
+    >>> said_text(Message("assistant", "<think>hm</think>Port 6380.")), said_text(Message("tool", "6380"))
+    ('Port 6380.', '')
+    """
+    if message.role not in ("user", "assistant") or is_summary(message):
+        return ""
+    return split_thinking(message.text)[1] if message.role == "assistant" else message.text
+
+
+def read_turns(turns: Sequence[Turn], *, from_seq: int) -> tuple[SummaryItem, ...]:
+    """Return the sentences of finished turns that could go into the summary, in the order in which they were said.
+
+    Args:
+        turns: the turns to read, oldest first, behind up to ``CONTEXT_TURNS`` that only tell the topic.
+        from_seq: the first message that is new.
+
+    >>> turn = Turn.of("Let's use Redis for the cache.", "Good. It listens on port 6380.")
+    >>> [(item.section, item.text) for item in read_turns([turn], from_seq=0)]
+    [('decisions', "Let's use Redis for the cache."), ('details', 'It listens on port 6380.')]
+    """
+    found: dict[tuple[int, str], SummaryItem] = {}
+    for turn in turns:
+        for seq, message in enumerate(turn.messages, turn.start):
+            if seq >= from_seq and (said := said_text(message)):
+                speaker: Speaker = "user" if message.role == "user" else "assistant"
+                for section, text in _of(said, speaker):
+                    found[seq, text] = SummaryItem(section, text, (seq,), speaker)
+    for opening in _topic_openings(turns, from_seq):
+        held = found.get((opening.seqs[0], opening.text))
+        if held is None or held.section in ("details", "facts"):  # a sentence need not stand there twice
+            found[opening.seqs[0], opening.text] = opening
+    return tuple(sorted(found.values(), key=lambda item: item.seqs))
+
+
+def _topic_openings(turns: Sequence[Turn], from_seq: int) -> Iterator[SummaryItem]:
+    """Yield the sentence that opened each topic that began in the new turns, a return to an earlier one aside."""
+    gatekeeper = ContextGatekeeper(token_counter=len)  # nobody asks what they cost
+    gatekeeper.sync([(_side(turn, "user"), _side(turn, "assistant")) for turn in turns])
+    verdicts = gatekeeper.verdicts
+    for topic, start, stop in gatekeeper.topics:
+        resumed = verdicts[start].resumed_topic
+        if (resumed is None or resumed >= topic) and turns[start].start >= from_seq:
+            for turn in turns[start:stop]:
+                if opening := _opening(turn):
+                    yield opening
+                    break
+
+
+def _side(turn: Turn, role: Literal["user", "assistant"]) -> str:
+    return "\n".join(said_text(message)[:_MAX_READ_CHARS] for message in turn.messages if message.role == role)
+
+
+def _opening(turn: Turn) -> SummaryItem | None:
+    """Return the user's sentence that tells most, a question counting double; None where nothing tells anything."""
+    best: tuple[float, SummaryItem] | None = None
+    for seq, message in enumerate(turn.messages, turn.start):
+        if message.role != "user":
+            continue
+        for text in _sentences(said_text(message)):
+            if len(text) > _MAX_CHARS or not (telling := read_telling(without_cues(text))).names_something:
+                continue
+            told = telling.told * (2 if is_question(text) else 1)
+            if best is None or told > best[0]:
+                best = told, SummaryItem("topics", text, (seq,), "user")
+    return best[1] if best else None
+
+
+def _of(said: str, speaker: Speaker) -> Iterator[tuple[Section, str]]:
+    """Yield the sentences of one message that are taken, in order: of details and facts only the weightiest few."""
+    read = [(text, *_section_of(text, speaker)) for text in _sentences(said)]
+    taken: set[int] = set()
+    for limited, most in _MAX_OF_MESSAGE.items():
+        places = [at for at, (_, section, _) in enumerate(read) if section == limited]
+        taken.update(sorted(places, key=lambda at: -read[at][2])[: most[speaker]])
+    for at, (text, section, _) in enumerate(read):
+        if section and (at in taken or section not in _MAX_OF_MESSAGE):
+            yield section, text
+
+
+def _sentences(said: str) -> Iterator[str]:
+    """Yield the sentences of a text, list marks aside; code blocks and a sentence that is cut off are none."""
+    read = said[:_MAX_READ_CHARS]
+    for start, stop in sentences(read):
+        if stop - start > _MAX_LONG_CHARS or (stop == len(read) < len(said)):
+            continue
+        text = read[start:stop]
+        mark = _LIST_MARK.match(text)
+        text = text[mark.end() :].strip() if mark else text
+        if len(text) >= _MIN_CHARS and "```" not in text and "~~~" not in text:
+            yield text
+
+
+def _section_of(text: str, speaker: Speaker) -> tuple[Section | None, float]:
+    """Return what a sentence could go into the summary as, and what it weighs beside others of its message."""
+    low = _IDLE.sub(" ", _folded(text))
+    asks = is_question(text)
+    section: Section | None = None
+    if speaker == "user" and (_STANDING.search(low) or (not asks and _LIKED.search(low))):
+        section = "preferences"
+    elif not asks and (_SETTLED.search(low) or (speaker == "user" and _CHOSEN.search(low))):
+        section = None if _UNDECIDED.search(low) else "decisions"
+    if section:  # beside the wording stands what it is about: "let's do it" says nothing by itself
+        subject = _subject(low, section)
+        if _DIGIT.search(low) or (any(map(is_uncommon, subject)) if section == "decisions" else subject):
+            return section, 0.0
+    if asks or len(text) > _MAX_CHARS:
+        return None, 0.0
+    weight = detail_weight(text)
+    if weight >= _DETAIL_THRESHOLD and not (speaker == "user" and read_cues(text).request):
+        return "details", weight  # what is asked for is none
+    telling = read_telling(text)
+    return ("facts", telling.told) if telling.is_fact else (None, 0.0)
+
+
+def says_change(text: str) -> bool:
+    """Return whether a sentence says that something is now otherwise.
+
+    >>> says_change("缓存改用 Memcached。"), says_change("We use Redis.")
+    (True, False)
+    """
+    return _CHANGED.search(_folded(text)) is not None
+
+
+@lru_cache(maxsize=512)  # as the weights: of the same sentences at each update
+def subject_of(item: SummaryItem) -> frozenset[str]:
+    """Return the terms of what a sentence is about: its telling ones, the wordings that made it an item aside.
+
+    >>> sorted(subject_of(SummaryItem("decisions", "We decided to use Redis for the cache.", (0,), "user")))
+    ['cach', 'redis']
+    """
+    if item.section == "topics":
+        return frozenset(telling_terms(without_cues(item.text)))
+    return _subject(_folded(item.text), item.section)
+
+
+def _subject(low: str, section: Section) -> frozenset[str]:
+    signs = (_CHANGED,) if section in ("details", "facts") else (_SETTLED, _CHOSEN, _STANDING, _LIKED, _CHANGED)
+    for sign in signs:
+        low = sign.sub(" ", low)
+    return frozenset(telling_terms(low)) - {"us", "go", "good", "great", "pleas"}
+
+
+def detail_weight(text: str) -> float:
+    """Return how many technical details a sentence holds, at most 4: each anchor counts once, a small number a quarter.
+
+    >>> detail_weight("Redis 7.2 listens on port 6380."), detail_weight("Room 5 is free."), detail_weight("好的。")
+    (2.0, 0.25, 0.0)
+    """
+    if not _MAY_BE_DETAIL.search(text):
+        return 0.0
+    weight = 0.0
+    for anchor in extract_anchors(text):
+        if anchor.kind == "number":
+            weight += 1.0 if len(anchor.term) > 2 else 0.25
+        elif anchor.kind == "identifier":  # "well-known" and "don't" are words
+            is_word = anchor.term.replace("-", "").replace("'", "").isalpha() and anchor.text.islower()
+            weight += 0.0 if is_word else 1.0
+        elif anchor.kind in ("version", "date", "amount", "code"):
+            weight += 1.0
+    return min(_MOST_ANCHORS, weight)
+
+
+def _folded(text: str) -> str:
+    return folded(clean(text)).replace("’", "'")
+
+
+# --- How much a sentence tells ----------------------------------------------------------------------------------------
+
+# told = (sum over the telling terms of their idf against everyday talk) * first person * names * time
+#
+# Greetings, thanks and small talk are taken out first, and so is the name in front of a message. What is rare in
+# everyday talk is what somebody may ask for later. No figure depends on the conversation: a summary that was made step
+# by step weighs as one made at once.
+
+FIRST_PERSON, NAMES, TIME = 1.4, 1.4, 1.3
+"""Factors of a sentence in the first person, with a name, with a time. Source: ours, by ``benchmarks.summaries``."""
+
+UNCOMMON_IDF = 3.0
+"""From here on a term is rarer than the thousand commonest words of everyday talk. Source: ours."""
+
+_PAIR_SHARE = 0.6  # of a pair of characters: every character begins one, also where no word does
+_LEAST_TERMS = 3
+
+_COURTESY = data_pattern("summary_patterns.tsv", "COURTESY")
+_FIRST_PERSON = LazyPattern(r"\b(?:i|we|my|our)\b|[我咱俺]")
+_TIME = data_pattern("summary_patterns.tsv", "TIME")
+_NAME = LazyPattern(r"(?<=[a-z0-9,;:)] )[A-Z]\w|[《「『“·]|(?<=[\u4e00-\u9fff])[A-Za-z]{2}")
+
+
+class Telling(NamedTuple):
+    """The information in a sentence.
+
+    Attributes:
+        weights: its telling terms with their idf against everyday talk; of a pair of characters a part of it.
+        factor: product of the factors that apply, 1 and more.
+        courteous: whether a greeting, thanks or small talk was taken out.
+        signs: which of first person and time it has, 0 to 2.
+    """
+
+    weights: dict[str, float]
+    factor: float
+    courteous: bool
+    signs: int
+
+    @property
+    def told(self) -> float:
+        """The score: the sum of the weights times the factor."""
+        return round(math.fsum(self.weights.values()) * self.factor, 6)
+
+    @property
+    def is_fact(self) -> bool:
+        """True if it carries a fact: three informative terms; first person and time count as one each."""
+        return len(self.weights) > 1 and len(self.weights) + self.signs >= _LEAST_TERMS and self.names_something
+
+    @property
+    def names_something(self) -> bool:
+        """True if it has a term that is uncommon in everyday talk; next to a greeting, two."""
+        return sum(map(is_uncommon, self.weights)) > self.courteous
+
+
+@lru_cache(maxsize=512)  # the sentences of a summary are weighed again at each update
+def read_telling(text: str) -> Telling:
+    """Return what a sentence tells.
+
+    >>> read_telling("Anna: Hey Ben, good to see you!").is_fact, read_telling("I went to Oslo yesterday.").is_fact
+    (False, True)
+    >>> read_telling("你好，好久不见！").told, read_telling("我昨天去了植物园。").is_fact
+    (0.0, True)
+    """
+    if speaker_of(text):  # the name in front of the message that it opens
+        text = text[min(at for mark in ":：" if (at := text.find(mark)) >= 0) + 1 :]
+    said = clean(text)  # in this order: a wide colon needs no white space after it, an ASCII one does
+    low = folded(said).replace("’", "'")
+    plain = _COURTESY.sub(" ", low)
+    weights = {
+        term: _idf(term) * (_PAIR_SHARE if len(term) == 2 and not term.isascii() else 1.0)
+        for term in sorted(telling_terms(plain))
+    }
+    own, timed = _FIRST_PERSON.search(plain) is not None, _TIME.search(plain) is not None
+    factor = (FIRST_PERSON if own else 1.0) * (TIME if timed else 1.0) * (NAMES if _NAME.search(said) else 1.0)
+    return Telling(weights, factor, plain != low, own + timed)
+
+
+def is_uncommon(term: str) -> bool:
+    """Return whether a term is uncommon in everyday talk.
+
+    >>> is_uncommon("redis"), is_uncommon("friend"), is_uncommon("缓存"), is_uncommon("喜欢")
+    (True, False, True, False)
+    """
+    return _idf(term) >= UNCOMMON_IDF
+
+
+@lru_cache(maxsize=16_384)
+def _idf(term: str) -> float:
+    return idf_among(term, documents=0, frequency=0)

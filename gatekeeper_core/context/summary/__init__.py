@@ -1,1 +1,0 @@
-"""The running summary of a thread."""

@@ -1,1 +1,0 @@
-"""A thread: its messages, its constraints, and what a store keeps of both."""

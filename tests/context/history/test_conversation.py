@@ -1,0 +1,441 @@
+"""A conversation made to fit its limit: three steps, whole rounds, a hard limit or a typed error, one record a call."""
+
+from __future__ import annotations
+
+import inspect
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from gatekeeper_core.context.history.conversation import ContextCompressor
+from gatekeeper_core.context.history.rounds import read_rounds
+from gatekeeper_core.context.tool_results.pointers import pointers_in
+from gatekeeper_core.errors import BudgetError, ConfigError, GatekeeperError
+from gatekeeper_core.events import COMPRESSION_STEP
+from gatekeeper_core.messages import Message, is_summary
+from gatekeeper_core.token_estimate import budget_for, budget_within
+from gatekeeper_core.tokens import checked_counter, count_messages, estimate_text_tokens
+from tests.loops import (
+    PROVIDERS,
+    assistant,
+    calls,
+    compressed,
+    conversations,
+    loop,
+    pointer,
+    result,
+    system,
+    user,
+    violations,
+)
+from tests.timing import assert_linear
+
+SCRIPTS = {"chinese": "部署失败磁盘已满", "english": "deploy failed, disk full", "mixed": "deploy 失败 disk 已满"}
+three_scripts = pytest.mark.parametrize("text", SCRIPTS.values(), ids=SCRIPTS)
+
+
+def compressor(max_tokens: int, **settings: Any) -> ContextCompressor:
+    """Return a compressor that counts characters."""
+    return ContextCompressor(max_tokens, **{"token_counter": len, "locale": "zh", **settings})
+
+
+def talk(count: int, text: str) -> list[Message]:
+    """Return a system message and turns of a question and an answer."""
+    pairs = [(user(f"{text} {number}?"), assistant(f"{text} {number}.")) for number in range(count)]
+    return [system(), *(message for pair in pairs for message in pair)]
+
+
+def told(messages: Sequence[Message]) -> list[str]:
+    return [message.text for message in messages]
+
+
+# --- the steps
+
+
+@three_scripts
+def test_compress_gives_a_short_conversation_back_as_the_same_object(text: str) -> None:
+    """003-48, 003-49, 003-59: also where the headroom is used up already."""
+    messages = talk(3, text)
+    limit = count_messages(messages, token_counter=len)
+    assert compressor(limit).compress(messages) is messages
+    assert compressor(limit).should_compress(messages)
+    assert compressor(limit - 1).compress(messages) is not messages
+
+
+@three_scripts
+def test_compress_folds_what_is_old_and_keeps_the_recent_messages(text: str) -> None:
+    """003-50, 003-56, 003-60: system, one summary, the three newest messages, each the caller's own."""
+    messages = talk(10, text)
+    compaction = compressor(150).explain(messages)
+    assert compaction.strategy == "summary"
+    assert compaction.messages[0] is messages[0]
+    assert is_summary(compaction.messages[1])
+    assert compaction.messages[1].text == "[已省略 17 条较早的消息]"
+    assert all(new is old for new, old in zip(compaction.messages[2:], messages[-3:], strict=True))
+
+
+def test_compress_keeps_the_users_messages_where_folding_the_rest_is_enough() -> None:
+    """002-28, 003-60."""
+    messages = [user("一"), *loop(4, "x" * 100), assistant("答"), user("二"), *loop(3, "y" * 100, start=4)]
+    compaction = compressor(300).explain(messages)
+    assert compaction.strategy == "summary"
+    assert told(compaction.messages)[:3] == ["一", "[已执行 5 次工具调用,最近结果见下文;已省略 1 条较早的消息]", "二"]
+
+
+def test_compress_keeps_the_whole_round_that_a_recent_message_belongs_to() -> None:
+    """002-27, 003-55: a result is never kept without its call, nor without the results beside it."""
+    messages = [user("q"), *loop(4, "x" * 100), calls("a", "b"), result("a", "1"), result("b", "2")]
+    compaction = compressor(200, keep_recent=1).explain(messages)
+    assert compaction.messages[-3:] == messages[-3:]
+
+
+def test_aggressive_keeps_the_last_message_and_a_summary() -> None:
+    """003-51, 003-55, 003-61: what the three newest messages leave over the limit."""
+    messages = [*talk(6, "x" * 20), user("u" * 60), assistant("a" * 60), assistant("b" * 30)]
+    compaction = compressor(140).explain(messages)
+    assert compaction.strategy == "aggressive"
+    assert told(compaction.messages) == ["be brief", "[已省略 13 条较早的消息]", "u" * 60, "b" * 30]
+
+
+def test_aggressive_reads_the_original_messages_and_no_summary_of_this_call() -> None:
+    """003-51, 003-65: no summary of a summary."""
+    seen: list[Sequence[Message]] = []
+
+    def summarizer(messages: Sequence[Message]) -> str:
+        seen.append(messages)
+        return "x" * (200 if len(seen) == 1 else 10)
+
+    messages = [*talk(6, "x" * 20), user("u" * 30), assistant("a" * 30), assistant("b" * 30)]
+    compressor(190, summarizer=summarizer).compress(messages)
+    assert seen
+    for read in seen:
+        assert all(any(one is original for original in messages) for one in read)
+
+
+@pytest.mark.parametrize("keep", [1, 2, 3])
+def test_aggressive_keeps_as_many_messages_as_it_is_told(keep: int) -> None:
+    """003-93: one by default, 2 where it should be safer."""
+    messages = [*talk(6, "x" * 20), user("u"), *(assistant(letter * 50) for letter in "abcde")]
+    compaction = compressor(250, keep_recent=5, aggressive_keep=keep).explain(messages)
+    assert compaction.strategy == "aggressive"
+    assert told(compaction.messages)[-keep:] == told(messages)[-keep:]
+    assert len(compaction.messages) == 3 + keep
+    assert inspect.signature(ContextCompressor).parameters["aggressive_keep"].default == 1
+
+
+def test_truncate_forces_what_is_left_below_the_limit() -> None:
+    """003-52, 003-62: results of tools first, and each cut says so."""
+    messages = [system(), user("q"), *loop(3, "x" * 500), calls("a", text="t" * 80), result("a", "y" * 500)]
+    compaction = compressor(300).explain(messages)
+    assert compaction.strategy == "truncate"
+    assert compaction.tokens_after <= 300
+    last = compaction.messages[-2:]
+    assert last[0].text == "t" * 80
+    assert last[1].text.startswith("y")
+    assert "已省略" in last[1].text
+    assert violations(compaction.messages, "anthropic") == []
+
+
+@three_scripts
+def test_truncate_counts_with_the_counter_of_the_compressor(text: str) -> None:
+    """003-97, C15: four characters a token would let Chinese text be four times too long."""
+    messages = [system(), user("q"), calls("a"), result("a", text * 500)]
+    for counter in (estimate_text_tokens, len, lambda text: len(text.encode())):
+        compaction = ContextCompressor(500, token_counter=counter).explain(messages)
+        assert compaction.strategy == "truncate"
+        assert 400 < compaction.tokens_after <= 500
+        assert compaction.tokens_after == count_messages(compaction.messages, token_counter=counter)
+
+
+def test_truncate_keeps_fewer_messages_rather_than_unmarked_cuts() -> None:
+    messages = [user("q"), *loop(3, "x" * 500)]
+    compaction = compressor(190, aggressive_keep=6, keep_recent=6, locale="en").explain(messages)
+    assert compaction.strategy == "truncate"
+    results = [one.text for one in compaction.messages if one.role == "tool"]
+    assert results
+    assert all("bytes omitted" in text for text in results)
+
+
+def test_compress_keeps_the_pointers_of_what_it_folds_as_long_as_there_is_room() -> None:
+    rounds = [[calls(f"c{at}"), compressed(f"c{at}", f"{pointer(at)} " + "x" * 60)] for at in range(5)]
+    messages = [system(), user("q"), *(one for pair in rounds for one in pair)]
+    seen = {}
+    for limit in range(60, 500):
+        compaction = compressor(limit).explain(messages)
+        assert compaction.tokens_after <= limit
+        said = " ".join(message.text for message in compaction.messages if is_summary(message))
+        kept = [number for number in range(5) if pointer(number) in said]
+        assert kept == list(range(len(kept) and kept[0], len(kept) and kept[-1] + 1))  # the oldest go first
+        seen[compaction.strategy, len(kept)] = limit
+    assert {("summary", 3), ("aggressive", 4), ("truncate", 0)} <= seen.keys()
+    assert any(strategy == "truncate" and count for strategy, count in seen)
+
+
+@three_scripts
+def test_compress_keeps_only_the_pointers_that_a_working_memory_holds(text: str) -> None:
+    """004-37."""
+    rounds = [one for at in range(4) for one in (calls(f"c{at}"), result(f"c{at}", f"{pointer(at)} {text}" * 9))]
+    held = set(pointers_in(f"{pointer(1)} {pointer(2)}"))
+    compaction = compressor(300, working_memory=held).explain([system(), user("q"), *rounds])
+    said = " ".join(message.text for message in compaction.messages if is_summary(message))
+    assert set(pointers_in(said)) == held
+
+
+def test_truncate_never_cuts_the_newest_question_or_the_system_prompt() -> None:
+    """003-68."""
+    messages = [system("s" * 100), user("old " * 50), assistant("a" * 300), user("u" * 100), assistant("b" * 300)]
+    compaction = compressor(250).explain(messages)
+    assert compaction.strategy in ("aggressive", "truncate")
+    assert "s" * 100 in told(compaction.messages)
+    assert "u" * 100 in told(compaction.messages)
+
+
+def test_truncate_keeps_calls_without_results_and_what_was_answered_beside_them() -> None:
+    """002-25."""
+    messages = [user("q"), *loop(3, "x" * 100), calls("a", "b"), result("a", "r" * 900)]
+    compaction = compressor(150).explain(messages)
+    assert [call.id for one in compaction.messages for call in one.tool_calls] == ["a", "b"]
+    assert compaction.messages[-1].tool_call_id == "a"
+    assert violations(compaction.messages, "openai") == []
+
+
+def test_three_huge_messages_skip_the_summary_and_are_still_compressed() -> None:
+    """003-57: the guard of the summary is no way around the limit."""
+    messages = [user("u"), assistant("a" * 500), assistant("b" * 500)]
+    compaction = compressor(100, keep_recent=3).explain(messages)
+    assert compaction.strategy == "truncate"
+    assert compaction.tokens_after <= 100
+
+
+@three_scripts
+def test_compress_cuts_one_long_message(text: str) -> None:
+    """003-62: whoever wrote it; its beginning, its end and a mark are left."""
+    for message in (user(text * 100), assistant(text * 100)):
+        compaction = compressor(120, locale="en").explain([system(), message])
+        assert (compaction.strategy, compaction.tokens_after) == ("truncate", 120)
+        assert (compaction.messages[0].text, compaction.messages[1].role) == ("be brief", message.role)
+        assert compaction.messages[1].text.startswith(text)
+        assert "bytes omitted" in compaction.messages[1].text
+
+
+def test_the_newest_question_is_cut_last_of_all() -> None:
+    """003-62, 003-68: as long as it fits with what must stay it is whole."""
+    messages = [system("s" * 20), user("old"), assistant("a" * 90), user("u" * 60), calls("a"), calls("b", "c")]
+    messages += [result("b", "r" * 90)]
+    must = 20 + 60 + 3 * len('search{"q": "x"}')
+    for limit in range(must - 60, must + 50):
+        sent = compressor(limit).compress(messages)
+        assert (messages[3] in sent) is (limit >= must)
+        if limit < must:
+            assert [message.role for message in sent] == ["system", "user", "assistant", "assistant", "tool"]
+            assert len(sent[1].text) == 60 - (must - limit)
+
+
+def test_compress_raises_what_must_be_sent_and_the_limit() -> None:
+    messages = [system("s" * 60), user("old"), assistant("a"), user("u" * 30), calls("a", arguments="{}")]
+    with pytest.raises(BudgetError) as raised:
+        compressor(67).compress(messages)
+    assert (raised.value.needed_tokens, raised.value.available_tokens) == (60 + len("search{}"), 67)
+    assert isinstance(raised.value, GatekeeperError)
+    assert compressor(68).explain(messages).tokens_after == 68
+
+
+def test_the_name_of_a_result_that_must_stay_counts_as_needed() -> None:
+    named = Message("tool", "r" * 50, tool_call_id="a", name="search")
+    messages = [user("old" * 9), user("q"), calls("a", "b", arguments=""), named]
+    needed_tokens = len(3 * "search")
+    assert compressor(needed_tokens + 1).explain(messages).messages[-1].text == ""
+    assert [one.text for one in compressor(needed_tokens).compress(messages)] == ["", "", ""]
+    with pytest.raises(BudgetError):
+        compressor(needed_tokens - 1).compress(messages)
+
+
+# --- the interface
+
+
+def test_compress_takes_no_depth() -> None:
+    """003-04, 003-13, 003-25, 003-26, 003-58, 003-64, 003-83: there is no recursion to limit."""
+    with pytest.raises(TypeError, match="_compression_depth"):
+        compressor(100).compress([], _compression_depth=1)  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="_compression_depth"):
+        ContextCompressor(100, _compression_depth=1)  # type: ignore[call-arg]
+
+
+def test_compress_starts_when_the_headroom_is_used_up() -> None:
+    """003-05, 003-15, 003-49."""
+    assert not compressor(100).should_compress([user("x" * 80)])
+    assert compressor(100).should_compress([user("x" * 81)])
+    assert not compressor(100, headroom=1.0).should_compress([user("x" * 100)])
+
+
+@three_scripts
+def test_compress_estimates_with_its_own_counter(text: str) -> None:
+    """003-06, 003-15, 003-28: the same count everywhere, never four characters a token."""
+    messages = talk(3, text)
+    assert compressor(10).estimate_tokens(messages) == sum(map(len, told(messages)))
+    assert ContextCompressor(10).estimate_tokens(messages) == count_messages(messages)
+
+
+def test_compress_is_due_in_time_for_a_long_chinese_conversation() -> None:
+    """003-40, 003-84: four characters a token would have waited until the window was four times too full."""
+    messages = [user("缓存穿透怎么解决" * 10), assistant("先用布隆过滤器挡住" * 10)] * 25
+    limit = 5_000
+    assert sum(len(message.text) for message in messages) == 4_250
+    assert ContextCompressor(limit, token_counter=estimate_text_tokens).should_compress(messages)
+    assert not ContextCompressor(limit, token_counter=lambda text: len(text) // 4).should_compress(messages)
+
+
+@pytest.mark.parametrize(
+    ("limit", "strategy", "level", "steps"),
+    [
+        (10_000, "none", "DEBUG", []),
+        (400, "summary", "INFO", ["summary"]),
+        (170, "aggressive", "INFO", ["aggressive"]),
+        (140, "truncate", "INFO", ["aggressive"]),
+    ],
+)
+def test_compress_logs_one_record_a_call(
+    limit: int, strategy: str, level: str, steps: list[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    """003-14, 003-26, 003-53, 003-54, 003-63: figures and the strategy, never text; at DEBUG each step that folds."""
+    messages = [user("geheim"), *loop(9, "geheim" * 20), assistant("geheim" * 20)]
+    with caplog.at_level(logging.DEBUG, logger="gatekeeper"):
+        compacted = compressor(limit).explain(messages)
+    records = [record for record in caplog.records if record.getMessage() == "context compressed"]
+    assert [record.levelname for record in records] == [level]
+    figures = {
+        "tokens_before": compacted.tokens_before,
+        "tokens_after": compacted.tokens_after,
+        "ratio": round(compacted.tokens_after / compacted.tokens_before, 4),
+        "message_count": len(compacted.messages),
+        "strategy": strategy,
+    }
+    assert {name: vars(records[0])[f"gatekeeper_{name}"] for name in figures} == figures
+    folds = [record for record in caplog.records if record.getMessage() == COMPRESSION_STEP.message]
+    assert [(vars(record)["gatekeeper_strategy"], record.levelname) for record in folds] == [
+        (step, "DEBUG") for step in steps
+    ]
+    if steps == [strategy]:
+        assert vars(folds[-1])["gatekeeper_tokens"] == compacted.tokens_after
+    assert all("geheim" not in str(vars(record)) for record in caplog.records)
+
+
+def test_compress_reports_a_summarizer_that_failed_and_goes_on() -> None:
+    def broken(messages: Sequence[Message]) -> str:
+        raise ConnectionError
+
+    messages = talk(10, "x" * 20)
+    with_it, without = compressor(400, summarizer=broken).explain(messages), compressor(400).explain(messages)
+    assert with_it.failure == "error: ConnectionError"
+    assert with_it.messages == without.messages
+
+
+def test_compress_calls_no_summarizer_where_no_summary_can_help() -> None:
+    seen: list[int] = []
+
+    def summarizer(messages: Sequence[Message]) -> str:
+        seen.append(len(messages))
+        return "short"
+
+    messages = [user("q"), *loop(3, "x" * 10), calls("a"), result("a", "x" * 1_000)]
+    assert compressor(300, summarizer=summarizer).explain(messages).strategy == "truncate"
+    assert seen == []
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("max_tokens", 0),
+        ("keep_recent", -1),
+        ("aggressive_keep", -1),
+        ("headroom", 1.1),
+        ("headroom", -0.1),
+        ("locale", "fr"),
+    ],
+)
+def test_an_impossible_setting_is_refused(name: str, value: Any) -> None:
+    with pytest.raises(ConfigError, match=name):
+        ContextCompressor(**{"max_tokens": 100, name: value})
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("max_tokens", 1.5),
+        ("keep_recent", "3"),
+        ("headroom", "half"),
+        ("headroom", True),
+        ("summarizer", 3),
+        ("token_counter", 3),
+    ],
+)
+def test_a_setting_of_the_wrong_type_is_named(name: str, value: Any) -> None:
+    with pytest.raises(TypeError, match=name):
+        ContextCompressor(**{"max_tokens": 100, name: value})
+
+
+# --- promises
+
+limits = st.one_of(st.integers(1, 300), st.integers(1, 3_000))
+counters = st.sampled_from([None, len, lambda text: len(text.encode("utf-8", "surrogatepass"))])
+
+
+def needed(messages: Sequence[Message], counter: Any) -> int:
+    """Return the limit that system messages and the calls without a result need, and the name of the newest user."""
+    opened = [messages[one.positions[0]] for one in read_rounds(messages) if not one.answered]
+    systems = [one for one in messages if one.role == "system"]
+    users = [replace(one, content="") for one in messages if one.role == "user"][-1:]
+    return budget_for(checked_counter(counter), count_messages([*systems, *users, *opened], token_counter=counter))
+
+
+@given(conversations(), limits, st.integers(0, 4), st.integers(0, 3), counters)
+def test_compress_holds_the_limit_or_says_what_is_needed(
+    messages: list[Message], limit: int, keep: int, aggressive: int, counter: Any
+) -> None:
+    """003-62, 003-66: and the list stays one that the providers take, wherever it was; the input is only read."""
+    before = list(messages)
+    settings = {"keep_recent": keep, "aggressive_keep": aggressive, "token_counter": counter}
+    small = ContextCompressor(limit, **settings)
+    if needed(messages, counter) > limit:
+        with pytest.raises(BudgetError) as raised:
+            small.compress(messages)
+        assert raised.value.needed_tokens == needed(messages, counter)
+        return
+    compaction = small.explain(messages)
+    assert messages == before
+    assert count_messages(compaction.messages, token_counter=counter) == compaction.tokens_after
+    assert compaction.tokens_after <= budget_within(checked_counter(counter), limit)
+    for provider in PROVIDERS:
+        if not violations(messages, provider):
+            assert violations(compaction.messages, provider) == []
+    kept = {at for at in compaction.sources if at is not None}
+    assert {at for at, one in enumerate(messages) if one.role == "system"} <= kept
+    assert {at for one in read_rounds(messages) if not one.answered for at in one.positions} <= kept
+    for one in read_rounds(messages):
+        assert len(kept & set(one.positions)) in (0, len(one.positions))
+
+
+@given(conversations(), limits, st.integers(0, 4), st.integers(0, 3), counters)
+def test_compress_is_a_function_of_its_messages_and_leaves_its_own_result_alone(
+    messages: list[Message], limit: int, keep: int, aggressive: int, counter: Any
+) -> None:
+    assume(needed(messages, counter) <= limit)
+    settings = {"keep_recent": keep, "aggressive_keep": aggressive, "token_counter": counter}
+    once = ContextCompressor(limit, **settings).explain(messages)
+    assert ContextCompressor(limit, **settings).explain(list(messages)) == once
+    again = ContextCompressor(limit, **settings).compress(once.messages)
+    assert again is once.messages
+
+
+def test_compress_takes_linear_time() -> None:
+    def work_of(count: int) -> Callable[[], object]:
+        messages = [system(), user("q"), *loop(count, "x" * 100)]
+        return partial(compressor(500, keep_recent=count, aggressive_keep=count).compress, messages)
+
+    assert_linear(work_of, small=250, large=2_000)

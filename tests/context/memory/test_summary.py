@@ -1,0 +1,570 @@
+"""The running summary of a conversation: when it is made, what it covers, and what it does when things fail."""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from threading import Barrier, Event, Timer
+from threading import Thread as Worker
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gatekeeper_core.context.memory import summary as summary_module
+from gatekeeper_core.context.memory.summary import SummaryConfig, SummaryUpdate, ThreadSummary
+from gatekeeper_core.context.memory.summary_record import Summary
+from gatekeeper_core.context.memory.thread import Thread
+from gatekeeper_core.errors import ConfigError, ConflictError
+from gatekeeper_core.messages import Message, ToolCall
+from gatekeeper_core.storage.sqlite import InMemoryStore
+from tests import loops
+
+Pairs = list[tuple[str, str]]
+
+TALKS: dict[str, Pairs] = {
+    "english": [
+        ("Which cache do we take?", "Redis or Memcached. Redis listens on port 6380."),
+        ("Let's go with Redis.", "Good."),
+        ("I prefer short answers.", "Understood."),
+        ("New topic: how long does sourdough proof?", "Five hours."),
+        ("Thanks.", "You are welcome."),
+    ],
+    "chinese": [
+        ("我们用哪个缓存？", "Redis 或者 Memcached。Redis 监听 6380 端口。"),
+        ("我们决定用 Redis。", "好的。"),
+        ("我喜欢简短的回答。", "明白。"),
+        ("换个话题，酸面包要发酵多久？", "五个小时。"),
+        ("谢谢。", "不客气。"),
+    ],
+    "mixed": [
+        ("Redis 和 Memcached 用哪个？", "Redis 监听 6380 port。"),
+        ("缓存改用 Redis 吧。", "OK。"),
+        ("以后请用 markdown 回答。", "好的。"),
+        ("换个话题，sourdough 要发酵多久？", "五个小时。"),
+        ("Thanks 谢谢。", "不客气。"),
+    ],
+}
+
+
+def thread_of(pairs: Pairs, *more: Message, name: str = "t1") -> Thread:
+    said = [message for user, assistant in pairs for message in (loops.user(user), loops.assistant(assistant))]
+    return Thread(name, (*said, *more))
+
+
+def thread_summary(store: Any = None, summarizer: Any = None, **settings: Any) -> ThreadSummary:
+    return ThreadSummary(
+        store or InMemoryStore(), config=SummaryConfig(**settings), token_counter=len, summarizer=summarizer
+    )
+
+
+def of(update: SummaryUpdate) -> Summary:
+    assert update.summary
+    return update.summary
+
+
+SMALL_TALK = [(f"and what about thing number {at}?", "fine") for at in range(20)]
+
+
+@pytest.mark.parametrize("talk", TALKS.values(), ids=TALKS)
+def test_a_conversation_of_ten_messages_gets_a_summary_by_section(talk: Pairs) -> None:
+    """001-68, 004-14, 004-29, 004-30: ten messages make it due; topics, decisions, preferences, details."""
+    summaries = thread_summary()
+    thread = thread_of(talk)
+    assert summaries.due(thread)
+    update = summaries.update_if_needed(thread)
+    made = of(update)
+    assert (update.status, made.upto_seq, made.covered_messages) == ("updated", 9, 10)
+    assert (made.version, made.source) == (1, "extractive")
+    texts = [[item.text for item in items] for items in (made.topics, made.decisions, made.preferences)]
+    assert texts == [[talk[0][0], talk[3][0]], [talk[1][0]], [talk[2][0]]]
+    assert ["6380" in item.text for item in made.details] == [True]
+    assert summaries.get(thread) == made
+
+
+def test_the_defaults_are_those_of_the_specification() -> None:
+    """004-29, 004-42, 004-43, 004-45, 004-46: 10 messages, 3,000 tokens, on; 1,000 tokens of summary are ours."""
+    config = SummaryConfig()
+    assert (config.message_threshold, config.token_compaction_threshold) == (10, 3000)
+    assert (config.enable_token_based_compaction, config.max_summary_tokens) == (True, 1000)
+
+
+@pytest.mark.parametrize(("letters", "due"), [(2_999, False), (3_000, True), (3_001, True)])
+def test_three_thousand_tokens_make_it_due_as_well(letters: int, due: bool) -> None:
+    """004-15, 004-29, 004-45, 004-46, C10: two triggers, each reached at its number; the second can be off."""
+    thread = thread_of([("x" * (letters - 5), "y" * 5)])
+    assert thread_summary().due(thread) is due
+    assert not thread_summary(enable_token_based_compaction=False).due(thread)
+    assert thread_summary(token_compaction_threshold=letters).due(thread)
+
+
+@pytest.mark.parametrize(("messages", "due"), [(8, False), (10, True), (12, True)])
+def test_ten_messages_are_counted_without_system_messages_and_the_open_turn(messages: int, due: bool) -> None:
+    """004-29, 004-42: unsummarised messages of finished turns count, from the threshold on."""
+    open_turn = [loops.user("and now?"), loops.calls("a"), loops.result("a")]
+    thread = thread_of(SMALL_TALK[: messages // 2], *open_turn)
+    thread = Thread("t1", (*[loops.system()] * 4, *thread.messages))
+    assert thread_summary().due(thread) is due
+
+
+def test_nothing_is_due_twice_and_new_messages_are_read_once() -> None:
+    """004-13, 004-59: an update reads what is new; without anything new it gives back what is stored."""
+    summaries, talk = thread_summary(), TALKS["english"]
+    first = of(summaries.update_if_needed(thread_of(talk)))
+    for few in (0, 4):
+        assert summaries.update_if_needed(thread_of(talk + SMALL_TALK[:few])) == SummaryUpdate(first, "current")
+    more = summaries.update_if_needed(thread_of(talk + SMALL_TALK[:5]))
+    assert (more.status, of(more).upto_seq, of(more).version) == ("updated", 19, 2)
+    assert {item.text for item in first.decisions} <= {item.text for item in of(more).decisions}
+
+
+@pytest.mark.parametrize(
+    "last",
+    [
+        [loops.user("and now?")],
+        [loops.user("and now?"), loops.calls("a")],
+        [loops.user("and now?"), loops.calls("a"), loops.result("a")],
+        [loops.user("and now?"), loops.system()],
+    ],
+)
+def test_the_open_turn_is_never_covered(last: list[Message]) -> None:
+    assert of(thread_summary().update_if_needed(thread_of(TALKS["english"], *last))).upto_seq == 9
+
+
+def test_what_the_window_shows_can_be_left_out() -> None:
+    """004-27: the window keeps the newest rounds, older messages are summarised; no turn is covered in part."""
+    thread = thread_of(TALKS["english"] + SMALL_TALK[:5])
+    for before_seq, upto_seq in ((20, 19), (19, 17), (11, 9), (10, 9)):
+        assert of(thread_summary().update_if_needed(thread, before_seq=before_seq)).upto_seq == upto_seq
+    assert thread_summary().update_if_needed(thread, before_seq=9) == SummaryUpdate(None, "none")
+    assert of(thread_summary().update(thread, before_seq=9)).upto_seq == 7
+
+
+@pytest.mark.parametrize(
+    ("most", "covered"), [(8, [7, 15, 19]), (9, [7, 15, 19]), (1, [1, 3, 5]), (1000, [19, 19, 19])]
+)
+def test_a_long_conversation_is_read_over_several_updates(
+    most: int, covered: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert summary_module._MAX_MESSAGES == 1000
+    monkeypatch.setattr(summary_module, "_MAX_MESSAGES", most)
+    summaries, thread = thread_summary(message_threshold=1), thread_of(TALKS["english"] + SMALL_TALK[:5])
+    assert [of(summaries.update_if_needed(thread)).upto_seq for _ in range(3)] == covered
+
+
+def test_a_turn_that_went_on_is_read_on() -> None:
+    summaries, talk = thread_summary(message_threshold=2), TALKS["english"]
+    summaries.update_if_needed(thread_of(talk))
+    longer = thread_of(talk, loops.assistant("By the way, the proxy listens on 7001."), loops.assistant("That is all."))
+    summary = of(summaries.update_if_needed(longer))
+    assert summary.upto_seq == 11
+    assert (10,) in [item.seqs for item in summary.details]
+
+
+def test_a_conversation_that_was_cut_back_or_edited_gets_a_new_summary() -> None:
+    summaries, talk = thread_summary(), TALKS["english"]
+    summaries.update_if_needed(thread_of(talk + SMALL_TALK))
+    cut = thread_of(talk)
+    assert summaries.get(cut) is None
+    made = summaries.update_if_needed(cut)
+    assert (made.status, made.reason, of(made).upto_seq) == ("rebuilt", "changed", 9)
+    edited = thread_of([talk[0], ("Let's go with Memcached.", "Good."), *talk[2:]])
+    assert summaries.get(edited) is None
+    assert "Let's go with Memcached." in [item.text for item in of(summaries.update_if_needed(edited)).decisions]
+    reworded = thread_of([talk[0], ("Let's go with Memcached.", "Very good."), *talk[2:]])
+    assert summaries.get(reworded) is None, "also where no sentence of the summary was changed"
+    tiny = thread_of(talk[:2])
+    assert summaries.update_if_needed(tiny) == SummaryUpdate(None, "none", "changed")
+
+
+def test_fifty_updates_keep_an_early_decision_within_the_bound() -> None:
+    """004-31: what is merged stays bounded, and loses what is worth least."""
+    summaries = thread_summary(max_summary_tokens=600, locale="en")
+    pairs = [("hello there", "hi"), ("hm", "hm"), ("We decided to use Redis for the cache.", "Good.")]
+    for step in range(50):
+        pairs += [
+            (f"What does part{step} of module{at} cost?", f"It costs {step * 7 + at + 100} euros.") for at in range(5)
+        ]
+        summary = of(summaries.update_if_needed(thread_of(pairs)))
+        assert summary.tokens == len(summary.text) <= 600
+    assert summary.version == 50
+    assert "- We decided to use Redis for the cache." in summary.text
+    assert len(summary.details) > 3
+
+
+@given(loops.conversations(), st.lists(st.integers(1, 12), max_size=8), st.integers(20, 400))
+def test_what_is_covered_only_grows_and_every_sentence_was_said(
+    messages: list[Message], steps: list[int], limit: int
+) -> None:
+    """004-31, 004-59: whatever the conversation, the summary is bounded, verbatim, of people, and never goes back."""
+    assert growing(messages, steps, limit) == growing(messages, steps, limit)
+
+
+def growing(messages: list[Message], steps: list[int], limit: int) -> str:
+    summaries = thread_summary(message_threshold=1, max_summary_tokens=limit)
+    shown, upto_seq, stop = "", -1, 0
+    for step in [*steps, len(messages)]:
+        stop = min(len(messages), stop + step)
+        made = summaries.update_if_needed(Thread("t1", tuple(messages[:stop])))
+        if made.summary is None:
+            continue
+        shown = made.summary.text
+        assert upto_seq <= made.summary.upto_seq < stop
+        upto_seq = made.summary.upto_seq
+        assert len(shown) == made.summary.tokens <= limit
+        for item in made.summary.items:
+            for seq in item.seqs:
+                assert seq <= upto_seq
+                assert messages[seq].role in ("user", "assistant")
+                assert item.text in messages[seq].text
+    return shown
+
+
+def test_threads_and_tenants_have_summaries_of_their_own() -> None:
+    store = InMemoryStore()
+    thread_summary(store).update_if_needed(thread_of(TALKS["english"]))
+    assert thread_summary(store).get(thread_of(TALKS["english"], name="t2")) is None
+    assert thread_summary(store).get(Thread("t1", thread_of(TALKS["english"]).messages, tenant="other")) is None
+    assert thread_summary(store).get(thread_of(TALKS["english"]))
+
+
+def test_changed_settings_hold_for_what_is_stored() -> None:
+    store, thread = InMemoryStore(), thread_of(TALKS["english"])
+    thread_summary(store, locale="zh").update_if_needed(thread)
+    english = thread_summary(store, locale="en").get(thread)
+    assert english
+    assert english.text.startswith("Main topics:")
+    short = thread_summary(store, max_summary_tokens=60).get(thread)
+    assert short
+    assert 0 < short.tokens == len(short.text) <= 60
+
+
+# --- Stores that fail -------------------------------------------------------------------------------------------------
+
+
+class Broken:
+    """A store of which one call, or both, do something else."""
+
+    def __init__(self, load: Any = None, save: Any = None, inner: Any = None) -> None:
+        inner = inner or InMemoryStore()
+        self.load_record = load or inner.load_record
+        self.save_record = save or inner.save_record
+
+
+def fail(*_: Any, **__: Any) -> None:
+    raise OSError("6380 secret text")
+
+
+@pytest.mark.parametrize("load", [fail, *(lambda *_, got=got: got for got in (7, ("{}", "1", 1), ("{}", 1, None)))])
+def test_a_store_that_cannot_be_read_is_reported_and_stops_nothing(load: Any, caplog: pytest.LogCaptureFixture) -> None:
+    """001-30, 001-67: a failing store is logged without text and never raises."""
+    summaries, thread = thread_summary(Broken(load=load)), thread_of(TALKS["english"])
+    with caplog.at_level(logging.WARNING, "gatekeeper.summary"):
+        made = summaries.update_if_needed(thread)
+    assert (made.summary, made.status) == (None, "failed")
+    assert made.reason.startswith("error: ")
+    assert [record.gatekeeper_reason for record in caplog.records] == [made.reason]  # type: ignore[attr-defined]
+    assert "secret" not in caplog.text
+    assert summaries.get(thread) is None
+    assert not summaries.due(thread)
+
+
+@pytest.mark.parametrize("save", [fail, lambda *_, **__: None, lambda *_, **__: "1"])
+def test_a_store_that_takes_nothing_leaves_the_summary_for_this_time(save: Any) -> None:
+    """001-30: the summary is there, and says that it is not stored."""
+    store, thread = Broken(), thread_of(TALKS["english"])
+    summaries = thread_summary(store, lambda *_: "They chose Redis.")
+    stored = of(summaries.update_if_needed(thread))
+    store.save_record = save
+    made, modelled = thread_summary(Broken(save=save)).update_if_needed(thread), summaries.run_model(thread)
+    assert [made.status, modelled.status] == ["unsaved", "unsaved"]
+    assert made.reason == modelled.reason in ("error: OSError", "error: StorageError")
+    assert (of(made).upto_seq, of(modelled)) == (9, stored)
+
+
+@pytest.mark.parametrize("body", ["", "{}", "null", Summary(upto_seq=9).to_json(), Summary(upto_seq=3).to_json()])
+def test_a_damaged_record_is_made_anew(body: str) -> None:
+    store, thread = InMemoryStore(), thread_of(TALKS["english"])
+    store.save_record("default", "t1", "summary", body, upto_seq=9, expected_version=0)
+    assert thread_summary(store).get(thread) is None
+    made = thread_summary(store).update_if_needed(thread)
+    assert (made.status, made.reason, of(made).version) == ("rebuilt", "damaged", 2)
+
+
+def test_a_sentence_that_nobody_said_makes_a_record_foreign() -> None:
+    store, thread = InMemoryStore(), thread_of(TALKS["english"])
+    thread_summary(store).update_if_needed(thread)
+    record = store.load_record("default", "t1", "summary")
+    assert record
+    forged = record.body.replace("Let's go with Redis.", "Let's go with nobody.")
+    store.save_record("default", "t1", "summary", forged, upto_seq=9, expected_version=1)
+    assert thread_summary(store).get(thread) is None
+
+
+@pytest.mark.parametrize("talk", TALKS.values(), ids=TALKS)
+def test_a_summary_that_held_holds_no_more_where_a_message_stands_for_others(talk: Pairs) -> None:
+    """Marks of messages are in no digest."""
+    summaries, thread = thread_summary(), thread_of(talk)
+    summary = of(summaries.update_if_needed(thread))
+    assert summaries.get(thread) == summaries.get(thread) == summary
+    said = summary.items[0].seqs[0]
+    marks = [{"synthetic": "folded"} if at == said else {} for at in range(len(thread.messages))]
+    marked = [replace(one, metadata=mark) for one, mark in zip(thread.messages, marks, strict=True)]
+    assert summaries.get(replace(thread, messages=tuple(marked))) is None
+    assert summaries.get(thread) == summary
+
+
+def test_a_faster_writer_wins_and_nothing_is_lost() -> None:
+    """001-79: a save from an older version is made again from the newer one."""
+    store, talk = InMemoryStore(), TALKS["english"]
+    other = thread_summary(store, message_threshold=2)
+
+    def slow(*key: str, **numbers: int) -> int:
+        if numbers["expected_version"] == 0:
+            other.update_if_needed(thread_of(talk[:4]))
+        return store.save_record(*key, **numbers)
+
+    made = thread_summary(Broken(save=slow, inner=store), message_threshold=2).update_if_needed(thread_of(talk))
+    assert (made.status, of(made).version, of(made).upto_seq) == ("updated", 2, 9)
+    assert [seq for seq, _ in of(made).checkpoints] == [7, 9]
+
+
+def test_a_store_that_says_conflict_where_nobody_wrote_is_not_believed_twice() -> None:
+    """001-79: each try reads all that is new; against such a store none would succeed."""
+    saves: list[int] = []
+
+    def refuse(*key: str, **numbers: int) -> int:
+        saves.append(numbers["expected_version"])
+        raise ConflictError("summary", expected_version=0, stored_version=7)
+
+    made = thread_summary(Broken(save=refuse)).update_if_needed(thread_of(TALKS["mixed"]))
+    assert (made.status, made.reason, of(made).upto_seq) == ("unsaved", "conflict", 9)
+    assert saves == [0]
+
+
+def test_one_update_at_a_time_for_each_conversation() -> None:
+    """001-79: single-flight; whoever comes second gets what is stored, at once or after waiting."""
+    entered, go_on = Event(), Event()
+    store = InMemoryStore()
+
+    def wait(*key: str, **numbers: int) -> int:
+        if key[1] == "t1":
+            entered.set()
+            assert go_on.wait(30)
+        return store.save_record(*key, **numbers)
+
+    summaries, found = thread_summary(Broken(save=wait, inner=store)), []
+    worker = Worker(target=lambda: found.append(summaries.update_if_needed(thread_of(TALKS["english"]))))
+    worker.start()
+    assert entered.wait(30)
+    assert summaries.update_if_needed(thread_of(TALKS["english"])) == SummaryUpdate(None, "busy")
+    assert summaries.update_if_needed(thread_of(TALKS["english"]), wait_seconds=0.01).status == "busy"
+    assert summaries.update_if_needed(thread_of(TALKS["english"], name="t2")).status == "updated"
+    Timer(0.05, go_on.set).start()
+    assert summaries.update_if_needed(thread_of(TALKS["english"]), wait_seconds=math.inf).status == "current"
+    worker.join(30)
+    assert [made.status for made in found] == ["updated"]
+
+
+def test_many_threads_at_once_leave_one_whole_summary() -> None:
+    """001-79: what is covered never goes back."""
+    store, pairs = InMemoryStore(), TALKS["english"] + SMALL_TALK
+    start = Barrier(8)
+
+    def work() -> None:
+        summaries = thread_summary(store, message_threshold=2)
+        start.wait(30)
+        for stop in range(1, len(pairs) + 1):
+            summaries.update_if_needed(thread_of(pairs), before_seq=2 * stop)
+
+    workers = [Worker(target=work) for _ in range(8)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join(60)
+    record = store.load_record("default", "t1", "summary")
+    assert record
+    assert record.upto_seq == 2 * len(pairs) - 1
+    assert thread_summary(store).get(thread_of(pairs))
+
+
+# --- Models -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_model_never_runs_within_an_update() -> None:
+    """004-60: the sentences are there at once, with no model."""
+    summaries = thread_summary(summarizer=lambda *_: pytest.fail("not here"))
+    assert summaries.update_if_needed(thread_of(TALKS["english"])).status == "updated"
+    assert summaries.update(thread_of(TALKS["english"])).status == "current"
+
+
+def test_what_a_model_writes_takes_the_place_of_the_sentences() -> None:
+    """004-44, 004-60: which model, and where it runs, is the caller's."""
+    store, talk = InMemoryStore(), TALKS["english"]
+    calls: list[tuple[int, str | None]] = []
+
+    def summarize(messages: Sequence[Message], previous: str | None, max_tokens: int) -> str:
+        calls.append((len(messages), previous))
+        return "They chose Redis on port 6380."
+
+    summaries = thread_summary(store, summarize)
+    thread = thread_of(talk)
+    assert not summaries.model_due(thread)
+    assert summaries.run_model(thread) == SummaryUpdate(None, "none")
+    summaries.update_if_needed(thread)
+    assert summaries.model_due(thread)
+    made = summaries.run_model(thread)
+    assert (made.status, of(made).source) == ("updated", "model")
+    assert of(made).text == "They chose Redis on port 6380."
+    assert of(made).decisions, "the sentences stay beside it"
+    assert not summaries.model_due(thread)
+    assert (summaries.run_model(thread).status, len(calls)) == ("current", 1)
+    longer = thread_of([*talk, *SMALL_TALK[:4], ("We decided to ship on Friday.", "Good.")])
+    after = of(summaries.update_if_needed(longer))
+    assert after.source == "model"
+    assert after.text == "They chose Redis on port 6380.\nImportant decisions:\n- We decided to ship on Friday."
+    assert summaries.model_due(longer)
+    summaries.run_model(longer)
+    assert calls == [(10, None), (10, "They chose Redis on port 6380.")]
+
+
+def test_a_model_that_is_late_does_not_take_back_what_is_covered() -> None:
+    talk, store = TALKS["english"], InMemoryStore()
+    meanwhile = thread_of([*talk, *SMALL_TALK[:4], ("We decided to ship on Friday.", "Good.")])
+
+    def slow(*_: Any) -> str:
+        assert thread_summary(store).update_if_needed(meanwhile).status == "updated"
+        return "They chose Redis."
+
+    summaries = thread_summary(store, slow)
+    summaries.update_if_needed(thread_of(talk))
+    made = of(summaries.run_model(thread_of(talk)))
+    assert (made.upto_seq, made.model_upto_seq, made.source) == (19, 9, "model")
+    assert made.text.endswith("- We decided to ship on Friday.")
+    assert summaries.get(meanwhile) == made
+
+
+def test_a_models_text_of_a_conversation_that_changed_meanwhile_is_dropped() -> None:
+    talk, store = TALKS["english"], InMemoryStore()
+    edited = thread_of([("Which queue do we take?", "Kafka."), *talk[1:]])
+
+    def slow(*_: Any) -> str:
+        thread_summary(store).update_if_needed(edited)
+        return "They chose Redis."
+
+    summaries = thread_summary(store, slow)
+    summaries.update_if_needed(thread_of(talk))
+    made = summaries.run_model(thread_of(talk))
+    assert (made.status, made.reason) == ("unsaved", "changed")
+    kept = summaries.get(edited)
+    assert kept
+    assert (kept.source, kept.model_text) == ("extractive", "")
+
+
+def hang_up(*_: Any) -> str:
+    raise ConnectionError("6380 secret text")
+
+
+@pytest.mark.parametrize(
+    ("summarizer", "reason"),
+    [
+        (hang_up, "error: ConnectionError"),
+        (lambda *_: "", "empty"),
+        (lambda *_: " \n", "empty"),
+        (lambda *_: None, "not_text"),
+        (lambda *_: b"text", "not_text"),
+        (lambda *_: "They chose Redis. " * 1000, "too_long"),
+        (lambda *_: "They chose Redis on port 9999.", "unsupported"),
+    ],
+)
+def test_a_model_that_fails_leaves_the_sentences_and_is_logged_once(
+    summarizer: Any, reason: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """004-60: failure falls back to the extractive summary."""
+    summaries, thread = thread_summary(summarizer=summarizer), thread_of(TALKS["english"])
+    before = summaries.update_if_needed(thread).summary
+    with caplog.at_level(logging.WARNING, "gatekeeper.summary"):
+        made = summaries.run_model(thread)
+    assert (made.summary, made.status, made.reason) == (before, "failed", reason)
+    assert made.unsupported == (("9999",) if reason == "unsupported" else ())
+    assert [record.gatekeeper_reason for record in caplog.records] == [reason]  # type: ignore[attr-defined]
+    assert not {"secret", "Redis"} & set(caplog.text.split())
+    assert summaries.get(thread) == before
+
+
+def test_a_model_that_hangs_holds_up_neither_updates_nor_others() -> None:
+    """004-60: a hung model costs one thread of the caller's, and nothing else."""
+    entered, go_on = Event(), Event()
+
+    def hang(*_: Any) -> str:
+        entered.set()
+        assert go_on.wait(30)
+        return "They chose Redis."
+
+    summaries, talk = thread_summary(summarizer=hang), TALKS["english"]
+    summaries.update_if_needed(thread_of(talk))
+    worker = Worker(target=summaries.run_model, args=(thread_of(talk),))
+    worker.start()
+    assert entered.wait(30)
+    assert summaries.run_model(thread_of(talk)).status == "busy"
+    assert summaries.update_if_needed(thread_of(talk + SMALL_TALK)).status == "updated"
+    go_on.set()
+    worker.join(30)
+    summary = summaries.get(thread_of(talk + SMALL_TALK))
+    assert summary
+    assert (summary.model_text, summary.upto_seq) == ("They chose Redis.", 49)
+
+
+# --- Arguments --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("setting", "value"),
+    [
+        *((name, 0) for name in ("message_threshold", "token_compaction_threshold", "max_summary_tokens")),
+        *(("max_model_input_tokens", 0), ("locale", "fr")),
+    ],
+)
+def test_an_impossible_setting_is_refused(setting: str, value: Any) -> None:
+    with pytest.raises(ConfigError, match=setting):
+        SummaryConfig(**{setting: value})
+
+
+def test_a_wrong_type_is_a_type_error_that_names_the_argument() -> None:
+    with pytest.raises(TypeError, match="message_threshold"):
+        SummaryConfig(message_threshold=1.5)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="enable_token_based_compaction"):
+        SummaryConfig(enable_token_based_compaction=1)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="config"):
+        ThreadSummary(InMemoryStore(), config={})  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="summarizer"):
+        ThreadSummary(InMemoryStore(), summarizer="gpt")  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="thread must be a Thread"):
+        thread_summary().update_if_needed([])  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="before_seq"):
+        thread_summary().update_if_needed(Thread("t1"), before_seq="9")  # type: ignore[arg-type]
+    with pytest.raises(ConfigError, match="before_seq"):
+        thread_summary().update_if_needed(Thread("t1"), before_seq=-1)
+
+
+@pytest.mark.parametrize(
+    "messages",
+    [
+        [],
+        [loops.system()],
+        [loops.assistant("hello")],
+        [loops.user("")] * 12,
+        [loops.user("\ud800\x00"), loops.assistant("\u202e")] * 6,
+        [loops.user("x"), Message("assistant", "", tool_calls=(ToolCall("a", "b", "\ud800"),))] * 6
+        + [loops.assistant()],
+    ],
+)
+def test_odd_conversations_are_summarised_or_left_alone(messages: list[Message]) -> None:
+    summaries = thread_summary(message_threshold=1)
+    thread = Thread("t1", tuple(messages))
+    made = summaries.update(thread)
+    assert made.status in ("none", "updated")
+    assert summaries.get(thread) == made.summary
