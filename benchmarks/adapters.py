@@ -37,9 +37,8 @@ from langchain_core.messages import (
     AIMessage,
     AnyMessage,
     BaseMessage,
-    HumanMessage,
-    SystemMessage,
-    ToolMessage,
+    convert_to_messages,
+    convert_to_openai_messages,
     trim_messages,
 )
 from llama_index.core.base.llms.types import ChatMessage, TextBlock, ToolCallBlock
@@ -49,7 +48,7 @@ from sqlalchemy.ext.asyncio import create_async_engine
 
 from benchmarks.corpus import GeneratedTurn, generate_turns
 from benchmarks.report import SEED, report, simple_options
-from gatekeeper_core import Message, ToolCall
+from gatekeeper_core import Message, ToolCall, read_messages
 from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.messages import validate_messages
 from gatekeeper_core.tokens import count_messages
@@ -257,35 +256,12 @@ def share(broken: Sequence[Broken], name: str) -> str:
 
 def to_langchain(messages: Iterable[Message]) -> list[AnyMessage]:
     """Return LangChain's messages."""
-    return [_to_langchain(message) for message in messages]
-
-
-def _to_langchain(message: Message) -> AnyMessage:
-    if message.role == "tool":
-        return ToolMessage(message.text, tool_call_id=message.tool_call_id)
-    if message.role == "assistant":
-        calls = [{"name": call.name, "args": json.loads(call.arguments), "id": call.id} for call in message.tool_calls]
-        return AIMessage(message.text, tool_calls=calls)
-    return HumanMessage(message.text) if message.role == "user" else SystemMessage(message.text)
-
-
-_ROLES: dict[str, Any] = {"human": "user", "ai": "assistant", "tool": "tool", "system": "system"}
+    return cast("list[AnyMessage]", convert_to_messages([message.to_dict(for_provider=True) for message in messages]))
 
 
 def from_langchain(messages: Iterable[BaseMessage]) -> list[Message]:
     """Return the core's messages for LangChain's."""
-    return [
-        Message(
-            _ROLES[message.type],
-            str(message.text),
-            tool_calls=tuple(
-                ToolCall(call["id"] or "", call["name"], json.dumps(call["args"], ensure_ascii=False))
-                for call in getattr(message, "tool_calls", ())
-            ),
-            tool_call_id=getattr(message, "tool_call_id", None),
-        )
-        for message in messages
-    ]
+    return list(read_messages(convert_to_openai_messages(list(messages))))
 
 
 def to_llama_index(messages: Iterable[Message]) -> list[ChatMessage]:
