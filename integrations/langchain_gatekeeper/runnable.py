@@ -11,6 +11,7 @@ from langchain_core.prompt_values import PromptValue
 from langchain_core.runnables import Runnable, RunnableConfig
 
 from gatekeeper_core.context.history.recall import RECALL_BUDGET_TOKENS
+from gatekeeper_core.context.history.request import HistoryRequest
 from gatekeeper_core.context.history.strategies import budget_for_window
 from gatekeeper_core.context.tool_results.thread_memories import thread_name
 from gatekeeper_core.messages import is_answered
@@ -160,12 +161,14 @@ class GatekeeperSelector(Runnable[Any, Any]):
         thread = named.get("thread_id") or named.get("session_id")
         view = self._selector.view(
             listed,
+            HistoryRequest(
+                query=query,
+                window_tokens=self._window_tokens,
+                prices=self._prices,
+                all_past=query is not None and is_answered(list(map(read_message, listed[-1:]))),
+            ),
             thread=thread,
             tenant=self.tenant_of_run(config),
-            query=query,
-            window_tokens=self._window_tokens,
-            prices=self._prices,
-            all_past=query is not None and is_answered(list(map(read_message, listed[-1:]))),
         )
         return listed, view
 
@@ -223,6 +226,7 @@ def select_messages(
     config = replace(config, token_budget=config.token_budget or budget_for_window(window_of(model)))
     selector = selector_of_threads(config, token_counter, embedder=embedder, pinned=pinned, exclude=exclude)
     listed = as_messages(messages)
-    view = selector.view(listed, query=None if query is None else text_of(query), prices=prices_of(model))
+    request = HistoryRequest(query=None if query is None else text_of(query), prices=prices_of(model))
+    view = selector.view(listed, request)
     announce(view, shadow=selector.config.shadow)
     return selector.kept(listed, view)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from langchain_core.messages import BaseMessage, SystemMessage
 
 from gatekeeper_core.context.history.recall import RECALL_TOOL_NAME, recall_hint
+from gatekeeper_core.context.history.request import HistoryRequest
 from langchain_gatekeeper.cache_marks import marked_request
 from langchain_gatekeeper.owners import Owner, prices_of, tenant_of, thread_of, window_of
 from langchain_gatekeeper.provider_side import clears_tool_results, held_by_provider
@@ -61,13 +62,15 @@ class SelectedRequests:
         said = self.selector.cost([system]) if system else count(request.system_prompt or "")
         view = self.selector.view(
             request.messages,
+            HistoryRequest(
+                fixed_tokens=said + count(hint, *request_schemas(request)),
+                window_tokens=window_of(request.model),
+                notes=[0] if opens_with_summary(request.messages) else [],
+                provider_messages=held_by_provider(request),
+                prices=prices_of(request.model),
+            ),
             thread=thread_of(request),
             tenant=tenant_of(request.runtime, self._tenant),
-            fixed_tokens=said + count(hint, *request_schemas(request)),
-            window_tokens=window_of(request.model),
-            notes=[0] if opens_with_summary(request.messages) else [],
-            held=held_by_provider(request),
-            prices=prices_of(request.model),
             config=replace(self.selector.config, run=None) if clears_tool_results(request) else None,
         )
         kept = self.selector.kept(request.messages, view)
