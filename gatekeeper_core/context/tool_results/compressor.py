@@ -262,7 +262,7 @@ class ToolResultCompressor:
         context = ResultContext(tool_name, query, tuple(live), age_rounds)
         with stage(TOOL_RESULT) as seen:
             made = self._result(text, context, memory_of(self, thread_id, tenant=tenant))
-            seen.tell(lambda: {name: getattr(made, name) for name in TOOL_RESULT.facts})
+            seen.tell(lambda: {name: getattr(made, name) for name in ("strategy", "tokens_before", "tokens_after")})
         return made
 
     def __call__(self, message: Message, context: ResultContext) -> str:
