@@ -24,8 +24,15 @@ from gatekeeper_core.events import NO_VECTORS, PURGE_FAILED, STORE_OPENED, VECTO
 from gatekeeper_core.observation import tell
 from gatekeeper_core.storage.base import MemoryRecord, MemoryScope
 from gatekeeper_core.storage.codec import decode_vector, encode_text
-from gatekeeper_core.storage.forgetting import sources_of_all
-from gatekeeper_core.storage.tables import MEMORY_COLUMNS, Among, StoredMemory, TableStore, Transaction, counts
+from gatekeeper_core.storage.tables import (
+    MEMORY_COLUMNS,
+    Among,
+    StoredMemory,
+    TableStore,
+    Transaction,
+    check_records,
+    counts,
+)
 from gatekeeper_postgres import schema as tables
 from gatekeeper_postgres.connections import BACKEND, Connections, PostgresTransaction, lock_on
 from gatekeeper_postgres.errors import UnfitTablesError
@@ -197,7 +204,7 @@ class PostgresStore(TableStore):
 
         The first vector of a dimension makes its index, which other writers of memories wait for.
         """
-        sources_of_all(records)  # which checks them
+        check_records(records)
         vectors = self._vectors
         for dimensions in {len(record.vector) for record in records if record.vector} - self._dimensions:
             if vectors and vectors.indexed(dimensions):

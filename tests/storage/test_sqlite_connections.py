@@ -9,9 +9,8 @@ import tempfile
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -50,7 +49,7 @@ def descriptors(path: Path) -> int:
 
 
 def test_each_thread_has_a_connection_that_goes_with_it(store: SQLiteStore, path: Path) -> None:
-    lent = store._connections._lent
+    lent = store._connections._slots
     for _ in range(3):
         go, there = threading.Event(), threading.Barrier(5)
 
@@ -137,30 +136,6 @@ def test_a_writer_in_the_way_is_an_error_after_the_time_that_was_given(path: Pat
             assert str(path) in str(caught.value)
             assert hasty.last_seq("acme", "t1") == -1  # reading goes on
         assert hasty.append_messages("acme", "t1", said(0)) == 0
-
-
-def test_threads_of_one_process_wait_for_each_other_and_do_not_ask_sqlite_again_and_again(
-    store: SQLiteStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """SQLite asks for its lock at intervals that grow: a thread would starve while others write."""
-    begun: list[str] = []
-
-    class Watched(sqlite3.Connection):
-        def execute(self, *arguments: Any) -> sqlite3.Cursor:
-            if arguments[0] == "BEGIN IMMEDIATE":
-                begun.append(threading.current_thread().name)
-            return super().execute(*arguments)
-
-    monkeypatch.setattr(sqlite3, "connect", partial(sqlite3.connect, factory=Watched))
-    waiting = threading.Thread(target=lambda: store.append_messages("acme", "t1", said(0)), name="waiting")
-    with store._connections.writing():
-        waiting.start()
-        waiting.join(0.05)
-        assert waiting.is_alive()
-        assert begun == []
-    waiting.join()
-    assert begun == ["waiting"]
-    assert ids_of(store) == ["m0"]
 
 
 def test_a_thread_in_the_way_is_an_error_after_the_time_that_was_given(path: Path) -> None:

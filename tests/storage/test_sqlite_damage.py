@@ -123,5 +123,5 @@ def test_a_trigger_or_a_changed_column_is_refused(path: Path, statement: str) ->
 def test_a_change_of_the_tables_while_the_store_is_open_is_found(path: Path) -> None:
     with SQLiteStore(path) as store:
         changed(path, "CREATE VIEW theirs AS SELECT * FROM messages")
-        assert store.check() == ("1 tables, indexes, views or triggers are not ours",)
+        assert store.check() == ("the tables, indexes, views or triggers are not as they were made",)
         assert store.append_messages("acme", "t1", said(7)) == 2

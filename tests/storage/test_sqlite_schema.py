@@ -13,7 +13,7 @@ import pytest
 from gatekeeper_core.errors import CorruptionError, StorageError
 from gatekeeper_core.storage.sqlite import SQLiteStore
 from gatekeeper_core.storage.sqlite_connections import Connections
-from gatekeeper_core.storage.sqlite_schema import MIGRATIONS, SchemaState, migrate, schema_problems, schema_state
+from gatekeeper_core.storage.sqlite_schema import MIGRATIONS, SchemaState, has_only_our_tables, migrate, schema_state
 from tests.message_store_contract import ids_of, said
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def test_an_older_file_is_brought_up_to_date_and_keeps_what_is_in_it(tmp_path: P
     newer = opened(path, NEXT)
     with newer.bare() as connection:
         assert schema_state(connection) == SchemaState(version=2, is_empty=False)
-        assert schema_problems(connection, newer.migrations) == []
+        assert has_only_our_tables(connection, newer.migrations)
         assert connection.execute("SELECT count(*) FROM messages").fetchone() == (1,)
     newer.close()
 
@@ -78,7 +78,7 @@ def test_an_older_file_is_refused_where_it_must_not_be_migrated(tmp_path: Path) 
     with SQLiteStore(path, migrate=False) as store:
         assert store.found_schema_version == 1
     newer = opened(path, NEXT)
-    assert newer.found_version == 1
+    assert newer.schema_version == 1
     newer.close()
 
 
