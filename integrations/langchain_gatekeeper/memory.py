@@ -14,13 +14,13 @@ from langchain_core.messages import BaseMessage, SystemMessage, get_buffer_strin
 from pydantic import Field, InstanceOf, PlainValidator, PrivateAttr, SkipValidation
 from typing_extensions import Self
 
-from gatekeeper_core.context.history.adapter import LastSelections
 from gatekeeper_core.context.history.pins import Pins
 from gatekeeper_core.context.history.selector import ThreadSelector
 from gatekeeper_core.context.history.strategies import HistoryConfig, Strategy
 from gatekeeper_core.context.history.view import HistoryView
 from gatekeeper_core.context.memory.constraints import ThreadConstraints
 from gatekeeper_core.context.memory.thread import Thread
+from gatekeeper_core.context.prompt.adapter_selection import LastSelections
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.messages import Message, Role
 from gatekeeper_core.selection.constraints import render_constraints

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from langchain.agents.middleware.types import AgentMiddleware
 from langgraph.runtime import get_runtime
 
-from gatekeeper_core.context.history.adapter import LastContexts
+from gatekeeper_core.context.prompt.adapter_selection import LastContexts
 from gatekeeper_core.context.tool_results.thread_memories import thread_name
 from langchain_gatekeeper.events import aannounce, announce
 from langchain_gatekeeper.reading import read_message, same_objects, usage_of

@@ -10,8 +10,8 @@ from langchain_core.messages import BaseMessage, MessageLikeRepresentation
 from langchain_core.prompt_values import PromptValue
 from langchain_core.runnables import Runnable, RunnableConfig
 
-from gatekeeper_core.context.history.adapter import LastSelections
 from gatekeeper_core.context.history.strategies import budget_for_window, with_options
+from gatekeeper_core.context.prompt.adapter_selection import LastSelections
 from gatekeeper_core.context.tool_results.thread_memories import thread_name
 from gatekeeper_core.messages import is_answered
 from langchain_gatekeeper.cache_marks import marked_messages

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from gatekeeper_core.context.history.adapter import SelectionOptions, thread_selector
+from gatekeeper_core.context.prompt.adapter_selection import SelectionOptions, thread_selector
 from gatekeeper_meaning.adapter import adapter_encoder
 from langchain_gatekeeper.reading import read_message, write_message
 
