@@ -20,6 +20,7 @@ from gatekeeper_core import (
     ToolCall,
     ToolResultCompressor,
 )
+from gatekeeper_core.context.history.request import HistoryRequest
 from gatekeeper_core.context.history.selector import ThreadSelector
 from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.context.memory.summary import SummaryConfig, ThreadSummary
@@ -167,7 +168,7 @@ def _histories(secret: str, talk: Sequence[Message], question: str) -> None:
     config = HistoryConfig(token_budget=300, passthrough_below=0)
     ThreadSelector(lambda message: message, config=config).view(asked, thread=secret)
     tight = HistoryConfig(token_budget=1, passthrough_below=0)
-    ThreadSelector(lambda message: message, config=tight).view(asked, thread=secret, fixed_tokens=1)
+    ThreadSelector(lambda message: message, config=tight).view(asked, HistoryRequest(fixed_tokens=1), thread=secret)
     ThreadSelector(lambda message: message).view(asked, thread=secret)
     paid = ThreadSelector(lambda message: message, write=lambda _, message: message, states=Away(secret))
     paid.view(asked, thread=secret)

@@ -11,6 +11,7 @@ from gatekeeper_cli.bill import CacheState, Dollars, PriceList
 from gatekeeper_cli.conversation import CONVERSATION
 from gatekeeper_cli.texts import ENGLISH, Language, Texts
 from gatekeeper_cli.token_use import Reported, token_use
+from gatekeeper_core.context.history.request import HistoryRequest
 from gatekeeper_core.context.history.selector import ThreadSelector
 from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.messages import Message
@@ -105,7 +106,7 @@ def test_the_account_of_a_provider_equals_the_librarys_own(
     call, answers = 0, 0.0
     for at, message in enumerate(messages):
         if message.role == "assistant":
-            view = selector.view(messages[:at], thread="t", prices=found.prices)
+            view = selector.view(messages[:at], HistoryRequest(prices=found.prices), thread="t")
             answers += count_message(message) * found.prices.output / 1e6
             call += 1
     assert view.bill is not None

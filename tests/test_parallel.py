@@ -24,6 +24,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
 from gatekeeper_core import plugins
+from gatekeeper_core.context.history.request import HistoryRequest
 from gatekeeper_core.context.history.selector import ThreadSelector
 from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.context.memory.memory import LongTermMemory
@@ -111,7 +112,9 @@ class World:
         return asyncio.run(self.builder.abuild(self.threads.load(name), question, "Be brief."))
 
     def view(self, name: str, question: str) -> Any:
-        return self.selector.view(self.threads.load(name).messages, thread=name, query=question, all_past=True)
+        return self.selector.view(
+            self.threads.load(name).messages, HistoryRequest(query=question, all_past=True), thread=name
+        )
 
     def compress(self, name: str, text: str) -> Any:
         return self.results.compress(text, query="port 77", thread_id=name)

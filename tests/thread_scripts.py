@@ -16,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gatekeeper_core import ContextGatekeeper, HistoryConfig, InMemoryStore, Message, ThreadState, keep, select_history
+from gatekeeper_core.context.history.request import HistoryRequest
 from gatekeeper_core.context.history.selector import ThreadSelector
 from gatekeeper_core.pricing.cache import MOST
 from gatekeeper_core.pricing.prices import ModelPrices, prices_of_model
@@ -200,10 +201,10 @@ class Threads(Way):
 
     def view(self, thread: str | None, messages: Sequence[Message]) -> tuple[list[str], HistoryView]:
         """Return what the selector keeps; with ``all_past`` the question is asked elsewhere, as for a chat memory."""
-        items, rest = list(messages), dict[str, Any]()
+        items, request = list(messages), HistoryRequest()
         if self.all_past:
-            items, rest = items[:-1], {"query": items[-1].text, "all_past": True}
-        view = self._selector.view(items, thread=thread, **rest)
+            items, request = items[:-1], HistoryRequest(query=items[-1].text, all_past=True)
+        view = self._selector.view(items, request, thread=thread)
         asked = [messages[-1].text] if self.all_past else []
         return [message.text for message in self._selector.kept(items, view)] + asked, view
 

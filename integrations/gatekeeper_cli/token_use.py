@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gatekeeper_cli.bill import Dollars
 from gatekeeper_core.context.history.cache_marks import plan_marks
+from gatekeeper_core.context.history.request import HistoryRequest
 from gatekeeper_core.context.history.selector import ThreadSelector
 from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.messages import Message, turn_starts
@@ -196,7 +197,7 @@ def token_use(
         stop = calls[call]
         request = messages[:stop]
         ways = (window, gated, cached) if bill else (window, gated)
-        newest, chosen, *rest = (way.view(request, thread="inspected", prices=prices) for way in ways)
+        newest, chosen, *rest = (way.view(request, HistoryRequest(prices=prices), thread="inspected") for way in ways)
         dollars = bill.dollars(call, stop, newest, chosen, *rest) if bill else None
         turn_id = max(0, bisect_right(starts, stop) - 1)
         reason = chosen.selection.embedder_missed if chosen.selection else ""

@@ -15,6 +15,7 @@ from pydantic import Field, InstanceOf, PlainValidator, PrivateAttr, SkipValidat
 from typing_extensions import Self
 
 from gatekeeper_core.context.history.pins import Pins
+from gatekeeper_core.context.history.request import HistoryRequest
 from gatekeeper_core.context.history.selector import ThreadSelector
 from gatekeeper_core.context.history.strategies import HistoryConfig, Strategy
 from gatekeeper_core.context.history.view import HistoryView
@@ -160,12 +161,14 @@ class GatekeeperChatMemory(LastSelections, BaseChatMemory):
         selector = self._current_selector()
         return selector.view(
             messages,
+            HistoryRequest(
+                query=self._question(inputs),
+                all_past=True,
+                fixed_tokens=selector.cost(rules),
+                window_tokens=window_of(self.model),
+                prices=prices_of(self.model),
+            ),
             thread=self._thread(),
-            query=self._question(inputs),
-            all_past=True,
-            fixed_tokens=selector.cost(rules),
-            window_tokens=window_of(self.model),
-            prices=prices_of(self.model),
         )
 
     def _question(self, inputs: dict[str, Any]) -> str:

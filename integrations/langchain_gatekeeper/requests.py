@@ -10,6 +10,7 @@ from langchain_core.messages import AIMessage, BaseMessage, SystemMessage
 from langchain_core.runnables.config import ensure_config
 
 from gatekeeper_core.context.history.recall import RECALL_TOOL_NAME, recall_hint
+from gatekeeper_core.context.history.request import HistoryRequest
 from gatekeeper_core.context.tool_results.thread_memories import thread_name
 from langchain_gatekeeper.cache_marks import marked_request
 from langchain_gatekeeper.models import prices_of, provider_of, setting_of, window_of
@@ -68,13 +69,16 @@ class AgentRequests:
         selector, system, hint = self.selector, _system_of(request), self._hint_for(request)
         view = selector.view(
             request.messages,
+            HistoryRequest(
+                fixed_tokens=selector.cost([system] if system else [])
+                + selector.count(hint, *request_schemas(request)),
+                window_tokens=window_of(request.model),
+                notes=[0] if opens_with_summary(request.messages) else [],
+                provider_messages=_provider_messages(request),
+                prices=prices_of(request.model),
+            ),
             thread=_thread_of(request),
             tenant=self._tenant_of(request),
-            fixed_tokens=selector.cost([system] if system else []) + selector.count(hint, *request_schemas(request)),
-            window_tokens=window_of(request.model),
-            notes=[0] if opens_with_summary(request.messages) else [],
-            held=_stored_at_provider(request),
-            prices=prices_of(request.model),
             config=replace(selector.config, run=None) if _clears_tool_results(request) else None,
         )
         kept = selector.kept(request.messages, view)
@@ -158,7 +162,7 @@ def _clears_tool_results(request: ModelRequest[Any]) -> bool:
     return any(kind.startswith("clear_tool_uses") for kind in kinds)
 
 
-def _stored_at_provider(request: ModelRequest[Any]) -> int:
+def _provider_messages(request: ModelRequest[Any]) -> int:
     """Return how many messages OpenAI stores itself, because the request goes on from an earlier response.
 
     With ``use_previous_response_id`` LangChain sends what follows the last answer that has the id of a response. With

@@ -10,6 +10,7 @@ from langchain_core.messages import BaseMessage, MessageLikeRepresentation
 from langchain_core.prompt_values import PromptValue
 from langchain_core.runnables import Runnable, RunnableConfig
 
+from gatekeeper_core.context.history.request import HistoryRequest
 from gatekeeper_core.context.history.strategies import budget_for_window, with_options
 from gatekeeper_core.context.prompt.adapter_selection import LastSelections
 from gatekeeper_core.context.tool_results.thread_memories import thread_name
@@ -135,12 +136,14 @@ class GatekeeperSelector(LastSelections, Runnable[Any, Any]):
         thread = named.get("thread_id") or named.get("session_id")
         view = self._selector.view(
             listed,
+            HistoryRequest(
+                query=query,
+                window_tokens=self._window_tokens,
+                prices=self._prices,
+                all_past=query is not None and is_answered(list(map(read_message, listed[-1:]))),
+            ),
             thread=thread,
             tenant=self.tenant_of_run(config),
-            query=query,
-            window_tokens=self._window_tokens,
-            prices=self._prices,
-            all_past=query is not None and is_answered(list(map(read_message, listed[-1:]))),
         )
         return listed, view
 
@@ -185,6 +188,7 @@ def select_messages(
     config = replace(config, token_budget=config.token_budget or budget_for_window(window_of(model)))
     selector = message_selector(config, **options)
     listed = as_messages(messages)
-    view = selector.view(listed, query=None if query is None else text_of(query), prices=prices_of(model))
+    request = HistoryRequest(query=None if query is None else text_of(query), prices=prices_of(model))
+    view = selector.view(listed, request)
     announce(view, shadow=selector.config.shadow)
     return selector.kept(listed, view)

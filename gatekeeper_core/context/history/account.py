@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from operator import itemgetter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from gatekeeper_core.context.history.earlier import question_at, told_inside, told_question
 from gatekeeper_core.context.history.policy import (
@@ -22,6 +22,7 @@ from gatekeeper_core.context.history.policy import (
     PromptSizes,
     SentRequest,
 )
+from gatekeeper_core.context.history.request import HistoryRequest
 from gatekeeper_core.context.history.run import RunConfig, ShrunkRun, shrink_run
 from gatekeeper_core.context.history.strategies import Choice, History, HistoryStatus, fitting_turns
 from gatekeeper_core.context.history.view import HistoryView
@@ -33,33 +34,10 @@ if TYPE_CHECKING:
     from gatekeeper_core.pricing.prices import ModelPrices
     from gatekeeper_core.tokens import TokenCounter
 
-__all__ = ["NOTHING_AROUND", "Around", "Costs", "ThreadAccount"]
+__all__ = ["Costs", "ThreadAccount"]
 
 _STEPS = 4
 """Steps in which a growing run drops past turns, since each step costs a new prompt. Source: ours."""
-
-
-class Around(NamedTuple):
-    """The part of the fixed tokens that may move or change.
-
-    Attributes:
-        ahead_tokens: before the past turns, behind the part that stays.
-        behind_tokens: behind the past turns; may change at the next question.
-        free_tokens: reserved, not sent.
-        stand_in_tokens: of those ahead or behind the ones that are sent only if turns are left out: a summary.
-        ahead: identifies everything before the past turns, except a summary.
-        stand_in: identifies a summary before the past turns; "" if it is behind them.
-    """
-
-    ahead_tokens: int = 0
-    behind_tokens: int = 0
-    free_tokens: int = 0
-    stand_in_tokens: int = 0
-    ahead: str = ""
-    stand_in: str = ""
-
-
-NOTHING_AROUND = Around()
 
 
 class Costs:
@@ -221,23 +199,20 @@ class ThreadAccount:
     Args:
         policy: prices, time and state.
         costs: of the conversation.
-        around: the other parts that are sent.
-        can_recall: whether the question can be sent in another form.
+        request: what is sent beside the messages.
         small_below: see ``HistoryConfig.passthrough_below``.
     """
 
-    def __init__(
-        self, policy: PromptPolicy, costs: Costs, around: Around, *, can_recall: bool, small_below: int
-    ) -> None:
+    def __init__(self, policy: PromptPolicy, costs: Costs, request: HistoryRequest, *, small_below: int) -> None:
         self._policy = policy
         self._small_below = small_below
         self._state = policy.state
         self._history = history = costs.history
         self._costs = costs
-        self._around = around
-        moving = around.ahead_tokens + around.behind_tokens + around.free_tokens
+        self._overhead = overhead = request.overhead
+        moving = overhead.before_tokens + overhead.after_tokens + overhead.unsent_tokens
         self._fixed = costs.fixed - moving + costs.always  # always first
-        self._question = question_at(history, history.current) if can_recall else None
+        self._question = question_at(history, history.current) if request.can_recall else None
         self._plan: Plan | None = None
 
     @property
@@ -253,7 +228,7 @@ class ThreadAccount:
     def _prefixes(self) -> list[str]:
         """Digests of the beginnings of the history: before the past turns, then up to each of them."""
         history = self._history
-        digests = [_digest_of((history.messages[at] for at in history.head), self._around.ahead)]
+        digests = [_digest_of((history.messages[at] for at in history.head), self._overhead.before_digest)]
         for turn in history.past:
             digests.append(_digest_of(turn.messages, digests[-1]))
         return digests
@@ -293,7 +268,7 @@ class ThreadAccount:
 
     def choose(self, choice: Choice) -> Choice:
         """Return the past turns to send for a new question, from those of the selection."""
-        around, costs = self._around, self._costs
+        overhead, costs = self._overhead, self._costs
         whole, room, sent = costs.past, costs.room_at_start, costs.as_sent(choice)
         selected = {turn: sent[turn] for turn in choice.turns}
         if choice.status == "no_query":  # then the body stays; where it does not fit, the newest turns take its place
@@ -301,9 +276,9 @@ class ThreadAccount:
             selected = body if sum((*body.values(), *whole[-1:])) <= room else selected
         sizes = PromptSizes(
             fixed=self._fixed,
-            question=around.ahead_tokens
-            + around.behind_tokens
-            - around.stand_in_tokens
+            question=overhead.before_tokens
+            + overhead.after_tokens
+            - overhead.summary_tokens
             + costs.pinned
             + costs.question,
             turns=whole,
@@ -313,13 +288,13 @@ class ThreadAccount:
             same_turns=self._same_turns,
             everything_same_tokens=self._everything_same_tokens,
             goes_on=self._goes_on,
-            is_stand_in_same=self._policy.state.stand_in == around.stand_in,
+            is_stand_in_same=self._policy.state.stand_in == overhead.summary_digest,
             texts={turn: costs.more_than(*replaced) for turn, replaced in self._with_texts(self._state).items()},
             question_name=_digest_of((), self._history.query, self._prefixes[-1]),
             is_run=self._is_run,
             may_run=any(message.role == "tool" for message in self._history.messages),
-            stand_in=around.stand_in_tokens,
-            ahead=around.ahead_tokens,
+            stand_in=overhead.summary_tokens,
+            ahead=overhead.before_tokens,
             is_small=sum(whole) + costs.pinned < self._small_below,
         )
         plan, self._state = self._policy.choose(sizes)
@@ -384,7 +359,7 @@ class ThreadAccount:
             branch=before.branch if self._same_turns == before.turn_count else before.prefixes,
             tail=self._tail(count, self._current),
             tail_messages=len(self._current),
-            stand_in="" if self._omitted(view) else self._around.stand_in,
+            stand_in="" if self._omitted(view) else self._overhead.summary_digest,
         )
         current = self._history.current
         is_fleeting = view.told and not self._has_run
@@ -399,21 +374,21 @@ class ThreadAccount:
 
     def _sent(self, view: HistoryView, previous: HistoryView | None) -> SentRequest:
         """Return the sizes of a view as a request, and of everything."""
-        costs, around, fixed = self._costs, self._around, self._fixed
+        costs, overhead, fixed = self._costs, self._overhead, self._fixed
         omitted, behind = self._omitted(view), self._behind(view)
-        ahead = around.ahead_tokens - (omitted if around.stand_in else 0)
+        ahead = overhead.before_tokens - (omitted if overhead.summary_digest else 0)
         texts = sum(costs.more_than(*each) for each in self._with_texts(self._state).values())
         body = fixed + ahead + texts + sum(costs.past[turn] for turn in self._state.turns(len(costs.past)))
         begun = body + behind + costs.pinned + costs.question
-        tokens = view.fixed_tokens + view.tokens - around.free_tokens - omitted
+        tokens = view.fixed_tokens + view.tokens - overhead.unsent_tokens - omitted
         stable = begun if self._shrunk(view) else tokens
         if behind or (view.told and not self._has_run):
             stable = body
-        everything = view.fixed_tokens + view.history_tokens - around.free_tokens - around.stand_in_tokens
-        stand_in_behind = 0 if around.stand_in else around.stand_in_tokens
+        everything = view.fixed_tokens + view.history_tokens - overhead.unsent_tokens - overhead.summary_tokens
+        stand_in_behind = 0 if overhead.summary_digest else overhead.summary_tokens
         stable_everything = everything
-        if around.behind_tokens > stand_in_behind:
-            stable_everything = fixed + around.ahead_tokens - around.stand_in_tokens + stand_in_behind
+        if overhead.after_tokens > stand_in_behind:
+            stable_everything = fixed + overhead.before_tokens - overhead.summary_tokens + stand_in_behind
             stable_everything += sum(costs.past)
         return SentRequest(
             fixed=fixed,
@@ -429,11 +404,11 @@ class ThreadAccount:
 
     def _omitted(self, view: HistoryView) -> int:
         """Return the tokens of the text for turns that are left out, where none is."""
-        return self._around.stand_in_tokens if len(view.turns) == len(self._history.past) else 0
+        return self._overhead.summary_tokens if len(view.turns) == len(self._history.past) else 0
 
     def _behind(self, view: HistoryView) -> int:
         """Return the tokens between the past turns and the question."""
-        return self._around.behind_tokens - (0 if self._around.stand_in else self._omitted(view))
+        return self._overhead.after_tokens - (0 if self._overhead.summary_digest else self._omitted(view))
 
     def _same_tokens(self, view: HistoryView, previous: HistoryView | None, *, tokens: int, begun: int) -> int:
         """Return how many tokens of the beginning of a request are the same as in the step before."""

@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
-from gatekeeper_core.context.history.account import NOTHING_AROUND, Around, Costs, ThreadAccount
+from gatekeeper_core.context.history.account import Costs, ThreadAccount
 from gatekeeper_core.context.history.left import left_to_provider
 from gatekeeper_core.context.history.pins import (
     Pins,
@@ -33,6 +33,7 @@ from gatekeeper_core.context.history.pins import (
     summaries_needed,
 )
 from gatekeeper_core.context.history.policy import PromptPolicy
+from gatekeeper_core.context.history.request import HistoryRequest
 from gatekeeper_core.context.history.strategies import (
     Choice,
     History,
@@ -137,9 +138,8 @@ def select_history(
             read_history(read, query=query, **places),
             gatekeeper=gatekeeper,
             config=config,
-            fixed_tokens=fixed_tokens,
+            request=HistoryRequest(fixed_tokens=fixed_tokens, prices=prices),
             state=state,
-            prices=prices,
             now=now,
         )
 
@@ -162,7 +162,7 @@ def read_history(
     pinned: Collection[int] = (),
     exclude: Collection[int] = (),
     all_past: bool = False,
-    held: int = 0,
+    provider_messages: int = 0,
 ) -> History:
     """Return the parts of a conversation; arguments and errors as for :func:`select_history`.
 
@@ -170,11 +170,11 @@ def read_history(
     a query and a user message, everything counts as the current turn. ``notes`` are positions of user or system
     messages that are always sent, belong to no turn and do not count as questions. Nor does a summary of folded
     messages: it stays in its turn, or in the head before the first question; if it also covers rounds of the current
-    turn, it is a note. The head begins with what the provider keeps itself, ``held`` messages or its own compaction
-    (see ``left_to_provider``). The current turn cannot be excluded.
+    turn, it is a note. The head begins with what the provider stores, ``provider_messages`` messages or its own
+    compaction (see ``left_to_provider``). The current turn cannot be excluded.
     """
     messages = tuple(messages)
-    left = left_to_provider(messages, held=held)
+    left = left_to_provider(messages, held=provider_messages)
     notes = tuple(sorted({at for at in notes if at >= left.stop}))
     summaries = tuple(at for at in summaries_in(messages) if at >= left.stop)
     seen = as_said(messages, notes=notes, summaries=summaries, left=left.stop)
@@ -237,26 +237,19 @@ def select_past(
     *,
     gatekeeper: ContextGatekeeper,
     config: HistoryConfig,
-    fixed_tokens: int = 0,
-    window_from: int = 0,
-    window_tokens: int | None = None,
+    request: HistoryRequest,
     state: ThreadState | None = None,
     opening: Any = None,
-    prices: ModelPrices | None = None,
     now: float | None = None,
-    around: Around = NOTHING_AROUND,
-    can_recall: bool = True,
 ) -> HistoryView:
     """Return the view of a conversation from :func:`read_history`; the rest as for :func:`select_history`.
 
-    With the strategy ``window`` no message before ``window_from`` is kept, unless its turn ends behind it.
-    ``window_tokens``, the context window of the model, sets a ``token_budget`` of None; ``opening`` is the framework's
-    object that opened the current turn. ``around`` says which of the fixed tokens may move or change, and
-    ``can_recall`` whether the question may be sent in another form.
+    ``request`` gives what is sent beside the messages; its question and positions are in ``history`` already.
+    ``opening`` is the framework's object that opened the current turn.
     """
     with stage(PAST) as seen:
-        budget = config.token_budget or budget_for_window(window_tokens)
-        fixed_tokens += config.reserve_tokens
+        budget = config.token_budget or budget_for_window(request.window_tokens)
+        fixed_tokens = request.fixed_tokens + config.reserve_tokens
         has_tools = has_tool_calls(history.past)
         config = with_defaults(config, has_tools=has_tools)
         if state is None and config.strategy == "cache":
@@ -264,7 +257,7 @@ def select_past(
         policy = None
         if state is not None and config.strategy != "window":
             policy = PromptPolicy(
-                prices=config.prices or prices or UNKNOWN,
+                prices=config.prices or request.prices or UNKNOWN,
                 state=state.policy,
                 now=now,
                 is_thrifty=config.strategy != "cache",
@@ -280,7 +273,7 @@ def select_past(
             if pinned is not history:
                 history, costs = pinned, Costs(pinned, *rest)
         below = config.passthrough_below or 0
-        account = ThreadAccount(policy, costs, around, can_recall=can_recall, small_below=below) if policy else None
+        account = ThreadAccount(policy, costs, request, small_below=below) if policy else None
         chosen = _chosen_before(previous, history) if previous else None
         coverage = gatekeeper.config.coverage if config.coverage is None else config.coverage
         try:
@@ -294,7 +287,7 @@ def select_past(
                 config,
                 room=costs.room_at_start,
                 coverage=policy.selection_coverage(coverage) if policy else coverage,
-                window_from=window_from,
+                window_from=request.window_from,
             )
             if account:
                 account.keep_everything(chosen.everything_reason)

@@ -10,7 +10,7 @@ import json
 import os
 import threading
 import time
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import replace
@@ -18,10 +18,10 @@ from itertools import groupby
 from typing import Any, Generic, TypeVar
 
 from gatekeeper_core.caching import LruCache
-from gatekeeper_core.context.history.account import NOTHING_AROUND, Around
 from gatekeeper_core.context.history.pins import Pins, check_pins, positions_of
 from gatekeeper_core.context.history.policy import PolicyState, PromptPolicy
 from gatekeeper_core.context.history.recall import NOTHING_EARLIER, RECALL_BUDGET_TOKENS, recall_turns
+from gatekeeper_core.context.history.request import HistoryRequest
 from gatekeeper_core.context.history.select import read_history, select_past
 from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.context.history.view import HistoryView, ThreadState
@@ -32,7 +32,7 @@ from gatekeeper_core.events import CHEAPER, HISTORY, LEFT_OUT, NO_ROOM, STATE_LO
 from gatekeeper_core.messages import Message
 from gatekeeper_core.observation import stage, tell
 from gatekeeper_core.pricing.cache import MOST, WORTH_A_LINE
-from gatekeeper_core.pricing.prices import UNKNOWN, ModelPrices
+from gatekeeper_core.pricing.prices import UNKNOWN
 from gatekeeper_core.pricing.usage import Usage
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.selection.planner import GatekeeperConfig
@@ -214,20 +214,11 @@ class ThreadSelector(Generic[Item]):
     def view(
         self,
         items: Sequence[Item],
+        request: HistoryRequest | None = None,
         *,
         thread: Hashable = None,
         tenant: str = "default",
-        query: str | None = None,
         config: HistoryConfig | None = None,
-        fixed_tokens: int = 0,
-        window_tokens: int | None = None,
-        notes: Collection[int] = (),
-        window_from: int = 0,
-        all_past: bool = False,
-        held: int = 0,
-        prices: ModelPrices | None = None,
-        around: Around = NOTHING_AROUND,
-        can_recall: bool = True,
         stored: PolicyState | None = None,
         again: bool = False,
     ) -> HistoryView:
@@ -235,19 +226,10 @@ class ThreadSelector(Generic[Item]):
 
         Args:
             items: the whole history, in the framework's own messages; read, never changed.
+            request: the question, and what is sent beside the messages.
             thread: names the conversation. None: the one of an earlier call whose messages are a beginning of these.
             tenant: of the thread: threads of two tenants share nothing, even under the same name.
             config: other settings for this call; None: those of the selector, with the name of the thread.
-            query: the question; None: the last user message.
-            fixed_tokens: tokens that are sent in addition; ``reserve_tokens`` comes on top.
-            notes: positions of messages that are always kept and do not count as questions; see ``read_history``.
-            window_from: with the strategy ``window`` the position of the first message that may be kept.
-            window_tokens: context window of the model of this call, where no budget is set; None: unknown.
-            all_past: whether every turn is past, even if the last one holds the query: the caller asks it elsewhere.
-            held: how many messages the provider keeps itself; see ``left_to_provider``.
-            prices: of the model of this call; None: those of the settings, else ``UNKNOWN``.
-            around: the part of ``fixed_tokens`` that may move or change.
-            can_recall: whether earlier turns may stand inside the question: False if the caller rewrites it.
             stored: the policy's state from elsewhere: the thread goes on from it if it is newer.
             again: whether the last view of the thread was not sent, and this one takes its place.
 
@@ -255,6 +237,7 @@ class ThreadSelector(Generic[Item]):
             ConfigError: a number is out of range.
             Exception: whatever reading a message raises; and a failed selection, where ``on_error`` is ``raise``.
         """
+        request = request or HistoryRequest()
         with stage(HISTORY, thread=thread_name(thread)) as seen:
             messages = tuple(map(self._read, items))
             key = (tenant, self._name_of(messages, tenant) if thread is None else thread)
@@ -262,13 +245,9 @@ class ThreadSelector(Generic[Item]):
             with state.lock:
                 try:
                     config = config or state.config
-                    pinned = [at for at in positions_of(items, self._pinned) if at < len(items)]
-                    pins = {"pinned": pinned, "exclude": positions_of(items, self._exclude)}
-                    places = {"query": query, "notes": tuple(notes), **pins, "all_past": all_past, "held": held}
-                    window = {"window_tokens": window_tokens, "window_from": window_from}
-                    can_recall = can_recall and self._write is not None
-                    sizes = {"fixed_tokens": fixed_tokens, **window, "around": around, "can_recall": can_recall}
-                    state.prices = config.prices or prices or UNKNOWN
+                    state.prices = config.prices or request.prices or UNKNOWN
+                    can_recall = request.can_recall and self._write is not None
+                    call = replace(request, prices=state.prices, notes=tuple(request.notes), can_recall=can_recall)
                     if thread is None and not state.is_beginning_of(messages):  # another conversation had the place
                         state.last, state.has_left_out = ThreadState(), False
                     with self._shared(thread, tenant, state):
@@ -276,12 +255,12 @@ class ThreadSelector(Generic[Item]):
                             state.last, state.inputs = state.before, ()
                         if stored is not None and stored.is_after(state.last.policy):
                             state.last = state.last._replace(policy=stored)
-                        view = self._view(state, items, messages, config, places, sizes)
+                        view = self._view(state, items, messages, config, call)
                 except BaseException:
                     # The state may be half updated: the next call starts from nothing.
                     self._threads.discard(key, state)
                     raise
-                self._warn(view, state, is_guess=not (config.token_budget or window_tokens))
+                self._warn(view, state, is_guess=not (config.token_budget or request.window_tokens))
                 if not (state.has_left_out or self._config.shadow) and view.left_out:
                     state.has_left_out = True
                     tell(LEFT_OUT, **_left_out(view))
@@ -314,9 +293,9 @@ class ThreadSelector(Generic[Item]):
                 dollars=state.prices.dollars(usage),
             )
 
-    def choose(self, items: Sequence[Item], **arguments: Any) -> list[Item]:
+    def choose(self, items: Sequence[Item], request: HistoryRequest | None = None, **arguments: Any) -> list[Item]:
         """Return the messages to send; arguments as for :meth:`view`, result as for :meth:`kept`."""
-        return self.kept(items, self.view(items, **arguments))
+        return self.kept(items, self.view(items, request, **arguments))
 
     def kept(self, items: Sequence[Item], view: HistoryView) -> list[Item]:
         """Return the messages of a view, in shadow mode all of them: the caller's own, but for what is replaced."""
@@ -331,16 +310,25 @@ class ThreadSelector(Generic[Item]):
         items: Sequence[Item],
         messages: tuple[Message, ...],
         config: HistoryConfig,
-        places: dict[str, Any],
-        sizes: dict[str, Any],
+        request: HistoryRequest,
     ) -> HistoryView:
         """Return the view for a question: the latest one if its inputs are the same."""
-        check_tokens("fixed_tokens", sizes["fixed_tokens"])
+        check_tokens("fixed_tokens", request.fixed_tokens)
+        pinned = tuple(at for at in positions_of(items, self._pinned) if at < len(items))
+        exclude = positions_of(items, self._exclude)
         state.messages, last = messages, state.last
-        inputs = (places, sizes, config.token_budget, config.keep_newest)
+        inputs = (replace(request, prices=None), pinned, exclude, config.token_budget, config.keep_newest)
         if last.view and last.history and last.history.messages == messages and state.inputs == inputs:
             return last.view
-        history = read_history(messages, **places)
+        history = read_history(
+            messages,
+            query=request.query,
+            notes=request.notes,
+            pinned=pinned,
+            exclude=exclude,
+            all_past=request.all_past,
+            provider_messages=request.provider_messages,
+        )
         if state.gatekeeper is None:  # each call brings its budget along
             state.gatekeeper = ContextGatekeeper(
                 config=self._config.gatekeeper, token_counter=self._count, embedder=self._encoder
@@ -349,11 +337,10 @@ class ThreadSelector(Generic[Item]):
             history,
             gatekeeper=state.gatekeeper,
             config=config,
+            request=request,
             state=last,
             opening=items[history.current.start] if history.current else None,
-            prices=state.prices,
             now=self._clock(),
-            **sizes,
         )
         state.before, state.last, state.inputs = last, view.state or last, inputs
         if view.status == "fallback":  # the index may have half a turn

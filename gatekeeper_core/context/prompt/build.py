@@ -18,8 +18,8 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
-from gatekeeper_core.context.history.account import Around
 from gatekeeper_core.context.history.conversation import ContextCompressor
+from gatekeeper_core.context.history.request import HistoryRequest, PromptOverhead
 from gatekeeper_core.context.history.run import RunConfig
 from gatekeeper_core.context.history.strategies import RECENT_TURNS
 from gatekeeper_core.context.memory.pin_text import pin_text
@@ -359,14 +359,16 @@ class Build:
         with waiting_within(self._look.waits):
             return selector.view(
                 self._request.messages,
+                HistoryRequest(
+                    fixed_tokens=self._fixed_tokens(),
+                    overhead=self._overhead(),
+                    prices=self._prices,
+                    window_from=window_from,
+                    can_recall=self._recall,
+                ),
                 thread=thread.id,
                 tenant=thread.tenant,
                 config=config,
-                fixed_tokens=self._fixed_tokens(),
-                window_from=window_from,
-                prices=self._prices,
-                can_recall=self._recall,
-                around=self._around(),
                 stored=None if again else self._known.policy,
                 again=again,
             )
@@ -393,7 +395,7 @@ class Build:
         asked = self._cost(self._request.messages[at] for at in self._request.asked)
         return max(fixed, self._available + self._shares.reserved - self._shares.recent_messages - asked)
 
-    def _around(self) -> Around:
+    def _overhead(self) -> PromptOverhead:
         """Return which of the fixed tokens stand where, and what of them moves.
 
         The pin counts as free: nothing is read from a cache behind it, and it costs the same whatever turns are sent.
@@ -408,13 +410,14 @@ class Build:
         firm = [*self._system[: 1 if is_tail else None], optional.get("constraints", (None, 0))[0]]
         firm += [] if is_tail else [optional.get(part, (None, 0))[0] for part in ("steps", "retrieved")]
         told = optional.get("summary", (None, 0))[0]
-        return Around(
-            ahead_tokens=0 if is_tail else moving,
-            behind_tokens=moving if is_tail else 0,
-            free_tokens=pin + self._fixed_tokens() - sent + self._config.shares.of(self._config.total_budget).reserved,
-            stand_in_tokens=summary if self._request.says_all(self._upto_seq) else 0,
-            ahead=messages_digest(message for message in firm if message),
-            stand_in="" if is_tail or told is None else messages_digest([told]),
+        reserved = self._config.shares.of(self._config.total_budget).reserved
+        return PromptOverhead(
+            before_tokens=0 if is_tail else moving,
+            after_tokens=moving if is_tail else 0,
+            unsent_tokens=pin + self._fixed_tokens() - sent + reserved,
+            summary_tokens=summary if self._request.says_all(self._upto_seq) else 0,
+            before_digest=messages_digest(message for message in firm if message),
+            summary_digest="" if is_tail or told is None else messages_digest([told]),
         )
 
     def _kept(self, view: HistoryView) -> tuple[list[_Entry], list[_Entry]]:

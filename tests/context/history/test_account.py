@@ -8,6 +8,7 @@ import pytest
 
 from gatekeeper_core import HistoryConfig
 from gatekeeper_core.context.history.policy import CallBill
+from gatekeeper_core.context.history.request import HistoryRequest
 from gatekeeper_core.context.history.selector import ThreadSelector
 from gatekeeper_core.messages import Message
 from gatekeeper_core.pricing.prices import ModelPrices
@@ -38,7 +39,7 @@ def selector() -> ThreadSelector[Any]:
 
 
 def bill_of(threads: ThreadSelector[Any], items: list[dict[str, Any]], *, fixed_tokens: int = 300) -> CallBill:
-    bill = threads.view(items, thread="1", fixed_tokens=fixed_tokens).bill
+    bill = threads.view(items, HistoryRequest(fixed_tokens=fixed_tokens), thread="1").bill
     assert bill is not None
     return bill
 
@@ -59,7 +60,7 @@ def test_while_everything_is_sent_both_accounts_are_what_is_reported(talk: str) 
     """The provider counts a quarter more: it caches prompts that are too small for a cache by our count."""
     threads, items, paid = selector(), talk_of(talk, 4), 0.0
     for at in range(1, len(items), 2):
-        view = threads.view(items[:at], thread="1", fixed_tokens=300)
+        view = threads.view(items[:at], HistoryRequest(fixed_tokens=300), thread="1")
         assert view.bill is not None
         assert view.bill.action == "everything"
         assert view.bill.paid == pytest.approx(paid + view.bill.dollars)
@@ -74,7 +75,7 @@ def test_a_beginning_below_the_smallest_prefix_is_not_missed() -> None:
     """After a new body no cache can hold the beginning; everything would still have been found."""
     threads, items, action = selector(), talk_of("english", 80), ""
     for at in range(1, len(items), 2):
-        view = threads.view(items[:at], thread="1", fixed_tokens=300)
+        view = threads.view(items[:at], HistoryRequest(fixed_tokens=300), thread="1")
         assert view.bill is not None
         before, everything = view.bill.everything_paid, view.bill.everything_dollars
         threads.report(Usage(300 + view.tokens, 0, cached_tokens=hit(view.bill.cached_tokens)), thread="1")

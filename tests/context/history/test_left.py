@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from gatekeeper_core.context.history.left import Left, left_to_provider
+from gatekeeper_core.context.history.request import HistoryRequest
 from gatekeeper_core.context.history.select import select_history
 from gatekeeper_core.context.history.selector import ThreadSelector
 from gatekeeper_core.context.history.strategies import HistoryConfig
@@ -50,7 +51,7 @@ def test_results_behind_a_compaction_within_a_run_stay_with_the_call() -> None:
 def test_what_the_provider_holds_itself_is_left_to_it() -> None:
     messages = [Message("user", LONG), Message("assistant", LONG), Message("user", "And now?")]
     selector = ThreadSelector[Message](lambda message: message, config=CONFIG)
-    view = selector.view(messages, thread="t", held=2)
+    view = selector.view(messages, HistoryRequest(provider_messages=2), thread="t")
     assert (view.kept, view.tokens) == ((0, 1, 2), selector.cost(messages[2:]))
     assert selector.view(messages, thread="t").kept == (2,)
 

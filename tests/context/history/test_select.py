@@ -25,6 +25,7 @@ from gatekeeper_core import (
     select_history,
 )
 from gatekeeper_core.context.history.policy import PolicyState
+from gatekeeper_core.context.history.request import HistoryRequest
 from gatekeeper_core.context.history.select import read_history, select_past
 from gatekeeper_core.context.history.strategies import HistoryStatus
 from gatekeeper_core.context.history.view import HistoryView
@@ -523,6 +524,7 @@ def noted(messages: Sequence[Message], notes: Iterable[int], *, token_budget: in
         read_history(messages, notes=tuple(notes)),
         gatekeeper=ContextGatekeeper(config=WHOLE, token_counter=estimate_text_tokens),
         config=config_of(token_budget=token_budget, on_error="raise", keep_newest=0, pin_instructions=False),
+        request=HistoryRequest(),
     )
 
 

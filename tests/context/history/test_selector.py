@@ -18,6 +18,7 @@ from typing import Any, NoReturn
 import pytest
 
 from gatekeeper_core import ContextGatekeeper, GatekeeperConfig, InMemoryStore, ModelPrices, SQLiteStore, Usage
+from gatekeeper_core.context.history.request import HistoryRequest
 from gatekeeper_core.context.history.run import RunConfig
 from gatekeeper_core.context.history.selector import ThreadSelector
 from gatekeeper_core.context.history.strategies import HistoryConfig, budget_for_window
@@ -86,7 +87,7 @@ def test_a_view_is_that_of_select_history(past: list[Item], question: str) -> No
     selector = ThreadSelector(Message.from_dict, config=selector.config, token_counter=estimate_text_tokens, pinned=[1])
     for budget in (20, 60, 1000):
         config = replace(selector.config, token_budget=budget)
-        view = selector.view(items, thread=budget, config=config, fixed_tokens=3)
+        view = selector.view(items, HistoryRequest(fixed_tokens=3), thread=budget, config=config)
         expected = view_with(
             messages,
             gatekeeper=ContextGatekeeper(config=GatekeeperConfig(trim=False), token_counter=estimate_text_tokens),
@@ -174,16 +175,16 @@ def test_in_shadow_mode_everything_comes_back_and_the_view_says_what_would_have(
 @pytest.mark.parametrize(("window", "budget"), [(8192, 6144), (None, 16_000)])
 def test_without_a_budget_the_window_of_the_model_gives_one(window: int | None, budget: int) -> None:
     selector = selector_of(token_budget=None)
-    assert selector.view([user("q")], window_tokens=window).budget_tokens == budget
+    assert selector.view([user("q")], HistoryRequest(window_tokens=window)).budget_tokens == budget
     config = HistoryConfig(token_budget=7)
-    assert selector.view([user("q")], window_tokens=window, config=config).budget_tokens == 7
-    assert selector_of(token_budget=9).view([user("q")], window_tokens=window).budget_tokens == 9
+    assert selector.view([user("q")], HistoryRequest(window_tokens=window), config=config).budget_tokens == 7
+    assert selector_of(token_budget=9).view([user("q")], HistoryRequest(window_tokens=window)).budget_tokens == 9
 
 
 def test_the_settings_of_the_gatekeeper_are_those_of_the_config() -> None:
     past, question = TALKS["english"]
     config = GatekeeperConfig(coverage=0.1, gate=GateConfig())
-    view = selector_of(gatekeeper=config).view(past, query=question)
+    view = selector_of(gatekeeper=config).view(past, HistoryRequest(query=question))
     core = ContextGatekeeper(config=config, token_counter=estimate_text_tokens)
     core.sync(zip((item["content"] for item in past[::2]), (item["content"] for item in past[1::2]), strict=True))
     assert view.turns == core.explain(question, trim=False).order
@@ -276,7 +277,7 @@ def test_a_question_that_is_given_only_now_and_then_is_the_same_run(past: list[I
     selector = selector_of()
     items = [*past, user(question)]
     first = selector.view(items, thread="t")
-    assert selector.view(items, thread="t", query=question).selection is first.selection
+    assert selector.view(items, HistoryRequest(query=question), thread="t").selection is first.selection
     assert selector.view(items, thread="t").selection is first.selection
 
 
@@ -324,8 +325,8 @@ def test_a_past_that_was_edited_ends_the_run() -> None:
 def test_where_the_question_is_not_in_the_list_each_call_selects_anew() -> None:
     past, question = TALKS["english"]
     selector = selector_of()
-    first = selector.view(past, thread="t", query=question)
-    again = selector.view(past, thread="t", query="New topic: for how long does sourdough proof?")
+    first = selector.view(past, HistoryRequest(query=question), thread="t")
+    again = selector.view(past, HistoryRequest(query="New topic: for how long does sourdough proof?"), thread="t")
     assert (first.turns, again.turns) == ((0,), (1,))
 
 
@@ -429,14 +430,14 @@ def test_a_budget_that_the_fixed_part_uses_up_is_said_once_by_the_name_of_the_se
         Message.from_dict, config=config, token_counter=estimate_text_tokens, budget_setting="limit"
     )
     for _ in range(2):
-        selector.view([{"role": "system", "content": "x" * 400}, user("hello")], fixed_tokens=10)
+        selector.view([{"role": "system", "content": "x" * 400}, user("hello")], HistoryRequest(fixed_tokens=10))
     said = "limit is 100 tokens, and what is sent before any turn needs 130: raise it"
     assert [text for text in warnings_of(caplog) if "needs" in text] == [said]
 
 
 def test_an_unknown_window_is_said_once(caplog: pytest.LogCaptureFixture) -> None:
     selector = ThreadSelector(Message.from_dict)
-    selector.view([user("hello")], window_tokens=8192)
+    selector.view([user("hello")], HistoryRequest(window_tokens=8192))
     assert warnings_of(caplog) == []
     for text in ("hello", "again"):
         selector.view([user(text)])
@@ -458,12 +459,15 @@ def test_threads_of_two_tenants_share_nothing_though_they_have_the_same_name() -
 def test_every_turn_is_past_where_the_question_is_asked_elsewhere() -> None:
     selector = selector_of(token_budget=50)
     talk = [user("Which port?"), assistant("It is port 6380. " * 100)]
-    assert selector.view(talk, query="Which port?").status == "over_budget"
-    view = selector.view(talk, query="Which port?", all_past=True)
+    assert selector.view(talk, HistoryRequest(query="Which port?")).status == "over_budget"
+    view = selector.view(talk, HistoryRequest(query="Which port?", all_past=True))
     assert view.tokens <= 50
     failed = [user("Hello!"), assistant("Hi!"), user("Which port?"), user("Which port?")]
     assert (
-        selector.choose(failed, query="Which port?", all_past=True, config=HistoryConfig(token_budget=50)) == failed[:2]
+        selector.choose(
+            failed, HistoryRequest(query="Which port?", all_past=True), config=HistoryConfig(token_budget=50)
+        )
+        == failed[:2]
     )
 
 
@@ -580,7 +584,7 @@ def test_a_wrong_argument_is_an_error_and_leaves_the_selector_usable(
 ) -> None:
     selector = selector_of(on_error="fallback")
     with pytest.raises(error, match=argument):
-        selector.view([user("x")], thread="t", **arguments)
+        selector.view([user("x")], HistoryRequest(**arguments), thread="t")
     assert selector.choose([user("x")], thread="t") == [user("x")]
 
 
@@ -677,7 +681,11 @@ def test_one_conversation_is_served_one_call_at_a_time() -> None:
     selector = ThreadSelector(Message.from_dict, config=selector_of().config, clock=clock)
     items = conversation(1, turn_count=4)
     with ThreadPoolExecutor(4) as workers:
-        list(workers.map(lambda at: selector.view(items, thread="t", query=f"{at}. Redis 端口?"), range(4)))
+        list(
+            workers.map(
+                lambda at: selector.view(items, HistoryRequest(query=f"{at}. Redis 端口?"), thread="t"), range(4)
+            )
+        )
     assert (len(most), max(most)) == (4, 1)
 
 
@@ -695,7 +703,7 @@ def test_wrong_types_are_named_before_anything_is_read() -> None:
         ThreadSelector(5)  # type: ignore[arg-type]
     for wrong in (None, True, 1.5):
         with pytest.raises(TypeError, match="fixed_tokens"):
-            selector_of().view([user("a")], fixed_tokens=wrong)  # type: ignore[arg-type]
+            selector_of().view([user("a")], HistoryRequest(fixed_tokens=wrong))  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="max_input_tokens"):
         budget_for_window(1.9e3)  # type: ignore[arg-type]
     with pytest.raises(ConfigError, match="max_input_tokens"):

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gatekeeper_core.context.history.request import HistoryRequest
 from gatekeeper_core.context.history.selector import ThreadSelector
 from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.messages import MediaPart, Message, TextPart, ToolCall
@@ -95,9 +96,10 @@ def test_a_selector_that_has_seen_other_histories_selects_like_a_fresh_one(start
     for number, (edits_made, query, budget, pin) in enumerate(steps):
         for how, at, item in edits_made:
             edit(history, how, at, item)
-        asked: dict[str, Any] = {"thread": "t", "query": query or f"{number}. Redis port?"}
+        asked: dict[str, Any] = {"thread": "t"}
         asked["config"] = selector_of(token_budget=budget).config
-        asked["notes"] = [at for at, item in enumerate(map(read, history)) if item.role == "system"][: int(pin)]
+        notes = [at for at, item in enumerate(map(read, history)) if item.role == "system"][: int(pin)]
+        asked["request"] = HistoryRequest(query=query or f"{number}. Redis port?", notes=notes)
         view = selector.view(history, **asked)
         assert view._replace(bill=None, state=None) == selector_of().view(history, **asked)._replace(
             bill=None, state=None
@@ -109,10 +111,10 @@ def test_a_selector_that_has_seen_other_histories_selects_like_a_fresh_one(start
 def test_a_call_with_nothing_new_gives_the_view_of_before(query: str | None) -> None:
     history: list[Item] = [["user", TEXTS[1], []], ["assistant", TEXTS[2], []], ["user", TEXTS[3], []]]
     selector = selector_of()
-    view = selector.view(history, thread="t", query=query)
-    assert selector.view([list(item) for item in history], thread="t", query=query) is view
-    assert selector.view(history, thread="t", query=query, fixed_tokens=1) is not view
-    assert selector.view(history, thread="t", query=query, notes=[0]) is not view
+    view = selector.view(history, HistoryRequest(query=query), thread="t")
+    assert selector.view([list(item) for item in history], HistoryRequest(query=query), thread="t") is view
+    assert selector.view(history, HistoryRequest(query=query, fixed_tokens=1), thread="t") is not view
+    assert selector.view(history, HistoryRequest(query=query, notes=[0]), thread="t") is not view
 
 
 def test_the_threads_used_last_stay_and_one_that_comes_back_is_served_right() -> None:

@@ -15,6 +15,7 @@ from llama_index.core.memory.types import DEFAULT_CHAT_STORE_KEY
 from llama_index.core.schema import BaseComponent
 from llama_index.core.workflow import Workflow
 
+from gatekeeper_core.context.history.request import HistoryRequest
 from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.context.history.view import HistoryView
 from gatekeeper_core.errors import ConfigError
@@ -113,7 +114,9 @@ class BuilderOptions(SelectionOptions, BaseComponent):
         """Return what is selected or built for a question, and report it."""
         prices = prices_of_model(self.llm_name) if self.llm_name else None
         if self._requests is None:
-            view = self._select(messages, thread=thread, query=query, fixed_tokens=fixed_tokens, prices=prices)
+            view = self._select(
+                messages, HistoryRequest(query=query, fixed_tokens=fixed_tokens, prices=prices), thread=thread
+            )
             kept = self._current_selector().kept(messages, view)
             return marked_messages(kept, view) if self.cache_marks and not self._settings.shadow else kept
         from gatekeeper_core.context.prompt.adapter import Asked

@@ -15,6 +15,7 @@ from workflows.context.state_store import DictState
 from gatekeeper_core.context.history.model_windows import window_of_model
 from gatekeeper_core.context.history.pins import check_pins
 from gatekeeper_core.context.history.recall import RECALL_BUDGET_TOKENS
+from gatekeeper_core.context.history.request import HistoryRequest
 from gatekeeper_core.context.history.run import RunConfig
 from gatekeeper_core.context.history.selector import ThreadSelector
 from gatekeeper_core.context.history.strategies import (
@@ -191,9 +192,16 @@ class SelectionOptions(BaseModel):
         if usage:
             self._current_selector().report(usage, thread=thread_id)
 
-    def _select(self, messages: Sequence[ChatMessage], *, thread: str | None, **arguments: Any) -> HistoryView:
+    def _select(
+        self,
+        messages: Sequence[ChatMessage],
+        request: HistoryRequest | None = None,
+        *,
+        thread: str | None,
+        config: HistoryConfig | None = None,
+    ) -> HistoryView:
         """Return the view and report it; arguments as for ``ThreadSelector.view``."""
-        view = self._current_selector().view(messages, thread=thread, **arguments)
+        view = self._current_selector().view(messages, request, thread=thread, config=config)
         report(view, memory=type(self).__name__, thread=thread, shadow=self._settings.shadow)
         return view
 
