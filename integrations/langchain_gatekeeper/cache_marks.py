@@ -18,7 +18,7 @@ from langchain_core.tools import BaseTool
 
 from gatekeeper_core.context.history.cache_marks import MarkPlan, plan_marks
 from gatekeeper_core.native.cache_marks import EPHEMERAL, MARKS_AT_MOST, mark_before, marked_contents, marks_in
-from langchain_gatekeeper.owners import is_anthropic, setting_of
+from langchain_gatekeeper.models import is_anthropic, setting_of
 
 if TYPE_CHECKING:
     from langchain.agents.middleware.types import ModelRequest

@@ -1,29 +1,18 @@
-"""The content blocks of LangChain's messages, in whatever form a provider gave them, read as parts and calls.
+"""The content blocks of LangChain's messages, in the form of any provider, read as parts and calls.
 
-What is unknown counts as media; nothing here raises on content that LangChain accepts.
+Blocks of an unknown type count as media; nothing here raises on content that LangChain accepts.
 """
 
 from __future__ import annotations
 
-import json
-import reprlib
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from gatekeeper_core.messages import MEDIA_TYPES, SIGNED_KEYS, MediaKind, MediaPart, Part, TextPart, ToolCall
+from gatekeeper_core.messages import MEDIA_TYPES, MediaPart, Part, TextPart, ToolCall
+from gatekeeper_core.native.calls import read_call
 from gatekeeper_core.native.items import is_compaction, opaque
 
-__all__ = [
-    "CALL_TYPES",
-    "LEGACY_CALLS",
-    "MEDIA_ALONE",
-    "READ_EXTRAS",
-    "compact_json",
-    "compaction_in",
-    "is_media",
-    "read_blocks",
-    "read_call",
-]
+__all__ = ["CALL_TYPES", "LEGACY_CALLS", "compaction_in", "is_media", "read_blocks"]
 
 CALL_TYPES = frozenset(
     {"tool_use", "tool_call", "function_call", "invalid_tool_call", "tool_call_chunk", "input_json_delta"}
@@ -33,10 +22,6 @@ CALL_TYPES = frozenset(
 LEGACY_CALLS = frozenset({"function_call", "tool_calls"})
 """Where ``additional_kwargs`` may hold calls."""
 
-READ_EXTRAS = LEGACY_CALLS | SIGNED_KEYS
-"""What is read of ``additional_kwargs``."""
-
-_ARGUMENT_KEYS = ("args", "arguments", "input")
 _TEXT_KEYS: dict[Any, tuple[str, ...]] = {
     "text": ("text",),
     "input_text": ("text",),
@@ -49,40 +34,12 @@ _TEXT_KEYS: dict[Any, tuple[str, ...]] = {
     "tool_result": ("content",),
 }
 _FILE_TYPES = frozenset({"file", "input_file", "document", "media", "text-plain"})
-MEDIA_ALONE = frozenset(MEDIA_TYPES) - _FILE_TYPES
-"""The types of content blocks that are media whatever else stands in them."""
-
-_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=str)
-
-
-def compact_json(value: object) -> str:
-    """Return a value as JSON without spaces; what JSON cannot hold as ``str`` writes it, in the worst case shortened.
-
-    >>> compact_json({"city": "苏黎世", "kinds": {1}})
-    '{"city":"苏黎世","kinds":"{1}"}'
-    """
-    try:
-        return _ENCODER.encode(value)
-    except (TypeError, ValueError, RecursionError):
-        return reprlib.repr(value)
-
-
-def read_call(data: Mapping[str, Any]) -> ToolCall:
-    """Return a call in any of the forms that LangChain and the providers write; what is missing reads as empty."""
-    function = data.get("function")
-    inner = function if isinstance(function, Mapping) else data
-    arguments = next((inner[key] for key in _ARGUMENT_KEYS if inner.get(key) is not None), "")
-    return ToolCall(
-        str(data.get("call_id") or data.get("id") or ""),
-        str(inner.get("name") or ""),
-        arguments if isinstance(arguments, str) else compact_json(arguments),
-    )
 
 
 def read_blocks(
     content: Iterable[object], calls: tuple[ToolCall, ...] = ()
 ) -> tuple[tuple[Part, ...], tuple[ToolCall, ...]]:
-    """Return the parts of a content list, and the calls given with those that only the list holds.
+    """Return the parts of a content list, and the calls given with those that only the list has.
 
     A block repeats a call that has its id; a block without an id one that has its name.
 
@@ -145,8 +102,9 @@ def _part(block: object) -> Part:
         text = compaction.get("content")
         return TextPart(text) if isinstance(text, str) else opaque(compaction)
     if kind in _FILE_TYPES:
+        mime = str(block.get("mime_type") or "").partition("/")[0]
         text = block.get("text")
-        return TextPart(text) if isinstance(text, str) else MediaPart(_file_kind(block))
+        return TextPart(text) if isinstance(text, str) else MediaPart(MEDIA_TYPES.get(mime, "document"))
     if kind in _TEXT_KEYS:
         return TextPart(next((_inner_text(block[key]) for key in _TEXT_KEYS[kind] if block.get(key)), ""))
     return MediaPart(MEDIA_TYPES.get(kind, "other"))
@@ -157,9 +115,5 @@ def _inner_text(value: object) -> str:
     if isinstance(value, Mapping):
         return str(value.get("text") or "")
     if isinstance(value, list):
-        return "\n".join(map(_inner_text, filter(lambda item: isinstance(item, Mapping), value)))
+        return "\n".join(_inner_text(item) for item in value if isinstance(item, Mapping))
     return str(value)
-
-
-def _file_kind(block: Mapping[str, Any]) -> MediaKind:
-    return MEDIA_TYPES.get(str(block.get("mime_type") or "").partition("/")[0], "document")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Annotated, Any, Literal
@@ -21,16 +21,19 @@ from gatekeeper_core.context.history.strategies import HistoryConfig, Strategy
 from gatekeeper_core.context.history.view import HistoryView
 from gatekeeper_core.context.memory.constraints import ThreadConstraints
 from gatekeeper_core.context.memory.thread import Thread
+from gatekeeper_core.context.prompt.adapter_selection import LastSelections
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.messages import Message, Role
 from gatekeeper_core.selection.constraints import render_constraints
 from gatekeeper_meaning.adapter import adapter_encoder
 from langchain_gatekeeper.events import aannounce, announce
-from langchain_gatekeeper.owners import prices_of, window_of
+from langchain_gatekeeper.models import prices_of, window_of
 from langchain_gatekeeper.reading import read_message, text_of
-from langchain_gatekeeper.selectors import selector_of_threads, whole_run
+from langchain_gatekeeper.selectors import SelectorOptions, message_selector
 
 __all__ = ["GatekeeperChatMemory"]
+
+_OPTIONS = (*SelectorOptions.__annotations__,)
 
 
 @dataclass(frozen=True)
@@ -39,7 +42,7 @@ class _Kept:  # the selector of a memory, which makes no difference between two 
     selector: ThreadSelector[BaseMessage] = field(compare=False)
 
 
-class GatekeeperChatMemory(BaseChatMemory):
+class GatekeeperChatMemory(LastSelections, BaseChatMemory):
     r"""A chat memory that loads the turns that the new input needs, and keeps all of them in its history.
 
     Use it in place of a ``ConversationBufferMemory``. Nothing is ever removed, and you may set its fields at any time.
@@ -50,15 +53,12 @@ class GatekeeperChatMemory(BaseChatMemory):
         human_prefix, ai_prefix: the speakers, where the history is loaded as text.
         config: the settings, for the loaded history. Without a budget it is three quarters of what ``model`` reads,
             16,000 where that is not known, which is logged once. With ``shadow`` all of it is loaded.
-        token_budget, strategy, coverage, keep_newest: settings by name; each wins over the one in ``config``.
-        pinned: messages that are always loaded: their positions, their ids, or a function of one message.
-        exclude: messages that are never loaded, likewise; of a past turn that holds one nothing is.
+        token_budget, strategy, coverage, keep_newest, pinned, exclude, token_counter, embedder: as for
+            ``GatekeeperSelector``.
         k: another name for ``keep_newest``: that of ``ConversationBufferWindowMemory``.
-        token_counter: counts a text; None: ``TokenEstimator()``.
         model: the model, or its name, that the history is for.
         constraints: standing instructions by key, or the store of them, with those of the thread named like the
             history's ``session_id``. They are loaded before the history, within the budget, also with ``shadow``.
-        embedder: as for ``GatekeeperSelector``.
 
     Raises:
         pydantic.ValidationError: a field has the wrong type; of ``embedder`` a ``TypeError``.
@@ -102,16 +102,7 @@ class GatekeeperChatMemory(BaseChatMemory):
     def model_post_init(self, context: Any, /) -> None:
         """Check the settings."""
         super().model_post_init(context)
-        self._selector()
-
-    @property
-    def last_selection(self) -> HistoryView | None:
-        """What was selected last; None before the first load."""
-        return self._selector().last_view
-
-    def selection_for(self, thread_id: Hashable) -> HistoryView | None:
-        """Return what was selected last for the history with this ``session_id``; None where that is not known."""
-        return self._selector().view_of(thread_id)
+        self._current_selector()
 
     @property
     def memory_variables(self) -> list[str]:
@@ -144,7 +135,7 @@ class GatekeeperChatMemory(BaseChatMemory):
         """
         messages, rules = self.chat_memory.messages, self._rules()
         view = self._view(messages, inputs, rules)
-        announce(view, shadow=self._selector().config.shadow)
+        announce(view, shadow=self._current_selector().config.shadow)
         return self._loaded(messages, view, rules)
 
     async def aload_memory_variables(self, inputs: dict[str, Any]) -> dict[str, Any]:
@@ -152,7 +143,7 @@ class GatekeeperChatMemory(BaseChatMemory):
         messages = await self.chat_memory.aget_messages()
         rules = await asyncio.to_thread(self._rules)
         view = await asyncio.to_thread(self._view, messages, inputs, rules)
-        await aannounce(view, shadow=self._selector().config.shadow)
+        await aannounce(view, shadow=self._current_selector().config.shadow)
         return self._loaded(messages, view, rules)
 
     def _rules(self) -> list[BaseMessage]:
@@ -167,7 +158,7 @@ class GatekeeperChatMemory(BaseChatMemory):
         return session if isinstance(session, str) else None
 
     def _view(self, messages: list[BaseMessage], inputs: dict[str, Any], rules: list[BaseMessage]) -> HistoryView:
-        selector = self._selector()
+        selector = self._current_selector()
         return selector.view(
             messages,
             HistoryRequest(
@@ -186,45 +177,31 @@ class GatekeeperChatMemory(BaseChatMemory):
         return text_of(inputs.get(keys[0])) if len(keys) == 1 else ""
 
     def _loaded(self, messages: list[BaseMessage], view: HistoryView, rules: list[BaseMessage]) -> dict[str, Any]:
-        kept = [*rules, *self._selector().kept(messages, view)]
+        kept = [*rules, *self._current_selector().kept(messages, view)]
         return {self.memory_key: kept if self.return_messages else self._as_text(kept)}
 
     def _as_text(self, messages: list[BaseMessage]) -> str:
         return get_buffer_string(messages, human_prefix=self.human_prefix, ai_prefix=self.ai_prefix)
 
-    def _selector(self) -> ThreadSelector[BaseMessage]:
+    def _current_selector(self) -> ThreadSelector[BaseMessage]:
         """Return the selector for the settings as they are now."""
-        speakers: dict[Role, str] = {"user": self.human_prefix, "assistant": self.ai_prefix}
         if self.k is not None and self.keep_newest not in (None, self.k):
             raise ConfigError(f"k is {self.k} and keep_newest is {self.keep_newest}: they are one setting, give one")
-        config = whole_run(
-            self.config,
-            token_budget=self.token_budget,
-            strategy=self.strategy,
-            coverage=self.coverage,
-            keep_newest=self.keep_newest if self.k is None else self.k,
-        )
-        pins = (self.pinned, self.exclude)
-        settings = (config, self.token_counter, self.return_messages, speakers, self.embedder, pins)
-        kept = self._kept
-        if kept is None or kept.settings != settings:
+        options = {name: getattr(self, name) for name in _OPTIONS} | {"config": self.config}
+        if self.k is not None:
+            options["keep_newest"] = self.k
+        speakers: dict[Role, str] = {"user": self.human_prefix, "assistant": self.ai_prefix}
+        settings = (options, self.return_messages, speakers)
+        if self._kept is None or self._kept.settings != settings:
             read = read_message if self.return_messages else partial(_read_line, speakers=speakers)
-            selector = selector_of_threads(
-                config,
-                self.token_counter,
-                read=read,
-                embedder=self.embedder,
-                pinned=self.pinned,
-                exclude=self.exclude,
-            )
-            kept = self._kept = _Kept(settings, selector)
-        return kept.selector
+            self._kept = _Kept(settings, message_selector(read=read, **options))
+        return self._kept.selector
 
     def __copy__(self) -> Self:
         """Return a copy with a selector of its own."""
         copied = super().__copy__()
         copied._kept = None
-        copied._selector()
+        copied._current_selector()
         return copied
 
 

@@ -23,9 +23,10 @@ from langchain_core.messages import (
 from langchain_core.prompt_values import PromptValue
 
 from gatekeeper_core.messages import COMPACTED, SIGNED, Message, Metadata, Role, ToolCall, is_signed
+from gatekeeper_core.native.calls import read_call
 from gatekeeper_core.native.items import rewritten_texts
 from gatekeeper_core.pricing.usage import Usage, read_usage
-from langchain_gatekeeper.content import compaction_in, is_media, read_blocks, read_call
+from langchain_gatekeeper.content import compaction_in, is_media, read_blocks
 
 __all__ = ["as_messages", "opens_with_summary", "read_message", "same_objects", "text_of", "usage_of", "write_message"]
 

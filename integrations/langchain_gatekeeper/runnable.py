@@ -10,33 +10,33 @@ from langchain_core.messages import BaseMessage, MessageLikeRepresentation
 from langchain_core.prompt_values import PromptValue
 from langchain_core.runnables import Runnable, RunnableConfig
 
-from gatekeeper_core.context.history.recall import RECALL_BUDGET_TOKENS
 from gatekeeper_core.context.history.request import HistoryRequest
-from gatekeeper_core.context.history.strategies import budget_for_window
+from gatekeeper_core.context.history.strategies import budget_for_window, with_options
+from gatekeeper_core.context.prompt.adapter_selection import LastSelections
 from gatekeeper_core.context.tool_results.thread_memories import thread_name
 from gatekeeper_core.messages import is_answered
 from langchain_gatekeeper.cache_marks import marked_messages
 from langchain_gatekeeper.events import aannounce, announce
-from langchain_gatekeeper.owners import is_anthropic, prices_of, window_of
+from langchain_gatekeeper.models import is_anthropic, prices_of, window_of
 from langchain_gatekeeper.reading import as_messages, read_message, text_of, usage_of
-from langchain_gatekeeper.selectors import selector_of_threads, whole_run
+from langchain_gatekeeper.selectors import message_selector
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
 
     from langchain_core.language_models import BaseChatModel
+    from typing_extensions import Unpack
 
-    from gatekeeper_core.context.history.pins import Pins
-    from gatekeeper_core.context.history.strategies import HistoryConfig, Strategy
+    from gatekeeper_core.context.history.selector import ThreadSelector
+    from gatekeeper_core.context.history.strategies import HistoryConfig
     from gatekeeper_core.context.history.view import HistoryView
     from gatekeeper_core.storage.base import RecordStore
-    from gatekeeper_core.tokens import TokenCounter
-    from langchain_gatekeeper.selectors import AnyEmbedder
+    from langchain_gatekeeper.selectors import SelectorOptions
 
 __all__ = ["GatekeeperSelector", "select_messages"]
 
 
-class GatekeeperSelector(Runnable[Any, Any]):
+class GatekeeperSelector(LastSelections, Runnable[Any, Any]):
     """A step that lets through what the question needs, in place of ``trim_messages``.
 
     * A list of messages, or a prompt: the list of those to send. The last user message is the question.
@@ -47,25 +47,24 @@ class GatekeeperSelector(Runnable[Any, Any]):
     object: it remembers each one.
 
     Args:
-        config: the settings; None: ``HistoryConfig()``. The current run is always sent whole. Without a budget it is
+        config: the settings; None: ``HistoryConfig()``. The current run is always sent in full. Without a budget it is
             three quarters of what ``model`` reads, 16,000 where that is not known, which is logged once.
-        token_budget, strategy, coverage, keep_newest: settings by name; each wins over the one in ``config``.
-        pinned: messages that are always sent: their positions, their ids, or a function of one message.
-        exclude: messages that are never sent, likewise; of a past turn that holds one nothing is.
-        model: the model, or its name, that the messages are for.
         messages_key: where a dict holds its history.
         query_key: where a dict holds its question: a text, a message, content blocks or messages.
-        token_counter: counts a text; None: ``TokenEstimator()``.
+        model: the model, or its name, that the messages are for.
         cache_marks: whether the messages are marked for Anthropic's prompt cache (``cache_control``), where ``model``
             is one of Anthropic's.
-        states: keeps what the prompt policy remembers of each thread (any of our stores), so that another worker goes
-            on with the same prompt; None: each process for itself.
-        embedder: finds turns that share no word with the question: LangChain's ``Embeddings``, a function from texts to
-            vectors, a ``TextEncoder`` to share, or ``auto``: that of the extra ``meaning``, if any. None: words alone.
+        states: stores the prompt policy's state of each thread (any of our stores), so that another worker goes on with
+            the same prompt; None: each process for itself.
+        options: settings by name. ``token_budget``, ``strategy``, ``coverage`` and ``keep_newest`` win over those of
+            ``config``; see ``HistoryConfig``. ``pinned`` and ``exclude``: as for ``select_history``.
+            ``token_counter``: counts a text; None: ``TokenEstimator()``. ``embedder``: finds turns that share no word
+            with the question: LangChain's ``Embeddings``, a function from texts to vectors, a ``TextEncoder`` that
+            several share, or ``auto``, the default: that of the extra ``meaning``, if any. None: words alone.
 
     Raises:
         ConfigError: ``config`` says how a run is to be made smaller, or an option is out of range.
-        TypeError: an argument has the wrong type.
+        TypeError: an argument is unknown or has the wrong type.
 
     >>> from gatekeeper_core import HistoryConfig
     >>> gate = GatekeeperSelector(HistoryConfig(passthrough_below=0))
@@ -78,46 +77,22 @@ class GatekeeperSelector(Runnable[Any, Any]):
         self,
         config: HistoryConfig | None = None,
         *,
-        token_budget: int | None = None,
-        strategy: Strategy | None = None,
-        coverage: float | None = None,
-        keep_newest: int | None = None,
-        pinned: Pins = (),
-        exclude: Pins = (),
         messages_key: str = "history",
         query_key: str = "input",
-        token_counter: TokenCounter | None = None,
         model: BaseChatModel | str | None = None,
         cache_marks: bool = True,
         states: RecordStore | None = None,
-        embedder: AnyEmbedder | None = "auto",
+        **options: Unpack[SelectorOptions],
     ) -> None:
         self._messages_key = messages_key
         self._query_key = query_key
-        config = whole_run(
-            config, token_budget=token_budget, strategy=strategy, coverage=coverage, keep_newest=keep_newest
-        )
-        self._selector = selector_of_threads(
-            config, token_counter, states=states, embedder=embedder, pinned=pinned, exclude=exclude
-        )
+        self._selector = message_selector(config, states=states, **options)
         self._window_tokens = window_of(model)
         self._prices = prices_of(model)
         self._marks = cache_marks and is_anthropic(model)
 
-    @property
-    def last_selection(self) -> HistoryView | None:
-        """What was selected last, whatever the conversation; None before the first call."""
-        return self._selector.last_view
-
-    def selection_for(self, thread_id: Hashable, *, tenant: str = "default") -> HistoryView | None:
-        """Return what was selected last for a conversation; None where it is unknown or forgotten."""
-        return self._selector.view_of(thread_id, tenant=tenant)
-
-    def recall_earlier(
-        self, query: str, thread_id: Hashable, *, tenant: str = "default", max_tokens: int = RECALL_BUDGET_TOKENS
-    ) -> str:
-        """Return earlier turns of a conversation that the last call left out, or cut; see ``recall_tool``."""
-        return self._selector.recall(query, thread=thread_id, tenant=tenant, max_tokens=max_tokens)
+    def _current_selector(self) -> ThreadSelector[Any]:
+        return self._selector
 
     def report_usage(self, answer: BaseMessage, thread_id: Hashable, *, tenant: str = "default") -> None:
         """Correct the account of a conversation by what the provider reports for the answer to the last call."""
@@ -183,16 +158,9 @@ def select_messages(
     messages: Sequence[MessageLikeRepresentation] | PromptValue,
     config: HistoryConfig | None = None,
     *,
-    token_budget: int | None = None,
-    strategy: Strategy | None = None,
-    coverage: float | None = None,
-    keep_newest: int | None = None,
-    pinned: Pins = (),
-    exclude: Pins = (),
     query: object = None,
-    token_counter: TokenCounter | None = None,
     model: BaseChatModel | str | None = None,
-    embedder: AnyEmbedder | None = "auto",
+    **options: Unpack[SelectorOptions],
 ) -> list[BaseMessage]:
     """Return the messages that the question needs, as a new list: the caller's own objects, or copies that are cut.
 
@@ -201,30 +169,24 @@ def select_messages(
     Args:
         messages: the whole conversation; what is no message yet is read as one.
         config: the settings, as for ``GatekeeperSelector``; nothing is logged for a budget of 16,000.
-        token_budget: what everything that is sent may cost; it wins over that of ``config``, as the next three do.
-        strategy: ``gate``, ``fill``, ``cache`` or ``window``; see ``HistoryConfig``.
-        coverage: the share of what the answer needs that is to be sent, 0..1.
-        keep_newest: newest turns that are sent whole whatever the question says.
-        pinned: messages that are always sent: their positions, their ids, or a function of one message.
-        exclude: messages that are never sent, likewise; of a past turn that holds one nothing is.
         query: the question: a text, a message, content blocks or messages. None: the last user message. A question that
             is not in the list makes all of its turns past ones.
-        token_counter: counts a text; None: ``TokenEstimator()``.
         model: the model, or its name, that the messages are for.
-        embedder: as for ``GatekeeperSelector``. Keep a ``TextEncoder`` of your own: it remembers what it has embedded.
+        options: as for ``GatekeeperSelector``. Keep a ``TextEncoder`` of your own as ``embedder``: it remembers what it
+            has embedded.
 
     Raises:
         ConfigError: ``config`` says how a run is to be made smaller, or an option is out of range.
-        TypeError: an argument has the wrong type.
+        TypeError: an argument is unknown or has the wrong type.
 
     >>> from gatekeeper_core import HistoryConfig
     >>> talk = ["The Redis port is 6380.", ("ai", "Noted."), "New topic: bake bread?", ("ai", "Yes."), "Redis port?"]
     >>> [message.content for message in select_messages(talk, HistoryConfig(passthrough_below=0))]
     ['The Redis port is 6380.', 'Noted.', 'Redis port?']
     """
-    config = whole_run(config, token_budget=token_budget, strategy=strategy, coverage=coverage, keep_newest=keep_newest)
+    config = with_options(config, token_budget=options.pop("token_budget", None))
     config = replace(config, token_budget=config.token_budget or budget_for_window(window_of(model)))
-    selector = selector_of_threads(config, token_counter, embedder=embedder, pinned=pinned, exclude=exclude)
+    selector = message_selector(config, **options)
     listed = as_messages(messages)
     request = HistoryRequest(query=None if query is None else text_of(query), prices=prices_of(model))
     view = selector.view(listed, request)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from langchain.agents.structured_output import AutoStrategy, ProviderStrategy, ToolStrategy
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
-from langchain_gatekeeper.content import compact_json
+from gatekeeper_core.native.calls import compact_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
-from langchain_core.messages import BaseMessage
-
-from gatekeeper_core.context.history.run import RunConfig
-from gatekeeper_core.context.history.selector import ThreadSelector
-from gatekeeper_core.context.history.strategies import HistoryConfig, with_options
-from gatekeeper_core.errors import ConfigError
+from gatekeeper_core.context.prompt.adapter_selection import SelectionOptions, thread_selector
 from gatekeeper_meaning.adapter import adapter_encoder
 from langchain_gatekeeper.reading import read_message, write_message
 
@@ -18,8 +12,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from langchain_core.embeddings import Embeddings
+    from langchain_core.messages import BaseMessage
+    from typing_extensions import Unpack
 
-    from gatekeeper_core.context.history.pins import Pins
+    from gatekeeper_core.context.history.selector import ThreadSelector
+    from gatekeeper_core.context.history.strategies import HistoryConfig
     from gatekeeper_core.embedding import Embedder
     from gatekeeper_core.encoder import TextEncoder
     from gatekeeper_core.messages import Message
@@ -28,44 +25,30 @@ if TYPE_CHECKING:
 
     AnyEmbedder = Embedder | TextEncoder | Embeddings | Literal["auto"]
 
-__all__ = ["selector_of_threads", "whole_run"]
+__all__ = ["SelectorOptions", "message_selector"]
 
 
-def selector_of_threads(
-    config: HistoryConfig,
-    token_counter: TokenCounter | None,
+class SelectorOptions(SelectionOptions, total=False):
+    """The options of LangChain's doors; see ``GatekeeperSelector``."""
+
+    token_counter: TokenCounter | None
+    embedder: AnyEmbedder | None
+
+
+def message_selector(
+    config: HistoryConfig | None,
     *,
     read: Callable[[BaseMessage], Message] = read_message,
+    shrinks_run: bool = False,
     states: RecordStore | None = None,
-    embedder: AnyEmbedder | None = "auto",
-    pinned: Pins = (),
-    exclude: Pins = (),
+    **options: Unpack[SelectorOptions],
 ) -> ThreadSelector[BaseMessage]:
-    """Return what selects from LangChain's messages, and remembers each thread."""
-    return ThreadSelector(
-        read,
-        write=write_message,
-        config=config,
-        token_counter=token_counter,
-        states=states,
-        embedder=adapter_encoder(embedder),
-        pinned=pinned,
-        exclude=exclude,
-    )
-
-
-def whole_run(config: HistoryConfig | None, **options: Any) -> HistoryConfig:
-    """Return settings with which the current run is sent whole, as everywhere but in an agent's middleware.
-
-    Args:
-        config: the settings.
-        options: those by name, as for :func:`with_options`.
+    """Return a selector over LangChain's messages; see ``thread_selector``.
 
     Raises:
-        ConfigError: they say how a run is to be made smaller, or an option is out of range.
-        TypeError: they are something else.
+        TypeError: an option is unknown.
     """
-    config = with_options(config, **options)
-    if config.run not in (None, RunConfig()):
-        raise ConfigError("HistoryConfig.run: only GatekeeperMiddleware makes a run smaller; leave it out")
-    return replace(config, run=None)
+    if unknown := sorted(options.keys() - SelectorOptions.__annotations__.keys()):
+        raise TypeError(f"unexpected keyword argument {', '.join(unknown)}: further settings go into config")
+    options["embedder"] = adapter_encoder(options.get("embedder", "auto"))
+    return thread_selector(read, write_message, config, shrinks_run=shrinks_run, states=states, **options)

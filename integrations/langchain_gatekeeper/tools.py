@@ -28,14 +28,13 @@ __all__ = ["recall_tool", "working_memory_tool"]
 def recall_tool(
     gatekeeper: GatekeeperMiddleware | GatekeeperSelector, *, max_tokens: int = RECALL_BUDGET_TOKENS
 ) -> BaseTool:
-    """Return the tool with which a model reads earlier turns that it was not shown, or was shown in part.
+    """Return the tool with which a model reads earlier turns that its prompt leaves out, or cuts.
 
-    It reads the thread that the config of the run names, and nothing in a call can name another one; without a thread
-    nothing is read.
+    It reads the thread in the config of the run; a call cannot name another one, and without a thread nothing is read.
 
     Args:
-        gatekeeper: the middleware or the selector that chooses for the agent. One with a builder has nothing to recall.
-        max_tokens: what one answer may cost, >= 1.
+        gatekeeper: the middleware or the selector of the agent. One with a builder has nothing to recall.
+        max_tokens: limit of one answer, >= 1.
 
     >>> from langchain_gatekeeper import GatekeeperSelector
     >>> tool = recall_tool(GatekeeperSelector())
@@ -43,8 +42,8 @@ def recall_tool(
     '[earlier turns: nothing else is found for this]'
     """
 
-    # LangChain fills in the config by its type and keeps it out of what the model is told; an agent, a tool node and a
-    # tool that is called by itself all hand it on, also where the run has no context (before Python 3.11).
+    # LangChain fills in the config by its type and hides it from the model; agents, tool nodes and tools called alone
+    # all pass it on, also where the run has no context (before Python 3.11).
     def recall(query: str, config: RunnableConfig) -> str:
         named = config.get("configurable", {})
         thread = named.get("thread_id") or named.get("session_id")
@@ -57,13 +56,12 @@ def recall_tool(
 def working_memory_tool(memory: WorkingMemory | ThreadMemories, *, budget_tokens: int = READ_BUDGET_TOKENS) -> BaseTool:
     r"""Return the tool with which a model reads what was put aside in working memory, a part at a time.
 
-    Its results carry its name, ``read_working_memory``: nothing compresses or puts aside a result of that name.
+    Nothing compresses or puts aside its own results: they carry its name, ``read_working_memory``.
 
     Args:
-        memory: the working memory of the thread, or those of all threads: then the one is read whose thread the config
-            of the run names (``thread_id``). Nothing in a call can name another one, and without a thread nothing is
-            read.
-        budget_tokens: what one reading may cost, >= 1.
+        memory: the working memory of the thread, or those of all threads: then the one of the thread in the config of
+            the run is read (``thread_id``); a call cannot name another one, and without a thread nothing is read.
+        budget_tokens: limit of one answer, >= 1.
 
     >>> from gatekeeper_core import WorkingMemory
     >>> from gatekeeper_core.storage.in_memory import InMemoryBlobStore
@@ -82,11 +80,10 @@ def working_memory_tool(memory: WorkingMemory | ThreadMemories, *, budget_tokens
         first_line: int | None = None,
         last_line: int | None = None,
     ) -> str:
-        at_hand = memory_in(memory, thread_name(config.get("configurable", {}).get("thread_id")))
-        if at_hand is None:
+        own = memory_in(memory, thread_name(config.get("configurable", {}).get("thread_id")))
+        if own is None:
             return UNKNOWN_POINTER
-        return at_hand.answer(
-            pointer, query=query, first_line=first_line, last_line=last_line, budget_tokens=budget_tokens
-        )
+        lines = {"first_line": first_line, "last_line": last_line}
+        return own.answer(pointer, query=query, budget_tokens=budget_tokens, **lines)
 
     return StructuredTool.from_function(read, name=READ_TOOL_NAME, description=READ_TOOL_DESCRIPTION)

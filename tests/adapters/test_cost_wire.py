@@ -135,7 +135,7 @@ def gate_on(
     """Return a middleware that goes by the clock of the server."""
     config = HistoryConfig(strategy="cache", on_error="raise", gatekeeper=GatekeeperConfig(coverage=coverage))
     gate = GatekeeperMiddleware(config, states=states)
-    gate._selected.selector._clock = lambda: server.now
+    gate._selector._clock = lambda: server.now
     return gate
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 from langchain_core.runnables import RunnableLambda
+from langchain_gatekeeper.building import BuiltRequests
 from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.instrumentation.events.base import BaseEvent  # type: ignore[attr-defined]
 
@@ -15,7 +16,6 @@ from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.context.prompt.adapter import Asked
 from gatekeeper_core.events import HISTORY, REQUEST
 from langchain_gatekeeper import GatekeeperSelector
-from langchain_gatekeeper.building import BuiltRequests
 from langchain_gatekeeper.events import announce
 from llama_index.memory.gatekeeper import GatekeeperMemoryBuffer
 from tests.adapters.scripted import Heard

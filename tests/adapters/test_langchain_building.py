@@ -23,7 +23,7 @@ from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.storage.base import MemoryScope
 from gatekeeper_core.storage.sqlite import InMemoryStore
 from langchain_gatekeeper import GatekeeperMiddleware
-from langchain_gatekeeper.owners import provider_of
+from langchain_gatekeeper.models import provider_of
 from tests.adapters.histories import TOPICS
 from tests.adapters.scripted import Heard, Scripted, contents, on, run_again, talk
 from tests.adapters.test_building import builder

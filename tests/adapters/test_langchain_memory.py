@@ -248,11 +248,11 @@ def test_k_newest_turns_are_always_loaded_and_older_ones_that_the_input_needs(sc
 
 
 def test_k_takes_the_place_of_that_of_a_window_memory_and_is_checked_as_a_setting() -> None:
-    assert GatekeeperChatMemory(k=5)._selector().config.keep_newest == 5
+    assert GatekeeperChatMemory(k=5)._current_selector().config.keep_newest == 5
     config = HistoryConfig(keep_newest=2)
-    assert GatekeeperChatMemory(config=config)._selector().config.keep_newest == 2
-    assert GatekeeperChatMemory(config=config, k=0)._selector().config.keep_newest == 0
-    assert GatekeeperChatMemory(k=5, keep_newest=5)._selector().config.keep_newest == 5
+    assert GatekeeperChatMemory(config=config)._current_selector().config.keep_newest == 2
+    assert GatekeeperChatMemory(config=config, k=0)._current_selector().config.keep_newest == 0
+    assert GatekeeperChatMemory(k=5, keep_newest=5)._current_selector().config.keep_newest == 5
     with pytest.raises(ValidationError, match=r"HistoryConfig\.keep_newest must be 0 or more"):
         GatekeeperChatMemory(k=-1)
     with pytest.raises(ValidationError, match="k is 5 and keep_newest is 2"):
@@ -261,10 +261,10 @@ def test_k_takes_the_place_of_that_of_a_window_memory_and_is_checked_as_a_settin
 
 def test_settings_by_name_win_over_the_config_and_may_be_set_at_any_time() -> None:
     memory = GatekeeperChatMemory(config=HistoryConfig(token_budget=500, coverage=0.5), token_budget=4000)
-    config = memory._selector().config
+    config = memory._current_selector().config
     assert (config.token_budget, config.coverage, config.strategy) == (4000, 0.5, "gate")
     memory.strategy, memory.coverage = "window", 0.9
-    config = memory._selector().config
+    config = memory._current_selector().config
     assert (config.token_budget, config.coverage, config.strategy) == (4000, 0.9, "window")
     for number in range(3):
         memory.save_context({"input": f"Question {number}?"}, {"output": f"Answer {number}."})

@@ -25,8 +25,9 @@ from langchain_core.messages import (
 from langchain_core.prompt_values import ChatPromptValue, StringPromptValue
 
 from gatekeeper_core.messages import MediaPart, Message, TextPart, ToolCall, validate_messages
+from gatekeeper_core.native.calls import compact_json, read_call
 from gatekeeper_core.tokens import count_message
-from langchain_gatekeeper.content import compact_json, read_blocks, read_call
+from langchain_gatekeeper.content import read_blocks
 from langchain_gatekeeper.reading import as_messages, read_message, text_of
 from tests.case_files import from_file
 

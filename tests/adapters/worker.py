@@ -195,7 +195,7 @@ class AgentSide(Side):
 
     @property
     def selector(self) -> ThreadSelector[Any]:
-        return self.door.middleware._selected.selector
+        return self.door.middleware._selector
 
 
 # --- LlamaIndex

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 from gatekeeper_core.caching import LruCache
 from gatekeeper_core.context.history.rounds import as_summary
 from gatekeeper_core.context.history.select import read_history
-from gatekeeper_core.context.history.strategies import HistoryConfig, OnError
+from gatekeeper_core.context.history.strategies import HistoryConfig, OnError, check_reserve
 from gatekeeper_core.context.memory.thread import Thread
 from gatekeeper_core.context.prompt.builder import ContextBuilder
 from gatekeeper_core.context.tool_results.thread_memories import thread_name
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from gatekeeper_core.pricing.prices import ModelPrices
     from gatekeeper_core.pricing.usage import Usage
 
-__all__ = ["Asked", "Piece", "ThreadRequest", "ThreadRequests", "check_beside_builder"]
+__all__ = ["Asked", "Piece", "ThreadRequest", "ThreadRequests", "builder_requests", "check_beside_builder"]
 
 Item = TypeVar("Item")
 
@@ -233,6 +233,40 @@ class ThreadRequests(Generic[Item]):
     def __deepcopy__(self, memo: dict[int, Any]) -> ThreadRequests[Item]:
         """Return a copy that remembers nothing, with the same builder."""
         return ThreadRequests(self._builder, read=self._read, write=self._write, on_error=self._on_error)
+
+
+def builder_requests(
+    builder: ContextBuilder,
+    config: HistoryConfig,
+    *,
+    read: Callable[[Item], Message],
+    write: Callable[[Message, Sequence[Piece[Item]]], Item],
+    **options: Any,
+) -> ThreadRequests[Item]:
+    """Return the requests of an adapter with a builder, whose settings hold instead of those of a selection.
+
+    Args:
+        builder: see ``ThreadRequests``, like the next two but one.
+        config: the settings of the adapter; ``reserve_tokens``, ``shadow`` and ``on_error`` go with a builder.
+        read: translates a message.
+        write: gives one.
+        options: the other options of the adapter by name.
+
+    Raises:
+        ConfigError: something is set that a builder does not go with.
+        TypeError: an argument has the wrong type.
+    """
+    requests = ThreadRequests(builder, read=read, write=write, on_error=config.on_error)
+    if config.token_budget is not None:
+        raise ConfigError("token_budget: the builder has one (total_budget); leave HistoryConfig.token_budget out")
+    for name in ("pinned", "exclude"):
+        pins = options.get(name, ())
+        if callable(pins) or len(pins) > 0:
+            raise ConfigError(f"{name}: a builder has no such setting; leave it out")
+    counted = {name: options.get(name) for name in ("token_counter", "embedder")}
+    check_beside_builder(config, token_budget=None, **counted)
+    check_reserve(config.reserve_tokens, builder.config.total_budget, named="the builder's total_budget")
+    return requests
 
 
 def check_beside_builder(

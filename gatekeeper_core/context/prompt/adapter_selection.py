@@ -1,0 +1,133 @@
+"""What the adapters of all frameworks share: options by name, the selector that they make, and the last results.
+
+::
+
+    options by name, HistoryConfig ──thread_selector──> ThreadSelector ──> HistoryView of each thread
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
+
+from gatekeeper_core.context.history.pins import Pins
+from gatekeeper_core.context.history.recall import RECALL_BUDGET_TOKENS
+from gatekeeper_core.context.history.run import RunConfig
+from gatekeeper_core.context.history.selector import ThreadSelector
+from gatekeeper_core.context.history.strategies import HistoryConfig, Strategy, with_options
+from gatekeeper_core.errors import ConfigError
+from gatekeeper_core.messages import Message
+
+if TYPE_CHECKING:
+    from gatekeeper_core.context.history.view import HistoryView
+    from gatekeeper_core.context.prompt.adapter import ThreadRequests
+    from gatekeeper_core.context.prompt.result import BuiltContext
+
+__all__ = ["LastContexts", "LastSelections", "SelectionOptions", "full_run", "thread_selector"]
+
+Item = TypeVar("Item")
+
+
+class SelectionOptions(TypedDict, total=False):
+    """The options that every adapter takes by name.
+
+    Attributes:
+        token_budget, strategy, coverage, keep_newest: as in ``HistoryConfig``; each wins over the setting there.
+        pinned, exclude: as for ``select_history``: positions, ids, or a function of one message of the framework.
+    """
+
+    token_budget: int | None
+    strategy: Strategy | None
+    coverage: float | None
+    keep_newest: int | None
+    pinned: Pins
+    exclude: Pins
+
+
+def full_run(config: HistoryConfig) -> HistoryConfig:
+    """Return settings that send the current run in full, as every adapter does but the middleware of an agent.
+
+    Raises:
+        ConfigError: the settings say how a run shrinks.
+    """
+    if config.run not in (None, RunConfig()):
+        raise ConfigError("HistoryConfig.run: only GatekeeperMiddleware of LangChain makes a run smaller; leave it out")
+    return replace(config, run=None)
+
+
+def thread_selector(
+    read: Callable[[Item], Message],
+    write: Callable[[Item, Message], Item],
+    config: HistoryConfig | None = None,
+    *,
+    shrinks_run: bool = False,
+    **options: Any,
+) -> ThreadSelector[Item]:
+    """Return the selector of an adapter.
+
+    Args:
+        read: translates a message of the framework.
+        write: see ``ThreadSelector``.
+        config: the settings.
+        shrinks_run: whether the settings may make the current run smaller.
+        options: ``SelectionOptions``, and the other arguments of ``ThreadSelector``; ``on_error`` is in ``config``.
+
+    Raises:
+        ConfigError: an option is out of range.
+        TypeError: an option is unknown or has the wrong type.
+    """
+    named = {name: options.pop(name, None) for name in ("token_budget", "strategy", "coverage", "keep_newest")}
+    config = with_options(config, **named)
+    if not shrinks_run:
+        config = full_run(config)
+    return ThreadSelector(read, write=write, config=config, **options)
+
+
+class LastSelections:
+    """The selection made last for each thread, as adapters show it."""
+
+    def _current_selector(self) -> ThreadSelector[Any]:
+        raise NotImplementedError
+
+    @property
+    def last_selection(self) -> HistoryView | None:
+        """The selection made last, whatever the thread; None before the first."""
+        return self._current_selector().last_view
+
+    def selection_for(self, thread_id: Hashable, *, tenant: str = "default") -> HistoryView | None:
+        """Return the selection made last for a thread of a tenant; None where it is unknown or long unused."""
+        return self._current_selector().view_of(thread_id, tenant=tenant)
+
+    def recall_earlier(
+        self, query: str, thread_id: Hashable, *, tenant: str = "default", max_tokens: int = RECALL_BUDGET_TOKENS
+    ) -> str:
+        """Return earlier turns of a thread that the last selection left out, or cut; with a builder none."""
+        return self._current_selector().recall(query, thread=thread_id, tenant=tenant, max_tokens=max_tokens)
+
+
+class LastContexts(LastSelections):
+    """The context built last for each thread as well, where the adapter has a builder."""
+
+    if TYPE_CHECKING:
+        _requests: ThreadRequests[Any] | None  # of the builder
+
+    @property
+    def last_context(self) -> BuiltContext | None:
+        """What the builder built last, whatever the thread; None without one, or where it was over the budget."""
+        return self._requests.last_context if self._requests else None
+
+    def context_for(self, thread_id: Hashable, *, tenant: str = "default") -> BuiltContext | None:
+        """Return what the builder built last for a thread of a tenant; None where that is not known."""
+        return self._requests.context_of(thread_id, tenant=tenant) if self._requests else None
+
+    @property
+    def last_selection(self) -> HistoryView | None:
+        """The selection made last, whatever the thread; None before the first."""
+        context = self.last_context
+        return context.trace.view if context else super().last_selection
+
+    def selection_for(self, thread_id: Hashable, *, tenant: str = "default") -> HistoryView | None:
+        """Return the selection made last for a thread of a tenant; None where it is unknown or long unused."""
+        context = self.context_for(thread_id, tenant=tenant)
+        return context.trace.view if context else super().selection_for(thread_id, tenant=tenant)

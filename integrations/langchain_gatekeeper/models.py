@@ -1,0 +1,99 @@
+"""What a chat model says of itself: its provider, its window, its prices, its settings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from gatekeeper_core.context.history.model_windows import window_of_model
+from gatekeeper_core.pricing.prices import prices_of_model
+
+if TYPE_CHECKING:
+    from langchain.agents.middleware.types import ModelRequest
+
+    from gatekeeper_core.messages import Provider
+    from gatekeeper_core.pricing.prices import ModelPrices
+
+__all__ = ["is_anthropic", "prices_of", "provider_of", "setting_of", "window_of"]
+
+_PROVIDERS: dict[str, Provider] = {
+    "anthropic": "anthropic",
+    "azure": "openai",
+    "google_genai": "gemini",
+    "google_vertexai": "gemini",
+    "minimax": "minimax",
+    "openai": "openai",
+}
+"""Providers by their name in LangChain (``ls_provider``)."""
+
+_STRICTEST: Provider = "gemini"
+"""The other providers accept what is rendered for it as well."""
+
+
+def provider_of(model: Any) -> Provider:
+    """Return the provider whose rules hold for a model; the strictest where it is unknown.
+
+    >>> from langchain_core.language_models.fake_chat_models import FakeListChatModel
+    >>> provider_of(FakeListChatModel(responses=["6380"]))
+    'gemini'
+    """
+    return _PROVIDERS.get(_tracing_params(model).get("ls_provider", ""), _STRICTEST)
+
+
+def is_anthropic(model: Any) -> bool:
+    """Return whether a model takes messages in Anthropic's format.
+
+    >>> is_anthropic("claude-sonnet-4-5")  # anybody may serve a model of that name
+    False
+    """
+    return str(_tracing_params(getattr(model, "bound", model)).get("ls_provider")).startswith("anthropic")
+
+
+def setting_of(request: ModelRequest[Any], name: str) -> Any:
+    """Return a setting that a request is sent with: its own, else its model's; None where it has none."""
+    model = request.model
+    for settings in (getattr(request, "model_settings", None), getattr(model, "model_kwargs", None)):
+        if isinstance(settings, Mapping) and settings.get(name) is not None:
+            return settings[name]
+    return getattr(model, name, None)
+
+
+def window_of(model: Any) -> int | None:
+    """Return the context window of a model in tokens, by its profile or its name; None where neither is known.
+
+    >>> window_of("gpt-4o-mini"), window_of(None)
+    (128000, None)
+    """
+    if not isinstance(model, str):
+        profile = getattr(getattr(model, "bound", model), "profile", None) or {}  # which no model of LangChain 1.0 has
+        if window := profile.get("max_input_tokens"):
+            return int(window)
+    return next((window_of_model(name) for name in _names_of(model)), None)
+
+
+def prices_of(model: Any) -> ModelPrices | None:
+    """Return the prices of a model by its name; None where it has no row.
+
+    >>> prices_of("claude-sonnet-4-5").marked, prices_of(None)
+    (True, None)
+    """
+    return next(filter(None, map(prices_of_model, _names_of(model))), None)
+
+
+def _names_of(model: Any) -> list[str]:
+    """Return the names of a model, or of the one that tools are bound to; a name is its own."""
+    if isinstance(model, str):
+        return [model]
+    model = getattr(model, "bound", model)
+    names = (
+        _tracing_params(model).get("ls_model_name"),
+        getattr(model, "model_name", None),
+        getattr(model, "model", None),
+    )
+    return [name for name in names if isinstance(name, str)]
+
+
+def _tracing_params(model: Any) -> Mapping[str, Any]:
+    describe = getattr(model, "_get_ls_params", None)
+    params = describe() if callable(describe) else {}
+    return params if isinstance(params, Mapping) else {}

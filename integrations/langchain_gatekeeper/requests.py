@@ -1,0 +1,179 @@
+"""The requests of agents: who runs them, and what the model is sent by a selection or by a context builder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from langchain_core.messages import AIMessage, BaseMessage, SystemMessage
+from langchain_core.runnables.config import ensure_config
+
+from gatekeeper_core.context.history.recall import RECALL_TOOL_NAME, recall_hint
+from gatekeeper_core.context.history.request import HistoryRequest
+from gatekeeper_core.context.tool_results.thread_memories import thread_name
+from langchain_gatekeeper.cache_marks import marked_request
+from langchain_gatekeeper.models import prices_of, provider_of, setting_of, window_of
+from langchain_gatekeeper.reading import opens_with_summary, read_message, same_objects
+from langchain_gatekeeper.schemas import request_schemas
+
+if TYPE_CHECKING:
+    from langchain.agents.middleware.types import ModelRequest
+
+    from gatekeeper_core.context.history.selector import ThreadSelector
+    from gatekeeper_core.context.history.view import HistoryView
+    from gatekeeper_core.context.prompt.adapter import Asked, ThreadRequest, ThreadRequests
+    from gatekeeper_core.messages import Provider
+    from gatekeeper_core.pricing.usage import Usage
+
+__all__ = ["AgentRequests", "Owner", "owner_of"]
+
+Owner: TypeAlias = "str | Callable[[Any], str | None]"
+"""Where to find a name: a key of the run's context or its ``configurable``, or a function of the runtime."""
+
+
+def owner_of(runtime: Any, where: Owner) -> str | None:
+    """Return a name from the run: from its context first, then from the config's ``configurable``; None for none."""
+    if not isinstance(where, str):
+        return thread_name(where(runtime))
+    context = getattr(runtime, "context", None)
+    found = context.get(where) if isinstance(context, Mapping) else getattr(context, where, None)
+    return thread_name(ensure_config().get("configurable", {}).get(where) if found is None else found)
+
+
+@dataclass(frozen=True)
+class AgentRequests:
+    """The requests of agents; the fields are arguments of ``GatekeeperMiddleware``."""
+
+    selector: ThreadSelector[Any]
+    builds: ThreadRequests[BaseMessage] | None
+    user: Owner
+    tenant: Owner
+    provider: Provider | None
+    recall_hint: bool
+    cache_marks: bool
+
+    def prepared(self, request: ModelRequest[Any]) -> tuple[HistoryView | ThreadRequest[Any], ModelRequest[Any]]:
+        """Return what is selected or built, and the request with it: the same one where it is sent as it is."""
+        return self._built(request, self.builds) if self.builds else self._selected(request)
+
+    def report(self, usage: Usage, request: ModelRequest[Any]) -> None:
+        """Correct the account of a thread by what the provider reports for a request."""
+        if self.builds:
+            self.builds.report(usage, request.messages, self._identity(request))
+        else:
+            thread, tenant = _thread_of(request), self._tenant_of(request)
+            self.selector.report(usage, thread=thread, tenant=tenant, items=request.messages)
+
+    def _selected(self, request: ModelRequest[Any]) -> tuple[HistoryView, ModelRequest[Any]]:
+        selector, system, hint = self.selector, _system_of(request), self._hint_for(request)
+        view = selector.view(
+            request.messages,
+            HistoryRequest(
+                fixed_tokens=selector.cost([system] if system else [])
+                + selector.count(hint, *request_schemas(request)),
+                window_tokens=window_of(request.model),
+                notes=[0] if opens_with_summary(request.messages) else [],
+                provider_messages=_provider_messages(request),
+                prices=prices_of(request.model),
+            ),
+            thread=_thread_of(request),
+            tenant=self._tenant_of(request),
+            config=replace(selector.config, run=None) if _clears_tool_results(request) else None,
+        )
+        kept = selector.kept(request.messages, view)
+        sent = request if same_objects(kept, request.messages) else request.override(messages=kept)
+        if len(view.turns) == view.turn_count and all(at in view.folded for at, _ in view.replaced):
+            hint = ""  # nothing is left out
+        if self.cache_marks:
+            sent = marked_request(sent, view, is_system_extended=bool(hint))
+        return view, _with_line(sent, hint) if hint else sent
+
+    def _built(
+        self, request: ModelRequest[Any], builds: ThreadRequests[BaseMessage]
+    ) -> tuple[ThreadRequest[BaseMessage], ModelRequest[Any]]:
+        system = _system_of(request)
+        built = builds.request(request.messages, self._identity(request), system=system)
+        messages = list(built.messages)
+        first = messages.pop(0) if messages and isinstance(messages[0], SystemMessage) else None
+        if first is system and same_objects(messages, request.messages):
+            return built, request
+        return built, _with_system(request, first, messages=messages)
+
+    def _identity(self, request: ModelRequest[Any]) -> Asked:
+        from gatekeeper_core.context.prompt.adapter import Asked
+
+        return Asked(
+            thread=_thread_of(request),
+            tenant=self._tenant_of(request),
+            user=owner_of(request.runtime, self.user),
+            tools=request_schemas(request),
+            reserve_tokens=self.selector.config.reserve_tokens,
+            provider=self.provider or provider_of(request.model),
+            prices=prices_of(request.model),
+            opens_with_summary=opens_with_summary(request.messages),
+        )
+
+    def _tenant_of(self, request: ModelRequest[Any]) -> str:
+        return owner_of(request.runtime, self.tenant) or "default"
+
+    def _hint_for(self, request: ModelRequest[Any]) -> str:
+        """Return the line that there is more, in the conversation's language; "" where it cannot be recalled."""
+        if not self.recall_hint or RECALL_TOOL_NAME not in (getattr(tool, "name", None) for tool in request.tools):
+            return ""
+        opening = next((message for message in request.messages if message.type == "human"), None)
+        return recall_hint(read_message(opening).text if opening else "")
+
+
+def _thread_of(request: ModelRequest[Any]) -> Hashable:
+    execution = getattr(request.runtime, "execution_info", None)  # not in every version of LangGraph
+    thread = getattr(execution, "thread_id", None)
+    return thread if thread is not None else ensure_config().get("configurable", {}).get("thread_id")
+
+
+def _system_of(request: ModelRequest[Any]) -> SystemMessage | None:
+    if hasattr(request, "system_message"):
+        return request.system_message
+    return SystemMessage(request.system_prompt) if request.system_prompt else None  # LangChain 1.0
+
+
+def _with_system(request: ModelRequest[Any], system: Any, **changes: Any) -> ModelRequest[Any]:
+    if hasattr(request, "system_message"):
+        return request.override(system_message=system, **changes)
+    text: Any = {"system_prompt": str(system.text) if system else None}
+    return request.override(**text, **changes)
+
+
+def _with_line(request: ModelRequest[Any], line: str) -> ModelRequest[Any]:
+    """Return a request whose system message ends with a line; the part before it, which is cached, is unchanged."""
+    system = _system_of(request)
+    if system is None:
+        return _with_system(request, SystemMessage(line, additional_kwargs={"lc_source": "gatekeeper"}))
+    is_text = isinstance(system.content, str)
+    content: Any = f"{system.content}\n\n{line}" if is_text else [*system.content, {"type": "text", "text": line}]
+    return _with_system(request, system.model_copy(update={"content": content}))
+
+
+def _clears_tool_results(request: ModelRequest[Any]) -> bool:
+    """Return whether Anthropic is to clear old results of tools (``context_management`` with ``clear_tool_uses_*``)."""
+    management = setting_of(request, "context_management")
+    edits = management.get("edits") if isinstance(management, Mapping) else None
+    kinds = [str(edit.get("type")) for edit in edits or () if isinstance(edit, Mapping)]
+    return any(kind.startswith("clear_tool_uses") for kind in kinds)
+
+
+def _provider_messages(request: ModelRequest[Any]) -> int:
+    """Return how many messages OpenAI stores itself, because the request goes on from an earlier response.
+
+    With ``use_previous_response_id`` LangChain sends what follows the last answer that has the id of a response. With
+    an id or a ``conversation`` in the settings, the provider has every answer.
+    """
+    named = setting_of(request, "previous_response_id") or setting_of(request, "conversation")
+    if not named and setting_of(request, "use_previous_response_id") is not True:
+        return 0
+    answers = [
+        at
+        for at, message in enumerate(request.messages)
+        if isinstance(message, AIMessage) and (named or str(message.response_metadata.get("id")).startswith("resp_"))
+    ]
+    return answers[-1] + 1 if answers else 0
