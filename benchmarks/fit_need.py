@@ -113,8 +113,8 @@ def loss(rows: Sequence[Case], table: str, weights: dict[str, float]) -> float:
 def row_at(talks: Sequence[Talk], weights: NeedWeights, coverage: float, count: Counter) -> dict[str, Any]:
     """Return the means of the strategy ``gate`` with some weights, at a coverage."""
     config = GatekeeperConfig(coverage=coverage)
-    asked = ask(talks, lambda: Gatekeeper(count, config, fitted_on=weights))
-    return Tally([outcome for _, _, outcome in asked]).row()
+    outcomes = ask(talks, lambda: Gatekeeper(count, config, fitted_on=weights))
+    return Tally([outcome for _, _, outcome in outcomes]).row()
 
 
 def info_at(talks: Sequence[Talk], weights: NeedWeights, tokens: float, count: Counter) -> float:
@@ -130,7 +130,7 @@ def info_at(talks: Sequence[Talk], weights: NeedWeights, tokens: float, count: C
 def ablation(talks: dict[str, list[Talk]], count: Counter) -> list[dict[str, Any]]:
     """Return a row for each table with all its signs of words and without each, with columns for each group."""
     rows = {group: list(cases(own, count)) for group, own in talks.items()}
-    whole = {
+    full = {
         group: NeedWeights(**{table: fitted(own, table, without=MEANING) for table in SIGNS})
         for group, own in rows.items()
     }
@@ -142,9 +142,9 @@ def ablation(talks: dict[str, list[Talk]], count: Counter) -> list[dict[str, Any
             row: dict[str, Any] = {"table": name, "without": sign or "nothing"}
             for group, other in zip(talks, reversed(talks), strict=True):
                 weights = fitted(rows[other], name, without=(*MEANING, sign))
-                tokens = row_at(talks[group], whole[other], 0.85, count)["tokens, all"]
+                tokens = row_at(talks[group], full[other], 0.85, count)["tokens, all"]
                 row[f"log loss, {group}"] = f"{loss(rows[group], name, weights):.3f}"
-                row[f"info, {group}"] = info_at(talks[group], whole[other]._replace(**{name: weights}), tokens, count)
+                row[f"info, {group}"] = info_at(talks[group], full[other]._replace(**{name: weights}), tokens, count)
             table.append(row)
     return table
 

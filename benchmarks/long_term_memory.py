@@ -169,15 +169,18 @@ def rows(memories: Memories, queries: Sequence[MemoryQuery], rankers: Mapping[st
 
 def unrelated(folder: Path) -> list[str]:
     """Return user utterances of Chinese dialogues about something else, at even distances; none without the data."""
-    found: list[str] = []
+    results: list[str] = []
     for each in TOPIC_SETS:
         path = folder / "topics" / each.file
         if each.language == "zh" and path.is_file():
             spoken = [
-                said.text for dialogue in read_dialogues(path) for said in dialogue.utterances if said.role == "user"
+                utterance.text
+                for dialogue in read_dialogues(path)
+                for utterance in dialogue.utterances
+                if utterance.role == "user"
             ]
-            found += sampled(spoken, UNRELATED_A_SET)
-    return found
+            results += sampled(spoken, UNRELATED_A_SET)
+    return results
 
 
 def _meaning() -> Embedding:
@@ -191,8 +194,8 @@ def related_cosine(memories: Memories, others: Sequence[str], embedder: Embeddin
     texts = [[block.user for block in blocks] for blocks in memories.values()]
     vectors = [embed(embedder, each).vectors for each in texts]
     best = [
-        max(cosine(asked, vector) for vector in vectors[at % len(vectors)])
-        for at, asked in enumerate(embed(embedder, others).vectors)
+        max(cosine(query_vector, vector) for vector in vectors[at % len(vectors)])
+        for at, query_vector in enumerate(embed(embedder, others).vectors)
     ]
     return sorted(best)[-max(1, len(best) // 10)] if best else None
 
@@ -206,8 +209,8 @@ def threshold_rows(
     for query in queries:
         hits = _hits(memory, query.user, query.turns[-1:], SHOWN)
         called.append([(similarity, memories[query.user][at].ids[0] in query.gold) for similarity, at in hits])
-    found = [_hits(memory, users[at % len(users)], [text], 1) for at, text in enumerate(others)]
-    best = [hits[0][0] if hits else 0.0 for hits in found]
+    results = [_hits(memory, users[at % len(users)], [text], 1) for at, text in enumerate(others)]
+    best = [hits[0][0] if hits else 0.0 for hits in results]
     return [_kept(threshold, called, best) for threshold in THRESHOLDS]
 
 
@@ -233,8 +236,8 @@ def main() -> None:
         others, title = unrelated(chosen.data), "What a threshold keeps, per cent"
         table = [{"by": "words", **row} for row in threshold_rows(memories, queries, others)]
         if not MULTILINGUAL.is_missing:
-            found = threshold_rows(memories, queries, others, _meaning())
-            table += [{"by": "words, MeaningEmbedder", **row} for row in found]
+            results = threshold_rows(memories, queries, others, _meaning())
+            table += [{"by": "words, MeaningEmbedder", **row} for row in results]
             print(f"MeaningEmbedder: related_cosine {related_cosine(memories, others, _meaning()) or 0.0:.3f}\n")
     else:
         title = "Recall of gold memories, per cent"

@@ -72,14 +72,14 @@ class _Conversations:
     """Conversations of one turn, all of them held."""
 
     def __init__(self) -> None:
-        self._held: list[ContextGatekeeper] = []
+        self._gatekeepers: list[ContextGatekeeper] = []
 
     def add(self, turn: GeneratedTurn) -> None:
-        self._held.append(ContextGatekeeper())
-        self._held[-1].add_turn(turn.user, turn.assistant)
+        self._gatekeepers.append(ContextGatekeeper())
+        self._gatekeepers[-1].add_turn(turn.user, turn.assistant)
 
     def ask(self, question: str) -> None:
-        self._held[-1].select(question)
+        self._gatekeepers[-1].select(question)
 
 
 class _Threads:
@@ -128,8 +128,8 @@ def soak(name: str, count: int, *, limit_bytes: int) -> list[Stage]:
     """
     import resource  # not on Windows
 
-    known = generate_turns(min(count, 1_000), seed=SEED)
-    questions = [question.text for question in generate_questions(known, len(known), _QUESTIONS, seed=SEED)]
+    sample = generate_turns(min(count, 1_000), seed=SEED)
+    questions = [question.text for question in generate_questions(sample, len(sample), _QUESTIONS, seed=SEED)]
     subject, turns = SOAKS[name].make(), stream_turns(seed=SEED)
     stages: list[Stage] = []
     resource.setrlimit(resource.RLIMIT_AS, (limit_bytes, limit_bytes))
@@ -155,10 +155,10 @@ def is_flat(stages: Sequence[Stage], *, holds: bool) -> bool:
     return last.resident <= _GROWTH * expected + _SLACK_BYTES
 
 
-def _times(call: Callable[[Any], object], given: Iterator[Any] | Sequence[Any]) -> array[int]:
+def _times(call: Callable[[Any], object], values: Iterator[Any] | Sequence[Any]) -> array[int]:
     """Return the CPU nanoseconds of each call."""
     times = array("Q")
-    for each in given:
+    for each in values:
         begin = time.process_time_ns()
         call(each)
         times.append(time.process_time_ns() - begin)
