@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from gatekeeper_core.messages import Message, Turn
     from gatekeeper_core.selection.result import SelectedTurn, Selection
 
-__all__ = ["fenced_turns", "question_at", "told_inside", "told_question", "turn_text"]
+__all__ = ["fenced_turns", "question_at", "question_with", "render_recalled", "turn_text"]
 
 _HEADINGS = {
     "en": "From earlier in this conversation; later turns, shown above, take precedence:",
@@ -39,7 +39,7 @@ _HEADINGS = {
 _TAG = "earlier_turns"
 
 
-def told_inside(turns: Sequence[int], past: Sequence[Turn], selection: Selection | None, *, question: str) -> str:
+def render_recalled(turns: Sequence[int], past: Sequence[Turn], selection: Selection | None, *, question: str) -> str:
     """Return some past turns as a block that stands before the question in the user's message.
 
     Args:
@@ -65,7 +65,7 @@ def question_at(history: History, turn: Turn | None) -> int | None:
     return asked
 
 
-def told_question(history: History, turn: Turn | None, text: str) -> tuple[int, Message] | None:
+def question_with(history: History, turn: Turn | None, text: str) -> tuple[int, Message] | None:
     """Return the position of the question of a turn, and the question with a text before it, or None."""
     at = question_at(history, turn)
     if at is None or not text:

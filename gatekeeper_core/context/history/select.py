@@ -32,7 +32,6 @@ from gatekeeper_core.context.history.pins import (
     summaries_in,
     summaries_needed,
 )
-from gatekeeper_core.context.history.policy import PromptPolicy
 from gatekeeper_core.context.history.request import HistoryRequest
 from gatekeeper_core.context.history.strategies import (
     Choice,
@@ -51,6 +50,7 @@ from gatekeeper_core.context.history.window import newest_turns
 from gatekeeper_core.events import PAST
 from gatekeeper_core.messages import Message, Turn, split_current_turn
 from gatekeeper_core.observation import stage
+from gatekeeper_core.pricing.policy import PromptPolicy
 from gatekeeper_core.pricing.prices import UNKNOWN, ModelPrices
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.tokens import check_tokens, count_message, count_messages
@@ -286,12 +286,11 @@ def select_past(
                 costs.past,
                 config,
                 room=costs.room_at_start,
-                coverage=policy.selection_coverage(coverage) if policy else coverage,
+                coverage=account.selection_coverage(coverage) if account else coverage,
                 window_from=request.window_from,
             )
             if account:
-                account.keep_everything(chosen.everything_reason)
-                chosen = chosen if is_step else account.choose(chosen)
+                chosen = account.choose(chosen, is_step=is_step)
         except Exception as error:
             if config.on_error == "raise":
                 raise

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from gatekeeper_core.context.history.policy import PolicyState
 from gatekeeper_core.errors import ConfigError
+from gatekeeper_core.pricing.policy import PolicyState
 
 if TYPE_CHECKING:
-    from gatekeeper_core.context.history.policy import CallBill
     from gatekeeper_core.context.history.strategies import History, HistoryStatus
+    from gatekeeper_core.pricing.policy import CallBill
     from gatekeeper_core.selection.result import Selection
 
 __all__ = ["HistoryView", "ThreadState", "keep"]

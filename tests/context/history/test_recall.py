@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gatekeeper_core.context.history.earlier import told_inside
-from gatekeeper_core.context.history.policy import CallBill
+from gatekeeper_core.context.history.earlier import render_recalled
 from gatekeeper_core.context.history.recall import NOTHING_EARLIER, RECALL_TOOL_NAME, recall_earlier, recall_hint
 from gatekeeper_core.context.history.select import read_history
 from gatekeeper_core.context.history.selector import ThreadSelector
@@ -18,6 +17,7 @@ from gatekeeper_core.context.tool_results.compressor import ToolResultCompressor
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.fences import fence
 from gatekeeper_core.messages import Message
+from gatekeeper_core.pricing.policy import CallBill
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.tokens import estimate_text_tokens
 from tests.histories import view_with
@@ -61,8 +61,8 @@ def test_a_turn_told_inside_the_question_comes_again_only_where_it_was_told_in_p
 ) -> None:
     messages = [*messages_of(pairs), user(question)]
     view = view_with(messages, gatekeeper=ContextGatekeeper(), token_budget=1000)
-    bill = CallBill("kept", "not_smaller", *[0.0] * 6, cached_tokens=0, recalled=(2,))
-    told = told_inside([2], read_history(messages).past, None, question=question)
+    bill = CallBill("kept", "not_smaller", recalled=(2,))
+    told = render_recalled([2], read_history(messages).past, None, question=question)
     assert pairs[2][1] not in recalled(pairs[2][0], messages, view=view._replace(told=told, bill=bill))
     part = view._replace(told=told[:-50], bill=bill)
     assert pairs[2][1] in recalled(pairs[2][0], messages, view=part)

@@ -24,7 +24,6 @@ from gatekeeper_core import (
     read_messages,
     select_history,
 )
-from gatekeeper_core.context.history.policy import PolicyState
 from gatekeeper_core.context.history.request import HistoryRequest
 from gatekeeper_core.context.history.select import read_history, select_past
 from gatekeeper_core.context.history.strategies import HistoryStatus
@@ -32,6 +31,7 @@ from gatekeeper_core.context.history.view import HistoryView
 from gatekeeper_core.encoder import TextEncoder
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.messages import MediaPart, Message, TextPart, ToolCall, Turn, validate_messages
+from gatekeeper_core.pricing.policy import PolicyState
 from gatekeeper_core.token_estimate import TokenEstimator, budget_within
 from gatekeeper_core.tokens import MEDIA_TOKENS, checked_counter, count_messages, describe_counter, estimate_text_tokens
 from tests import concepts, talks
