@@ -14,7 +14,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gatekeeper_core import ContextGatekeeper, HistoryConfig, ThreadState, select_history
-from gatekeeper_core.context.history.earlier import render_recalled
+from gatekeeper_core.context.history.recall import render_recalled
 from gatekeeper_core.context.history.view import HistoryView
 from gatekeeper_core.messages import group_turns
 from gatekeeper_core.pricing.cache import PromptCache, Request, charge

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from langchain_core.runnables.config import ensure_config
 
-from gatekeeper_core.context.history.model_windows import window_of_model
 from gatekeeper_core.context.tool_results.thread_memories import thread_name
+from gatekeeper_core.pricing.model_names import window_of_model
 from gatekeeper_core.pricing.prices import prices_of_model
 
 if TYPE_CHECKING:

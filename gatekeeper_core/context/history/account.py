@@ -14,11 +14,12 @@ from functools import cached_property
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from gatekeeper_core.context.history.earlier import question_at, question_with, render_recalled
+from gatekeeper_core.context.history.reading import History
+from gatekeeper_core.context.history.recall import question_at, question_with, render_recalled
 from gatekeeper_core.context.history.request import HistoryRequest
 from gatekeeper_core.context.history.run import RunConfig, ShrunkRun, shrink_run
-from gatekeeper_core.context.history.strategies import Choice, History, HistoryStatus, fitting_turns, has_tool_calls
-from gatekeeper_core.context.history.view import HistoryView
+from gatekeeper_core.context.history.strategies import fitting_turns, has_tool_calls
+from gatekeeper_core.context.history.view import HistorySizes, HistoryStatus, HistoryView
 from gatekeeper_core.messages import Message, is_answered
 from gatekeeper_core.pricing.policy import (
     CachedPrompt,
@@ -35,8 +36,6 @@ from gatekeeper_core.tokens import count_message, describe_counter
 if TYPE_CHECKING:
     from gatekeeper_core.pricing.prices import ModelPrices
     from gatekeeper_core.tokens import TokenCounter
-
-__all__ = ["Costs", "ThreadAccount"]
 
 _STEPS = 4
 """Steps in which a growing run drops past turns, since each step costs a new prompt. Source: ours."""
@@ -102,11 +101,14 @@ class Costs:
                 if (turn := self.history.turn_at(at)) is not None:
                     self.past[turn] = max(0, self.past[turn] - count_message(message, token_counter=self.counter))
 
-    def view(self, choice: Choice) -> HistoryView:
-        """Return the view: the part of a choice that fits beside the current turn as it is now."""
-        history = self.history
-        before, costs = choice.tokens_before, self.as_sent(choice)
-        chosen_tokens = sum(costs[turn] for turn in choice.turns) if before is None else before
+    def view(self, choice: HistoryView, *, chosen_tokens: int | None) -> HistoryView:
+        """Return the view: the part of a choice that fits beside the current turn as it is now.
+
+        ``chosen_tokens`` are those of an earlier step of the run; None: this is the first.
+        """
+        history, costs = self.history, self.as_sent(choice)
+        if chosen_tokens is None:
+            chosen_tokens = sum(costs[turn] for turn in choice.turns)
         told = question_with(history, history.current, choice.told)
         told_tokens = self.more_than(*told) if told else 0
         run = self._shrunk(told_tokens + chosen_tokens)
@@ -130,31 +132,32 @@ class Costs:
         else:
             pins = [(at, pin) for at, pin in history.pinned if at not in positions]
             positions.update(history.head, history.notes, (at for at, _ in pins))
-        other = [(at, new) for at, new in (*choice.cuts, *pins) if at in positions and new != history.messages[at]]
+        other = [(at, new) for at, new in (*choice.replaced, *pins) if at in positions and new != history.messages[at]]
         status = self._status(choice, turns, room)
-        return HistoryView(
-            kept=tuple(sorted(positions)),
-            status="selected" if status == "passthrough" and run.replaced else status,
-            reason=choice.reason,
-            selection=choice.selection,
-            turns=turns,
+        sizes = HistorySizes(
+            message_count=len(history.messages),
             turn_count=len(history.past),
             tokens=always + sum(costs[turn] for turn in turns),
             history_tokens=self.tokens_at_start + self._run_tokens,
             fixed_tokens=self.fixed,
             budget_tokens=self._given_budget,
-            replaced=(*sorted(other, key=itemgetter(0)), *filter(None, [told]), *run.replaced),
-            folded=run.folded,
             chosen_tokens=chosen_tokens,
-            told=choice.told if told else "",
-            message_count=len(history.messages),
-            pinned=tuple(at for at, _ in history.pinned if at in positions),
             **describe_counter(self.counter),
         )
+        return choice._replace(
+            kept=tuple(sorted(positions)),
+            status="selected" if status == "passthrough" and run.replaced else status,
+            turns=turns,
+            replaced=(*sorted(other, key=itemgetter(0)), *filter(None, [told]), *run.replaced),
+            folded=run.folded,
+            told=choice.told if told else "",
+            pinned=tuple(at for at, _ in history.pinned if at in positions),
+            sizes=sizes,
+        )
 
-    def as_sent(self, choice: Choice) -> Sequence[int]:
+    def as_sent(self, choice: HistoryView) -> Sequence[int]:
         """Return the tokens of each past turn, with the cuts of the chosen ones."""
-        costs, cuts = list(self.past), dict(choice.cuts)
+        costs, cuts = list(self.past), dict(choice.replaced)
         for turn in choice.turns if cuts else ():
             for at in range(self.history.past[turn].start, self.history.past[turn].stop):
                 if at in cuts:
@@ -181,7 +184,7 @@ class Costs:
             before_tokens=self.fixed + self.always + self.pinned + self.question + past_tokens,
         )
 
-    def _status(self, choice: Choice, turns: Sequence[int], room: int) -> HistoryStatus:
+    def _status(self, choice: HistoryView, turns: Sequence[int], room: int) -> HistoryStatus:
         if room < 0:
             return "over_budget" if self.history.current else "nothing_fits"
         if self.past and not turns and min(self.past) > room:
@@ -281,11 +284,11 @@ class ThreadAccount:
         known = frozenset(prefixes)
         return next((at for at in range(len(self._prefixes))[::-1] if self._prefixes[at] in known), 0) if known else 0
 
-    def choose(self, choice: Choice, *, is_step: bool) -> Choice:
+    def choose(self, choice: HistoryView, *, is_step: bool) -> HistoryView:
         """Return the past turns to send for a question, from those of the selection; at a further step the same."""
         overhead, costs, history = self._overhead, self._costs, self._history
-        if choice.everything_reason and self._policy.is_thrifty:
-            self._policy.is_thrifty, self._policy.everything_reason = False, choice.everything_reason
+        if choice.reason in ("small_history", "everything_fits") and self._policy.is_thrifty:
+            self._policy.is_thrifty, self._policy.everything_reason = False, choice.reason
         if is_step:
             return choice
         full, room, sent = costs.past, costs.room_at_start, costs.as_sent(choice)
@@ -325,7 +328,7 @@ class ThreadAccount:
         return choice._replace(
             turns=(*first, *(turn for turn in reversed(turns) if turn not in first)),
             status="passthrough" if bill.action == "everything" and choice.status == "selected" else choice.status,
-            cuts=tuple(sorted(self._with_texts().values())),
+            replaced=tuple(sorted(self._with_texts().values())),
             told=recall(bill.recalled) if bill.recalled else "",
         )
 

@@ -19,9 +19,10 @@ from typing import Any, Generic, TypeVar
 
 from gatekeeper_core.caching import LruCache
 from gatekeeper_core.context.history.pins import Pins, check_pins, positions_of
+from gatekeeper_core.context.history.reading import read_history
 from gatekeeper_core.context.history.recall import NOTHING_EARLIER, RECALL_BUDGET_TOKENS, recall_turns
 from gatekeeper_core.context.history.request import HistoryRequest
-from gatekeeper_core.context.history.select import read_history, select_past
+from gatekeeper_core.context.history.select import select_past
 from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.context.history.view import HistoryView, ThreadState
 from gatekeeper_core.context.tool_results.thread_memories import thread_name
@@ -39,8 +40,6 @@ from gatekeeper_core.selection.planner import GatekeeperConfig
 from gatekeeper_core.storage.base import RecordStore
 from gatekeeper_core.token_estimate import budget_within
 from gatekeeper_core.tokens import TokenCounter, check_tokens, checked_counter, count_messages
-
-__all__ = ["POLICY_KIND", "ThreadSelector"]
 
 Item = TypeVar("Item")
 

@@ -9,10 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gatekeeper_core.context.history.earlier import question_at, question_with, render_recalled
-from gatekeeper_core.context.history.recall import recall_earlier
-from gatekeeper_core.context.history.select import read_history
-from gatekeeper_core.context.history.strategies import History
+from gatekeeper_core.context.history.reading import History, read_history
+from gatekeeper_core.context.history.recall import question_at, question_with, recall_earlier, render_recalled
 from gatekeeper_core.fences import fence
 from gatekeeper_core.messages import MediaPart, Message, TextPart, ToolCall, group_turns
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper

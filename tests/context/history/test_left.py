@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from gatekeeper_core.context.history.left import Left, left_to_provider
+from gatekeeper_core.context.history.reading import Left, left_to_provider
 from gatekeeper_core.context.history.request import HistoryRequest
 from gatekeeper_core.context.history.select import select_history
 from gatekeeper_core.context.history.selector import ThreadSelector

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gatekeeper_core.context.history.model_windows import MODEL_WINDOWS, window_of_model
+from gatekeeper_core.pricing.model_names import MODEL_WINDOWS, window_of_model
 
 
 @pytest.mark.parametrize(

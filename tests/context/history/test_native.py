@@ -23,7 +23,10 @@ seeds = st.integers(0, 100_000)
 
 
 def view_of(items: list[dict[str, Any]], budget: int, **options: Any) -> Any:
-    config = HistoryConfig(token_budget=budget, passthrough_below=0, run=RunConfig(keep_recent_rounds=1))
+    run = RunConfig(keep_recent_rounds=1)
+    config = HistoryConfig(
+        token_budget=budget, passthrough_below=0, run=run, keep_newest=options.pop("keep_newest", None)
+    )
     return select_history(items, gatekeeper=ContextGatekeeper(), config=config, **options)
 
 

@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 
 from gatekeeper_core import ContextGatekeeper, ThreadState, keep, select_history
 from gatekeeper_core.context.history.conversation import ContextCompressor
-from gatekeeper_core.context.history.pins import as_said, summaries_in, summaries_needed
+from gatekeeper_core.context.history.reading import as_said, read_history, summaries_in, summaries_needed
 from gatekeeper_core.context.history.rounds import Counts, FoldingConfig, fold, fold_rounds, reach_of, summary_of
-from gatekeeper_core.context.history.select import read_history
 from gatekeeper_core.context.history.tool_loop import compact_messages
 from gatekeeper_core.context.history.view import HistoryView
 from gatekeeper_core.errors import ConfigError
@@ -70,7 +69,7 @@ def test_the_summary_of_a_run_stays_with_it_and_takes_no_room_from_the_past(text
     places = [at for at, message in enumerate(folded) if is_summary(message)]
     assert set(places) <= set(view.kept)
     before = view_of(messages[:3], budget)
-    assert view.chosen_tokens == before.chosen_tokens > 0
+    assert view.sizes.chosen_tokens == before.sizes.chosen_tokens > 0
 
 
 def two_turns(text: str) -> list[Message]:

@@ -8,9 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gatekeeper_core.context.history.earlier import render_recalled
-from gatekeeper_core.context.history.recall import NOTHING_EARLIER, RECALL_TOOL_NAME, recall_earlier, recall_hint
-from gatekeeper_core.context.history.select import read_history
+from gatekeeper_core.context.history.reading import read_history
+from gatekeeper_core.context.history.recall import (
+    NOTHING_EARLIER,
+    RECALL_TOOL_NAME,
+    recall_earlier,
+    recall_hint,
+    render_recalled,
+)
 from gatekeeper_core.context.history.selector import ThreadSelector
 from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.context.tool_results.compressor import ToolResultCompressor

@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gatekeeper_core.context.history.run import RunConfig, ShrunkRun, shrink_run
-from gatekeeper_core.context.history.run_costs import RunBill
+from gatekeeper_core.context.history.run import RunBill, RunConfig, ShrunkRun, shrink_run
 from gatekeeper_core.context.tool_results.compressor import ToolResultCompressor
 from gatekeeper_core.context.tool_results.context import ResultContext
 from gatekeeper_core.context.tool_results.pointers import pointers_in

@@ -24,10 +24,10 @@ from gatekeeper_core import (
     read_messages,
     select_history,
 )
+from gatekeeper_core.context.history.reading import read_history
 from gatekeeper_core.context.history.request import HistoryRequest
-from gatekeeper_core.context.history.select import read_history, select_past
-from gatekeeper_core.context.history.strategies import HistoryStatus
-from gatekeeper_core.context.history.view import HistoryView
+from gatekeeper_core.context.history.select import select_past
+from gatekeeper_core.context.history.view import HistoryStatus, HistoryView
 from gatekeeper_core.encoder import TextEncoder
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.messages import MediaPart, Message, TextPart, ToolCall, Turn, validate_messages
@@ -217,7 +217,7 @@ def test_the_margin_is_taken_off_once(margin: float, word: str) -> None:
     gatekeeper = ContextGatekeeper(token_counter=TokenEstimator(margin=margin))
     messages = [*talk(*((f"{word} {at}?", f"{word} {at}") for at in range(200))), user(f"{word}?")]
     view = view_of(messages, strategy="fill", gatekeeper=gatekeeper, token_budget=400, fixed_tokens=20)
-    assert (view.budget_tokens, view.counter, view.margin) == (400, "o200k", margin)
+    assert (view.budget_tokens, view.sizes.counter, view.sizes.margin) == (400, "o200k", margin)
     within = 400 / (1 + margin)
     assert within - 30 < view.fixed_tokens + view.tokens <= within
 
@@ -250,8 +250,8 @@ def test_what_must_be_sent_is_sent_and_the_budget_is_kept_unless_that_alone_is_o
     needed = fixed + cost_of([messages[at] for at in always], token_counter=counter)
     within = budget_within(checked_counter(counter), budget)
     assert (view.status == "over_budget") == (needed > within)
-    assert (view.budget_tokens, view.facts()["margin"]) == (budget, view.margin)
-    assert view.counter == describe_counter(checked_counter(counter))["counter"]
+    assert (view.budget_tokens, view.facts()["margin"]) == (budget, view.sizes.margin)
+    assert view.sizes.counter == describe_counter(checked_counter(counter))["counter"]
     if view.status == "over_budget":
         assert set(view.kept) == set(always)
     else:
@@ -992,42 +992,12 @@ def test_a_question_asked_again_gets_a_selected_turn_that_has_room_as_an_excerpt
 @pytest.mark.parametrize("kind", concepts.QUESTIONS)
 def test_with_an_embedder_a_question_finds_its_turn_without_a_shared_word(kind: str) -> None:
     messages = [*concepts.TALK, user(concepts.QUESTIONS[kind])]
-    arguments: Any = {"gatekeeper": ContextGatekeeper(), "config": concepts.AT_ONCE}
-    assert concepts.WANTED[kind] not in select_history(messages, **arguments).turns
-    view = select_history(messages, **arguments, embedder=concepts.concepts)
+    assert concepts.WANTED[kind] not in select_history(messages, config=concepts.AT_ONCE).turns
+    gatekeeper = ContextGatekeeper(embedder=concepts.concepts)
+    view = select_history(messages, config=concepts.AT_ONCE, gatekeeper=gatekeeper)
     assert concepts.WANTED[kind] in view.turns
     assert view.selection
     assert view.selection.decision(concepts.WANTED[kind]).why == "meaning"
-
-
-def test_the_gatekeeper_keeps_the_embedder_and_what_it_has_embedded() -> None:
-    asked: list[str] = []
-
-    def embedder(texts: Sequence[str], /) -> list[list[float]]:
-        asked.extend(texts)
-        return concepts.concepts(texts)
-
-    messages = [*concepts.TALK, user(concepts.QUESTIONS["mixed"])]
-    arguments: Any = {"gatekeeper": ContextGatekeeper(), "config": concepts.AT_ONCE}
-    first = select_history(messages, **arguments, embedder=embedder)
-    asked.clear()
-    assert select_history(messages, **arguments, embedder=embedder) == select_history(messages, **arguments) == first
-    assert asked == []
-    arguments["gatekeeper"].set_embedder(None)
-    assert concepts.WANTED["mixed"] not in select_history(messages, **arguments).turns
-
-
-def test_another_embedder_makes_its_own_vectors() -> None:
-    messages = [*concepts.TALK, user(concepts.QUESTIONS["chinese to english"])]
-    arguments: Any = {"gatekeeper": ContextGatekeeper(), "config": concepts.AT_ONCE}
-    blind = select_history(messages, **arguments, embedder=lambda texts: [[1.0, 2.0] for _ in texts])
-    assert concepts.WANTED["chinese to english"] not in blind.turns
-    seeing = select_history(messages, **arguments, embedder=concepts.concepts)
-    assert concepts.WANTED["chinese to english"] in seeing.turns
-    assert seeing.selection
-    assert seeing.selection.embedder == "tests.concepts.concepts"
-    with pytest.raises(TypeError, match="embedder must be callable"):
-        select_history(messages, **arguments, embedder="e5")  # type: ignore[arg-type]
 
 
 def test_a_failing_or_slow_embedder_leaves_the_words() -> None:
@@ -1036,10 +1006,9 @@ def test_a_failing_or_slow_embedder_leaves_the_words() -> None:
 
     hung = threading.Event()
     messages = [*concepts.TALK, user("周五的 meeting 几点？")]
-    expected = select_history(messages, gatekeeper=ContextGatekeeper(), config=concepts.AT_ONCE)
+    expected = select_history(messages, config=concepts.AT_ONCE)
     slow = TextEncoder(lambda texts: hung.wait(), timeout_seconds=0.05)
     for embedder, reason in ((fails, "error: ConnectionError"), (slow, "late")):
-        view = select_history(messages, gatekeeper=ContextGatekeeper(), config=concepts.AT_ONCE, embedder=embedder)
+        view = select_history(messages, gatekeeper=ContextGatekeeper(embedder=embedder), config=concepts.AT_ONCE)
         assert view.selection
         assert (view.kept, view.selection.embedder_missed) == (expected.kept, reason)
-    hung.set()

@@ -8,16 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gatekeeper_core.context.history.select import read_history, select_history
+from gatekeeper_core.context.history.reading import read_history
+from gatekeeper_core.context.history.select import select_history
 from gatekeeper_core.context.history.strategies import (
-    Choice,
     HistoryConfig,
     Strategy,
     choose_past,
     with_defaults,
     with_options,
 )
-from gatekeeper_core.context.history.view import ThreadState
+from gatekeeper_core.context.history.view import HistoryView, ThreadState
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.messages import Message
 from gatekeeper_core.pricing.prices import ModelPrices
@@ -62,7 +62,7 @@ def messages_of(talk: list[tuple[str, str]]) -> list[Message]:
 
 def chosen(
     talk: list[tuple[str, str]], query: str, *, room: int = 10_000, window_from: int = 0, **settings: Any
-) -> Choice:
+) -> HistoryView:
     history = read_history(messages_of(talk), query=query)
     gatekeeper = ContextGatekeeper(config=GatekeeperConfig(trim=False), token_counter=len)
     gatekeeper.sync(history.past)
@@ -141,7 +141,7 @@ def test_the_system_prompt_does_not_count_as_history() -> None:
 
 def test_what_the_gate_sends_whole_is_cached_also_after_a_choice() -> None:
     talk, prices = long_talk("zh"), ModelPrices(input=3, output=15, cache_read=0.3, cache_write=3.75)
-    options: dict[str, Any] = {"prices": prices, "coverage": 0.5}
+    options: dict[str, Any] = {"config": HistoryConfig(prices=prices, coverage=0.5)}
     before = select_history(long_talk("zh", tools=False)[:-1] + talk[-1:], state=ThreadState(), **options)
     assert (before.bill and before.bill.action, before.turns) == ("fresh", (0,))
     first = select_history(talk, state=before.state, **options)
@@ -198,12 +198,12 @@ def test_without_a_question_the_newest_turns_are_kept_but_a_window_keeps_its_len
 
 @pytest.mark.parametrize("strategy", ["gate", "fill", "cache"])
 def test_without_room_nothing_fits(strategy: Strategy) -> None:
-    assert chosen(TALK["en"], "Redis?", strategy=strategy, room=0)[:3] == ((), "nothing_fits", "no_room")
+    assert chosen(TALK["en"], "Redis?", strategy=strategy, room=0)[:3] == ("nothing_fits", "no_room", ())
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_without_a_past_there_is_nothing_to_choose(strategy: Strategy) -> None:
-    assert chosen([], "Redis?", strategy=strategy, keep_newest=2)[:3] == ((), "passthrough", "no_past_turns")
+    assert chosen([], "Redis?", strategy=strategy, keep_newest=2)[:3] == ("passthrough", "no_past_turns", ())
 
 
 @pytest.mark.parametrize("language", TALK)

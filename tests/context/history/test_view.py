@@ -45,7 +45,7 @@ def test_a_list_of_a_provider_is_counted_in_its_items() -> None:
         {"role": "user", "content": "Redis port?"},
     ]
     view = select_history(talk, gatekeeper=ContextGatekeeper())
-    assert view.message_count == 4
+    assert view.sizes.message_count == 4
     assert keep(talk, view) == talk
 
 

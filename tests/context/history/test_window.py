@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gatekeeper_core.context.history.window import newest_turns
+from gatekeeper_core.context.history.strategies import newest_turns
 
 costs_of_turns = st.lists(st.integers(0, 60), max_size=12)
 budgets = st.integers(-5, 150)
