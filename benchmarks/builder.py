@@ -21,13 +21,13 @@ from benchmarks.budget import counter
 from benchmarks.data import read_locomo, sampled
 from benchmarks.report import options, report
 from benchmarks.selection import QUICK_CONVERSATIONS, QUICK_QUESTIONS, Tally
-from gatekeeper_core.context.history.policy import PolicyState
 from gatekeeper_core.context.history.selector import POLICY_KIND
 from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.context.memory.thread import Thread
 from gatekeeper_core.context.prompt.budget import ContextBuilderConfig
 from gatekeeper_core.context.prompt.builder import ContextBuilder
 from gatekeeper_core.messages import Message
+from gatekeeper_core.pricing.policy import CachedPrompt, PolicyState
 from gatekeeper_core.storage.base import DerivedRecord
 from gatekeeper_core.storage.sqlite import InMemoryStore
 from gatekeeper_core.tokens import count_messages
@@ -65,7 +65,9 @@ class _NothingAsked(InMemoryStore):
     def load_record(self, tenant: str, thread: str, kind: str, /) -> DerivedRecord | None:
         """Return a record; for the policy one that says so, newer than any other."""
         if kind == POLICY_KIND:
-            return DerivedRecord(json.dumps(PolicyState(called_at=sys.float_info.max).to_dict()), -1, 1)
+            return DerivedRecord(
+                json.dumps(PolicyState(cache=CachedPrompt(called_at=sys.float_info.max)).to_dict()), -1, 1
+            )
         return super().load_record(tenant, thread, kind)
 
 

@@ -14,7 +14,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gatekeeper_core import ContextGatekeeper, HistoryConfig, ThreadState, select_history
-from gatekeeper_core.context.history.earlier import told_inside
+from gatekeeper_core.context.history.recall import render_recalled
 from gatekeeper_core.context.history.view import HistoryView
 from gatekeeper_core.messages import group_turns
 from gatekeeper_core.pricing.cache import PromptCache, Request, charge
@@ -241,7 +241,7 @@ class Workbench:
     def _recalled_tokens(self, call: int, turns: tuple[int, ...]) -> int:
         """Return the tokens of some turns, told inside of the question of a call as its selection sends them."""
         asked = self.talk.messages[self.talk.calls[call].stop - 1].text
-        return self.count(told_inside(turns, self.turns, self.selections[call].selection, question=asked))
+        return self.count(render_recalled(turns, self.turns, self.selections[call].selection, question=asked))
 
 
 class Way(NamedTuple):

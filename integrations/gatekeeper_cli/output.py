@@ -17,9 +17,9 @@ from gatekeeper_cli.showable import visible
 from gatekeeper_cli.texts import Language, spoken, texts_for
 from gatekeeper_cli.views import write_json
 from gatekeeper_cli.writing import STANDARD_INPUT, WriteError, write_report
-from gatekeeper_core.context.history.model_windows import window_of_model
 from gatekeeper_core.context.history.strategies import budget_for_window
 from gatekeeper_core.errors import GatekeeperError
+from gatekeeper_core.pricing.model_names import window_of_model
 from gatekeeper_core.pricing.prices import PRICES, prices_of_model, read_prices
 
 if TYPE_CHECKING:

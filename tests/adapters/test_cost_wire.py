@@ -30,7 +30,7 @@ from llama_index.core.utils import get_tokenizer
 from llama_index.llms.openai import OpenAI
 
 from gatekeeper_core import GatekeeperConfig, HistoryConfig, TokenEstimator
-from gatekeeper_core.context.history.policy import CallBill
+from gatekeeper_core.pricing.policy import CallBill
 from gatekeeper_core.pricing.prices import UNKNOWN, ModelPrices, prices_of_model
 from gatekeeper_core.pricing.usage import Usage, read_usage
 from gatekeeper_core.storage.base import RecordStore

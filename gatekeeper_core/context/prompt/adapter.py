@@ -13,8 +13,8 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from gatekeeper_core.caching import LruCache
+from gatekeeper_core.context.history.reading import read_history
 from gatekeeper_core.context.history.rounds import as_summary
-from gatekeeper_core.context.history.select import read_history
 from gatekeeper_core.context.history.strategies import HistoryConfig, OnError, check_reserve
 from gatekeeper_core.context.memory.thread import Thread
 from gatekeeper_core.context.prompt.builder import ContextBuilder

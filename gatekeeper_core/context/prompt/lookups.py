@@ -21,7 +21,6 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gatekeeper_core.caching import LruCache
-from gatekeeper_core.context.history.policy import PolicyState
 from gatekeeper_core.context.history.selector import POLICY_KIND, ThreadSelector
 from gatekeeper_core.context.memory.constraints import ThreadConstraints
 from gatekeeper_core.context.memory.records import NewRecord, load_record, update_record
@@ -38,6 +37,7 @@ from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.events import MISS
 from gatekeeper_core.observation import tell
 from gatekeeper_core.plugins import run_plugin, start_plugin
+from gatekeeper_core.pricing.policy import PolicyState
 from gatekeeper_core.storage.base import Memory, MemoryScope
 
 if TYPE_CHECKING:
@@ -266,7 +266,7 @@ class Setup:
         Of two workers that write at once one loses: what it sent is as right, and the next call pays for it.
         """
         state = self.selector.policy_of(thread.id, tenant=thread.tenant)
-        if state is None or not state.questions:
+        if state is None or not state.ledger.questions:
             return
 
         def newer(record: DerivedRecord | None) -> NewRecord | None:

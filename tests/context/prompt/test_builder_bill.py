@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gatekeeper_core.context.history.policy import CallBill
 from gatekeeper_core.context.history.selector import POLICY_KIND
 from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.context.memory.thread import Thread
@@ -20,6 +19,7 @@ from gatekeeper_core.context.prompt.builder import ContextBuilder
 from gatekeeper_core.context.prompt.parts import SystemPrompt
 from gatekeeper_core.context.prompt.result import BuiltContext
 from gatekeeper_core.messages import Message
+from gatekeeper_core.pricing.policy import CallBill
 from gatekeeper_core.pricing.prices import ModelPrices
 from gatekeeper_core.pricing.usage import Usage
 from gatekeeper_core.storage.base import RecordStore
@@ -149,7 +149,7 @@ def test_the_account_is_of_the_tokens_that_are_sent(cache_friendly: bool) -> Non
         state = builder._setup.selector.policy_of("t1")
         assert state is not None
         joins = 2 * len(context.messages)
-        assert context.token_stats.total <= state.sent_tokens <= context.token_stats.total + joins
+        assert context.token_stats.total <= state.cache.sent_tokens <= context.token_stats.total + joins
     assert seen == {"everything", "rebuilt", "kept"}
 
 

@@ -12,7 +12,6 @@ from llama_index.core.constants import DEFAULT_CONTEXT_WINDOW
 from pydantic import PlainValidator, TypeAdapter
 from workflows.context.state_store import DictState
 
-from gatekeeper_core.context.history.model_windows import window_of_model
 from gatekeeper_core.context.history.pins import check_pins
 from gatekeeper_core.context.history.recall import RECALL_BUDGET_TOKENS
 from gatekeeper_core.context.history.request import HistoryRequest
@@ -29,6 +28,7 @@ from gatekeeper_core.context.history.view import HistoryView
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.events import WINDOW_UNKNOWN
 from gatekeeper_core.observation import tell
+from gatekeeper_core.pricing.model_names import window_of_model
 from gatekeeper_core.pricing.prices import ModelPrices
 from gatekeeper_core.pricing.usage import read_usage
 from gatekeeper_core.selection.planner import GatekeeperConfig
