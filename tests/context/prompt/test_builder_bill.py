@@ -146,7 +146,7 @@ def test_the_account_is_of_the_tokens_that_are_sent(cache_friendly: bool) -> Non
         talk = Thread("t1", tuple(TALK[: 2 * turns]))
         context = builder.build(talk, f"What of {turns}?", SystemPrompt(rules, "Noon."), prices=prices)
         seen.add(bill_of(context).action)
-        state = builder._setup.selector.policy_of("t1")
+        state = builder._parts.selector.policy_of("t1")
         assert state is not None
         joins = 2 * len(context.messages)
         assert context.token_stats.total <= state.sent_tokens <= context.token_stats.total + joins

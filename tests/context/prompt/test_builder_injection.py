@@ -96,7 +96,7 @@ def said(payload: str, role: str) -> list[Message]:
 def summarized_by_model(builder: ContextBuilder, payload: str) -> Case:
     """Return a conversation whose summary a model wrote: it says the payload again, so that it is taken."""
     builder = ContextBuilder(
-        builder.config, session_key=builder._setup.session_key, summarizer=lambda messages, previous, limit: payload
+        builder.config, session_key=builder._parts.session_key, summarizer=lambda messages, previous, limit: payload
     )
     thread = thread_of(talk=said(payload, "user"))
     builder.summaries.update(thread, before_seq=10)
@@ -105,7 +105,7 @@ def summarized_by_model(builder: ContextBuilder, payload: str) -> Case:
 
 
 def remembered(builder: ContextBuilder, payload: str) -> Case:
-    memory = builder._setup.memory
+    memory = builder._parts.memory
     assert memory
     memory.add(SCOPE, f"green tea {payload}", category="user_preference")
     return Case(builder, thread_of())

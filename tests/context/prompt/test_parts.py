@@ -8,15 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gatekeeper_core.context.memory.summary_record import Summary, SummaryItem
-from gatekeeper_core.context.prompt.parts import HEADINGS, Sections
+from gatekeeper_core.context.prompt.parts import HEADINGS, PartRenderer
 from gatekeeper_core.fences import fence
 
 KEY = b"0123456789abcdef"
 SENTENCES = ["Let's go with Redis.", "我们用 6380 端口。", "The cache lives on host kestrel."]
 
 
-def sections(**settings: Any) -> Sections:
-    return Sections(**{"locale": "zh", "fencing": True, "session_key": None, "token_counter": len, **settings})
+def sections(**settings: Any) -> PartRenderer:
+    return PartRenderer(**{"locale": "zh", "fencing": True, "session_key": None, "count": len, **settings})
 
 
 def summary_of(*texts: str) -> Summary:

@@ -48,7 +48,7 @@ def test_a_question_that_the_thread_lacks_stands_before_the_steps_that_answer_it
         request = make_request(thread, user(prompt), token_counter=len)
         assert request.messages[: len(past) + 1] == (*past, user(prompt))
         assert request.seqs[len(past)] is None
-        assert request.asked == (len(past),)
+        assert request.query == (len(past),)
 
 
 @pytest.mark.parametrize("thread", [[], [system("Be brief.")], [user("log?"), calls("a"), result("a")], [user("log?")]])
@@ -60,7 +60,7 @@ def test_a_question_after_calls_without_a_result_closes_them() -> None:
     request = make_request([user("log?"), calls("a")], user("never mind"), token_counter=len)
     assert [message.role for message in request.messages] == ["user", "assistant", "tool", "user"]
     assert request.seqs == (0, 1, None, None)
-    assert not request.waits
+    assert not request.has_open_calls
 
 
 def test_the_head_is_what_the_system_says_before_the_user() -> None:
@@ -73,7 +73,7 @@ def test_the_head_is_what_the_system_says_before_the_user() -> None:
     ]
     request = make_request(thread, None, token_counter=len)
     assert request.head == (0, 2)
-    assert request.asked == (3,)
+    assert request.query == (3,)
 
 
 def test_media_stay() -> None:
@@ -99,7 +99,7 @@ def test_a_request_tells_what_of_the_thread_is_in_it(
     )
     seqs = list(enumerate(request.seqs))
     behind = [at for at, seq in seqs if seq is None or seq > upto_seq]
-    assert request.first_behind(upto_seq) == (behind[0] if behind else len(seqs))
-    assert request.says_all(upto_seq) == (
+    assert request.first_after(upto_seq) == (behind[0] if behind else len(seqs))
+    assert request.contains(upto_seq) == (
         {*range(upto_seq + 1)} <= {seq for at, seq in seqs if at not in request.changed}
     )
