@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from langchain_core.messages import BaseMessage, SystemMessage
 
 from gatekeeper_core.context.history.strategies import check_reserve
-from gatekeeper_core.context.prompt.adapter import Asked, ThreadRequest, ThreadRequests, check_beside_builder
+from gatekeeper_core.context.prompt.adapter import RequestOptions, ThreadRequest, ThreadRequests, check_beside_builder
 from gatekeeper_core.errors import ConfigError
 from langchain_gatekeeper.owners import Owner, owner_of, prices_of, provider_of, tenant_of, thread_of
 from langchain_gatekeeper.reading import opens_with_summary, read_message, same_objects, usage_of
@@ -50,7 +50,7 @@ class BuiltRequests:
 
     def prepared(self, request: ModelRequest[Any]) -> tuple[ThreadRequest[BaseMessage], ModelRequest[Any]]:
         """Return what is built, and the request with it."""
-        asked = Asked(
+        asked = RequestOptions(
             thread=thread_of(request),
             tenant=tenant_of(request.runtime, self._tenant),
             user=owner_of(request.runtime, self._user),
@@ -76,7 +76,7 @@ class BuiltRequests:
 
     def report(self, request: ModelRequest[Any], answers: Iterable[BaseMessage]) -> None:
         """Hand on what the provider reports for a request, as far as its answers tell it."""
-        asked = Asked(
+        asked = RequestOptions(
             thread=thread_of(request),
             tenant=tenant_of(request.runtime, self._tenant),
             opens_with_summary=opens_with_summary(request.messages),

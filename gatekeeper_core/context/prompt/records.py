@@ -34,15 +34,16 @@ from gatekeeper_core.context.memory.tracker import TaskTracker
 from gatekeeper_core.context.memory.update import remember_thread
 from gatekeeper_core.context.prompt.request import run_start
 from gatekeeper_core.context.prompt.result import Miss
-from gatekeeper_core.context.prompt.turns import keep_newest, window_start
 from gatekeeper_core.context.tool_results.compressor import ToolResultCompressor
 from gatekeeper_core.context.tool_results.context import memory_of
 from gatekeeper_core.encoder import Waits
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.events import LOOK_UPS, MISS
+from gatekeeper_core.messages import is_answered, last_turns
 from gatekeeper_core.observation import stage, tell
 from gatekeeper_core.plugins import run_plugin, start_plugin
 from gatekeeper_core.storage.base import Memory, MemoryScope
+from gatekeeper_core.tokens import count_messages
 
 if TYPE_CHECKING:
     from gatekeeper_core.context.history.strategies import HistoryConfig
@@ -189,18 +190,9 @@ class BoundedCompressor:
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class BuilderParts:
-    """The parts that all builds of a builder share: its arguments, a ``selector``, and the stored records of threads.
+    """The parts that all builds of a builder share, and the stored records of its threads.
 
-    Attributes:
-        config: the settings.
-        count: counts the tokens of a text.
-        session_key: names the fences; None: they are named by what they hold.
-        tool_results: compresses tool results.
-        store: keeps the derived records.
-        memory: long-term memories, None without any.
-        extractor: a model that finds what is worth remembering; None: rules.
-        summarizer: the model that writes summaries, None without one.
-        encoder: gives vectors of texts, None without one.
+    They are the arguments of ``ContextBuilder``, and a ``selector``, ``summaries``, ``tasks`` and ``constraints``.
     """
 
     config: ContextBuilderConfig
@@ -240,17 +232,16 @@ class BuilderParts:
     def gather(
         self, calls: BoundedCalls, thread: Thread | None, prompt: str, *, room_tokens: int, log: bool
     ) -> ThreadRecords:
-        """Return the records of a thread, as far as the settings want them.
-
-        Args:
-            calls: of this build.
-            thread: the conversation.
-            prompt: the question; blank: no memories are searched.
-            room_tokens: the share of the turns; the summary covers what the newest ones leave out.
-            log: whether a log record is written.
-        """
+        """Return the records of a thread; the summary covers what is older than the newest turns in a room."""
+        config, records = self.config, ThreadRecords()
         with stage(LOOK_UPS, thread=thread.id if thread else None, log=log) as seen:
-            records = self._gather(calls, thread, prompt, room_tokens) if thread else ThreadRecords()
+            if thread is not None:
+                start = self._window_start(thread, room_tokens)
+                records = self._look_up(calls, thread, prompt, start)
+                sends_newest = config.history.strategy == "window" or config.history.keep_newest
+                sent_from = start if sends_newest else self._window_start(thread, room_tokens, max_turns=0)
+                sent = range(sent_from, len(thread.messages))
+                records = records._replace(memories=records.memories_beside(thread, sent))
             seen.tell(
                 lambda: {
                     "constraints": len(records.constraints),
@@ -262,16 +253,14 @@ class BuilderParts:
             )
         return records
 
-    def _gather(self, calls: BoundedCalls, thread: Thread, prompt: str, room_tokens: int) -> ThreadRecords:
-        config, newest = self.config, self.selector.config.keep_newest
-        start_of = partial(window_start, thread.messages, config=config, room_tokens=room_tokens, count=self.count)
-        start = start_of(RECENT_TURNS if newest is None else newest)
+    def _look_up(self, calls: BoundedCalls, thread: Thread, prompt: str, window_start: int) -> ThreadRecords:
+        config = self.config
         with self._lock:
             late = self._late_misses.pop((thread.tenant, thread.id)) or {}
         for miss in late.values():
             calls.miss(*miss)
         constraints = calls.run("constraints", lambda: self.constraints.of(thread)) or {}
-        summary = self._summary(calls, thread, start) if config.enable_summary else None
+        summary = self._summary(calls, thread, window_start) if config.enable_summary else None
         task = policy = None
         if config.enable_instruction_pinning is not False:
             task = calls.run("task", lambda: self.tasks.get(thread))
@@ -280,10 +269,31 @@ class BuilderParts:
         memories: tuple[MemoryHit, ...] = ()
         if config.enable_memory_retrieval and prompt.strip():
             memories = self._memories(calls, thread, prompt)
-        records = ThreadRecords(summary, constraints, task, memories, policy)
-        sends_newest = config.history.strategy == "window" or config.history.keep_newest
-        sent = range(start if sends_newest else start_of(0), len(thread.messages))
-        return records._replace(memories=records.memories_beside(thread, sent))
+        return ThreadRecords(summary, constraints, task, memories, policy)
+
+    def _window_start(self, thread: Thread, room_tokens: int, *, max_turns: int | None = None) -> int:
+        """Return where the newest turns begin, at most so many finished ones and as many as the room holds.
+
+        With ``redistribute``, the growing run of an open turn takes their room only when it needs it.
+        """
+        cost, newest = partial(count_messages, token_counter=self.count), self.selector.config.keep_newest
+        max_turns = max_turns if max_turns is not None else RECENT_TURNS if newest is None else newest
+        start, turns = len(thread.messages), last_turns(thread.messages, max_turns + 1)[::-1]
+        if turns and not is_answered(thread.messages):  # an open turn counts extra
+            run_tokens = cost(turns[0].messages)
+            if self.config.redistribute:
+                room_tokens = min(room_tokens - cost(turns[0].messages[:1]), self.config.total_budget - run_tokens)
+            else:
+                room_tokens -= run_tokens
+            if room_tokens < 0:
+                return start
+            start, turns = turns[0].start, turns[1:]
+        for turn in turns[:max_turns]:
+            room_tokens -= cost(turn.messages)
+            if room_tokens < 0:
+                break
+            start = turn.start
+        return start
 
     def run_config(self, calls: BoundedCalls, thread: Thread | None, locale: Locale) -> RunConfig:
         """Return how the current run gives way."""
@@ -296,12 +306,19 @@ class BuilderParts:
         return replace(config, compress_result=compressor, working_memory=compressor if has_memory else None)
 
     def history_config(self, run: RunConfig, starts: Sequence[int], *, uncovered_from: int) -> HistoryConfig:
-        """Return the settings of a selection: the newest turns that it always keeps grow until a summary is due."""
+        """Return the settings of a selection: turns that wait for the summary are always sent, like the newest.
+
+        Where there is no summary, the oldest of many turns wait longer than for any.
+        """
         config, waiting = replace(self.selector.config, run=run), self.summaries.config.message_threshold
         if config.strategy == "window" or not config.keep_newest or not self.config.enable_summary:
             return config
-        newest = keep_newest(starts, least=config.keep_newest, uncovered_from=uncovered_from, waiting_messages=waiting)
-        return replace(config, keep_newest=newest)
+        for count in range(config.keep_newest, len(starts) - 1):
+            start = starts[-2 - count]
+            waiting -= starts[-1 - count] - start
+            if waiting < 0 or start < uncovered_from:
+                return replace(config, keep_newest=count)
+        return replace(config, keep_newest=max(0, len(starts) - 1))
 
     def update_task(
         self, calls: BoundedCalls, thread: Thread | None, prompt: str, request: Request, view: HistoryView | None
@@ -321,8 +338,8 @@ class BuilderParts:
         What a model wrote in the meantime waits for the next question: it would change the prompt before the turns.
         """
         wait_seconds = calls.waits.left_seconds  # for another build that updates this summary
-        update_summary = partial(self.summaries.update_if_needed, before_seq=before_seq, wait_seconds=wait_seconds)
-        update = calls.run("summary", lambda: update_summary(thread))
+        bring_up = partial(self.summaries.update_if_needed, before_seq=before_seq, wait_seconds=wait_seconds)
+        update = calls.run("summary", lambda: bring_up(thread))
         if update and update.status == "busy":
             calls.miss("summary", "busy")
         elif update and update.has_failed:

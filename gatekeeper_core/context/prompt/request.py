@@ -11,13 +11,15 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from gatekeeper_core.context.prompt.exchanges import whole_exchanges
 from gatekeeper_core.context.tool_results.context import ResultCompressor, ToolResults
-from gatekeeper_core.messages import Message, Turn, is_answer, is_answered, turn_starts
+from gatekeeper_core.messages import Message, ToolCall, Turn, is_answer, is_answered, turn_starts
 from gatekeeper_core.tokens import TokenCounter
 from gatekeeper_core.truncation import truncate_middle
 
-__all__ = ["Request", "make_request", "needs_prompt", "question_place", "run_start"]
+__all__ = ["NO_RESULT", "Request", "make_request", "needs_prompt", "question_place", "run_start", "whole_exchanges"]
+
+NO_RESULT = "[no result]"
+"""The result of a call that has none."""
 
 _SURE_CHARS = 20
 _MOST_TOKENS = 4
@@ -132,6 +134,63 @@ def make_request(
         starts,
         question is not None,
     )
+
+
+def whole_exchanges(messages: Sequence[Message]) -> list[tuple[int | None, Message]]:
+    """Return a conversation in the order that every provider takes, each message after its position in the list.
+
+    The position is None for a result that was missing. Calls of the last message that only tool messages follow still
+    wait for their results: they stay. Messages that every provider takes are the caller's own objects::
+
+        a call without a result, then other roles  a result that says so, directly after the other results
+        a result that answers no call, or again    left out
+        a call without an id, or with one twice    an id of its own, also in its result; results without one in order
+        a system message amid calls and results    after the results; before the calls while they wait for results
+
+    >>> call = Message("assistant", "", tool_calls=(ToolCall("a", "now", "{}"),))
+    >>> [(at, one.text) for at, one in whole_exchanges([Message("user", "?"), call, Message("user", "again?")])]
+    [(0, '?'), (1, ''), (None, '[no result]'), (2, 'again?')]
+    """
+    sent: list[tuple[int | None, Message]] = []
+    delayed: list[tuple[int | None, Message]] = []  # system messages amid calls and results
+    waiting: list[tuple[str, ToolCall]] = []  # calls without a result so far, each after its original id
+    opened = 0  # the position of the newest message that is no result
+    for at, message in enumerate(messages):
+        if message.role == "tool":
+            call_id = message.tool_call_id or ""
+            place = next((place for place, (own, _) in enumerate(waiting) if own == call_id), None)
+            if place is None and not call_id and waiting:
+                place = 0  # without an id it goes by its place
+            if place is None:
+                continue
+            _, call = waiting.pop(place)
+            sent.append((at, message if call.id == call_id else replace(message, tool_call_id=call.id)))
+        elif message.role == "system" and waiting:
+            delayed.append((at, message))
+        else:
+            missing = [Message("tool", NO_RESULT, tool_call_id=call.id, name=call.name or None) for _, call in waiting]
+            sent += [*((None, result) for result in missing), *delayed]
+            delayed, opened = [], len(sent)
+            calls = message.tool_calls if message.role == "assistant" else ()
+            named = _with_ids(calls, at)
+            waiting = [(call.id, renamed) for call, renamed in zip(calls, named, strict=True)]
+            sent.append((at, message if named == calls else replace(message, tool_calls=named)))
+        if not waiting:
+            sent += delayed
+            delayed = []
+    sent[opened:opened] = delayed
+    return sent
+
+
+def _with_ids(calls: tuple[ToolCall, ...], at: int) -> tuple[ToolCall, ...]:
+    seen: set[str] = set()
+    named = []
+    for number, call in enumerate(calls):
+        if not call.id or call.id in seen:
+            call = replace(call, id=f"call_{at}_{number}")
+        seen.add(call.id)
+        named.append(call)
+    return tuple(named)
 
 
 def _is_longer(text: str, max_tokens: int | None, count: TokenCounter) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from gatekeeper_core.context.history.conversation import ContextCompressor
@@ -11,27 +10,17 @@ from gatekeeper_core.context.history.request import PromptOverhead
 from gatekeeper_core.context.memory.thread import messages_digest
 from gatekeeper_core.context.prompt.parts import JOIN_TOKENS, OptionalPart
 from gatekeeper_core.errors import BudgetError
-from gatekeeper_core.messages import Message, is_answered, last_turns
+from gatekeeper_core.messages import Message
 from gatekeeper_core.text import Locale
 from gatekeeper_core.token_estimate import budget_for
 from gatekeeper_core.tokens import TokenCounter, count_message, count_messages
 
 if TYPE_CHECKING:
     from gatekeeper_core.context.history.view import HistoryView
-    from gatekeeper_core.context.prompt.budget import ContextBuilderConfig
     from gatekeeper_core.context.prompt.request import Request
     from gatekeeper_core.context.prompt.result import Fate, Part
 
-__all__ = [
-    "PromptMessage",
-    "SentTurns",
-    "in_order",
-    "keep_newest",
-    "kept_turns",
-    "overhead",
-    "squeeze",
-    "window_start",
-]
+__all__ = ["PromptMessage", "SentTurns", "in_order", "kept_turns", "overhead", "squeeze"]
 
 
 class PromptMessage(NamedTuple):
@@ -57,45 +46,6 @@ class SentTurns(NamedTuple):
     run: Sequence[PromptMessage] = ()
     fates: Mapping[int, Fate] = {}  # never changed
     squeezed: str = ""
-
-
-def window_start(
-    messages: Sequence[Message], max_turns: int, *, config: ContextBuilderConfig, room_tokens: int, count: TokenCounter
-) -> int:
-    """Return where the newest turns begin, at most so many finished ones and as many as their share holds.
-
-    With ``redistribute``, the growing run of an open turn takes their share only when it needs it.
-    """
-    cost = partial(count_messages, token_counter=count)
-    start, turns = len(messages), last_turns(messages, max_turns + 1)[::-1]  # an open turn counts extra
-    if turns and not is_answered(messages):
-        run_tokens = cost(turns[0].messages)
-        if config.redistribute:
-            room_tokens = min(room_tokens - cost(turns[0].messages[:1]), config.total_budget - run_tokens)
-        else:
-            room_tokens -= run_tokens
-        if room_tokens < 0:
-            return start
-        start, turns = turns[0].start, turns[1:]
-    for turn in turns[:max_turns]:
-        room_tokens -= cost(turn.messages)
-        if room_tokens < 0:
-            break
-        start = turn.start
-    return start
-
-
-def keep_newest(starts: Sequence[int], *, least: int, uncovered_from: int, waiting_messages: int) -> int:
-    """Return how many of the newest turns are always sent: those that wait for the summary, too.
-
-    Without a summary, the oldest of many turns wait longer than for any.
-    """
-    for count in range(least, len(starts) - 1):
-        start = starts[-2 - count]
-        waiting_messages -= starts[-1 - count] - start
-        if waiting_messages < 0 or start < uncovered_from:
-            return count
-    return max(0, len(starts) - 1)
 
 
 def overhead(

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gatekeeper_core.context.prompt.exchanges import NO_RESULT, whole_exchanges
+from gatekeeper_core.context.prompt.request import NO_RESULT, whole_exchanges
 from gatekeeper_core.messages import Message, ToolCall
 
 roles = st.sampled_from(["user", "assistant", "system", "tool"])
