@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import logging
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given
@@ -97,12 +97,6 @@ def test_the_question_of_a_run_is_said_once(messages: list[Message]) -> None:
 
 
 @each_script
-def test_a_run_that_was_answered_is_not_asked_again(question: str) -> None:
-    request = requests().request(items_of([*TALK, user(question), assistant("6380")]), RequestOptions("t1"))
-    assert said(request.messages).count(question) == 1
-
-
-@each_script
 def test_a_question_that_the_framework_says_itself_is_chosen_for_and_not_said(question: str) -> None:
     items = items_of([*TALK, *TALK[2:] * 20, user("换个话题：合唱团？"), assistant("周日。")])
     history, question = HistoryConfig(keep_newest=0, passthrough_below=0), f"{question}\n{question}"
@@ -181,13 +175,6 @@ def test_joined_messages_are_written_with_all_that_they_were() -> None:
     assert first.said.text == "\n\n".join(message.text for message, _ in first.pieces)
 
 
-def test_the_system_message_comes_back_itself() -> None:
-    prompt = Item(system("Be brief."))
-    for provider in get_args(Provider):
-        request = requests().request(items_of([user("hi")]), RequestOptions("t1", provider=provider), system=prompt)
-        assert request.messages[0] is prompt
-
-
 def test_a_summary_by_others_is_sent_and_is_no_question() -> None:
     summary = as_summary(user("so far: zebras, at length"))
     asked = user("Redis port?\nAnd its host?")
@@ -243,26 +230,6 @@ def test_nobody_gets_the_context_of_another_by_giving_no_name(nameless: str | No
     assert door.context_of("t1") is door.context_of("t1", tenant="") is None
 
 
-def test_threads_and_users_do_not_mix() -> None:
-    builder = ContextBuilder(ContextBuilderConfig(), token_counter=len)
-    builder.constraints.set(Thread("t1"), "language", "中文")
-    door = requests_of(builder)
-    asked = {name: door.request(items_of([user("hi")]), one) for name, one in _ASKED.items()}
-    with_constraints = [
-        name for name, request in asked.items() if any("language" in text for text in said(request.messages))
-    ]
-    assert with_constraints == ["thread"]
-    assert door.context_of("t2") is asked["other"].context
-
-
-_ASKED = {
-    "thread": RequestOptions("t1"),
-    "other": RequestOptions("t2"),
-    "tenant": RequestOptions("t1", tenant="acme"),
-    "nobody": RequestOptions(),
-}
-
-
 def test_a_copy_works_with_the_same_builder_and_remembers_nothing() -> None:
     door = requests()
     door.request(items_of(TALK), RequestOptions("t1"))
@@ -273,19 +240,6 @@ def test_a_copy_works_with_the_same_builder_and_remembers_nothing() -> None:
         twin.request(items_of(TALK), RequestOptions("t1")).context
         == door.request(items_of(TALK), RequestOptions("t1")).context
     )
-
-
-def test_facts_are_counts_and_ids_and_never_text() -> None:
-    request = requests(history=EVERY_TIME, total_budget=1000).request(
-        items_of([*TALK * 20, user("端口？")]), RequestOptions("t1")
-    )
-    facts = request.facts()
-    assert request.context is not None
-    assert facts["status"] == "built"
-    assert facts["messages"] == len(request.messages)
-    assert facts["total_tokens"] == request.context.token_stats.total
-    assert sum(facts[f"messages_{fate}"] for fate in ("sent", "changed", "folded", "summary", "step", "left_out")) == 81
-    assert not [value for value in facts.values() if isinstance(value, str) and ("Redis" in value or "端口" in value)]
 
 
 @pytest.mark.parametrize(
@@ -309,12 +263,3 @@ def test_arguments_that_cannot_work_are_refused() -> None:
         requests_of(None)  # type: ignore[arg-type]
     with pytest.raises(ConfigError, match="on_error"):
         requests(on_error="ignore")
-
-
-def test_the_last_builds_of_the_newest_threads_can_be_asked_for() -> None:
-    history = HistoryConfig(max_threads=2)
-    door = requests_of(ContextBuilder(ContextBuilderConfig(total_budget=4000, history=history), token_counter=len))
-    for name in ("t0", "t1", "t0", "t2"):
-        door.request(items_of(TALK), RequestOptions(name))
-    assert [door.context_of(name) is not None for name in ("t0", "t1", "t2")] == [True, False, True]
-    assert door.last_context is door.context_of("t2")
