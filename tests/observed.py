@@ -25,7 +25,7 @@ from gatekeeper_core.context.history.selector import ThreadSelector
 from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.context.memory.summary import SummaryConfig, ThreadSummary
 from gatekeeper_core.context.memory.update import remember_thread
-from gatekeeper_core.context.prompt.adapter import Asked, ThreadRequests
+from gatekeeper_core.context.prompt.adapter import RequestOptions, ThreadRequests
 from gatekeeper_core.encoder import TextEncoder
 from gatekeeper_core.errors import GatekeeperError, StorageError
 from gatekeeper_core.events import EVENTS, Event
@@ -225,7 +225,7 @@ def _builds(secret: str, talk: Sequence[Message], question: str) -> None:
     builder = ContextBuilder(config, memory=memory, token_counter=len, summarizer=failing(secret))
     builder.constraints.set(Thread(secret, talk, secret, secret), secret, secret)
     requests = ThreadRequests(builder, read=lambda message: message, write=lambda message, _: message)
-    asked = Asked(thread=secret, tenant=secret, user=secret, question=question)
+    asked = RequestOptions(thread=secret, tenant=secret, user=secret, question=question)
     requests.request(talk, asked)
     requests.request(talk, asked._replace(tools=(secret * 2000,)))
     ContextBuilder(config, store=Unread(secret)).build(Thread(secret, talk), question, f"Be brief, {secret}.")

@@ -55,7 +55,7 @@ def billed_builder(store: Any, clock: Clock) -> ContextBuilder:
     history = HistoryConfig(strategy="gate", passthrough_below=0, prices=PRICES)
     config = ContextBuilderConfig(history=history, enable_summary=False, call_timeout_ms=60_000)
     builder = ContextBuilder(config, store=store)
-    builder._setup.selector._clock = clock
+    builder._parts.selector._clock = clock
     return builder
 
 

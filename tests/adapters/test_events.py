@@ -13,7 +13,7 @@ from llama_index.core.instrumentation.events.base import BaseEvent  # type: igno
 
 from gatekeeper_core import ContextBuilder, ContextBuilderConfig
 from gatekeeper_core.context.history.strategies import HistoryConfig
-from gatekeeper_core.context.prompt.adapter import Asked
+from gatekeeper_core.context.prompt.adapter import RequestOptions
 from gatekeeper_core.events import HISTORY, REQUEST
 from langchain_gatekeeper import GatekeeperSelector
 from langchain_gatekeeper.events import announce
@@ -81,7 +81,7 @@ def test_both_frameworks_and_the_log_tell_the_same_of_a_build(
     heard = Heard()
     requests = BuiltRequests(builder(), HistoryConfig(), user="user_id", tenant="tenant_id", provider="gemini")
     with everything_told() as records:
-        built = requests.requests.request(langchain_talk(script), Asked("t1", provider="gemini"))
+        built = requests.requests.request(langchain_talk(script), RequestOptions("t1", provider="gemini"))
         step = RunnableLambda(lambda _: announce(built, shadow=shadow))
         step.invoke(None, {"callbacks": [heard]})
         memory_of(script, builder=builder(), chat_store_key="t1", shadow=shadow).get()

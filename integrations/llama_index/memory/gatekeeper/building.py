@@ -119,9 +119,9 @@ class BuilderOptions(SelectionOptions, BaseComponent):
             )
             kept = self._current_selector().kept(messages, view)
             return marked_messages(kept, view) if self.cache_marks and not self._settings.shadow else kept
-        from gatekeeper_core.context.prompt.adapter import Asked
+        from gatekeeper_core.context.prompt.adapter import RequestOptions
 
-        asked = Asked(
+        asked = RequestOptions(
             thread=None if thread == DEFAULT_CHAT_STORE_KEY else thread,  # the name of everybody is no name
             tenant=self.tenant,
             user=self.user,
