@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from gatekeeper_core.context.history.view import ThreadState as ThreadState
     from gatekeeper_core.context.history.view import keep as keep
     from gatekeeper_core.context.memory.memory import LongTermMemory as LongTermMemory
-    from gatekeeper_core.context.memory.stored_threads import StoredThreads as StoredThreads
+    from gatekeeper_core.context.memory.thread import StoredThreads as StoredThreads
     from gatekeeper_core.context.memory.thread import Thread as Thread
     from gatekeeper_core.context.prompt.budget import ContextBuilderConfig as ContextBuilderConfig
     from gatekeeper_core.context.prompt.builder import ContextBuilder as ContextBuilder
@@ -85,7 +85,7 @@ _MODULES = {
     "Selection": "selection.result",
     "StorageError": "errors",
     "Store": "storage.base",
-    "StoredThreads": "context.memory.stored_threads",
+    "StoredThreads": "context.memory.thread",
     "Summarizer": "context.history.summarizer",
     "SystemPrompt": "context.prompt.parts",
     "Thread": "context.memory.thread",

@@ -26,7 +26,7 @@ from gatekeeper_core.storage.base import MemoryRecord, MemoryScope
 from gatekeeper_core.storage.codec import decode_vector, encode_text
 from gatekeeper_core.storage.tables import (
     MEMORY_COLUMNS,
-    Among,
+    MemoryFilter,
     StoredMemory,
     TableStore,
     Transaction,
@@ -310,7 +310,7 @@ class PostgresStore(TableStore):
         return transaction.many(insert, [(*row, copy) for row, copy in zip(rows, copies, strict=True)])
 
     def _nearest(
-        self, transaction: Transaction, key: tuple[bytes, bytes], vector: array[float], among: Among, limit: int
+        self, transaction: Transaction, key: tuple[bytes, bytes], vector: array[float], where: MemoryFilter, limit: int
     ) -> Iterable[StoredMemory]:
         """Return the current memories that are nearest to a vector.
 
@@ -321,9 +321,9 @@ class PostgresStore(TableStore):
         names: list[bytes] = []
         if self._vectors:
             if text:
-                names = self._nearest_on_server(transaction, key, (text, len(vector)), among, limit, self._vectors)
-            among = Among(f"{among.sql} AND m.embedding IS NULL", among.values)
-        here = super()._nearest(transaction, key, vector, among, limit)
+                names = self._nearest_on_server(transaction, key, (text, len(vector)), where, limit, self._vectors)
+            where = MemoryFilter(f"{where.sql} AND m.embedding IS NULL", where.values)
+        here = super()._nearest(transaction, key, vector, where, limit)
         return [*self._memories(transaction, key, names).values(), *here]
 
     @staticmethod
@@ -331,31 +331,31 @@ class PostgresStore(TableStore):
         transaction: Transaction,
         key: tuple[bytes, bytes],
         vector: tuple[str, int],
-        among: Among,
+        where: MemoryFilter,
         limit: int,
         vectors: VectorType,
     ) -> list[bytes]:
         """Return the ids of the nearest that pgvector holds.
 
-        Few are compared one by one. Among many the index is asked, which goes on until there are enough of this user;
+        Few are compared one by one. MemoryFilter many the index is asked, which goes on until there are enough of this user;
         where it gives up before that, they are compared one by one as well: whatever others have stored, nothing is
         lost.
         """
         text, dimensions = vector
-        where = "FROM memories AS m WHERE m.tenant = ? AND m.user_id = ? AND m.is_current = 1 "
-        where += f"AND length(m.vector) = {4 * dimensions:d} AND m.embedding IS NOT NULL{among.sql}"
-        values = (*key, *among.values)
-        query = f"SELECT count(*) FROM (SELECT 1 {where} LIMIT ?) AS counted"  # noqa: S608 - no input
+        source = "FROM memories AS m WHERE m.tenant = ? AND m.user_id = ? AND m.is_current = 1 "
+        source += f"AND length(m.vector) = {4 * dimensions:d} AND m.embedding IS NOT NULL{where.sql}"
+        values = (*key, *where.values)
+        query = f"SELECT count(*) FROM (SELECT 1 {source} LIMIT ?) AS counted"  # noqa: S608 - no input
         ((many,),) = transaction.rows(query, *values, EXACT_UP_TO + 1)
         held = vectors.indexed(dimensions)
         if held and many > EXACT_UP_TO:
             transaction.execute("SET LOCAL hnsw.iterative_scan = strict_order")
             near = f"{held} {vectors.distance} {vectors.asked(dimensions)}"
             wanted = limit if "halfvec" not in held else 2 * limit
-            rows = transaction.rows(f"SELECT m.id {where} ORDER BY {near} LIMIT ?", *values, text, wanted)
+            rows = transaction.rows(f"SELECT m.id {source} ORDER BY {near} LIMIT ?", *values, text, wanted)
             if len(rows) == wanted:
                 return [row[0] for row in rows]
         # No index holds this expression.
         distance = f"(embedding {vectors.distance} ?::{vectors.name})"
-        rows = transaction.rows(f"SELECT m.id {where} ORDER BY {distance} LIMIT ?", *values, text, limit)
+        rows = transaction.rows(f"SELECT m.id {source} ORDER BY {distance} LIMIT ?", *values, text, limit)
         return [row[0] for row in rows]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import psycopg
 import pytest
 
-from gatekeeper_core.context.memory.stored_threads import StoredThreads
+from gatekeeper_core.context.memory.thread import StoredThreads
 from gatekeeper_core.context.prompt.builder import ContextBuilder
 from gatekeeper_core.errors import StaleReadError, StorageError
 from gatekeeper_postgres import PostgresStore

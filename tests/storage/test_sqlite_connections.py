@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from gatekeeper_core.context.memory.stored_threads import StoredThreads
+from gatekeeper_core.context.memory.thread import StoredThreads
 from gatekeeper_core.context.prompt.builder import ContextBuilder
 from gatekeeper_core.errors import CorruptionError, StorageError
 from gatekeeper_core.storage.sqlite import SQLiteStore

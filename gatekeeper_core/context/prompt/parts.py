@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from gatekeeper_core.context.memory.summary_merge import fit_summary
+from gatekeeper_core.context.memory.summary_record import fit_summary
 from gatekeeper_core.fences import fence
 from gatekeeper_core.messages import Message
 from gatekeeper_core.selection.constraints import render_constraints

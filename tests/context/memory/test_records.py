@@ -11,8 +11,8 @@ from gatekeeper_core.context.memory.records import (
     WRITE_ATTEMPTS,
     NewRecord,
     load_record,
+    retry_conflicts,
     update_record,
-    written,
 )
 from gatekeeper_core.context.memory.thread import Thread
 from gatekeeper_core.errors import ConflictError
@@ -57,11 +57,11 @@ def test_a_writer_that_always_comes_second_gives_up_after_so_many_attempts() -> 
         return "in"
 
     limit = WRITE_ATTEMPTS
-    assert (written(write), len(tries)) == ("in", WRITE_ATTEMPTS)
+    assert (retry_conflicts(write), len(tries)) == ("in", WRITE_ATTEMPTS)
     tries.clear()
     limit = WRITE_ATTEMPTS + 1
     with pytest.raises(ConflictError):
-        written(write)
+        retry_conflicts(write)
     assert len(tries) == WRITE_ATTEMPTS
 
 

@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from gatekeeper_core.context.memory.stored_threads import StoredThreads
-from gatekeeper_core.context.memory.thread import Thread
+from gatekeeper_core.context.memory.thread import StoredThreads, Thread
 from gatekeeper_core.errors import ConfigError, ConflictError, ForgottenError, StaleReadError
 from gatekeeper_core.messages import Message
 from gatekeeper_core.storage.base import Store

@@ -8,8 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gatekeeper_core.context.memory.summary_merge import SHARES, fit_summary, merged
-from gatekeeper_core.context.memory.summary_record import SECTIONS, Section, Speaker, Summary, SummaryItem
+from gatekeeper_core.context.memory.summary_record import (
+    SECTIONS,
+    SHARES,
+    Section,
+    Speaker,
+    Summary,
+    SummaryItem,
+    fit_summary,
+    merged,
+)
 from gatekeeper_core.errors import ConfigError
 from tests.case_files import from_file
 

@@ -8,39 +8,39 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gatekeeper_core.context.memory.summary_sentences import is_uncommon, read_telling
+from gatekeeper_core.context.memory.summary_sentences import is_uncommon, sentence_weight
 from tests.case_files import from_file
 
 
 @from_file("more", "less")
 def test_what_is_rare_in_everyday_talk_tells_more(more: str, less: str) -> None:
-    assert read_telling(more).told > read_telling(less).told
+    assert sentence_weight(more).score > sentence_weight(less).score
 
 
 @from_file("text", "factor")
 def test_who_whom_and_when_make_it_more(text: str, factor: float) -> None:
-    assert read_telling(text).factor == pytest.approx(factor)
+    assert sentence_weight(text).factor == pytest.approx(factor)
 
 
 @from_file("text", "terms", "signs", "is_fact")
 def test_a_fact_has_two_telling_terms_and_three_with_its_signs(
     text: str, terms: int, signs: int, is_fact: bool
 ) -> None:
-    telling = read_telling(text)
+    telling = sentence_weight(text)
     assert (len(telling.weights), telling.signs, telling.is_fact) == (terms, signs, is_fact)
 
 
 @pytest.mark.parametrize("name", ["Anna: ", "小明："])
 def test_the_name_in_front_of_a_message_tells_nothing(name: str) -> None:
-    assert read_telling(f"{name}trawlers leave harbours").weights == read_telling("trawlers leave harbours").weights
+    assert sentence_weight(f"{name}trawlers leave harbours").weights == sentence_weight("trawlers leave harbours").weights
 
 
 @pytest.mark.parametrize("text", ["Hey! How are you?", "Thanks, take care!", "你好，好久不见。", "谢谢，再见！", ""])
 def test_courtesies_tell_nothing(text: str) -> None:
-    telling = read_telling(text)
-    assert (telling.told, telling.is_fact, telling.names_something) == (0.0, False, False)
-    assert read_telling(f"{text} Zenobia!").names_something is (text == ""), "beside a greeting a name is not enough"
-    assert read_telling(f"{text} Which trawler goes to Svalbard?").names_something
+    telling = sentence_weight(text)
+    assert (telling.score, telling.is_fact, telling.names_something) == (0.0, False, False)
+    assert sentence_weight(f"{text} Zenobia!").names_something is (text == ""), "beside a greeting a name is not enough"
+    assert sentence_weight(f"{text} Which trawler goes to Svalbard?").names_something
 
 
 def test_common_words_and_what_no_list_holds() -> None:
@@ -49,9 +49,9 @@ def test_common_words_and_what_no_list_holds() -> None:
 
 @given(st.text(max_size=200))
 def test_any_text_is_weighed_alike_each_time(text: str) -> None:
-    telling = read_telling(text)
-    assert telling == read_telling(text)
-    assert telling.told >= 0
+    telling = sentence_weight(text)
+    assert telling == sentence_weight(text)
+    assert telling.score >= 0
 
 
 @pytest.mark.parametrize(
@@ -59,5 +59,5 @@ def test_any_text_is_weighed_alike_each_time(text: str) -> None:
 )
 def test_a_hostile_text_takes_linear_time(piece: str) -> None:
     start = time.process_time()
-    read_telling(piece * 20_000)
+    sentence_weight(piece * 20_000)
     assert time.process_time() - start < 5

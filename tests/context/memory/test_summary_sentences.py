@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gatekeeper_core.context.history.rounds import Counts, summary_of
-from gatekeeper_core.context.memory.summary_sentences import read_turns, said_text, says_change
+from gatekeeper_core.context.memory.summary_sentences import read_turns, says_change, spoken_text
 from gatekeeper_core.messages import Message, Turn, group_turns
 from tests import loops
 from tests.case_files import from_file
@@ -127,7 +127,7 @@ def test_tools_system_messages_thinking_and_folded_rounds_say_nothing() -> None:
         Message("user", secret, metadata=summary_of(Counts(1, 1), "en").metadata),
         Message("assistant", f"<think>{secret}</think>Good."),
     ]
-    assert [said_text(message) for message in messages] == ["Hello there.", "", "", "", "", "Good."]
+    assert [spoken_text(message) for message in messages] == ["Hello there.", "", "", "", "", "Good."]
     assert not any("6666" in item.text for item in read_turns(group_turns(messages), from_seq=0))
 
 

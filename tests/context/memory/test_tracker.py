@@ -9,9 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gatekeeper_core.context.history.rounds import Counts, summary_of
-from gatekeeper_core.context.memory.task import ActiveTask, Note, Step
+from gatekeeper_core.context.memory.task import ActiveTask, Note, Step, TaskTracker
 from gatekeeper_core.context.memory.thread import Thread
-from gatekeeper_core.context.memory.tracker import TaskTracker
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.messages import Message, TextPart
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
