@@ -14,7 +14,7 @@ from gatekeeper_core.errors import ConfigError, check_str
 from gatekeeper_core.storage.codec import decode_vector
 from gatekeeper_core.storage.sqlite_schema import TABLES_SQL
 from gatekeeper_postgres.connections import PostgresTransaction
-from gatekeeper_postgres.errors import UnfitTablesError
+from gatekeeper_postgres.errors import NEWER, UnfitTablesError
 from gatekeeper_postgres.vectors import MAX_INDEXED_DIMENSIONS, OLDEST_PGVECTOR, VectorType, as_text
 
 __all__ = [
@@ -44,17 +44,7 @@ MIGRATIONS: tuple[str, ...] = (_FIRST,)
 NEWEST = len(MIGRATIONS)
 """The version that this library reads and writes."""
 
-TABLES = (
-    "context_gatekeeper",
-    "messages",
-    "records",
-    "memories",
-    "memory_terms",
-    "memory_sources",
-    "blobs",
-    "blob_chunks",
-    "tombstones",
-)
+TABLES = tuple(re.findall(r"CREATE TABLE (\w+)", _FIRST))
 
 _COPIED_AT_ONCE = 500
 _PGVECTOR = "SELECT extversion, extnamespace::regnamespace::text FROM pg_extension WHERE extname = 'vector'"
@@ -87,12 +77,7 @@ class SchemaState(NamedTuple):
 
 
 def check_schema_name(schema: object) -> str:
-    """Return the name of a PostgreSQL schema.
-
-    Raises:
-        TypeError: it is no text.
-        ConfigError: it is no plain name.
-    """
+    """Return the name of a PostgreSQL schema; it must be a plain one."""
     name = check_str("schema", schema)
     if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,62}", name) or name.lower().startswith("pg_"):
         raise ConfigError("schema must be a name of letters, digits and underscores, 63 at most, and none of pg_…")
@@ -116,34 +101,28 @@ def schema_state(transaction: PostgresTransaction, schema: str) -> SchemaState:
                 f"the schema {schema} holds tables of another program; nothing was changed, give another schema"
             )
         version = rows[0][0]
-    column = bool(transaction.rows(_COLUMN, schema))
     vectors = None
     for installed, place in transaction.rows(_PGVECTOR):
         if tuple(int(part) for part in re.findall(r"\d+", installed)[:2]) >= OLDEST_PGVECTOR:
             vectors = VectorType(place)
-    return SchemaState(version, exists, vectors, column)
+    return SchemaState(version, exists, vectors, bool(transaction.rows(_COLUMN, schema)))
 
 
 def migrate(transaction: PostgresTransaction, schema: str, migrations: tuple[str, ...] = MIGRATIONS) -> int:
     """Bring the tables up to date, and return how many migrations were run.
 
     All in one transaction, under a lock: several processes may do so at once, and one that is killed leaves nothing.
-
-    Raises:
-        UnfitTablesError: the schema holds tables of another program, or a newer version of ours.
     """
     state = schema_state(transaction, schema)
     if state.version > len(migrations):
-        raise UnfitTablesError.newer()
+        raise UnfitTablesError(NEWER)
     if not state.exists:
         transaction.execute(f'CREATE SCHEMA "{schema}"')
     for version in range(state.version, len(migrations)):
         for statement in filter(None, map(str.strip, migrations[version].split(";"))):
             transaction.execute(statement)
-    if state.version == 0:
-        transaction.execute("INSERT INTO context_gatekeeper (version) VALUES (?)", len(migrations))
-    else:
-        transaction.execute("UPDATE context_gatekeeper SET version = ?", len(migrations))
+    transaction.execute("DELETE FROM context_gatekeeper")
+    transaction.execute("INSERT INTO context_gatekeeper (version) VALUES (?)", len(migrations))
     return len(migrations) - state.version
 
 

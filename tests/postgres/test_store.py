@@ -228,5 +228,5 @@ def test_timeouts_are_set_in_every_transaction(store: PostgresStore) -> None:
     for access in ("read", "write"):
         with store._connections.transaction(access) as transaction:
             assert [transaction.rows(f"SHOW {name}") for name in names] == [[("5s",)], [("5s",)], [("1min",)]]
-    assert "connect_timeout=5" in store._connections.server.conninfo
+    assert "connect_timeout=5" in store._connections.conninfo
     assert store._connections._pool().timeout == 5
