@@ -392,7 +392,9 @@ SUMMED: dict[str, Callable[[], object]] = {
         ],
     ),
     "a cosine": lambda: cosine(array("f", [0.5] * 4), array("f", [0.5] * 4)),
-    "what a sentence tells": lambda: sentence_weight("Yesterday the indexer wrote 缓存穿透 to the ledger of Bergen.").score,
+    "what a sentence tells": lambda: (
+        sentence_weight("Yesterday the indexer wrote 缓存穿透 to the ledger of Bergen.").score
+    ),
     "a summary": lambda: fit_summary(Summary(items=FACTS, upto_seq=9), 60),
     "a result with a question": lambda: compress_tool_result(
         "\n".join(f"row {row} of the ledger, indexer of Bergen, 缓存穿透" for row in range(400)),

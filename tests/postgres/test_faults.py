@@ -8,12 +8,10 @@ Environment:
 
 from __future__ import annotations
 
-import subprocess
 import threading
 import time
 from collections import Counter
 from contextlib import suppress
-from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import psycopg
@@ -33,11 +31,8 @@ from tests.storage.test_sqlite_faults import (
     Child,
     chance,
     fail_at_each_statement,
-    fail_at_each_statement_of_forgetting,
-    look_for,
     mix_all_calls,
     rounds,
-    writes,
 )
 from tests.store_contract import fill, seen
 
@@ -92,11 +87,6 @@ def test_a_server_that_is_not_there_is_named_and_nobody_else() -> None:
     assert str(caught.value).startswith("127.0.0.1:1/chats: the connection was lost or refused")
     assert "ann" not in str(caught.value)
     assert caught.value.__cause__ is caught.value.__context__ is None  # psycopg's own words name the user
-
-
-def test_a_database_that_is_not_there_is_said_to_be(postgres_server: PostgresServer) -> None:
-    with pytest.raises(StorageError, match=r"/nothing: .*(there is no such database|lost or refused)"):
-        PostgresStore(postgres_server.conninfo.replace("/postgres", "/nothing"))
 
 
 def answered(call: Callable[[], T], *, within_seconds: float = 60) -> T:
@@ -209,23 +199,6 @@ def test_no_call_returns_before_its_commit_is_flushed(store: PostgresStore, conn
     assert len(waiting) <= 1, waiting
 
 
-def test_a_killed_server_leaves_no_process_that_keeps_the_next_one_from_starting(mortal: MortalServer) -> None:
-    """Also one that is on no list of its children: here a program of its folder that waits for its input."""
-    command = [str(mortal.folder / "package" / "postgres" / "bin" / "psql"), "-AtX", mortal.conninfo]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0) as unlisted:
-        assert unlisted.stdin is not None
-        assert unlisted.stdout is not None
-        unlisted.stdin.write(b"SELECT 1;\n")
-        assert unlisted.stdout.readline() == b"1\n"
-        assert unlisted.pid in mortal.processes()
-        mortal.kill()
-        try:
-            assert mortal.processes() == []
-        finally:
-            unlisted.kill()
-        mortal.start()
-
-
 def test_connections_that_a_restart_closed_are_replaced_without_an_error(
     mortal: MortalServer, mortal_database: str
 ) -> None:
@@ -280,27 +253,6 @@ def test_a_server_that_takes_no_writes_is_read_all_the_same(store: PostgresStore
                 write(other)  # type: ignore[arg-type]
             found.refused()
             found.stored(seen(store) == before, f"what was there before: {name}")
-
-
-def test_a_role_without_rights_is_told(store: PostgresStore, conninfo: str) -> None:
-    fill(store)
-    with psycopg.connect(conninfo, autocommit=True) as connection:
-        connection.execute("CREATE ROLE reader LOGIN")
-        try:
-            with pytest.raises(StorageError, match="the role may not do this"):
-                PostgresStore(conninfo.replace("postgres@", "reader@"))
-            connection.execute("GRANT USAGE ON SCHEMA gatekeeper TO reader")
-            connection.execute("GRANT SELECT ON ALL TABLES IN SCHEMA gatekeeper TO reader")
-            with PostgresStore(conninfo.replace("postgres@", "reader@")) as reader:
-                assert seen(reader) == seen(store)
-                with pytest.raises(StorageError, match="the role may not do this"):
-                    reader.append_messages("acme", "t1", said(7))
-            connection.execute("ALTER ROLE reader CONNECTION LIMIT 0")
-            with pytest.raises(StorageError, match=r"no resources left|lost or refused"):
-                PostgresStore(conninfo.replace("postgres@", "reader@"))
-        finally:
-            connection.execute("DROP OWNED BY reader")
-            connection.execute("DROP ROLE reader")
 
 
 def sleep(store: PostgresStore, seconds: int) -> None:
@@ -396,14 +348,6 @@ def test_whichever_statement_fails_all_of_a_call_is_stored_or_nothing(
     fail_at_each_statement(store, call, Failing, lambda: state(conninfo), STORE, fault=fault)
 
 
-def test_whichever_statement_of_forgetting_fails_the_rows_are_all_there_or_all_gone(
-    store: PostgresStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(connections.psycopg, "Cursor", Failing)
-    monkeypatch.setattr(Failing, "left", None)
-    fail_at_each_statement_of_forgetting(store, Failing, STORE)
-
-
 SLOW = "; ".join(f"CREATE TABLE added_{n} (tenant bytea PRIMARY KEY)" for n in range(40))
 
 
@@ -450,43 +394,6 @@ def wait_until_alone(connection: psycopg.Connection[Any]) -> None:
     while connection.execute(query).fetchone() != (1,):
         assert time.monotonic() < deadline
         time.sleep(0.02)
-
-
-def test_what_was_acknowledged_survives_a_kill_of_a_worker_at_any_moment(store: PostgresStore, conninfo: str) -> None:
-    """Present once, in order; a batch whole or not at all; a pointer never without its body."""
-    for number in rounds(3):
-
-        def work(say: Callable[[str], None], number: int = number) -> None:
-            with PostgresStore(conninfo) as other:
-                writes(other, number)(say)
-
-        lines = Child(work).killed(after_seconds=0.05 + chance("kill", number).random() * 0.1)
-        with psycopg.connect(conninfo, autocommit=True) as connection:
-            wait_until_alone(connection)
-        with fault_round(STORE, "kill -9 while it appends, saves records and memories, puts bodies aside") as found:
-            batches = look_for(store, lines, found)
-            blobs = store.blobs_of("acme", "t1")
-            is_last = number == len(rounds(3)) - 1
-            for batch in batches:
-                if is_last or batch.startswith(f"{number}-"):  # those of earlier rounds once more at the end
-                    found.content(blobs.get("s", batch) == batch.encode() * 3_000, f"the body of {batch}")
-
-
-def test_processes_that_write_to_one_thread_lose_and_double_nothing(store: PostgresStore, conninfo: str) -> None:
-    """Each repeats every append, as after an answer that was lost."""
-
-    def work(_: Callable[[str], None], child: int) -> None:
-        seqs = [store.append_messages("acme", "t1", said(100 * child + n // 2)) for n in range(40)]
-        assert seqs[::2] == seqs[1::2] == sorted(seqs[::2])
-
-    children = [Child(partial(work, child=child)) for child in range(4)]
-    with fault_round(STORE, "four processes append to one thread, each append twice") as found:
-        for child in children:
-            child.ended()
-        times = Counter(map(str, ids_of(store)))
-        for name in (f"m{100 * child + n}" for child in range(4) for n in range(20)):
-            found.stored(times[name] == 1, name)
-        assert times.total() == 4 * 20
 
 
 def test_eight_threads_that_mix_all_calls_lose_and_double_nothing(store: PostgresStore) -> None:

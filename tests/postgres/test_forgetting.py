@@ -151,19 +151,3 @@ def dead(conninfo: str) -> int:
         row = connection.execute("SELECT pg_stat_get_dead_tuples('gatekeeper.messages'::regclass)").fetchone()
         assert row is not None
         return int(row[0])
-
-
-def test_a_role_that_may_not_clear_the_tables_is_told(store: PostgresStore, conninfo: str) -> None:
-    fill(store)
-    with psycopg.connect(conninfo, autocommit=True) as connection:
-        connection.execute("CREATE ROLE guest LOGIN")
-        try:
-            connection.execute("GRANT USAGE ON SCHEMA gatekeeper TO guest")
-            connection.execute("GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA gatekeeper TO guest")
-            with PostgresStore(conninfo.replace("postgres@", "guest@"), create=False) as guest:
-                gone = guest.forget("acme", thread="t1")
-                assert (gone.messages, gone.is_purged) == (2, False)
-            assert store.purge()
-        finally:
-            connection.execute("DROP OWNED BY guest")
-            connection.execute("DROP ROLE guest")

@@ -150,16 +150,6 @@ def test_vectors_that_no_index_can_hold_are_kept_all_the_same(store: PostgresSto
     assert ids(store.find_memories(ANN, vector=unit_vector([1.0, 0.1]), limit=1)) == ["good"]
 
 
-def test_not_every_dimension_gets_an_index(store: PostgresStore) -> None:
-    """An index costs each write; who puts vectors of ever other lengths gets no more than sixteen."""
-    store.put_memories(ANN, [record(f"m{n}", vector=(1.0,) * n) for n in range(1, 21)])
-    with store._connections._pool().connection() as connection:
-        query = "SELECT count(*) FROM pg_indexes WHERE indexname LIKE 'memories_near_%%'"
-        assert connection.execute(query, ()).fetchone() == (16,)
-    for n in range(1, 21):
-        assert ids(store.find_memories(ANN, vector=unit_vector([1.0] * n), limit=1)) == [f"m{n}"]
-
-
 def test_without_pgvector_vectors_are_compared_here_and_later_copied(postgres_database: str) -> None:
     """A server without the extension loses nothing; when it is installed, older vectors are found through it, too."""
     with psycopg.connect(postgres_database, autocommit=True) as connection:

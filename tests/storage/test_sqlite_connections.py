@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import sqlite3
 import tempfile
@@ -48,29 +47,6 @@ def descriptors(path: Path) -> int:
     return found
 
 
-def test_each_thread_has_a_connection_that_goes_with_it(store: SQLiteStore, path: Path) -> None:
-    lent = store._connections._slots
-    for _ in range(3):
-        go, there = threading.Event(), threading.Barrier(5)
-
-        def work(go: threading.Event = go, there: threading.Barrier = there) -> None:
-            assert store.last_seq("acme", "t1") == -1
-            there.wait(10)
-            go.wait(10)
-
-        threads = [threading.Thread(target=work) for _ in range(4)]
-        for thread in threads:
-            thread.start()
-        there.wait(10)
-        assert len(lent) == 5
-        go.set()
-        for thread in threads:
-            thread.join()
-        gc.collect()
-        assert len(lent) == 1
-        assert descriptors(path) <= 5  # SQLite keeps some for the next connection
-
-
 def test_closing_closes_the_connections_of_all_threads(path: Path) -> None:
     store = SQLiteStore(path)
     with ThreadPoolExecutor(3) as pool:
@@ -104,30 +80,6 @@ def test_a_child_and_its_parent_lose_nothing_of_each_other(store: SQLiteStore, p
         assert again.check() == ()
 
 
-@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
-def test_threads_that_write_while_others_fork_lose_nothing(store: SQLiteStore) -> None:
-    stop = threading.Event()
-    written: list[int] = []
-
-    def write(writer: int) -> None:
-        number = writer * 10_000
-        while not stop.is_set():
-            store.append_messages("acme", "t1", said(number))
-            written.append(number)
-            number += 1
-
-    threads = [threading.Thread(target=write, args=(writer,)) for writer in range(2)]
-    for thread in threads:
-        thread.start()
-    for n in range(5):
-        Child(lambda _, n=n: store.append_messages("acme", "t1", said(50_000 + n))).ended()
-    stop.set()
-    for thread in threads:
-        thread.join()
-    assert sorted(ids_of(store)) == sorted(f"m{n}" for n in [*written, *range(50_000, 50_005)])  # type: ignore[type-var]
-    assert store.check() == ()
-
-
 def test_a_writer_in_the_way_is_an_error_after_the_time_that_was_given(path: Path) -> None:
     with SQLiteStore(path) as store, SQLiteStore(path, busy_timeout_ms=1) as hasty:
         with store._connections.writing():
@@ -136,16 +88,6 @@ def test_a_writer_in_the_way_is_an_error_after_the_time_that_was_given(path: Pat
             assert str(path) in str(caught.value)
             assert hasty.last_seq("acme", "t1") == -1  # reading goes on
         assert hasty.append_messages("acme", "t1", said(0)) == 0
-
-
-def test_a_thread_in_the_way_is_an_error_after_the_time_that_was_given(path: Path) -> None:
-    with SQLiteStore(path, busy_timeout_ms=1) as store, ThreadPoolExecutor(1) as pool:
-        with store._connections.writing():
-            refused = pool.submit(store.append_messages, "acme", "t1", said(0))
-            with pytest.raises(StorageError, match="raise busy_timeout_ms") as caught:
-                refused.result(timeout=2)
-            assert str(path) in str(caught.value)
-        assert pool.submit(store.append_messages, "acme", "t1", said(0)).result() == 0
 
 
 def test_opening_waits_for_another_process_where_sqlite_itself_does_not(path: Path) -> None:
@@ -189,18 +131,6 @@ def test_a_transaction_that_cannot_be_undone_goes_with_its_connection(store: SQL
     assert ids_of(store) == ["m0", "m1"]
 
 
-def test_a_call_that_sqlite_gives_up_is_no_damage(store: SQLiteStore) -> None:
-    def count_interrupted() -> None:
-        with store._connections.reading() as transaction:
-            transaction.connection.set_progress_handler(lambda: 1, 1)
-            transaction.rows("SELECT count(*) FROM messages")
-
-    with pytest.raises(StorageError, match=r"SQLite refused the call \(OperationalError\)") as refused:
-        count_interrupted()
-    assert not isinstance(refused.value, CorruptionError)
-    assert store.last_seq("acme", "t1") == -1
-
-
 def test_a_file_that_is_gone_is_an_error_and_no_new_store(path: Path) -> None:
     with SQLiteStore(path) as store, ThreadPoolExecutor(1) as pool:
         assert store.found_schema_version == 0
@@ -230,17 +160,6 @@ def test_a_file_that_is_no_database_is_refused_and_not_touched(path: Path, conte
     assert path.read_bytes() == content
 
 
-def test_a_damaged_name_that_sqlite_cannot_even_quote_is_damage(path: Path) -> None:
-    SQLiteStore(path).close()
-    connection = sqlite3.connect(path)
-    connection.execute("PRAGMA writable_schema = ON")
-    connection.execute("UPDATE sqlite_master SET name = CAST(x'a0' AS TEXT), sql = 'CREATE' WHERE name = 'records'")
-    connection.commit()
-    connection.close()
-    with pytest.raises(CorruptionError, match="the file is damaged"):
-        SQLiteStore(path)
-
-
 def test_a_database_of_another_program_is_refused_and_not_touched(path: Path) -> None:
     connection = sqlite3.connect(path)
     connection.execute("CREATE TABLE diary (entry TEXT)")
@@ -250,13 +169,6 @@ def test_a_database_of_another_program_is_refused_and_not_touched(path: Path) ->
     with pytest.raises(StorageError, match="a database of another program"):
         SQLiteStore(path)
     assert path.read_bytes() == before
-
-
-def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(StorageError, match=r"nowhere/store\.db: it cannot be opened"):
-        SQLiteStore(tmp_path / "nowhere" / "store.db")
-    with pytest.raises(StorageError, match="it cannot be opened"):
-        SQLiteStore(tmp_path)
 
 
 def become_nobody() -> None:
@@ -273,20 +185,6 @@ def open_folder() -> Iterator[Path]:
         folder.chmod(0o777)
         yield folder
         folder.chmod(0o755)
-
-
-def test_a_file_that_must_not_be_written_is_named(open_folder: Path) -> None:
-    name = open_folder / "store.db"
-
-    def work(_: Callable[[str], None]) -> None:
-        become_nobody()
-        with pytest.raises(StorageError, match="rights on"):
-            SQLiteStore(name)
-
-    SQLiteStore(name).close()
-    name.chmod(0o444)
-    open_folder.chmod(0o555)
-    Child(work).ended()
 
 
 @pytest.mark.parametrize("folder_mode", [0o777, 0o555], ids=["the file", "the file and its folder, while it is open"])

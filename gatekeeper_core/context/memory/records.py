@@ -29,19 +29,14 @@ Result = TypeVar("Result")
 
 
 class NewRecord(NamedTuple):
-    """A record to save: JSON text, and the sequence number of the newest message that it has read."""
+    """A record to save: JSON text, and the sequence number of the newest message that it covers."""
 
     body: str
     upto_seq: int
 
 
 def load_record(store: RecordStore, thread: Thread, kind: str) -> DerivedRecord | None:
-    """Return the newest record of a kind of a thread, None where there is none.
-
-    Raises:
-        StorageError: the store failed.
-        TypeError: ``thread`` is no Thread.
-    """
+    """Return the newest record of a kind of a thread, None where there is none; raises what the store raises."""
     check_thread(thread)
     return store.load_record(thread.tenant, thread.id, kind)
 
@@ -51,17 +46,12 @@ def update_record(
 ) -> DerivedRecord | None:
     """Change a record of a thread and return it as it is stored now; of two writers no one undoes the other's change.
 
-    Args:
-        store: keeps the records.
-        thread: the conversation.
-        kind: which of its records.
-        change: returns the record to save in the place of the stored one (None: there is none), or None to leave it.
-            Called again each time that another writer was faster.
+    ``change`` returns the record to save in the place of the stored one (None: there is none), or None to leave it. It
+    is called again each time that another writer was faster.
 
     Raises:
         ConflictError: other writers were faster 64 times in a row.
         StorageError: the store failed.
-        TypeError: ``thread`` is no Thread.
 
     >>> from gatekeeper_core.storage.sqlite import InMemoryStore
     >>> store, thread = InMemoryStore(), Thread("t1")
@@ -77,9 +67,8 @@ def update_record(
         if new is None:
             return record
         expected = record.version if record else 0
-        version = store.save_record(
-            thread.tenant, thread.id, kind, new.body, upto_seq=new.upto_seq, expected_version=expected
-        )
+        key = (thread.tenant, thread.id, kind)
+        version = store.save_record(*key, new.body, upto_seq=new.upto_seq, expected_version=expected)
         return DerivedRecord(new.body, new.upto_seq, version)
 
     return retry_conflicts(write)

@@ -18,8 +18,8 @@ from gatekeeper_core.context.memory import summary as summary_module
 from gatekeeper_core.context.memory.summary import SummaryConfig, SummaryUpdate, ThreadSummary
 from gatekeeper_core.context.memory.summary_record import Summary
 from gatekeeper_core.context.memory.thread import Thread
-from gatekeeper_core.errors import ConfigError, ConflictError
-from gatekeeper_core.messages import Message, ToolCall
+from gatekeeper_core.errors import ConflictError
+from gatekeeper_core.messages import Message
 from gatekeeper_core.storage.sqlite import InMemoryStore
 from tests import loops
 
@@ -296,16 +296,6 @@ def test_a_damaged_record_is_made_anew(body: str) -> None:
     assert (made.status, made.reason, of(made).version) == ("rebuilt", "damaged", 2)
 
 
-def test_a_sentence_that_nobody_said_makes_a_record_foreign() -> None:
-    store, thread = InMemoryStore(), thread_of(TALKS["english"])
-    thread_summary(store).update_if_needed(thread)
-    record = store.load_record("default", "t1", "summary")
-    assert record
-    forged = record.body.replace("Let's go with Redis.", "Let's go with nobody.")
-    store.save_record("default", "t1", "summary", forged, upto_seq=9, expected_version=1)
-    assert thread_summary(store).get(thread) is None
-
-
 @pytest.mark.parametrize("talk", TALKS.values(), ids=TALKS)
 def test_a_summary_that_held_holds_no_more_where_a_message_stands_for_others(talk: Pairs) -> None:
     """Marks of messages are in no digest."""
@@ -521,52 +511,3 @@ def test_a_model_that_hangs_holds_up_neither_updates_nor_others() -> None:
 
 
 # --- Arguments --------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("setting", "value"),
-    [
-        *((name, 0) for name in ("message_threshold", "token_compaction_threshold", "max_summary_tokens")),
-        *(("max_model_input_tokens", 0), ("locale", "fr")),
-    ],
-)
-def test_an_impossible_setting_is_refused(setting: str, value: Any) -> None:
-    with pytest.raises(ConfigError, match=setting):
-        SummaryConfig(**{setting: value})
-
-
-def test_a_wrong_type_is_a_type_error_that_names_the_argument() -> None:
-    with pytest.raises(TypeError, match="message_threshold"):
-        SummaryConfig(message_threshold=1.5)  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="enable_token_based_compaction"):
-        SummaryConfig(enable_token_based_compaction=1)  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="config"):
-        ThreadSummary(InMemoryStore(), config={})  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="summarizer"):
-        ThreadSummary(InMemoryStore(), summarizer="gpt")  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="thread must be a Thread"):
-        thread_summary().update_if_needed([])  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="before_seq"):
-        thread_summary().update_if_needed(Thread("t1"), before_seq="9")  # type: ignore[arg-type]
-    with pytest.raises(ConfigError, match="before_seq"):
-        thread_summary().update_if_needed(Thread("t1"), before_seq=-1)
-
-
-@pytest.mark.parametrize(
-    "messages",
-    [
-        [],
-        [loops.system()],
-        [loops.assistant("hello")],
-        [loops.user("")] * 12,
-        [loops.user("\ud800\x00"), loops.assistant("\u202e")] * 6,
-        [loops.user("x"), Message("assistant", "", tool_calls=(ToolCall("a", "b", "\ud800"),))] * 6
-        + [loops.assistant()],
-    ],
-)
-def test_odd_conversations_are_summarised_or_left_alone(messages: list[Message]) -> None:
-    summaries = thread_summary(message_threshold=1)
-    thread = Thread("t1", tuple(messages))
-    made = summaries.update(thread)
-    assert made.status in ("none", "updated")
-    assert summaries.get(thread) == made.summary
