@@ -97,13 +97,6 @@ class StoreContract:
         assert store.get_memory(ANN, "m1") is None
         assert store.get_memory(ANN, "m2") is not None
 
-    def test_a_forgotten_source_leaves_the_conversation_itself(self) -> None:
-        store = self.make_store()
-        fill(store)
-        assert store.forget("acme", source="t1") == Forgotten(0, 0, memories=3, blobs=0)
-        assert seen(store)["messages"]["t1"] == ["m0", "m1"]
-        assert store.append_messages("acme", "t1", said(2)) == 2
-
     def test_a_late_job_cannot_bring_back_what_was_forgotten(self) -> None:
         store = self.make_store()
         fill(store)

@@ -37,11 +37,6 @@ def test_info_and_migrate_name_the_place_and_no_password(url: str, store: Postgr
         assert "s3cret" not in done.output
 
 
-def test_a_server_checks_its_own_pages(url: str) -> None:
-    done = run("check", url)
-    assert (done.exit_code, done.stderr) == (2, "gatekeeper: a server checks its own pages: run pg_amcheck there\n")
-
-
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

@@ -20,21 +20,19 @@ import pytest
 from gatekeeper_core.errors import StorageError
 from gatekeeper_core.messages import Message
 from gatekeeper_core.storage.base import MemoryScope
-from gatekeeper_postgres import PostgresStore, connections, schema
-from gatekeeper_postgres.schema import MIGRATIONS, TABLES
+from gatekeeper_postgres import PostgresStore
+from gatekeeper_postgres.schema import TABLES
 from tests.fault_record import fault_round
 from tests.memory_store_contract import record
 from tests.message_store_contract import ids_of, said
 from tests.servers import PostgresServer, running_or_skipped
 from tests.storage.test_sqlite_faults import (
     CALLS,
-    Child,
     chance,
-    fail_at_each_statement,
     mix_all_calls,
     rounds,
 )
-from tests.store_contract import fill, seen
+from tests.store_contract import fill
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -240,21 +238,6 @@ def test_a_call_while_the_server_is_away_ends_in_time(mortal: MortalServer, mort
         assert answered(lambda: store.append_messages("acme", "t1", said(1)), within_seconds=20) == 1
 
 
-def test_a_server_that_takes_no_writes_is_read_all_the_same(store: PostgresStore, conninfo: str) -> None:
-    fill(store)
-    before = seen(store)
-    with (
-        fault_round(STORE, "a server that takes no writes") as found,
-        PostgresStore(f"{conninfo}?options=-c%20default_transaction_read_only%3Don", migrate=False) as other,
-    ):
-        found.content(seen(other) == before, "what a reader sees")
-        for name, write in CALLS.items():
-            with pytest.raises(StorageError, match="the server takes no writes"):
-                write(other)  # type: ignore[arg-type]
-            found.refused()
-            found.stored(seen(store) == before, f"what was there before: {name}")
-
-
 def sleep(store: PostgresStore, seconds: int) -> None:
     with store._connections.transaction() as transaction:
         transaction.rows("SELECT pg_sleep(?)", seconds)
@@ -311,89 +294,6 @@ def test_calls_wait_for_a_connection_no_longer_than_they_were_told(conninfo: str
         sleeper.join()
         found.content(store.last_seq("acme", "t1") == -1, "a call that was refused")
         assert store.append_messages("acme", "t1", said(1)) == 0
-
-
-class Failing(psycopg.Cursor[Any]):
-    """A cursor whose statements fail when their number has come."""
-
-    left: int | None = None
-    loses_connection = False
-
-    def execute(self, *arguments: Any, **named: Any) -> Any:
-        self._count()
-        return super().execute(*arguments, **named)
-
-    def executemany(self, *arguments: Any, **named: Any) -> None:
-        self._count()
-        super().executemany(*arguments, **named)
-
-    def _count(self) -> None:
-        if Failing.left is not None:
-            Failing.left -= 1
-            if Failing.left < 0:
-                if Failing.loses_connection:
-                    self.connection.close()
-                raise psycopg.OperationalError("made up")
-
-
-@pytest.mark.parametrize("loses_connection", [False, True], ids=["refused", "connection lost"])
-@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS.keys())
-def test_whichever_statement_fails_all_of_a_call_is_stored_or_nothing(
-    store: PostgresStore, conninfo: str, monkeypatch: pytest.MonkeyPatch, call: Any, loses_connection: bool
-) -> None:
-    monkeypatch.setattr(connections.psycopg, "Cursor", Failing)
-    monkeypatch.setattr(Failing, "left", None)
-    monkeypatch.setattr(Failing, "loses_connection", loses_connection)
-    fault = "the Nth statement of a call fails" + (", and its connection with it" if loses_connection else "")
-    fail_at_each_statement(store, call, Failing, lambda: state(conninfo), STORE, fault=fault)
-
-
-SLOW = "; ".join(f"CREATE TABLE added_{n} (tenant bytea PRIMARY KEY)" for n in range(40))
-
-
-def test_a_kill_in_the_middle_of_a_migration_leaves_it_undone_or_done(store: PostgresStore, conninfo: str) -> None:
-    fill(store)
-    before = seen(store)
-    done = 0
-    for number in rounds(4):
-
-        def work(say: Callable[[str], None]) -> None:
-            with PostgresStore(conninfo) as other:
-                say("ready")
-                migrate(other)
-                time.sleep(10)
-
-        Child(work).killed(after_seconds=chance("migration", number).random() * 0.03)
-        with (
-            fault_round(STORE, "kill -9 in the middle of a migration") as round_,
-            psycopg.connect(conninfo, autocommit=True) as connection,
-        ):
-            wait_until_alone(connection)
-            query = "SELECT version, (SELECT count(*) FROM pg_tables WHERE tablename LIKE 'added%%') FROM gatekeeper.context_gatekeeper"
-            found = connection.execute(query, ()).fetchone()
-            round_.content(found in ((1, 0), (2, 40)), f"half a migration: {found}")
-            if found == (2, 40):
-                done += 1
-                connection.execute("UPDATE gatekeeper.context_gatekeeper SET version = 1")
-                for n in range(40):
-                    connection.execute(f"DROP TABLE gatekeeper.added_{n}".encode())
-            round_.stored(seen(store) == before, "what was there before")
-    assert done < len(rounds(4))
-    assert migrate(store) == 1
-
-
-def migrate(store: PostgresStore) -> int:
-    with store._migrating() as transaction:
-        return schema.migrate(transaction, "gatekeeper", (*MIGRATIONS, SLOW))
-
-
-def wait_until_alone(connection: psycopg.Connection[Any]) -> None:
-    """Wait until the server has noticed that a client is gone."""
-    query = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND state <> 'idle'"
-    deadline = time.monotonic() + 20
-    while connection.execute(query).fetchone() != (1,):
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
 
 
 def test_eight_threads_that_mix_all_calls_lose_and_double_nothing(store: PostgresStore) -> None:

@@ -93,31 +93,6 @@ def watched(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
         yield ways
 
 
-def test_a_search_among_many_uses_the_index(conninfo: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where the server thinks it worth while: here sorting is made dear."""
-    monkeypatch.setattr(module, "EXACT_UP_TO", 100)
-    draw = random.Random(6)
-    with PostgresStore(conninfo + SORTING_IS_DEAR, max_connections=1) as store:
-        put_vectors(store, ANN, [[draw.gauss(0, 1) for _ in range(16)] for _ in range(300)])
-        asked = unit_vector([draw.gauss(0, 1) for _ in range(16)])
-        assert asked is not None
-        pool = store._connections._pool()
-        with pool.connection() as connection:
-            before = scans(connection)
-        found = ids(store.find_memories(ANN, vector=asked, limit=10))
-        assert len(set(found) & set(best(store, asked, 10))) >= 9
-        with pool.connection() as connection:
-            connection.execute("SELECT pg_stat_force_next_flush()")
-            assert scans(connection) > before
-
-
-def scans(connection: psycopg.Connection[tuple[int]]) -> int:
-    query = "SELECT idx_scan FROM pg_stat_all_indexes WHERE indexrelname = 'memories_near_16'"
-    row = connection.execute(query).fetchone()
-    assert row is not None
-    return row[0]
-
-
 @pytest.mark.parametrize("dimensions", [1, 2_000, 4_000, 4_001, 16_001])
 def test_a_vector_of_any_length_comes_back_to_the_bit_and_is_found(
     store: PostgresStore, monkeypatch: pytest.MonkeyPatch, dimensions: int

@@ -145,14 +145,6 @@ def test_a_forked_process_opens_connections_of_its_own(conninfo: str) -> None:
         assert store.last_seq("acme", "t1") == 1
 
 
-def test_a_closed_store_answers_no_call_and_may_be_closed_twice(store: PostgresStore) -> None:
-    store.last_seq("acme", "t1")
-    store.close()
-    store.close()
-    with pytest.raises(StorageError, match="the store was closed"):
-        store.last_seq("acme", "t1")
-
-
 @contextmanager
 def patched(store: PostgresStore, transaction: PostgresTransaction) -> Iterator[None]:
     """Let a store write in a transaction that has begun, which counts what it reads."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from itertools import count
 from pathlib import Path
@@ -152,13 +151,6 @@ def test_a_closed_store_answers_no_call_and_may_be_closed_twice(path: Path) -> N
 def test_a_path_that_names_no_file_is_refused(wrong: str) -> None:
     with pytest.raises(ConfigError, match="path must name a file"):
         SQLiteStore(wrong)
-
-
-def test_a_relative_path_stays_the_file_that_it_named(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(path.parent)
-    with SQLiteStore(os.path.relpath(path)) as store:
-        monkeypatch.chdir("/")
-        assert store.path == str(path)
 
 
 def test_a_hundred_thousand_memories_of_one_user_stay_usable() -> None:

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from gatekeeper_core.errors import ConflictError, CorruptionError, ForgottenError, StorageError
+from gatekeeper_core.errors import ConflictError, ForgottenError, StorageError
 from gatekeeper_core.messages import Message
 from gatekeeper_core.storage.base import MemoryScope
 from gatekeeper_core.storage.sqlite import SQLiteStore
@@ -166,48 +166,6 @@ def look_for(store: Store, lines: list[str], found: Round) -> list[str]:
     if stored:
         found.content(stored.body == f'"{stored.version}"', "record")
     return batches
-
-
-def with_a_log(folder: Path, count: int) -> tuple[Path, list[str]]:
-    """Return a copy of a store whose last messages stand in its log alone, as after a kill, and all ids."""
-    source, copy = folder / "source.db", folder / "copy.db"
-    with SQLiteStore(source) as store:
-        for n in range(count):
-            store.append_messages("acme", "t1", said(n))
-        store.purge()
-        for n in range(count, 2 * count):
-            store.append_messages("acme", "t1", said(n))
-        shutil.copy(source, copy)
-        shutil.copy(f"{source}-wal", f"{copy}-wal")
-    return copy, [f"m{n}" for n in range(2 * count)]
-
-
-def test_of_a_cut_or_garbled_log_a_beginning_is_read_or_an_error(tmp_path: Path) -> None:
-    original, names = with_a_log(tmp_path, 30)
-    log = Path(f"{original}-wal").read_bytes()
-    assert len(log) > 100_000
-    shortest = len(names)
-    for number in rounds(8):
-        draw = chance("log", number)
-        copy = tmp_path / f"copy-{number}.db"
-        shutil.copy(original, copy)
-        at = draw.randrange(len(log))
-        damaged = log[:at] if number % 2 else log[:at] + draw.randbytes(64) + log[at + 64 :]
-        Path(f"{copy}-wal").write_bytes(damaged)
-        fault = "write-ahead log cut off" if number % 2 else "64 bytes of the write-ahead log garbled"
-        with fault_round(STORE, fault) as round_:
-            try:
-                with SQLiteStore(copy) as store:
-                    found = ids_of(store)
-                    round_.content(found == names[: len(found)], "no beginning of what was written")
-                    for name in names[:30]:  # what stood in the file itself
-                        round_.stored(name in found, name)
-                    assert store.check() == ()
-                    assert store.append_messages("acme", "t1", said(1_000)) == len(found)
-                    shortest = min(shortest, len(found))
-            except StorageError:
-                round_.refused()
-    assert shortest < len(names)
 
 
 def test_a_full_disk_is_named_and_stores_nothing_of_the_call(path: Path) -> None:
@@ -416,14 +374,3 @@ def one_of_all_calls(store: SQLiteStore, draw: random.Random, name: str, appende
             store.append_messages("acme", "private", said(draw.randrange(5)))
         store.forget("acme", thread="private")
         store.begin_anew("acme", thread="private")
-
-
-def test_an_empty_file_in_the_place_of_a_store_with_a_log_is_an_error(tmp_path: Path) -> None:
-    copy, _ = with_a_log(tmp_path, 3)
-    copy.write_bytes(b"")
-    log = Path(f"{copy}-wal").read_bytes()
-    with fault_round(STORE, "an empty file beside a log") as found:
-        with pytest.raises(CorruptionError, match="the file is empty or gone, and its write-ahead log is not"):
-            SQLiteStore(copy)
-        found.refused()
-        found.content(Path(f"{copy}-wal").read_bytes() == log, "the log")

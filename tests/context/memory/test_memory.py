@@ -117,15 +117,6 @@ def test_of_one_key_the_newest_takes_the_place_of_the_older(first: str, second: 
         memory.update(ANN, new.id, "I live in Oslo")
 
 
-def test_a_known_text_may_get_a_key() -> None:
-    memory = LongTermMemory(InMemoryStore())
-    first = memory.add(ANN, "I live in Paris", category="fact")
-    keyed = memory.add(ANN, "I live in Paris", category="fact", key="residence")
-    assert (keyed.id, keyed.key, keyed.earlier) == (first.id, "residence", ())
-    memory.add(ANN, "I live in Rome", category="fact", key="residence")
-    assert current(memory) == ["I live in Rome"]
-
-
 def test_an_earlier_message_changes_nothing_that_a_later_one_said() -> None:
     memory = LongTermMemory(InMemoryStore())
     newest = memory.add(ANN, "I live in Rome", category="fact", key="residence", thread="t1", seq=9)

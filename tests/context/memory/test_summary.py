@@ -226,25 +226,6 @@ def growing(messages: list[Message], steps: list[int], limit: int) -> str:
     return shown
 
 
-def test_threads_and_tenants_have_summaries_of_their_own() -> None:
-    store = InMemoryStore()
-    thread_summary(store).update_if_needed(thread_of(TALKS["english"]))
-    assert thread_summary(store).get(thread_of(TALKS["english"], name="t2")) is None
-    assert thread_summary(store).get(Thread("t1", thread_of(TALKS["english"]).messages, tenant="other")) is None
-    assert thread_summary(store).get(thread_of(TALKS["english"]))
-
-
-def test_changed_settings_hold_for_what_is_stored() -> None:
-    store, thread = InMemoryStore(), thread_of(TALKS["english"])
-    thread_summary(store, locale="zh").update_if_needed(thread)
-    english = thread_summary(store, locale="en").get(thread)
-    assert english
-    assert english.text.startswith("Main topics:")
-    short = thread_summary(store, max_summary_tokens=60).get(thread)
-    assert short
-    assert 0 < short.tokens == len(short.text) <= 60
-
-
 # --- Stores that fail -------------------------------------------------------------------------------------------------
 
 

@@ -97,24 +97,8 @@ BODY = json.loads(SUMMARY.to_json())
     "body",
     [
         *("", "{", "null", "[]", "7", '"text"', "{}", "[" * 100_000, "\ud800"),
-        *(json.dumps({**BODY, key: value}) for key in BODY for value in (None, 7.5, True, {"a": 1}, [7], 1e400)),
-        *(json.dumps({key: value for key, value in BODY.items() if key != gone}) for gone in BODY),
-        *(
-            json.dumps({**BODY, "items": [[*item]]})
-            for item in [
-                ("surprise", "x", [1], "user", []),
-                ("topics", 7, [1], "user", []),
-                ("topics", "x", [], "user", []),
-                ("topics", "x", [10], "user", []),
-                ("topics", "x", [-1], "user", []),
-                ("topics", "x", [True], "user", []),
-                ("topics", "x", [1], "tool", []),
-                ("topics", "x", [1], "user"),
-            ]
-        ),
-        json.dumps({**BODY, "format": 1}),
-        json.dumps({**BODY, "upto_seq": 10**40}),
-        json.dumps({**BODY, "model_upto_seq": 10}),
+        *(json.dumps({**BODY, **change}) for change in ({"format": 1}, {"upto_seq": 10**40}, {"model_upto_seq": 10})),
+        *(json.dumps({**BODY, "items": [["topics", "x", seqs, "user", []]]}) for seqs in ([], [10], [-1], [True])),
     ],
 )
 def test_a_damaged_or_foreign_body_is_a_corruption_error(body: str) -> None:
@@ -189,18 +173,6 @@ def test_a_fact_that_was_told_is_not_told_again() -> None:
     assert merged([told], [other]) == (told, other)
 
 
-def test_when_room_is_short_no_two_facts_say_the_same() -> None:
-    alike = [
-        fact(f"My greyhound chased the neighbour's {one} hen.", at) for at, one in enumerate(["brown", "black"] * 4)
-    ]
-    other = fact(
-        "My aunt baked a cake for the neighbours.", 0, "assistant"
-    )  # tells less than each of them does at first
-    kept = fit_summary(Summary(items=(*alike, other), upto_seq=9), 125, token_counter=len).facts
-    assert other in kept
-    assert len(kept) == 2
-
-
 def test_the_users_and_the_later_of_two_facts_is_kept() -> None:
     told = [fact("We sail to Bergen on Monday.", 1), fact("We sail to Malmo on Monday.", 8)]
     answered = fact("We sail to Aarhus on Monday.", 8, "assistant")
@@ -219,18 +191,6 @@ def test_facts_never_make_a_summary_longer_than_a_third_of_what_it_covers(
     assert len(kept.decisions) == others, "what was settled is there, however short the talk"
     assert not kept.facts or kept.tokens <= covered / 3
     assert fit_summary(kept, 1000, token_counter=len) == kept
-
-
-def test_a_long_talk_uses_its_room() -> None:
-    told = [fact(f"I painted trawler{at} for skipper{at}.", at) for at in range(40)]
-    kept = fit_summary(Summary(items=merged([], told), upto_seq=40, covered_tokens=9000), 600, token_counter=len)
-    assert 500 < kept.tokens <= 600
-
-
-def test_where_there_is_room_for_one_sentence_it_is_the_decision() -> None:
-    early, late = decision("We decided to paint the trawler.", 1), fact("I painted the trawler in Svalbard.", 9)
-    for room in (55, 60):
-        assert fit_summary(Summary(items=(early, late), upto_seq=9), room, token_counter=len).items == (early,)
 
 
 def test_every_section_has_a_share_of_the_room() -> None:

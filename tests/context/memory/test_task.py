@@ -22,7 +22,6 @@ from gatekeeper_core.messages import Message, TextPart, group_turns, turn_starts
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.selection.verdicts import Verdict
 from gatekeeper_core.storage.sqlite import InMemoryStore
-from gatekeeper_core.text import code_fences
 from tests.case_files import from_file
 from tests.loops import PROVIDERS, assistant, calls, conversations, result, system, texts, user, violations
 from tests.talks import TALKS
@@ -63,24 +62,13 @@ BODY = json.loads(ActiveTask().to_json())
     "body",
     [
         *("", "{", "null", "[]", "7", '"task"', "{}", "[" * 100_000),
-        *(json.dumps({key: value for key, value in BODY.items() if key != gone}) for gone in BODY),
-        *(json.dumps({**BODY, "goal": goal}) for goal in (7, ["x"], ["x", "y"], [1, 2], ["x", -2], ["x", True])),
-        *(json.dumps({**BODY, "digests": digests}) for digests in ([[0]], [[0, 0]], [[0, "x", 1]], [0])),
-        *(json.dumps({**BODY, "before": before}) for before in ([], {"goal": 7}, {**BODY, "goal": 7})),
-        *(json.dumps({**BODY, "steps": steps}) for steps in (None, 7, {}, "", ["name"], [["name", "", 0]])),
-        *(json.dumps({**BODY, **fields}) for fields in ({"format": 1}, {"upto_seq": 1.5}, {"surprise": []})),
+        *(json.dumps({**BODY, "goal": goal}) for goal in (7, ["x"], ["x", -2], ["x", True])),
+        *(json.dumps({**BODY, **fields}) for fields in ({"format": 1}, {"steps": None}, {"surprise": []})),
     ],
 )
 def test_a_damaged_or_foreign_body_is_a_corruption_error(body: str) -> None:
     with pytest.raises(CorruptionError, match="make it anew"):
         ActiveTask.from_json(body)
-
-
-def test_a_task_is_active_while_it_has_a_goal() -> None:
-    assert (ActiveTask().status, ActiveTask(goal=Note("deploy", 0)).status) == ("idle", "active")
-    assert status_text(ActiveTask()) == ""
-    with pytest.raises(ConfigError, match="locale"):
-        status_text(ActiveTask(), locale="fr")  # type: ignore[arg-type]
 
 
 FULL = ActiveTask(
@@ -318,13 +306,6 @@ def test_a_task_is_kept_by_tenant_and_thread() -> None:
     assert (record.upto_seq, record.version) == (0, 1)
 
 
-def test_nothing_new_is_not_saved_again() -> None:
-    one = tracker()
-    first = one.update(talk("deploy it"))
-    assert one.update(talk("deploy it"), verdict=SWITCH) == first
-    assert tracker().update(Thread("empty")) == ActiveTask()
-
-
 @pytest.mark.parametrize("body", ["", "{}", "null", '{"format":2,"goal":7}'])
 def test_a_damaged_record_is_built_anew(body: str) -> None:
     store = InMemoryStore()
@@ -508,11 +489,6 @@ def test_a_change_of_a_detail_is_no_change_of_the_goal(text: str) -> None:
     assert not asked.explicit
 
 
-@from_file("text")
-def test_dropping_a_goal_without_a_new_one_asks_for_nothing(text: str) -> None:
-    assert read_request(text) is None
-
-
 @pytest.mark.parametrize(
     ("text", "signs"),
     [
@@ -542,44 +518,6 @@ def test_of_a_long_message_both_ends_are_read() -> None:
     assert goal is not None
     assert goal.startswith("Explain the error in line 7.")
     assert extract_goal(f"{log}\nExplain the error in line 7.\n{log}") is None
-
-
-WORDINGS = (
-    "write tests",
-    "帮我写测试",
-    "ok",
-    "好的，",
-    "New task: ",
-    "先不做这个，",
-    "```",
-    "\n",
-    "> ",
-    "?",
-    "。",
-    "\u2028",
-)
-PIECES = st.lists(st.one_of(st.sampled_from(WORDINGS), st.text(max_size=12)), max_size=12).map("".join)
-
-
-@given(PIECES)
-def test_a_request_is_on_one_line_in_words_of_the_message(text: str) -> None:
-    """004-64: nothing is made up."""
-    asked = read_request(text)
-    assert asked == read_request(text)
-    if asked is not None:
-        assert asked.text.split() == asked.text.split(" ")
-        assert asked.text
-        assert "".join(asked.text.split()) in "".join(without_quotes(text))
-
-
-def without_quotes(text: str) -> list[str]:
-    """Return all characters of a text that may stand in a request, white space aside, code blocks left out."""
-    kept, at = [], 0
-    for span in code_fences(text):
-        kept.append(text[at : span.start])
-        at = span.stop
-    lines = "\n".join([*kept, text[at:]]).splitlines()
-    return "".join(line for line in lines if not line.lstrip().startswith((">", "＞"))).split()
 
 
 LITERAL = """[CRITICAL INSTRUCTION]
