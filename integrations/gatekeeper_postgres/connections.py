@@ -196,7 +196,7 @@ class Connections:
 
     def _begun(self, pool: ConnectionPool[Any], beginning: bytes) -> psycopg.Cursor[tuple[Any, ...]]:
         """Return a cursor of a connection on which the transaction has begun."""
-        for _ in range(pool.max_size + 1):  # all of them may have been closed
+        for _ in range(max(1, pool.max_size) + 1):  # all of them may have been closed
             connection: psycopg.Connection[Any] = pool.getconn()
             try:
                 if not connection.autocommit:

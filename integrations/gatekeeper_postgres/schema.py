@@ -11,11 +11,10 @@ from functools import reduce
 from typing import NamedTuple
 
 from gatekeeper_core.errors import ConfigError, check_str
-from gatekeeper_core.storage.codec import decode_vector
 from gatekeeper_core.storage.sqlite_schema import TABLES_SQL
 from gatekeeper_postgres.connections import PostgresTransaction
 from gatekeeper_postgres.errors import NEWER, UnfitTablesError
-from gatekeeper_postgres.vectors import MAX_INDEXED_DIMENSIONS, OLDEST_PGVECTOR, VectorType, as_text
+from gatekeeper_postgres.vectors import MAX_INDEXED_DIMENSIONS, OLDEST_PGVECTOR, VectorType
 
 __all__ = [
     "MIGRATIONS",
@@ -24,7 +23,6 @@ __all__ = [
     "SchemaState",
     "add_embeddings",
     "check_schema_name",
-    "copy_vectors",
     "index_dimensions",
     "install_pgvector",
     "migrate",
@@ -46,22 +44,16 @@ NEWEST = len(MIGRATIONS)
 
 TABLES = tuple(re.findall(r"CREATE TABLE (\w+)", _FIRST))
 
-_COPIED_AT_ONCE = 500
 _PGVECTOR = "SELECT extversion, extnamespace::regnamespace::text FROM pg_extension WHERE extname = 'vector'"
 _RELATIONS = "SELECT relname FROM pg_class JOIN pg_namespace AS n ON n.oid = relnamespace WHERE nspname = ?"
 _COLUMN = """
 SELECT 1 FROM pg_attribute JOIN pg_class AS c ON c.oid = attrelid JOIN pg_namespace AS n ON n.oid = relnamespace
 WHERE nspname = ? AND relname = 'memories' AND attname = 'embedding' AND NOT attisdropped
 """
-_UNCOPIED = """
-SELECT tenant, user_id, id, vector FROM memories
-WHERE is_current = 1 AND embedding IS NULL AND length(vector) <= 64000 AND (tenant, user_id, id) > (?, ?, ?)
-ORDER BY tenant, user_id, id LIMIT ? FOR UPDATE
-"""
 
 
 class SchemaState(NamedTuple):
-    """What a database says of a store in it.
+    """The tables that a database has.
 
     Attributes:
         version: how many migrations its tables have behind them; 0: there are none.
@@ -141,16 +133,6 @@ def add_embeddings(transaction: PostgresTransaction, schema: str) -> None:
             "CREATE INDEX memories_without_embedding ON memories (tenant, user_id, serial) "
             "WHERE is_current = 1 AND vector IS NOT NULL AND embedding IS NULL"
         )
-
-
-def copy_vectors(
-    transaction: PostgresTransaction, after: tuple[bytes, bytes, bytes], vectors: VectorType
-) -> tuple[bytes, bytes, bytes] | None:
-    """Give some memories that were stored before pgvector was there their embedding; return the last one's keys."""
-    rows = transaction.rows(_UNCOPIED, *after, _COPIED_AT_ONCE)
-    update = f"UPDATE memories SET embedding = ?::{vectors.name} WHERE tenant = ? AND user_id = ? AND id = ?"  # noqa: S608
-    transaction.many(update, [(as_text(decode_vector(row[3])), *row[:3]) for row in rows])
-    return rows[-1][:3] if rows else None
 
 
 def index_dimensions(transaction: PostgresTransaction, schema: str, dimensions: int, vectors: VectorType) -> None:

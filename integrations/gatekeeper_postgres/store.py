@@ -72,19 +72,14 @@ WHERE relnamespace = ?::regnamespace AND relkind = 'r'
 
 
 class StoreInfo(NamedTuple):
-    """How much lies in a store.
+    """Row counts and sizes of a store.
 
     Attributes:
         place: the server and the database.
         schema: the PostgreSQL schema.
-        schema_version: how many migrations the tables have behind them.
         size_bytes: the tables with their indexes.
-        threads: how many threads have messages.
-        messages: how many messages there are.
-        records: how many derived records.
-        memories: how many memories, closed ones too.
-        blobs: how many blobs.
-        tombstones: how many things were forgotten.
+        threads: threads with messages.
+        memories: closed ones too.
         vectors: "pgvector", or "compared one by one" where the server does not have it.
     """
 
@@ -276,7 +271,7 @@ class PostgresStore(TableStore):
         return self._connections.transaction("write", lock_on(self._schema, "migrate"), is_patient=True)
 
     def _make_room_for_vectors(self, *, create: bool) -> SchemaState:
-        """Let pgvector keep the vectors, where it is available; memories stored before get their copy."""
+        """Let pgvector keep the vectors that are put from now on, where it is available."""
         try:
             if create:
                 with self._migrating() as transaction:
@@ -289,12 +284,7 @@ class PostgresStore(TableStore):
         except StorageError as error:
             tell(VECTORS_UNINDEXED, error=type(error).__name__)
         with self._connections.transaction() as transaction:
-            state = tables.schema_state(transaction, self._schema)
-        after: tuple[bytes, bytes, bytes] | None = (b"", b"", b"")
-        while state.vectors and state.has_embeddings and after is not None:
-            with self._connections.transaction("write", is_patient=True) as transaction:
-                after = tables.copy_vectors(transaction, after, state.vectors)
-        return state
+            return tables.schema_state(transaction, self._schema)
 
     def _insert_rows(self, transaction: Transaction, rows: Sequence[tuple[Any, ...]]) -> None:
         if self._vectors is None:
