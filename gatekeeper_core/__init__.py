@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from gatekeeper_core.context.history.view import ThreadState as ThreadState
     from gatekeeper_core.context.history.view import keep as keep
     from gatekeeper_core.context.memory.memory import LongTermMemory as LongTermMemory
-    from gatekeeper_core.context.memory.stored_threads import StoredThreads as StoredThreads
+    from gatekeeper_core.context.memory.thread import StoredThreads as StoredThreads
     from gatekeeper_core.context.memory.thread import Thread as Thread
     from gatekeeper_core.context.prompt.budget import ContextBuilderConfig as ContextBuilderConfig
     from gatekeeper_core.context.prompt.builder import ContextBuilder as ContextBuilder
@@ -69,8 +69,7 @@ _MODULES = {
     "context.history.tool_loop": "compact_messages",
     "context.history.view": "HistoryView ThreadState keep",
     "context.memory.memory": "LongTermMemory",
-    "context.memory.stored_threads": "StoredThreads",
-    "context.memory.thread": "Thread",
+    "context.memory.thread": "StoredThreads Thread",
     "context.prompt.budget": "ContextBuilderConfig",
     "context.prompt.builder": "ContextBuilder",
     "context.prompt.parts": "SystemPrompt",

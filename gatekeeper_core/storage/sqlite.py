@@ -37,15 +37,9 @@ class StoreInfo(NamedTuple):
     """Row counts and sizes of a store.
 
     Attributes:
-        path: the file.
-        schema_version: how many migrations it has behind it.
         size_bytes: the file with its write-ahead log.
-        threads: how many threads have messages.
-        messages: how many messages there are.
-        records: how many derived records.
-        memories: how many memories, closed ones too.
-        blobs: how many blobs.
-        tombstones: how many things were forgotten.
+        threads: threads with messages.
+        memories: closed ones too.
     """
 
     path: str

@@ -191,13 +191,8 @@ class Connections:
         """Return a new connection; who is the first to open a file waits here, for SQLite would refuse at once."""
         deadline = time.monotonic() + self._busy_seconds
         while True:
-            log_bytes = _size_of(f"{self.path}-wal")  # first: whoever makes a store makes its log last
-            if _size_of(self.path) == 0:
-                if log_bytes > 0:  # SQLite would delete the log
-                    lost = "the file is empty or gone, and its write-ahead log is not"
-                    raise CorruptionError(f"{self.path}: {lost}; {_ADVICE}")
-                if not self._create:
-                    raise StorageError(f"{self.path}: there is no store")
+            if not self._create and not _is_filled(self.path):
+                raise StorageError(f"{self.path}: there is no store")
             connection = sqlite3.connect(
                 self.path,
                 timeout=self._busy_seconds,
@@ -278,11 +273,11 @@ class _Slot:
                 self.connection.close()
 
 
-def _size_of(name: str) -> int:
+def _is_filled(path: str) -> bool:
     try:
-        return os.path.getsize(name)
+        return os.path.getsize(path) > 0
     except OSError:
-        return 0
+        return False
 
 
 # --- forks ----------------------------------------------------------------------------------------------------------

@@ -67,7 +67,7 @@ __all__ = [
     "CHUNK_BYTES",
     "MAX_COMPARED_VECTORS",
     "MEMORY_COLUMNS",
-    "Among",
+    "MemoryFilter",
     "StoredMemory",
     "TableStore",
     "Transaction",
@@ -117,7 +117,7 @@ class Transaction(Protocol):
         """Run a statement for each row of values."""
 
 
-class Among(NamedTuple):
+class MemoryFilter(NamedTuple):
     """The filter of a memory search: a condition on ``memories AS m``, and its values."""
 
     sql: str
@@ -305,21 +305,23 @@ class TableStore(Store):
         Without an index, a vector is compared with those of the newest 10,000 memories that key and categories allow.
         """
         user, limit = self._user(scope), min(limit, _LARGEST)
-        among = Among("", ())
+        where = MemoryFilter("", ())
         if key is not None:
-            among = Among(" AND m.key = ?", (self._key(key),))
+            where = MemoryFilter(" AND m.key = ?", (self._key(key),))
         if categories:
             marks = ", ".join("?" * len(categories))
-            among = Among(f"{among.sql} AND m.category IN ({marks})", (*among.values, *map(encode_text, categories)))
+            where = MemoryFilter(
+                f"{where.sql} AND m.category IN ({marks})", (*where.values, *map(encode_text, categories))
+            )
         with self._reading() as transaction:
             rows: list[StoredMemory] = []
             if terms:
-                rows += self._holding(transaction, user, terms, among, limit)
+                rows += self._holding(transaction, user, terms, where, limit)
             elif vector is None:
-                query = f"SELECT {_ROWS} {_MEMORIES} AND m.is_current = 1{among.sql} ORDER BY m.serial DESC LIMIT ?"
-                rows += [StoredMemory(*row) for row in transaction.rows(query, *user, *among.values, limit)]
+                query = f"SELECT {_ROWS} {_MEMORIES} AND m.is_current = 1{where.sql} ORDER BY m.serial DESC LIMIT ?"
+                rows += [StoredMemory(*row) for row in transaction.rows(query, *user, *where.values, limit)]
             if vector is not None:
-                near = self._nearest(transaction, user, vector, among, limit)
+                near = self._nearest(transaction, user, vector, where, limit)
                 rows += sorted(near, key=lambda row: -cosine(decode_vector(row.vector or b""), vector))[:limit]
         return tuple(map(self._record_of, {row.id: row for row in rows}.values()))
 
@@ -415,11 +417,11 @@ class TableStore(Store):
         return {name: rows[name] for name in keys if name in rows}
 
     def _holding(
-        self, transaction: Transaction, key: tuple[bytes, bytes], terms: Sequence[str], among: Among, limit: int
+        self, transaction: Transaction, key: tuple[bytes, bytes], terms: Sequence[str], where: MemoryFilter, limit: int
     ) -> list[StoredMemory]:
         """Return the current memories that hold a term, by the first of their terms, newest first."""
         joined = (
-            "JOIN memories AS m ON m.tenant = t.tenant AND m.user_id = t.user_id AND m.id = t.id" if among.sql else ""
+            "JOIN memories AS m ON m.tenant = t.tenant AND m.user_id = t.user_id AND m.id = t.id" if where.sql else ""
         )
         names = list(dict.fromkeys(map(self._key, terms)))
         first: dict[bytes, None] = {}
@@ -428,10 +430,10 @@ class TableStore(Store):
             for place, name in enumerate(names[start : start + _TERMS_AT_ONCE]):
                 parts.append(
                     f"SELECT * FROM (SELECT t.id, {place} AS place, t.serial FROM memory_terms AS t {joined} "  # noqa: S608
-                    f"WHERE t.tenant = ? AND t.user_id = ? AND t.term = ?{among.sql} ORDER BY t.serial DESC LIMIT ?"
+                    f"WHERE t.tenant = ? AND t.user_id = ? AND t.term = ?{where.sql} ORDER BY t.serial DESC LIMIT ?"
                     f") AS part_{place}"
                 )
-                values += [*key, name, *among.values, limit]
+                values += [*key, name, *where.values, limit]
             rows = transaction.rows(" UNION ALL ".join(parts) + " ORDER BY place, serial DESC", *values)
             first.update(dict.fromkeys(row[0] for row in rows))
             if len(first) >= limit:
@@ -439,13 +441,13 @@ class TableStore(Store):
         return list(self._memories(transaction, key, list(first)[:limit]).values())
 
     def _nearest(
-        self, transaction: Transaction, key: tuple[bytes, bytes], vector: array[float], among: Among, limit: int
+        self, transaction: Transaction, key: tuple[bytes, bytes], vector: array[float], where: MemoryFilter, limit: int
     ) -> Iterable[StoredMemory]:
-        """Return the current memories that are nearest to a vector, in any order; some others may be among them."""
+        """Return the current memories that are nearest to a vector, in any order; some others may be with them."""
         size = len(encode_vector(vector))
-        query = f"SELECT m.id, m.vector {_MEMORIES} AND m.is_current = 1 AND length(m.vector) = ?{among.sql} "
+        query = f"SELECT m.id, m.vector {_MEMORIES} AND m.is_current = 1 AND length(m.vector) = ?{where.sql} "
         query += "ORDER BY m.serial DESC LIMIT ?"
-        rows = transaction.rows(query, *key, size, *among.values, MAX_COMPARED_VECTORS)
+        rows = transaction.rows(query, *key, size, *where.values, MAX_COMPARED_VECTORS)
         best = nlargest(limit, rows, key=lambda row: cosine(decode_vector(row[1]), vector))
         return self._memories(transaction, key, [row[0] for row in best]).values()
 

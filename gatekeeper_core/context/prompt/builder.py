@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from gatekeeper_core.context.history.summarizer import PlainSummarizer, Summarizer
     from gatekeeper_core.context.memory.constraints import ThreadConstraints
     from gatekeeper_core.context.memory.summary import ThreadSummary
-    from gatekeeper_core.context.memory.tracker import TaskTracker
+    from gatekeeper_core.context.memory.task import TaskTracker
     from gatekeeper_core.context.memory.update import MemoryExtractor
     from gatekeeper_core.context.tool_results.context import ResultCompressor
     from gatekeeper_core.context.tool_results.working_memory import WorkingMemory

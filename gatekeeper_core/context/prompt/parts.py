@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from gatekeeper_core.context.memory.pin_text import pin_text
 from gatekeeper_core.context.memory.steps import cleared_steps, stand_in_text
-from gatekeeper_core.context.memory.summary_merge import fit_summary
+from gatekeeper_core.context.memory.summary_record import fit_summary
 from gatekeeper_core.context.memory.task import ActiveTask, status_text
 from gatekeeper_core.fences import fence
 from gatekeeper_core.messages import Message
