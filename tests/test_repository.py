@@ -6,8 +6,10 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 MODULES_WITHOUT_LOGIC = {"__init__", "lexicon"}
-TESTED_THROUGH_A_DOOR = {"bounded_results", "lookups", "appending", "forgetting", "tables", "shrink", "decisions"}
+TESTED_THROUGH_A_DOOR = {"bounded_results", "lookups", "appending", "forgetting", "shrink", "decisions"}
 """Shown by the gatekeeper, the builder, a run and the stores: ``test_planner.py``, ``store_contract.py`` and so on."""
+TESTED_THROUGH_A_DOOR |= {"digest", "delimited", "lines", "listings", "rows", "templates", "traces"}
+"""Shown by the compressor of tool results: ``test_registry.py`` of its formats."""
 
 
 def test_git_ignores_the_file_of_secrets_and_an_example_shows_its_names() -> None:
