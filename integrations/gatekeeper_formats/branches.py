@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import NamedTuple
 
-from gatekeeper_formats.base import PlaceError, checked_object, kind_of
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-__all__ = ["TreeKeys", "branch_of"]
+from gatekeeper_formats import base
 
 
 class TreeKeys(NamedTuple):
@@ -26,7 +21,7 @@ class TreeKeys(NamedTuple):
     parent: str
 
 
-def branch_of(nodes: Mapping[str, Any], current: object, keys: TreeKeys) -> list[str]:
+def branch_of(nodes: base.Fields, current: object, keys: TreeKeys) -> list[str]:
     """Return the names of the nodes from the root to the current one; None stands for the only end there is.
 
     Raises:
@@ -37,21 +32,21 @@ def branch_of(nodes: Mapping[str, Any], current: object, keys: TreeKeys) -> list
     path: dict[str, None] = {}
     while current is not None:
         if not isinstance(current, str):
-            raise PlaceError(f"the name of a node must be text, got {kind_of(current)}")
+            raise base.PlaceError(f"the name of a node must be text, got {base.kind_of(current)}")
         if current in path:
-            raise PlaceError(f"the parents of node {current!a:.60} go round in a circle")
+            raise base.PlaceError(f"the parents of node {current!a:.60} go round in a circle")
         if current not in nodes:
-            raise PlaceError(f'node {current!a:.60} is missing in "{keys.nodes}"')
+            raise base.PlaceError(f'node {current!a:.60} is missing in "{keys.nodes}"')
         path[current] = None
-        current = checked_object(nodes[current], f"node {current!a:.60}").get(keys.parent)
+        current = base.checked_object(nodes[current], f"node {current!a:.60}").get(keys.parent)
     return list(reversed(path))
 
 
-def _only_end(nodes: Mapping[str, Any], keys: TreeKeys) -> str | None:
+def _only_end(nodes: base.Fields, keys: TreeKeys) -> str | None:
     """Return the node that is no parent: where the conversation ends if it has one branch."""
     named = (node.get(keys.parent) for node in nodes.values() if isinstance(node, dict))
     parents = {parent for parent in named if isinstance(parent, str)}
     ends = [name for name in nodes if name not in parents]
     if len(ends) > 1 or (nodes and not ends):
-        raise PlaceError(f'"{keys.current}" is missing, and {len(ends)} branches have an end')
+        raise base.PlaceError(f'"{keys.current}" is missing, and {len(ends)} branches have an end')
     return ends[0] if ends else None

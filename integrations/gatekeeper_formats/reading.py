@@ -209,12 +209,12 @@ def _entries(stream: BinaryIO, form: str | None, progress: Callable[[int], None]
         text = source.rest()
         told = next((known for known in texts if form is not None or known.knows(text)), None)
         if told is not None:
-            return told.name, told.entries(iter((Item(text, 0),)), True)
+            return told.name, told.conversations(iter((Item(text, 0),)), whole_file=True)
     values = read_values(source)
     known, items = FORMATS[form] if form else None, values.items
     if known is None:
         known, items = format_of(items, whole_file=values.whole_file)
-    return known.name, known.entries(items, values.whole_file)
+    return known.name, known.conversations(items, whole_file=values.whole_file)
 
 
 def _loaded(form: str, heading: Heading, entry: Entry) -> Conversation:

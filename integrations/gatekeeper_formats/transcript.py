@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from gatekeeper_core.messages import Message, Part, ToolCall
+from gatekeeper_core.messages import Message, Part, Role, ToolCall
 from gatekeeper_core.native.items import content_of
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from gatekeeper_core.messages import Role
-    from gatekeeper_formats.base import LeftOut
-
-__all__ = ["Transcript"]
+from gatekeeper_formats import base
 
 
 class _Waiting(NamedTuple):
@@ -35,7 +29,7 @@ class Transcript:
         left_out: counts what is left out.
     """
 
-    def __init__(self, left_out: LeftOut) -> None:
+    def __init__(self, left_out: base.LeftOut) -> None:
         self._left_out = left_out
         self._heads: list[Message] = []  # each message without its content
         self._parts: list[list[Part]] = []
