@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from gatekeeper_core.messages import MediaKind, MediaPart, Message, Part, TextPart
+from gatekeeper_core.messages import MediaKind, Message, Part, TextPart
 from gatekeeper_formats import base
-from gatekeeper_formats.branches import TreeKeys, branch_of
-from gatekeeper_formats.transcript import Transcript
+from gatekeeper_formats.transcript import Transcript, TreeKeys, branch_of
 
 _KEYS = TreeKeys(nodes="mapping", current="current_node", parent="parent")
 _TO_EVERYONE = "all"
@@ -76,12 +75,11 @@ def _parts(content: base.Fields, left_out: base.LeftOut) -> list[Part]:
         for piece in pieces:
             found += _piece(piece, left_out)
     elif kind == "computer_output":
-        left_out["image"] += 1
-        found.append(MediaPart("image"))
+        found += base.media_part("image", left_out)
     else:
         # code, execution_output, system_error; tether_quote; tether_browsing_display
         texts = [content[key] for key in ("title", "text", "result") if isinstance(content.get(key), str)]
-        found += [TextPart(text) for text in texts if text]
+        found += [part for text in texts for part in base.text_parts(text)]
         if not texts:
             left_out["unknown_part"] += 1
     return found
@@ -89,13 +87,12 @@ def _parts(content: base.Fields, left_out: base.LeftOut) -> list[Part]:
 
 def _piece(piece: object, left_out: base.LeftOut) -> list[Part]:
     if isinstance(piece, str):
-        return [TextPart(piece)] if piece else []
+        return base.text_parts(piece)
     kind, text = (base.object_or_empty(piece).get(key) for key in ("content_type", "text"))
     if isinstance(kind, str) and kind in _POINTERS:
-        left_out[_POINTERS[kind]] += 1
-        return [MediaPart(_POINTERS[kind])]
+        return base.media_part(_POINTERS[kind], left_out)
     if isinstance(text, str):  # the words of a recording
-        return [TextPart(text)] if text else []
+        return base.text_parts(text)
     left_out["unknown_part"] += 1
     return []
 

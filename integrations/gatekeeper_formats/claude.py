@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gatekeeper_core.messages import MEDIA_TYPES, MediaPart, Message, Part, Role, TextPart
+from gatekeeper_core.messages import MEDIA_TYPES, Message, Part, Role
 from gatekeeper_core.native.items import kind_of
 from gatekeeper_formats import base
 from gatekeeper_formats.transcript import Transcript
@@ -61,9 +61,12 @@ def _add(transcript: Transcript, message: base.Fields, left_out: base.LeftOut) -
         return
     transcript.pause()
     said = [_add_piece(transcript, role, piece, left_out) for piece in base.list_or_empty(message.get("content"))]
-    text = message.get("text")
-    rest: list[Part] = [] if any(said) or not isinstance(text, str) or not text else [TextPart(text)]
-    rest += _attached(message, left_out)
+    rest = [] if any(said) else base.text_parts(message.get("text"))
+    for attachment in base.list_or_empty(message.get("attachments")):
+        parts = base.text_parts(base.object_or_empty(attachment).get("extracted_content"))
+        left_out["attachment"] += not parts
+        rest += parts
+    left_out["attachment"] += len(base.list_or_empty(message.get("files") or message.get("files_v2")))
     if rest:
         transcript.say(role, rest)
     elif not any(said):
@@ -74,8 +77,7 @@ def _add_piece(transcript: Transcript, role: Role, piece: object, left_out: base
     """Add a part of a message and return whether it held anything."""
     block, kind = base.object_or_empty(piece), kind_of(piece)
     if kind == "tool_use":
-        name, given = block.get("name"), block.get("input")
-        arguments = given if isinstance(given, str) else base.json_text(given if given is not None else {})
+        name, arguments = block.get("name"), base.arguments_of(block.get("input"))
         transcript.call(name if isinstance(name, str) else "", arguments, call_id=base.text_or_none(block.get("id")))
         return True
     if kind == "tool_result":
@@ -95,29 +97,14 @@ def _add_piece(transcript: Transcript, role: Role, piece: object, left_out: base
 
 
 def _parts(piece: object, left_out: base.LeftOut) -> list[Part]:
-    if isinstance(piece, str):
-        return [TextPart(piece)] if piece else []
-    kind, text = kind_of(piece), base.object_or_empty(piece).get("text")
+    kind = kind_of(piece)
+    text = piece if isinstance(piece, str) else base.object_or_empty(piece).get("text")
     if isinstance(text, str):
-        return [TextPart(text)] if text else []
+        return base.text_parts(text)
     if kind in MEDIA_TYPES:
-        left_out[MEDIA_TYPES[kind]] += 1
-        return [MediaPart(MEDIA_TYPES[kind])]
+        return base.media_part(MEDIA_TYPES[kind], left_out)
     left_out["unknown_part"] += 1
     return []
-
-
-def _attached(message: base.Fields, left_out: base.LeftOut) -> list[Part]:
-    """Return the texts of the attached files; of the others the export holds the name alone."""
-    found: list[Part] = []
-    for attachment in base.list_or_empty(message.get("attachments")):
-        text = base.object_or_empty(attachment).get("extracted_content")
-        if isinstance(text, str) and text:
-            found.append(TextPart(text))
-        else:
-            left_out["attachment"] += 1
-    left_out["attachment"] += len(base.list_or_empty(message.get("files") or message.get("files_v2")))
-    return found
 
 
 FORMAT = base.Format(

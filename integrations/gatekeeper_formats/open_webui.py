@@ -13,8 +13,7 @@ from typing import Any
 from gatekeeper_core.messages import MediaPart, Part, TextPart
 from gatekeeper_core.pricing.usage import read_usage
 from gatekeeper_formats import base
-from gatekeeper_formats.branches import TreeKeys, branch_of
-from gatekeeper_formats.transcript import Transcript
+from gatekeeper_formats.transcript import Transcript, TreeKeys, branch_of
 
 _KEYS = TreeKeys(nodes="history.messages", current="history.currentId", parent="parentId")
 _DETAILS = re.compile(
@@ -57,9 +56,9 @@ def _messages(chat: base.Fields, left_out: base.LeftOut) -> base.Reports:
     path = branch_of(nodes, history.get("currentId"), _KEYS)
     left_out["branch_message"] += len(nodes) - len(path)
     transcript = Transcript(left_out)
-    system = base.object_or_empty(chat.get("params")).get("system")
-    if isinstance(system, str) and system:
-        transcript.say("system", (TextPart(system),))
+    system = base.text_parts(base.object_or_empty(chat.get("params")).get("system"))
+    if system:
+        transcript.say("system", system)
     for name in path:
         node = nodes[name]
         _add(transcript, node, f"the message of node {name!a:.60}", left_out)
@@ -74,8 +73,7 @@ def _add(transcript: Transcript, node: base.Fields, place: str, left_out: base.L
     parts: list[Part] = [TextPart(message.content)] if isinstance(message.content, str) else list(message.content)
     for file in base.list_or_empty(node.get("files")):
         if base.object_or_empty(file).get("type") == "image":
-            left_out["image"] += 1
-            parts.append(MediaPart("image"))
+            parts += base.media_part("image", left_out)
         else:
             left_out["attachment"] += 1
     transcript.pause()

@@ -130,7 +130,7 @@ def _add_observation(
 def _parts(holder: base.Fields, left_out: base.LeftOut) -> list[Part]:
     """Return the text of a message or of an observation, and marks where pictures stood."""
     content = holder.get("content")
-    parts: list[Part] = [TextPart(content)] if isinstance(content, str) and content else []
+    parts = base.text_parts(content)
     for named in (holder, base.object_or_empty(holder.get("extras"))):
         urls = named.get("image_urls")
         pictures = len(urls) if isinstance(urls, list) else int(bool(named.get("screenshot")))

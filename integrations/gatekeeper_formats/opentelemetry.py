@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
-from gatekeeper_core.messages import MediaKind, MediaPart, Message, Part, Role, TextPart, ToolCall
+from gatekeeper_core.messages import MediaKind, Message, Part, Role, TextPart, ToolCall
 from gatekeeper_core.native.items import content_of
 from gatekeeper_core.pricing.usage import read_usage
 from gatekeeper_formats import base
@@ -74,7 +74,12 @@ def _inside(value: base.Fields, keys: tuple[str, ...], place: str) -> Iterator[d
 
 
 def _record(span: base.Fields, place: str) -> Record:
-    attributes = _attributes(span.get("attributes"), place)
+    attributes = span.get("attributes")
+    if not isinstance(attributes, dict):
+        if not isinstance(attributes, list):
+            got = base.kind_of(attributes)
+            raise base.PlaceError(f'{place}: "attributes" must be an object or a list, got {got}')
+        attributes = _named(attributes)
     trace = base.object_or_empty(span.get("context")).get("trace_id")
     names = (attributes.get("gen_ai.conversation.id"), span.get("traceId"), span.get("trace_id"), trace)
     name = next((text for text in names if isinstance(text, str) and text), "")
@@ -92,15 +97,6 @@ def _record(span: base.Fields, place: str) -> Record:
 
 
 # --- attributes -----------------------------------------------------------------------------------------------------
-
-
-def _attributes(value: object, place: str) -> dict[str, Any]:
-    """Return the attributes of a span by name, however they were written."""
-    if isinstance(value, dict):
-        return value
-    if not isinstance(value, list):
-        raise base.PlaceError(f'{place}: "attributes" must be an object or a list, got {base.kind_of(value)}')
-    return _named(value)
 
 
 def _plain(value: object) -> Any:
@@ -195,9 +191,7 @@ def _split(values: list[Any], place: str, left_out: base.LeftOut) -> tuple[list[
         if kind == "text" and isinstance(content, str):
             parts.append(TextPart(content))
         elif kind == "tool_call" and isinstance(part.get("name"), str):
-            given = part.get("arguments")
-            arguments = given if isinstance(given, str) else base.json_text({} if given is None else given)
-            calls.append(ToolCall(str(call_id), part["name"], arguments))
+            calls.append(ToolCall(str(call_id), part["name"], base.arguments_of(part.get("arguments"))))
         elif kind == "tool_call_response":
             result = part.get("response", part.get("result"))
             text = result if isinstance(result, str) else base.json_text(result)
@@ -205,9 +199,7 @@ def _split(values: list[Any], place: str, left_out: base.LeftOut) -> tuple[list[
         elif kind == "reasoning":
             left_out["thinking"] += 1
         elif kind in ("blob", "file", "uri"):
-            medium = _MEDIA.get(str(part.get("modality")), "document")
-            left_out[medium] += 1
-            parts.append(MediaPart(medium))
+            parts += base.media_part(_MEDIA.get(str(part.get("modality")), "document"), left_out)
         else:
             left_out["unknown_part"] += 1
     return parts, calls, results

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gatekeeper_core.messages import MediaKind, MediaPart, Part, TextPart
+from gatekeeper_core.messages import MediaKind, Part, TextPart
 from gatekeeper_core.pricing.usage import read_usage
 from gatekeeper_formats import base
 from gatekeeper_formats.transcript import Transcript
@@ -76,15 +76,13 @@ def _add(transcript: Transcript, part: base.Fields, place: str, left_out: base.L
     elif kind == "user-prompt" or (kind in _RETRIES and name is None):
         transcript.message("user", _parts(part.get("content"), left_out))
     elif kind in _CALLS:
-        given = part.get("args")
-        arguments = given if isinstance(given, str) else base.json_text({} if given is None else given)
-        transcript.call(name or "", arguments, call_id=call_id)
+        transcript.call(name or "", base.arguments_of(part.get("args")), call_id=call_id)
     elif kind in _RETURNS or kind in _RETRIES:
         transcript.answer(_result(part.get("content"), left_out), call_id=call_id, name=name)
     elif kind == "text":
-        text = base.field_of(part, "content", str, f"{place}: ")
-        if text:
-            transcript.say("assistant", (TextPart(text),))
+        parts = base.text_parts(base.field_of(part, "content", str, f"{place}: "))
+        if parts:
+            transcript.say("assistant", parts)
     elif kind == "thinking":
         left_out["thinking"] += 1
     elif kind == "compaction":
@@ -102,13 +100,11 @@ def _parts(content: object, left_out: base.LeftOut) -> list[Part]:
         kind = piece.get("kind") if isinstance(piece, dict) else None
         text = piece.get("content") if isinstance(piece, dict) else piece
         if isinstance(text, str):
-            parts += [TextPart(text)] if text else []
+            parts += base.text_parts(text)
         elif isinstance(piece, dict) and isinstance(kind, str):
             if kind != "cache-point":
                 kind = str(piece.get("media_type")).partition("/")[0] if kind in ("binary", "uploaded-file") else kind
-                medium = _MEDIA.get(kind, "document")
-                left_out[medium] += 1
-                parts.append(MediaPart(medium))
+                parts += base.media_part(_MEDIA.get(kind, "document"), left_out)
         elif isinstance(piece, dict):  # what a validation says of the arguments of a call
             parts.append(TextPart(base.json_text(piece)))
         elif piece is not None:
