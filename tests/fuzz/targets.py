@@ -24,8 +24,7 @@ from gatekeeper_core import (
     select_history,
 )
 from gatekeeper_core.context.tool_results.compressor import ToolResultCompressor, ToolResultConfig
-from gatekeeper_core.context.tool_results.formats.json_text import read_json, write_json
-from gatekeeper_core.context.tool_results.formats.tables import write_table
+from gatekeeper_core.context.tool_results.formats.json_text import read_json, write_json, write_table
 from gatekeeper_core.context.tool_results.pointers import defused, one_line, pointer_id, pointers_in
 from gatekeeper_core.context.tool_results.signals import failing
 from gatekeeper_core.errors import ConfigError, MessageFormatError
