@@ -6,7 +6,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 MODULES_WITHOUT_LOGIC = {"__init__", "lexicon"}
-TESTED_THROUGH_A_DOOR = {"bounded_results", "lookups", "appending", "forgetting", "tables", "shrink", "decisions"}
+TESTED_THROUGH_A_DOOR = {"bounded_results", "lookups", "appending", "forgetting", "tables", "shrink"}
+TESTED_THROUGH_A_DOOR |= {"blocks", "information"}
 """Shown by the gatekeeper, the builder, a run and the stores: ``test_planner.py``, ``store_contract.py`` and so on."""
 
 

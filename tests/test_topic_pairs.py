@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from gatekeeper_core import ContextGatekeeper
-from tests.topic_pairs import TOPICS, Session, sessions
+from tests.topic_pairs import Session, sessions
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -162,17 +162,3 @@ def test_the_budget_holds_and_constraints_stay_over_a_switch(language: str, toke
             selection = gatekeeper.explain(query)
             assert selection.tokens <= token_budget, session.name
             assert selection.constraints == dict([RULES[language]]), session.name
-
-
-def test_every_ordered_pair_of_topics_is_a_session(language: str) -> None:
-    names = {topic.name for topic in TOPICS[language]}
-    assert {session.name for session in sessions(language)} == {f"{a} > {b}" for a in names for b in names if a != b}
-    assert all(len(topic.turns) == 4 and topic.evidence < 3 for topic in TOPICS[language])
-
-
-def test_the_topics_before_a_switch_are_different_ones(language: str) -> None:
-    for session in sessions(language, topics_before=6):
-        firsts = [turns[0] for turns in session.before]
-        openings = {topic.turns[0][0] for topic in TOPICS[language]} - {session.new.turns[0][0]}
-        assert len(openings.intersection(firsts)) == 6
-        assert session.before[session.old_at] == session.old.turns[0]

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gatekeeper_core.selection.anchors import count_terms
-from gatekeeper_core.selection.index import BACKGROUND_TURNS, TurnIndex, postings_among
+from gatekeeper_core.selection.index import TurnIndex, postings_among
+from gatekeeper_core.selection.information import BACKGROUND_TURNS
 from gatekeeper_core.selection.lexicon import background_frequencies
 from tests.case_files import from_file
 
@@ -60,14 +61,6 @@ def test_the_index_is_what_a_plain_reading_of_the_turns_gives(turns: list[Turn],
     assert [list(index.user_lengths), list(index.assistant_lengths)] == lengths
     means = [max(1.0, sum(side) / len(turns)) if turns else 1.0 for side in lengths]
     assert [index.mean_user_length, index.mean_assistant_length] == means
-
-
-@given(st.integers(1, 99), st.integers(0, 600))
-def test_few_turns_are_looked_up_in_many_postings(step: int, turn: int) -> None:
-    index = index_of([({"redis": 1} if at % step == 0 else {"shard": 1}, {}) for at in range(500)])
-    expected = [turn << 8 | 1 << 4] if turn < 500 and turn % step == 0 else []
-    assert postings_among(index.postings("redis"), [turn], {turn}) == expected
-    assert postings_among(index.postings("zanzibar"), [turn], {turn}) == []
 
 
 # --- idf ------------------------------------------------------------------------------------------------------------
@@ -122,9 +115,3 @@ def test_taking_the_newest_turns_back_restores_the_state_before(
             index.add(user, assistant)
         kept = kept[:keep] + more
         assert state(index) == state(index_of(kept))
-
-
-def test_an_empty_index_has_no_turn_to_take_back() -> None:
-    """An error, not a negative length."""
-    with pytest.raises(IndexError):
-        TurnIndex().remove_last([])

@@ -23,7 +23,7 @@ from gatekeeper_core.messages import Message, Turn, is_summary
 from gatekeeper_core.selection.anchors import extract_anchors, folded, telling_terms
 from gatekeeper_core.selection.cues import read_cues, without_cues
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
-from gatekeeper_core.selection.index import idf_among
+from gatekeeper_core.selection.information import idf_among
 from gatekeeper_core.selection.speakers import speaker_of
 from gatekeeper_core.text import LazyPattern, clean, data_pattern, is_question, sentences, split_thinking
 

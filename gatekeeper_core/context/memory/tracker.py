@@ -16,7 +16,7 @@ from gatekeeper_core.context.memory.task import ActiveTask, Note, Step
 from gatekeeper_core.context.memory.thread import Thread
 from gatekeeper_core.errors import ConfigError, CorruptionError
 from gatekeeper_core.messages import turn_starts
-from gatekeeper_core.selection.verdicts import Verdict
+from gatekeeper_core.selection.topics import Verdict
 from gatekeeper_core.storage.base import DerivedRecord, RecordStore
 from gatekeeper_core.text import split_thinking
 from gatekeeper_core.tokens import check_str

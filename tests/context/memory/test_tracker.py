@@ -15,7 +15,7 @@ from gatekeeper_core.context.memory.tracker import TaskTracker
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.messages import Message, TextPart
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
-from gatekeeper_core.selection.verdicts import Verdict
+from gatekeeper_core.selection.topics import Verdict
 from gatekeeper_core.storage.sqlite import InMemoryStore
 from tests.case_files import from_file
 from tests.loops import assistant, calls, conversations, result, system, texts, user
