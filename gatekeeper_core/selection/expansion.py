@@ -120,24 +120,12 @@ def _stemmed(table: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]
     return {term: tuple(other for other in others if other != term) for term, others in found.items()}
 
 
-class Translation(NamedTuple):
-    """A term of the conversation that translates a word of the query.
-
-    Attributes:
-        term: the term: of a word of several pairs the rarest of them.
-        stands_for: the terms of the query that the word is made of.
-        credit: which part of the word it is taken for, 0..1; the parts of a translation of two words share it.
-    """
-
-    term: str
-    stands_for: _Terms
-    credit: float
-
-
 def translated_terms(
     terms: Collection[str], index: TurnIndex, *, among: Set[str] | None = None
-) -> Iterator[Translation]:
-    """Yield what the conversation has of the words of a query in the other language.
+) -> Iterator[tuple[str, _Terms, float]]:
+    """Yield the terms of the conversation that translate a word of a query, with its terms and the credit.
+
+    Of a word of several pairs the rarest; the parts of a translation of two words share the credit.
 
     Args:
         terms: the indexed terms of the query, in their order, for a quick ``in``.
@@ -154,18 +142,14 @@ def translated_terms(
             if min(map(frequency, other)) <= known or not credit:
                 continue
             if other[0].isascii():
-                yield from (Translation(part, own, credit / len(other)) for part in other)
+                yield from ((part, own, credit / len(other)) for part in other)
             else:
                 term = min(other, key=frequency)
-                yield Translation(term, own, credit if len(term) > 1 else credit * _CHARACTER_SHARE)
+                yield term, own, credit if len(term) > 1 else credit * _CHARACTER_SHARE
 
 
-class _Word(NamedTuple):
-    """A word of the query: its terms, those without which it is not there, and the terms of its translations."""
-
-    terms: _Terms
-    needed: _Terms
-    translations: Iterable[_Terms]
+_Word = tuple[_Terms, _Terms, "Iterable[_Terms]"]
+"""A word of the query: its terms, those without which it is not there, and the terms of its translations."""
 
 
 def _english_words(terms: Collection[str]) -> Iterator[_Word]:
@@ -176,10 +160,10 @@ def _english_words(terms: Collection[str]) -> Iterator[_Word]:
     for pair in pairwise(english):
         if others := table.get("_".join(pair)):
             in_pairs.update(pair)
-            yield _Word(pair, pair, map(_pairs, others))
+            yield pair, pair, map(_pairs, others)
     for term in english:
         if term not in in_pairs and (others := table.get(term)):
-            yield _Word((term,), (term,), map(_pairs, others))
+            yield (term,), (term,), map(_pairs, others)
 
 
 def _chinese_words(terms: Collection[str]) -> Iterator[_Word]:
@@ -192,7 +176,7 @@ def _chinese_words(terms: Collection[str]) -> Iterator[_Word]:
         if word not in inside:
             pairs, others = _pairs(word), table[word[:2]][word]
             characters = (character for character in word if character in terms)
-            yield _Word(tuple(dict.fromkeys((*pairs, *characters))), pairs, map(_stems, others))
+            yield tuple(dict.fromkeys((*pairs, *characters))), pairs, map(_stems, others)
 
 
 @lru_cache(maxsize=4096)

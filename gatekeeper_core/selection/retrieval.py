@@ -323,19 +323,18 @@ class _Scoring:
     def _weighted(self, hits: Mapping[int, Hits]) -> dict[int, float]:
         """Return the weighted ``lex`` of some turns."""
         user, assistant = self._sides
-        if not self._named:
-            return {turn: user * of_user + assistant * rest for turn, (of_user, rest, _) in hits.items()}
-        factors = self._speaker_factors
+        factors = {turn: self._speaker_factors(turn) for turn in hits}
         return {
-            turn: user * by_user * of_user + assistant * by_assistant * rest
-            for turn, (of_user, rest, _) in hits.items()
-            for by_user, by_assistant in (factors(turn),)
+            turn: user * factors[turn][0] * of_user + assistant * factors[turn][1] * of_assistant
+            for turn, (of_user, of_assistant, _) in hits.items()
         }
 
     def _speaker_factors(self, turn: int) -> tuple[float, float]:
         """Return what each side of a turn counts for who speaks there, 1.0 where nobody is named."""
-        speakers, more = self._index.speakers.of(turn), 1.0 + _SPEAKER_WEIGHT
-        return more if speakers[0] in self._named else 1.0, more if speakers[1] in self._named else 1.0
+        if not self._named:
+            return 1.0, 1.0
+        user, assistant = (name in self._named for name in self._index.speakers.of(turn))
+        return 1.0 + _SPEAKER_WEIGHT * user, 1.0 + _SPEAKER_WEIGHT * assistant
 
     def _parts(self, turns: Iterable[int], hits: Mapping[int, Hits], near: Mapping[int, float]) -> Iterator[Score]:
         """Yield the scores of some turns as far as the index knows them."""
@@ -351,7 +350,7 @@ class _Scoring:
                     around |= hits[beside][2]
             fit = 1.0 - _REACH_WEIGHT * (1.0 - self._held(around).share)
             late = recency(turn, turn_count)
-            by_user, by_assistant = self._speaker_factors(turn) if self._named else (1.0, 1.0)
+            by_user, by_assistant = self._speaker_factors(turn)
             lex_user, lex_assistant = by_user * user_factor * user, by_assistant * assistant_factor * assistant
             lexical = config.user_weight * lex_user + config.assistant_weight * lex_assistant
             total = round(fit * (lexical + near[turn]) + config.recency_weight * late, 6)

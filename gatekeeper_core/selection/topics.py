@@ -280,9 +280,9 @@ def _translated(terms: Collection[str], index: TurnIndex) -> dict[str, set[str]]
     """Return by term that the conversation does not know what it has of its word in the other language."""
     unknown = {term for term in terms if not index.document_frequency(term)}
     found: dict[str, set[str]] = {}
-    for translation in translated_terms(terms, index, among=unknown) if unknown else ():
-        for term in unknown.intersection(translation.stands_for):
-            found.setdefault(term, set()).add(translation.term)
+    for translation, stands_for, _ in translated_terms(terms, index, among=unknown) if unknown else ():
+        for term in unknown.intersection(stands_for):
+            found.setdefault(term, set()).add(translation)
     return found
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 
 import pytest
 from hypothesis import given
@@ -13,11 +12,6 @@ from gatekeeper_core.data_files import rows
 from gatekeeper_core.selection import cues, lexicon
 from gatekeeper_core.selection.cues import ends_with_question, read_cues, without_cues
 from tests.case_files import from_file, table
-
-if sys.version_info >= (3, 11):
-    pass
-else:
-    pass
 
 PIECES = ["这个", "其它", "that", " that ", "that's", "it", "换个话题", "back to", "我们聊了", "what have we ", "总结"]
 PIECES += ["'", "’", " ", "的", "。", "?", "？", "\n", "Redis", "缓存", "\u200b", "\ud800", "\x00", "ｉｔ", "expand"]

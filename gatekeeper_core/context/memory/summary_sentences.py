@@ -21,7 +21,7 @@ from typing import Literal, NamedTuple
 from gatekeeper_core.context.memory.summary_record import Section, Speaker, SummaryItem
 from gatekeeper_core.messages import Message, Turn, is_summary
 from gatekeeper_core.selection.anchors import extract_anchors, folded, telling_terms
-from gatekeeper_core.selection.cues import read_cues, without_cues
+from gatekeeper_core.selection.cues import is_request, without_cues
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.selection.information import idf_among
 from gatekeeper_core.selection.speakers import speaker_of
@@ -176,7 +176,7 @@ def _section_of(text: str, speaker: Speaker) -> tuple[Section | None, float]:
     if asks or len(text) > _MAX_CHARS:
         return None, 0.0
     weight = detail_weight(text)
-    if weight >= _DETAIL_THRESHOLD and not (speaker == "user" and read_cues(text).request):
+    if weight >= _DETAIL_THRESHOLD and not (speaker == "user" and is_request(text)):
         return "details", weight  # what is asked for is none
     telling = read_telling(text)
     return ("facts", telling.told) if telling.is_fact else (None, 0.0)
