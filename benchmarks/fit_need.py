@@ -30,7 +30,7 @@ from benchmarks.report import options, print_table
 from benchmarks.talks import Talk, read_everyday
 from gatekeeper_core import ContextGatekeeper, GatekeeperConfig
 from gatekeeper_core.encoder import TextEncoder
-from gatekeeper_core.selection.need import NeedWeights, newest_signs, probability, question_signs
+from gatekeeper_core.selection.need import NeedWeights, need_weights, newest_signs, probability, question_signs
 from gatekeeper_core.selection.retrieval import RetrievalConfig
 
 if TYPE_CHECKING:
@@ -42,11 +42,7 @@ if TYPE_CHECKING:
 
 TARGET = Path(__file__).parents[1] / "gatekeeper_core" / "data" / "need.tsv"
 FILES = {"first": "everyday_dev.jsonl", "second": "everyday_second.jsonl"}
-SIGNS = {
-    "question": ("share", "wording", "brevity"),
-    "newest": ("share", "lead of others", "terms", "tokens"),
-    "older": ("score", "part", "gathers", "meaning", "embedded"),
-}
+SIGNS = {table: tuple(sign for sign in signs if sign != "bias") for table, signs in need_weights()._asdict().items()}
 MEANING = ("meaning", "embedded")
 _C = 0.3
 _STEPS = 10  # of the bisection: half a thousandth of coverage, two tokens a question

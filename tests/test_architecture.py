@@ -55,7 +55,6 @@ CONTEXT: dict[str, tuple[str, ...]] = {
 """Each room of ``context`` with the rooms that it may import."""
 
 STAGES = (
-    "quantities",
     "dates",
     "anchors",
     "blocks",

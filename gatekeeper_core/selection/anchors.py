@@ -17,6 +17,7 @@ from itertools import chain
 from operator import add
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from gatekeeper_core.selection.dates import quantities
 from gatekeeper_core.selection.lexicon import (
     ENGLISH_STOP_WORDS,
     HAN_LIGHT,
@@ -27,13 +28,12 @@ from gatekeeper_core.selection.lexicon import (
     irregular_forms,
     simplified_characters,
 )
-from gatekeeper_core.selection.quantities import quantities
 from gatekeeper_core.text import HAN, LazyPattern, clean, is_wide, word_strings
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Set
 
-    from gatekeeper_core.selection.quantities import Quantity
+    from gatekeeper_core.selection.dates import Quantity
 
 __all__ = [
     "MAX_QUERY_ANCHORS",
@@ -184,10 +184,6 @@ def extract_anchors(text: str, *, limit: int = MAX_QUERY_ANCHORS) -> tuple[Ancho
 
 def query_terms(text: str, *, counts: Mapping[str, int] | None = None) -> Collection[str]:
     """Return the indexed terms among a query's anchors, in their order: those of :func:`extract_anchors`, sooner.
-
-    Args:
-        text: the query.
-        counts: its :func:`count_terms`, where they are known.
 
     >>> list(query_terms("Does v1.2 fix `get_user`?"))
     ['v1.2', 'fix', 'get_user', 'user']

@@ -55,12 +55,7 @@ class Related(NamedTuple):
 
 
 def related_terms(idf: Mapping[str, float], index: TurnIndex) -> tuple[Related, ...]:
-    """Return the related terms of a query that stand in the conversation, the weightiest first, each once.
-
-    Args:
-        idf: the query's own terms with what they weigh.
-        index: the conversation.
-    """
+    """Return the related terms of a query that stand in the conversation, the weightiest first, each once."""
     found: dict[str, Related] = {}
     for other, own, credit in (*_in_its_language(idf, index), *translated_terms(idf, index)):
         if other not in idf:

@@ -68,13 +68,7 @@ class TurnIndex:
     def add(
         self, user_terms: Mapping[str, int], assistant_terms: Mapping[str, int], *, texts: tuple[str, str] = ("", "")
     ) -> None:
-        """Add the next turn.
-
-        Args:
-            user_terms: the counts of the terms of the user's text.
-            assistant_terms: the same of the assistant's text.
-            texts: how both texts begin, for the names of the speakers.
-        """
+        """Add the next turn: the counts of its terms, and how both texts begin, for the names of the speakers."""
         base, known = len(self) << TURN_BITS, self._postings.get
         fresh = {
             term: base | (count if count < MAX_COUNT else MAX_COUNT) << FIELD_BITS for term, count in user_terms.items()
@@ -96,10 +90,7 @@ class TurnIndex:
         self._assistant_total += self.assistant_lengths[-1]
 
     def remove_last(self, terms: Iterable[str]) -> None:
-        """Take the newest turn back.
-
-        Args:
-            terms: every term of the turn (both fields), each once.
+        """Take the newest turn back, given every term of both its fields once.
 
         Raises:
             IndexError: the index is empty.

@@ -85,10 +85,6 @@ def cosines(vectors: Iterable[PackedVector | None], query: PackedVector) -> list
 class Meaning:
     """Similarities between the turns of a conversation and one query.
 
-    Args:
-        query: the query.
-        vectors: of the turns; None where one has none.
-
     Attributes:
         embedder: the name of the embedder.
         missed: why it has no opinion, or "".

@@ -168,11 +168,7 @@ class Conversation:
 
 
 class Repeats:
-    """Likeness of turns: which of them say again what others say.
-
-    Args:
-        blocks: the turns.
-    """
+    """Likeness of turns: which of them say again what others say."""
 
     def __init__(self, blocks: Sequence[Block]) -> None:
         self._blocks = blocks

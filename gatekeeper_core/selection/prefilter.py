@@ -27,10 +27,6 @@ _NUMERALS = tuple("二两三四五六七八九十百")
 class Prefilter:
     """A text in which terms are looked for by their literals.
 
-    Args:
-        text: the text, as written.
-        terms: what is looked for.
-
     >>> from gatekeeper_core.text import Span
     >>> prefilter = Prefilter("Redis runs. 缓存 is warm. Prune.", ["缓存", "run"])
     >>> [prefilter.may_hold(Span(*ends)) for ends in ((0, 11), (12, 23), (15, 23), (24, 30))]
@@ -54,9 +50,6 @@ class Prefilter:
 @lru_cache(maxsize=8192)
 def literals(term: str) -> tuple[str, ...]:
     """Return strings of which one stands in every text that holds a term, the text cleaned and folded, ' for ’.
-
-    Args:
-        term: a term as the index has it.
 
     >>> literals("redis"), literals("query"), literals("break")
     (('redis', "r'edis"), ('query', "q'uery", 'queri'), ('break', "b'reak", 'broke', 'broken'))

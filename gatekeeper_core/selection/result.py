@@ -319,12 +319,7 @@ def _decision_dict(decision: Decision, *, with_meaning: bool) -> dict[str, Any]:
 
 
 def selection_of(plan: Planner, constraints: Mapping[str, str]) -> Selection:
-    """Return the selection that a planner has chosen.
-
-    Args:
-        plan: a planner that has chosen.
-        constraints: the constraints in force.
-    """
+    """Return the selection that a planner has chosen."""
     conversation, counter = plan.conversation, plan.conversation.sentences.count
     turns = tuple(
         SelectedTurn(turn_id, part.user, part.assistant, part.tokens, part.trimmed, part.cuts)

@@ -185,16 +185,7 @@ def judge(
     config: GateConfig,
     weights: NeedWeights,
 ) -> Verdict:
-    """Return the verdict on a question, with its needs.
-
-    Args:
-        reading: its terms, read against the conversation; None where that is empty.
-        cues: those of its wording.
-        topic_map: the topics of the conversation.
-        newest_tokens: what its newest turn costs.
-        config: the thresholds.
-        weights: of the need.
-    """
+    """Return the verdict on a question, with its needs."""
     if reading is None:
         return Verdict("switch", "first_turn", overlap=0.0, new_ratio=1.0)
     need, link = question_needs(reading, cues, newest_tokens, weights)

@@ -93,11 +93,7 @@ def is_cuttable(message: Message) -> bool:
 
 
 class Sentences:
-    """The sentences of the texts that were cut last, and the cost of each, for the queries to come.
-
-    Args:
-        count: the token counter.
-    """
+    """The sentences of the texts that were cut last, and the cost of each, for the queries to come."""
 
     def __init__(self, count: TokenCounter) -> None:
         self.count = count
@@ -276,14 +272,7 @@ def _joined(text: str, spans: Sequence[Span], keep: Collection[int]) -> str:
 
 
 class Forms:
-    """The forms in which the turns of a conversation can be sent for one query, each made once.
-
-    Args:
-        trimmer: cuts texts for the query.
-        blocks: the turns.
-        trim: whether long turns are cut at all.
-        two_people: whether the conversation is one between two named people.
-    """
+    """The forms in which the turns of a conversation can be sent for one query, each made once."""
 
     def __init__(self, trimmer: Trimmer, blocks: Sequence[Block], *, trim: bool, two_people: bool) -> None:
         self._trimmer = trimmer

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from gatekeeper_core import ContextGatekeeper
 from gatekeeper_core.selection.anchors import count_terms, extract_anchors
-from gatekeeper_core.selection.quantities import quantities
+from gatekeeper_core.selection.dates import quantities
 from tests.case_files import from_file
 
 
