@@ -8,11 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gatekeeper_core.selection.anchors import count_terms
 from gatekeeper_core.selection.index import TurnIndex, postings_among
 from gatekeeper_core.selection.information import BACKGROUND_TURNS
 from gatekeeper_core.selection.lexicon import background_frequencies
-from tests.case_files import from_file
 
 Turn = tuple[dict[str, int], dict[str, int]]
 
@@ -85,16 +83,6 @@ def test_a_listed_term_stands_in_its_share_of_the_background_turns(turns: list[T
         frequency = sum(term in user or term in assistant for user, assistant in turns) + 20 * share
         assert index.idf(term) == pytest.approx(bm25_idf(len(turns) + 20, frequency), abs=1e-6)
     assert BACKGROUND_TURNS == 20
-
-
-@from_file("turns", "common", "rare")
-def test_a_common_term_weighs_less_than_a_rare_one_in_a_conversation_of_three_turns(
-    turns: list[tuple[str, str]], common: str, rare: str
-) -> None:
-    """000-14: three turns cannot tell a generic word, the background can."""
-    index = index_of([(count_terms(user), count_terms(assistant)) for user, assistant in turns])
-    assert index.document_frequency(rare) == index.document_frequency(common) == 1
-    assert index.idf(common) < index.idf(rare)
 
 
 # --- taking turns back ----------------------------------------------------------------------------------------------

@@ -93,21 +93,6 @@ QUESTIONS = [
 ]
 
 
-@pytest.mark.parametrize("turns", [*CONVERSATIONS, ()])
-@pytest.mark.parametrize("query", QUESTIONS)
-def test_the_gate_answers_continue_or_switch_with_measures_in_0_to_1(turns: Turns, query: str) -> None:
-    """000-16, 000-17, 000-20: never a third answer, always with its reason and its measures."""
-    answer = verdict(turns, query)
-    assert answer.decision in ("continue", "switch")
-    assert 0.0 <= answer.overlap <= 1.0
-    assert 0.0 <= answer.new_ratio <= 1.0
-    assert 0.0 <= answer.need <= 1.0
-    assert 0.0 <= answer.link <= 1.0
-    active = len(read(turns).topic_map.topics) - 1
-    assert answer.active_topic == (active if turns else None)
-    assert answer.resumed_topic is None or (answer.decision == "switch" and 0 <= answer.resumed_topic < active)
-
-
 ENGLISH_WORDS = ["redis", "port", "bread", "dough", "oven", "kafka", "it", "that", "new topic:", "back to", "?"]
 CHINESE_WORDS = ["缓存", "西湖", "门票", "这个", "继续", "回到", "换个话题"]
 words = st.sampled_from([*ENGLISH_WORDS, *CHINESE_WORDS, "hotel", "Postgres"])
@@ -183,22 +168,6 @@ def test_questions_within_a_topic_continue(turns: Turns) -> None:
     assert decisions[4:] == ["continue", "continue"]
 
 
-@of_talks("inside", "outside")
-def test_the_active_topics_own_words_raise_the_overlap_and_lower_the_new_ratio(
-    turns: Turns, inside: str, outside: str
-) -> None:
-    """000-15, 000-17, 000-20: the gate reads the question's anchors against the active topic."""
-    known, unknown = verdict(turns, inside), verdict(turns, outside)
-    assert known.overlap > unknown.overlap
-    assert known.new_ratio < unknown.new_ratio == 1.0
-
-
-@of_talks("query", "new_ratio")
-def test_the_new_ratio_asks_for_the_active_topic_alone(turns: Turns, query: str, new_ratio: float) -> None:
-    """000-20: 0 where the active topic holds every term, 1 where it holds none, whatever earlier topics hold."""
-    assert verdict(turns, query).new_ratio == new_ratio
-
-
 @given(st.sampled_from(CONVERSATIONS), st.lists(words, max_size=6).map(" ".join))
 def test_overlap_and_new_ratio_are_what_they_are_called(turns: Turns, query: str) -> None:
     """000-15, 000-17, 000-20: the overlap is 0 where the newest turns hold nothing; a new ratio of 1 says the same."""
@@ -231,15 +200,6 @@ def test_the_link_is_firm_where_a_question_cannot_do_without_the_newest_turn(
     """000-23: what it shares with it, how little it says itself, and what its wording says."""
     assert verdict(turns, loose).link < verdict(turns, firm).link
     assert len(turns) - 1 in ids(turns, firm)
-
-
-@pytest.mark.parametrize("plain", ["crust steam", "oven temperature", "zanzibar"])
-@pytest.mark.parametrize(("opening", "firmer"), [("Earlier: ", True), ("New topic: ", False)])
-def test_a_wording_moves_the_link(plain: str, opening: str, firmer: bool) -> None:
-    """000-23, 000-24: pointing back makes it firmer, a new topic looser."""
-    measured, plainly = verdict(ENGLISH, opening + plain).link, verdict(ENGLISH, plain).link
-    assert (measured > plainly) == firmer
-    assert measured != plainly
 
 
 # --- What a term tells ----------------------------------------------------------------------------------------------

@@ -139,12 +139,6 @@ def test_each_gap_is_marked(script: str) -> None:
     assert part.assistant == f"… {kept} … {kept} …"
 
 
-def test_a_word_within_another_is_no_match_and_hides_none() -> None:
-    """000-36: ``prune`` does not hold ``run``, also beside a sentence that does."""
-    text = FILLER["en"] * 6 + "Prune the tree. " + FILLER["en"] * 6 + "Prune it, then run. " + FILLER["en"] * 6
-    assert pieces_of(cut_to(whole("", text), "run", 10).assistant) == ["Prune it, then run."]
-
-
 # --- down to a budget
 
 
@@ -212,13 +206,6 @@ def test_of_a_turn_of_messages_the_long_ones_share_what_the_others_leave(short_a
     assert part.tokens == 200
 
 
-@pytest.mark.parametrize("budget", [1, 2, 3])
-def test_where_no_sentence_fits_there_is_no_excerpt(budget: int) -> None:
-    """000-34: the turn is passed over rather than torn."""
-    turn = whole(QUESTION["en"], FILLER["en"] * 9, len)
-    assert tight_excerpt(turn, query("door"), budget_tokens=budget, count=len) is None
-
-
 # --- what is kept from query to query
 
 
@@ -239,19 +226,6 @@ def test_of_two_people_only_the_side_that_holds_the_question_is_sent(script: str
     assert (left.user, left.assistant, left.trimmed) == (told, "", True)
     assert (right.user, right.assistant, right.trimmed) == ("", told, True)
     assert left.tokens == right.tokens == estimate_text_tokens(told)
-
-
-@three_scripts
-def test_the_answer_to_a_question_stays_with_it(script: str) -> None:
-    """000-39: of two people, too, and also where neither or both hold the question."""
-    asked = query(QUESTION[script])
-    for turn in (
-        whole(QUESTION[script], ASIDE[script]),
-        whole(NEEDLE[script], NEEDLE[script] + ASIDE[script]),
-        whole(ASIDE[script], ASIDE[script]),
-        whole(NEEDLE[script], "ok"),
-    ):
-        assert one_side(turn, asked) == turn
 
 
 @pytest.mark.parametrize(("names", "sides"), [(("Anna", "Ben"), 1), (("User", "Assistant"), 2)])
