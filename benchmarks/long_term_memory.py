@@ -27,7 +27,7 @@ from gatekeeper_core.embedding import embed
 from gatekeeper_core.selection import meaning
 from gatekeeper_core.selection.anchors import count_terms
 from gatekeeper_core.selection.index import TurnIndex
-from gatekeeper_core.selection.meaning import Asked, TurnVectors, excerpt
+from gatekeeper_core.selection.meaning import QueryVector, excerpt
 from gatekeeper_core.selection.retrieval import expand_query, read_query, score_turns
 from gatekeeper_core.storage.base import MemoryScope
 from gatekeeper_core.storage.sqlite import InMemoryStore
@@ -63,14 +63,10 @@ class MemoryIndex:
 
     def __init__(self, memories: Sequence[Block], encoder: TextEncoder | None = None) -> None:
         self._texts = [(memory.user, memory.assistant) for memory in memories]
-        self._index, self._encoder, self._vectors = TurnIndex(), encoder, TurnVectors()
+        self._index, self._encoder = TurnIndex(), encoder
         for user, assistant in self._texts:
             self._index.add(count_terms(user), count_terms(assistant), texts=(user, assistant))
-        self._vectors.extend(len(self._texts))
-        if encoder:
-            for at, vector in enumerate(encoder.encode([excerpt(*texts) for texts in self._texts]).vectors):
-                if vector:
-                    self._vectors.put(at, vector)
+        self._vectors = encoder.encode([excerpt(*texts) for texts in self._texts]).vectors if encoder else ()
 
     def rank(self, question: str) -> list[int]:
         """Return positions of memories, best first; what shares nothing is left out."""
@@ -85,7 +81,7 @@ class MemoryIndex:
             return None
         (vector,), missed = self._encoder.encode_query(excerpt(question))
         mean, deviation = self._encoder.calibration
-        return meaning.Meaning(Asked(self._encoder.name, vector, mean, deviation, missed), self._vectors)
+        return meaning.Meaning(QueryVector(self._encoder.name, vector, mean, deviation, missed), self._vectors)
 
 
 def measure(memories: Memories, queries: Sequence[MemoryQuery], rank: Ranker, variant: str) -> Row:

@@ -55,29 +55,23 @@ CONTEXT: dict[str, tuple[str, ...]] = {
 """Each room of ``context`` with the rooms that it may import."""
 
 STAGES = (
-    "quantities",
     "dates",
     "anchors",
+    "blocks",
     "speakers",
-    "index",
     "information",
-    "scan",
-    "translating",
+    "index",
     "expansion",
     "similarity",
     "meaning",
     "retrieval",
     "cues",
     "need",
-    "verdicts",
-    "topic_map",
     "topics",
     "prefilter",
-    "records",
     "trimming",
-    "result",
     "planner",
-    "decisions",
+    "result",
     "gatekeeper",
 )
 STANDS_ALONE = "constraints"  # imports no stage, and no stage that judges turns knows it

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from gatekeeper_cli.texts import Texts
     from gatekeeper_cli.token_use import TokenUse
     from gatekeeper_core.selection.result import Decision, Selection
-    from gatekeeper_core.selection.verdicts import Verdict
+    from gatekeeper_core.selection.topics import Verdict
 
 __all__ = [
     "kept_with",

@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     from gatekeeper_cli.session import Exchange
     from gatekeeper_cli.texts import Texts
     from gatekeeper_cli.topics import Topic
-    from gatekeeper_core.selection.gatekeeper import Block
+    from gatekeeper_core.selection.blocks import Block
     from gatekeeper_core.selection.result import Decision, Selection
-    from gatekeeper_core.selection.verdicts import Verdict
+    from gatekeeper_core.selection.topics import Verdict
 
 __all__ = [
     "as_json",

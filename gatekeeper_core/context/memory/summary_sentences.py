@@ -21,9 +21,9 @@ from typing import Literal, NamedTuple
 
 from gatekeeper_core.messages import Message, Turn, is_summary
 from gatekeeper_core.selection.anchors import extract_anchors, folded, telling_terms
-from gatekeeper_core.selection.cues import read_cues, without_cues
+from gatekeeper_core.selection.cues import is_request, without_cues
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
-from gatekeeper_core.selection.index import idf_among
+from gatekeeper_core.selection.information import idf_among
 from gatekeeper_core.selection.speakers import speaker_of
 from gatekeeper_core.text import LazyPattern, clean, data_pattern, is_question, sentences, split_thinking
 
@@ -195,7 +195,7 @@ def _section_of(text: str, speaker: Speaker) -> tuple[Section | None, float]:
     if asks or len(text) > _MAX_CHARS:
         return None, 0.0
     weight = detail_weight(text)
-    if weight >= _DETAIL_THRESHOLD and not (speaker == "user" and read_cues(text).request):
+    if weight >= _DETAIL_THRESHOLD and not (speaker == "user" and is_request(text)):
         return "details", weight  # what is asked for is none
     information = sentence_weight(text)
     return ("facts", information.score) if information.is_fact else (None, 0.0)

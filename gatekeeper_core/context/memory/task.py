@@ -22,7 +22,7 @@ from gatekeeper_core.context.memory.records import NewRecord, load_record, updat
 from gatekeeper_core.context.memory.thread import Thread
 from gatekeeper_core.errors import ConfigError, CorruptionError
 from gatekeeper_core.messages import turn_starts
-from gatekeeper_core.selection.verdicts import Verdict
+from gatekeeper_core.selection.topics import Verdict
 from gatekeeper_core.storage.base import DerivedRecord, RecordStore
 from gatekeeper_core.storage.codec import from_record, to_record
 from gatekeeper_core.text import Locale, split_thinking

@@ -20,7 +20,7 @@ from gatekeeper_core.context.memory.thread import Thread
 from gatekeeper_core.errors import ConfigError, CorruptionError
 from gatekeeper_core.messages import Message, TextPart, group_turns, turn_starts
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
-from gatekeeper_core.selection.verdicts import Verdict
+from gatekeeper_core.selection.topics import Verdict
 from gatekeeper_core.storage.sqlite import InMemoryStore
 from tests.case_files import from_file
 from tests.loops import PROVIDERS, assistant, calls, conversations, result, system, texts, user, violations
