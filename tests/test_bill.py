@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from gatekeeper_cli.bill import CacheState, Dollars, PriceList
 from gatekeeper_cli.conversation import CONVERSATION
+from gatekeeper_cli.costs import CacheState, Dollars, PriceList, Reported, token_use
 from gatekeeper_cli.texts import ENGLISH, Language, Texts
-from gatekeeper_cli.token_use import Reported, token_use
 from gatekeeper_core.context.history.selector import ThreadSelector
 from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.messages import Message
@@ -115,7 +114,7 @@ def test_the_account_of_a_provider_equals_the_librarys_own(
 
 
 def test_with_prices_every_call_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gatekeeper_cli.token_use.MAX_CALLS", 5)
+    monkeypatch.setattr("gatekeeper_cli.costs.MAX_CALLS", 5)
     assert len(token_use(TALK, token_budget=500).points) == 5
     use = token_use(TALK, token_budget=500, tariff=tariff())
     assert len(use.points) == use.calls == 41
@@ -178,7 +177,7 @@ def talk(tmp_path: Path) -> Path:
 @pytest.mark.cli
 @pytest.mark.parametrize("cache", list(CacheState))
 def test_terminal_json_and_page_have_the_same_dollars(cache: CacheState, talk: Path) -> None:
-    from gatekeeper_cli.phrases import shown_dollars
+    from gatekeeper_cli.explanation import shown_dollars
 
     dollars = token_use(TALK, token_budget=4000, tariff=tariff(cache)).dollars
     assert dollars is not None
@@ -250,10 +249,10 @@ def test_a_price_list_that_is_none_is_refused(text: str, talk: Path, tmp_path: P
     ],
 )
 def test_where_it_does_not_pay_it_is_said(selected: float, english: str, chinese: str) -> None:
-    from gatekeeper_cli.views import bill_lines
+    from gatekeeper_cli.costs import bill_lines
 
     dollars = Dollars(2.0, 1.0, selected, 0.95 * selected)
-    said = [[line.plain for line in bill_lines([tariff()], dollars, texts)] for texts in (ENGLISH, Texts(Language.zh))]
+    said = [[line for line, _ in bill_lines([tariff()], dollars, texts)] for texts in (ENGLISH, Texts(Language.zh))]
     assert said[0] == [f"dollars: prices of {SONNET}, cache warm, answers included", english]
     assert chinese in said[1][1]
 
@@ -267,8 +266,8 @@ def test_where_it_does_not_pay_it_is_said(selected: float, english: str, chinese
     ],
 )
 def test_where_the_cache_saves_more_than_a_tenth_one_line_says_so(texts: Texts, words: str) -> None:
-    from gatekeeper_cli.views import bill_lines
+    from gatekeeper_cli.costs import bill_lines
 
-    said = [line.plain for line in bill_lines([tariff()], Dollars(2.0, 1.0, 1.0, 0.75), texts)]
+    said = [line for line, _ in bill_lines([tariff()], Dollars(2.0, 1.0, 1.0, 0.75), texts)]
     assert said[-1] == words
-    assert words not in [line.plain for line in bill_lines([tariff()], Dollars(2.0, 1.0, 1.0, 0.9), texts)]
+    assert words not in [line for line, _ in bill_lines([tariff()], Dollars(2.0, 1.0, 1.0, 0.9), texts)]

@@ -8,15 +8,14 @@ from hypothesis import strategies as st
 
 from gatekeeper_cli.conversation import CONVERSATION, QUESTIONS
 from gatekeeper_cli.explanation import (
-    MAX_NEAR,
     budget_use,
     grid_of,
+    kept_with,
     near_groups,
     near_misses,
     readable_grid,
     why_not,
 )
-from gatekeeper_cli.phrases import ways_to_keep
 from gatekeeper_cli.texts import ENGLISH, Language, Texts
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.selection.planner import GatekeeperConfig
@@ -87,11 +86,11 @@ def test_a_reader_sees_words_of_the_question_and_no_pair_across_two(query: str, 
 def test_near_misses_stand_by_what_would_keep_them_and_each_sentence_once(query: str, texts: Texts) -> None:
     selection = explained(query, budget=300, strategy="fill")
     groups = near_groups(selection, texts)
-    assert len({group.what for group in groups}) == len(groups)
-    assert sorted(turn_id for group in groups for turn_id, _ in group.turns) == sorted(
+    assert len({reason for reason, _ in groups}) == len(groups)
+    assert sorted(turn_id for _, turns in groups for turn_id, _ in turns) == sorted(
         decision.turn_id for decision in near_misses(selection)
     )
-    assert all(said for group in groups for _, said in group.turns)
+    assert all(text for _, turns in groups for _, text in turns)
 
 
 def test_a_near_miss_is_a_turn_that_its_budget_keeps() -> None:
@@ -111,9 +110,9 @@ def test_a_near_miss_is_a_turn_that_its_budget_keeps() -> None:
 @pytest.mark.parametrize("budget", [60, 300, 4000])
 def test_near_misses_are_dropped_turns_each_once_with_a_way_to_keep_them(query: str, budget: int) -> None:
     near = near_misses(explained(query, budget=budget, strategy="fill"))
-    assert len(near) <= MAX_NEAR
+    assert len(near) <= 12
     assert len({decision.turn_id for decision in near}) == len(near)
-    assert all(decision.outcome == "dropped" and ways_to_keep(decision, ENGLISH) for decision in near)
+    assert all(decision.outcome == "dropped" and kept_with(decision, ENGLISH) for decision in near)
 
 
 @each_question
