@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from gatekeeper_cli.bill import CacheState, Dollars, PriceList
 from gatekeeper_cli.conversation import CONVERSATION
+from gatekeeper_cli.costs import CacheState, Dollars, PriceList, Reported, token_use
 from gatekeeper_cli.texts import ENGLISH, Language, Texts
-from gatekeeper_cli.token_use import Reported, token_use
 from gatekeeper_core.context.history.request import HistoryRequest
 from gatekeeper_core.context.history.selector import ThreadSelector
 from gatekeeper_core.context.history.strategies import HistoryConfig
@@ -159,7 +158,7 @@ def talk(tmp_path: Path) -> Path:
 @pytest.mark.cli
 @pytest.mark.parametrize("cache", list(CacheState))
 def test_terminal_json_and_page_have_the_same_dollars(cache: CacheState, talk: Path) -> None:
-    from gatekeeper_cli.phrases import shown_dollars
+    from gatekeeper_cli.explanation import shown_dollars
 
     dollars = token_use(TALK, token_budget=4000, tariff=tariff(cache)).dollars
     assert dollars is not None
@@ -200,10 +199,10 @@ def test_a_model_without_prices_is_refused_with_the_way_to_give_them(command: tu
     ],
 )
 def test_where_it_does_not_pay_it_is_said(selected: float, english: str, chinese: str) -> None:
-    from gatekeeper_cli.views import bill_lines
+    from gatekeeper_cli.costs import bill_lines
 
     dollars = Dollars(2.0, 1.0, selected, 0.95 * selected)
-    said = [[line.plain for line in bill_lines([tariff()], dollars, texts)] for texts in (ENGLISH, Texts(Language.zh))]
+    said = [[line for line, _ in bill_lines([tariff()], dollars, texts)] for texts in (ENGLISH, Texts(Language.zh))]
     assert said[0] == [f"dollars: prices of {SONNET}, cache warm, answers included", english]
     assert chinese in said[1][1]
 
@@ -217,8 +216,8 @@ def test_where_it_does_not_pay_it_is_said(selected: float, english: str, chinese
     ],
 )
 def test_where_the_cache_saves_more_than_a_tenth_one_line_says_so(texts: Texts, words: str) -> None:
-    from gatekeeper_cli.views import bill_lines
+    from gatekeeper_cli.costs import bill_lines
 
-    said = [line.plain for line in bill_lines([tariff()], Dollars(2.0, 1.0, 1.0, 0.75), texts)]
+    said = [line for line, _ in bill_lines([tariff()], Dollars(2.0, 1.0, 1.0, 0.75), texts)]
     assert said[-1] == words
-    assert words not in [line.plain for line in bill_lines([tariff()], Dollars(2.0, 1.0, 1.0, 0.9), texts)]
+    assert words not in [line for line, _ in bill_lines([tariff()], Dollars(2.0, 1.0, 1.0, 0.9), texts)]

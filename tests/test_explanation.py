@@ -55,11 +55,11 @@ def test_the_grid_counts_how_often_an_anchor_stands_in_a_turn() -> None:
 def test_near_misses_stand_by_what_would_keep_them_and_each_sentence_once(query: str, texts: Texts) -> None:
     selection = explained(query, budget=300, strategy="fill")
     groups = near_groups(selection, texts)
-    assert len({group.what for group in groups}) == len(groups)
-    assert sorted(turn_id for group in groups for turn_id, _ in group.turns) == sorted(
+    assert len({reason for reason, _ in groups}) == len(groups)
+    assert sorted(turn_id for _, turns in groups for turn_id, _ in turns) == sorted(
         decision.turn_id for decision in near_misses(selection)
     )
-    assert all(said for group in groups for _, said in group.turns)
+    assert all(text for _, turns in groups for _, text in turns)
 
 
 @each_question

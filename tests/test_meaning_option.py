@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from gatekeeper_cli.costs import token_use
 from gatekeeper_cli.explanation import near_misses, why_not
 from gatekeeper_cli.texts import ENGLISH, Language, Texts
-from gatekeeper_cli.token_use import token_use
 from gatekeeper_core.encoder import TextEncoder
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from tests.command import run
@@ -66,9 +66,9 @@ def chat(tmp_path: Path) -> str:
 @pytest.fixture
 def by_subject(monkeypatch: pytest.MonkeyPatch) -> None:
     """``--meaning`` gives this file's embedder, which needs no extra."""
-    from gatekeeper_cli import app, explain, inspect
+    from gatekeeper_cli import inspect, options
 
-    for command in (app, explain, inspect):
+    for command in (options, inspect):
         monkeypatch.setattr(command, "meaning_encoder", lambda *, wanted: TextEncoder(BySubject()) if wanted else None)
 
 
@@ -161,9 +161,10 @@ def test_what_a_call_sends_is_chosen_with_the_embedder() -> None:
     ],
 )
 def test_an_embedder_that_fails_is_said_to_be_unused(embedder: Any, said: str) -> None:
-    from gatekeeper_cli.phrases import meaning_line
+    from gatekeeper_cli.explanation import meaning_line
 
-    assert meaning_line(explained(embedder), ENGLISH).endswith(said)
+    selection = explained(embedder)
+    assert meaning_line(selection.embedder, selection.embedder_missed, ENGLISH).endswith(said)
 
 
 @pytest.mark.parametrize(

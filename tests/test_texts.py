@@ -140,7 +140,7 @@ def test_a_turn_that_is_not_worth_its_tokens_names_the_coverage_that_keeps_it() 
 @pytest.mark.cli
 @pytest.mark.parametrize("lang", ["en", "zh"])
 def test_every_answer_of_the_gate_is_said_in_words(lang: str) -> None:
-    from gatekeeper_cli.views import verdict_line
+    from gatekeeper_cli.explain import verdict_line
 
     texts = texts_for(Language(lang))
     resumed = Verdict("switch", "return", overlap=0.0, new_ratio=1.0, resumed_topic=0)

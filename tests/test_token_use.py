@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gatekeeper_cli.conversation import CONVERSATION
-from gatekeeper_cli.token_use import Reported, TokenUse, token_use
+from gatekeeper_cli.costs import Reported, TokenUse, token_use
 from gatekeeper_core.context.history.select import select_history
 from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.context.history.view import ThreadState
@@ -104,7 +104,7 @@ def test_a_question_that_waits_for_its_answer_is_no_call() -> None:
 def test_many_calls_are_asked_at_even_distances_and_the_sums_scaled(monkeypatch: pytest.MonkeyPatch) -> None:
     messages = messages_of(CONVERSATION)
     whole = token_use(messages, token_budget=500)
-    monkeypatch.setattr("gatekeeper_cli.token_use.MAX_CALLS", 11)
+    monkeypatch.setattr("gatekeeper_cli.costs.MAX_CALLS", 11)
     some = token_use(messages, token_budget=500)
     assert [point.call for point in some.points] == list(range(0, 41, 4))
     assert (some.calls, some.full) == (whole.calls, whole.full)
