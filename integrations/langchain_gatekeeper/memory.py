@@ -33,8 +33,6 @@ from langchain_gatekeeper.selectors import SelectorOptions, message_selector
 
 __all__ = ["GatekeeperChatMemory"]
 
-_OPTIONS = (*SelectorOptions.__annotations__,)
-
 
 @dataclass(frozen=True)
 class _Kept:  # the selector of a memory, which makes no difference between two memories
@@ -187,14 +185,14 @@ class GatekeeperChatMemory(LastSelections, BaseChatMemory):
         """Return the selector for the settings as they are now."""
         if self.k is not None and self.keep_newest not in (None, self.k):
             raise ConfigError(f"k is {self.k} and keep_newest is {self.keep_newest}: they are one setting, give one")
-        options = {name: getattr(self, name) for name in _OPTIONS} | {"config": self.config}
+        options = {name: getattr(self, name) for name in SelectorOptions.__annotations__}
         if self.k is not None:
             options["keep_newest"] = self.k
         speakers: dict[Role, str] = {"user": self.human_prefix, "assistant": self.ai_prefix}
-        settings = (options, self.return_messages, speakers)
+        settings = (self.config, options, self.return_messages, speakers)
         if self._kept is None or self._kept.settings != settings:
             read = read_message if self.return_messages else partial(_read_line, speakers=speakers)
-            self._kept = _Kept(settings, message_selector(read=read, **options))
+            self._kept = _Kept(settings, message_selector(self.config, options, read=read))
         return self._kept.selector
 
     def __copy__(self) -> Self:

@@ -90,7 +90,7 @@ class GatekeeperMiddleware(LastContexts, Middleware):
         **options: Unpack[SelectorOptions],
     ) -> None:
         super().__init__()
-        self._selector = message_selector(config, shrinks_run=True, states=states, **options)
+        self._selector = message_selector(config, options, shrinks_run=True, states=states)
         self._requests = None
         if builder is not None:
             # Here, because it is a third of the import of the middleware.

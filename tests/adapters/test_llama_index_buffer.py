@@ -310,6 +310,17 @@ def test_llama_index_reads_ours_and_ours_reads_llama_indexs() -> None:
     assert (texts(again.get()), again.config) == (["hello"], None)
 
 
+@pytest.mark.parametrize(
+    ("given", "written"), [(None, None), ("auto", "auto"), (lambda texts: [[1.0]] * len(texts), "auto")]
+)
+def test_words_alone_are_written_and_another_embedder_is_given_again(given: Any, written: str | None) -> None:
+    for made in (GatekeeperMemoryBuffer.from_defaults(token_limit=9, embedder=given), memory(embedder=given)):
+        assert made.to_dict()["embedder"] == written
+    text = buffer(embedder=given).to_string()
+    assert GatekeeperMemoryBuffer.from_string(text).embedder == written
+    assert GatekeeperMemoryBuffer.from_string(text, embedder=None).embedder is None
+
+
 class ServerStore(SimpleChatStore):
     """A store that LlamaIndex does not know by name."""
 

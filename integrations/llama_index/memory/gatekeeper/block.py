@@ -22,14 +22,14 @@ from llama_index.core.utils import get_tokenizer
 from gatekeeper_core.context.history.pins import positions_of
 from gatekeeper_core.context.history.strategies import HistoryConfig, budget_for_window
 from gatekeeper_core.messages import turn_starts
-from llama_index.memory.gatekeeper.options import SelectionOptions, one_budget
+from llama_index.memory.gatekeeper.options import SelectionFields, one_budget
 from llama_index.memory.gatekeeper.reading import read_message, role_of, text_of
 from llama_index.memory.gatekeeper.recalled import RecalledText, tag_of
 
 __all__ = ["GatekeeperMemoryBlock"]
 
 
-class GatekeeperMemoryBlock(SelectionOptions, BaseMemoryBlock[str]):
+class GatekeeperMemoryBlock(SelectionFields, BaseMemoryBlock[str]):
     """A block beside a stock ``Memory``: flushed turns that the last user message is about come back as text.
 
     The turns are chosen with the whole conversation in view, so what the active messages hold already is not brought

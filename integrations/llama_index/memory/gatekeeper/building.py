@@ -1,11 +1,11 @@
-"""A context builder behind a memory: the options beside the fields of a memory of LlamaIndex, and the build itself."""
+"""The options of both memories: those of a selection, a context builder, and the build itself."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from traceback import walk_stack
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 from weakref import WeakValueDictionary
 
@@ -17,34 +17,49 @@ from llama_index.core.workflow import Workflow
 
 from gatekeeper_core.context.history.request import HistoryRequest
 from gatekeeper_core.context.history.strategies import HistoryConfig
-from gatekeeper_core.context.history.view import HistoryView
+from gatekeeper_core.context.prompt.adapter_selection import LastContexts, SelectionOptions
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.messages import Provider
 from gatekeeper_core.pricing.prices import prices_of_model
-from llama_index.memory.gatekeeper.cache_marks import marked_messages
+from llama_index.memory.gatekeeper.cache_marks import is_anthropic, marked_messages
 from llama_index.memory.gatekeeper.events import report_built
-from llama_index.memory.gatekeeper.options import SelectionOptions, one_budget
+from llama_index.memory.gatekeeper.options import SelectionFields, limit_for, one_budget
 from llama_index.memory.gatekeeper.reading import read_message
 from llama_index.memory.gatekeeper.writing import write_built
 
 if TYPE_CHECKING:
-    from llama_index.core.base.embeddings.base import BaseEmbedding
+    from llama_index.core.bridge.pydantic import BaseModel
+    from llama_index.core.llms.llm import LLM
     from typing_extensions import Self
 
     from gatekeeper_core.context.prompt.adapter import ThreadRequests
-    from gatekeeper_core.context.prompt.result import BuiltContext
-    from gatekeeper_core.embedding import Embedder
-    from gatekeeper_core.encoder import TextEncoder
+    from gatekeeper_core.context.prompt.builder import ContextBuilder
+    from llama_index.memory.gatekeeper.options import AnyEmbedder
 
-    AnyEmbedder = Embedder | TextEncoder | BaseEmbedding | Literal["auto"]
+__all__ = ["MemoryFields", "MemoryOptions"]
 
-__all__ = ["BuilderOptions"]
-
-_between_runs: WeakValueDictionary[str, BuilderOptions] = WeakValueDictionary()
+_between_runs: WeakValueDictionary[str, MemoryFields] = WeakValueDictionary()
 
 
-class BuilderOptions(SelectionOptions, BaseComponent):
-    """The options of a memory that can build prompts; they are fixed when it is made.
+class MemoryOptions(SelectionOptions, total=False):
+    """The options of both memories by name; see ``MemoryFields``.
+
+    ``token_budget`` is another name for ``token_limit``. Without one the budget is that of ``config`` or ``builder``,
+    without either three quarters of what ``llm`` reads; 16,000 where that is not known, which is logged.
+    ``cache_marks`` is on where ``llm`` is LlamaIndex's ``Anthropic``, and the prices are those of ``llm``.
+    """
+
+    config: HistoryConfig | None
+    embedder: AnyEmbedder | None
+    builder: ContextBuilder | None
+    user: str | None
+    tenant: str
+    provider: Provider
+    cache_marks: bool | None
+
+
+class MemoryFields(LastContexts, SelectionFields, BaseComponent):
+    """The fields of a memory that can build prompts; they are fixed when it is created.
 
     Attributes:
         builder: builds what the memory gives: constraints, summary and task of the thread, memories of the user, the
@@ -72,41 +87,45 @@ class BuilderOptions(SelectionOptions, BaseComponent):
         token_limit: int
 
     def model_post_init(self, context: Any, /) -> None:
-        """Make what builds, and check that nothing contradicts it."""
+        """Prepare the builder, and check that nothing contradicts it."""
         super().model_post_init(context)
         if self.builder is None:
             return
         # Here, because it is a third of the import of a memory.
-        from gatekeeper_core.context.prompt.adapter import ThreadRequests, check_beside_builder
+        from gatekeeper_core.context.prompt.adapter import builder_requests
 
-        self._requests = ThreadRequests[ChatMessage](
-            self.builder, read=read_message, write=write_built, on_error=self._settings.on_error
+        self._requests = builder_requests(
+            self.builder,
+            replace(self._settings, token_budget=None, run=HistoryConfig().run),  # a memory folds no runs
+            read=read_message,
+            write=write_built,
+            pinned=self.pinned,
+            exclude=self.exclude,
+            embedder=self.embedder,
         )
         one_budget(None, self.builder, token_limit=self.token_limit)
-        beside = replace(self._settings, token_budget=None, run=HistoryConfig().run)  # a memory folds no runs
-        check_beside_builder(beside, token_budget=None, embedder=self.embedder)
-        if self.pinned or self.exclude:
-            raise ConfigError("pinned, exclude: a builder has no such setting")
+
+    @classmethod
+    def _from_stock(
+        cls,
+        create: Callable[..., BaseModel],
+        llm: LLM | None,
+        token_limit: int | None,
+        options: Mapping[str, Any],
+    ) -> Self:
+        """Return a memory from what LlamaIndex creates for a limit and the options that are not ours."""
+        rest = dict(options)
+        ours = {name: rest.pop(name) for name in MemoryOptions.__annotations__ if name in rest}
+        budgets = {"token_limit": token_limit, "token_budget": ours.pop("token_budget", None)}
+        limit, ours["config"] = one_budget(ours.get("config"), ours.get("builder"), **budgets)
+        stock = create(limit or limit_for(llm), **rest)
+        if ours.get("cache_marks") is None:
+            ours["cache_marks"] = is_anthropic(llm)
+        return cls._with(stock, **ours, llm_name=None if llm is None else llm.metadata.model_name)
 
     @property
-    def last_context(self) -> BuiltContext | None:
-        """What was built last, whatever the thread; None without a builder, or where it was over the budget."""
-        return self._requests.last_context if self._requests else None
-
-    def context_for(self, thread_id: str) -> BuiltContext | None:
-        """Return what was built last for a thread of the memory's tenant; None where that is not known."""
-        return self._requests.context_of(thread_id, tenant=self.tenant) if self._requests else None
-
-    @property
-    def last_selection(self) -> HistoryView | None:
-        """The selection made last, whatever the thread; None before the first."""
-        context = self.last_context
-        return context.trace.view if context else super().last_selection
-
-    def selection_for(self, thread_id: str) -> HistoryView | None:
-        """Return the selection made last for a thread, or None where the thread is unknown or long unused."""
-        context = self.context_for(thread_id)
-        return context.trace.view if context else super().selection_for(thread_id)
+    def _own_tenant(self) -> str:  # type: ignore[override]
+        return self.tenant
 
     def _chosen(
         self, messages: Sequence[ChatMessage], thread: str, query: str | None, fixed_tokens: int
@@ -167,4 +186,4 @@ class BuilderOptions(SelectionOptions, BaseComponent):
         """Return the state without the builder, whose stores and workers cannot be written."""
         copy = self.model_copy(update={"builder": None})
         copy._requests = None
-        return super(BuilderOptions, copy).__getstate__()
+        return super(MemoryFields, copy).__getstate__()

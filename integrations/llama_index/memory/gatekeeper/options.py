@@ -1,4 +1,4 @@
-"""What the memories and the block have in common: the options of a selection, as fields, and the selection itself."""
+"""The options of the memories and the block: a selection's as fields, and the selection itself."""
 
 from __future__ import annotations
 
@@ -14,9 +14,6 @@ from workflows.context.state_store import DictState
 
 from gatekeeper_core.context.history.model_windows import window_of_model
 from gatekeeper_core.context.history.pins import check_pins
-from gatekeeper_core.context.history.recall import RECALL_BUDGET_TOKENS
-from gatekeeper_core.context.history.request import HistoryRequest
-from gatekeeper_core.context.history.run import RunConfig
 from gatekeeper_core.context.history.selector import ThreadSelector
 from gatekeeper_core.context.history.strategies import (
     HistoryConfig,
@@ -25,7 +22,7 @@ from gatekeeper_core.context.history.strategies import (
     check_reserve,
     with_options,
 )
-from gatekeeper_core.context.history.view import HistoryView
+from gatekeeper_core.context.prompt.adapter_selection import LastSelections, full_run, thread_selector
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.events import WINDOW_UNKNOWN
 from gatekeeper_core.observation import tell
@@ -37,12 +34,19 @@ from llama_index.memory.gatekeeper.events import report
 from llama_index.memory.gatekeeper.reading import read_message, write_message
 
 if TYPE_CHECKING:
+    from llama_index.core.base.embeddings.base import BaseEmbedding
     from llama_index.core.llms.llm import LLM
     from typing_extensions import Self
 
+    from gatekeeper_core.context.history.request import HistoryRequest
+    from gatekeeper_core.context.history.view import HistoryView
     from gatekeeper_core.context.prompt.builder import ContextBuilder
+    from gatekeeper_core.embedding import Embedder
+    from gatekeeper_core.encoder import TextEncoder
 
-__all__ = ["Places", "SelectionOptions", "limit_for", "one_budget"]
+    AnyEmbedder = Embedder | TextEncoder | BaseEmbedding | Literal["auto"]
+
+__all__ = ["Places", "SelectionFields", "limit_for", "one_budget"]
 
 Places: TypeAlias = Collection[int] | Callable[[ChatMessage], bool]
 """Messages of a conversation: their positions among all of them, or a function that picks them."""
@@ -54,42 +58,21 @@ _NESTED: dict[str, TypeAdapter[Any]] = {
 
 
 def _read_config(value: Any) -> HistoryConfig | None:
-    """Return settings that are given, or that ``_written_config`` has written; what makes a run smaller is none."""
+    """Return settings that are given, or that ``_written_config`` has written."""
     if isinstance(value, Mapping):
         nested = {name: kind.validate_python(value.get(name)) for name, kind in _NESTED.items()}
         value = HistoryConfig(**{**value, **nested})
-    if not isinstance(value, HistoryConfig | None):
-        raise TypeError(f"config must be a HistoryConfig, got {type(value).__name__}")
-    if value is not None and value.run not in (None, RunConfig()):
-        raise ConfigError("HistoryConfig.run: a memory gives the current run whole; leave it out")
-    return value and replace(value, run=None)
+    return None if value is None else full_run(with_options(value))
 
 
 def _written_config(config: HistoryConfig | None) -> dict[str, Any] | None:
     return asdict(config) if config else None
 
 
-def _check_places(name: str, places: object) -> None:
-    """Check what a memory is given as ``pinned`` or ``exclude``.
-
-    Raises:
-        TypeError: it is neither a collection of positions nor a function.
-        ConfigError: a position is negative.
-    """
-    check_pins(name, places)
-    if not callable(places) and any(isinstance(place, str) for place in places):  # type: ignore[attr-defined]
-        raise TypeError(f"{name} must hold positions or be a function of one message: a ChatMessage has no id")
-
-
 def one_budget(
     config: HistoryConfig | None, builder: ContextBuilder | None, **budgets: int | None
 ) -> tuple[int | None, HistoryConfig | None]:
-    """Return the budget, given in one of several places or in none of them, and the settings without it.
-
-    Args:
-        config: the settings.
-        builder: the builder.
-        budgets: those that are given by name.
+    """Return the budget, given by name, in the settings, by the builder, or nowhere, and the settings without it.
 
     Raises:
         ConfigError: two places say different budgets.
@@ -100,34 +83,30 @@ def one_budget(
         "HistoryConfig.token_budget": config.token_budget if config else None,
         "the builder's total_budget": builder.config.total_budget if builder else None,
     }
-    said = {place: tokens for place, tokens in places.items() if tokens is not None}
-    if len({*said.values()}) > 1:
-        named = ", ".join(f"{place} is {tokens}" for place, tokens in said.items())
+    given = {place: tokens for place, tokens in places.items() if tokens is not None}
+    if len({*given.values()}) > 1:
+        named = ", ".join(f"{place} is {tokens}" for place, tokens in given.items())
         raise ConfigError(f"{named}: give the budget once")
-    for place, tokens in said.items():
+    for place, tokens in given.items():
         check_reserve(config.reserve_tokens if config else 0, tokens, named=place)
-    return next(iter(said.values()), None), config and replace(config, token_budget=None)
+    return next(iter(given.values()), None), config and replace(config, token_budget=None)
 
 
 def limit_for(llm: LLM | None) -> int:
     """Return the budget for a model: three quarters of its window; 16,000 where that is not known, which is logged.
 
-    Where the model has LlamaIndex's placeholder for a window, the one that its name tells stands before it.
+    A model with LlamaIndex's placeholder for a window has the window of its name, where that is known.
     """
-    window = None
-    if llm is not None:
-        said = llm.metadata
-        by_name = window_of_model(said.model_name)
-        window = (
-            by_name or said.context_window if said.context_window == DEFAULT_CONTEXT_WINDOW else said.context_window
-        )
-    budget = budget_for_window(window if window and window > 0 else None)
-    if not window or window < 0:
+    window = llm.metadata.context_window if llm is not None else 0
+    if llm is not None and window == DEFAULT_CONTEXT_WINDOW:
+        window = window_of_model(llm.metadata.model_name) or window
+    budget = budget_for_window(max(0, window))
+    if window <= 0:
         tell(WINDOW_UNKNOWN, setting="token_limit", budget_tokens=budget)
     return budget
 
 
-class SelectionOptions(BaseModel):
+class SelectionFields(LastSelections, BaseModel):
     """The settings of a selection, beside the fields of a memory of LlamaIndex.
 
     They may be changed at any time; the next call goes by them.
@@ -135,16 +114,12 @@ class SelectionOptions(BaseModel):
     Attributes:
         config: the settings; a ``token_budget`` is the limit of the memory. With ``shadow`` a memory gives what it
             would give without a selection.
-        strategy: ``gate``, ``fill``, ``cache`` or ``window``; None: that of ``config``, as with the next two.
-        coverage: the share of what the answer needs that is to be sent, 0..1.
-        keep_newest: newest turns that are sent whole whatever the question says.
-        pinned: messages that are always sent: their positions, or a function of one ``ChatMessage``, which has no id. A
-            message of the assistant or of a tool keeps its whole turn, where it fits. A position that is not reached
-            yet is passed over. It is not written with the memory; nor is the next one.
-        exclude: messages that are never sent, likewise; of a past turn that holds one nothing is.
+        strategy, coverage, keep_newest: as in ``HistoryConfig``; None: that of ``config``.
+        pinned, exclude: as for ``select_history``: positions, or a function of one ``ChatMessage``, which has no id. A
+            position that is not reached yet is passed over. They are not written with the memory.
         embedder: finds turns that share no word with the question: LlamaIndex's ``BaseEmbedding``, a function from
             texts to vectors, a ``TextEncoder`` to share, or ``auto``: that of the extra ``meaning``, if any. None:
-            words alone; ``Settings.embed_model`` is never taken. It is not written with the memory.
+            words alone, and the only one that is written; ``Settings.embed_model`` is never taken.
     """
 
     config: Annotated[HistoryConfig | None, PlainValidator(_read_config), PlainSerializer(_written_config)] = None
@@ -153,33 +128,23 @@ class SelectionOptions(BaseModel):
     keep_newest: int | None = None
     pinned: Any = Field(default=(), exclude=True)
     exclude: Any = Field(default=(), exclude=True)
-    embedder: Literal["auto"] | Annotated[Any, PlainValidator(adapter_encoder)] = Field(default="auto", exclude=True)
+    embedder: Annotated[
+        Literal["auto"] | Annotated[Any, PlainValidator(adapter_encoder)],
+        PlainSerializer(lambda embedder: None if embedder is None else "auto"),
+    ] = "auto"
 
     _defaults: ClassVar[HistoryConfig] = HistoryConfig(run=None)
     _budget_setting: ClassVar[str | None] = "token_limit"
     _selector: ThreadSelector[ChatMessage] | None = PrivateAttr(default=None)
-    _made_from: tuple[Any, ...] = PrivateAttr(default=())
+    _selector_settings: tuple[Any, ...] = PrivateAttr(default=())
 
     if TYPE_CHECKING:
         tokenizer_fn: Callable[[str], list[Any]]
 
     def model_post_init(self, context: Any, /) -> None:
-        """Make the selector, so that two first calls from two threads meet the same."""
+        """Build the selector, so that two first calls from two threads meet the same."""
         super().model_post_init(context)
         self._current_selector()
-
-    @property
-    def last_selection(self) -> HistoryView | None:
-        """The selection made last, whatever the thread; None before the first."""
-        return self._current_selector().last_view
-
-    def selection_for(self, thread_id: str) -> HistoryView | None:
-        """Return the selection made last for a thread, or None where the thread is unknown or long unused."""
-        return self._current_selector().view_of(thread_id)
-
-    def recall_earlier(self, query: str, thread_id: str, *, max_tokens: int = RECALL_BUDGET_TOKENS) -> str:
-        """Return earlier turns of a thread that the last ``get`` left out, or cut; with a builder none."""
-        return self._current_selector().recall(query, thread=thread_id, max_tokens=max_tokens)
 
     def report_usage(self, reported: object, thread_id: str) -> None:
         """Correct the account of a thread by what the provider reports for the answer to the last ``get``.
@@ -188,9 +153,8 @@ class SelectionOptions(BaseModel):
             reported: the counts, or what holds them, as ``response.raw``; the message that is put has none.
             thread_id: the chat store key or session id.
         """
-        usage = read_usage(reported)
-        if usage:
-            self._current_selector().report(usage, thread=thread_id)
+        if usage := read_usage(reported):
+            self._current_selector().report(usage, thread=thread_id, tenant=self._own_tenant)
 
     def _select(
         self,
@@ -201,14 +165,11 @@ class SelectionOptions(BaseModel):
         config: HistoryConfig | None = None,
     ) -> HistoryView:
         """Return the view and report it; arguments as for ``ThreadSelector.view``."""
-        view = self._current_selector().view(messages, request, thread=thread, config=config)
+        view = self._current_selector().view(messages, request, thread=thread, tenant=self._own_tenant, config=config)
         report(view, memory=type(self).__name__, thread=thread, shadow=self._settings.shadow)
         return view
 
     def _cost(self, messages: Sequence[ChatMessage]) -> int:
-        return self._current_selector().cost(messages)
-
-    def _history_cost(self, messages: Sequence[ChatMessage]) -> int:
         return self._current_selector().cost(messages)
 
     @property
@@ -222,28 +183,31 @@ class SelectionOptions(BaseModel):
     def _current_selector(self) -> ThreadSelector[ChatMessage]:
         """Return the selector for the fields as they are now."""
         config, budget, tokenizer = self._settings, self._budget_tokens(), self.tokenizer_fn
-        made_from = (config, budget, tokenizer, self.embedder, self.pinned, self.exclude)
-        if self._selector is None or self._made_from != made_from:
-            one_budget(config, None, **{self._budget_setting or "token_budget": budget})
-            _check_places("pinned", self.pinned)
-            _check_places("exclude", self.exclude)
-            selector = ThreadSelector(
-                read_message,
-                write=write_message,
-                config=replace(config, token_budget=budget, run=None),
-                token_counter=lambda text: len(tokenizer(text)),
-                budget_setting=self._budget_setting,
-                embedder=adapter_encoder(self.embedder),
-                pinned=self.pinned,
-                exclude=self.exclude,
-            )
-            self._selector, self._made_from = selector, made_from
-            return selector
-        return self._selector
+        settings = (config, budget, tokenizer, self.embedder, self.pinned, self.exclude)
+        if self._selector is not None and self._selector_settings == settings:
+            return self._selector
+        one_budget(config, None, **{self._budget_setting or "token_budget": budget})
+        for name, places in (("pinned", self.pinned), ("exclude", self.exclude)):
+            check_pins(name, places)
+            if not callable(places) and any(isinstance(place, str) for place in places):
+                reason = "must hold positions or be a function of one message: a ChatMessage has no id"
+                raise TypeError(f"{name} {reason}")
+        selector = self._selector = thread_selector(
+            read_message,
+            write_message,
+            replace(config, token_budget=budget),
+            token_counter=lambda text: len(tokenizer(text)),
+            budget_setting=self._budget_setting,
+            embedder=adapter_encoder(self.embedder),
+            pinned=self.pinned,
+            exclude=self.exclude,
+        )
+        self._selector_settings = settings
+        return selector
 
     @classmethod
     def _with(cls, stock: BaseModel, **options: Any) -> Self:
-        """Return the object that stock's own constructor has made, with our options."""
+        """Return the object that stock's own constructor has built, with our options."""
         return cls(**{**dict(stock), **options})
 
     def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Self:
@@ -253,11 +217,11 @@ class SelectionOptions(BaseModel):
         return super().__deepcopy__(memo)
 
     def __getstate__(self) -> dict[Any, Any]:
-        """Return the state without the selector, which is worked out again.
+        """Return the state without the selector, which is built again.
 
         LlamaIndex deletes from the state what cannot be written, and the state is the object's own dict: it gets that
         of a shallow copy.
         """
         copy = self.model_copy()
-        copy._selector, copy._made_from = None, ()
-        return super(SelectionOptions, copy).__getstate__()
+        copy._selector, copy._selector_settings = None, ()
+        return super(SelectionFields, copy).__getstate__()

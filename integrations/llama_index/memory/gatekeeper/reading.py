@@ -10,7 +10,6 @@ Whatever LlamaIndex accepts can be read, and nothing of it is changed. Calls sta
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, TypeAlias
@@ -19,7 +18,6 @@ from llama_index.core.base.llms.types import ChatMessage, MessageRole, TextBlock
 
 from gatekeeper_core.messages import (
     SIGNED,
-    SIGNED_KEYS,
     MediaKind,
     MediaPart,
     Message,
@@ -30,10 +28,9 @@ from gatekeeper_core.messages import (
     ToolCall,
     is_signed,
 )
+from gatekeeper_core.native.calls import read_call
 
 __all__ = [
-    "EXTRA_KEYS",
-    "MEDIA_BLOCKS",
     "Question",
     "media_blocks",
     "read_message",
@@ -56,15 +53,8 @@ _ROLES: Mapping[str, Role] = {
 _ROLE_OF: Mapping[str, Role] = {
     name: _ROLES.get(role.value, "assistant") for role in MessageRole for name in (role, role.value)
 }
-MEDIA_BLOCKS: Mapping[str, MediaKind] = {"image": "image", "audio": "audio", "video": "video", "document": "document"}
-"""The types of blocks that are media."""
-
-EXTRA_KEYS = frozenset({"name", "tool_call_id", "tool_calls", "function_call"}) | SIGNED_KEYS
-"""What is read of ``additional_kwargs``; a store or a memory writes keys of its own beside it."""
-
+_MEDIA_BLOCKS: Mapping[str, MediaKind] = {"image": "image", "audio": "audio", "video": "video", "document": "document"}
 _SIGNED = Metadata({SIGNED: True})
-
-_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=str, skipkeys=True)
 
 
 def read_message(message: ChatMessage) -> Message:
@@ -170,57 +160,25 @@ def _parts(block: Any) -> Iterator[Part]:
     elif kind == "citation":
         yield from _parts(block.cited_content)
     elif kind not in ("cache", "tool_call"):
-        yield MediaPart(MEDIA_BLOCKS.get(kind, "other"))
+        yield MediaPart(_MEDIA_BLOCKS.get(kind, "other"))
 
 
 def _calls(blocks: Iterable[Any], extra: Mapping[str, Any]) -> tuple[ToolCall, ...]:
-    """Return the calls in blocks, then those elsewhere that no block holds: same id, or same call without an id."""
-    calls = tuple(_block_calls(blocks))
-    held = {call.id or (call.name, call.arguments) for call in calls}
-    return calls + tuple(call for call in _extra_calls(extra) if (call.id or (call.name, call.arguments)) not in held)
-
-
-def _block_calls(blocks: Iterable[Any]) -> Iterator[ToolCall]:
-    for block in blocks:
-        if isinstance(block, ToolCallBlock):
-            yield ToolCall(_text(block.tool_call_id), _text(block.tool_name), _json(block.tool_kwargs))
-
-
-def _extra_calls(extra: Mapping[str, Any]) -> Iterator[ToolCall]:
-    listed = extra.get("tool_calls")
-    if isinstance(listed, Iterable) and not isinstance(listed, (str, bytes, Mapping)):
-        yield from (_call(item) for item in listed if item is not None)
-    legacy = extra.get("function_call")
+    """Return the calls in blocks, then those of ``additional_kwargs`` that no block repeats by its id, or as it is."""
+    calls = tuple(read_call(block) for block in blocks if isinstance(block, ToolCallBlock))
+    known = {call.id or (call.name, call.arguments) for call in calls}
+    listed, legacy = extra.get("tool_calls"), extra.get("function_call")
+    if not isinstance(listed, Iterable) or isinstance(listed, (str, bytes, Mapping)):
+        listed = ()
+    others = [read_call(item) for item in listed if item is not None]
     if legacy is not None:
         # OpenAI's first form has no id: the function's name stands in for it, in the call and in its result.
-        yield _call({"id": _field(legacy, "name"), "function": legacy})
-
-
-def _call(item: Any) -> ToolCall:
-    function = _field(item, "function") or item
-    return ToolCall(
-        _text(_field(item, "id", "tool_id", "tool_call_id", "toolUseId")),
-        _text(_field(function, "name", "tool_name")),
-        _json(_field(function, "arguments", "tool_kwargs", "input", "args")),
-    )
-
-
-def _field(item: Any, *names: str) -> Any:
-    """Return the first of these keys or attributes that a call has."""
-    values = (item.get(name) if isinstance(item, Mapping) else getattr(item, name, None) for name in names)
-    return next((value for value in values if value is not None), None)
+        call = read_call(legacy)
+        others.append(replace(call, id=call.name))
+    return calls + tuple(call for call in others if (call.id or (call.name, call.arguments)) not in known)
 
 
 def _text(value: Any) -> str:
     if isinstance(value, str):
         return value
     return "" if value is None else str(value)
-
-
-def _json(value: Any) -> str:
-    if value is None or isinstance(value, str):
-        return value or ""
-    try:
-        return _ENCODER.encode(value)
-    except (ValueError, RecursionError):
-        return ""  # a value that holds itself, or one nested without end
