@@ -27,8 +27,8 @@ from gatekeeper_core.messages import Message, Role
 from gatekeeper_core.selection.constraints import render_constraints
 from gatekeeper_meaning.adapter import adapter_encoder
 from langchain_gatekeeper.events import aannounce, announce
+from langchain_gatekeeper.messages import read_message, text_of
 from langchain_gatekeeper.models import prices_of, window_of
-from langchain_gatekeeper.reading import read_message, text_of
 from langchain_gatekeeper.selectors import SelectorOptions, message_selector
 
 __all__ = ["GatekeeperChatMemory"]
@@ -44,7 +44,6 @@ class GatekeeperChatMemory(LastSelections, BaseChatMemory):
     r"""A chat memory that loads the turns that the new input needs, and keeps all of them in its history.
 
     Use it in place of a ``ConversationBufferMemory``. Nothing is ever removed, and you may set its fields at any time.
-    The prompt has the question, so its own unanswered words are not loaded with the past turns.
 
     Attributes:
         memory_key: the prompt's variable.
@@ -126,10 +125,7 @@ class GatekeeperChatMemory(LastSelections, BaseChatMemory):
         """Return the turns of the history that the input needs, under ``memory_key``.
 
         The question is the input under ``input_key``, else the only one; without any, the newest turns that fit are
-        loaded.
-
-        Raises:
-            Exception: whatever the store of the history raises; a failed selection, where ``on_error`` is ``raise``.
+        loaded. Errors of the history's store are raised.
         """
         messages, rules = self.chat_memory.messages, self._rules()
         view = self._view(messages, inputs, rules)

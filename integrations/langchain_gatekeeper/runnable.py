@@ -17,8 +17,8 @@ from gatekeeper_core.context.tool_results.thread_memories import thread_name
 from gatekeeper_core.messages import is_answered
 from langchain_gatekeeper.cache_marks import marked_messages
 from langchain_gatekeeper.events import aannounce, announce
+from langchain_gatekeeper.messages import as_messages, read_message, text_of, usage_of
 from langchain_gatekeeper.models import is_anthropic, prices_of, window_of
-from langchain_gatekeeper.reading import as_messages, read_message, text_of, usage_of
 from langchain_gatekeeper.selectors import message_selector
 
 if TYPE_CHECKING:

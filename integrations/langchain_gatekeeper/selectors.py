@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from gatekeeper_core.context.prompt.adapter_selection import SelectionOptions, thread_selector
 from gatekeeper_meaning.adapter import adapter_encoder
-from langchain_gatekeeper.reading import read_message, write_message
+from langchain_gatekeeper.messages import read_message, write_message
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -15,8 +15,7 @@ from gatekeeper_core.context.prompt.adapter import Asked, ThreadRequests
 from gatekeeper_core.events import HISTORY, REQUEST
 from langchain_gatekeeper import GatekeeperSelector
 from langchain_gatekeeper.events import announce
-from langchain_gatekeeper.reading import read_message
-from langchain_gatekeeper.writing import write_built
+from langchain_gatekeeper.messages import read_message, write_built
 from llama_index.memory.gatekeeper import GatekeeperMemoryBuffer
 from tests.adapters.scripted import Heard
 from tests.histories import configured

@@ -44,7 +44,7 @@ from gatekeeper_core.pricing.prices import ModelPrices
 from gatekeeper_core.selection.planner import GatekeeperConfig
 from gatekeeper_core.selection.topics import GateConfig
 from llama_index.memory.gatekeeper import GatekeeperMemory, GatekeeperMemoryBuffer
-from llama_index.memory.gatekeeper.reading import read_message
+from llama_index.memory.gatekeeper.messages import read_message
 from tests.adapters.chats import TALKS as CHATS
 from tests.adapters.chats import assistant, history_of, texts, user
 from tests.adapters.pickling import by_pickle

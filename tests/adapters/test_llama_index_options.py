@@ -15,7 +15,7 @@ from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.messages import validate_messages
 from gatekeeper_core.selection.planner import GatekeeperConfig
 from llama_index.memory.gatekeeper import GatekeeperMemory, GatekeeperMemoryBlock, GatekeeperMemoryBuffer
-from llama_index.memory.gatekeeper.reading import read_message
+from llama_index.memory.gatekeeper.messages import read_message
 from tests.adapters.chats import TALKS, assistant, history_of, texts, user
 from tests.adapters.doors import now
 from tests.adapters.pickling import by_pickle

@@ -15,8 +15,8 @@ from llama_index.core.memory.types import DEFAULT_CHAT_STORE_KEY
 from llama_index.core.storage.chat_store import BaseChatStore, SimpleChatStore
 
 from gatekeeper_core.errors import BudgetError
-from llama_index.memory.gatekeeper.building import MemoryFields, MemoryOptions
-from llama_index.memory.gatekeeper.reading import Question, text_of
+from llama_index.memory.gatekeeper.fields import MemoryFields, MemoryOptions
+from llama_index.memory.gatekeeper.messages import Question, text_of
 
 if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
@@ -78,25 +78,24 @@ class GatekeeperMemoryBuffer(MemoryFields, ChatMemoryBuffer):
         Raises:
             ValueError: ``initial_token_count`` is larger than ``token_limit``.
         """
-        self._check_prefix(initial_token_count)
-        query = text_of(input)
+        query = self._query_of(input, initial_token_count)
         chosen = self._chosen(list(self.get_all()), self.chat_store_key, query, initial_token_count)
         return super().get(query, initial_token_count, **kwargs) if self._settings.shadow else chosen
 
     async def aget(self, input: Question = None, initial_token_count: int = 0, **kwargs: Any) -> list[ChatMessage]:  # noqa: A002
         """Return the messages to send, as :meth:`get` does; the loop waits neither for the store nor the selection."""
-        self._check_prefix(initial_token_count)
-        query, messages = text_of(input), list(await self.aget_all())
+        query, messages = self._query_of(input, initial_token_count), list(await self.aget_all())
         chosen = await asyncio.to_thread(self._chosen, messages, self.chat_store_key, query, initial_token_count)
         if self._settings.shadow:
             return await asyncio.to_thread(super().get, query, initial_token_count, **kwargs)
         return chosen
 
-    def _check_prefix(self, initial_token_count: int) -> None:
+    def _query_of(self, question: Question, initial_token_count: int) -> str | None:
         if initial_token_count > self.token_limit:
             # The text is LlamaIndex's, to the letter; the numbers are in the cause.
             numbers = BudgetError(needed_tokens=initial_token_count, available_tokens=self.token_limit)
             raise ValueError("Initial token count exceeds token limit") from numbers
+        return text_of(question)
 
     def set(self, messages: list[ChatMessage]) -> None:
         """Replace the history."""

@@ -17,8 +17,8 @@ from llama_index.core.llms.llm import LLM
 from llama_index.core.memory import Memory
 from llama_index.core.storage.chat_store.base_db import MessageStatus
 
-from llama_index.memory.gatekeeper.building import MemoryFields
-from llama_index.memory.gatekeeper.reading import Question, role_of, text_of
+from llama_index.memory.gatekeeper.fields import MemoryFields
+from llama_index.memory.gatekeeper.messages import Question, role_of, text_of
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -74,27 +74,16 @@ class GatekeeperMemory(MemoryFields, Memory):
             block_kwargs: handed on to the blocks; ``initial_token_count`` among them counts towards ``token_limit``.
         """
         query, messages = text_of(input), list(await self.aget_all())
+        prefix = block_kwargs.get("initial_token_count", 0)
         if self._settings.shadow:
             result, active = await super().aget(input, **block_kwargs), await self.aget_all(MessageStatus.ACTIVE)
-            await asyncio.to_thread(self._chosen_beside, messages, query, result, active, **block_kwargs)
+            prefix += max(0, await asyncio.to_thread(self._cost, result) - await asyncio.to_thread(self._cost, active))
+            await asyncio.to_thread(self._chosen, messages, self.session_id, query, prefix)
             return result
         content, said = await self._from_blocks(messages, input, block_kwargs)
-        blocks = [ChatMessage(blocks=content), *said]
-        chosen = await asyncio.to_thread(self._chosen_beside, messages, query, blocks, (), **block_kwargs)
+        prefix += await asyncio.to_thread(self._cost, [ChatMessage(blocks=content), *said])
+        chosen = await asyncio.to_thread(self._chosen, messages, self.session_id, query, prefix)
         return self._insert_memory_content(chosen, content, said)
-
-    def _chosen_beside(
-        self,
-        messages: Sequence[ChatMessage],
-        query: str | None,
-        sent: Sequence[ChatMessage],
-        active: Sequence[ChatMessage],
-        initial_token_count: int = 0,
-        **_: Any,
-    ) -> list[ChatMessage]:
-        """Return what to send. What is sent beyond the active messages, the blocks' part, is a fixed cost."""
-        fixed = initial_token_count + max(0, self._cost(sent) - self._cost(active))
-        return self._chosen(messages, self.session_id, query, fixed)
 
     async def _from_blocks(
         self, messages: Sequence[ChatMessage], question: Question, block_kwargs: dict[str, Any]
