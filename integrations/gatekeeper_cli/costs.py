@@ -298,7 +298,7 @@ def token_use(
     points, missed = [], ""
     for call in track(evenly(len(calls), len(calls) if tariff else MAX_CALLS)):
         stop = calls[call]
-        views = [way.view(messages[:stop], thread="inspected", prices=prices) for way in ways]
+        views = [way.view(messages[:stop], HistoryRequest(prices=prices), thread="inspected") for way in ways]
         newest, selected = views[:2]
         dollars = bill.dollars(call, stop, views) if bill else None
         reason = selected.selection.embedder_missed if selected.selection else ""

@@ -1,17 +1,6 @@
 """The gatekeeper for LangChain: in front of an agent's model, as the memory of a chain, as a step of a chain or graph.
 
-========================  =======================  =============================================
-name                      stands in the place of   needs
-========================  =======================  =============================================
-``GatekeeperMiddleware``  ``create_agent``'s list  ``langchain``
-``GatekeeperChatMemory``  a buffer memory          ``langchain_classic``
-``GatekeeperSelector``    ``trim_messages``        ``langchain_core``
-``select_messages``       ``trim_messages``        ``langchain_core``
-``recall_tool``           nothing                  ``langchain_core``
-``working_memory_tool``   nothing                  ``langchain_core``
-========================  =======================  =============================================
-
-Each name is imported when it is first used, so that none needs what only another one needs.
+Each name is imported when it is first used, so that it needs only its own part of LangChain.
 """
 
 from __future__ import annotations

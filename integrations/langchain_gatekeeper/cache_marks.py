@@ -41,8 +41,8 @@ def marked_request(
 
     Args:
         request: with the messages that are sent.
-        view: what they were chosen by.
-        is_system_extended: whether something is yet to stand behind the system message.
+        view: the selection.
+        is_system_extended: whether a line will follow the system message.
     """
     if not is_anthropic(request.model):
         return request
@@ -77,17 +77,11 @@ def marked_request(
 
 
 def marked_messages(messages: Sequence[BaseMessage], view: HistoryView) -> list[BaseMessage]:
-    """Return the messages that a chain sends to Anthropic with marks where they pay: copies of those that get one.
-
-    Args:
-        messages: what is sent; the question may follow them.
-        view: what they were chosen by.
-    """
+    """Return what a chain sends to Anthropic with marks where they pay: copies of the messages that get one."""
     plan = _plan(messages, view)
-    contents = _contents(messages)
-    system = 0 if messages and isinstance(messages[0], SystemMessage) else None
-    if system is not None:
-        contents[0] = messages[0].content
+    contents, system = _contents(messages), None
+    if messages and isinstance(messages[0], SystemMessage):
+        contents[0], system = messages[0].content, 0
     end = len(messages) - 1 if plan.end and messages else None
     places = [place for place in (plan.body, end, system, plan.between) if place is not None]
     room = MARKS_AT_MOST - sum(1 for content in contents for _ in marks_in(content))
@@ -101,8 +95,8 @@ def marked_messages(messages: Sequence[BaseMessage], view: HistoryView) -> list[
 def _plan(messages: Sequence[BaseMessage], view: HistoryView) -> MarkPlan:
     blocks = [_block_count(message) for message in messages]
     in_run = bool(messages) and not isinstance(messages[-1], HumanMessage)
-    said = (at for at in reversed(range(len(messages))) if isinstance(messages[at], AIMessage))
-    return plan_marks(view, blocks=blocks, answered=next(said, None) if in_run else None)
+    answers = (at for at in reversed(range(len(messages))) if isinstance(messages[at], AIMessage))
+    return plan_marks(view, blocks=blocks, answered=next(answers, None) if in_run else None)
 
 
 def _block_count(message: BaseMessage) -> int:
@@ -112,13 +106,13 @@ def _block_count(message: BaseMessage) -> int:
 
 def _contents(messages: Sequence[BaseMessage]) -> list[Any]:
     """Return the contents that may get a mark; None for messages in which LangChain does not send it."""
-    return [message.content if _sends_marks(message) else None for message in messages]
-
-
-def _sends_marks(message: BaseMessage) -> bool:
-    if isinstance(message, AIMessage):
-        return message.response_metadata.get("output_version") != "v1"
-    return isinstance(message, (HumanMessage, ToolMessage))
+    return [
+        message.content
+        if isinstance(message, (AIMessage, HumanMessage, ToolMessage))
+        and message.response_metadata.get("output_version") != "v1"
+        else None
+        for message in messages
+    ]
 
 
 def _marked_tools(tools: Sequence[Any], contents: Sequence[object]) -> dict[str, Any]:

@@ -27,13 +27,11 @@ from gatekeeper_core.messages import Message, Role
 from gatekeeper_core.selection.constraints import render_constraints
 from gatekeeper_meaning.adapter import adapter_encoder
 from langchain_gatekeeper.events import aannounce, announce
+from langchain_gatekeeper.messages import read_message, text_of
 from langchain_gatekeeper.models import prices_of, window_of
-from langchain_gatekeeper.reading import read_message, text_of
 from langchain_gatekeeper.selectors import SelectorOptions, message_selector
 
 __all__ = ["GatekeeperChatMemory"]
-
-_OPTIONS = (*SelectorOptions.__annotations__,)
 
 
 @dataclass(frozen=True)
@@ -46,7 +44,6 @@ class GatekeeperChatMemory(LastSelections, BaseChatMemory):
     r"""A chat memory that loads the turns that the new input needs, and keeps all of them in its history.
 
     Use it in place of a ``ConversationBufferMemory``. Nothing is ever removed, and you may set its fields at any time.
-    The prompt has the question, so its own unanswered words are not loaded with the past turns.
 
     Attributes:
         memory_key: the prompt's variable.
@@ -128,10 +125,7 @@ class GatekeeperChatMemory(LastSelections, BaseChatMemory):
         """Return the turns of the history that the input needs, under ``memory_key``.
 
         The question is the input under ``input_key``, else the only one; without any, the newest turns that fit are
-        loaded.
-
-        Raises:
-            Exception: whatever the store of the history raises; a failed selection, where ``on_error`` is ``raise``.
+        loaded. Errors of the history's store are raised.
         """
         messages, rules = self.chat_memory.messages, self._rules()
         view = self._view(messages, inputs, rules)
@@ -187,14 +181,14 @@ class GatekeeperChatMemory(LastSelections, BaseChatMemory):
         """Return the selector for the settings as they are now."""
         if self.k is not None and self.keep_newest not in (None, self.k):
             raise ConfigError(f"k is {self.k} and keep_newest is {self.keep_newest}: they are one setting, give one")
-        options = {name: getattr(self, name) for name in _OPTIONS} | {"config": self.config}
+        options = {name: getattr(self, name) for name in SelectorOptions.__annotations__}
         if self.k is not None:
             options["keep_newest"] = self.k
         speakers: dict[Role, str] = {"user": self.human_prefix, "assistant": self.ai_prefix}
-        settings = (options, self.return_messages, speakers)
+        settings = (self.config, options, self.return_messages, speakers)
         if self._kept is None or self._kept.settings != settings:
             read = read_message if self.return_messages else partial(_read_line, speakers=speakers)
-            self._kept = _Kept(settings, message_selector(read=read, **options))
+            self._kept = _Kept(settings, message_selector(self.config, options, read=read))
         return self._kept.selector
 
     def __copy__(self) -> Self:

@@ -12,7 +12,7 @@ from langgraph.runtime import get_runtime
 from gatekeeper_core.context.prompt.adapter_selection import LastContexts
 from gatekeeper_core.context.tool_results.thread_memories import thread_name
 from langchain_gatekeeper.events import aannounce, announce
-from langchain_gatekeeper.reading import read_message, same_objects, usage_of
+from langchain_gatekeeper.messages import read_message, same_objects, usage_of
 from langchain_gatekeeper.requests import AgentRequests, Owner, owner_of
 from langchain_gatekeeper.selectors import message_selector
 
@@ -48,9 +48,8 @@ class GatekeeperMiddleware(LastContexts, Middleware):
 
     Args:
         config: the settings; None: ``HistoryConfig()``. The budget is for the whole request: system message, tools,
-            history and current turn; without one it is three quarters of what the model reads, by its profile or its
-            name, 16,000 where neither is known, which is logged once. A compressor over ``ThreadMemories`` in ``run``
-            keeps the results of each thread apart.
+            history and current turn; without one it is as for ``GatekeeperSelector``, with the model of the request. A
+            compressor over ``ThreadMemories`` in ``run`` keeps the results of each thread apart.
         recall_hint: whether one line at the end of the system message tells the model that turns are left out, where
             they are and the agent has the tool to recall them (``recall_tool``).
         builder: builds the whole request: with the constraints, the summary and the task of the thread, memories of the
@@ -90,12 +89,12 @@ class GatekeeperMiddleware(LastContexts, Middleware):
         **options: Unpack[SelectorOptions],
     ) -> None:
         super().__init__()
-        self._selector = message_selector(config, shrinks_run=True, states=states, **options)
+        self._selector = message_selector(config, options, shrinks_run=True, states=states)
         self._requests = None
         if builder is not None:
             # Here, because it is a third of the import of the middleware.
             from gatekeeper_core.context.prompt.adapter import builder_requests
-            from langchain_gatekeeper.writing import write_built
+            from langchain_gatekeeper.messages import write_built
 
             self._requests = builder_requests(
                 builder, self._selector.config, read=read_message, write=write_built, **options

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from langchain.agents.structured_output import AutoStrategy, ProviderStrategy, ToolStrategy
 from langchain_core.messages import AIMessage, BaseMessage, SystemMessage
 from langchain_core.runnables.config import ensure_config
+from langchain_core.utils.function_calling import convert_to_openai_tool
 
 from gatekeeper_core.context.history.recall import RECALL_TOOL_NAME, recall_hint
 from gatekeeper_core.context.history.request import HistoryRequest
 from gatekeeper_core.context.tool_results.thread_memories import thread_name
+from gatekeeper_core.native.calls import compact_json
 from langchain_gatekeeper.cache_marks import marked_request
+from langchain_gatekeeper.messages import opens_with_summary, read_message, same_objects
 from langchain_gatekeeper.models import prices_of, provider_of, setting_of, window_of
-from langchain_gatekeeper.reading import opens_with_summary, read_message, same_objects
-from langchain_gatekeeper.schemas import request_schemas
 
 if TYPE_CHECKING:
     from langchain.agents.middleware.types import ModelRequest
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
     from gatekeeper_core.messages import Provider
     from gatekeeper_core.pricing.usage import Usage
 
-__all__ = ["AgentRequests", "Owner", "owner_of"]
+__all__ = ["AgentRequests", "Owner", "owner_of", "schema_text"]
 
 Owner: TypeAlias = "str | Callable[[Any], str | None]"
 """Where to find a name: a key of the run's context or its ``configurable``, or a function of the runtime."""
@@ -70,8 +72,7 @@ class AgentRequests:
         view = selector.view(
             request.messages,
             HistoryRequest(
-                fixed_tokens=selector.cost([system] if system else [])
-                + selector.count(hint, *request_schemas(request)),
+                fixed_tokens=selector.cost([system] if system else []) + selector.count(hint, *_schemas_of(request)),
                 window_tokens=window_of(request.model),
                 notes=[0] if opens_with_summary(request.messages) else [],
                 provider_messages=_provider_messages(request),
@@ -107,7 +108,7 @@ class AgentRequests:
             thread=_thread_of(request),
             tenant=self._tenant_of(request),
             user=owner_of(request.runtime, self.user),
-            tools=request_schemas(request),
+            tools=_schemas_of(request),
             reserve_tokens=self.selector.config.reserve_tokens,
             provider=self.provider or provider_of(request.model),
             prices=prices_of(request.model),
@@ -177,3 +178,32 @@ def _provider_messages(request: ModelRequest[Any]) -> int:
         if isinstance(message, AIMessage) and (named or str(message.response_metadata.get("id")).startswith("resp_"))
     ]
     return answers[-1] + 1 if answers else 0
+
+
+def _schemas_of(request: ModelRequest[Any]) -> tuple[str, ...]:
+    """Return the JSON of the tools and the response format of a request."""
+    return tuple(map(schema_text, filter(None, [*request.tools, request.response_format])))
+
+
+def schema_text(source: object) -> str:
+    """Return the JSON that a tool or a response format adds to a request, one line for each schema.
+
+    Args:
+        source: a tool, a tool's dict, a response format or a schema.
+
+    >>> schema_text({"type": "web_search"})
+    '{"type":"web_search"}'
+    """
+    return "\n".join(map(compact_json, _schemas(source)))
+
+
+def _schemas(source: Any) -> Iterator[object]:
+    if isinstance(source, dict):
+        yield source
+    elif isinstance(source, AutoStrategy):
+        yield from _schemas(ToolStrategy(source.schema))
+    elif isinstance(source, (ToolStrategy, ProviderStrategy)):
+        for spec in source.schema_specs if isinstance(source, ToolStrategy) else [source.schema_spec]:
+            yield {"name": spec.name, "description": spec.description, "schema": spec.json_schema}
+    else:
+        yield convert_to_openai_tool(source)

@@ -17,8 +17,8 @@ from gatekeeper_core.context.tool_results.thread_memories import thread_name
 from gatekeeper_core.messages import is_answered
 from langchain_gatekeeper.cache_marks import marked_messages
 from langchain_gatekeeper.events import aannounce, announce
+from langchain_gatekeeper.messages import as_messages, read_message, text_of, usage_of
 from langchain_gatekeeper.models import is_anthropic, prices_of, window_of
-from langchain_gatekeeper.reading import as_messages, read_message, text_of, usage_of
 from langchain_gatekeeper.selectors import message_selector
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ class GatekeeperSelector(LastSelections, Runnable[Any, Any]):
     ) -> None:
         self._messages_key = messages_key
         self._query_key = query_key
-        self._selector = message_selector(config, states=states, **options)
+        self._selector = message_selector(config, options, states=states)
         self._window_tokens = window_of(model)
         self._prices = prices_of(model)
         self._marks = cache_marks and is_anthropic(model)
@@ -184,9 +184,9 @@ def select_messages(
     >>> [message.content for message in select_messages(talk, HistoryConfig(passthrough_below=0))]
     ['The Redis port is 6380.', 'Noted.', 'Redis port?']
     """
-    config = with_options(config, token_budget=options.pop("token_budget", None))
+    config = with_options(config, token_budget=options.get("token_budget"))
     config = replace(config, token_budget=config.token_budget or budget_for_window(window_of(model)))
-    selector = message_selector(config, **options)
+    selector = message_selector(config, {**options, "token_budget": None})
     listed = as_messages(messages)
     request = HistoryRequest(query=None if query is None else text_of(query), prices=prices_of(model))
     view = selector.view(listed, request)

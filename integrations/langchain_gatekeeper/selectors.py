@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from gatekeeper_core.context.prompt.adapter_selection import SelectionOptions, thread_selector
 from gatekeeper_meaning.adapter import adapter_encoder
-from langchain_gatekeeper.reading import read_message, write_message
+from langchain_gatekeeper.messages import read_message, write_message
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from langchain_core.embeddings import Embeddings
     from langchain_core.messages import BaseMessage
-    from typing_extensions import Unpack
 
     from gatekeeper_core.context.history.selector import ThreadSelector
     from gatekeeper_core.context.history.strategies import HistoryConfig
@@ -37,18 +36,18 @@ class SelectorOptions(SelectionOptions, total=False):
 
 def message_selector(
     config: HistoryConfig | None,
+    options: Mapping[str, Any],
     *,
     read: Callable[[BaseMessage], Message] = read_message,
     shrinks_run: bool = False,
     states: RecordStore | None = None,
-    **options: Unpack[SelectorOptions],
 ) -> ThreadSelector[BaseMessage]:
-    """Return a selector over LangChain's messages; see ``thread_selector``.
+    """Return a selector over LangChain's messages for ``SelectorOptions``; see ``thread_selector``.
 
     Raises:
         TypeError: an option is unknown.
     """
     if unknown := sorted(options.keys() - SelectorOptions.__annotations__.keys()):
         raise TypeError(f"unexpected keyword argument {', '.join(unknown)}: further settings go into config")
-    options["embedder"] = adapter_encoder(options.get("embedder", "auto"))
+    options = {**options, "embedder": adapter_encoder(options.get("embedder", "auto"))}
     return thread_selector(read, write_message, config, shrinks_run=shrinks_run, states=states, **options)

@@ -25,9 +25,9 @@ from gatekeeper_core.storage.base import MemoryScope
 from gatekeeper_core.storage.sqlite import InMemoryStore
 from gatekeeper_core.tokens import count_messages
 from langchain_gatekeeper import GatekeeperMiddleware
-from langchain_gatekeeper import reading as langchain
+from langchain_gatekeeper import messages as langchain
 from llama_index.memory.gatekeeper import GatekeeperMemory, GatekeeperMemoryBuffer
-from llama_index.memory.gatekeeper import reading as llama_index
+from llama_index.memory.gatekeeper import messages as llama_index
 from tests.adapters.histories import TOPICS, histories, talk, to_langchain, to_llama_index
 from tests.adapters.scripted import Scripted, on
 from tests.histories import configured

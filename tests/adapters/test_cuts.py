@@ -14,9 +14,9 @@ from gatekeeper_core import ContextBuilder, ContextBuilderConfig
 from gatekeeper_core.selection.planner import GatekeeperConfig
 from gatekeeper_core.tokens import estimate_text_tokens
 from langchain_gatekeeper import GatekeeperChatMemory, GatekeeperMiddleware, GatekeeperSelector, select_messages
-from langchain_gatekeeper.reading import read_message as read_langchain
+from langchain_gatekeeper.messages import read_message as read_langchain
 from llama_index.memory.gatekeeper import GatekeeperMemory, GatekeeperMemoryBlock, GatekeeperMemoryBuffer
-from llama_index.memory.gatekeeper.reading import read_message as read_llama_index
+from llama_index.memory.gatekeeper.messages import read_message as read_llama_index
 from tests.adapters.test_langchain_middleware import request_of, sent
 from tests.histories import configured
 

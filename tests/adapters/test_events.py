@@ -7,16 +7,15 @@ from typing import Any
 import pytest
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 from langchain_core.runnables import RunnableLambda
-from langchain_gatekeeper.building import BuiltRequests
 from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.instrumentation.events.base import BaseEvent  # type: ignore[attr-defined]
 
 from gatekeeper_core import ContextBuilder, ContextBuilderConfig
-from gatekeeper_core.context.history.strategies import HistoryConfig
-from gatekeeper_core.context.prompt.adapter import RequestOptions
+from gatekeeper_core.context.prompt.adapter import RequestOptions, ThreadRequests
 from gatekeeper_core.events import HISTORY, REQUEST
 from langchain_gatekeeper import GatekeeperSelector
 from langchain_gatekeeper.events import announce
+from langchain_gatekeeper.messages import read_message, write_built
 from llama_index.memory.gatekeeper import GatekeeperMemoryBuffer
 from tests.adapters.scripted import Heard
 from tests.histories import configured
@@ -79,9 +78,9 @@ def test_both_frameworks_and_the_log_tell_the_same_of_a_build(
         return ContextBuilder(ContextBuilderConfig(total_budget=total_budget), token_counter=len)
 
     heard = Heard()
-    requests = BuiltRequests(builder(), HistoryConfig(), user="user_id", tenant="tenant_id", provider="gemini")
+    requests = ThreadRequests(builder(), read=read_message, write=write_built)
     with everything_told() as records:
-        built = requests.requests.request(langchain_talk(script), RequestOptions("t1", provider="gemini"))
+        built = requests.request(langchain_talk(script), RequestOptions("t1", provider="gemini"))
         step = RunnableLambda(lambda _: announce(built, shadow=shadow))
         step.invoke(None, {"callbacks": [heard]})
         memory_of(script, builder=builder(), chat_store_key="t1", shadow=shadow).get()

@@ -37,8 +37,8 @@ from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.messages import validate_messages
 from gatekeeper_core.tokens import count_messages, estimate_text_tokens
 from langchain_gatekeeper import GatekeeperMiddleware
-from langchain_gatekeeper.reading import read_message
-from langchain_gatekeeper.schemas import schema_text
+from langchain_gatekeeper.messages import read_message
+from langchain_gatekeeper.requests import schema_text
 from tests.adapters.histories import TOPICS
 from tests.adapters.scripted import Heard, Scripted, contents, on, run_again, talk, texts_of
 

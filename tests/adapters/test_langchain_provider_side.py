@@ -20,7 +20,7 @@ from langchain_openai import ChatOpenAI
 from gatekeeper_core import HistoryConfig, HistoryView
 from gatekeeper_core.messages import COMPACTED
 from langchain_gatekeeper import GatekeeperMiddleware, GatekeeperSelector
-from langchain_gatekeeper.reading import read_message
+from langchain_gatekeeper.messages import read_message
 from tests.native_lists import ANTHROPIC, RESPONSES, Native
 from tests.strict_server import StrictServer
 

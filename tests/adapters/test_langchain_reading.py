@@ -27,8 +27,7 @@ from langchain_core.prompt_values import ChatPromptValue, StringPromptValue
 from gatekeeper_core.messages import MediaPart, Message, TextPart, ToolCall, validate_messages
 from gatekeeper_core.native.calls import compact_json, read_call
 from gatekeeper_core.tokens import count_message
-from langchain_gatekeeper.content import read_blocks
-from langchain_gatekeeper.reading import as_messages, read_message, text_of
+from langchain_gatekeeper.messages import _read_blocks, as_messages, read_message, text_of
 from tests.case_files import from_file
 
 pytestmark = pytest.mark.adapters
@@ -279,7 +278,7 @@ def test_content_that_was_set_to_nothing_reads_as_nothing() -> None:
     message = HumanMessage("hi")
     message.content = None  # type: ignore[assignment]  # pydantic lets it through
     assert read_message(message).text == ""
-    assert read_blocks([None, 3, b"raw"])[0] == (MediaPart("other"),) * 3
+    assert _read_blocks([None, 3, b"raw"])[0] == (MediaPart("other"),) * 3
 
 
 # --- queries --------------------------------------------------------------------------------------------------------

@@ -8,8 +8,7 @@ import pytest
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
 
 from gatekeeper_core.messages import MediaPart, Message, TextPart, ToolCall
-from langchain_gatekeeper.reading import read_message, write_message
-from langchain_gatekeeper.writing import write_built
+from langchain_gatekeeper.messages import read_message, write_built, write_message
 
 pytestmark = pytest.mark.adapters
 

@@ -20,7 +20,7 @@ from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.fences import fence
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from llama_index.memory.gatekeeper import GatekeeperMemoryBlock
-from llama_index.memory.gatekeeper.recalled import RecalledText, tag_of
+from llama_index.memory.gatekeeper.messages import RecalledText
 from tests.adapters.chats import TALKS as CHATS
 from tests.adapters.chats import assistant, history_of, user, words
 from tests.adapters.doors import now
@@ -151,7 +151,6 @@ def test_what_looks_like_the_end_of_the_fence_cannot_end_it() -> None:
     ],
 )
 def test_the_tag_is_the_blocks_name_where_it_can_be_one(name: str, tag: str) -> None:
-    assert tag_of(name) == tag
     block = flushed(history_of(TALKS["english"][0]), name=name)
     assert recall(block, TALKS["english"][1]).startswith(f"<{tag}-")
 
@@ -170,7 +169,7 @@ def test_the_text_stays_within_the_budget_with_labels_and_fence() -> None:
 
 def test_truncation_gives_up_whole_turns_the_least_valuable_first() -> None:
     block = GatekeeperMemoryBlock(tokenizer_fn=words)
-    text = RecalledText.of([(3, "user: b b"), (1, "user: a a"), (9, "user: c c")], tag="recalled_turns")
+    text = RecalledText.of([(3, "user: b b"), (1, "user: a a"), (9, "user: c c")], name="recalled_turns")
     assert len(words(text)) == 11
     assert now(block.atruncate(text, 0)) == text
     for tokens in (1, 2, 3):
@@ -191,7 +190,7 @@ turn_texts = st.lists(st.text(alphabet="a 端</>\n", min_size=1, max_size=12), m
 @given(turn_texts, st.integers(0, 80), st.permutations(range(6)))
 def test_a_truncated_text_saves_enough_and_keeps_its_fence(drawn: list[str], tokens: int, order: list[int]) -> None:
     block = GatekeeperMemoryBlock(tokenizer_fn=list)
-    text = RecalledText.of([(order[at], part) for at, part in enumerate(drawn)], tag="recalled_turns")
+    text = RecalledText.of([(order[at], part) for at, part in enumerate(drawn)], name="recalled_turns")
     left = now(block.atruncate(text, tokens))
     if left is not None:
         assert len(text) - len(left) >= tokens

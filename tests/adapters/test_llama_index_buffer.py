@@ -44,7 +44,7 @@ from gatekeeper_core.pricing.prices import ModelPrices
 from gatekeeper_core.selection.planner import GatekeeperConfig
 from gatekeeper_core.selection.topics import GateConfig
 from llama_index.memory.gatekeeper import GatekeeperMemory, GatekeeperMemoryBuffer
-from llama_index.memory.gatekeeper.reading import read_message
+from llama_index.memory.gatekeeper.messages import read_message
 from tests.adapters.chats import TALKS as CHATS
 from tests.adapters.chats import assistant, history_of, texts, user
 from tests.adapters.pickling import by_pickle
@@ -308,6 +308,17 @@ def test_llama_index_reads_ours_and_ours_reads_llama_indexs() -> None:
     }  # fmt: skip
     again = GatekeeperMemoryBuffer.from_dict(written)
     assert (texts(again.get()), again.config) == (["hello"], None)
+
+
+@pytest.mark.parametrize(
+    ("given", "written"), [(None, None), ("auto", "auto"), (lambda texts: [[1.0]] * len(texts), "auto")]
+)
+def test_words_alone_are_written_and_another_embedder_is_given_again(given: Any, written: str | None) -> None:
+    for made in (GatekeeperMemoryBuffer.from_defaults(token_limit=9, embedder=given), memory(embedder=given)):
+        assert made.to_dict()["embedder"] == written
+    text = buffer(embedder=given).to_string()
+    assert GatekeeperMemoryBuffer.from_string(text).embedder == written
+    assert GatekeeperMemoryBuffer.from_string(text, embedder=None).embedder is None
 
 
 class ServerStore(SimpleChatStore):

@@ -17,8 +17,7 @@ from gatekeeper_core.context.memory.thread import Thread
 from gatekeeper_core.context.prompt.builder import ContextBuilder
 from gatekeeper_core.messages import MediaPart, Message, TextPart, ToolCall
 from llama_index.memory.gatekeeper import GatekeeperMemory, GatekeeperMemoryBuffer
-from llama_index.memory.gatekeeper.reading import read_message
-from llama_index.memory.gatekeeper.writing import write_built
+from llama_index.memory.gatekeeper.messages import read_message, write_built
 from tests.adapters.chats import TALKS, assistant, history_of, user
 from tests.adapters.test_building import builder
 from tests.histories import configured

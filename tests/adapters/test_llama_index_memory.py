@@ -19,7 +19,7 @@ from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.selection.planner import GatekeeperConfig
 from gatekeeper_core.tokens import count_messages
 from llama_index.memory.gatekeeper import GatekeeperMemory
-from llama_index.memory.gatekeeper.reading import read_message
+from llama_index.memory.gatekeeper.messages import read_message
 from tests.adapters.chats import TALKS, assistant, history_of, texts, user, words
 from tests.adapters.pickling import by_pickle
 from tests.histories import configured

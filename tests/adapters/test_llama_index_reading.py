@@ -28,7 +28,7 @@ from llama_index.core.llms.llm import ToolSelection
 
 from gatekeeper_core.messages import MediaPart, Message, TextPart, ToolCall
 from gatekeeper_core.tokens import MEDIA_TOKENS, count_message
-from llama_index.memory.gatekeeper.reading import read_message, text_of, write_message
+from llama_index.memory.gatekeeper.messages import read_message, text_of, write_message
 from tests.case_files import from_file
 
 pytestmark = pytest.mark.adapters

@@ -125,7 +125,7 @@ class MemorySide(Side):
 
     @property
     def selector(self) -> ThreadSelector[Any]:
-        return self.memory._selector()
+        return self.memory._current_selector()
 
 
 class RunnableSide(Side):

@@ -52,7 +52,7 @@ def full_run(config: HistoryConfig) -> HistoryConfig:
         ConfigError: the settings say how a run shrinks.
     """
     if config.run not in (None, RunConfig()):
-        raise ConfigError("HistoryConfig.run: only GatekeeperMiddleware of LangChain makes a run smaller; leave it out")
+        raise ConfigError("HistoryConfig.run: only GatekeeperMiddleware makes a run smaller; leave it out")
     return replace(config, run=None)
 
 
@@ -85,7 +85,9 @@ def thread_selector(
 
 
 class LastSelections:
-    """The selection made last for each thread, as adapters show it."""
+    """The selection made last for each thread, as adapters show it; without a tenant, of their own one."""
+
+    _own_tenant = "default"
 
     def _current_selector(self) -> ThreadSelector[Any]:
         raise NotImplementedError
@@ -95,15 +97,16 @@ class LastSelections:
         """The selection made last, whatever the thread; None before the first."""
         return self._current_selector().last_view
 
-    def selection_for(self, thread_id: Hashable, *, tenant: str = "default") -> HistoryView | None:
+    def selection_for(self, thread_id: Hashable, *, tenant: str | None = None) -> HistoryView | None:
         """Return the selection made last for a thread of a tenant; None where it is unknown or long unused."""
-        return self._current_selector().view_of(thread_id, tenant=tenant)
+        return self._current_selector().view_of(thread_id, tenant=tenant or self._own_tenant)
 
     def recall_earlier(
-        self, query: str, thread_id: Hashable, *, tenant: str = "default", max_tokens: int = RECALL_BUDGET_TOKENS
+        self, query: str, thread_id: Hashable, *, tenant: str | None = None, max_tokens: int = RECALL_BUDGET_TOKENS
     ) -> str:
         """Return earlier turns of a thread that the last selection left out, or cut; with a builder none."""
-        return self._current_selector().recall(query, thread=thread_id, tenant=tenant, max_tokens=max_tokens)
+        selector, tenant = self._current_selector(), tenant or self._own_tenant
+        return selector.recall(query, thread=thread_id, tenant=tenant, max_tokens=max_tokens)
 
 
 class LastContexts(LastSelections):
@@ -117,9 +120,9 @@ class LastContexts(LastSelections):
         """What the builder built last, whatever the thread; None without one, or where it was over the budget."""
         return self._requests.last_context if self._requests else None
 
-    def context_for(self, thread_id: Hashable, *, tenant: str = "default") -> BuiltContext | None:
+    def context_for(self, thread_id: Hashable, *, tenant: str | None = None) -> BuiltContext | None:
         """Return what the builder built last for a thread of a tenant; None where that is not known."""
-        return self._requests.context_of(thread_id, tenant=tenant) if self._requests else None
+        return self._requests.context_of(thread_id, tenant=tenant or self._own_tenant) if self._requests else None
 
     @property
     def last_selection(self) -> HistoryView | None:
@@ -127,7 +130,7 @@ class LastContexts(LastSelections):
         context = self.last_context
         return context.trace.view if context else super().last_selection
 
-    def selection_for(self, thread_id: Hashable, *, tenant: str = "default") -> HistoryView | None:
+    def selection_for(self, thread_id: Hashable, *, tenant: str | None = None) -> HistoryView | None:
         """Return the selection made last for a thread of a tenant; None where it is unknown or long unused."""
         context = self.context_for(thread_id, tenant=tenant)
         return context.trace.view if context else super().selection_for(thread_id, tenant=tenant)

@@ -22,18 +22,17 @@ from llama_index.core.utils import get_tokenizer
 from gatekeeper_core.context.history.pins import positions_of
 from gatekeeper_core.context.history.strategies import HistoryConfig, budget_for_window
 from gatekeeper_core.messages import turn_starts
-from llama_index.memory.gatekeeper.options import SelectionOptions, one_budget
-from llama_index.memory.gatekeeper.reading import read_message, role_of, text_of
-from llama_index.memory.gatekeeper.recalled import RecalledText, tag_of
+from llama_index.memory.gatekeeper.fields import SelectionFields, one_budget
+from llama_index.memory.gatekeeper.messages import RecalledText, read_message, role_of, text_of
 
 __all__ = ["GatekeeperMemoryBlock"]
 
 
-class GatekeeperMemoryBlock(SelectionOptions, BaseMemoryBlock[str]):
+class GatekeeperMemoryBlock(SelectionFields, BaseMemoryBlock[str]):
     """A block beside a stock ``Memory``: flushed turns that the last user message is about come back as text.
 
-    The turns are chosen with the whole conversation in view, so what the active messages hold already is not brought
-    back. ``last_selection`` speaks of archived and active messages in one list, without system messages.
+    The turns are chosen among all of the conversation, and what the active messages hold is not brought back.
+    ``last_selection`` has archived and active messages in one list, without system messages.
 
     Attributes:
         name: name of the block; also the tag of the fence, its other characters as ``_``.
@@ -42,8 +41,8 @@ class GatekeeperMemoryBlock(SelectionOptions, BaseMemoryBlock[str]):
             set: the text is made for one question.
         token_budget: what the text may cost, fence included, >= 1; None: that of ``config``, 16,000 without one.
         tokenizer_fn: counts tokens; the default is LlamaIndex's.
-        chat_store: the store of the memory (its ``sql_store``). With it the archive is read anew at each call, so a
-            restart, a reset or another process is noticed; without it the block keeps what is flushed to it.
+        chat_store: the store of the memory (its ``sql_store``). With it the archive is read at each call, so a restart,
+            a reset or another process is noticed; without it the block keeps what is flushed to it.
     """
 
     name: str = "recalled_turns"
@@ -108,11 +107,9 @@ class GatekeeperMemoryBlock(SelectionOptions, BaseMemoryBlock[str]):
 
     def _fitting(self, turns: Sequence[tuple[int, str]], limit_tokens: int) -> RecalledText:
         """Return the text of as many turns as fit; the labels and the fence cost, too."""
-        tag, count = tag_of(self.name), self._current_selector().count
-        over = bisect_right(
-            range(1, len(turns) + 1), limit_tokens, key=lambda kept: count(RecalledText.of(turns[:kept], tag=tag))
-        )
-        return RecalledText.of(turns[:over], tag=tag)
+        count = self._current_selector().count
+        texts = [RecalledText.of(turns[:kept], name=self.name) for kept in range(len(turns) + 1)]
+        return texts[bisect_right(texts, limit_tokens, lo=1, key=count) - 1]
 
     @property
     def _settings(self) -> HistoryConfig:

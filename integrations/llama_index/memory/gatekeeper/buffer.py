@@ -14,24 +14,17 @@ from llama_index.core.memory import ChatMemoryBuffer
 from llama_index.core.memory.types import DEFAULT_CHAT_STORE_KEY
 from llama_index.core.storage.chat_store import BaseChatStore, SimpleChatStore
 
-from gatekeeper_core.context.history.strategies import HistoryConfig, Strategy
 from gatekeeper_core.errors import BudgetError
-from gatekeeper_core.messages import Provider
-from llama_index.memory.gatekeeper.building import BuilderOptions
-from llama_index.memory.gatekeeper.cache_marks import is_anthropic
-from llama_index.memory.gatekeeper.options import Places, limit_for, one_budget
-from llama_index.memory.gatekeeper.reading import Question, text_of
+from llama_index.memory.gatekeeper.fields import MemoryFields, MemoryOptions
+from llama_index.memory.gatekeeper.messages import Question, text_of
 
 if TYPE_CHECKING:
-    from typing_extensions import Self
-
-    from gatekeeper_core.context.prompt.builder import ContextBuilder
-    from llama_index.memory.gatekeeper.building import AnyEmbedder
+    from typing_extensions import Self, Unpack
 
 __all__ = ["GatekeeperMemoryBuffer"]
 
 
-class GatekeeperMemoryBuffer(BuilderOptions, ChatMemoryBuffer):
+class GatekeeperMemoryBuffer(MemoryFields, ChatMemoryBuffer):
     """A ``ChatMemoryBuffer`` whose ``get`` chooses: whole turns, within ``token_limit``, for the current question.
 
     Everything else is as in LlamaIndex: the constructors, the store, ``get_all``, ``put``, ``set``, ``reset``; but a
@@ -49,7 +42,7 @@ class GatekeeperMemoryBuffer(BuilderOptions, ChatMemoryBuffer):
         return "GatekeeperMemoryBuffer"
 
     @classmethod
-    def from_defaults(
+    def from_defaults(  # type: ignore[override]  # more names than its base
         cls,
         chat_history: list[ChatMessage] | None = None,
         llm: LLM | None = None,
@@ -57,51 +50,20 @@ class GatekeeperMemoryBuffer(BuilderOptions, ChatMemoryBuffer):
         chat_store_key: str = DEFAULT_CHAT_STORE_KEY,
         token_limit: int | None = None,
         tokenizer_fn: Callable[[str], list[Any]] | None = None,
-        *,
-        token_budget: int | None = None,
-        strategy: Strategy | None = None,
-        coverage: float | None = None,
-        keep_newest: int | None = None,
-        pinned: Places = (),
-        exclude: Places = (),
-        config: HistoryConfig | None = None,
-        builder: ContextBuilder | None = None,
-        user: str | None = None,
-        tenant: str = "default",
-        provider: Provider = "gemini",
-        cache_marks: bool | None = None,
-        embedder: AnyEmbedder | None = "auto",
-        **kwargs: Any,
+        **options: Unpack[MemoryOptions],
     ) -> Self:
-        """Return a memory; the options before the star are LlamaIndex's, those after it ``BuilderOptions``.
-
-        ``token_budget`` is another name for ``token_limit``. Without one the budget is that of ``config`` or
-        ``builder``, without either three quarters of what ``llm`` reads; 16,000 where that is not known, which is
-        logged. ``cache_marks`` is on where ``llm`` is LlamaIndex's ``Anthropic``, and the prices are those of ``llm``.
+        """Return a memory; ``options`` are ``MemoryOptions``, the other arguments LlamaIndex's.
 
         Raises:
             ConfigError: two different budgets are given.
             ValueError: an option is unknown or out of range.
         """
-        history = None if chat_history is None else list(chat_history)
-        token_limit, config = one_budget(config, builder, token_limit=token_limit, token_budget=token_budget)
-        token_limit = token_limit or limit_for(llm)
-        stock = super().from_defaults(history, llm, chat_store, chat_store_key, token_limit, tokenizer_fn, **kwargs)
-        return cls._with(
-            stock,
-            config=config,
-            strategy=strategy,
-            coverage=coverage,
-            keep_newest=keep_newest,
-            pinned=pinned,
-            exclude=exclude,
-            builder=builder,
-            user=user,
-            tenant=tenant,
-            provider=provider,
-            cache_marks=is_anthropic(llm) if cache_marks is None else cache_marks,
-            llm_name=None if llm is None else llm.metadata.model_name,
-            embedder=embedder,
+        history, stock = None if chat_history is None else list(chat_history), super().from_defaults
+        return cls._from_stock(
+            lambda limit, **rest: stock(history, llm, chat_store, chat_store_key, limit, tokenizer_fn, **rest),
+            llm,
+            token_limit,
+            options,
         )
 
     # ``input`` is LlamaIndex's name.
@@ -116,25 +78,24 @@ class GatekeeperMemoryBuffer(BuilderOptions, ChatMemoryBuffer):
         Raises:
             ValueError: ``initial_token_count`` is larger than ``token_limit``.
         """
-        self._check_prefix(initial_token_count)
-        query = text_of(input)
+        query = self._query_of(input, initial_token_count)
         chosen = self._chosen(list(self.get_all()), self.chat_store_key, query, initial_token_count)
         return super().get(query, initial_token_count, **kwargs) if self._settings.shadow else chosen
 
     async def aget(self, input: Question = None, initial_token_count: int = 0, **kwargs: Any) -> list[ChatMessage]:  # noqa: A002
         """Return the messages to send, as :meth:`get` does; the loop waits neither for the store nor the selection."""
-        self._check_prefix(initial_token_count)
-        query, messages = text_of(input), list(await self.aget_all())
+        query, messages = self._query_of(input, initial_token_count), list(await self.aget_all())
         chosen = await asyncio.to_thread(self._chosen, messages, self.chat_store_key, query, initial_token_count)
         if self._settings.shadow:
             return await asyncio.to_thread(super().get, query, initial_token_count, **kwargs)
         return chosen
 
-    def _check_prefix(self, initial_token_count: int) -> None:
+    def _query_of(self, question: Question, initial_token_count: int) -> str | None:
         if initial_token_count > self.token_limit:
             # The text is LlamaIndex's, to the letter; the numbers are in the cause.
             numbers = BudgetError(needed_tokens=initial_token_count, available_tokens=self.token_limit)
             raise ValueError("Initial token count exceeds token limit") from numbers
+        return text_of(question)
 
     def set(self, messages: list[ChatMessage]) -> None:
         """Replace the history."""
@@ -150,35 +111,20 @@ class GatekeeperMemoryBuffer(BuilderOptions, ChatMemoryBuffer):
         return cls.from_dict(json.loads(json_str), **arguments)
 
     @classmethod
-    def from_dict(
-        cls,
-        data: dict[str, Any],
-        *,
-        chat_store: BaseChatStore | None = None,
-        builder: ContextBuilder | None = None,
-        embedder: AnyEmbedder | None = "auto",
-        pinned: Places = (),
-        exclude: Places = (),
-        **kwargs: Any,
-    ) -> Self:
+    def from_dict(cls, data: dict[str, Any], *, chat_store: BaseChatStore | None = None, **options: Any) -> Self:
         """Return the memory that ``to_dict`` has written, or that of a ``ChatMemoryBuffer``.
 
-        What the arguments name is no part of it, and a loaded memory has LlamaIndex's default tokenizer.
+        A loaded memory has LlamaIndex's default tokenizer.
 
         Args:
             data: the dict; it is not changed.
-            chat_store: stands in for the written one. LlamaIndex itself loads a ``SimpleChatStore`` only.
-            builder: the builder.
-            embedder: the embedder; None: words alone.
-            pinned: messages that are always sent.
-            exclude: messages that are never sent.
-            kwargs: not read, as in LlamaIndex.
+            chat_store: replaces the written one. LlamaIndex itself loads a ``SimpleChatStore`` only.
+            options: replace the written ones; ``builder``, ``embedder``, ``pinned`` and ``exclude`` are not written.
         """
-        objects = {"builder": builder, "embedder": embedder, "pinned": pinned, "exclude": exclude}
         if chat_store is not None:
-            return cls(**{**data, "chat_store": chat_store, **objects})
-        loaded = super().from_dict(dict(data), **kwargs)
-        return loaded if embedder == "auto" and not (builder or pinned or exclude) else cls._with(loaded, **objects)
+            return cls(**{**data, "chat_store": chat_store, **options})
+        loaded = super().from_dict(dict(data))
+        return cls._with(loaded, **options) if options else loaded
 
     @field_serializer("chat_store")
     def serialize_courses_in_order(self, chat_store: BaseChatStore) -> dict[str, Any]:

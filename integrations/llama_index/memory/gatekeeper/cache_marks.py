@@ -19,7 +19,7 @@ from llama_index.core.base.llms.types import (
 
 from gatekeeper_core.context.history.cache_marks import plan_marks
 from gatekeeper_core.native.cache_marks import MARKS_AT_MOST
-from llama_index.memory.gatekeeper.reading import role_of
+from llama_index.memory.gatekeeper.messages import role_of
 
 if TYPE_CHECKING:
     from gatekeeper_core.context.history.view import HistoryView
@@ -46,7 +46,9 @@ def marked_messages(messages: Sequence[ChatMessage], view: HistoryView) -> list[
     place = next((at for at in range(last, -1, -1) if _may_carry(messages[at])), None)
     if place is None or _mark_count(messages[place]) or sum(map(_mark_count, messages)) >= MARKS_AT_MOST:
         return list(messages)
-    point = CachePoint(cache_control=_mark_before(messages[place + 1 :]))
+    behind = (block for message in messages[place + 1 :] for block in message.blocks if isinstance(block, CachePoint))
+    first = next(behind, None)  # what is cached for longer must come first
+    point = CachePoint(cache_control=first.cache_control if first else CacheControl(type="ephemeral"))
     marked = messages[place].model_copy(update={"blocks": [*messages[place].blocks, point]})
     return [*messages[:place], marked, *messages[place + 1 :]]
 
@@ -62,10 +64,3 @@ def _may_carry(message: ChatMessage) -> bool:
 def _mark_count(message: ChatMessage) -> int:
     points = sum(isinstance(block, CachePoint) for block in message.blocks)
     return points + bool(message.additional_kwargs.get("cache_control"))
-
-
-def _mark_before(messages: Sequence[ChatMessage]) -> CacheControl:
-    """Return a mark like the first one behind it, for what is cached for longer must come first."""
-    points = (block for message in messages for block in message.blocks if isinstance(block, CachePoint))
-    first = next(points, None)
-    return first.cache_control if first else CacheControl(type="ephemeral")

@@ -1,4 +1,4 @@
-"""What a selection or a build tells LlamaIndex's instrumentation: counts and ids, no text."""
+"""The events of a selection or a build for LlamaIndex's instrumentation: counts and ids, no text."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from gatekeeper_core.context.history.view import HistoryView
 if TYPE_CHECKING:
     from gatekeeper_core.context.prompt.adapter import ThreadRequest
 
-__all__ = ["GatekeeperContextEvent", "GatekeeperSelectionEvent", "report", "report_built"]
+__all__ = ["GatekeeperContextEvent", "GatekeeperSelectionEvent", "report"]
 
 
-class GatekeeperSelectionEvent(BaseEvent):
+class GatekeeperSelectionEvent(BaseEvent, extra="allow"):
     """A memory has chosen which messages the model gets to read.
 
     Attributes:
@@ -30,24 +30,6 @@ class GatekeeperSelectionEvent(BaseEvent):
     memory: str
     thread: str | None
     shadow: bool
-    cause: str
-    status: str
-    reason: str
-    decision: str | None
-    messages_kept: int
-    messages_pinned: int
-    message_count: int
-    messages_folded: int
-    messages_replaced: int
-    turns_kept: int
-    turn_count: int
-    turn_ids: list[int]
-    tokens: int
-    history_tokens: int
-    fixed_tokens: int
-    budget_tokens: int
-    counter: str
-    margin: float
     policy_action: str | None = None
     policy_reason: str | None = None
     dollars: float | None = None
@@ -67,9 +49,7 @@ class GatekeeperContextEvent(BaseEvent):
     """A memory has built what the model gets to read.
 
     Attributes:
-        memory: class name of the memory.
-        thread: the chat store key or session id.
-        shadow: whether it was only reported.
+        memory, thread, shadow: as in a ``GatekeeperSelectionEvent``.
         status: ``built`` or ``over_budget``.
         facts: see ``ThreadRequest.facts``; with status and ``shadow``, as LangChain's callbacks get them.
     """
@@ -86,15 +66,12 @@ class GatekeeperContextEvent(BaseEvent):
         return "GatekeeperContextEvent"
 
 
-def report_built(built: ThreadRequest[Any], *, memory: str, thread: str | None, shadow: bool) -> None:
-    """Send the event for a build to the handlers that listen; a handler's error does not come back."""
-    facts = {**built.facts(), "shadow": shadow}
-    event = GatekeeperContextEvent(memory=memory, thread=thread, shadow=shadow, status=facts["status"], facts=facts)
-    get_dispatcher(__name__).event(event)
-
-
-def report(view: HistoryView, *, memory: str, thread: str | None, shadow: bool) -> None:
-    """Send the event for a view to the handlers that listen; a handler's error does not come back."""
-    facts: dict[str, Any] = view.facts()
-    event = GatekeeperSelectionEvent(memory=memory, thread=thread, shadow=shadow, **facts)
+def report(result: HistoryView | ThreadRequest[Any], *, memory: str, thread: str | None, shadow: bool) -> None:
+    """Send the event for a selection or a build to the handlers that listen; a handler's error does not come back."""
+    facts: dict[str, Any] = result.facts()
+    common: dict[str, Any] = {"memory": memory, "thread": thread, "shadow": shadow}
+    if isinstance(result, HistoryView):
+        event: BaseEvent = GatekeeperSelectionEvent(**common, **facts)
+    else:
+        event = GatekeeperContextEvent(**common, status=facts["status"], facts={**facts, "shadow": shadow})
     get_dispatcher(__name__).event(event)

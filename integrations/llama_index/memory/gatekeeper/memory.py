@@ -17,23 +17,16 @@ from llama_index.core.llms.llm import LLM
 from llama_index.core.memory import Memory
 from llama_index.core.storage.chat_store.base_db import MessageStatus
 
-from gatekeeper_core.context.history.strategies import HistoryConfig, Strategy
-from gatekeeper_core.messages import Provider
-from llama_index.memory.gatekeeper.building import BuilderOptions
-from llama_index.memory.gatekeeper.cache_marks import is_anthropic
-from llama_index.memory.gatekeeper.options import Places, limit_for, one_budget
-from llama_index.memory.gatekeeper.reading import Question, role_of, text_of
+from llama_index.memory.gatekeeper.fields import MemoryFields
+from llama_index.memory.gatekeeper.messages import Question, role_of, text_of
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-    from gatekeeper_core.context.prompt.builder import ContextBuilder
-    from llama_index.memory.gatekeeper.building import AnyEmbedder
-
 __all__ = ["GatekeeperMemory"]
 
 
-class GatekeeperMemory(BuilderOptions, Memory):
+class GatekeeperMemory(MemoryFields, Memory):
     """A ``Memory`` whose ``get`` chooses turns of the whole conversation, beside what the memory blocks say.
 
     The queue works as in LlamaIndex: what outgrows it is archived and handed to the blocks, and can still be chosen.
@@ -58,49 +51,18 @@ class GatekeeperMemory(BuilderOptions, Memory):
         token_limit: int | None = None,
         *args: Any,
         llm: LLM | None = None,
-        token_budget: int | None = None,
-        strategy: Strategy | None = None,
-        coverage: float | None = None,
-        keep_newest: int | None = None,
-        pinned: Places = (),
-        exclude: Places = (),
-        config: HistoryConfig | None = None,
-        builder: ContextBuilder | None = None,
-        user: str | None = None,
-        tenant: str = "default",
-        provider: Provider = "gemini",
-        cache_marks: bool | None = None,
-        embedder: AnyEmbedder | None = "auto",
-        **kwargs: Any,
+        **options: Any,
     ) -> Self:
-        """Return a memory; ``args`` and ``kwargs`` are those of ``Memory``, the rest ``BuilderOptions``.
-
-        ``token_budget`` is another name for ``token_limit``. Without one the budget is that of ``config`` or
-        ``builder``, without either three quarters of what ``llm`` reads; 16,000 where that is not known, which is
-        logged. ``cache_marks`` is on where ``llm`` is LlamaIndex's ``Anthropic``, and the prices are those of ``llm``.
+        """Return a memory; ``args`` and ``options`` are those of ``Memory``, and ``MemoryOptions``.
 
         Raises:
             ConfigError: two different budgets are given.
             TypeError: an option is unknown.
             ValueError: an option is out of range.
         """
-        token_limit, config = one_budget(config, builder, token_limit=token_limit, token_budget=token_budget)
-        token_limit = token_limit or limit_for(llm)
-        return cls._with(
-            super().from_defaults(session_id, chat_history, token_limit, *args, **kwargs),
-            config=config,
-            strategy=strategy,
-            coverage=coverage,
-            keep_newest=keep_newest,
-            pinned=pinned,
-            exclude=exclude,
-            builder=builder,
-            user=user,
-            tenant=tenant,
-            provider=provider,
-            cache_marks=is_anthropic(llm) if cache_marks is None else cache_marks,
-            llm_name=None if llm is None else llm.metadata.model_name,
-            embedder=embedder,
+        stock = super().from_defaults
+        return cls._from_stock(
+            lambda limit, **rest: stock(session_id, chat_history, limit, *args, **rest), llm, token_limit, options
         )
 
     async def aget(self, input: Question = None, **block_kwargs: Any) -> list[ChatMessage]:  # noqa: A002 - theirs
@@ -112,27 +74,16 @@ class GatekeeperMemory(BuilderOptions, Memory):
             block_kwargs: handed on to the blocks; ``initial_token_count`` among them counts towards ``token_limit``.
         """
         query, messages = text_of(input), list(await self.aget_all())
+        prefix = block_kwargs.get("initial_token_count", 0)
         if self._settings.shadow:
             result, active = await super().aget(input, **block_kwargs), await self.aget_all(MessageStatus.ACTIVE)
-            await asyncio.to_thread(self._chosen_beside, messages, query, result, active, **block_kwargs)
+            prefix += max(0, await asyncio.to_thread(self._cost, result) - await asyncio.to_thread(self._cost, active))
+            await asyncio.to_thread(self._chosen, messages, self.session_id, query, prefix)
             return result
         content, said = await self._from_blocks(messages, input, block_kwargs)
-        blocks = [ChatMessage(blocks=content), *said]
-        chosen = await asyncio.to_thread(self._chosen_beside, messages, query, blocks, (), **block_kwargs)
+        prefix += await asyncio.to_thread(self._cost, [ChatMessage(blocks=content), *said])
+        chosen = await asyncio.to_thread(self._chosen, messages, self.session_id, query, prefix)
         return self._insert_memory_content(chosen, content, said)
-
-    def _chosen_beside(
-        self,
-        messages: Sequence[ChatMessage],
-        query: str | None,
-        sent: Sequence[ChatMessage],
-        active: Sequence[ChatMessage],
-        initial_token_count: int = 0,
-        **_: Any,
-    ) -> list[ChatMessage]:
-        """Return what to send. What is sent beyond the active messages, the blocks' part, is a fixed cost."""
-        fixed = initial_token_count + max(0, self._cost(sent) - self._cost(active))
-        return self._chosen(messages, self.session_id, query, fixed)
 
     async def _from_blocks(
         self, messages: Sequence[ChatMessage], question: Question, block_kwargs: dict[str, Any]
@@ -149,7 +100,7 @@ class GatekeeperMemory(BuilderOptions, Memory):
         contents = await self._get_memory_blocks_content(history, input=question, **block_kwargs)
         tokens = sum(self._estimate_token_count(content) for content in contents.values())
         share = int(self.token_limit * self.chat_history_token_ratio)
-        share = min(share, await asyncio.to_thread(self._history_cost, messages))
+        share = min(share, await asyncio.to_thread(self._cost, messages))
         contents = await self._truncate_memory_blocks(contents, tokens, share)
         data, said = await self._format_memory_blocks(contents)
         formatted = self.memory_blocks_template.format_messages(memory_blocks=data) if data else []

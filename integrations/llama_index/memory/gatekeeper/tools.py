@@ -25,14 +25,11 @@ __all__ = ["recall_tool", "working_memory_tool"]
 def recall_tool(
     memory: GatekeeperMemoryBuffer | GatekeeperMemory, *, max_tokens: int = RECALL_BUDGET_TOKENS
 ) -> FunctionTool:
-    """Return the tool with which a model reads earlier turns that it was not shown, or was shown in part.
-
-    Its description tells the model that there are such turns.
+    """Return the tool with which a model reads earlier turns that its prompt leaves out, or cuts.
 
     Args:
-        memory: the memory of the agent; the tool reads this conversation and no other. One with a builder has nothing
-            to recall.
-        max_tokens: what one answer may cost, >= 1.
+        memory: the memory of the agent, whose conversation it reads. One with a builder has nothing to recall.
+        max_tokens: limit of one answer, >= 1.
 
     >>> from llama_index.memory.gatekeeper import GatekeeperMemoryBuffer
     >>> recall_tool(GatekeeperMemoryBuffer.from_defaults(token_limit=3000)).call(query="the Redis port").content
@@ -47,22 +44,13 @@ def recall_tool(
 
 
 def working_memory_tool(memory: WorkingMemory, *, budget_tokens: int = READ_BUDGET_TOKENS) -> FunctionTool:
-    r"""Return the tool with which a model reads what was put aside in this memory, a part at a time.
+    """Return the tool with which a model reads what was put aside in this memory, a part at a time.
 
-    Its results carry its name, ``read_working_memory``: nothing compresses or puts aside a result of that name.
+    Nothing compresses or puts aside its own results: they carry its name, ``read_working_memory``.
 
     Args:
         memory: the working memory of the thread.
-        budget_tokens: what one reading may cost, >= 1.
-
-    >>> from gatekeeper_core import WorkingMemory
-    >>> from gatekeeper_core.storage.in_memory import InMemoryBlobStore
-    >>> memory = WorkingMemory(InMemoryBlobStore(), b"0123456789abcdef")
-    >>> pointer = memory.offload("one\ntwo\nthree")
-    >>> print(working_memory_tool(memory).call(pointer=pointer.text, first_line=2))
-    [working memory: lines 2-3 of 3]
-    two
-    three
+        budget_tokens: limit of one answer, >= 1.
     """
 
     def read(
