@@ -109,13 +109,6 @@ def test_every_relative_link_leads_to_a_file_and_its_heading() -> None:
     assert {name: targets for name, targets in wrong.items() if targets} == {}
 
 
-def test_a_link_to_nowhere_is_found() -> None:
-    page = DOCS / "selection.md"
-    text = "[a](history.md#the-budget) [b](histori.md) [`c`](history.md#no-such) ![d](pictures/none.svg) `[e](f.md)`"
-    assert broken(page, text) == ["histori.md", "history.md#no-such", "pictures/none.svg"]
-    assert broken(page, "```text\n[a](b.md)\n```\n[c](#every-default)\n[d](#每个默认值)") == ["#每个默认值"]
-
-
 @pytest.mark.parametrize("page", RESULTS, ids=lambda page: page.name)
 def test_a_page_of_results_begins_with_its_command_and_its_commit(page: Path) -> None:
     head, _, tables = page.read_text(encoding="utf-8").partition("](../../docs/benchmarks.md)")
@@ -272,22 +265,6 @@ def test_no_page_of_the_site_fetches_anything_from_another_host(site: dict[Path,
     for sheet in sheets:
         fetched = re.findall(r"(?:url\(|@import\s+)[\"']?([^\"')\s]+)", sheet.read_text(encoding="utf-8"))
         assert [each for each in fetched if urlsplit(each).netloc and not each.startswith("data:")] == [], sheet
-
-
-def test_what_another_host_would_be_asked_for_is_found(tmp_path: Path) -> None:
-    page = tmp_path / "page.html"
-    page.write_text(
-        '<link rel="stylesheet" href="https://fonts.example/css"><script src="//cdn.example/a.js"></script>'
-        '<a href="https://example.org/">a link may leave</a><img src="/own.png"><p style="background:url(http://b.example/c)">'
-        "<style>@import 'https://d.example/e.css'</style>",
-        encoding="utf-8",
-    )
-    assert [urlsplit(each).netloc for each in foreign(Html(page))] == [
-        "fonts.example",
-        "cdn.example",
-        "b.example",
-        "d.example",
-    ]
 
 
 @pytest.mark.site
