@@ -8,8 +8,6 @@ from functools import partial
 from threading import RLock
 from typing import Generic, TypeVar
 
-__all__ = ["LruCache"]
-
 Key = TypeVar("Key", bound=Hashable)
 Value = TypeVar("Value")
 

@@ -15,8 +15,6 @@ from gatekeeper_core.errors import ConfigError, check_number, check_str
 from gatekeeper_core.token_estimate import TokenEstimator
 from gatekeeper_core.tokens import check_tokens
 
-__all__ = ["UsageCalibrator"]
-
 _LEAST_FACTOR, _LARGEST_FACTOR = 0.5, 2.0
 _SCHEMA_VERSION = 1
 

@@ -30,8 +30,6 @@ from gatekeeper_core.observation import tell
 from gatekeeper_core.plugins import run_plugin
 from gatekeeper_core.vectors import PackedVector, dot, packed
 
-__all__ = ["Encoded", "TextEncoder", "Waits", "encoder_of", "waiting_within"]
-
 _BATCH = 64
 """Texts of one call to an embedder. Source: ours; models give nothing for larger batches on a CPU."""
 

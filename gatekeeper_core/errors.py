@@ -20,22 +20,6 @@ from __future__ import annotations
 
 import math
 
-__all__ = [
-    "BudgetError",
-    "ConfigError",
-    "ConflictError",
-    "ConstraintLimitError",
-    "CorruptionError",
-    "ForgottenError",
-    "GatekeeperError",
-    "MessageFormatError",
-    "StaleReadError",
-    "StorageError",
-    "check_number",
-    "check_range",
-    "check_str",
-]
-
 
 class GatekeeperError(Exception):
     """The base of every error that this library raises on purpose."""

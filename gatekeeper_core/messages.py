@@ -23,43 +23,6 @@ from typing import Any, Literal, NamedTuple, cast, get_args
 from gatekeeper_core.errors import ConfigError, MessageFormatError, check_str
 from gatekeeper_core.text import Locale, locale_of, split_thinking
 
-__all__ = [
-    "BESIDE_RESULTS",
-    "COMPACTED",
-    "FOLDED",
-    "MEDIA_TYPES",
-    "OUR_MARKS",
-    "SIGNED",
-    "SIGNED_KEYS",
-    "Conversation",
-    "MediaKind",
-    "MediaPart",
-    "Message",
-    "Metadata",
-    "Part",
-    "Provider",
-    "Role",
-    "TextPart",
-    "ToolCall",
-    "Turn",
-    "Violation",
-    "both_ends",
-    "checked_messages",
-    "common_beginning",
-    "conversation_locale",
-    "group_turns",
-    "is_answer",
-    "is_answered",
-    "is_signed",
-    "is_summary",
-    "last_turns",
-    "split_current_turn",
-    "turn_role",
-    "turn_starts",
-    "validate_messages",
-    "with_text",
-]
-
 Role = Literal["system", "user", "assistant", "tool"]
 MediaKind = Literal["image", "audio", "video", "document", "other"]
 Provider = Literal["openai", "anthropic", "gemini", "minimax"]

@@ -18,26 +18,6 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 from gatekeeper_core.data_files import expanded, pattern
 from gatekeeper_core.errors import check_str
 
-__all__ = [
-    "ASCII_WORD",
-    "HAN",
-    "WIDE",
-    "WORD",
-    "LazyPattern",
-    "Locale",
-    "Span",
-    "clean",
-    "data_pattern",
-    "code_fences",
-    "is_han",
-    "is_question",
-    "is_wide",
-    "locale_of",
-    "sentences",
-    "split_thinking",
-    "word_strings",
-]
-
 Locale: TypeAlias = Literal["zh", "en"]
 
 

@@ -11,23 +11,11 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Protocol
 
 from gatekeeper_core.caching import LruCache
-from gatekeeper_core.errors import ConfigError, check_str
+from gatekeeper_core.errors import ConfigError
+from gatekeeper_core.errors import check_str as check_str
 from gatekeeper_core.messages import MediaKind, MediaPart, Message, TextPart
 from gatekeeper_core.text import LazyPattern
 from gatekeeper_core.token_estimate import TokenEstimator
-
-__all__ = [
-    "MEDIA_TOKENS",
-    "TokenCounter",
-    "check_str",
-    "check_tokens",
-    "checked_counter",
-    "count_message",
-    "count_messages",
-    "describe_counter",
-    "estimate_text_tokens",
-    "is_ours",
-]
 
 MEDIA_TOKENS: Mapping[MediaKind, int] = {
     "image": 765,

@@ -153,7 +153,8 @@ def public_names(package: str) -> list[str]:
     assert where.origin is not None
     for node in ast.parse(Path(where.origin).read_text(encoding="utf-8")).body:
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) in ("__all__", "_MODULES"):
-            return list(ast.literal_eval(node.value))
+            names = ast.literal_eval(node.value)
+            return " ".join(names.values()).split() if isinstance(names, dict) else names
     raise AssertionError(f"{package} has no __all__")
 
 

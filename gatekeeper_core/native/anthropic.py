@@ -36,8 +36,6 @@ from gatekeeper_core.native.items import (
     user_beside_results,
 )
 
-__all__ = ["ANTHROPIC"]
-
 _ROLES = ("user", "assistant", "system")
 _ONLY_HERE = frozenset(
     {"tool_use", "tool_result", "redacted_thinking", "server_tool_use", "mcp_tool_use", "search_result"}

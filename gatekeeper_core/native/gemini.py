@@ -25,8 +25,6 @@ from gatekeeper_core.native.items import (
     user_beside_results,
 )
 
-__all__ = ["GEMINI"]
-
 _TEXT_KEYS = ("result", "output", "error")
 """Where a response of one text has it. Source: Gemini's guide to function calling: "output" and "error", and "result"
 in its examples."""

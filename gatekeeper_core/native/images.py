@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 
-__all__ = ["anthropic_tokens", "gemini_tokens", "image_size", "openai_tokens"]
-
 _JPEG_SIZES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
 
 

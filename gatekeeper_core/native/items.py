@@ -23,28 +23,6 @@ from gatekeeper_core.messages import (
 )
 from gatekeeper_core.native.images import image_size
 
-__all__ = [
-    "Format",
-    "Item",
-    "Read",
-    "Sent",
-    "arguments_json",
-    "blocks_in",
-    "blocks_of",
-    "content_of",
-    "image",
-    "is_text",
-    "is_compaction",
-    "kind_of",
-    "opaque",
-    "plain",
-    "refuse",
-    "rewritten",
-    "rewritten_texts",
-    "text_of",
-    "user_beside_results",
-]
-
 Item = Mapping[str, Any]
 """One element of the caller's list."""
 

@@ -10,8 +10,6 @@ from gatekeeper_core.messages import MediaPart, Message, Part
 from gatekeeper_core.native.images import openai_tokens
 from gatekeeper_core.native.items import Format, Item, Read, Sent, blocks_of, image, kind_of, opaque, rewritten
 
-__all__ = ["CHAT"]
-
 _ROLES_ONLY_HERE = ("tool", "function")
 _PARTS_ONLY_HERE = ("image_url", "input_audio", "video_url")
 

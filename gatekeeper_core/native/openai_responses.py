@@ -31,8 +31,6 @@ from gatekeeper_core.native.items import (
     text_of,
 )
 
-__all__ = ["RESPONSES", "SETTINGS"]
-
 _ROLES: dict[str, Role] = {"user": "user", "assistant": "assistant", "system": "system", "developer": "system"}
 SETTINGS = frozenset({"additional_tools", "compaction_trigger", "configuration_update"})
 _TEXTS = frozenset({"input_text", "output_text", "text", "summary_text", "reasoning_text"})

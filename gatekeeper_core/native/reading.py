@@ -23,8 +23,6 @@ from gatekeeper_core.native.items import Format, Item, Sent, kind_of, refuse
 from gatekeeper_core.native.openai_chat import CHAT
 from gatekeeper_core.native.openai_responses import RESPONSES, SETTINGS
 
-__all__ = ["NativeMessages", "read_messages", "read_native"]
-
 _FORMATS = (CHAT, RESPONSES, ANTHROPIC, GEMINI)
 
 _ELSEWHERE = {
