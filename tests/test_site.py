@@ -152,9 +152,9 @@ def public_names(package: str) -> list[str]:
     assert where is not None
     assert where.origin is not None
     for node in ast.parse(Path(where.origin).read_text(encoding="utf-8")).body:
-        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) in ("__all__", "_MODULES"):
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) in ("__all__", "_MODULES", "_NAMES"):
             names = ast.literal_eval(node.value)
-            return " ".join(names.values()).split() if isinstance(names, dict) else names
+            return " ".join(names.values()).split() if package == "gatekeeper_core" else list(names)
     raise AssertionError(f"{package} has no __all__")
 
 
