@@ -156,7 +156,7 @@ def test_the_fenced_blocks_of_a_text_are_found(before: str, code: str, after: st
     block = f"{fence}py\n{code}\n{fence}"
     text = f"{before}\n{block}\n{after}\n{fence}\nnever closed"
     assert [text[span.start : span.stop] for span in code_fences(text)] == [block, f"{fence}\nnever closed"]
-    assert code_fences(before) == ()
+    assert code_fences(before) == []
 
 
 @given(unfenced.map(lambda text: " ".join(text.split())), unfenced.map(lambda text: " ".join(text.split())))
