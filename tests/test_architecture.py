@@ -309,11 +309,6 @@ def test_a_settings_class_is_a_frozen_slotted_keyword_only_dataclass() -> None:
     assert offenders(loose_settings, ALL_MODULES) == []
 
 
-def test_there_is_no_settings_module_and_no_catch_all_module() -> None:
-    last_parts = {module.name.rpartition(".")[2] for module in ALL_MODULES}
-    assert not last_parts & {"config", "settings", "utils", "util", "helpers", "common", "manager", "managers", "misc"}
-
-
 ALL_ADAPTERS = [
     module for module in ALL_MODULES if module.package in ADAPTERS and module.name in ADAPTERS[module.package]
 ]
@@ -340,12 +335,6 @@ def decisions(module: Module) -> Iterator[str]:
 
 def test_an_adapter_decides_nothing_about_turns_topics_or_budgets() -> None:
     assert offenders(decisions, ALL_ADAPTERS) == []
-
-
-def test_a_folder_that_others_share_is_no_package() -> None:
-    (ours,) = (module.path.parent for module in ALL_MODULES if str(module) == "llama_index.memory.gatekeeper")
-    shared = [Path(__file__).resolve().parents[1] / "integrations", ours.parents[1], ours.parents[0]]
-    assert [folder for folder in shared if (folder / "__init__.py").exists()] == []
 
 
 def warnings_without_a_handler(module: Module) -> Iterator[str]:

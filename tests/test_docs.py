@@ -215,16 +215,6 @@ def test_an_install_line_works_today_or_says_when(page: Path) -> None:
     assert faults_of_install_lines(page.read_text(encoding="utf-8")) == []
 
 
-def test_a_block_that_is_not_run_is_python() -> None:
-    shown = {
-        page.name: [one.text for one in code_blocks(page.read_text(encoding="utf-8")) if one.language == "py"]
-        for page in PAGES
-    }
-    assert len(shown["eval.md"]) == len(shown["eval.zh.md"]) == 1
-    for text in (text for texts in shown.values() for text in texts):
-        ast.parse(text)
-
-
 @pytest.mark.adapters
 @pytest.mark.parametrize("program", EXAMPLES, ids=lambda program: program.name)
 def test_an_example_program_runs(program: Path, tmp_path: Path) -> None:

@@ -14,8 +14,6 @@ from typing import Any
 import pytest
 
 from gatekeeper_core.encoder import TextEncoder, Waits, encoder_of, waiting_within
-from gatekeeper_core.errors import ConfigError
-from gatekeeper_core.vectors import dot
 from tests.observed import everything_told, facts_of
 
 TEXTS = ["green tea", "绿茶", "Redis 缓存的 port", ""]
@@ -71,18 +69,6 @@ def fails(_texts: object, /) -> Any:
 
 def leaves(_texts: object, /) -> Any:
     raise SystemExit("green tea")
-
-
-def test_texts_have_vectors_in_their_order_and_blank_ones_none() -> None:
-    model = Model()
-    encoder = TextEncoder(model)
-    (tea, leaf, mixed, blank), reason = encoder.encode([*TEXTS[:3], " \n"])
-    assert tea
-    assert leaf
-    assert mixed
-    assert (blank, reason, encoder.name, model.asked) == (None, "", "letters", [TEXTS[:3]])
-    assert dot(tea, tea) == dot(leaf, leaf) == 1.0 > dot(tea, mixed)
-    assert encoder.encode([]) == ((), "")
 
 
 def test_a_text_is_embedded_once() -> None:
@@ -208,11 +194,6 @@ def test_a_calibration_is_worked_out_once_and_tried_again_after_a_failure() -> N
     assert [len(asked) for asked in model.asked] == [20, 20]
 
 
-def test_an_embedder_that_finds_everything_alike_has_no_deviation() -> None:
-    alike = TextEncoder(lambda texts: [[1.0, 2.0] for _ in texts])
-    assert alike.calibration == (1.0, 0.0)
-
-
 def test_a_deep_copy_shares_everything_and_a_pickle_has_the_settings() -> None:
     encoder = TextEncoder(Model(), timeout_seconds=2.0, max_texts=0)
     assert copy.deepcopy({"adapter": [encoder]})["adapter"][0] is encoder
@@ -234,11 +215,3 @@ def test_an_embedder_a_model_an_encoder_and_none_become_an_encoder() -> None:
     assert adapted.encode(["茶"]) == encoder.encode(["茶"])
     with pytest.raises(TypeError, match="embedder must be callable, got str"):
         encoder_of("e5")
-
-
-def test_arguments_are_checked() -> None:
-    for seconds in (0.0, math.nan, math.inf):
-        with pytest.raises(ConfigError, match="timeout_seconds"):
-            TextEncoder(by_letters, timeout_seconds=seconds)
-    with pytest.raises(ConfigError, match="max_texts"):
-        TextEncoder(by_letters, max_texts=-1)

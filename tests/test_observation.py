@@ -14,8 +14,8 @@ import pytest
 import gatekeeper_core
 from gatekeeper_core import ContextBuilder, ContextBuilderConfig, ContextGatekeeper, Message, Thread
 from gatekeeper_core.context.history.strategies import HistoryConfig
-from gatekeeper_core.events import GATE, HISTORY, MISS, Event
-from gatekeeper_core.observation import Ended, add_observer, remove_observer, stage, tell
+from gatekeeper_core.events import GATE, HISTORY, Event
+from gatekeeper_core.observation import Ended, add_observer, remove_observer, stage
 from tests.observed import event_of, everything_told, facts_of
 from tests.talks import TALKS
 
@@ -142,15 +142,6 @@ def test_an_observer_that_raises_stops_nothing_and_is_named(at_end: bool, watchi
     assert [facts_of(record) for record in told] == [{"error": "LookupError"}]
     assert "secret" not in str([vars(record) for record in records])
     assert [key for key, _ in watching.seen] == ["selection.gate"]
-
-
-def test_an_observer_is_told_once_however_often_it_is_added(watching: Watching) -> None:
-    add_observer(watching)
-    tell(MISS, part="summary", status="late", reason="")
-    assert watching.seen == [("build.miss", {"part": "summary", "status": "late", "reason": ""})]
-    remove_observer(watching)
-    tell(MISS, part="summary", status="late", reason="")
-    assert len(watching.seen) == 1
 
 
 TOLD = """

@@ -86,21 +86,6 @@ def drawing() -> ModuleType:
     return module
 
 
-def test_a_figure_that_the_results_lack_is_not_drawn(
-    drawing: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    page = (
-        "| method | 500 | 1000 |\n|---|---|---|\n| ours | 1.0 | 2.5 |\n\n| part | 1000 |\n|---|---|\n| theirs | 9.0 |\n"
-    )
-    (tmp_path / "selection.md").write_text(page, encoding="utf-8")
-    monkeypatch.setattr(drawing, "RESULTS", tmp_path)
-    assert drawing.figure(drawing.Bar("selection.md", "ours", "1000", ("", ""))) == "2.5"
-    with pytest.raises(ValueError, match="no row 'ours' with a column '2000'"):
-        drawing.figure(drawing.Bar("selection.md", "ours", "2000", ("", "")))
-    with pytest.raises(ValueError, match="no row 'nobody'"):
-        drawing.figure(drawing.Bar("selection.md", "nobody", "1000", ("", "")))
-
-
 @pytest.mark.parametrize("page", READMES, ids=lambda page: page.name)
 def test_a_package_index_renders_the_readme_with_its_picture_code_and_tables(page: Path) -> None:
     """With the whole addresses that a build puts in (hatch_build.py): an index drops what it does not trust."""

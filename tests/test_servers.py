@@ -14,42 +14,10 @@ from tests.servers import (
     PostgresServer,
     RedisServer,
     Server,
-    running_or_skipped,
     sweep,
 )
 
 servers = pytest.mark.servers
-
-
-@servers
-def test_each_database_is_empty_and_has_vectors(postgres_server: PostgresServer) -> None:
-    psycopg = pytest.importorskip("psycopg")
-    first, second = postgres_server.database(), postgres_server.database()
-    with psycopg.connect(first) as connection:
-        connection.execute("CREATE TABLE here (v vector(2))")
-    with psycopg.connect(second) as connection:
-        assert connection.execute("SELECT to_regclass('here')").fetchone() == (None,)
-        assert connection.execute("SELECT '[1,2]'::vector <-> '[1,2]'::vector").fetchone() == (0.0,)
-    postgres_server.drop(first)
-    with pytest.raises(psycopg.OperationalError, match="does not exist"):
-        psycopg.connect(first)
-
-
-@servers
-def test_what_was_written_is_there_after_an_end_and_a_start() -> None:
-    with running_or_skipped(PostgresServer) as server:
-        psycopg = pytest.importorskip("psycopg")
-        conninfo = server.database()
-        for end in (server.stop, server.kill):
-            with psycopg.connect(conninfo, autocommit=True) as connection:
-                connection.execute("CREATE TABLE IF NOT EXISTS kept AS SELECT 7 AS n")
-                end()
-            assert not server.is_ready()
-            server.start()
-            with psycopg.connect(conninfo) as connection:
-                assert connection.execute("SELECT n FROM kept").fetchone() == (7,)
-    assert not server.is_ready()
-    assert not server.folder.exists()
 
 
 @servers

@@ -12,24 +12,20 @@ import os
 import re
 import subprocess
 import sys
-import threading
 from collections import defaultdict
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
-from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 from xml.etree import ElementTree as ET
 
 import pytest
 
 import gatekeeper_core
-from tests.browser import running_or_skipped
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    pass
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
@@ -50,7 +46,6 @@ FENCE = re.compile(r"^ *(```+|~~~+).*?^ *\1 *$", re.MULTILINE | re.DOTALL)
 CODE = re.compile(r"(`+)(?!`).+?(?<!`)\1(?!`)", re.DOTALL)
 LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^()\s]+)\)")
 HEADING = re.compile(r"^#{1,6} +(.+?) *#* *$", re.MULTILINE)
-SCREENS = ((1280, 800), (390, 844))
 RESOURCES = {
     "script": ("src",),
     "link": ("href",),
@@ -290,14 +285,6 @@ def test_every_link_within_the_site_leads_to_a_file_and_its_anchor(site: dict[Pa
 
 
 @pytest.mark.site
-def test_a_link_to_the_playground_opens_the_page_from_a_file_too(site: dict[Path, Html]) -> None:
-    links = {target for page in site.values() for target in page.targets if "playground/" in target} - {"/playground/"}
-    # "/playground/" is the link of the page "404", which no file opens.
-    assert [link for link in links if urlsplit(link).path.endswith("/")] == []
-    assert any(link.endswith("playground/index.html") for link in links)
-
-
-@pytest.mark.site
 def test_a_chinese_page_is_shown_in_chinese_and_a_missing_one_says_that_it_is_english(site: dict[Path, Html]) -> None:
     folder = Path(os.path.commonpath(site))
     translated = {page.name.removesuffix(".zh.md") for page in CHINESE} - {"index"}
@@ -307,61 +294,3 @@ def test_a_chinese_page_is_shown_in_chinese_and_a_missing_one_says_that_it_is_en
         assert page.language == "zh"
         assert ("本页还没有中文版" in page.text) is (name not in translated), name
     assert all("本页还没有中文版" not in page.text for path, page in site.items() if "zh" not in path.parts)
-
-
-@pytest.fixture(scope="module")
-def address(site: dict[Path, Html]) -> Iterator[str]:
-    """The address of the site on a server like that of a host of static pages."""
-    folder = Path(os.path.commonpath(site))
-
-    class Host(SimpleHTTPRequestHandler):
-        error_message_format = (folder / "404.html").read_text(encoding="utf-8").replace("%", "%%")
-
-        def __init__(self, *given: Any, **named: Any) -> None:
-            super().__init__(*given, directory=str(folder), **named)
-
-        def log_message(self, *_: Any) -> None:
-            """Say nothing."""
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Host) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
-
-
-@pytest.mark.site
-@pytest.mark.browser
-def test_home_says_it_all_on_the_first_screen_and_no_page_asks_for_what_is_missing(address: str) -> None:
-    """One browser for both, to save its start: 1280 x 800, a phone, and the page of a wrong address."""
-    with running_or_skipped() as browser:
-        page = browser.new_page()
-        missing: list[str] = []
-        page.on("response", lambda got: missing.append(got.url) if got.status >= 400 else None)
-        for home, (width, height) in product(("/", "/zh/"), SCREENS):
-            page.set_viewport_size({"width": width, "height": height})
-            page.goto(address + home)
-            front = page.locator(".front")
-            said = [
-                front.get_by_text("pip install ."),
-                front.get_by_text("0.57"),
-                front.locator("svg", has_text="83.7 %"),
-            ]
-            assert page.evaluate("document.documentElement.scrollWidth") <= width, home
-            for part in (*said, *front.locator("p").all()):
-                box = part.bounding_box()
-                assert box["x"] >= 0, (home, part)
-                assert box["x"] + box["width"] <= width, (home, part)
-                assert box["y"] + box["height"] <= height, (home, part)
-        for path in ("/zh/tutorial/", "/no/such/page"):
-            page.goto(address + path, wait_until="networkidle")
-        assert missing == [f"{address}/no/such/page"]
-        assert page.locator("article a[href='/index.html'], article a[href='/zh/index.html']").count() == 2
-
-
-@pytest.mark.site
-def test_no_example_of_a_docstring_is_left_as_prose(site: dict[Path, Html]) -> None:
-    folder = Path(os.path.commonpath(site))
-    pages = [page for path, page in site.items() if path.is_relative_to((folder / "api").resolve())]
-    assert sum(page.text.count('<span class="gp">&gt;&gt;&gt; </span>') for page in pages) > 20
-    prose = [re.sub(r"<pre.*?</pre>", "", page.text, flags=re.DOTALL) for page in pages]
-    assert [page.count("&gt;&gt;&gt;") for page in prose] == [0] * len(prose)

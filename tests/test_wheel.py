@@ -7,7 +7,6 @@ from the checkout that the tests lie in.
 from __future__ import annotations
 
 import configparser
-import json
 import os
 import re
 import subprocess
@@ -17,7 +16,6 @@ import zipfile
 from email.message import Message
 from email.parser import Parser
 from pathlib import Path, PurePosixPath
-from typing import Any
 
 import pytest
 
@@ -159,17 +157,6 @@ def test_licence_and_notice_travel_with_the_wheel(name: str, words: str, wheel_p
     assert words in dist_info_text(wheel_path, f"licenses/{name}")
 
 
-def test_the_notice_names_each_file_that_holds_data_of_others(wheel_path: Path) -> None:
-    """The first lines of such a file refer to the NOTICE file, which has the licences."""
-    notice = dist_info_text(wheel_path, "licenses/NOTICE")
-    with zipfile.ZipFile(wheel_path) as wheel:
-        files = [
-            name for name in wheel.namelist() if name.endswith((".py", ".tsv")) and b"NOTICE" in wheel.read(name)[:500]
-        ]
-    assert {"gatekeeper_core/data/lookalikes.tsv", "gatekeeper_core/data/background.tsv"} <= set(files)
-    assert [name for name in files if name not in notice] == []
-
-
 def test_the_version_is_that_of_the_library_and_of_the_newest_section_of_the_changelog(metadata: Message) -> None:
     changelog = (CHECKOUT / "CHANGELOG.md").read_text(encoding="utf-8")
     unreleased, newest = re.findall(r"^## \[(\S+)\]", changelog, re.MULTILINE)[:2]
@@ -190,42 +177,3 @@ def test_no_secret_is_in_the_source_archive(unpacked: Path) -> None:
     files = [path for path in unpacked.rglob("*") if path.is_file()]
     found = {str(path.relative_to(unpacked)): SECRET.findall(path.read_bytes()) for path in files}
     assert {name: keys for name, keys in found.items() if keys or PurePosixPath(name).name == ".env"} == {}
-
-
-def test_the_unpacked_archive_builds_the_same_archive_and_the_same_wheel(
-    unpacked: Path, wheel_path: Path, archive_path: Path, tmp_path: Path
-) -> None:
-    """Byte for byte, in another folder and of files that nobody else may read."""
-    for path in unpacked.rglob("*"):
-        path.chmod(path.stat().st_mode & 0o700)
-    hatchling("build", "-d", str(tmp_path / "dist"), source=unpacked)
-    built = {path.name: path.read_bytes() for path in (tmp_path / "dist").iterdir()}
-    assert built == {path.name: path.read_bytes() for path in (wheel_path, archive_path)}
-
-
-def metadata_with(release_files: str, *, source: Path) -> dict[str, Any]:
-    """Return the metadata of a source folder after this address was set in it."""
-    settings = source / "pyproject.toml"
-    line = re.compile(r'^release_files = ".*"$', re.MULTILINE)
-    text = line.sub(f'release_files = "{release_files}"', settings.read_text(encoding="utf-8"))
-    settings.write_text(text, encoding="utf-8")
-    metadata: dict[str, Any] = json.loads(hatchling("metadata", source=source))
-    return metadata
-
-
-@pytest.mark.parametrize("form", ["blob/{tag}", "-/blob/{tag}", "src/tag/{tag}"])
-def test_every_address_in_the_metadata_comes_from_one_setting(form: str, unpacked: Path) -> None:
-    host = "https://code.example/owner/name"
-    metadata = metadata_with(f"{host}/{form}", source=unpacked)
-    released = f"{host}/{form}".replace("{tag}", f"v{gatekeeper_core.__version__}")
-    assert metadata["urls"] == {
-        "Homepage": host,
-        "Documentation": f"{released}/docs/README.md",
-        "Repository": host,
-        "Changelog": f"{released}/CHANGELOG.md",
-        "Issues": f"{host}/issues",
-    }
-    targets = re.findall(r"(!?)\[[^\]]*\]\(([^)\s]+)", metadata["readme"]["text"])
-    raw = released.replace("/blob/", "/raw/").replace("/src/", "/raw/")
-    assert all(target.startswith(f"{raw if picture else released}/") for picture, target in targets)
-    assert ("", f"{released}/SECURITY.md") in targets
