@@ -104,14 +104,7 @@ class ThreadRecords(NamedTuple):
 
 
 class BoundedCalls:
-    """The calls of one build to stores and plug-ins, and their misses.
-
-    Args:
-        timeout_seconds: how long the build may wait for plug-ins in all; its own work meanwhile does not count.
-
-    Attributes:
-        waits: the rest of that time.
-    """
+    """The calls of one build to stores and plug-ins, and their misses; ``waits`` is the time left for plug-ins."""
 
     def __init__(self, *, timeout_seconds: float) -> None:
         self.waits = Waits(timeout_seconds)

@@ -72,14 +72,7 @@ class TokenStats(NamedTuple):
 
 
 class BuildMetadata(NamedTuple):
-    """Counts of what was included.
-
-    Attributes:
-        included_message_count: messages of the thread that are sent, shortened ones among them.
-        summarized_message_count: messages that the summary covers, where it is sent.
-        used_summary: whether a summary is sent.
-        retrieved_memory_count: long-term memories that are sent.
-    """
+    """Counts of what is sent: messages of the thread, those that the summary covers, and long-term memories."""
 
     included_message_count: int = 0
     summarized_message_count: int = 0
@@ -271,10 +264,7 @@ class BuiltContext:
 def fates_of(count: int, fates: Mapping[int, Fate], *, summarized: int = 0) -> tuple[MessageFate, ...]:
     """Return the fates of so many messages, consecutive ones with one fate together.
 
-    Args:
-        count: messages of the thread.
-        fates: by sequence number; a message without one is left out.
-        summarized: so many of the first messages the summary covers, if they have no other fate.
+    A message without a fate is covered by the summary, if it is one of the first so many, else left out.
 
     >>> [tuple(one) for one in fates_of(5, {0: "sent", 1: "sent", 4: "step"}, summarized=3)]
     [(0, 2, 'sent'), (2, 3, 'summary'), (3, 4, 'left_out'), (4, 5, 'step')]
