@@ -134,18 +134,15 @@ class ContextBuilderConfig:
             check_range(self, "max_message_tokens", low=1, whole=True)
         if self.locale is not None and self.locale not in get_args(Locale):
             raise ConfigError(f'ContextBuilderConfig.locale must be "zh", "en" or None, got {self.locale!r}')
-        flags = ("redistribute", "cache_friendly", "fencing")
-        for name in (*flags, *(name for name in self.__slots__ if name.startswith("enable_"))):
+        flags = ["redistribute", "cache_friendly", "fencing"]
+        flags += [name for name in self.__slots__ if name.startswith("enable_")]
+        for name, kind in (*((flag, bool) for flag in flags), ("shares", BudgetShares), ("history", HistoryConfig)):
             value = getattr(self, name)
-            if not isinstance(value, bool) and not (name == "enable_instruction_pinning" and value is None):
-                raise TypeError(f"ContextBuilderConfig.{name} must be a bool, got {type(value).__name__}")
-        for name, kind in (("shares", BudgetShares), ("history", HistoryConfig)):
-            if not isinstance(getattr(self, name), kind):
-                got = type(getattr(self, name)).__name__
-                raise TypeError(f"ContextBuilderConfig.{name} must be a {kind.__name__}, got {got}")
-        given, default = self.history, HistoryConfig()
-        refused = {name: use for name, use in _ELSEWHERE.items() if getattr(given, name) != getattr(default, name)}
-        if given.strategy == "window" and given.keep_newest is not None:
+            if not isinstance(value, kind) and not (name == "enable_instruction_pinning" and value is None):
+                raise TypeError(f"ContextBuilderConfig.{name} must be a {kind.__name__}, got {type(value).__name__}")
+        history, default = self.history, HistoryConfig()
+        refused = {name: use for name, use in _ELSEWHERE.items() if getattr(history, name) != getattr(default, name)}
+        if history.strategy == "window" and history.keep_newest is not None:
             refused["keep_newest"] = "use sliding_window_size"
         if refused:
             named = "; ".join(f"{name} ({use})" for name, use in refused.items())

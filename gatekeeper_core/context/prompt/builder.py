@@ -54,28 +54,27 @@ if TYPE_CHECKING:
 __all__ = ["ContextBuilder"]
 
 _OFFLOADED_BYTES = 256 * 2**20
-"""What tool results that are put aside in this process may take together. Source: ours; four threads at their quota."""
+"""Bytes of offloaded tool results in this process. Source: ours; four threads at their quota."""
 
 
 class ContextBuilder:
-    """Builds the prompt for each question of any number of threads; safe to use from several threads.
+    """A builder of prompts for any number of conversations; safe to use from several threads.
 
     Args:
         config: the settings.
         store: keeps summaries, tasks and constraints; None: an ``InMemoryStore``.
         memory: long-term memories; they belong to ``Thread.user``. None: those that the store keeps, if it does.
-        tool_results: makes tool results smaller; None: a ``ToolResultCompressor`` that puts long ones aside in the
-            memory of this process, up to 256 MiB; see ``working_memory``.
-        summarizer: a model that writes summaries, for the next build; None: sentences as they were said.
+        tool_results: compresses tool results; None: a ``ToolResultCompressor`` that offloads long ones to the memory of
+            this process, up to 256 MiB; see ``working_memory``.
+        summarizer: a model that writes summaries, for the next build; None: sentences of the messages.
         extractor: a model that finds what is worth remembering, for the next build; None: rules.
         token_counter: counts a text; None: ``TokenEstimator()``.
-        session_key: names the fences around what others wrote and, without ``tool_results``, the pointers to what was
-            put aside, 16 bytes or more. None: the fences' names tell what they hold, and the pointers have a random key
-            of their own: they differ from process to process.
-        embedder: gives vectors of texts, so that turns are found that share no word with the question; several
-            builders may share a ``TextEncoder``. A build waits for it within ``call_timeout_ms``; where it fails or is
-            late, words alone decide, and ``trace.misses`` names ``meaning``. None: words alone; memories have an
-            embedder of their own.
+        session_key: names the fences around third-party text and, without ``tool_results``, the pointers to offloaded
+            results, 16 bytes or more. None: fences are named after their content, and pointers have a random key: they
+            differ from process to process.
+        embedder: returns vectors of texts, to find turns that share no word with the question; several builders may
+            share a ``TextEncoder``. If it fails or exceeds ``call_timeout_ms``, words alone decide, and
+            ``trace.misses`` names ``meaning``. None: words alone; memories have an embedder of their own.
 
     Raises:
         ConfigError: a number is out of range, or the key is too short.
@@ -192,20 +191,20 @@ class ContextBuilder:
 
         Args:
             thread: the conversation; None: there is none.
-            prompt: what the user asks now; added once if the thread lacks it. Blank: the end of the thread is answered.
+            prompt: the question; added once if the thread lacks it. Blank: the end of the thread is answered.
             system_prompt: a text, or a ``SystemPrompt`` whose volatile part is apart from the stable one.
-            include_current_input: whether the prompt is known not to be in the thread.
+            include_current_input: whether the thread certainly lacks the prompt.
             debug: whether each stage writes a log record (level DEBUG, logger ``gatekeeper.builder``).
             tools: the schemas of tools that are sent beside the messages: they count.
-            safety_net: whether a prompt that is missing is added. False: it is known to be in the thread.
+            safety_net: whether a missing prompt is added. False: the thread certainly has it.
             reserve_tokens: part of the budget kept free for what else is sent in this request, >= 0.
             pin: whether the pin, the request with the status of the task, comes last; None: as the settings say.
-            prices: of the model that reads the prompt; None: those of ``HistoryConfig.prices``, else ``UNKNOWN``. What
-                the build costs is in ``trace.view.bill``.
-            recall: whether earlier turns may be told inside the question; False where you send your own question.
+            prices: of the model that reads the prompt; None: those of ``HistoryConfig.prices``, else ``UNKNOWN``. The
+                cost is in ``trace.view.bill``.
+            recall: whether earlier turns may be sent inside the question; False if you send your own question.
 
         Raises:
-            BudgetError: system prompt, tools, question and calls that wait are over the budget by themselves.
+            BudgetError: system prompt, tools, question and open calls are over the budget by themselves.
             ConfigError: ``reserve_tokens`` is negative.
             TypeError: an argument has the wrong type.
         """

@@ -104,14 +104,7 @@ class ThreadRecords(NamedTuple):
 
 
 class BoundedCalls:
-    """The calls of one build to stores and plug-ins, and their misses.
-
-    Args:
-        timeout_seconds: how long the build may wait for plug-ins in all; its own work meanwhile does not count.
-
-    Attributes:
-        waits: the rest of that time.
-    """
+    """The calls of one build to stores and plug-ins, and their misses; ``waits`` is the time left for plug-ins."""
 
     def __init__(self, *, timeout_seconds: float) -> None:
         self.waits = Waits(timeout_seconds)
@@ -157,6 +150,7 @@ class BoundedCalls:
             self.miss("meaning", *((missed,) if missed in ("late", "busy") else ("degraded", missed)))
 
 
+@dataclass(frozen=True, slots=True)
 class BoundedCompressor:
     """A compressor of tool results for one build, and the ids of its working memory.
 
@@ -164,28 +158,27 @@ class BoundedCompressor:
     raise, hang, or return nonsense: then the result stays as it is, and a pointer is unknown.
     """
 
-    def __init__(self, compress: ResultCompressor, calls: BoundedCalls, *, thread_id: str | None, tenant: str) -> None:
-        self._compress = compress
-        self._calls = calls
-        self._thread_id = thread_id
-        self._tenant = tenant
-        self._plugin = None if isinstance(compress, ToolResultCompressor) else compress
+    compress: ResultCompressor
+    calls: BoundedCalls
+    thread_id: str | None
+    tenant: str
 
     def __call__(self, message: Message, context: ResultContext, /) -> str:
         """Return the compressed text of a result, or the text as it is."""
 
         def compressed() -> str:
-            text: object = self._compress(message, context._replace(thread_id=self._thread_id, tenant=self._tenant))
+            text: object = self.compress(message, context._replace(thread_id=self.thread_id, tenant=self.tenant))
             if not isinstance(text, str):
                 raise TypeError(f"compress_result must return str, got {type(text).__name__}")
             return text
 
-        text = self._calls.run("tool_results", compressed, plugin=self._plugin)
+        plugin = None if isinstance(self.compress, ToolResultCompressor) else self.compress
+        text = self.calls.run("tool_results", compressed, plugin=plugin)
         return message.text if text is None else text
 
     def __contains__(self, pointer: object) -> bool:
-        memory = partial(memory_of, self._compress, self._thread_id, tenant=self._tenant)
-        return self._calls.run("tool_results", lambda: pointer in (memory() or ())) is True
+        memory = partial(memory_of, self.compress, self.thread_id, tenant=self.tenant)
+        return self.calls.run("tool_results", lambda: pointer in (memory() or ())) is True
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -233,24 +226,21 @@ class BuilderParts:
         self, calls: BoundedCalls, thread: Thread | None, prompt: str, *, room_tokens: int, log: bool
     ) -> ThreadRecords:
         """Return the records of a thread; the summary covers what is older than the newest turns in a room."""
-        config, records = self.config, ThreadRecords()
+        records = ThreadRecords()
         with stage(LOOK_UPS, thread=thread.id if thread else None, log=log) as seen:
             if thread is not None:
                 start = self._window_start(thread, room_tokens)
                 records = self._look_up(calls, thread, prompt, start)
-                sends_newest = config.history.strategy == "window" or config.history.keep_newest
-                sent_from = start if sends_newest else self._window_start(thread, room_tokens, max_turns=0)
-                sent = range(sent_from, len(thread.messages))
-                records = records._replace(memories=records.memories_beside(thread, sent))
-            seen.tell(
-                lambda: {
-                    "constraints": len(records.constraints),
-                    "used_summary": records.summary is not None,
-                    "has_task": records.task is not None,
-                    "memories": len(records.memories),
-                    "misses": [f"{miss.part} {miss.status}" for miss in calls.misses],
-                }
-            )
+                if self.config.history.strategy != "window" and not self.config.history.keep_newest:
+                    start = self._window_start(thread, room_tokens, max_turns=0)
+                records = records._replace(memories=records.memories_beside(thread, range(start, len(thread.messages))))
+            facts = {
+                "constraints": len(records.constraints),
+                "used_summary": records.summary is not None,
+                "has_task": records.task is not None,
+                "memories": len(records.memories),
+            }
+            seen.tell(lambda: {**facts, "misses": [f"{miss.part} {miss.status}" for miss in calls.misses]})
         return records
 
     def _look_up(self, calls: BoundedCalls, thread: Thread, prompt: str, window_start: int) -> ThreadRecords:
@@ -266,9 +256,8 @@ class BuilderParts:
             task = calls.run("task", lambda: self.tasks.get(thread))
         if config.history.strategy != "window":
             policy = calls.run("policy", lambda: _policy(load_record(self.store, thread, POLICY_KIND)))
-        memories: tuple[MemoryHit, ...] = ()
-        if config.enable_memory_retrieval and prompt.strip():
-            memories = self._memories(calls, thread, prompt)
+        is_searched = config.enable_memory_retrieval and prompt.strip()
+        memories = self._memories(calls, thread, prompt) if is_searched else ()
         return ThreadRecords(summary, constraints, task, memories, policy)
 
     def _window_start(self, thread: Thread, room_tokens: int, *, max_turns: int | None = None) -> int:
@@ -301,7 +290,7 @@ class BuilderParts:
         config = RunConfig(locale=locale, thread_id=thread.id if thread else None, tenant=talk.tenant)
         if not self.config.enable_tool_result_compression:
             return config
-        compressor = BoundedCompressor(compress, calls, thread_id=config.thread_id, tenant=config.tenant)
+        compressor = BoundedCompressor(compress, calls, config.thread_id, config.tenant)
         has_memory = getattr(compress, "working_memory", None) is not None
         return replace(config, compress_result=compressor, working_memory=compressor if has_memory else None)
 
@@ -398,32 +387,32 @@ class BuilderParts:
         if self.extractor and self.memory and thread.user:
             self._start("extraction", thread, self.extractor, partial(self._extract, self.memory, thread))
 
-    def _extract(self, memory: LongTermMemory, thread: Thread) -> str:
-        """Read a thread into memory; return why rules did the work of a model, "" where all is well."""
-        return remember_thread(memory, thread, self.store, extractor=self.extractor).reason or ""
+    def _extract(self, memory: LongTermMemory, thread: Thread) -> str | None:
+        """Read a thread into memory; return why rules did the work of a model, None where all is well."""
+        return remember_thread(memory, thread, self.store, extractor=self.extractor).reason
 
-    def _summarize(self, thread: Thread) -> str:
-        """Let the model write the summary of a thread; return why it did not, "" where all is well."""
+    def _summarize(self, thread: Thread) -> str | None:
+        """Let the model write the summary of a thread; return why it did not, None where all is well."""
         update = self.summaries.run_model(thread)
-        return update.reason if update.has_failed else ""
+        return update.reason if update.has_failed else None
 
     def _start(self, part: str, thread: Thread, plugin: object, work: Callable[[], object]) -> None:
         """Start the work of a plug-in for the next build; a failure, or the reason it returns, is a miss there."""
         if not start_plugin(plugin, partial(self._run_late, part, thread, work)):
-            self._miss_late(thread, Miss(part, "busy"))
+            self._miss_late(thread, part, "busy")
 
     def _run_late(self, part: str, thread: Thread, work: Callable[[], object]) -> None:
+        status = "degraded"
         try:
             reason = work()
         except Exception as error:  # noqa: BLE001 - the user's store or model: the next build reports it
-            self._miss_late(thread, Miss(part, "failed", type(error).__name__))
-        else:
-            if reason and isinstance(reason, str):
-                self._miss_late(thread, Miss(part, "degraded", reason))
+            status, reason = "failed", type(error).__name__
+        if reason and isinstance(reason, str):
+            self._miss_late(thread, part, status, reason)
 
-    def _miss_late(self, thread: Thread, miss: Miss) -> None:
+    def _miss_late(self, thread: Thread, part: str, status: str, reason: str = "") -> None:
         with self._lock:
-            self._late_misses.get_or_put((thread.tenant, thread.id), dict)[miss.part] = miss
+            self._late_misses.get_or_put((thread.tenant, thread.id), dict)[part] = Miss(part, status, reason)
 
 
 def _policy(record: DerivedRecord | None) -> PolicyState | None:

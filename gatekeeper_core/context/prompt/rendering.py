@@ -29,16 +29,11 @@ PinRole = Literal["system", "developer", "user_suffix"]
 
 _STARTS_WITH_USER = ("anthropic", "gemini")
 OPENING = "[conversation]"
-"""What stands for the user where an answer that nobody asked for comes first, and a provider wants the user's word."""
+"""The user message before an opening answer, for providers whose conversations begin with the user."""
 
 
 class Rendered(NamedTuple):
-    """A message as a provider takes it, and what it is made of.
-
-    Attributes:
-        message: the message.
-        sources: positions of the messages that it says, ascending; none where it only opens the conversation.
-    """
+    """A message as a provider takes it, and the positions of its sources, ascending; none for ``OPENING``."""
 
     message: Message
     sources: tuple[int, ...] = ()
@@ -59,8 +54,8 @@ def render_parts(
     Raises:
         ConfigError: the provider or the role of the pin is unknown, or the provider takes no system message there.
 
-    >>> rules, asked, pin = Message("system", "Be brief."), Message("user", "hi"), Message("system", "Answer now.")
-    >>> rendered = render_parts([rules, asked, pin], provider="anthropic", pin=2)
+    >>> rules, query, pin = Message("system", "Be brief."), Message("user", "hi"), Message("system", "Answer now.")
+    >>> rendered = render_parts([rules, query, pin], provider="anthropic", pin=2)
     >>> [(one.message.role, one.message.text, one.sources) for one in rendered]
     [('system', 'Be brief.', (0,)), ('user', 'hi\n\nAnswer now.', (1, 2))]
     """
@@ -77,7 +72,7 @@ def render_parts(
     if many:
         return tuple(placed)
     placed = _one_system(placed)
-    if provider in _STARTS_WITH_USER:  # a word of the user's before an answer that nobody asked for
+    if provider in _STARTS_WITH_USER:
         first = next((at for at, one in enumerate(placed) if one.message.role != "system"), len(placed))
         if first < len(placed) and placed[first].message.role != "user":
             placed.insert(first, Rendered(Message("user", OPENING)))
@@ -97,15 +92,15 @@ def _suffixed(last: Rendered, pin: Rendered) -> list[Rendered]:
 def _one_system(parts: Sequence[Rendered]) -> list[Rendered]:
     """Return the messages with the system's at the head as one, and later ones as the user's."""
     head = next((at for at, one in enumerate(parts) if one.message.role != "system"), len(parts))
-    said = [one for one in parts[:head] if one.message.text]
+    system = [one for one in parts[:head] if one.message.text]
     rest = [
         one._replace(message=replace(one.message, role="user")) if one.message.role == "system" else one
         for one in parts[head:]
     ]
-    if len(said) < 2:
-        return [*said, *rest]
-    text = "\n\n".join(one.message.text for one in said)
-    return [Rendered(Message("system", text), _sources(said)), *rest]
+    if len(system) < 2:
+        return [*system, *rest]
+    text = "\n\n".join(one.message.text for one in system)
+    return [Rendered(Message("system", text), _sources(system)), *rest]
 
 
 def _one_model_message(parts: Sequence[Rendered]) -> list[Rendered]:
@@ -116,7 +111,7 @@ def _one_model_message(parts: Sequence[Rendered]) -> list[Rendered]:
         if before and is_answer(before) and one.message.role == "assistant":
             # Part by part, which costs no more than both did.
             both = (before.content, one.message.content)
-            contents = [said if isinstance(said, tuple) else (TextPart(said),) for said in both]
+            contents = [each if isinstance(each, tuple) else (TextPart(each),) for each in both]
             content = tuple(part for content in contents for part in content if part != TextPart(""))
             joined[-1] = Rendered(replace(one.message, content=content), _sources([joined[-1], one]))
         else:

@@ -92,17 +92,10 @@ def make_request(
     max_message_tokens: int | None = None,
     token_counter: TokenCounter,
 ) -> Request:
-    """Return the messages of a thread, ready to choose from.
+    """Return the messages of a thread but for some, with the question in its place, ready to choose from.
 
-    Args:
-        messages: the thread's.
-        question: a message to add in its place (:func:`question_place`), or None.
-        without: sequence numbers of messages to leave out.
-        compress_result: compresses past tool results, and longer ones of the current run for its question, whether or
-            not there is room for them: so each step of the run sends them in the same form. None: nothing does.
-        max_message_tokens: a longer text of a past user or assistant message is cut in the middle, and a longer result
-            of the current run is compressed; None: none is.
-        token_counter: counts a text.
+    Past results are compressed, and past texts over ``max_message_tokens`` are cut in the middle. So long a result of
+    the current run is compressed for its question, room or not: then each step of the run sends it in the same form.
     """
     seqs: list[int | None] = [seq for seq in range(len(messages)) if seq not in without]
     listed = [messages[seq] for seq in seqs if seq is not None]
@@ -198,16 +191,11 @@ def _is_longer(text: str, max_tokens: int | None, count: TokenCounter) -> bool:
 
 
 def needs_prompt(turns: Sequence[Turn], prompt: str, *, included: bool) -> bool:
-    """Return whether the prompt is missing at the end of a thread and has to be added.
+    """Return whether the prompt is missing at the end of a thread and has to be added; a blank one never is.
 
     It is there if the newest turn is open (its last message is no answer) and contains the prompt in a user message,
     white space aside: the same text, or of a text over 20 characters one that contains all of it, or a message that is
-    its beginning. In a tool loop that is so at every step.
-
-    Args:
-        turns: the thread's.
-        prompt: the question; blank: nothing is missing.
-        included: whether the caller asks for it to be added: then it is there only if it is the very last message.
+    its beginning. In a tool loop that is so at every step. With ``included`` it must be the very last message.
 
     Source: specification 001-33 to 001-35.
 

@@ -29,16 +29,7 @@ __all__ = [
     "fates_of",
 ]
 
-_PLAIN_FACTS = (
-    "budget_tokens",
-    "available_tokens",
-    "counter",
-    "margin",
-    "squeezed",
-    "safety_net",
-    "prefix_tokens",
-    "prefix_share",
-)
+_TRACE_FACTS = "budget_tokens available_tokens counter margin squeezed safety_net prefix_tokens prefix_share"
 
 Part = Literal[
     "system_prompt",
@@ -61,12 +52,11 @@ class TokenStats(NamedTuple):
         system_prompt: the system prompt, stable and volatile.
         summary: the summary of the thread, and what stands for finished steps.
         retrieved: long-term memories.
-        recent_messages: messages of the thread, those of the current run among them, the user's newest ones aside;
-            also earlier turns that are told inside the question.
-        current_input: what the user asks now, without these.
+        recent_messages: messages of the thread, also of the current run, and earlier turns inside the question.
+        current_input: the question, without these.
         pinned: the pin.
         tools: the schemas of tools, which are sent beside the messages.
-        constraints: what the user has laid down for good.
+        constraints: the user's standing instructions.
         total: all of it.
     """
 
@@ -82,14 +72,7 @@ class TokenStats(NamedTuple):
 
 
 class BuildMetadata(NamedTuple):
-    """Counts of what was included.
-
-    Attributes:
-        included_message_count: messages of the thread that are sent, shortened ones among them.
-        summarized_message_count: messages that the summary covers, where it is sent.
-        used_summary: whether a summary is sent.
-        retrieved_memory_count: long-term memories that are sent.
-    """
+    """Counts of what is sent: messages of the thread, those that the summary covers, and long-term memories."""
 
     included_message_count: int = 0
     summarized_message_count: int = 0
@@ -117,7 +100,7 @@ class BuiltPart(NamedTuple):
 
     Attributes:
         part: what it is.
-        seq: its sequence number in the thread, None where it was made by the build.
+        seq: its sequence number in the thread, None if the build added it.
         tokens: what it costs.
     """
 
@@ -132,8 +115,8 @@ class MessageFate(NamedTuple):
     Attributes:
         start: sequence number of the first.
         stop: sequence number after the last.
-        fate: ``sent``; ``changed`` (sent, compressed or cut); ``recalled`` (their turn is told inside the question);
-            ``folded`` (a placeholder in the run stands for them); ``summary`` (the summary covers them); ``step`` (the
+        fate: ``sent``; ``changed`` (sent, compressed or cut); ``recalled`` (their turn is inside the question);
+            ``folded`` (a placeholder in the run counts them); ``summary`` (the summary covers them); ``step`` (the
             summary of a finished step does); ``left_out``.
     """
 
@@ -152,11 +135,10 @@ class BuildTrace(NamedTuple):
         budget_tokens: the whole budget.
         counter: what counted the tokens.
         margin: how far a prompt may lie over its estimate, as a share of it.
-        view: the selection among the messages of the thread, None where there was nothing to select from.
+        view: the selection among the messages of the thread, None without messages.
         safety_net: whether the prompt was missing at the end of the thread and was added.
         given_up: optional parts without room, the first to go first.
-        squeezed: how the current run was made to fit where everything else had gone: the strategy of a
-            ``ContextCompressor``; "" where that was not needed.
+        squeezed: the strategy of the ``ContextCompressor`` that made the current run fit, "" if none was needed.
         misses: parts that could not be had.
         prefix_tokens: tokens of the messages at the start that were the same in the build before.
     """
@@ -259,7 +241,7 @@ class BuiltContext:
             "decision": view.selection.gate.decision if view and view.selection else None,
             "given_up": list(trace.given_up),
             "misses": [f"{miss.part} {miss.status}" for miss in trace.misses],
-            **{name: getattr(trace, name) for name in _PLAIN_FACTS},
+            **{name: getattr(trace, name) for name in _TRACE_FACTS.split()},
             **(view.bill.facts() if view and view.bill else {}),
         }
 
@@ -271,20 +253,18 @@ class BuiltContext:
             f"{len(self.messages):,} messages, {stats.total:,} of {trace.budget_tokens:,} tokens; of the thread "
             f"{self.metadata.included_message_count:,} sent, {left_out:,} left out"
         )
-        rows = []
-        for one, message in zip(trace.parts, self.messages, strict=True):
-            said = message.text or ", ".join(f"{call.name}()" for call in message.tool_calls)
-            rows.append((one.part, "" if one.seq is None else one.seq, message.role, one.tokens, said))
+        texts = [one.text or ", ".join(f"{call.name}()" for call in one.tool_calls) for one in self.messages]
+        rows = [
+            (part.part, "" if part.seq is None else part.seq, message.role, part.tokens, text)
+            for part, message, text in zip(trace.parts, self.messages, texts, strict=True)
+        ]
         return notebook_table(caption, ("part", "seq", "role", "tokens", "begins with"), rows)
 
 
 def fates_of(count: int, fates: Mapping[int, Fate], *, summarized: int = 0) -> tuple[MessageFate, ...]:
     """Return the fates of so many messages, consecutive ones with one fate together.
 
-    Args:
-        count: messages of the thread.
-        fates: by sequence number; a message without one is left out.
-        summarized: so many of the first messages the summary covers, if they have no other fate.
+    A message without a fate is covered by the summary, if it is one of the first so many, else left out.
 
     >>> [tuple(one) for one in fates_of(5, {0: "sent", 1: "sent", 4: "step"}, summarized=3)]
     [(0, 2, 'sent'), (2, 3, 'summary'), (3, 4, 'left_out'), (4, 5, 'step')]

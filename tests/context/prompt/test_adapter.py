@@ -89,13 +89,6 @@ def test_every_message_is_the_frameworks_own_or_written_and_every_provider_takes
             assert original is None or original.said != item.said or original.said != message
 
 
-@given(conversations(open_run=True))
-def test_the_question_of_a_run_is_said_once(messages: list[Message]) -> None:
-    request = requests().request(items_of(messages), RequestOptions("t1"))
-    assert request.context is not None
-    assert not request.context.trace.safety_net
-
-
 @each_script
 def test_a_question_that_the_framework_says_itself_is_chosen_for_and_not_said(question: str) -> None:
     items = items_of([*TALK, *TALK[2:] * 20, user("换个话题：合唱团？"), assistant("周日。")])
@@ -140,18 +133,6 @@ def test_what_must_be_sent_and_does_not_fit_is_sent_whole_and_alone(
     assert door.context_of("t1") is None
     with pytest.raises(BudgetError):
         requests(total_budget=50, on_error="raise").request(items, RequestOptions("t1"), system=prompt)
-
-
-def test_what_else_is_sent_is_kept_free() -> None:
-    items = items_of([*TALK * 30, user("Which port?")])
-    door = requests(total_budget=2000, history=EVERY_TIME)
-    request = door.request(items, RequestOptions("t1", reserve_tokens=1500, tools=("{}" * 100,)))
-    assert request.context is not None
-    assert request.context.token_stats.tools == 200
-    assert request.context.token_stats.total <= 500
-    assert door.request(items, RequestOptions("t1", reserve_tokens=2000)).refused is not None
-    with pytest.raises(ConfigError, match="reserve_tokens"):
-        door.request(items, RequestOptions("t1", reserve_tokens=-1))
 
 
 def test_a_changed_message_is_written_with_what_it_was() -> None:

@@ -343,6 +343,16 @@ def test_a_run_that_is_too_long_gives_way_before_the_question_does() -> None:
     assert squeezed.token_stats.total <= 600
 
 
+def test_a_squeezed_run_leaves_room_for_the_joins_of_a_provider() -> None:
+    run = [system("a"), system("b"), user("The harvest report lists apples, and pears. " * 2), calls("c"), result("c")]
+    for budget in range(88, 130):
+        try:
+            context = built(run, "", total_budget=budget, rules="")
+        except BudgetError:
+            continue
+        assert count_messages(context.render(provider="anthropic"), token_counter=len) <= budget
+
+
 def test_a_system_prompt_that_the_thread_says_again_is_sent_once() -> None:
     context = built([system("Be brief."), user("hello"), assistant("hi")])
     assert [message.text for message in context.messages].count("Be brief.") == 1

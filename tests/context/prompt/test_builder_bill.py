@@ -141,19 +141,6 @@ def test_the_account_is_of_the_tokens_that_are_sent(cache_friendly: bool) -> Non
     assert seen == {"everything", "rebuilt", "kept"}
 
 
-@pytest.mark.parametrize("cache_friendly", [True, False])
-def test_what_changes_before_the_turns_is_not_taken_for_cached(cache_friendly: bool) -> None:
-    builder = builder_of(cache_friendly=cache_friendly, history=CACHED)
-    found: list[int] = []
-    for minute in (10, 10, 11):
-        rules = SystemPrompt("Be brief.", f"It is 12:{minute}.")
-        talk = Thread("t1", tuple(TALK[: 20 + 2 * len(found)]))
-        found.append(bill_of(builder.build(talk, f"What of {len(found)}?", rules)).cached_tokens)
-    assert found[0] == 0
-    assert found[1] > 1_000
-    assert (found[2] > 1_000) == cache_friendly  # of another time, as long as the one before
-
-
 # --- workers ----------------------------------------------------------------------------------------------------------
 
 
