@@ -23,10 +23,9 @@ __all__ = ["MAX_UNSUPPORTED", "Draft", "unsupported", "write_draft"]
 
 
 class Draft(NamedTuple):
-    """The answer of a model.
+    """The text of a model, "" where it cannot be used.
 
     Attributes:
-        text: what it wrote, "" where that cannot be used.
         failure: why not: ``error: `` and its type, ``not_text``, ``empty``, ``too_long``, ``unsupported``; else "".
         unsupported: names, numbers and identifiers in what it wrote that nobody had said.
     """
@@ -47,14 +46,8 @@ def write_draft(
 ) -> Draft:
     """Return what a model writes of the messages that are covered by a summary and that it does not know of yet.
 
-    Args:
-        summarizer: asks the model.
-        messages: the conversation.
-        summary: how far it is covered, and what the model wrote last.
-        max_tokens: what the text may cost; a longer one is refused, not cut.
-        max_input_tokens: what the model may read at once. Where that is less than all that is new it reads the newest
-            messages, at least one, and the sentences of the summary in the place of the others.
-        counter: counts a text.
+    A text of more than ``max_tokens`` is refused, not cut. Where the new messages cost more than ``max_input_tokens``
+    the model reads the newest of them, at least one, and the sentences of the summary in the place of the others.
     """
     spoken = [
         (message, spoken_text(message)) for message in messages[summary.model_upto_seq + 1 : summary.upto_seq + 1]
@@ -106,9 +99,7 @@ _CHINESE_NAME = LazyPattern(
 def unsupported(text: str, sources: Iterable[str]) -> tuple[str, ...]:
     """Return the names, numbers and identifiers of a text that stand in none of its sources, as written, each once.
 
-    Args:
-        text: what a model wrote; of a very long one the first 4,096 anchors are looked at.
-        sources: the texts that it was made from.
+    Of a very long text the first 4,096 anchors are looked at.
 
     >>> unsupported("They moved the cache to port 6381, says Marta.", ["The cache listens on port 6380."])
     ('6381', 'Marta')

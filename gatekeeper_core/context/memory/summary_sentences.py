@@ -104,9 +104,7 @@ def spoken_text(message: Message) -> str:
 def read_turns(turns: Sequence[Turn], *, from_seq: int) -> tuple[SummaryItem, ...]:
     """Return the sentences of finished turns that could go into the summary, in the order in which they were said.
 
-    Args:
-        turns: the turns to read, oldest first, behind up to ``CONTEXT_TURNS`` that are read for their topic alone.
-        from_seq: the first message that is new.
+    ``from_seq`` is the first message that is new; up to ``CONTEXT_TURNS`` before it are read for their topic alone.
 
     >>> turn = Turn.of("Let's use Redis for the cache.", "Good. It listens on port 6380.")
     >>> [(item.section, item.text) for item in read_turns([turn], from_seq=0)]
