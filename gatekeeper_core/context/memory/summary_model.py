@@ -52,15 +52,15 @@ def write_draft(
     spoken = [
         (message, spoken_text(message)) for message in messages[summary.model_upto_seq + 1 : summary.upto_seq + 1]
     ]
-    said = [Message(message.role, text, name=message.name) for message, text in spoken if text.strip()]
-    start, left = len(said), max_input_tokens
+    new = [Message(message.role, text, name=message.name) for message, text in spoken if text.strip()]
+    start, room = len(new), max_input_tokens
     while start > 0:
-        left -= count_message(said[start - 1], token_counter=counter)
-        if left < 0 and start < len(said):
+        room -= count_message(new[start - 1], token_counter=counter)
+        if room < 0 and start < len(new):
             break
         start -= 1
     previous = summary.text if start else summary.model_text
-    fitting = readable(said[start:], max_input_tokens, token_counter=counter, locale=summary.locale)
+    fitting = readable(new[start:], max_input_tokens, token_counter=counter, locale=summary.locale)
     text, failure = ask(summarizer, fitting, previous or None, max_tokens)
     if failure:
         return Draft("", failure)
@@ -112,11 +112,11 @@ def unsupported(text: str, sources: Iterable[str]) -> tuple[str, ...]:
         bare = _COMMA.sub("", source)
         terms.update(count_terms(bare, limit=_MAX_ANCHORS))
         plain.append(folded(clean(bare)))
-    known = "\n".join(plain)
+    source = "\n".join(plain)
     prose = "\n".join(map(_without_marks, text.splitlines()))
     chinese = (match[1] for match in _CHINESE_NAME.finditer(folded(clean(prose))))
     named = (*_anchors(prose), *_english_names(prose), *((name, name) for name in chinese if len(name) > 1))
-    missing = (written for written, term in named if term not in terms and not has_whole(folded(written), known))
+    missing = (written for written, term in named if term not in terms and not has_whole(folded(written), source))
     return tuple(dict.fromkeys(missing))[:MAX_UNSUPPORTED]
 
 
