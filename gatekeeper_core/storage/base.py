@@ -118,7 +118,6 @@ class RecordStore(Protocol):
         where there was none.
 
         Raises:
-            TypeError: the body is no text.
             ConflictError: another version is stored by now; nothing was changed.
         """
 
@@ -176,7 +175,6 @@ class MemoryRecord(NamedTuple):
     """A memory with what it is found by.
 
     Attributes:
-        memory: the memory.
         terms: the indexed terms of its text, each once.
         vector: the embedding of its text, of length 1, or None.
         vector_of: which text and embedder the vector is of, "" without one; whoever wrote it reads it.
@@ -207,7 +205,6 @@ class MemoryStore(Protocol):
         The version of each is one above the stored one's, 1 where nothing is stored under its id.
 
         Raises:
-            TypeError: one is no ``MemoryRecord``.
             ConflictError: a memory is stored in another version by now; nothing was changed.
         """
 
@@ -233,13 +230,8 @@ class MemoryStore(Protocol):
         put. Then those nearest to the vector (by the cosine), again at most ``limit``; one of another dimension is near
         to none. With neither, the newest put.
 
-        Args:
-            scope: whose memories.
-            terms: what they are looked up by, the most telling first.
-            vector: an embedding of length 1.
-            key: only memories of this key.
-            categories: only memories of these categories; empty: of all.
-            limit: how many for the terms and how many for the vector, at least 1.
+        The terms come the most telling first, the vector has length 1. ``key`` and ``categories`` (empty: all) narrow
+        what is found; ``limit`` is how many for the terms and how many for the vector, at least 1.
         """
 
     def count_memories(self, scope: MemoryScope, terms: Collection[str], /) -> TermCounts:
@@ -261,15 +253,11 @@ class MessageStore(Protocol):
         stored again, and keeps its number. One without an id cannot be recognised by itself: where some of the messages
         are stored already and one has no id, all of them must stand in the thread as they are given, side by side.
 
-        Args:
-            tenant: whose thread.
-            thread: names the thread within its tenant.
-            messages: oldest first; none: nothing is stored, the thread's last number is returned.
-            expected_seq: number of the thread's last message that the new ones follow, -1 for none; None: whatever it
-                is. Not looked at where all messages are stored already.
+        The messages come oldest first; of none the thread's last number is returned. ``expected_seq`` is the number of
+        the thread's last message that the new ones follow, -1 for none; None: whatever it is. It is not looked at where
+        all messages are stored already.
 
         Raises:
-            TypeError: one is no ``Message``.
             ConfigError: a name is empty, or ``expected_seq`` is below -1.
             ConflictError: the thread ends with another message than the expected one, or a message id is stored with
                 other content; nothing was changed.
@@ -281,15 +269,11 @@ class MessageStore(Protocol):
     ) -> tuple[Message, ...]:
         """Return the messages of a thread from a sequence number on, oldest first; of an unknown thread none.
 
-        Args:
-            tenant: whose thread.
-            thread: names the thread within its tenant.
-            from_seq: number of the first one, at least 0.
-            limit: how many at most, at least 0; None: all.
-            min_seq: number of a message that the reader knows to be written; at least 0.
+        At most ``limit`` messages (None: all); ``min_seq`` is the number of a message that the reader knows to be
+        written.
 
         Raises:
-            ConfigError: a name is empty, or a number is out of range.
+            ConfigError: a name is empty, or a number is negative.
             StaleReadError: the thread is not stored up to ``min_seq``.
             CorruptionError: what is stored is damaged.
         """
@@ -359,10 +343,7 @@ def is_in_process(store: object) -> bool:
 
 
 def thread_blobs(store: BlobStore | Store, tenant: str, thread: str) -> BlobStore:
-    """Return the blobs of one thread where a store tells threads apart (``Store.blobs_of``), else the store itself.
-
-    Raises:
-        ConfigError: a name is empty.
+    """Return the blobs of one thread where a store keeps threads apart (``Store.blobs_of``), else the store itself.
 
     >>> from gatekeeper_core.storage.in_memory import InMemoryBlobStore
     >>> from gatekeeper_core.storage.sqlite import InMemoryStore

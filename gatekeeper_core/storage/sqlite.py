@@ -130,11 +130,10 @@ class SQLiteStore(TableStore):
         self._connections.close()
 
     def purge(self) -> bool:
-        """Write the file anew without what was deleted, empty its log, and return whether that could be done.
+        """Rewrite the file without what was deleted, empty its log, and return whether that could be done.
 
-        It takes time and, for a moment, room as the file does. A reader in the way or a full disk keeps it from that:
-        call it again. SQLite writes zeros over what it deletes, but not over what it has moved within a page, and the
-        log keeps pages as they were until it is emptied.
+        A reader in the way or a full disk keeps it from that: call it again. SQLite writes zeros over what it deletes,
+        but not over what it has moved within a page, and the log keeps pages as they were until it is emptied.
         """
         with self._connections.bare() as connection:
             try:
@@ -146,13 +145,10 @@ class SQLiteStore(TableStore):
         return not busy
 
     def check(self) -> tuple[str, ...]:
-        """Return what SQLite finds wrong with the file (``PRAGMA integrity_check``); nothing: it is whole.
+        """Return what SQLite finds wrong with the file (``PRAGMA integrity_check``), in time linear in the file.
 
-        Its pages and indexes, and whether the tables are those that this library made. Linear in the file. SQLite keeps
-        no checksum of a page: a byte that changed within a text is not found.
-
-        Raises:
-            StorageError: the file cannot be opened any more.
+        Its pages and indexes, and whether the tables are those that this library made. SQLite keeps no checksum of a
+        page: a byte that changed within a text is not found.
         """
         with self._connections.bare() as connection:
             try:

@@ -96,12 +96,10 @@ _TENANT = "tenant"
 _OF_THREAD = ("messages", "records", "blob_chunks", "blobs")
 _OF_USER = ("memory_terms", "memory_sources", "memories")
 _MEMORIES = "FROM memories AS m WHERE m.tenant = ? AND m.user_id = ?"
-_SAVE_RECORD = """
-INSERT INTO records (tenant, thread, kind, body, upto_seq, version) VALUES (?, ?, ?, ?, ?, ?)
-ON CONFLICT (tenant, thread, kind) DO UPDATE
-SET body = excluded.body, upto_seq = excluded.upto_seq, version = excluded.version
-"""
-_ROWS = "id, serial, is_current, body, terms, vector, vector_of"
+_REPLACE_RECORD = (
+    "ON CONFLICT (tenant, thread, kind) DO UPDATE "
+    "SET body = excluded.body, upto_seq = excluded.upto_seq, version = excluded.version"
+)
 
 
 class Transaction(Protocol):
@@ -172,8 +170,7 @@ class TableStore(Store):
 
     @staticmethod
     def _key(name: str) -> bytes:
-        """Return a name as it stands in an index."""
-        return encode_text(name)
+        return encode_text(name)  # a name as it stands in an index
 
     def append_messages(
         self, tenant: str, thread: str, messages: Sequence[Message], /, *, expected_seq: int | None = None
@@ -186,7 +183,6 @@ class TableStore(Store):
                 raise TypeError(f"messages must hold Message values, got {type(message).__name__} at position {at}")
         appended = [(self._key(message.id) if message.id else None, encode_message(message)) for message in messages]
         query = "SELECT message_id, seq, body FROM messages WHERE tenant = ? AND thread = ? AND message_id IN ({})"
-        insert = "INSERT INTO messages (tenant, thread, seq, message_id, body) VALUES (?, ?, ?, ?, ?)"
         with self._saving(tenant, b"thread", *key, thread=thread) as transaction:
             last = seq = _last_seq(transaction, key)
             ids = list(dict.fromkeys(message_id for message_id, _ in appended if message_id))
@@ -214,8 +210,7 @@ class TableStore(Store):
                 reason = f"the thread ends with message {last}, not {expected_seq}"
                 reason += ": read what another writer has added, and repeat"
                 raise ConflictError("thread", expected_version=expected_seq or 0, stored_version=last, reason=reason)
-            if new:
-                transaction.many(insert, new)
+            _insert(transaction, "messages", "tenant, thread, seq, message_id, body", new)
         return seq
 
     def read_messages(
@@ -255,7 +250,8 @@ class TableStore(Store):
             version = int(row[2]) if row else 0
             if version != expected_version:
                 raise ConflictError(kind, expected_version=expected_version, stored_version=version)
-            transaction.execute(_SAVE_RECORD, *key, encode_text(body), upto_seq, version + 1)
+            new = (*key, encode_text(body), upto_seq, version + 1)
+            _insert(transaction, "records", "tenant, thread, kind, body, upto_seq, version", [new], _REPLACE_RECORD)
         return version + 1
 
     def put_memories(self, scope: MemoryScope, records: Sequence[MemoryRecord], /) -> None:
@@ -318,7 +314,8 @@ class TableStore(Store):
             if terms:
                 rows += self._holding(transaction, user, terms, where, limit)
             elif vector is None:
-                query = f"SELECT {_ROWS} {_MEMORIES} AND m.is_current = 1{where.sql} ORDER BY m.serial DESC LIMIT ?"
+                columns = ", ".join(StoredMemory._fields)
+                query = f"SELECT {columns} {_MEMORIES} AND m.is_current = 1{where.sql} ORDER BY m.serial DESC LIMIT ?"
                 rows += [StoredMemory(*row) for row in transaction.rows(query, *user, *where.values, limit)]
             if vector is not None:
                 near = self._nearest(transaction, user, vector, where, limit)
@@ -350,8 +347,9 @@ class TableStore(Store):
         key = self._key(tenant), self._key(name)
         gone: dict[str, int] = {}
         with self._writing(tenant, alone=True) as transaction:
-            insert = "INSERT INTO tombstones (tenant, stone) VALUES (?, ?) ON CONFLICT DO NOTHING"
-            transaction.many(insert, _tombstones(tenant, kind, name))
+            _insert(
+                transaction, "tombstones", "tenant, stone", _tombstones(tenant, kind, name), "ON CONFLICT DO NOTHING"
+            )
             if kind == _TENANT:
                 gone = _delete(transaction, (*_OF_THREAD, *_OF_USER), "tenant = ?", key[0])
             elif kind == "user":
@@ -412,7 +410,7 @@ class TableStore(Store):
     ) -> dict[bytes, StoredMemory]:
         """Return the memories of ids or of their keys, as far as they are there, in that order."""
         keys = [name if isinstance(name, bytes) else self._key(name) for name in names]
-        query = f"SELECT {_ROWS} {_MEMORIES} AND m.id IN ({{}})"
+        query = f"SELECT {', '.join(StoredMemory._fields)} {_MEMORIES} AND m.id IN ({{}})"
         rows = {row[0]: StoredMemory(*row) for row in _rows_of(transaction, query, key, keys)}
         return {name: rows[name] for name in keys if name in rows}
 
@@ -467,16 +465,12 @@ class TableStore(Store):
                 terms += [(*key, self._key(term), serial, name) for term in dict.fromkeys(record.terms)]
             sources += [(key[0], self._key(source), key[1], name) for source in _sources_of(record)]
         self._insert_rows(transaction, rows)
-        if terms:
-            insert = "INSERT INTO memory_terms (tenant, user_id, term, serial, id) VALUES (?, ?, ?, ?, ?)"
-            transaction.many(insert, terms)
-        if sources:
-            transaction.many("INSERT INTO memory_sources (tenant, source, user_id, id) VALUES (?, ?, ?, ?)", sources)
+        _insert(transaction, "memory_terms", "tenant, user_id, term, serial, id", terms)
+        _insert(transaction, "memory_sources", "tenant, source, user_id, id", sources)
 
     def _insert_rows(self, transaction: Transaction, rows: Sequence[tuple[Any, ...]]) -> None:
         """Store rows of ``memories``, in the order of ``MEMORY_COLUMNS``."""
-        marks = ", ".join("?" * len(MEMORY_COLUMNS.split(", ")))
-        transaction.many(f"INSERT INTO memories ({MEMORY_COLUMNS}) VALUES ({marks})", rows)  # noqa: S608 - no input
+        _insert(transaction, "memories", MEMORY_COLUMNS, rows)
 
     def _delete_memories(self, transaction: Transaction, key: tuple[bytes, bytes], names: Sequence[bytes]) -> int:
         gone = 0
@@ -520,15 +514,13 @@ class _ThreadBlobs(BlobStore):
             raise TypeError(f"data must be bytes, got {type(data).__name__}")
         key, name = self._key(scope), self._store._key(blob_id)
         chunks = [data[start : start + CHUNK_BYTES] for start in range(0, len(data), CHUNK_BYTES)]
-        columns = "tenant, thread, scope, id, name, serial, size"
         with self._store._saving(self._tenant, b"scope", *key, thread=self._thread) as transaction:
             _delete(transaction, ("blob_chunks", "blobs"), f"{_OF_SCOPE} AND id = ?", *key, name)
             ((last,),) = transaction.rows(f"SELECT max(serial) FROM blobs WHERE {_OF_SCOPE}", *key)  # noqa: S608
             row = (*key, name, encode_text(blob_id), (last or 0) + 1, len(data))
-            transaction.execute(f"INSERT INTO blobs ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?)", *row)  # noqa: S608
-            insert = "INSERT INTO blob_chunks (tenant, thread, scope, id, number, data) VALUES (?, ?, ?, ?, ?, ?)"
-            if chunks:
-                transaction.many(insert, [(*key, name, number, chunk) for number, chunk in enumerate(chunks)])
+            _insert(transaction, "blobs", "tenant, thread, scope, id, name, serial, size", [row])
+            rows = [(*key, name, number, chunk) for number, chunk in enumerate(chunks)]
+            _insert(transaction, "blob_chunks", "tenant, thread, scope, id, number, data", rows)
 
     def get(self, scope: str, blob_id: str, start: int = 0, end: int | None = None, /) -> bytes:
         key = (*self._key(scope), self._store._key(blob_id))
@@ -577,6 +569,14 @@ def _rows_of(
         some = names[start : start + _AT_ONCE]
         rows += transaction.rows(query.format(", ".join("?" * len(some))), *values, *some)
     return rows
+
+
+def _insert(
+    transaction: Transaction, table: str, columns: str, rows: Sequence[tuple[Any, ...]], otherwise: str = ""
+) -> None:
+    if rows:
+        marks = ", ".join("?" * len(rows[0]))
+        transaction.many(f"INSERT INTO {table} ({columns}) VALUES ({marks}) {otherwise}", rows)  # noqa: S608
 
 
 def _delete(transaction: Transaction, tables: Iterable[str], where: str, *values: Any) -> dict[str, int]:
@@ -661,11 +661,7 @@ def _sources_of(record: MemoryRecord) -> tuple[str, ...]:
 
 
 def check_records(records: Iterable[MemoryRecord]) -> set[str]:
-    """Return the threads that the texts of memories come from.
-
-    Raises:
-        TypeError: one is no ``MemoryRecord``.
-    """
+    """Return the threads that the texts of memories come from; TypeError where one is no ``MemoryRecord``."""
     for record in records:
         if not isinstance(record, MemoryRecord):
             raise TypeError(f"records must be MemoryRecord, got {type(record).__name__}")

@@ -180,3 +180,22 @@ def test_a_file_that_may_only_be_read_is_read_and_refuses_each_write(open_folder
     open_folder.chmod(0o777)
     with SQLiteStore(name) as store:
         assert store.append_messages("acme", "t1", said(7)) == 2
+
+
+def test_a_transaction_that_cannot_be_undone_goes_with_its_connection(store: SQLiteStore) -> None:
+    """What the failed call wrote is gone, and the thread's next call starts a transaction of its own."""
+
+    def refuse_to_undo(action: int, name: str | None, *_: object) -> int:
+        return sqlite3.SQLITE_DENY if (action, name) == (sqlite3.SQLITE_TRANSACTION, "ROLLBACK") else sqlite3.SQLITE_OK
+
+    def fail_in_the_middle() -> None:
+        with store._connections.writing() as transaction:
+            transaction.execute("DELETE FROM messages")
+            transaction.connection.set_authorizer(refuse_to_undo)
+            raise KeyError("the caller's")
+
+    store.append_messages("acme", "t1", said(0))
+    with pytest.raises(KeyError, match="the caller's"):
+        fail_in_the_middle()
+    store.append_messages("acme", "t1", said(1))
+    assert ids_of(store) == ["m0", "m1"]

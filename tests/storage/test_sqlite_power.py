@@ -21,7 +21,7 @@ from gatekeeper_core.messages import Message
 from gatekeeper_core.storage.sqlite import SQLiteStore
 from tests.fault_record import fault_round
 from tests.memory_store_contract import record
-from tests.message_store_contract import ids_of, said
+from tests.message_store_contract import ids_of
 from tests.storage.test_sqlite_faults import ANN, STORE, TIMES, chance
 
 if TYPE_CHECKING:
@@ -200,30 +200,3 @@ def test_after_a_power_failure_there_is_a_beginning_of_what_was_written(
             found.content(steps_in(store) == steps + 1, "the next call")
         copy.unlink()
     assert left_out > 0
-
-
-def test_what_was_forgotten_does_not_come_back_after_a_power_failure(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    recorder = recorded(monkeypatch, SQLiteStore(tmp_path / "store.db"), "normal")
-    with SQLiteStore(tmp_path / "store.db") as store:
-        store.append_messages("acme", "gone", said(*range(40), text="a secret 秘密"))
-        store.append_messages("acme", "t1", said(*range(40)))
-        begin = len(recorder.moments)
-        assert store.forget("acme", thread="gone").is_purged
-        end = len(recorder.moments)
-        store.append_messages("acme", "t1", said(40))
-    monkeypatch.undo()
-    states = set()
-    for number in range(begin, len(recorder.moments)):
-        for again in range(20 * TIMES):
-            copy = after_failure(recorder.moments[number], tmp_path, 1_000 * again + number)
-            with fault_round(STORE, "power failure while and after it forgets") as found, SQLiteStore(copy) as store:
-                found.content(store.check() == (), "the check found something")
-                left = ids_of(store, "acme", "gone")
-                states.add(len(left))
-                found.content(len(left) in ((0,) if number >= end else (0, 40)), "what was forgotten")
-                if number >= end:
-                    found.stored(ids_of(store)[:40] == [f"m{n}" for n in range(40)], "the other thread")
-            copy.unlink()
-    assert states == {0, 40}

@@ -129,17 +129,9 @@ class LongTermMemory:
         text wins, the earlier ones are kept. A text from an earlier message of the same conversation changes nothing
         that a later one said.
 
-        Args:
-            scope: whose memory.
-            text: what to remember.
-            category: what it is about.
-            key: the question that it answers, or None.
-            thread: id of the conversation that it comes from.
-            seq: sequence number of the message that it comes from, at least 0.
-            valid_to: until when it holds, in seconds of the clock; None: until further notice.
+        The arguments are the fields of :class:`~gatekeeper_core.storage.base.Memory`.
 
         Raises:
-            TypeError: an argument has the wrong type.
             ConfigError: the text or a name is empty, the text too long, the category unknown, ``seq`` negative.
             ConflictError: other writers were faster 64 times in a row.
         """
@@ -155,7 +147,6 @@ class LongTermMemory:
 
         Raises:
             KeyError: there is no such memory.
-            TypeError: an argument has the wrong type.
             ConfigError: the text is empty or too long, or another memory took the place of this one.
             ConflictError: other writers were faster 64 times in a row.
         """
@@ -175,8 +166,7 @@ class LongTermMemory:
     def forget(self, scope: MemoryScope, memory_id: str | None = None) -> int:
         """Delete a memory with all that it superseded and that superseded it, or with None everything of the scope.
 
-        Returns:
-            How many memories there were; 0 where there is no such memory.
+        Returns how many memories there were; 0 where there is no such memory.
         """
         _check_scope(scope)
         with stage(MEMORY_FORGET) as seen:
@@ -190,12 +180,7 @@ class LongTermMemory:
         return deleted
 
     def embed_missing(self, scope: MemoryScope, *, limit: int = 100) -> int:
-        """Make the vectors that are missing or out of date among the newest memories; return how many were made.
-
-        Args:
-            scope: whose memories.
-            limit: how many memories are looked at, at least 1.
-        """
+        """Make the vectors that are missing or out of date among the newest memories; return how many were made."""
         _check_scope(scope)
         check_tokens("limit", limit, at_least=1)
         if self._embedder is None:
@@ -213,11 +198,7 @@ class LongTermMemory:
         return count
 
     def get(self, scope: MemoryScope, memory_id: str) -> Memory:
-        """Return the memory of an id, current or superseded.
-
-        Raises:
-            KeyError: there is none.
-        """
+        """Return the memory of an id, current or superseded; KeyError where there is none."""
         _check_scope(scope)
         return self._stored(scope, memory_id).memory
 
@@ -230,11 +211,7 @@ class LongTermMemory:
         return tuple(sorted(memories, key=lambda memory: (-memory.valid_from, -(memory.seq or 0), memory.id)))
 
     def history(self, scope: MemoryScope, memory_id: str) -> tuple[Memory, ...]:
-        """Return a memory and those that it superseded, newest first.
-
-        Raises:
-            KeyError: there is no such memory.
-        """
+        """Return a memory and those that it superseded, newest first; KeyError where there is no such memory."""
         _check_scope(scope)
         return tuple(each.memory for each in self._chain(scope, self._stored(scope, memory_id), "supersedes"))
 
@@ -262,16 +239,10 @@ class LongTermMemory:
     ) -> MemoryHits:
         """Return the memories that a question calls for, best first; of equals the newer one first.
 
-        Args:
-            scope: whose memories.
-            query: what was asked.
-            limit: hits at most, 1 to 200.
-            min_similarity: similarity from which a memory is a hit, 0..1; None: the configured one.
-            categories: of which categories; None: of all.
-            before: what the user said before, oldest first; it counts less the older it is.
+        At most ``limit`` (1 to 200) hits of the categories (None: of all), each of at least ``min_similarity`` (0..1;
+        None: the configured one). ``before`` has what the user said before, oldest first; older texts count less.
 
         Raises:
-            TypeError: an argument has the wrong type.
             ConfigError: a number is out of range, or a category unknown.
         """
         _check_scope(scope)
@@ -313,9 +284,9 @@ class LongTermMemory:
         stored = stored or most_alike(self._store, scope, draft, least=self._config.merge_similarity)
         if stored is None:
             memory_id, stored = self._free_id(scope, draft)
-            if stored is None:
-                memory = draft._replace(id=memory_id)
-                return memory, [self._record(memory)]
+        if stored is None:
+            memory = draft._replace(id=memory_id)
+            return memory, [self._record(memory)]
         old = stored.memory
         spoken_before = draft.thread == old.thread is not None and draft.seq is not None and draft.seq < (old.seq or 0)
         same_text = folded(draft.text) == folded(old.text)

@@ -189,10 +189,10 @@ def most_alike(store: MemoryStore, scope: MemoryScope, draft: Memory, *, least: 
     """
     counts = count_terms(draft.text)
     exact = _exact(counts)
-    terms, found = candidates(store, scope, counts, None, (draft.category,))
+    terms, records = candidates(store, scope, counts, None, (draft.category,))
     best: tuple[float, float, str] = (0.0, 0.0, "")
     alike = None
-    for record in found:
+    for record in records:
         memory = record.memory
         if terms.at_most(frozenset(record.terms)) < least - _ROUNDING:
             continue  # most candidates: their texts need not be read

@@ -138,9 +138,6 @@ class ThreadSummary:
         token_counter: counts a text; None: ``TokenEstimator()``.
         summarizer: writes a better summary, see :meth:`run_model`; None: sentences alone.
 
-    Raises:
-        TypeError: an argument has the wrong type.
-
     >>> from gatekeeper_core.messages import Message
     >>> from gatekeeper_core.storage.sqlite import InMemoryStore
     >>> said = [("user", "Which cache do we take?"), ("assistant", "Redis or Memcached."),
@@ -185,14 +182,10 @@ class ThreadSummary:
         ``token_compaction_threshold`` tokens on it is due, and covers them. The open turn, to whose question the
         answer is still to come, is never covered, nor is a turn in part. Model-free and inline.
 
-        Args:
-            thread: the conversation.
-            before_seq: messages from here on stay uncovered, for the window shows them; None: none.
-            wait_seconds: how long to wait for another caller that updates this conversation, then to use what that one
-                has stored; 0 and less do not wait.
+        Messages from ``before_seq`` on stay uncovered, for the window shows them. Another caller that updates this
+        conversation is waited for up to ``wait_seconds``, then what that one has stored is used.
 
         Raises:
-            TypeError: an argument has the wrong type.
             ConfigError: ``before_seq`` is negative.
         """
         return self._update(thread, before_seq, wait_seconds, only_if_due=True)
@@ -325,10 +318,7 @@ class ThreadSummary:
     # --- The store ----------------------------------------------------------------------------------------------------
 
     def _load(self, thread: Thread, *, since: tuple[int, str] | None = None) -> _Stored:
-        """Return what is stored and holds for a conversation; its version also where it does not hold.
-
-        A summary that was made beyond the checkpoint ``since`` holds as well.
-        """
+        """Return what is stored and holds for a conversation, or was made beyond the checkpoint ``since`` of it."""
         check_thread(thread)
         try:
             record: Any = self._store.load_record(thread.tenant, thread.id, _KIND)
@@ -358,11 +348,7 @@ class ThreadSummary:
         return _Stored(summary, version)
 
     def _save(self, thread: Thread, summary: Summary, stored: _Stored, *, unsaved: Summary) -> SummaryUpdate:
-        """Store a summary in the place of another one; ``unsaved`` is what holds if the store fails.
-
-        Raises:
-            ConflictError: another writer was faster.
-        """
+        """Store a summary in the place of another one; ``unsaved`` is what holds if the store fails."""
         key = (thread.tenant, thread.id, _KIND)
         try:
             version = self._store.save_record(

@@ -23,10 +23,9 @@ __all__ = ["MAX_UNSUPPORTED", "Draft", "unsupported", "write_draft"]
 
 
 class Draft(NamedTuple):
-    """The answer of a model.
+    """The text of a model, "" where it cannot be used.
 
     Attributes:
-        text: what it wrote, "" where that cannot be used.
         failure: why not: ``error: `` and its type, ``not_text``, ``empty``, ``too_long``, ``unsupported``; else "".
         unsupported: names, numbers and identifiers in what it wrote that nobody had said.
     """
@@ -47,27 +46,21 @@ def write_draft(
 ) -> Draft:
     """Return what a model writes of the messages that are covered by a summary and that it does not know of yet.
 
-    Args:
-        summarizer: asks the model.
-        messages: the conversation.
-        summary: how far it is covered, and what the model wrote last.
-        max_tokens: what the text may cost; a longer one is refused, not cut.
-        max_input_tokens: what the model may read at once. Where that is less than all that is new it reads the newest
-            messages, at least one, and the sentences of the summary in the place of the others.
-        counter: counts a text.
+    A text of more than ``max_tokens`` is refused, not cut. Where the new messages cost more than ``max_input_tokens``
+    the model reads the newest of them, at least one, and the sentences of the summary in the place of the others.
     """
     spoken = [
         (message, spoken_text(message)) for message in messages[summary.model_upto_seq + 1 : summary.upto_seq + 1]
     ]
-    said = [Message(message.role, text, name=message.name) for message, text in spoken if text.strip()]
-    start, left = len(said), max_input_tokens
+    new = [Message(message.role, text, name=message.name) for message, text in spoken if text.strip()]
+    start, room = len(new), max_input_tokens
     while start > 0:
-        left -= count_message(said[start - 1], token_counter=counter)
-        if left < 0 and start < len(said):
+        room -= count_message(new[start - 1], token_counter=counter)
+        if room < 0 and start < len(new):
             break
         start -= 1
     previous = summary.text if start else summary.model_text
-    fitting = readable(said[start:], max_input_tokens, token_counter=counter, locale=summary.locale)
+    fitting = readable(new[start:], max_input_tokens, token_counter=counter, locale=summary.locale)
     text, failure = ask(summarizer, fitting, previous or None, max_tokens)
     if failure:
         return Draft("", failure)
@@ -106,9 +99,7 @@ _CHINESE_NAME = LazyPattern(
 def unsupported(text: str, sources: Iterable[str]) -> tuple[str, ...]:
     """Return the names, numbers and identifiers of a text that stand in none of its sources, as written, each once.
 
-    Args:
-        text: what a model wrote; of a very long one the first 4,096 anchors are looked at.
-        sources: the texts that it was made from.
+    Of a very long text the first 4,096 anchors are looked at.
 
     >>> unsupported("They moved the cache to port 6381, says Marta.", ["The cache listens on port 6380."])
     ('6381', 'Marta')
@@ -121,11 +112,11 @@ def unsupported(text: str, sources: Iterable[str]) -> tuple[str, ...]:
         bare = _COMMA.sub("", source)
         terms.update(count_terms(bare, limit=_MAX_ANCHORS))
         plain.append(folded(clean(bare)))
-    known = "\n".join(plain)
+    source = "\n".join(plain)
     prose = "\n".join(map(_without_marks, text.splitlines()))
     chinese = (match[1] for match in _CHINESE_NAME.finditer(folded(clean(prose))))
     named = (*_anchors(prose), *_english_names(prose), *((name, name) for name in chinese if len(name) > 1))
-    missing = (written for written, term in named if term not in terms and not has_whole(folded(written), known))
+    missing = (written for written, term in named if term not in terms and not has_whole(folded(written), source))
     return tuple(dict.fromkeys(missing))[:MAX_UNSUPPORTED]
 
 

@@ -152,7 +152,7 @@ class Summary:
         return tuple(item for item in self.items if item.seqs[-1] > self.model_upto_seq)
 
     def to_json(self) -> str:
-        """Return the summary as JSON, in ASCII; :meth:`from_json` gives an equal one back."""
+        """Return the summary as JSON, in ASCII."""
         return to_record(self, format_number=_FORMAT)
 
     @classmethod
@@ -160,8 +160,7 @@ class Summary:
         """Return the summary that a JSON text describes; the version is that of the record that held it.
 
         Raises:
-            CorruptionError: the text is damaged or something else; make the summary anew.
-            TypeError: ``body`` is no str.
+            CorruptionError: the text is damaged or something else.
 
         >>> Summary.from_json(Summary(upto_seq=3, covered_messages=4).to_json()).upto_seq
         3
@@ -264,14 +263,8 @@ def fit_summary(summary: Summary, budget_tokens: int, *, token_counter: TokenCou
     A model's text is shown where it fits together with all sentences that came after it; it is never cut. Otherwise the
     sentences are shown alone. The margin of an estimating counter is kept free.
 
-    Args:
-        summary: the summary.
-        budget_tokens: what its text may cost, >= 0; an empty text costs nothing.
-        token_counter: counts a text; None: ``TokenEstimator()``.
-
     Raises:
         ConfigError: the budget is negative.
-        TypeError: an argument has the wrong type.
     """
     check_tokens("budget_tokens", budget_tokens)
     counter = checked_counter(token_counter)

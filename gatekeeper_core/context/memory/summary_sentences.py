@@ -104,9 +104,7 @@ def spoken_text(message: Message) -> str:
 def read_turns(turns: Sequence[Turn], *, from_seq: int) -> tuple[SummaryItem, ...]:
     """Return the sentences of finished turns that could go into the summary, in the order in which they were said.
 
-    Args:
-        turns: the turns to read, oldest first, behind up to ``CONTEXT_TURNS`` that are read for their topic alone.
-        from_seq: the first message that is new.
+    ``from_seq`` is the first message that is new; up to ``CONTEXT_TURNS`` before it are read for their topic alone.
 
     >>> turn = Turn.of("Let's use Redis for the cache.", "Good. It listens on port 6380.")
     >>> [(item.section, item.text) for item in read_turns([turn], from_seq=0)]
@@ -318,15 +316,15 @@ def sentence_weight(text: str) -> SentenceWeight:
     """
     if speaker_of(text):  # the name in front of the message that it opens
         text = text[min(at for mark in ":：" if (at := text.find(mark)) >= 0) + 1 :]
-    said = clean(text)  # in this order: a wide colon needs no white space after it, an ASCII one does
-    low = folded(said).replace("’", "'")
+    prose = clean(text)  # in this order: a wide colon needs no white space after it, an ASCII one does
+    low = folded(prose).replace("’", "'")
     plain = _COURTESY.sub(" ", low)
     weights = {
         term: _idf(term) * (_PAIR_SHARE if len(term) == 2 and not term.isascii() else 1.0)
         for term in sorted(telling_terms(plain))
     }
     own, timed = _FIRST_PERSON.search(plain) is not None, _TIME.search(plain) is not None
-    factor = (FIRST_PERSON if own else 1.0) * (TIME if timed else 1.0) * (NAMES if _NAME.search(said) else 1.0)
+    factor = (FIRST_PERSON if own else 1.0) * (TIME if timed else 1.0) * (NAMES if _NAME.search(prose) else 1.0)
     return SentenceWeight(weights, factor, plain != low, own + timed)
 
 

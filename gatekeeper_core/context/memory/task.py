@@ -126,7 +126,7 @@ class ActiveTask:
         """Return the task that a JSON text describes.
 
         Raises:
-            CorruptionError: the text is damaged, or of another format; build the task anew from the conversation.
+            CorruptionError: the text is damaged, or of another format.
         """
         return from_record(cls, body, format_number=_FORMAT)
 
@@ -212,11 +212,9 @@ class TaskTracker:
         where the gate says ``switch``, unless it corrects a misunderstanding. Every other request is a sub-request.
         Without a verdict, a wording such as "new topic" counts as a switch.
 
-        Args:
-            thread: the conversation, with the question that is about to be answered as its last message.
-            verdict: the gate's on the newest turn.
-            turn_verdicts: the gate's on the turns from the first one on, as ``ContextGatekeeper.verdicts`` has them;
-                with them a task that must be read again is read as it was.
+        The question that is about to be answered is the last message. ``verdict`` is the gate's on the newest turn,
+        ``turn_verdicts`` are those on the turns from the first one on, as ``ContextGatekeeper.verdicts`` has them: with
+        them a task that must be read again is read as it was.
 
         Source: specification 001-38, 004-64.
         """
@@ -375,8 +373,7 @@ def _line(argument: str, text: str, max_chars: int, *, may_be_blank: bool = Fals
 def _is_ahead(task: ActiveTask, thread: Thread) -> bool:
     """Return whether a task rests on more messages than a thread has, and on none that reads otherwise there.
 
-    Another worker has read on, or the conversation was cut back. Until it goes on in another way nobody can tell, and
-    what the other worker noted must not be undone.
+    Another worker has read on, or the conversation was cut back: what the other worker noted must not be undone.
     """
     now = thread.digests([seq for seq, _ in task.digests])
     beyond = [seq for seq, _ in task.digests if seq > thread.last_seq]

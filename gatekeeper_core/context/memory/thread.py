@@ -57,9 +57,6 @@ class Thread:
     def continued(self, messages: Iterable[Message]) -> Thread:
         """Return the conversation with more messages at its end; what is hashed already is not hashed again.
 
-        Raises:
-            TypeError: one is no Message.
-
         >>> Thread("t1", [Message("user", "hello")]).continued([Message("assistant", "hi")]).last_seq
         1
         """
@@ -78,8 +75,7 @@ class Thread:
         What was derived from a conversation holds as long as the digest up to there is the same; ids and marks of
         messages are not in it.
 
-        Args:
-            seqs: sequence numbers, -1 for no message at all; those past the end are not in the result.
+        -1 stands for no message at all; numbers past the end are not in the result.
 
         Source: BLAKE2b, 128 bits, over the digest up to the message before and the text of the message.
 
@@ -163,15 +159,7 @@ class StoredThreads:
     ) -> Thread:
         """Return a thread as it is stored now; an unknown or forgotten one has no messages.
 
-        Args:
-            thread_id: names the thread within its tenant.
-            tenant: whose thread.
-            user: whose long-term memories belong to it; None: nobody's.
-            min_seq: number of a message that the reader knows to be written.
-
-        Raises:
-            ConfigError: a name is empty, or a number is out of range.
-            StaleReadError: the thread is not stored up to ``min_seq``.
-            StorageError: the store cannot be read, or what is stored is damaged.
+        Errors are those of ``MessageStore.read_messages``: StaleReadError where the thread is not stored up to
+        ``min_seq``, a message that the reader knows to be written.
         """
         return Thread(thread_id, self._store.read_messages(tenant, thread_id, min_seq=min_seq), tenant, user)

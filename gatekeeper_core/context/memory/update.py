@@ -90,12 +90,9 @@ def remember_thread(
     What the user asks to be forgotten is deleted where memories name it (``LongTermMemory.naming``), in the order in
     which it was said. A conversation without a user is not read.
 
-    Args:
-        memory: where memories go.
-        thread: the conversation.
-        store: keeps the record of how far it was read.
-        extractor: a model; None: the rules of :func:`~gatekeeper_core.context.memory.extraction.extract`. Requests to
-            forget are read by rules in any case.
+    ``store`` keeps the record of how far it was read. Without a model as ``extractor`` the rules of
+    :func:`~gatekeeper_core.context.memory.extraction.extract` are used; requests to forget are read by rules in any
+    case.
 
     Raises:
         StorageError: a store could not do what it was asked.
