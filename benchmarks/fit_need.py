@@ -76,7 +76,7 @@ def _cases(plan: Planner, question: Any) -> Iterator[Case]:
     _, cues, reading, *_ = plan.question
     assert reading is not None
     yield Case("question", question_signs(reading, cues), bool(question.needed))
-    *_, newest = plan.conversation.blocks
+    newest = plan.conversation.blocks[plan.conversation.turn_count - 1]
     needed = {group[0] for group in question.needed}
     for turn_id, signs in plan.signs.items() if needed else ():
         if turn_id in question.useful - needed:

@@ -17,8 +17,7 @@ from gatekeeper_cli.texts import ENGLISH, Language, Texts
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.selection.planner import GatekeeperConfig, Reason
 from gatekeeper_core.selection.result import Selection
-from tests.conversations import HOSTILE, PAIRS
-from tests.conversations import QUESTIONS as SHORT_QUESTIONS
+from tests.conversations import HOSTILE
 
 CHINESE = Texts(Language.zh)
 
@@ -43,13 +42,6 @@ def test_the_grid_says_of_each_anchor_what_the_selection_says(query: str, strate
     assert set(grid.anchors) - held == set(selection.uncovered)
 
 
-def test_the_grid_counts_how_often_an_anchor_stands_in_a_turn() -> None:
-    gatekeeper = ContextGatekeeper()
-    gatekeeper.sync([("port 端口, port 端口", "the port 端口")])
-    grid = grid_of(gatekeeper.explain("port 端口 `port`?"))
-    assert dict(zip(grid.anchors, grid.counts, strict=True)) == {"port": (3,), "端口": (3,)}
-
-
 @each_question
 @pytest.mark.parametrize("texts", [ENGLISH, CHINESE], ids=["en", "zh"])
 def test_near_misses_stand_by_what_would_keep_them_and_each_sentence_once(query: str, texts: Texts) -> None:
@@ -60,34 +52,6 @@ def test_near_misses_stand_by_what_would_keep_them_and_each_sentence_once(query:
         decision.turn_id for decision in near_misses(selection)
     )
     assert all(text for _, turns in groups for _, text in turns)
-
-
-@each_question
-def test_a_turn_beside_a_kept_one_that_was_no_candidate_says_what_names_it(query: str) -> None:
-    selection = explained(query)
-    kept = {turn.turn_id for turn in selection.turns}
-    for decision in near_misses(selection):
-        if decision.kept_with:
-            assert {decision.turn_id - 1, decision.turn_id + 1} & kept
-
-
-# --- why not
-
-
-def sentence(query: str, turn_id: int, texts: Texts = ENGLISH, **settings: int) -> str:
-    return why_not(explained(query, **settings).decision(turn_id), texts, query=query)  # type: ignore[arg-type]
-
-
-def test_a_turn_without_room_names_its_budget() -> None:
-    query = SHORT_QUESTIONS["english"]
-    gatekeeper = ContextGatekeeper()
-    gatekeeper.sync(PAIRS["english"])
-    decision = gatekeeper.explain(query, token_budget=3).decision(0)
-    assert decision.why == "no_room"
-    assert why_not(decision, ENGLISH, query=query).endswith(
-        f"With a budget of {decision.kept_from_tokens} tokens there is room for it."
-    )
-    assert f"预算有 {decision.kept_from_tokens} 个 token 时" in why_not(decision, CHINESE, query=query)
 
 
 def test_a_turn_that_shares_nothing_names_what_would_find_it() -> None:

@@ -258,8 +258,14 @@ class ContextGatekeeper:
             vector = self._query_vector(query)
             with self._lock:
                 question = self._question(query, vector, asked_at)
-                blocks, starts = tuple(self._blocks), tuple(self._topic_map.starts)
-                conversation = Conversation(blocks, self._history_tokens, self._index, starts, self._sentences)
+                conversation = Conversation(
+                    blocks=self._blocks,
+                    turn_count=len(self._blocks),
+                    tokens=self._history_tokens,
+                    index=self._index,
+                    starts=tuple(self._topic_map.starts),
+                    sentences=self._sentences,
+                )
                 planner = Planner(question, conversation, config, token_budget=budget)
                 planner.choose()
                 selection = selection_of(planner, self._constraints)
@@ -358,14 +364,14 @@ class ContextGatekeeper:
         return QueryVector(encoder.name, vector, *calibration)
 
     def _cut(self, turn_count: int) -> None:
-        """Keep the first turns."""
+        """Keep the first turns; selections of before keep their list of blocks."""
         if turn_count == len(self._blocks):
             return
         self._judged, self._sentences = None, Sentences(self._count)
         for block in reversed(self._blocks[turn_count:]):
             self._index.remove_last(block.date_terms | count_terms(block.user_text) | count_terms(block.assistant_text))
             self._history_tokens -= block.tokens
-        del self._blocks[turn_count:], self._vectors[turn_count:]
+        self._blocks, self._vectors = self._blocks[:turn_count], self._vectors[:turn_count]
         newest = [map(count_terms, block.texts) for block in self._blocks[-TopicMap.NEWEST :]]
         self._topic_map.cut(turn_count, newest=[user.keys() | assistant.keys() for user, assistant in newest])
 

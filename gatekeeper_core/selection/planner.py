@@ -146,17 +146,19 @@ class Question(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """The turns that a question is asked of; the blocks are those of that moment.
+    """The turns that a question is asked of.
 
     Attributes:
-        blocks: the turns, oldest first.
+        blocks: the turns, oldest first; further ones may be appended later.
+        turn_count: the number of turns at that moment.
         tokens: the cost of all of them.
         index: their terms.
         starts: the first turn of each topic, ascending.
         sentences: those of texts that were cut before, and the token counter.
     """
 
-    blocks: tuple[Block, ...]
+    blocks: Sequence[Block]
+    turn_count: int
     tokens: int
     index: TurnIndex
     starts: tuple[int, ...]
@@ -267,17 +269,17 @@ class Planner:
         """The turn that the question goes on from: the newest one, or the last one of the topic that it resumes."""
         verdict = self.question.verdict
         if verdict.decision == "continue":
-            return len(self.conversation.blocks) - 1
+            return self.conversation.turn_count - 1
         topic = verdict.resumed_topic if verdict.reason == "explicit_return" else None
         return None if topic is None else self.conversation.starts[topic + 1] - 1
 
     def choose(self) -> None:
         """Choose the turns; call it once."""
-        if not self.conversation.blocks:
+        if not self.conversation.turn_count:
             return
         with stage(CANDIDATES) as seen:
             self._find_candidates()
-            seen.tell(lambda: {"turn_count": len(self.conversation.blocks), "candidates": len(self.needs)})
+            seen.tell(lambda: {"turn_count": self.conversation.turn_count, "candidates": len(self.needs)})
         with stage(COVER) as seen:
             self._send()
             if self._fill and not self._opens_topic:
@@ -313,7 +315,7 @@ class Planner:
         After a switch a turn that shares nothing does not compete.
         """
         (query, cues, _, verdict, weights, meaning), blocks = self.question, self.conversation.blocks
-        config, index, newest = self.config.retrieval, self.conversation.index, len(blocks) - 1
+        config, index, newest = self.config.retrieval, self.conversation.index, self.conversation.turn_count - 1
         limit = max(config.candidates, self._left // _FILLING_TOKENS) if self._fill else config.candidates
         texts = lambda turn_id: blocks[turn_id].texts  # noqa: E731
         scores = score_turns(query, index, config=config, depth=limit, texts=texts, meaning=meaning)
@@ -345,7 +347,7 @@ class Planner:
         turn_id, verdict, conversation = self.goes_on_from, self.question.verdict, self.conversation
         if turn_id is None:
             return
-        is_newest = turn_id == len(conversation.blocks) - 1
+        is_newest = turn_id == conversation.turn_count - 1
         self.needs[turn_id] = verdict.link if is_newest else max(verdict.link, self.needs.get(turn_id, 0.0))
         if verdict.reason in ("referring_word", "no_anchors"):
             start = conversation.starts[conversation.topic_of(turn_id)]
@@ -406,7 +408,7 @@ class Planner:
         """Return why a turn is sent."""
         score = self.scores.get(turn_id)
         if turn_id == self.goes_on_from:
-            return Reason("link", "newest_turn" if turn_id == len(self.conversation.blocks) - 1 else "earlier_turn")
+            return Reason("link", "newest_turn" if turn_id == self.conversation.turn_count - 1 else "earlier_turn")
         if score:
             return Reason("cover", "evidence" if score.matched or score.related else "meaning")
         return Reason("overview", "overview") if self.question.asks_what_was_said else Reason("link", "earlier_turn")
@@ -443,7 +445,7 @@ class Planner:
 
     def _surroundings(self) -> None:
         """Fill the budget: further candidates, the turns next to the evidence, then the newest ones."""
-        count = len(self.conversation.blocks)
+        count = self.conversation.turn_count
         rest = sorted(self.needs, key=lambda turn_id: (-self._remaining_need(turn_id), -turn_id))
         near = [at for turn_id in self.kept for at in (turn_id + 1, turn_id - 1) if 0 <= at < count]
         misses = 0

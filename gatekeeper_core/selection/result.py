@@ -333,7 +333,7 @@ def selection_of(plan: Planner, constraints: Mapping[str, str]) -> Selection:
         turns=turns,
         token_budget=plan.token_budget,
         history_tokens=conversation.tokens,
-        turn_count=len(conversation.blocks),
+        turn_count=conversation.turn_count,
         gate=plan.question.verdict,
         coverage=plan.coverage,
         constraints=dict(constraints),
@@ -381,9 +381,9 @@ def _decision(plan: Planner, turn_id: int) -> Decision:
 
 def _signs(plan: Planner, turn_id: int) -> tuple[tuple[str, float], ...]:
     """Return what each sign adds to the log odds that a turn is needed, the strongest first."""
-    blocks, (_, _, reading, _, weights, _) = plan.conversation.blocks, plan.question
-    if turn_id == plan.goes_on_from == len(blocks) - 1 and reading is not None:
-        parts = log_odds(weights.newest, newest_signs(reading, blocks[turn_id].tokens))
+    conversation, (_, _, reading, _, weights, _) = plan.conversation, plan.question
+    if turn_id == plan.goes_on_from == conversation.turn_count - 1 and reading is not None:
+        parts = log_odds(weights.newest, newest_signs(reading, conversation.blocks[turn_id].tokens))
     else:
         parts = log_odds(weights.older, plan.signs.get(turn_id, {}))
     signs = ((name, round(value, 4)) for name, value in parts.items() if value)

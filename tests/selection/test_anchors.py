@@ -16,7 +16,6 @@ from gatekeeper_core.selection.anchors import (
     count_terms,
     extract_anchors,
     has_whole,
-    query_terms,
     telling_terms,
     term_weight,
 )
@@ -51,9 +50,6 @@ def test_a_text_has_these_anchors_and_no_others(what: str, text: str, expected: 
         assert " | ".join(terms.get(what, shown)) == expected
 
 
-# --- Scripts without spaces -----------------------------------------------------------------------------------------
-
-
 @given(st.text(HAN + "，。、；「」 \n-7aZ.", max_size=40))
 def test_the_pairs_of_a_text_are_just_the_neighbours_that_stand_side_by_side(text: str) -> None:
     """000-11: every two neighbouring characters are a pair, every three a triple, and nothing else is."""
@@ -71,22 +67,13 @@ def test_a_pair_with_a_function_character_counts_less() -> None:
     assert (term_weight("7"), term_weight("42"), term_weight("404"), term_weight("cache")) == (0.3, 0.3, 1.0, 1.0)
 
 
-# --- Words ----------------------------------------------------------------------------------------------------------
-
-
 def test_function_words_are_no_anchors() -> None:
     """000-12: the stop list, however it is written."""
     assert count_terms("What would you do with the one that is on it? We'd say: DON'T, it's THEIRS.") == {}
     assert all(count_terms(word) == {} for word in ENGLISH_STOP_WORDS)
 
 
-# --- Identifiers, versions, quotes, code ----------------------------------------------------------------------------
-
-
 # --- Whole tokens ---------------------------------------------------------------------------------------------------
-
-
-# --- What must not matter -------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -103,38 +90,12 @@ def test_invisible_characters_change_nothing(text: str, data: st.DataObject) -> 
     assert count_terms(dirty) == count_terms(text)
 
 
-# --- Promises over any text -----------------------------------------------------------------------------------------
-
-
 @given(any_text)
 def test_the_anchors_of_the_indexed_kinds_are_just_the_counted_terms(text: str) -> None:
     """000-11 to 000-13: what a reader sees and what the index holds are one; no text raises."""
     anchors = [anchor for anchor in extract_anchors(text, limit=100_000) if anchor.kind in INDEXED]
     assert [anchor.term for anchor in anchors] == list(count_terms(text, limit=100_000))
     assert len({anchor.term for anchor in anchors}) == len(anchors)
-
-
-def terms_of_anchors(text: str) -> list[str]:
-    return [anchor.term for anchor in extract_anchors(text) if anchor.kind not in ("triple", "quote", "code")]
-
-
-@given(any_text)
-def test_the_terms_of_a_query_are_those_of_its_anchors(text: str) -> None:
-    assert list(query_terms(text)) == list(query_terms(text, counts=count_terms(text))) == terms_of_anchors(text)
-
-
-@given(st.lists(any_text, max_size=4))
-def test_the_terms_of_lines_are_the_terms_of_their_parts(lines: list[str]) -> None:
-    """000-11: nothing crosses a line end, so counts add up."""
-    lines = [line.replace("\r", " ") for line in lines]
-    together: dict[str, int] = {}
-    for line in lines:
-        for term, count in count_terms(line).items():
-            together[term] = together.get(term, 0) + count
-    assert count_terms("\n".join(lines)) == together
-
-
-# --- Bounds ---------------------------------------------------------------------------------------------------------
 
 
 def test_a_turn_keeps_its_first_terms_up_to_the_cap() -> None:

@@ -61,9 +61,6 @@ def test_a_key_must_not_be_empty(key: str) -> None:
         zone().set_constraint(key, "x")
 
 
-# --- the cap
-
-
 def test_the_zone_holds_512_tokens_by_default() -> None:
     """000-40: "small" is 512 tokens, of everything that is rendered."""
     assert GatekeeperConfig().constraint_tokens == 512
@@ -89,9 +86,6 @@ def test_what_outgrows_the_cap_is_refused_and_nothing_is_changed(key: str, value
     assert isinstance(caught.value, (GatekeeperError, ValueError))
 
 
-# --- the text
-
-
 def test_constraints_render_one_line_each_in_their_order_in_a_fence() -> None:
     """000-40, 001-76."""
     lines = "- 语言: 中文\n- style: short"
@@ -114,9 +108,6 @@ def test_no_key_and_no_value_reads_as_another_constraint(line_end: str) -> None:
     starts = [line for line in text.splitlines() if line.startswith("- ")]
     assert starts == ["- style: short", "- 语言"]
     assert "\n  - language: Latin\n" in text
-
-
-# --- in the gatekeeper
 
 
 @pytest.mark.parametrize("query", ["中文", "Which language?", "换个话题，聊聊天气", "", "总结一下我们的对话"])

@@ -35,16 +35,10 @@ def test_an_answer_may_end_with_a_question(text: str, asks: bool) -> None:
     assert ends_with_question(text) is asks
 
 
-# --- What is left ---------------------------------------------------------------------------------------------------
-
-
 @from_file("text", "left")
 def test_without_its_cues_a_text_says_what_it_is_about(text: str, left: str) -> None:
     """In 换个话题 the topic is no anchor."""
     assert without_cues(text).strip() == left
-
-
-# --- Any text -------------------------------------------------------------------------------------------------------
 
 
 @given(any_text)

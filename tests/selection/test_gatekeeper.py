@@ -40,19 +40,6 @@ NOODLES: Pairs = [
 ]
 QUERIES = ["Redis port?", "红烧肉要放冰糖吗？", "继续", "what did we talk about?", "something else", ""]
 
-three_scripts = pytest.mark.parametrize(
-    ("user", "assistant", "query"),
-    [
-        ("缓存穿透怎么解决？", "可以用布隆过滤器拦截不存在的键。", "布隆过滤器是怎么拦截的？"),
-        (
-            "How do I stop cache penetration?",
-            "A Bloom filter rejects the keys that do not exist.",
-            "Which keys does the Bloom filter reject?",
-        ),
-        ("Redis 缓存 penetration 怎么办？", "用 Bloom filter 拦截。", "Bloom filter 在 Redis 里怎么用？"),
-    ],
-)
-
 
 def gatekeeper_of(turns: Pairs, token_budget: int = 4000, **settings: Any) -> ContextGatekeeper:
     gatekeeper = ContextGatekeeper(token_budget, **settings)
@@ -78,9 +65,6 @@ def tool_turns(city: str = "Bern") -> tuple[Turn, ...]:
     )
 
 
-# --- the interface of the specification
-
-
 def test_the_signatures_are_those_of_the_specification() -> None:
     """000-43, 000-44, 000-45, 000-47, 000-48: names, order, types and defaults."""
     signatures = {
@@ -98,11 +82,10 @@ def test_the_signatures_are_those_of_the_specification() -> None:
     assert all(parameter.kind is parameter.KEYWORD_ONLY for parameter in parameters[1:])
 
 
-@three_scripts
-def test_a_selected_turn_has_exactly_three_keys(user: str, assistant: str, query: str) -> None:
+@pytest.mark.parametrize(("turn", "query"), [(REDIS[1], "Redis port?"), (REDIS[2], "Redis 密码"), (NOODLES[1], "冰糖")])
+def test_a_selected_turn_has_exactly_three_keys(turn: tuple[str, str], query: str) -> None:
     """000-46."""
-    gatekeeper = gatekeeper_of([(user, assistant)])
-    assert gatekeeper.select(query) == [{"user": user, "assistant": assistant, "turn_id": 0}]
+    assert gatekeeper_of([turn]).select(query) == [{"user": turn[0], "assistant": turn[1], "turn_id": 0}]
 
 
 def test_a_question_is_asked_of_the_history_as_it_is_when_it_is_added() -> None:
@@ -115,9 +98,6 @@ def test_a_question_is_asked_of_the_history_as_it_is_when_it_is_added() -> None:
     for gatekeeper, turns in ((grown, REDIS + NOODLES), (cut, REDIS)):
         gatekeeper.add_turn("红烧肉要放冰糖吗？", "")
         assert gatekeeper.verdicts == gatekeeper_of([*turns, ("红烧肉要放冰糖吗？", "")]).verdicts
-
-
-# --- turns as blocks
 
 
 def test_a_block_has_the_six_fields_of_the_specification() -> None:
@@ -139,9 +119,6 @@ def test_a_cut_frees_the_numbers() -> None:
     gatekeeper.sync(REDIS[:1])
     gatekeeper.add_turn("new", "turn")
     assert [(block.turn_id, block.user_text) for block in gatekeeper.turns] == [(0, REDIS[0][0]), (1, "new")]
-
-
-# --- sync
 
 
 def test_sync_counts_only_what_is_new() -> None:
@@ -185,9 +162,6 @@ def test_a_broken_element_leaves_the_history_as_it_was() -> None:
     assert observed(gatekeeper) == before
 
 
-# --- counters
-
-
 def test_a_counter_of_the_caller_is_the_only_measure() -> None:
     """000-07, 000-08: one counter per object, for blocks, budget, trimming and constraints."""
     gatekeeper = gatekeeper_of(REDIS, token_budget=60, token_counter=len)
@@ -226,25 +200,20 @@ def test_a_counter_that_fails_in_the_middle_of_a_sync_leaves_the_history_as_it_w
     assert observed(gatekeeper) == before
 
 
-# --- bad input
-
-
 @pytest.mark.parametrize("wrong", [None, 3, b"bytes", ["a"], {"a": 1}])
 def test_what_is_no_text_is_refused_by_name(wrong: Any) -> None:
     gatekeeper = gatekeeper_of(REDIS)
     before = observed(gatekeeper)
-    with pytest.raises(TypeError, match="user_text must be a str"):
-        gatekeeper.add_turn(wrong, "b")
-    with pytest.raises(TypeError, match="assistant_text must be a str"):
-        gatekeeper.add_turn("a", wrong)
-    with pytest.raises(TypeError, match="query must be a str"):
-        gatekeeper.select(wrong)
-    with pytest.raises(TypeError, match="query must be a str"):
-        gatekeeper.explain(wrong)
-    with pytest.raises(TypeError, match="key must be a str"):
-        gatekeeper.set_constraint(wrong, "v")
-    with pytest.raises(TypeError, match="value must be a str"):
-        gatekeeper.set_constraint("k", wrong)
+    calls: dict[str, Callable[[], Any]] = {
+        "user_text": lambda: gatekeeper.add_turn(wrong, "b"),
+        "assistant_text": lambda: gatekeeper.add_turn("a", wrong),
+        "query": lambda: gatekeeper.select(wrong),
+        "key": lambda: gatekeeper.set_constraint(wrong, "v"),
+        "value": lambda: gatekeeper.set_constraint("k", wrong),
+    }
+    for name, call in calls.items():
+        with pytest.raises(TypeError, match=f"{name} must be a str"):
+            call()
     assert observed(gatekeeper) == before
 
 
@@ -276,9 +245,6 @@ def test_a_pending_answer_is_a_turn_too() -> None:
     assert gatekeeper.turns[0].tokens_assistant == 0
 
 
-# --- several threads
-
-
 @from_file("question", "thinking", "answer")
 def test_thinking_is_left_out_of_a_turn(question: str, thinking: str, answer: str) -> None:
     """000-50: added or synced, a turn with thinking is the turn without it: anchors, tokens and what is selected."""
@@ -290,17 +256,7 @@ def test_thinking_is_left_out_of_a_turn(question: str, thinking: str, answer: st
     assert added.select(question) == [{"user": question, "assistant": answer, "turn_id": 0}]
 
 
-# --- an embedder
-
-
-MEANT = {
-    "english": ("Tell me the passphrase?", 2),
-    "chinese": ("馒头醒多长时间？", 4),
-    "english of chinese": ("How long for a batard?", 4),
-    "chinese of english": ("歌咏队由谁负责？", 0),
-    "mixed": ("告诉我 passphrase。", 2),
-}
-"""Questions that share no word with the turn that answers them, and that turn of ``TALK``."""
+MEANT = "馒头醒多长时间？"  # shares no word with the turn of TALK that answers it
 
 TALK: Pairs = [
     ("Who writes for the choir?", "Marta, since the spring."),
@@ -314,20 +270,14 @@ TALK: Pairs = [
 
 
 class Moody:
-    """An embedder that answers as it was told last.
-
-    Attributes:
-        answer: gives the vectors; it may raise, wait or lie.
-    """
+    """An embedder that answers as ``answer`` does; it may raise, wait or lie."""
 
     name = "tiny"
 
     def __init__(self, answer: Callable[[Sequence[str]], Any]) -> None:
         self.answer = answer
-        self.texts: list[str] = []
 
     def __call__(self, texts: Sequence[str], /) -> Any:
-        self.texts += texts
         return self.answer(texts)
 
 
@@ -366,11 +316,11 @@ LIES: list[tuple[Any, str]] = [
 def test_after_an_embedder_failed_the_next_add_recovers(lie: Any, reason: str) -> None:
     model = Moody(lie)
     gatekeeper = with_embedder(TALK[:-1], embedder=model)
-    selection = gatekeeper.explain(MEANT["chinese"][0])
+    selection = gatekeeper.explain(MEANT)
     assert (selection.embedder, selection.embedder_missed) == ("tiny", reason)
-    assert by_words(selection) == json.dumps(gatekeeper_of(TALK[:-1]).explain(MEANT["chinese"][0]).to_dict())
+    assert by_words(selection) == json.dumps(gatekeeper_of(TALK[:-1]).explain(MEANT).to_dict())
     model.answer = TinyEmbedder()
-    assert gatekeeper.explain(MEANT["chinese"][0]).embedder_missed == "no_vectors"
+    assert gatekeeper.explain(MEANT).embedder_missed == "no_vectors"
     gatekeeper.add_turn(*TALK[-1])
     assert observed(gatekeeper) == observed(with_embedder(TALK))
 

@@ -37,9 +37,6 @@ def bm25_idf(turns: float, frequency: float) -> float:
     return math.log(1 + (turns - frequency + 0.5) / (frequency + 0.5))
 
 
-# --- postings -------------------------------------------------------------------------------------------------------
-
-
 @given(histories, st.sets(st.integers(0, 45)))
 def test_the_index_is_what_a_plain_reading_of_the_turns_gives(turns: list[Turn], some: set[int]) -> None:
     """One posting for each turn that holds a term, oldest first, with both counts, capped at fifteen; lengths are not."""
@@ -61,9 +58,6 @@ def test_the_index_is_what_a_plain_reading_of_the_turns_gives(turns: list[Turn],
     assert [index.mean_user_length, index.mean_assistant_length] == means
 
 
-# --- idf ------------------------------------------------------------------------------------------------------------
-
-
 @given(histories)
 def test_the_idf_of_an_unlisted_term_is_the_plain_formula_over_the_turns_and_the_background(turns: list[Turn]) -> None:
     """000-14: ``ln(1 + (N - df + 0.5) / (df + 0.5))``, N being the turns and twenty turns of everyday talk."""
@@ -83,9 +77,6 @@ def test_a_listed_term_stands_in_its_share_of_the_background_turns(turns: list[T
         frequency = sum(term in user or term in assistant for user, assistant in turns) + 20 * share
         assert index.idf(term) == pytest.approx(bm25_idf(len(turns) + 20, frequency), abs=1e-6)
     assert BACKGROUND_TURNS == 20
-
-
-# --- taking turns back ----------------------------------------------------------------------------------------------
 
 
 @given(histories, st.lists(st.tuples(st.integers(0, 45), histories), max_size=3))

@@ -22,10 +22,6 @@ from tests.case_files import rows
 needs = st.floats(0, 1)
 sizes = st.integers(1, 3_000)
 prices = st.floats(1e-7, 0.01)
-SIGNS = [(table, sign) for table, signs in need_weights()._asdict().items() for sign in signs if sign != "bias"]
-
-
-# --- how much of a turn is worth sending
 
 
 @given(needs, needs, sizes, prices, prices)
@@ -56,9 +52,6 @@ def test_price_and_coverage_are_inverse(coverage: float) -> None:
     """000-33."""
     assert coverage_at(price_of(coverage)) == pytest.approx(coverage, abs=1e-5)
     assert price_of(coverage) >= price_of(1.0) == 0.0
-
-
-# --- the weights
 
 
 # --- through the door

@@ -44,9 +44,6 @@ def ids(selection: Selection) -> list[int]:
     return [turn.turn_id for turn in selection.turns]
 
 
-# --- who may compete
-
-
 def test_a_turn_that_shares_nothing_is_no_candidate_after_a_switch() -> None:
     """000-29, 000-30, 000-53: zero evidence is never recalled, however new the turn is."""
     selection = gatekeeper_of(REDIS).explain("换个话题，红烧肉怎么做？")
@@ -80,16 +77,6 @@ def test_at_most_so_many_turns_compete(candidates: int) -> None:
     assert len(competing) == candidates
 
 
-# --- the newest turn, by its link
-
-
-NEWEST: dict[str, tuple[Pairs, str]] = {
-    "english": (REDIS, "Does the restart lose its keys?"),
-    "chinese": (NOODLES, "收汁要盖锅盖吗？"),
-    "mixed": ([*NOODLES, ("port 是多少？", "Redis 用 6379 port，在 redis.conf 里。")], "那 redis.conf 在哪？"),
-}
-
-
 @pytest.mark.parametrize(
     "query", ["继续", "这个怎么弄？", "它安全吗？", "Tell me more", "Why is it so?", "继续 please"]
 )
@@ -109,16 +96,10 @@ def test_a_word_that_points_back_takes_no_turn_of_the_topic_before(query: str) -
     assert ids(selection) == [3]
 
 
-# --- the newest state of a thing
-
-
 @from_file("turns", "query")
 def test_the_newest_state_of_a_thing_brings_the_turns_that_changed_it(turns: Pairs, query: str) -> None:
     """000-52: a draft is in the turn that changed it last."""
     assert ids(gatekeeper_of(turns).explain(query)) == [0, 1, 2]
-
-
-# --- the conversation itself
 
 
 @pytest.mark.parametrize("query", ["我们都聊了什么？", "What did we talk about?", "总结一下我们的对话"])
@@ -130,9 +111,6 @@ def test_a_question_about_the_conversation_gets_both_ends_and_each_topic(query: 
     assert {decision.why for decision in selection.decisions} <= {"overview", "newest_turn", "earlier_turn"}
 
 
-# --- going back
-
-
 @from_file("turns", "query", "wanted")
 def test_a_return_finds_the_turns_of_the_earlier_topic(turns: Pairs, query: str, wanted: int) -> None:
     """000-30: the verdict is switch, with the topic that it resumes."""
@@ -142,9 +120,6 @@ def test_a_return_finds_the_turns_of_the_earlier_topic(turns: Pairs, query: str,
     assert wanted in ids(selection)
     assert not {3, 4, 5} & set(ids(selection))
     assert selection.gate.resumed_topic == 0
-
-
-# --- room
 
 
 def test_what_does_not_fit_is_cut_first_and_then_passed_over() -> None:
@@ -177,9 +152,6 @@ def test_where_nothing_fits_the_smallest_need_is_told() -> None:
     assert gatekeeper.explain(query, token_budget=selection.smallest_needed_tokens, trim=False).turns
 
 
-# --- the two modes
-
-
 def test_fill_uses_the_room_that_the_gate_leaves() -> None:
     """000-33, 000-34: the coverage bounds ``gate`` alone."""
     query = "Which file holds the Redis password?"
@@ -199,9 +171,6 @@ def test_the_number_of_candidates_grows_with_the_budget_in_fill() -> None:
 def test_fill_brings_nothing_of_another_topic_after_a_switch() -> None:
     """000-53."""
     assert ids(gatekeeper_of(REDIS, strategy="fill").explain("换个话题，红烧肉怎么做？")) == []
-
-
-# --- trimming within a selection
 
 
 def test_long_turns_are_trimmed_unless_the_settings_or_the_call_say_no() -> None:
@@ -225,9 +194,6 @@ def test_evidence_is_cut_to_what_it_is_worth(script: str, sentence: str, query: 
     assert all(turn.tokens == sum(map(estimate_text_tokens, (turn.user, turn.assistant))) for turn in sent)
 
 
-# --- the settings
-
-
 SETTINGS: list[Any] = [GatekeeperConfig, GateConfig, RetrievalConfig]
 
 
@@ -237,9 +203,6 @@ def test_an_impossible_setting_is_refused_with_its_name(kind: str, setting: str,
     with pytest.raises(ConfigError, match=rf"{kind}\.{setting}") as caught:
         next(each for each in SETTINGS if each.__name__ == kind)(**{setting: value})
     assert isinstance(caught.value, ValueError)
-
-
-# --- the order of taking
 
 
 @from_file("turns", "query", "order")

@@ -50,9 +50,6 @@ def plain_selection(**changes: Any) -> Selection:
     return Selection(**{**values, **changes})
 
 
-# --- as messages
-
-
 def test_a_prompt_is_the_constraints_the_kept_turns_and_the_query_last() -> None:
     """000-04: constraints first, as one system message; a pending answer gives no message."""
     assert plain_selection().to_messages() == [
@@ -64,9 +61,6 @@ def test_a_prompt_is_the_constraints_the_kept_turns_and_the_query_last() -> None
     ]
 
 
-# --- as JSON
-
-
 def test_the_json_has_a_schema_version_and_every_field() -> None:
     selection = gatekeeper_of(REDIS).explain("Redis password file?")
     values = selection.to_dict()
@@ -76,9 +70,6 @@ def test_the_json_has_a_schema_version_and_every_field() -> None:
     assert set(values["turns"][0]) == set(SelectedTurn._fields)
     assert set(values["gate"]) == set(Verdict._fields)
     assert set(values["decisions"][0]) == DECISION
-
-
-# --- the decisions
 
 
 def test_a_turn_that_shares_nothing_says_so_and_what_would_find_it() -> None:
@@ -138,17 +129,11 @@ def test_the_decisions_speak_of_the_moment_of_the_selection() -> None:
     )
 
 
-# --- the value
-
-
 def test_anchors_are_covered_or_not_as_the_query_writes_them() -> None:
     selection = gatekeeper_of(REDIS).explain("Which PORT for Redis v9.9 and `requirepass`?")
     assert {"PORT", "Redis"} <= set(selection.covered)
     assert "v9.9" in selection.uncovered
     assert not set(selection.covered) & set(selection.uncovered)
-
-
-# --- the order of taking
 
 
 # --- with an embedder

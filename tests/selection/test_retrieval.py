@@ -29,14 +29,6 @@ Turns = list[tuple[str, str]]
 
 # Each is its own stem, is no function word and is not in the background table: its idf is the plain formula.
 VOCABULARY = ["kafka", "quorum", "raft", "shard", "nginx", "vacuum", "etcd"]
-PLAIN = {
-    "neighbour_weight": 0,
-    "reach_weight": 0,
-    "synonym_weight": 0,
-    "kind_weight": 0,
-    "speaker_weight": 0,
-}
-"""The formula of the specification alone: everything that is ours switched off."""
 
 side = st.lists(st.sampled_from(VOCABULARY), max_size=8).map(" ".join)
 conversations = st.lists(st.tuples(side, side), min_size=1, max_size=10)
@@ -65,9 +57,6 @@ def by_turn(scores: tuple[Score, ...]) -> dict[int, Score]:
     return {score.turn_id: score for score in scores}
 
 
-# --- The formula ----------------------------------------------------------------------------------------------------
-
-
 @given(conversations, queries)
 def test_the_total_is_the_weighted_sum_of_the_parts(turns: Turns, query: str) -> None:
     """000-25: 1.5 lex(user) + 0.7 lex(assistant) + 1.0 exact + 0.2 recency, and what is ours in the lexical part."""
@@ -91,9 +80,6 @@ def test_a_whole_hit_adds_its_idf_once_a_plain_word_half_of_it() -> None:
     assert stemmed.exact == 0.0
     assert whole.total - stemmed.total == pytest.approx(whole.exact, abs=1e-5)
     assert whole.exact == pytest.approx(0.5 * math.log(1 + (22 - 2 + 0.5) / 2.5), abs=1e-5)
-
-
-# --- BM25 -----------------------------------------------------------------------------------------------------------
 
 
 # --- Exact match ----------------------------------------------------------------------------------------------------
@@ -125,9 +111,6 @@ def test_chinese_is_an_exact_hit_only_where_it_is_quoted() -> None:
     assert quoted.exact > 4 * triple.exact
 
 
-# --- Recency --------------------------------------------------------------------------------------------------------
-
-
 @given(st.integers(2, 40), st.data())
 def test_recency_never_beats_one_more_real_hit(turn_count: int, data: st.DataObject) -> None:
     """000-28: of turns of one length, the one that holds one more word of the query is first, however old it is."""
@@ -148,9 +131,6 @@ def test_a_turn_without_evidence_is_no_candidate_however_new(turns: Turns, query
     assert all(0.0 < found.share <= 1.0 and found.total > 0.0 for found in scores.values())
 
 
-# --- The neighbours' share ------------------------------------------------------------------------------------------
-
-
 def test_a_turn_with_evidence_gets_a_part_of_its_neighbours() -> None:
     """000-25: 0.3 of the weighted lex of the turns right before and after it."""
     turns = [("quorum raft", ""), ("quorum", "raft"), ("bread", ""), ("quorum", ""), ("bread", "")]
@@ -161,9 +141,6 @@ def test_a_turn_with_evidence_gets_a_part_of_its_neighbours() -> None:
     assert found[3].neighbour == 0.0
 
 
-# --- What a turn and its neighbours hold together -------------------------------------------------------------------
-
-
 def test_a_turn_beside_the_rest_of_the_query_fits_it_better() -> None:
     turns = [("quorum", ""), ("raft", ""), ("bread", ""), ("bread", ""), ("quorum", "")]
     found = by_turn(score(turns, "quorum raft"))
@@ -172,24 +149,11 @@ def test_a_turn_beside_the_rest_of_the_query_fits_it_better() -> None:
     assert by_turn(score(turns, "quorum raft", reach_weight=0))[4].fit == 1.0
 
 
-# --- Related terms --------------------------------------------------------------------------------------------------
-
-
 @from_file("said", "query", "word", "switch")
 def test_a_related_word_finds_a_turn(said: str, query: str, word: str, switch: str) -> None:
     turns = [(said, ""), ("bread", "flour")]
     assert stem(word) in {term for found in score(turns, query) for term in found.related}
     assert stem(word) not in {term for found in score(turns, query, **{switch: 0}) for term in found.related}
-
-
-def test_a_related_word_counts_less_than_the_word_itself() -> None:
-    own, related = score([("a long trip", ""), ("bread", ""), ("bread", ""), ("a long holiday", "")], "trip")
-    assert (own.turn_id, related.turn_id) == (0, 3)
-    assert 0.0 < related.lex_user < own.lex_user
-    assert (own.share, related.share) == (1.0, 0.3)
-
-
-# --- Who speaks -----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -207,9 +171,6 @@ def test_the_messages_of_a_speaker_who_is_named_count_more(one: str, other: str,
     for at, found in named.items():
         beside = sum(weighted.get(at + step, 0.0) for step in (-1, 1))
         assert found.neighbour == pytest.approx(0.3 * beside, abs=1e-4)
-
-
-# --- Candidates -----------------------------------------------------------------------------------------------------
 
 
 @given(st.integers(2, 80))
@@ -231,9 +192,6 @@ def test_a_query_weighs_its_anchors_by_their_idf_here() -> None:
     assert read_query("换个话题,raft", index, about="raft").idf.keys() == {"raft"}
 
 
-# --- Settings -------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(("turn_count", "is_found"), [(10_000, False), (33_000, True)])
 def test_more_postings_are_read_of_a_longer_conversation(
     turn_count: int, is_found: bool, monkeypatch: pytest.MonkeyPatch
@@ -249,8 +207,6 @@ def test_more_postings_are_read_of_a_longer_conversation(
     scores = score_turns(query, index, config=RetrievalConfig(), depth=1, texts=lambda _: texts)
     assert (scores[0].turn_id == 0) is is_found
 
-
-# --- Meaning --------------------------------------------------------------------------------------------------------
 
 EAST = packed([1.0, 0.0])
 

@@ -81,24 +81,9 @@ def ids(turns: Turns, query: str) -> set[int]:
     return {turn.turn_id for turn in gatekeeper_of(turns).explain(query).turns}
 
 
-# --- Two answers, measured ------------------------------------------------------------------------------------------
-
-QUESTIONS = [
-    *("Which port was it?", "How hot should the oven be for the bread?", "And the crust?", "ok", "", "???"),
-    *("What was the Redis port again?", "Back to Redis: which file holds the password?", "Tell me a joke"),
-    *("Can you recommend a good laptop for video editing?", "New topic: Redis", "What have we discussed so far?"),
-    *("西湖附近有什么好吃的？", "回到缓存的问题，过期时间设多久？", "推荐一款适合编程的笔记本电脑", "它贵吗", "好的"),
-    *("换个话题，缓存怎么监控？", "我们都聊了什么", "新宿 hotel 有 breakfast 吗？", "怎么学 Rust 的 async？"),
-    *("Postgres 备份到 S3 的 cron 怎么写？", "\ud800", "先把这个放一放，我们聊聊 X", "bread Redis 西湖 Postgres"),
-]
-
-
 ENGLISH_WORDS = ["redis", "port", "bread", "dough", "oven", "kafka", "it", "that", "new topic:", "back to", "?"]
 CHINESE_WORDS = ["缓存", "西湖", "门票", "这个", "继续", "回到", "换个话题"]
 words = st.sampled_from([*ENGLISH_WORDS, *CHINESE_WORDS, "hotel", "Postgres"])
-
-
-# --- Thresholds -----------------------------------------------------------------------------------------------------
 
 
 @of_talks("query")
@@ -156,9 +141,6 @@ def test_every_verdict_follows_its_rule(turns: Turns, query: str) -> None:
         assert answer.overlap >= 0.20 or answer.new_ratio <= 0.70 or answer.link >= 0.05
 
 
-# --- The measures ---------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("turns", CONVERSATIONS)
 def test_questions_within_a_topic_continue(turns: Turns) -> None:
     """000-19b: no turn inside a topic is taken for a new one; the borders are found."""
@@ -190,9 +172,6 @@ def test_only_the_newest_three_turns_of_a_topic_count(old: str, filler: str, que
     assert near.new_ratio < gone.new_ratio
 
 
-# --- The link to the newest turn ------------------------------------------------------------------------------------
-
-
 @of_talks("firm", "loose")
 def test_the_link_is_firm_where_a_question_cannot_do_without_the_newest_turn(
     turns: Turns, firm: str, loose: str
@@ -200,9 +179,6 @@ def test_the_link_is_firm_where_a_question_cannot_do_without_the_newest_turn(
     """000-23: what it shares with it, how little it says itself, and what its wording says."""
     assert verdict(turns, loose).link < verdict(turns, firm).link
     assert len(turns) - 1 in ids(turns, firm)
-
-
-# --- What a term tells ----------------------------------------------------------------------------------------------
 
 
 # --- The best earlier turn ------------------------------------------------------------------------------------------
@@ -225,9 +201,6 @@ def test_the_best_earlier_turn_is_that_of_the_sums_over_all_postings(seed: int) 
     assert (turn, share) == (best, pytest.approx(0.0 if best is None else sums[best]))
 
 
-# --- First turn, no anchors -----------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     "query", ["How do I bake bread?", "缓存雪崩怎么处理", "继续", "ok", "", "换个话题", "我们都聊了什么"]
 )
@@ -242,9 +215,6 @@ def test_a_question_without_anchors_continues(turns: Turns, query: str) -> None:
     """000-21: there is nothing to tell a new topic by."""
     answer = verdict(turns, query)
     assert (answer.decision, answer.reason) == ("continue", "no_anchors")
-
-
-# --- Cues -----------------------------------------------------------------------------------------------------------
 
 
 @of_talks("query", "cue")
@@ -310,15 +280,6 @@ def test_a_correction_after_a_switch_brings_the_topic_before_it_back(
     assert {turn.turn_id for turn in selection.turns} & {0, 1, 2}
 
 
-def test_of_several_earlier_topics_the_one_with_the_words_is_resumed() -> None:
-    """000-30: three topics, each can be gone back to."""
-    turns = (*ENGLISH, *MIXED[3:])
-    assert len(read(turns).topic_map.topics) == 3
-    assert verdict(turns, "Back to Redis: which file holds the password?").resumed_topic == 0
-    assert verdict(turns, "Back to the sourdough bread dough").resumed_topic == 1
-    assert verdict(turns, "Back to the Redis server, its port and password, not the bread").resumed_topic == 0
-
-
 @pytest.mark.parametrize("turns", CONVERSATIONS)
 @pytest.mark.parametrize("query", ["What have we discussed so far?", "我们都聊了什么", "总结一下上面的讨论要点"])
 def test_a_question_about_the_conversation_continues_with_its_own_reason(turns: Turns, query: str) -> None:
@@ -328,6 +289,3 @@ def test_a_question_about_the_conversation_continues_with_its_own_reason(turns: 
     assert {decision.topic_id for decision in selection.decisions if decision.outcome != "dropped"} == set(
         range(len(read(turns).topic_map.topics))
     )
-
-
-# --- Settings -------------------------------------------------------------------------------------------------------

@@ -98,9 +98,6 @@ def assert_verbatim_and_in_order(part: str, text: str) -> None:
         at = end_of_stretch(piece, text, after=at)
 
 
-# --- which messages are cut
-
-
 @three_scripts
 def test_a_long_message_is_cut_to_the_sentences_that_share_an_anchor(script: str) -> None:
     """000-36: what else fits stands next to them."""
@@ -137,9 +134,6 @@ def test_each_gap_is_marked(script: str) -> None:
     kept = NEEDLE[script].strip()
     part = cut_to(whole("", text, len), QUESTION[script], 2 * (len(kept) + len(GAP) + 1), len)
     assert part.assistant == f"… {kept} … {kept} …"
-
-
-# --- down to a budget
 
 
 @given(long_texts, long_texts, st.sampled_from([*sorted(QUESTION.values()), "", "无关"]), counters, st.integers(1, 400))
@@ -204,9 +198,6 @@ def test_of_a_turn_of_messages_the_long_ones_share_what_the_others_leave(short_a
         (at, f"{text[: share - 2]} …") for at, text in enumerate(texts, start=1) if len(text) == 300
     )
     assert part.tokens == 200
-
-
-# --- what is kept from query to query
 
 
 # --- two people
