@@ -78,14 +78,6 @@ def test_where_the_cache_is_cold_everything_is_written_at_each_call_and_without_
             assert point.dollars.selected * 1e6 == pytest.approx(price * point.selected + 4.0 * answer)
 
 
-def test_a_prefix_that_stays_the_same_is_read_from_the_cache_in_every_way() -> None:
-    """In one run nothing in front changes until it is folded: the selection costs what everything costs."""
-    use = token_use(LONG, token_budget=100_000, tariff=tariff())
-    assert use.dollars is not None
-    assert use.dollars.selected == use.dollars.window == use.dollars.full
-    assert not use.dollars.pays
-
-
 @each_talk
 @pytest.mark.parametrize("cache", list(CacheState))
 @pytest.mark.parametrize("model", [SONNET, "gpt-4o"])
@@ -119,16 +111,6 @@ def test_with_prices_every_call_is_asked(monkeypatch: pytest.MonkeyPatch) -> Non
     use = token_use(TALK, token_budget=500, tariff=tariff())
     assert len(use.points) == use.calls == 41
     assert use.dollars == Dollars.total(point.dollars for point in use.points)
-
-
-def test_without_prices_there_are_no_dollars() -> None:
-    use = token_use(TALK, token_budget=500)
-    assert (use.tariff, use.dollars) == (None, None)
-    assert use.points[0].to_dict()["dollars"] is None
-
-
-def test_a_conversation_without_calls_costs_nothing() -> None:
-    assert token_use([user("a")], token_budget=500, tariff=tariff()).dollars is None
 
 
 # --- whose prices
@@ -197,15 +179,6 @@ def test_terminal_json_and_page_have_the_same_dollars(cache: CacheState, talk: P
 
 
 @pytest.mark.cli
-def test_without_a_price_one_line_says_how_to_get_dollars(talk: Path) -> None:
-    for lang, words in (("en", "in dollars: --model NAME, or --prices FILE"), ("zh", "按美元计算：--model NAME")):
-        shown = run("inspect", str(talk), "--lang", lang).stdout
-        assert words in shown.splitlines()[-1]
-        assert "$" not in shown
-    assert "$" not in run("inspect", str(talk), "--html", "-").stdout.partition("<main")[2]
-
-
-@pytest.mark.cli
 def test_prices_of_ones_own_win_over_ours(talk: Path, tmp_path: Path) -> None:
     file = tmp_path / "prices.json"
     file.write_text(json.dumps({"claude-sonnet": {"input": 300, "output": 1500, "cache_read": 30}}), encoding="utf-8")
@@ -227,16 +200,6 @@ def test_a_model_without_prices_is_refused_with_the_way_to_give_them(command: tu
         assert "--prices FILE" in done.stderr
         example = done.stderr[done.stderr.index("{") : done.stderr.rindex("}") + 1]
         assert ModelPrices(**json.loads(example)["unheard-of"]).cache_read == 0.3
-
-
-@pytest.mark.cli
-@pytest.mark.parametrize("text", ["{", "[]", '{"own": {"input": -1}}'])
-def test_a_price_list_that_is_none_is_refused(text: str, talk: Path, tmp_path: Path) -> None:
-    file = tmp_path / "prices.json"
-    file.write_text(text, encoding="utf-8")
-    done = run("inspect", str(talk), "--prices", str(file))
-    assert (done.exit_code, done.stdout, done.stderr.count("\n")) == (2, "", 1)
-    assert "prices.json" in done.stderr
 
 
 @pytest.mark.cli

@@ -58,13 +58,6 @@ def test_the_grid_says_of_each_anchor_what_the_selection_says(query: str, strate
     assert set(grid.anchors) - held == set(selection.uncovered)
 
 
-def test_the_grid_counts_how_often_an_anchor_stands_in_a_turn() -> None:
-    gatekeeper = ContextGatekeeper()
-    gatekeeper.sync([("port 端口, port 端口", "the port 端口")])
-    grid = grid_of(gatekeeper.explain("port 端口 `port`?"))
-    assert dict(zip(grid.anchors, grid.counts, strict=True)) == {"port": (3,), "端口": (3,)}
-
-
 @pytest.mark.parametrize(
     ("query", "shown"),
     [
@@ -115,15 +108,6 @@ def test_near_misses_are_dropped_turns_each_once_with_a_way_to_keep_them(query: 
     assert all(decision.outcome == "dropped" and kept_with(decision, ENGLISH) for decision in near)
 
 
-@each_question
-def test_a_turn_beside_a_kept_one_that_was_no_candidate_says_what_names_it(query: str) -> None:
-    selection = explained(query)
-    kept = {turn.turn_id for turn in selection.turns}
-    for decision in near_misses(selection):
-        if decision.kept_with:
-            assert {decision.turn_id - 1, decision.turn_id + 1} & kept
-
-
 # --- why not
 
 
@@ -151,14 +135,6 @@ def test_a_turn_that_shares_nothing_names_what_would_find_it() -> None:
     assert all(anchor in said for anchor in decision.kept_with)
 
 
-def test_a_kept_turn_is_said_to_be_kept() -> None:
-    selection = explained(QUESTIONS[4].text)
-    turn = selection.turns[0]
-    assert f"第 {turn.turn_id} 轮没有被舍去" in why_not(
-        selection.decision(turn.turn_id), CHINESE, query=selection.query
-    )
-
-
 @given(
     query=st.sampled_from([question.text for question in QUESTIONS]) | st.just(HOSTILE),
     turn_id=st.integers(0, 40),
@@ -172,8 +148,3 @@ def test_every_turn_has_a_sentence_in_both_languages(query: str, turn_id: int, b
         assert said.startswith(name)
         assert len(said.splitlines()) == 1
         assert not set("{}\x00\ud800\u202e") & set(said)
-
-
-def test_a_reason_that_is_new_here_is_told_as_it_is() -> None:
-    decision = explained(QUESTIONS[4].text).decision(0)._replace(why="brand_new", outcome="dropped")  # type: ignore[arg-type]
-    assert why_not(decision, ENGLISH, query="").startswith("Turn 0 is left out (brand_new).")

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gatekeeper_cli.conversation import CONVERSATION
-from gatekeeper_cli.costs import Reported, TokenUse, evenly, token_use
+from gatekeeper_cli.costs import Reported, evenly, token_use
 from gatekeeper_core.context.history.select import select_history
 from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.context.history.view import ThreadState
@@ -22,7 +22,7 @@ from tests.conversations import PAIRS, turns_of
 from tests.loops import assistant, calls, conversations, result, system, user
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
 
 def messages_of(pairs: Sequence[tuple[str, str]]) -> list[Message]:
@@ -69,14 +69,6 @@ def test_each_assistant_message_is_a_call_that_was_sent_everything_before_it(mes
     assert (use.calls, use.full) == (len(before), sum(before))
 
 
-@each_conversation
-@pytest.mark.parametrize("budget", [200, 1_000])
-def test_each_call_gets_what_a_selection_of_the_core_sends_at_it(messages: list[Message], budget: int) -> None:
-    use = token_use(messages, token_budget=budget)
-    assert [point.selected for point in use.points] == list(selected_one_by_one(messages, token_budget=budget))
-    assert use.selected == sum(point.selected for point in use.points)
-
-
 @given(messages=conversations(), budget=st.sampled_from([60, 600]))
 @settings(max_examples=40)
 def test_no_conversation_is_counted_otherwise_than_the_core_selects_it(messages: list[Message], budget: int) -> None:
@@ -84,23 +76,6 @@ def test_no_conversation_is_counted_otherwise_than_the_core_selects_it(messages:
     before = [count_messages(messages[:at]) for at, message in enumerate(messages) if message.role == "assistant"]
     assert [point.full for point in points] == before
     assert [point.selected for point in points] == list(selected_one_by_one(messages, token_budget=budget))
-
-
-def test_a_tool_loop_of_24_calls_is_24_requests_that_the_selection_keeps_small() -> None:
-    messages = loop(23)
-    use = token_use(messages, token_budget=2_000)
-    assert use.calls == 24
-    assert {point.turn_id for point in use.points} == {0}
-    assert use.full > 10 * count_messages(messages[:-1])
-    assert all(point.selected <= 2_000 for point in use.points)
-    assert use.points[-1].window == use.points[-1].full  # a window gives up past turns alone
-
-
-def test_calls_that_send_everything_are_counted_and_a_folded_run_is_none_of_them() -> None:
-    talk, run = token_use(messages_of(CONVERSATION), token_budget=4_000), token_use(loop(23), token_budget=2_000)
-    assert talk.calls_sent_whole == sum(point.selected == point.full for point in talk.points) > 1
-    assert 1 <= run.calls_sent_whole < run.calls
-    assert run.to_dict()["calls_sent_whole"] == run.calls_sent_whole
 
 
 def test_the_window_is_the_newest_turns_within_the_same_share_of_the_budget() -> None:
@@ -124,12 +99,6 @@ def test_a_call_belongs_to_the_turn_that_asked_and_a_greeting_to_the_first() -> 
     assert points[0][2:] == (0, 0, 0, None)
 
 
-def test_a_question_that_waits_for_its_answer_is_no_call() -> None:
-    assert token_use([user("a"), assistant(), user("b")], token_budget=10).calls == 1
-    assert token_use((), token_budget=10) == TokenUse(0, 0, ())
-    assert token_use((), token_budget=10).selected == 0
-
-
 def test_many_calls_are_asked_at_even_distances_and_the_sums_scaled(monkeypatch: pytest.MonkeyPatch) -> None:
     messages = messages_of(CONVERSATION)
     whole = token_use(messages, token_budget=500)
@@ -148,18 +117,6 @@ def test_at_most_so_many_are_asked_the_first_and_the_last_among_them(turn_count:
     assert all(one < other for one, other in pairwise(asked))
     if turn_count:
         assert (asked[0], asked[-1]) == (0, turn_count - 1)
-
-
-def test_whoever_watches_sees_each_call() -> None:
-    seen: list[int] = []
-
-    def track(asked: Sequence[int]) -> Iterable[int]:
-        for call in asked:
-            seen.append(call)
-            yield call
-
-    token_use(messages_of(PAIRS["english"]), token_budget=300, track=track)
-    assert seen == [0, 1, 2, 3, 4]
 
 
 def test_what_was_reported_is_summed_over_the_calls() -> None:
