@@ -110,7 +110,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     prompts = tuple(prompts_of(turns, token_budget=options.budget, config=config.gatekeeper))
     ledger = Ledger(options.ledger)
     planned = plan(prompts, config, ledger, prices=prices)
-    print_table("at most", [planned.to_dict()])
+    print_table("at most", [planned._asdict()])
     if options.dry_run:
         return 0
     if not options.yes and (options.max_dollars is None or planned.dollars is None):

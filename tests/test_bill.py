@@ -106,10 +106,12 @@ def test_the_account_of_a_provider_equals_the_librarys_own(
     assert use.dollars.full == pytest.approx(view.bill.everything_paid + answers, rel=0.001)
 
 
-def test_without_prices_there_are_no_dollars() -> None:
-    use = token_use(TALK, token_budget=500)
-    assert (use.tariff, use.dollars) == (None, None)
-    assert use.points[0].to_dict()["dollars"] is None
+def test_with_prices_every_call_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gatekeeper_cli.costs.MAX_CALLS", 5)
+    assert len(token_use(TALK, token_budget=500).points) == 5
+    use = token_use(TALK, token_budget=500, tariff=tariff())
+    assert len(use.points) == use.calls == 41
+    assert use.dollars == Dollars.total(point.dollars for point in use.points)
 
 
 # --- whose prices
@@ -175,6 +177,18 @@ def test_terminal_json_and_page_have_the_same_dollars(cache: CacheState, talk: P
     for amount in (dollars.full, dollars.selected):
         assert shown_dollars(amount) in page
     assert page.count('<td class="num">$') == 3 * 41
+
+
+@pytest.mark.cli
+def test_prices_of_ones_own_win_over_ours(talk: Path, tmp_path: Path) -> None:
+    file = tmp_path / "prices.json"
+    file.write_text(json.dumps({"claude-sonnet": {"input": 300, "output": 1500, "cache_read": 30}}), encoding="utf-8")
+    options = ("inspect", str(talk), "--cache", "none", "--json")
+    ours = json.loads(run(*options, "--model", SONNET).stdout)["dollars"]
+    own = json.loads(run(*options, "--model", SONNET, "--prices", str(file)).stdout)["dollars"]
+    assert own["full"] == pytest.approx(100 * ours["full"])
+    alone = json.loads(run(*options, "--prices", str(file)).stdout)["dollars"]
+    assert (alone["model"], alone["full"]) == ("claude-sonnet", own["full"])
 
 
 @pytest.mark.cli

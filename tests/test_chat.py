@@ -108,12 +108,6 @@ def messages_of(*said: str) -> list[dict[str, str]]:
     return [{"role": ("user", "assistant")[at % 2], "content": text} for at, text in enumerate(said)]
 
 
-@each_language
-def test_the_scripted_model_finds_the_sentence_that_the_question_is_about(language: str) -> None:
-    (fact, noted), (other, other_noted), (question, answer) = TALKS[language]
-    assert scripted_answer(messages_of(fact, noted, other, other_noted, question)) == answer
-
-
 @pytest.mark.parametrize(
     ("said", "answer"),
     [
@@ -250,16 +244,6 @@ def test_a_failed_or_empty_answer_records_nothing_and_the_next_question_is_answe
     assert len(stored) == len(session.gatekeeper.turns) == 1
 
 
-def test_a_turn_that_cannot_be_stored_was_not_said() -> None:
-    def full(user: str, assistant: str) -> None:
-        raise OSError(28, "No space left on device")
-
-    session = Session(RecordingModel(), store=full)
-    with pytest.raises(GatekeeperError, match="No space left"):
-        answered(session, "Which port?")
-    assert len(session.gatekeeper.turns) == 0
-
-
 @given(pairs=pairs_of_texts, open_question=st.booleans())
 def test_a_chat_that_is_read_again_is_the_chat_that_went_on(pairs: list[tuple[str, str]], open_question: bool) -> None:
     before = [Message("user", "and the port?")] if open_question else []
@@ -321,15 +305,6 @@ def test_a_file_that_was_cut_off_anywhere_loses_no_byte_and_goes_on(
     assert again.note is None
     assert [message.text for message in again.messages][-2:] == ["and now?", "all right"]
     assert again.messages[:-2] == file.messages
-
-
-def test_a_last_line_without_its_line_feed_is_whole(tmp_path: Path) -> None:
-    path = tmp_path / "chat.jsonl"
-    path.write_bytes(turn_lines("port?", "6380").removesuffix(b"\n"))
-    file = HistoryFile(str(path))
-    assert (file.note, len(file.messages)) == (None, 2)
-    file.append("端口?", "6381")
-    assert said_in(path) == [("port?", "6380"), ("端口?", "6381")]
 
 
 def test_a_turn_is_one_write_and_is_forced_to_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -439,25 +414,6 @@ STATUS_LINE = (
 )
 
 
-def status_lines(output: str) -> list[re.Match[str]]:
-    return list(re.finditer(f"(?m)^{STATUS_LINE}$", output))
-
-
-def test_the_line_under_an_answer_says_what_was_sent_saved_and_kept(tmp_path: Path) -> None:
-    """000-53: after a switch nothing of the old topic is sent, and the line says so."""
-    file = tmp_path / "chat.jsonl"
-    file.write_bytes(b"".join(turn_lines(*turn) for turn in TALKS["english"]))
-    question = "New topic: which cat food is best?"
-    done = chat("--offline", "--history", file, stdin=lines_of([question]))
-    (line,) = status_lines(done.stdout)
-    assert line["gate"] == "switch"
-    assert (line["kept"], line["turns"], line["topic"]) == ("0", "3", "3")
-    history = sum(count_tokens(text) for turn in TALKS["english"] for text in turn)
-    asked = count_tokens(question)
-    assert (int(line["sent"]), int(line["saved"])) == (asked, history)
-    assert line["percent"] == f"{100 * history / (history + asked):.1f}"
-
-
 @pytest.mark.parametrize(
     ("kept", "told"),
     [
@@ -474,13 +430,6 @@ def test_the_line_names_the_kept_turns(kept: list[int], told: str) -> None:
     turns = tuple(SelectedTurn(turn, "q", "a", 2, trimmed=False) for turn in kept)
     line = Exchange(replace(selection, turns=turns), 10, 20, 0, None).line(ENGLISH)
     assert line.endswith(f"| {told}")
-
-
-@pytest.mark.parametrize("stdin", ["", "\n  \n\t\n", "/quit\n", "/quit\nhi\n", " /QUIT \n", "/exit\nhi\n"])
-def test_an_end_without_a_question_is_no_error(stdin: str) -> None:
-    done = chat("--offline", stdin=stdin)
-    assert (done.exit_code, done.stderr) == (0, "")
-    assert "tokens sent" not in done.stdout
 
 
 def test_blank_lines_are_ignored_and_two_slashes_send_one(tmp_path: Path) -> None:
@@ -542,26 +491,6 @@ def test_a_slash_command_answers_under_its_line(command: str) -> None:
     shown = replies(*(line for line, _ in TRANSCRIPTS[command]))
     for (line, pattern), reply in zip(TRANSCRIPTS[command], shown, strict=True):
         assert not pattern or re.fullmatch(pattern, reply), line
-
-
-def test_the_budget_option_means_the_kept_turns(tmp_path: Path) -> None:
-    """000-55: what is kept never costs more than the budget."""
-    file = tmp_path / "chat.jsonl"
-    file.write_bytes(b"".join(turn_lines(*turn) for turn in TALKS["english"] * 5))
-    question = "Which port does the cache use?"
-    done = chat("--offline", "--history", file, "--budget", "9", stdin=question)
-    assert int(status_lines(done.stdout)[0]["sent"]) - count_tokens(question) <= 9
-    assert chat("--offline", "--budget", "0").exit_code == 2
-
-
-@each_language
-def test_a_chat_is_taken_up_where_it_was_left(language: str, tmp_path: Path) -> None:
-    file = tmp_path / "chat.jsonl"
-    *before, (question, answer) = TALKS[language]
-    chat("--offline", "--history", file, stdin=lines_of([user for user, _ in before]))
-    done = chat("--offline", "--history", file, stdin=lines_of([question]))
-    assert f"> {question}\n{answer}\n[" in done.stdout
-    assert said_in(file) == TALKS[language]
 
 
 def test_a_torn_file_is_mended_in_one_line(tmp_path: Path) -> None:
@@ -635,22 +564,6 @@ def test_a_closed_side_is_no_traceback(closed: str) -> None:
     assert b"Traceback" not in done.stderr
 
 
-@posix
-def test_a_reader_that_goes_away_ends_the_chat_quietly() -> None:
-    process = subprocess.Popen(
-        [*PROGRAM, "chat", "--offline"],
-        env=NO_KEY | UTF8,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
-    assert process.stdout is not None
-    process.stdout.close()
-    process.stdout = None
-    _, errors = process.communicate(b"hello\n" * 100, timeout=60)
-    assert errors == b""
-
-
 # --- the key --------------------------------------------------------------------------------------------------------
 
 KEY = "sk-test-0123456789abcdef"
@@ -685,14 +598,6 @@ def test_only_a_model_behind_an_address_needs_the_client(
         assert (done.exit_code, done.stdout, done.stderr) == (2, "", NEEDS_CLIENT)
     else:
         assert (done.exit_code, done.stderr.count("\n")) == (0, 0 if "--offline" in arguments else 2)
-
-
-@pytest.mark.parametrize("name", ["missing.env", ".", "a\udcffb"])
-def test_an_env_file_that_cannot_be_read_gives_one_line(name: str, tmp_path: Path) -> None:
-    done = chat("--env-file", tmp_path / name, stdin="hi\n")
-    assert (done.exit_code, done.stdout) == (2, "")
-    assert done.stderr.startswith("gatekeeper: ")
-    assert done.stderr.count("\n") == 1
 
 
 # --- at a terminal --------------------------------------------------------------------------------------------------
@@ -804,19 +709,6 @@ def sit_down() -> Iterator[type[Person]]:
 
 
 @posix
-@each_language
-def test_a_person_asks_and_leaves(language: str, sit_down: type[Person]) -> None:
-    person = sit_down("--offline")
-    person.sees("A chat with the scripted offline model. /help lists the commands, Ctrl-D ends it.")
-    for question, answer in TALKS[language]:
-        person.sees("> ")
-        person.types(f"{question}\r")
-        person.sees(f"{answer}\r\n")
-        person.sees(" kept")
-    person.says_goodbye()
-
-
-@posix
 def test_an_answer_is_shown_as_it_comes_and_an_interrupt_drops_it(sit_down: type[Person], tmp_path: Path) -> None:
     file = tmp_path / "chat.jsonl"
     person = sit_down("--offline", "--history", file)
@@ -833,24 +725,6 @@ def test_an_answer_is_shown_as_it_comes_and_an_interrupt_drops_it(sit_down: type
     person.sees("Noted.")
     person.says_goodbye()
     assert said_in(file) == [("Our port is 6380.", "Noted.")]
-
-
-@posix
-def test_a_failed_answer_is_one_line_and_can_be_asked_again(sit_down: type[Person], tmp_path: Path) -> None:
-    file = tmp_path / "chat.jsonl"
-    person = sit_down("--offline", "--history", file)
-    person.sees("> ")
-    person.types("broken question\r")
-    person.sees("one half ")
-    person.sees("no answer: the stream was cut \ufffd[31m; nothing was recorded")
-    person.sees("> ")
-    person.types(UP)
-    person.sees("broken question")
-    person.interrupts()
-    person.sees("> ")
-    person.types("/quit\r")
-    assert person.leaves() == 0
-    assert not file.exists()
 
 
 @posix
@@ -903,16 +777,6 @@ def test_a_dumb_terminal_gets_a_prompt_and_no_control_sequence(
     person.says_goodbye()
     if environment["TERM"]:
         assert "\x1b" not in person.seen
-
-
-@posix
-def test_no_color_leaves_no_style(sit_down: type[Person]) -> None:
-    person = sit_down("--offline", environment={"NO_COLOR": "1"})
-    person.sees("> ")
-    person.types("hello\r/why\r/topics\r")
-    person.sees("begins with")
-    person.says_goodbye()
-    assert not re.search("\x1b\\[[0-9;]*m", person.seen)
 
 
 @posix

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import gatekeeper_core
-from gatekeeper_cli.conversation import CONVERSATION, QUESTIONS, QuestionKind
+from gatekeeper_cli.conversation import QUESTIONS, QuestionKind
 from gatekeeper_cli.explanation import readable
 from gatekeeper_cli.texts import TABLE
 from gatekeeper_core.messages import Message, ToolCall, Turn
@@ -113,11 +113,6 @@ TOPIC_TURNS = {
 
 def test_the_demo_asks_one_question_of_each_of_the_seven_kinds() -> None:
     assert [question.kind for question in QUESTIONS] == list(typing.get_args(QuestionKind))
-
-
-def test_the_bundled_conversation_has_about_forty_turns_in_five_topics_with_returns() -> None:
-    assert set(range(len(CONVERSATION))) == set().union(*TOPIC_TURNS.values())
-    assert sum(map(len, TOPIC_TURNS.values())) == len(CONVERSATION) == 41
 
 
 def demo_answers(*options: str) -> dict[str, dict[str, Any]]:
@@ -228,18 +223,6 @@ def test_why_adds_every_candidate_and_the_coverage_of_the_query(language: str, t
     assert not any(pair in added.partition("coverage")[2] for pair in ("口是", "是多"))
 
 
-def test_why_says_which_budget_would_have_kept_a_turn(tmp_path: Path) -> None:
-    file = tmp_path / "chat.json"
-    file.write_text(as_list(PAIRS["english"]), encoding="utf-8")
-    result = run("select", str(file), "What was the cache port again?", "--why", "--budget", "1")
-    needed = selection_of(turns_of(PAIRS["english"]), "What was the cache port again?", budget=1)
-    assert needed["smallest_needed_tokens"] is not None
-    assert f"No turn fits: the smallest candidate needs {needed['smallest_needed_tokens']} tokens" in result.stdout
-    budgets = [decision["kept_from_tokens"] for decision in needed["decisions"] if decision["kept_from_tokens"]]
-    assert budgets
-    assert all(f"budget {tokens}" in result.stdout for tokens in budgets)
-
-
 @pytest.mark.parametrize(
     ("script", "question", "lang", "said"),
     [
@@ -267,43 +250,6 @@ def test_where_no_turn_is_kept_it_says_what_was_found_and_why_the_nearest_are_le
     for turn_id in range(3):
         why_not = run("explain", str(file), question, "--lang", lang, "--why-not", str(turn_id)).stdout.splitlines()[0]
         assert all(why_not in page for page in pages)
-
-
-def test_turns_that_share_too_little_are_not_said_to_share_nothing(tmp_path: Path) -> None:
-    file = tmp_path / "chat.json"
-    file.write_text(as_list(PAIRS["english"]), encoding="utf-8")
-    question = "New topic: which port did the ship leave, and which cargo, captain and crew did it carry to Lisbon?"
-    shown = " ".join(run("select", str(file), question).stdout.split())
-    assert "no turn shares enough with the question. Turn 0 is left out: need 0.0" in shown
-    assert " is too low after a change of topic (it shares port" in shown
-    assert "shares a word" not in shown
-
-
-@pytest.mark.parametrize("content", ["[]", '{"messages": []}', '[{"role": "system", "content": "be brief"}]'])
-def test_a_conversation_without_turns_is_empty_and_no_error(content: str) -> None:
-    result = run("select", "-", "anything", stdin=content.encode())
-    assert result.exit_code == 0
-    assert "the conversation is empty" in result.stdout
-    assert "0 of 0 turns, 0 of 0 tokens (0 % saved)" in result.stdout
-
-
-@pytest.mark.parametrize("query", ["", "  ", "?!", "\udcff", "\x00\x1b[31m"])
-def test_a_query_without_a_word_is_answered(query: str) -> None:
-    assert run("select", "-", query, stdin=as_list(PAIRS["mixed"]).encode()).exit_code == 0
-
-
-def test_a_tool_exchange_counts_as_part_of_its_turn() -> None:
-    call = {"id": "c1", "type": "function", "function": {"name": "read_config", "arguments": '{"key": "redis_port"}'}}
-    messages = [
-        {"role": "user", "content": "Look it up, please."},
-        {"role": "assistant", "content": None, "tool_calls": [call]},
-        {"role": "tool", "tool_call_id": "c1", "content": "redis_port = 6380"},
-        {"role": "assistant", "content": "Found it."},
-    ]
-    result = run("select", "-", "What is redis_port?", "--json", stdin=json.dumps(messages).encode())
-    shown = json.loads(result.stdout)
-    assert shown["turn_count"] == 1
-    assert "redis_port = 6380" in shown["turns"][0]["assistant"]
 
 
 def test_a_standard_input_is_read_for_a_dash() -> None:
@@ -450,12 +396,6 @@ def test_a_reader_that_goes_away_ends_the_command_quietly(arguments: tuple[str, 
 
 def test_the_version_is_that_of_the_library() -> None:
     assert run("--version").stdout == f"gatekeeper {gatekeeper_core.__version__}\n"
-
-
-def test_help_names_the_commands_and_their_options() -> None:
-    assert {"demo", "select"} <= set(run("--help").stdout.split())
-    assert {"--budget", "--strategy", "--json", "--why"} <= set(run("select", "--help").stdout.split())
-    assert {"--budget", "--json"} <= set(run("demo", "--help").stdout.split())
 
 
 @pytest.mark.parametrize("name", [*("costs", "evaluate_view", "explanation", "offline", "texts", "topics")])

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from gatekeeper_formats import READABLE, SUFFIXES, WRITABLE, read_conversation
+from gatekeeper_formats import SUFFIXES, WRITABLE, read_conversation
 from tests.command import PROGRAM, run
 from tests.conversations import parse_turns
 
@@ -188,39 +188,6 @@ def test_a_file_that_is_there_is_replaced_on_demand_alone_and_keeps_its_mode(exp
     assert sorted(os.listdir(tmp_path)) == ["conversations.json", "link.jsonl", "new.json", "out.jsonl"]
 
 
-@pytest.mark.parametrize("failing", ["fsync", "link"])
-@pytest.mark.parametrize("force", [False, True])
-def test_a_write_that_fails_leaves_what_was_there(
-    failing: str, force: bool, export: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    out = tmp_path / "out.json"
-    if force:
-        out.write_text("precious")
-
-    def fail(*arguments: object) -> None:
-        if failing == "link":
-            raise FileExistsError(17, "File exists")  # another process was faster
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(os, failing, fail)
-    result = run("convert", export, str(out), *(["--force"] if force else []))
-    monkeypatch.undo()
-    if failing == "link" and force:
-        assert result.exit_code == 0  # replacing makes no link
-        return
-    assert result.exit_code == 2
-    assert "No space left on device" in result.stderr or "exists already" in result.stderr
-    assert (out.read_text() if force else out.exists()) == ("precious" if force else False)
-    assert len(os.listdir(tmp_path)) == 1 + force
-
-
-def test_a_file_can_be_converted_onto_itself(tmp_path: Path) -> None:
-    file = tmp_path / "chat.json"
-    file.write_text(json.dumps([{"role": "user", "content": "端口"}, {"role": "assistant", "content": "6380"}]))
-    assert run("convert", str(file), str(file), "--to", "markdown", "--force").exit_code == 0
-    assert file.read_text("utf-8") == "## User\n\n端口\n\n## Assistant\n\n6380\n"
-
-
 def test_a_pipe_gets_bytes_in_utf_8_whatever_the_locale() -> None:
     environment = os.environ | {"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
     hostile = json.dumps([{"role": "user", "content": "端口 \ud800 \u202e\x00"}]).encode()
@@ -234,45 +201,6 @@ def test_a_pipe_gets_bytes_in_utf_8_whatever_the_locale() -> None:
     )
     assert (done.returncode, done.stderr) == (0, b"gatekeeper: left out: 1 half of a character\n")
     assert "端口" in done.stdout.decode("utf-8")
-
-
-def test_a_terminal_sees_a_progress_bar_on_long_work_and_a_pipe_none(
-    export: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pty = pytest.importorskip("pty")  # a terminal is POSIX
-    import threading
-
-    monkeypatch.setenv("TERM", "xterm")
-    long = tmp_path / "long.json"
-    long.write_bytes(b"[" + b'{"role": "user", "content": "' + b"x" * 17_000_000 + b'"}]')
-    leader, follower = pty.openpty()
-    seen: list[bytes] = []
-
-    def watch() -> None:
-        while True:
-            try:
-                piece = os.read(leader, 65536)
-            except OSError:  # Linux: the other end was closed
-                return
-            if not piece:
-                return
-            seen.append(piece)
-
-    watcher = threading.Thread(target=watch)
-    watcher.start()
-    command = [*PROGRAM, "convert", "--list", str(long)]
-    subprocess.run(command, stderr=follower, stdout=subprocess.DEVNULL, timeout=60, check=True)
-    os.close(follower)
-    watcher.join(timeout=30)
-    os.close(leader)
-    assert b"17.0" in b"".join(seen)
-    assert run("convert", "--list", str(long)).stderr == ""
-
-
-def test_help_names_the_formats() -> None:
-    text = " ".join(run("convert", "--help").stdout.replace("│", " ").split())
-    for name in (*READABLE, *WRITABLE):
-        assert name in text
 
 
 @pytest.mark.parametrize(("language", "remark"), [("en_GB", "4 messages follow one"), ("zh_CN", "4 条消息与前一条")])

@@ -11,13 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from gatekeeper_cli.costs import token_use
 from gatekeeper_cli.explanation import near_misses, why_not
 from gatekeeper_cli.texts import ENGLISH, Language, Texts
 from gatekeeper_core.encoder import TextEncoder
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from tests.command import run
-from tests.conversations import turns_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -138,35 +136,6 @@ def test_inspect_says_which_embedder_it_counts_with(options: tuple[str, ...], ch
         assert "meaning: by-subject" in (tmp_path / "page.html").read_text(encoding="utf-8")
 
 
-def test_what_a_call_sends_is_chosen_with_the_embedder() -> None:
-    pairs = [(f"{user} {'Sand and gravel, mostly. ' * 60}", said) for user, said in CONVERSATION]
-    pairs += [("New topic: the river is high.", "Yes. " * 300), (QUESTION, "It does.")]
-    messages = [message for turn in turns_of(pairs) for message in turn.messages]
-    sent = [
-        token_use(messages, token_budget=700, embedder=embedder).points[-1].selected
-        for embedder in (None, TextEncoder(BySubject()))
-    ]
-    assert sent[0] != sent[1]
-    assert token_use(messages, token_budget=700, embedder=TextEncoder(BySubject())).embedder_missed == ""
-    broken = token_use(messages, token_budget=700, embedder=TextEncoder(lambda texts: []))
-    assert (broken.embedder_missed, broken.points[-1].selected) == ("wrong_count", sent[0])
-
-
-@pytest.mark.parametrize(
-    ("embedder", "said"),
-    [
-        (lambda texts: [], ", not used (another number of vectors than texts)"),
-        (lambda texts: [["x"]] * len(texts), ", not used (no usable vector of the question)"),
-        (lambda texts: 1 / 0, ", not used (error: ZeroDivisionError)"),
-    ],
-)
-def test_an_embedder_that_fails_is_said_to_be_unused(embedder: Any, said: str) -> None:
-    from gatekeeper_cli.explanation import meaning_line
-
-    selection = explained(embedder)
-    assert meaning_line(selection.embedder, selection.embedder_missed, ENGLISH).endswith(said)
-
-
 @pytest.mark.parametrize(
     "arguments", [("select", "{}", "q"), ("explain", "{}", "q"), ("inspect", "{}"), ("chat", "--offline")]
 )
@@ -209,19 +178,6 @@ def test_long_reading_shows_at_a_terminal_how_far_it_is(
     if lines:
         assert "\rreading for meaning: 64 of 150 texts" in written
         assert written.endswith("\r\x1b[K")
-
-
-def test_reading_that_fails_ends_at_the_first_batch() -> None:
-    from gatekeeper_cli.meaning import ShownEncoder
-
-    asked: list[int] = []
-
-    def broken(texts: Sequence[str]) -> list[list[float]]:
-        asked.append(len(texts))
-        raise ConnectionError
-
-    encoded = ShownEncoder(broken).encode([f"text {number}" for number in range(150)])
-    assert (encoded.vectors, encoded.reason, asked) == ((None,) * 150, "error: ConnectionError", [64])
 
 
 def test_the_three_nearest_in_meaning_are_near_misses() -> None:

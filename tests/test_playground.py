@@ -16,11 +16,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from gatekeeper_cli.texts import ENGLISH, Language, Texts
+from gatekeeper_cli.texts import ENGLISH, Texts
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_formats import FormatError, read_conversation
-from tests.browser import LOW_CONTRAST, Opened
-from tests.conversations import HOSTILE
+from tests.browser import Opened
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -166,40 +165,6 @@ def test_an_example_is_explained_byte_for_byte_as_the_library_does_here(
 
 
 @pytest.mark.browser
-def test_it_explains_in_chinese_on_a_chinese_page(page: Any, pack: ModuleType, folder: Path) -> None:
-    _, file, query = pack.EXAMPLES[1]
-    page.locator(f"button[data-file='{file}']").click()
-    answered(page)
-    asked = {"query": query, "budget": BUDGET, "strategy": "gate", "model": "gpt-5", "language": "zh"}
-    answer = page.evaluate("request => call(request)", {"call": "ask", **asked})
-    assert answer["page"] == explained(FOLDER / "examples" / file, query, name=file, texts=Texts(Language.zh))
-    chinese = (folder / "zh" / "playground" / "index.html").read_text(encoding="utf-8")
-    assert all(said in chinese for said in ('<html lang="zh">', "查看保留内容", 'src="../../playground/playground.js"'))
-
-
-@pytest.mark.browser
-def test_a_phone_shows_it_whole_in_the_dark(page: Any) -> None:
-    ask(page, '[{"role": "user", "content": "缓存的端口 6380"}]', "端口是多少？")
-    page.set_viewport_size({"width": 390, "height": 800})
-    page.emulate_media(color_scheme="dark", reduced_motion="reduce")
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390
-    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(20, 23, 26)"
-    assert page.evaluate(LOW_CONTRAST) == []
-    page.emulate_media(color_scheme="light", reduced_motion="no-preference")
-    assert page.evaluate(LOW_CONTRAST) == []
-    page.set_viewport_size({"width": 1100, "height": 800})
-
-
-@pytest.mark.browser
-def test_markup_in_a_chat_is_shown_as_text(page: Any) -> None:
-    chat = json.dumps([{"role": role, "content": f"port 端口 6380 {HOSTILE}"} for role in ("user", "assistant")])
-    frame = ask(page, chat, f"which port? 端口 {HOSTILE}")
-    assert frame.locator("img").count() == page.locator("img").count() == 0
-    assert "</script><img src=x onerror=alert(1)>" in frame.locator(".turns").text_content()
-    assert page.title() == "Playground - Context Gatekeeper"
-
-
-@pytest.mark.browser
 def test_a_file_that_cannot_be_read_gives_the_error_of_the_library(page: Any) -> None:
     content = '{"foo": "端口"}'
     with pytest.raises(FormatError) as refused:
@@ -232,20 +197,6 @@ def test_a_chosen_file_is_read_at_once_and_a_budget_of_nothing_is_refused(page: 
     page.locator("#ask").click()
     assert not page.locator("#budget").evaluate("one => one.validity.valid")
     page.locator("#budget").fill(str(BUDGET))
-
-
-@pytest.mark.browser
-def test_every_control_has_a_name_and_the_keyboard_asks(page: Any) -> None:
-    nameless = "all => all.filter(one => !one.labels.length).map(one => one.id)"
-    assert page.locator("form").locator("input, select, textarea").evaluate_all(nameless) == []
-    page.locator("#chat").fill('[{"role": "user", "content": "cache port 6380"}]')
-    page.locator("#query").fill("which port?")
-    for expected in ("budget", "strategy", "model", "ask"):
-        page.keyboard.press("Tab")
-        assert page.evaluate("document.activeElement.id") == expected
-    page.keyboard.press("Enter")
-    assert answered(page).locator("h1").inner_text() == "which port?"
-    assert page.evaluate("document.activeElement.id") == "h-result"
 
 
 # --- what it must not do
@@ -297,16 +248,6 @@ def test_it_starts_in_chinese_and_at_the_address_of_its_file_too(browser: Any, f
     opened.page.wait_for_selector("body[data-ready]", timeout=START_MS)
     opened.close()
     running.stop()
-
-
-@pytest.mark.browser
-@pytest.mark.parametrize(("place", "said"), [("playground", "from a web server only"), ("zh/playground", "Web 服务器")])
-def test_opened_from_a_file_it_says_how_to_serve_it(place: str, said: str, browser: Any, folder: Path) -> None:
-    page = browser.new_page()
-    page.goto((folder / place / "index.html").as_uri())
-    page.wait_for_selector("#progress", state="hidden")
-    assert said in page.locator("#status").inner_text()
-    page.close()
 
 
 # --- what it is made of

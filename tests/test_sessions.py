@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from gatekeeper_cli.costs import MAX_CALLS, token_use
+from gatekeeper_cli.costs import token_use
 from gatekeeper_cli.explanation import shown_dollars
 from gatekeeper_core.messages import Message
 from gatekeeper_core.pricing.prices import PRICES
 from gatekeeper_core.pricing.usage import Usage
 from gatekeeper_core.tokens import count_message
-from gatekeeper_formats import Unread, conversation_files
 from gatekeeper_formats.base import Entry, Format, loader
 from tests.command import run
 from tests.conversations import HOSTILE, PAIRS, turns_of
@@ -224,23 +223,7 @@ def test_with_a_model_the_table_is_in_dollars_and_ends_with_their_sums_and_a_ver
     assert "in 3 sessions it does not pay" in small
 
 
-def test_without_usage_there_is_no_column_for_it(folder: Path) -> None:
-    assert "reported" not in run("inspect", str(folder), "--all").stdout
-
-
 # --- which files are read
-
-
-def test_files_are_found_below_the_folder_sorted_but_no_hidden_folder_no_link_and_no_pipe(folder: Path) -> None:
-    for name in (".git/x.json", "b/B.JSONL", "a.md", "notes.txt", ".chat.md", "b/.cache/y.json"):
-        write(folder / name, [user("q"), assistant()])
-    (folder / "link.json").symlink_to(folder / "a.md")
-    (folder / "linked").symlink_to(folder / "b")
-    if hasattr(os, "mkfifo"):
-        os.mkfifo(folder / "pipe.json")
-    found = [os.path.relpath(file, folder) for file in conversation_files(str(folder), [])]
-    wanted = [".chat.md", "2026/loop.json", "a.md", "b/B.JSONL", *SESSIONS]
-    assert found == sorted(name.replace("/", os.sep) for name in wanted)
 
 
 def test_a_broken_file_among_good_ones_is_named_with_its_reason(folder: Path) -> None:
@@ -256,19 +239,6 @@ def test_a_broken_file_among_good_ones_is_named_with_its_reason(folder: Path) ->
         end = done.stdout.partition(words)[2]
         assert "broken.jsonl: line 2: role" in end
         assert "README.md: " in end
-
-
-def test_a_broken_conversation_hides_none_behind_it(tmp_path: Path) -> None:
-    file = export(tmp_path / "many.json", SAID, BROKEN, SAID * 2, BROKEN, SAID * 3)
-    value = table(file)
-    assert [row["number"] for row in value["sessions"]] == [5, 3, 1]
-    assert [each["reason"].partition(":")[0] for each in value["unread"]] == ["conversation 2", "conversation 4"]
-
-
-def test_a_folder_that_cannot_be_listed_is_named(tmp_path: Path) -> None:
-    unread: list[Unread] = []
-    assert conversation_files(str(tmp_path / "gone"), unread) == []
-    assert unread == [(".", "No such file or directory")]
 
 
 # --- what is refused
@@ -326,15 +296,3 @@ def test_nothing_is_wider_than_the_terminal_and_nothing_obeyed(
     assert max(map(cell_len, done.stdout.splitlines())) <= columns
     assert not set("\x1b\x00\ud800\u202e\u2066") & set(done.stdout)
     assert not set("\x1b\x00\ud800") & set(run("inspect", str(folder), "--all", "--json").stdout)
-
-
-def test_the_table_says_where_calls_were_left_out_of_the_measure(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    write(tmp_path / "a.json", LOOP)
-    words = f"more than {MAX_CALLS:,} model calls"
-    assert words not in run("inspect", str(tmp_path), "--all").stdout
-    monkeypatch.setattr("gatekeeper_cli.costs.MAX_CALLS", 10)
-    assert words in " ".join(run("inspect", str(tmp_path), "--all").stdout.split())
-    alone = run("inspect", str(tmp_path / "a.json")).stdout
-    assert "measured at 10 model calls at even distances" in " ".join(alone.split())

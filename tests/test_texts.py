@@ -149,6 +149,15 @@ def test_the_language_is_that_of_the_locale(environment: dict[str, str], system:
     assert language_of(environment, system).value == language
 
 
+def test_a_language_that_is_asked_for_wins_over_the_locale(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("LC_ALL", raising=False)
+    monkeypatch.delenv("LANGUAGE", raising=False)
+    monkeypatch.setenv("LANG", "zh_CN.UTF-8")
+    monkeypatch.delenv("LC_MESSAGES", raising=False)
+    assert texts_for(Language.auto).language is Language.zh
+    assert texts_for(Language.en).language is Language.en
+
+
 CHINESE = {"LC_ALL": "zh_CN.UTF-8", "LANGUAGE": ""}
 
 
@@ -176,9 +185,13 @@ def test_help_is_in_chinese_where_the_locale_is() -> None:
 
 
 @pytest.mark.cli
-def test_the_language_of_a_command_is_that_of_its_errors() -> None:
-    refused = {lang: run("demo", "--budget", "0", "--lang", lang).stderr for lang in ("zh", "en")}
-    assert refused == {
-        "zh": "gatekeeper: --budget 必须是 1 个或更多 token，实际为 0\n",
-        "en": "gatekeeper: --budget must be 1 or more tokens, got 0\n",
-    }
+@from_file("arguments", "words")
+def test_errors_are_in_chinese_where_the_locale_is(
+    arguments: list[str], words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "chat.json").write_text("[]", encoding="utf-8")
+    done = run(*arguments, **CHINESE)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"gatekeeper: {words}")
+    assert done.stderr.count("\n") == 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gatekeeper_cli.conversation import CONVERSATION
-from gatekeeper_cli.costs import Reported, TokenUse, token_use
+from gatekeeper_cli.costs import Reported, evenly, token_use
 from gatekeeper_core.context.history.select import select_history
 from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.context.history.view import ThreadState
@@ -68,14 +69,6 @@ def test_each_assistant_message_is_a_call_that_was_sent_everything_before_it(mes
     assert (use.calls, use.full) == (len(before), sum(before))
 
 
-@each_conversation
-@pytest.mark.parametrize("budget", [200, 1_000])
-def test_each_call_gets_what_a_selection_of_the_core_sends_at_it(messages: list[Message], budget: int) -> None:
-    use = token_use(messages, token_budget=budget)
-    assert [point.selected for point in use.points] == list(selected_one_by_one(messages, token_budget=budget))
-    assert use.selected == sum(point.selected for point in use.points)
-
-
 @given(messages=conversations(), budget=st.sampled_from([60, 600]))
 @settings(max_examples=40)
 def test_no_conversation_is_counted_otherwise_than_the_core_selects_it(messages: list[Message], budget: int) -> None:
@@ -85,20 +78,25 @@ def test_no_conversation_is_counted_otherwise_than_the_core_selects_it(messages:
     assert [point.selected for point in points] == list(selected_one_by_one(messages, token_budget=budget))
 
 
-def test_a_tool_loop_of_24_calls_is_24_requests_that_the_selection_keeps_small() -> None:
-    messages = loop(23)
-    use = token_use(messages, token_budget=2_000)
-    assert use.calls == 24
-    assert {point.turn_id for point in use.points} == {0}
-    assert use.full > 10 * count_messages(messages[:-1])
-    assert all(point.selected <= 2_000 for point in use.points)
-    assert use.points[-1].window == use.points[-1].full  # a window gives up past turns alone
+def test_the_window_is_the_newest_turns_within_the_same_share_of_the_budget() -> None:
+    messages = messages_of(CONVERSATION)
+    for point in token_use(messages, token_budget=300).points:
+        stop = 2 * point.call + 1
+        newest = [count_messages(messages[at:stop]) for at in range(0, stop, 2)]
+        assert point.window == max(total for total in newest if total * 1.16 <= 300)
 
 
-def test_a_question_that_waits_for_its_answer_is_no_call() -> None:
-    assert token_use([user("a"), assistant(), user("b")], token_budget=10).calls == 1
-    assert token_use((), token_budget=10) == TokenUse(0, 0, ())
-    assert token_use((), token_budget=10).selected == 0
+def test_nothing_is_over_the_budget_but_the_full_history() -> None:
+    use = token_use(messages_of(CONVERSATION), token_budget=200)
+    assert all(point.selected <= 200 and point.window <= 200 for point in use.points)
+    assert use.points[-1].full > 200
+
+
+def test_a_call_belongs_to_the_turn_that_asked_and_a_greeting_to_the_first() -> None:
+    messages = [assistant("Hello!"), user("a"), assistant(), assistant(), user("b"), user("c"), assistant()]
+    points = token_use(messages, token_budget=300).points
+    assert [point.turn_id for point in points] == [0, 0, 0, 2]
+    assert points[0][2:] == (0, 0, 0, None)
 
 
 def test_many_calls_are_asked_at_even_distances_and_the_sums_scaled(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -110,6 +108,15 @@ def test_many_calls_are_asked_at_even_distances_and_the_sums_scaled(monkeypatch:
     assert (some.calls, some.full) == (whole.calls, whole.full)
     assert some.selected == round(sum(point.selected for point in some.points) * 41 / 11)
     assert some.to_dict()["calls_asked"] == 11
+
+
+@given(turn_count=st.integers(0, 3000), points=st.integers(2, 50))
+def test_at_most_so_many_are_asked_the_first_and_the_last_among_them(turn_count: int, points: int) -> None:
+    asked = evenly(turn_count, points)
+    assert len(asked) == min(turn_count, points)
+    assert all(one < other for one, other in pairwise(asked))
+    if turn_count:
+        assert (asked[0], asked[-1]) == (0, turn_count - 1)
 
 
 def test_what_was_reported_is_summed_over_the_calls() -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from gatekeeper_cli.conversation import CONVERSATION, QUESTIONS
 from gatekeeper_cli.costs import token_use
-from gatekeeper_cli.explanation import grid_of, near_misses, readable_grid
+from gatekeeper_cli.explanation import grid_of, near_misses
 from gatekeeper_cli.texts import Language, Texts
 from gatekeeper_cli.topics import Timeline
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
@@ -121,14 +121,6 @@ def test_terminal_page_and_json_give_one_account_of_each_turn(
 
 
 @each_command
-def test_the_question_that_waits_at_the_end_is_no_history(command: str, tmp_path: Path) -> None:
-    file = written(tmp_path, [*PAIRS["english"], (SHORT_QUESTIONS["english"], "")])
-    value = shown_json(command, file, SHORT_QUESTIONS["english"])
-    count = value.get("turn_count") or value["selection"]["turn_count"]
-    assert count == (6 if command == "inspect" else 5)
-
-
-@each_command
 def test_one_of_many_conversations_is_chosen_and_what_is_left_out_is_said(command: str, tmp_path: Path) -> None:
     said = [{"from": "human", "value": "缓存 port?"}, {"from": "gpt", "value": "6380"}]
     file = tmp_path / "many.json"
@@ -208,30 +200,6 @@ def test_many_topics_are_cut_and_the_rest_is_counted(tmp_path: Path) -> None:
     assert lines[0].endswith("34 topics")
     assert "and 4 smaller topics with 4 turns" in shown
     assert any(line.startswith("33 ") and "33 to 34" in line for line in lines)
-
-
-def test_the_anchors_stand_by_turns_with_their_counts(chat: Path) -> None:
-    query = QUESTIONS[3].text
-    gatekeeper = ContextGatekeeper()
-    gatekeeper.sync(DEMO)
-    grid = readable_grid(gatekeeper.explain(query))
-    lines = [line.split() for line in run("explain", str(chat), query).stdout.splitlines()]
-    for anchor, counts in zip(grid.anchors, grid.counts, strict=True):
-        assert [anchor, *(str(count) if count else "·" for count in counts)] in lines
-
-
-@each_command
-@pytest.mark.parametrize("columns", [40, 120])
-@pytest.mark.parametrize("lang", ["en", "zh"])
-def test_nothing_is_wider_than_the_terminal(
-    command: str, columns: int, lang: str, chat: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from rich.cells import cell_len
-
-    monkeypatch.setenv("COLUMNS", str(columns))
-    result = ask(command, chat, QUESTIONS[4].text, "--lang", lang)
-    assert result.exit_code == 0
-    assert max(map(cell_len, result.stdout.splitlines())) <= columns
 
 
 @each_command

@@ -9,9 +9,15 @@ from pathlib import Path
 import pytest
 
 from gatekeeper_cli.files import WriteError, write_report
+from gatekeeper_cli.texts import Language, speak
 
 MARK = "made by the tests"
 PAGE = f"<!DOCTYPE html> {MARK} 你好"
+
+
+@pytest.fixture(autouse=True)
+def _in_english() -> None:
+    speak(Language.en)
 
 
 def write(path: Path, page: str = PAGE, *, force: bool = False) -> int:
@@ -63,3 +69,8 @@ def test_a_place_that_cannot_be_written_to_is_one_line_that_names_it(name: str, 
     with pytest.raises(WriteError, match=reason) as caught:
         write_report(f"{tmp_path}/{name}", PAGE, mark=MARK)
     assert len(str(caught.value).splitlines()) == 1
+
+
+def test_a_dash_is_standard_output(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    write_report("-", PAGE, mark=MARK)
+    assert capfdbinary.readouterr().out == PAGE.encode()

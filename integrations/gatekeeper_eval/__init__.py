@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from gatekeeper_eval.evaluation import evaluate as evaluate
     from gatekeeper_eval.evaluation import plan as plan
     from gatekeeper_eval.evaluation import rebuild as rebuild
-    from gatekeeper_eval.http_model import HttpModel as HttpModel
     from gatekeeper_eval.keeping import assert_keeps as assert_keeps
     from gatekeeper_eval.ledger import Ledger as Ledger
     from gatekeeper_eval.models import FunctionModel as FunctionModel
+    from gatekeeper_eval.models import HttpModel as HttpModel
     from gatekeeper_eval.models import Model as Model
     from gatekeeper_eval.models import Reply as Reply
     from gatekeeper_eval.prompts import prompts_of as prompts_of
@@ -45,7 +45,7 @@ _MODULES = {
     "EvalConfig": "requesting",
     "EvalError": "errors",
     "FunctionModel": "models",
-    "HttpModel": "http_model",
+    "HttpModel": "models",
     "Judged": "evaluation",
     "Ledger": "ledger",
     "LedgerError": "errors",

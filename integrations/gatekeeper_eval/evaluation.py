@@ -68,20 +68,9 @@ class Plan(NamedTuple):
     output_tokens: int
     dollars: float | None
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return JSON-ready values."""
-        return self._asdict()
-
 
 class Cost(NamedTuple):
-    """What some requests used.
-
-    Attributes:
-        input_tokens: what was read, as the model counted it, or an estimate where it does not say.
-        output_tokens: what was written.
-        cached_tokens: what of the input came from a cache.
-        dollars: what they cost; None where the price of the model is not known.
-    """
+    """The tokens of requests, as the model counted them or by an estimate, and their dollars, None without prices."""
 
     input_tokens: int
     output_tokens: int
@@ -210,33 +199,29 @@ def plan(
 ) -> Plan:
     """Return what an evaluation of these prompts sends at most; nothing is sent."""
     compared = [each for each in prompts if not each.are_equal]
-    wanted: list[Usage] = []
+    missing: list[Usage] = []
     in_ledger = 0
     for each in compared:
-        texts, open_answers = [], 0
+        texts, unknown = [], 0
         for side in _SIDES:
             request = answer_request(each, side, config)
-            known = ledger.get(request.digest)
-            in_ledger += known is not None
-            open_answers += known is None
-            wanted += [] if known else [request.most]
-            if known and known.reply is None:
-                break
-            texts.append(known.reply.text if known and known.reply else "")
-        is_refused = len(texts) < len(_SIDES)
-        if is_refused or (not open_answers and texts[0] == texts[1]):
+            entry = ledger.get(request.digest)
+            unknown += entry is None
+            missing += [] if entry else [request.most]
+            in_ledger += entry is not None
+            if entry and entry.reply is None:
+                break  # refused
+            texts.append(entry.reply.text if entry and entry.reply else "")
+        if len(texts) < len(_SIDES) or (not unknown and texts[0] == texts[1]):
             continue
         for first in _SIDES:
             request = judge_request(each, *texts, first=first, config=config)
-            known = None if open_answers else ledger.get(request.digest)
-            in_ledger += known is not None
-            most = request.most
-            wanted += (
-                [] if known else [most._replace(input_tokens=most.input_tokens + open_answers * config.answer_tokens)]
-            )
-    cost = Cost.of(wanted, prices)
-    same = len(prompts) - len(compared)
-    return Plan(len(compared), same, len(wanted), in_ledger, cost.input_tokens, cost.output_tokens, cost.dollars)
+            most = request.most._replace(input_tokens=request.input_tokens + unknown * config.answer_tokens)
+            is_known = not unknown and ledger.get(request.digest) is not None
+            missing += [] if is_known else [most]
+            in_ledger += is_known
+    cost, same = Cost.of(missing, prices), len(prompts) - len(compared)
+    return Plan(len(compared), same, len(missing), in_ledger, cost.input_tokens, cost.output_tokens, cost.dollars)
 
 
 def evaluate(
@@ -261,14 +246,13 @@ def evaluate(
         progress: is called with each turn that is done, if given.
 
     Raises:
-        GatekeeperError: the model cannot answer now; what was answered is in the ledger.
-        LedgerError: the ledger cannot be written.
+        GatekeeperError: the model cannot answer now, or the ledger cannot be written; what was answered is in it.
     """
     ended = Event()  # what waits for a thread is not begun after that
 
     def judge(each: Prompts) -> Judged | None:
         try:
-            return None if ended.is_set() else _judged(each, config, asker)
+            return None if ended.is_set() else _judge(each, config, asker)
         except BaseException:
             ended.set()
             raise
@@ -294,7 +278,7 @@ def evaluate(
     return Verdicts(tuple(judged), prices, seed, stopped)
 
 
-def _judged(prompts: Prompts, config: EvalConfig, asker: Asker) -> Judged:
+def _judge(prompts: Prompts, config: EvalConfig, asker: Asker) -> Judged:
     turn = prompts.turn
     if prompts.are_equal:
         return Judged(turn, "same_prompt")

@@ -1,4 +1,4 @@
-"""What answers in an evaluation: the protocol, and a function of the user's."""
+"""What answers in an evaluation: the protocol, a function of the user's, and a model behind an address."""
 
 from __future__ import annotations
 
@@ -7,14 +7,17 @@ import os
 import sys
 from collections.abc import Callable, Mapping
 from importlib import import_module
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.pricing.usage import Usage, read_usage
 from gatekeeper_core.text import split_thinking
 from gatekeeper_eval.errors import ModelRefusedError
 
-__all__ = ["FunctionModel", "Model", "Reply", "reply_of"]
+if TYPE_CHECKING:
+    from gatekeeper_chat import ChatClient
+
+__all__ = ["FunctionModel", "HttpModel", "Model", "Reply"]
 
 
 class Reply(NamedTuple):
@@ -64,7 +67,18 @@ class FunctionModel:
         Raises:
             ConfigError: there is no such function.
         """
-        functions = {name: _function(name) for name in names}
+        if os.getcwd() not in sys.path:
+            sys.path.insert(0, os.getcwd())
+        functions: dict[str, Callable[..., Any]] = {}
+        for name in names:
+            module, _, attribute = name.partition(":")
+            try:
+                functions[name] = getattr(import_module(module), attribute)
+            except (ImportError, AttributeError, ValueError) as error:
+                reason = f"no such function ({error}): give package.module:function"
+                raise ConfigError(f"--model {name}: {reason}") from error
+            if not callable(functions[name]):
+                raise ConfigError(f"--model {name}: must be a function, got {type(functions[name]).__name__}")
         return cls(functions[names[0]], **functions)
 
     def answer(self, body: bytes) -> Reply:
@@ -73,31 +87,38 @@ class FunctionModel:
         function: Callable[..., Any] = self._others.get(request.get("model")) or self._function
         said = function(request["messages"])
         dump: Callable[[], object] | None = getattr(said, "model_dump", None)
-        return reply_of(dump() if dump else said)
+        return _reply_of(dump() if dump else said)
 
 
-def _function(name: str) -> Callable[..., Any]:
-    module, _, attribute = name.partition(":")
-    function: Callable[..., Any]
-    if os.getcwd() not in sys.path:
-        sys.path.insert(0, os.getcwd())
-    try:
-        function = getattr(import_module(module), attribute)
-    except (ImportError, AttributeError, ValueError) as error:
-        raise ConfigError(f"--model {name}: no such function ({error}): give package.module:function") from error
-    if not callable(function):
-        raise ConfigError(f"--model {name}: must be a function, got {type(function).__name__}")
-    return function
+class HttpModel:
+    """A model behind an address.
 
-
-def reply_of(said: object) -> Reply:
-    """Return the reply that a text, or an answer in OpenAI's chat format, is.
-
-    Raises:
-        ModelRefusedError: it holds no text.
+    Args:
+        client: who asks it; its limits of answers and its temperature do not count, as the requests hold their own.
     """
+
+    def __init__(self, client: ChatClient) -> None:
+        self._client = client
+
+    def answer(self, body: bytes) -> Reply:
+        """Return the model's answer to the bytes of a request.
+
+        Raises:
+            ModelRefusedError: this request is refused.
+            ChatError: nothing can be answered now.
+        """
+        from gatekeeper_chat import ChatContentError, ChatRequestError  # needs an extra
+
+        try:
+            return _reply_of(self._client.post(body))
+        except (ChatRequestError, ChatContentError) as error:
+            raise ModelRefusedError(str(error)) from error
+
+
+def _reply_of(said: object) -> Reply:
+    """Return the reply that a text, or an answer in OpenAI's chat format, is."""
     if isinstance(said, str):
-        return Reply(_spoken(said))
+        said = {"choices": [{"message": {"content": said}}]}
     choices = said.get("choices") if isinstance(said, Mapping) else None
     choice = choices[0] if isinstance(choices, list) and choices else None
     message = choice.get("message") if isinstance(choice, Mapping) else None
@@ -105,12 +126,8 @@ def reply_of(said: object) -> Reply:
         raise ModelRefusedError("the model sent no message: its answer must have choices[0].message")
     if message.get("refusal") or choice.get("finish_reason") == "content_filter":
         raise ModelRefusedError("the model refused to answer: its content rules")
-    text = message.get("content")
-    return Reply(_spoken(text if isinstance(text, str) else ""), read_usage(said))
-
-
-def _spoken(text: str) -> str:
-    said = split_thinking(text)[1].strip()
-    if not said:
+    content = message.get("content")
+    text = split_thinking(content)[1].strip() if isinstance(content, str) else ""
+    if not text:
         raise ModelRefusedError("the model sent no text: raise the limit of its answers if it thinks for long")
-    return said
+    return Reply(text, read_usage(said))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import socket
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -95,16 +94,6 @@ def test_the_head_of_the_file_and_the_pins_are_one_system_message(server: MiniMa
     assert server.requests[0].body["messages"][0]["content"] == head
 
 
-@pytest.mark.parametrize("split", [False, True])
-def test_thinking_is_neither_shown_nor_stored(split: bool, server: MiniMaxServer, tmp_path: Path) -> None:
-    file = tmp_path / "chat.jsonl"
-    server.script(Answer("端口是 6380。", thinking="secret thoughts 想一想", split=split))
-    done = chat(server, "--history", file, lines=["port?"])
-    assert "> port?\n端口是 6380。\n[" in done.stdout
-    assert "thoughts" not in done.stdout + file.read_text(encoding="utf-8")
-    assert [message["content"] for message in recorded(file)] == ["port?", "端口是 6380。"]
-
-
 FAULTS: dict[str, tuple[Behaviour, str]] = {
     "a cut stream": (Cut(), "cut off"),
     "an error in the stream": (MidStream(("Half ", "an ans"), 1000, "unknown error"), "unknown error"),
@@ -136,15 +125,6 @@ def test_a_refused_key_is_one_line_without_the_key(server: MiniMaxServer) -> Non
     assert wrong not in done.stdout + done.stderr
 
 
-def test_no_server_is_one_line() -> None:
-    with socket.socket() as unused:
-        unused.bind(("127.0.0.1", 0))
-        url = f"http://127.0.0.1:{unused.getsockname()[1]}/v1"
-        done = chat(None, MINIMAX_API_KEY=API_KEY, MINIMAX_BASE_URL=url)
-    assert done.exit_code == 1
-    assert done.stdout.count("no answer: the model could not be reached") == 1
-
-
 @pytest.mark.parametrize("options", [["--env-file", "own.env"], []], ids=["a file that is named", "a folder's .env"])
 def test_the_key_may_stand_in_a_file(
     options: list[str], server: MiniMaxServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -157,27 +137,6 @@ def test_the_key_may_stand_in_a_file(
     assert (done.exit_code, done.stderr) == (0, "")
     assert "回答 about hello" in done.stdout
     assert len(server.requests) == 1
-
-
-@pytest.mark.parametrize("content", ["MINIMAX_API_KEY=\n", "# MINIMAX_API_KEY=x\n"])
-def test_a_file_without_a_key_leads_to_the_scripted_model(content: str, tmp_path: Path) -> None:
-    env_file = tmp_path / ".env"
-    env_file.write_text(content, encoding="utf-8")
-    done = chat(None, "--env-file", env_file)
-    assert (done.exit_code, done.stderr.count("\n")) == (0, 2)
-    assert "> hello\nNoted.\n[" in done.stdout
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [{"MINIMAX_API_KEY": "你的key"}, {"MINIMAX_API_KEY": "sk test"}, {"MINIMAX_BASE_URL": "ftp://nowhere"}],
-    ids=["a placeholder", "a space", "no address"],
-)
-def test_a_setting_that_cannot_work_is_one_line(changes: dict[str, str]) -> None:
-    done = chat(None, **({"MINIMAX_API_KEY": API_KEY} | changes))
-    assert (done.exit_code, done.stdout, done.stderr.count("\n")) == (2, "", 1)
-    assert done.stderr.startswith("gatekeeper: ")
-    assert "你的key" not in done.stderr
 
 
 def test_any_address_can_be_named(server: MiniMaxServer) -> None:

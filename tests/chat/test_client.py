@@ -29,7 +29,7 @@ from gatekeeper_chat import (
     ChatServerError,
 )
 from gatekeeper_core.calibration import UsageCalibrator
-from gatekeeper_core.errors import ConfigError, GatekeeperError, MessageFormatError
+from gatekeeper_core.errors import ConfigError, GatekeeperError
 from tests.chat.server import (
     API_KEY,
     Answer,
@@ -44,7 +44,6 @@ from tests.chat.server import (
     Slow,
     Stall,
 )
-from tests.timing import ALLOWANCE, least_seconds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -186,21 +185,6 @@ def test_tool_calls_are_read_and_can_be_sent_back(server: MiniMaxServer, ask: An
     assert third["messages"][3]["content"] == "6380"
 
 
-@both_ways
-def test_an_answer_that_was_all_thinking_is_empty(server: MiniMaxServer, ask: Any) -> None:
-    server.script(Answer("", pieces=("<think>\nand so", " on and on"), finish_reason="length"))
-    with client_of(server) as client:
-        said, reply = ask(client)
-    assert (said, reply.thinking, reply.finish_reason) == ("", "and so on and on", "length")
-
-
-def test_a_whole_answer_in_place_of_a_stream_is_taken(server: MiniMaxServer) -> None:
-    body = {"choices": [{"finish_reason": "stop", "message": {"role": "assistant", "content": "whole"}}]}
-    server.script(Garbage(json.dumps(body).encode(), content_type="application/json"))
-    with client_of(server) as client:
-        assert streamed(client)[0] == "whole"
-
-
 def test_pieces_come_while_the_answer_is_still_being_made(server: MiniMaxServer) -> None:
     server.script(Stall(("first ", "second")))
     with client_of(server, read_timeout_seconds=0.5) as client, client.stream(ASK) as stream:
@@ -238,31 +222,6 @@ def test_a_stream_without_chunks_comes_in_pieces_too() -> None:
             release.set()
             assert list(pieces) == ["last"]
         thread.join()
-
-
-def test_a_long_line_costs_no_more_without_chunks(server: MiniMaxServer) -> None:
-    line = 'data: {"choices": [{"delta": {"content": "%s"}, "finish_reason": "stop"}]}' % ("x" * 2**20)
-
-    def work_of(content_type: str | None) -> Callable[[], object]:
-        def read() -> None:
-            body = line if content_type else line.removeprefix("data: ")
-            server.script(Garbage(body.encode(), content_type=content_type))
-            assert len(streamed(client)[0]) == 2**20
-
-        return read
-
-    with client_of(server) as client:
-        chunked, plain = (least_seconds(work_of(kind)) for kind in (None, "text/event-stream"))
-    assert plain <= 3 * chunked + ALLOWANCE
-
-
-def test_a_stream_that_is_given_up_closes_its_connection(server: MiniMaxServer) -> None:
-    server.script(Answer("one two three " * 50, pause_seconds=0.01))
-    with client_of(server) as client:
-        stream = client.stream(ASK)
-        assert next(iter(stream))
-        stream.close()
-        assert client.chat(ASK).text == "Hello."
 
 
 # --- failures -------------------------------------------------------------------------------------------------------
@@ -303,10 +262,8 @@ def answered(text: str) -> Behaviour:
 FAULTS: dict[str, tuple[Behaviour, type[ChatError], int | None, int | None, str]] = {
     "bad params": (Failure(400, code=2013, message="invalid params"), ChatRequestError, 400, 2013, "invalid params"),
     "login": (Failure(401, code=1004, message="login fail"), ChatAuthError, 401, 1004, "MINIMAX_API_KEY"),
-    "forbidden": (Failure(403), ChatAuthError, 403, None, "no reason given"),
     "to be paid": (Failure(402), ChatBalanceError, 402, None, "look at the balance"),
     "no balance": (Failure(429, code=1008, message="insufficient"), ChatBalanceError, 429, 1008, "insufficient"),
-    "plan used up": (Failure(429, code=2056, message="usage limit"), ChatBalanceError, 429, 2056, "usage limit"),
     "not there": (Failure(404, body=b"404 page not found"), ChatConnectionError, 404, None, "HTTP 404"),
     "text as error": (Failure(422, body={"error": "unprocessable"}), ChatRequestError, 422, None, "unprocessable"),
     "status as code": (
@@ -317,18 +274,12 @@ FAULTS: dict[str, tuple[Behaviour, type[ChatError], int | None, int | None, str]
         "bad",
     ),
     "code as text": (Failure(400, body={"error": {"message": "", "code": "1026"}}), ChatContentError, 400, 1026, ""),
-    "not authorized": (InBody(1004, "not authorized"), ChatAuthError, 200, 1004, "not authorized"),
     "bad key": (InBody(2049, "invalid api key"), ChatAuthError, 200, 2049, "invalid api key"),
-    "no balance in body": (InBody(1008), ChatBalanceError, 200, 1008, ""),
-    "plan": (InBody(2061), ChatBalanceError, 200, 2061, ""),
-    "input": (InBody(1026, "input new_sensitive"), ChatContentError, 200, 1026, "input"),
     "output": (InBody(1027, "output new_sensitive"), ChatContentError, 200, 1027, "output"),
-    "params in body": (InBody(2013, "invalid params"), ChatRequestError, 200, 2013, "invalid params"),
     "unknown": (InBody(9999, "something new"), ChatRequestError, 200, 9999, "something new"),
     "elsewhere": (Redirect("https://elsewhere.example/v1"), ChatConnectionError, 307, None, "redirects"),
     "garbage": (Garbage(content_type="application/json"), ChatResponseError, 200, None, "not JSON"),
     "a list": (answered("[]"), ChatResponseError, 200, None, "without a message"),
-    "no choice": (answered('{"choices": []}'), ChatResponseError, 200, None, "without a message"),
     "a number": (
         answered('{"choices": [{"message": {"content": 7}}]}'),
         ChatResponseError,
@@ -338,7 +289,6 @@ FAULTS: dict[str, tuple[Behaviour, type[ChatError], int | None, int | None, str]
     ),
     "cut": (Cut(), ChatResponseError, None, None, "cut off"),
     "silent": (Slow(60), ChatConnectionError, None, None, "silent for too long: raise read_timeout_seconds"),
-    "falls silent": (Stall(), ChatConnectionError, None, None, "silent for too long"),
     "error in stream": (MidStream(("one ",), 2013, "invalid params"), ChatRequestError, 200, 2013, "invalid params"),
 }
 
@@ -464,26 +414,6 @@ def test_one_client_serves_several_threads(server: MiniMaxServer) -> None:
 
 
 @pytest.mark.parametrize(
-    ("messages", "error"),
-    [
-        ([], MessageFormatError),
-        ([{"role": "system", "content": "be brief"}], MessageFormatError),
-        ([{"role": "robot", "content": "hi"}], MessageFormatError),
-        ([*ASK, {"role": "tool", "tool_call_id": "c9", "content": "42"}], MessageFormatError),
-        (["hello"], TypeError),
-    ],
-)
-def test_messages_that_cannot_be_sent_are_refused_before_anything_is(
-    server: MiniMaxServer, messages: Any, error: type[Exception]
-) -> None:
-    with client_of(server) as client:
-        for ask in (client.chat, client.stream):
-            with pytest.raises(error):
-                ask(messages)
-    assert server.requests == []
-
-
-@pytest.mark.parametrize(
     "settings",
     [
         *({"base_url": url} for url in ("api.minimax.io/v1", "ftp://api.minimax.io", "https://", "http://[::1")),
@@ -504,15 +434,6 @@ def test_impossible_settings_are_refused(settings: dict[str, Any]) -> None:
     with pytest.raises(ConfigError) as caught:
         ChatConfig(**settings)
     assert "s3cr3t" not in str(caught.value)
-
-
-def test_settings_of_a_wrong_type_are_refused() -> None:
-    with pytest.raises(TypeError, match="base_url"):
-        ChatConfig(base_url=None)  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="max_attempts"):
-        ChatConfig(max_attempts=2.5)  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="api_key"):
-        ChatClient(None)  # type: ignore[arg-type]
 
 
 # --- the environment ------------------------------------------------------------------------------------------------
@@ -635,14 +556,6 @@ def test_the_key_is_in_no_error_no_log_and_no_traceback(
     assert API_KEY not in shown
     assert leaks_of(error) == []
     assert all(API_KEY not in repr(vars(record)) for record in caplog.records)
-
-
-def test_the_key_is_in_no_frame_of_a_refused_setting(env: Callable[..., None]) -> None:
-    for values in ({"API_KEY": f"{API_KEY} {API_KEY}"}, {"API_KEY": API_KEY, "BASE_URL": "nowhere"}):
-        env(**values)
-        with pytest.raises(GatekeeperError) as caught:
-            ChatClient.from_env()
-        assert leaks_of(caught.value) == []
 
 
 def test_logs_hold_counts_and_no_text(server: MiniMaxServer, caplog: pytest.LogCaptureFixture) -> None:

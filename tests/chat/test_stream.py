@@ -14,7 +14,6 @@ from gatekeeper_chat.errors import ChatResponseError
 from gatekeeper_chat.stream import MAX_LINE_BYTES, Assembly, events
 from gatekeeper_chat.wire import Reply
 from gatekeeper_core.text import split_thinking
-from tests.timing import assert_linear, assert_slower
 
 pytestmark = pytest.mark.chat
 
@@ -91,11 +90,6 @@ def test_thinking_beside_the_text_comes_in_steps_or_as_it_grows(text: str) -> No
         assert reply.message["reasoning_details"] == [{"type": "reasoning.text", "index": 0, "text": text}]
 
 
-def test_thinking_as_a_plain_text_beside_the_text_is_kept_too() -> None:
-    _, reply = assembled(event({"reasoning_content": "a"}), event({"reasoning_content": "b", "content": "ok"}), END)
-    assert (reply.thinking, reply.message["reasoning_content"]) == ("ab", "ab")
-
-
 def test_tool_calls_are_put_together_by_their_index() -> None:
     first = {"index": 0, "id": "c1", "type": "function", "function": {"name": "look", "arguments": ""}}
     second = {"index": 1, "id": "c2", "type": "function", "function": {"name": "find", "arguments": "{}"}}
@@ -150,25 +144,6 @@ def test_a_whole_message_at_the_end_stands_in_only_where_nothing_came() -> None:
 )
 def test_a_chunk_that_says_nothing_adds_nothing(chunk: dict[str, Any]) -> None:
     assert Assembly().add(json.dumps(chunk)) == ""
-
-
-def test_a_long_line_takes_linear_work_however_it_is_cut() -> None:
-    def work_of(megabytes: int) -> Any:
-        body = [b"data: ", *[b"x" * 512] * (megabytes * 2048), b"\n"]
-        return lambda: list(events(body))
-
-    assert_linear(work_of, small=1, large=4)
-
-
-@pytest.mark.parametrize("piece", [" \n", "想", "{}"], ids=["white space before an answer", "a thought", "arguments"])
-def test_many_pieces_take_linear_work(piece: str) -> None:
-    def work_of(count: int) -> Any:
-        call = {"tool_calls": [{"index": 0, "function": {"arguments": piece * 20_000}}]}
-        data = event(call if piece == "{}" else {"content": piece * 20_000})
-        begin = [event({"content": "<think>"})] if piece == "想" else []
-        return lambda: assembled(*begin, *[data] * count, END)
-
-    assert_slower(work_of, small=50, large=200, at_most=6)
 
 
 @pytest.mark.parametrize("line_end", [b"\n", b""], ids=["whole", "still coming"])

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests import command
-from tests.chat.server import API_KEY, Behaviour, Failure, MiniMaxServer, Slow
+from tests.chat.server import API_KEY, Behaviour, MiniMaxServer, Slow
 from tests.eval.chats import ANSWERS, VERDICTS, reply, write_chats
 
 if TYPE_CHECKING:
@@ -103,15 +103,6 @@ def test_a_request_is_printed_as_it_was_sent(chats: str, tmp_path: Path) -> None
         digest = json.loads(line)["request"]
         assert run(chats, "--request", digest).stdout_bytes == sent[digest]
     assert API_KEY not in (tmp_path / "eval.jsonl").read_text(encoding="utf-8")
-
-
-def test_what_ends_it_says_what_is_kept(chats: str) -> None:
-    with MiniMaxServer(reply) as server:
-        server.script(*[Slow(0.0, then=Failure(400, message="too long"))] * 3, Failure(401, message="bad key"))
-        done = run(chats, *options(server), "--yes", "--jobs", "1", EVAL_KEY=API_KEY)
-    assert done.exit_code == 2
-    assert "bad key (HTTP 401, request" in done.stderr
-    assert "answers of this run kept in eval.jsonl; the same command goes on from there" in done.stderr
 
 
 @pytest.mark.parametrize(

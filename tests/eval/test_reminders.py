@@ -63,14 +63,6 @@ def test_a_capitalised_word_and_a_quoted_phrase_are_names_and_quotes(tmp_path: P
     assert {(each.text, each.kind) for each in found.missed} >= {("stone ground", "quote"), ("Porto", "name")}
 
 
-def test_the_first_word_of_a_sentence_is_no_name(tmp_path: Path) -> None:
-    fact = "Good weather in Porto, the Mill is open. Fixed prices there."
-    found = look(
-        tmp_path, fact, "Which flour do I need for the sourdough?", "Good. Fixed! Does the flour need the Mill?"
-    )
-    assert [each.text for each in found.missed] == ["Mill"]
-
-
 def test_what_the_selection_holds_is_held(tmp_path: Path) -> None:
     fact = "The sourdough starter is called Bruno, flour type 550."
     found = look(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -27,13 +26,6 @@ def test_a_turn_is_seen_as_its_model_saw_it(folder: Path) -> None:
     assert turn.id == TurnId("better.json", 1, 2)
     assert [message.text for message in turn.messages] == [said["content"] for said in chat("Better")[:5]]
     assert (turn.past, turn.question, turn.next_text) == (4, PORTS["english"][1].format("Better"), "")
-
-
-def test_what_the_user_says_next_is_known(tmp_path: Path) -> None:
-    file = tmp_path / "talk.json"
-    file.write_text(json.dumps(chat("Better", then=("No, I meant 6380.",))), encoding="utf-8")
-    first, last = sample_turns(str(file)).turns
-    assert (first.next_text, last.next_text) == ("No, I meant 6380.", "")
 
 
 def test_a_seed_draws_the_same_turns_and_a_larger_sample_keeps_the_smaller_one(folder: Path) -> None:
