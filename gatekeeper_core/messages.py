@@ -701,33 +701,35 @@ def validate_messages(
     spoken = [(position, message) for position, message in numbered if message.role != "system"]
     if provider == "gemini":
         numbered = spoken
-    found = list(_exchange_violations(numbered, by_id=provider != "gemini", open_run=open_run))
+    violations = list(_exchange_violations(numbered, by_id=provider != "gemini", open_run=open_run))
     start, first = spoken[0] if spoken else (len(numbered), None)
     if provider in ("anthropic", "gemini") and first and first.role != "user":
-        found.append(Violation(start, "first-not-user", f"the first message has the role {first.role}"))
+        violations.append(Violation(start, "first-not-user", f"the first message has the role {first.role}"))
     if provider == "anthropic":
         late = [position for position, message in numbered if message.role == "system" and position > start]
-        found += [Violation(at, "system-not-at-head", "a system message follows another message") for at in late]
+        violations += [Violation(at, "system-not-at-head", "a system message follows another message") for at in late]
     if provider == "gemini":
         for (_, before), (position, message) in pairwise(numbered):
             if message.tool_calls and message.role == before.role == "assistant":
-                found.append(Violation(position, "misplaced-tool-call", "the calls follow another assistant message"))
-    return tuple(sorted(found, key=lambda violation: violation.position))
+                violations.append(
+                    Violation(position, "misplaced-tool-call", "the calls follow another assistant message")
+                )
+    return tuple(sorted(violations, key=lambda violation: violation.position))
 
 
 def _exchange_violations(
     numbered: Sequence[tuple[int, Message]], *, by_id: bool, open_run: bool
 ) -> Iterator[Violation]:
     """Yield where calls and results do not meet; by number: every call and every result has the same id."""
-    asked_at, call_count, waiting = 0, 0, Counter[str | None]()
+    calls_at, call_count, waiting = 0, 0, Counter[str | None]()
     end = [] if open_run else [(len(numbered), Message("system", ""))]
     for position, message in (*numbered, *end):
         if message.role != "tool":
-            if left := list(waiting.elements()):
-                detail = f"{len(left)} of {call_count} calls have no result after them"
-                yield Violation(asked_at, "unanswered-tool-call", detail)
+            if unanswered := list(waiting.elements()):
+                detail = f"{len(unanswered)} of {call_count} calls have no result after them"
+                yield Violation(calls_at, "unanswered-tool-call", detail)
             calls = message.tool_calls if message.role == "assistant" else ()
-            asked_at, call_count = position, len(calls)
+            calls_at, call_count = position, len(calls)
             waiting = Counter(call.id if by_id else "" for call in calls)
             continue
         call_id = message.tool_call_id if by_id else ""
