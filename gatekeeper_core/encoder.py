@@ -55,13 +55,6 @@ def waiting_within(waits: Waits) -> Iterator[None]:
     """Let this thread wait for encoders inside no longer than this, all calls together.
 
     Texts may take a quarter of what is left, a question all of it.
-
-    >>> waits = Waits(10.0)
-    >>> with waiting_within(waits):
-    ...     TextEncoder(lambda texts: [[1.0] for _ in texts]).encode_query("tea").reason
-    ''
-    >>> waits.left_seconds < 10.0
-    True
     """
     token = _WAITS.set(waits)
     try:
