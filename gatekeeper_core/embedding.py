@@ -128,13 +128,6 @@ def embedder_name(embedder: Embedder) -> str:
 
     That is module and qualified name of the function, or of the class of the object: two objects of one class, two
     ``partial`` objects and two lambdas of one function have one name.
-
-    >>> class Model:
-    ...     name = "e5-small"
-    ...     def __call__(self, texts):
-    ...         return [[1.0] for _ in texts]
-    >>> embedder_name(Model()), embedder_name(embedding_mark)
-    ('e5-small', 'gatekeeper_core.embedding.embedding_mark')
     """
     name = getattr(embedder, "name", None)
     if name and isinstance(name, str):
@@ -144,11 +137,7 @@ def embedder_name(embedder: Embedder) -> str:
 
 
 def embedding_mark(text: str, embedder_name: str) -> str:
-    """Return which text and embedder a vector is of, as 32 hexadecimal digits: another text or name, another mark.
-
-    >>> embedding_mark("tea", "") == embedding_mark("tea", ""), embedding_mark("tea", "") == embedding_mark("tea", "e5")
-    (True, False)
-    """
+    """Return which text and embedder a vector is of, as 32 hexadecimal digits: another text or name, another mark."""
     import hashlib  # here, because it is a tenth of the import of the library
 
     named = f"{embedder_name}\0{text}".encode("utf-8", "surrogatepass")

@@ -55,13 +55,6 @@ def waiting_within(waits: Waits) -> Iterator[None]:
     """Let this thread wait for encoders inside no longer than this, all calls together.
 
     Texts may take a quarter of what is left, a question all of it.
-
-    >>> waits = Waits(10.0)
-    >>> with waiting_within(waits):
-    ...     TextEncoder(lambda texts: [[1.0] for _ in texts]).encode_query("tea").reason
-    ''
-    >>> waits.left_seconds < 10.0
-    True
     """
     token = _WAITS.set(waits)
     try:
@@ -165,25 +158,25 @@ class TextEncoder:
         keys = [(embedder is self._embedder, text_key(text)) for text in texts]
         vectors = {key: self._cache.get(key) for key in keys}
         missing = {key: text for key, text in zip(keys, texts, strict=True) if text.strip() and not vectors[key]}
-        wanted, reason = [*missing], ""
+        missing_keys, reason = [*missing], ""
         waits, begun = _WAITS.get(), monotonic()
         deadline = begun + min(self._timeout_seconds, share * waits.left_seconds if waits else math.inf)
-        for start in range(0, len(wanted), _BATCH):
+        for start in range(0, len(missing_keys), _BATCH):
             if start and monotonic() >= deadline:
                 reason = "late"
                 break
-            batch = wanted[start : start + _BATCH]
+            batch = missing_keys[start : start + _BATCH]
             embed_batch = partial(self._embed, embedder, batch, [missing[key] for key in batch])
             outcome = run_plugin(self, embed_batch, timeout_seconds=deadline - monotonic())
             if outcome.status != "done":  # failed: with an error that ends a thread, the others are told by `embed`
                 reason = f"error: {outcome.reason}" if outcome.status == "failed" else outcome.status
                 break
-            made: Encoded = outcome.value
-            vectors.update(zip(batch, made.vectors, strict=True))
-            reason = made.reason or reason
-            if not any(made.vectors):
+            embedded: Encoded = outcome.value
+            vectors.update(zip(batch, embedded.vectors, strict=True))
+            reason = embedded.reason or reason
+            if not any(embedded.vectors):
                 break
-        if waits and wanted:
+        if waits and missing_keys:
             waits.left_seconds -= monotonic() - begun
         if reason:
             tell(ENCODER_FAILED, reason=reason)
@@ -192,8 +185,8 @@ class TextEncoder:
     def _embed(self, embedder: Embedder, keys: Sequence[tuple[bool, bytes]], texts: Sequence[str]) -> Encoded:
         """Return the vectors of a batch, and put them in the cache: it may end too late, on its own thread."""
         none = (None,) * len(texts)
-        given, reason = embed_each(embedder, texts)
-        dimensions = {len(vector) for vector in given if vector}
+        read, reason = embed_each(embedder, texts)
+        dimensions = {len(vector) for vector in read if vector}
         if reason or not dimensions:
             return Encoded(none, reason or "no_vector")
         if len(dimensions) > 1:
@@ -202,7 +195,7 @@ class TextEncoder:
             self._dimensions = self._dimensions or max(dimensions)
         if dimensions != {self._dimensions}:
             return Encoded(none, "other_dimensions")
-        vectors = tuple(packed(vector) if vector else None for vector in given)
+        vectors = tuple(packed(vector) if vector else None for vector in read)
         for key, vector in zip(keys, vectors, strict=True):
             if vector:
                 self._cache.put(key, vector)

@@ -101,19 +101,19 @@ def spoilt(
 
 def _alike(text: str, mark: str, by: str, one_line: bool) -> Iterator[tuple[int, int]]:
     """Yield the positions of the first two visible characters of each part of a text that looks like a mark."""
-    wanted = "".join(map(_look, mark))
+    mark_look = "".join(map(_look, mark))
     for beginning in _beginnings(mark[0], mark[1]).finditer(text):
-        at, second, told = beginning.start(), -1, ""
-        while at < len(text) and wanted.startswith(told) and len(told) < len(wanted):
+        at, second, look_so_far = beginning.start(), -1, ""
+        while at < len(text) and mark_look.startswith(look_so_far) and len(look_so_far) < len(mark_look):
             char = text[at]
-            if (char == "\n" and one_line) or (char == by and len(told) == 1):
+            if (char == "\n" and one_line) or (char == by and len(look_so_far) == 1):
                 break
             look = _look(char)
-            if look and told and second < 0:
+            if look and look_so_far and second < 0:
                 second = at
-            told += look
+            look_so_far += look
             at += 1
-        if told.startswith(wanted):
+        if look_so_far.startswith(mark_look):
             yield beginning.start(), second
 
 

@@ -139,9 +139,6 @@ class Metadata(Mapping[str, str | int]):
 
     Raises:
         TypeError: a name or a value has another type.
-
-    >>> Metadata({"synthetic": "folded"})["synthetic"]
-    'folded'
     """
 
     __slots__ = ("_marks",)
@@ -425,11 +422,7 @@ def checked_messages(messages: Iterable[Message]) -> tuple[Message, ...]:
 
 
 def with_text(message: Message, text: str) -> Message:
-    """Return a message with this text in the place of its first one; media parts stay in their order.
-
-    >>> with_text(Message("user", (MediaPart("image"), TextPart("what"), TextPart("is this?"))), "?").content
-    (MediaPart(kind='image', tokens=None), TextPart(text='?'))
-    """
+    """Return a message with this text in the place of its first one; media parts stay in their order."""
     content = () if isinstance(message.content, str) else message.content
     media: list[Part] = [part for part in content if isinstance(part, MediaPart)]
     if not media:
@@ -516,13 +509,7 @@ def both_ends(text: str) -> tuple[str, ...]:
 
 
 def _argument_values(arguments: str) -> tuple[str, ...]:
-    """Return the scalar values of a JSON text in order; both ends of the raw text where it cannot be read.
-
-    Numbers stay as they are written; both values of a doubled key are kept; null adds nothing.
-
-    >>> _argument_values('{"city": "Bern", "days": [1, 2.50], "raw": true, "unit": null}')
-    ('Bern', '1', '2.50', 'true')
-    """
+    """Return the scalar values of a JSON text in order, as written; both ends of the raw text where it is not JSON."""
     import json
 
     try:
@@ -584,14 +571,7 @@ def group_turns(messages: Sequence[Message]) -> tuple[Turn, ...]:
 
 
 def last_turns(messages: Sequence[Message], count: int) -> tuple[Turn, ...]:
-    """Return the last turns of a conversation, at most so many; the first one may lack its preamble.
-
-    It costs what they hold, not what the conversation holds.
-
-    >>> messages = [Message("user", "a"), Message("assistant", "b"), Message("user", "c"), Message("user", "d")]
-    >>> [(turn.start, turn.stop) for turn in last_turns(messages, 2)]
-    [(2, 3), (3, 4)]
-    """
+    """Return the last turns of a conversation, at most so many; the first one may lack its preamble."""
     start = len(messages)
     while start and count:
         start -= 1
@@ -611,20 +591,12 @@ def turn_starts(roles: Sequence[Role]) -> list[int]:
 
 
 def conversation_locale(messages: Iterable[Message], question: str = "") -> Locale:
-    """Return the language of a conversation: that of the first user message with a word in it, else of the question.
-
-    >>> conversation_locale([Message("user", "缓存的端口？"), Message("user", "And Redis?")])
-    'zh'
-    """
+    """Return the language of a conversation: that of the first user message with a word in it, else of the question."""
     return locale_of(chain((message.text for message in messages if message.role == "user"), [question]))
 
 
 def common_beginning(before: Sequence[object], now: Sequence[object]) -> int:
-    """Return how many of the first elements two sequences have in common.
-
-    >>> common_beginning("abcd", "abxd"), common_beginning((), (1,))
-    (2, 0)
-    """
+    """Return how many of the first elements two sequences have in common."""
     pairs = enumerate(zip(before, now, strict=False))
     unlike = (at for at, (old, new) in pairs if old is not new and old != new)
     return next(unlike, min(len(before), len(now)))
@@ -701,33 +673,35 @@ def validate_messages(
     spoken = [(position, message) for position, message in numbered if message.role != "system"]
     if provider == "gemini":
         numbered = spoken
-    found = list(_exchange_violations(numbered, by_id=provider != "gemini", open_run=open_run))
+    violations = list(_exchange_violations(numbered, by_id=provider != "gemini", open_run=open_run))
     start, first = spoken[0] if spoken else (len(numbered), None)
     if provider in ("anthropic", "gemini") and first and first.role != "user":
-        found.append(Violation(start, "first-not-user", f"the first message has the role {first.role}"))
+        violations.append(Violation(start, "first-not-user", f"the first message has the role {first.role}"))
     if provider == "anthropic":
         late = [position for position, message in numbered if message.role == "system" and position > start]
-        found += [Violation(at, "system-not-at-head", "a system message follows another message") for at in late]
+        violations += [Violation(at, "system-not-at-head", "a system message follows another message") for at in late]
     if provider == "gemini":
         for (_, before), (position, message) in pairwise(numbered):
             if message.tool_calls and message.role == before.role == "assistant":
-                found.append(Violation(position, "misplaced-tool-call", "the calls follow another assistant message"))
-    return tuple(sorted(found, key=lambda violation: violation.position))
+                violations.append(
+                    Violation(position, "misplaced-tool-call", "the calls follow another assistant message")
+                )
+    return tuple(sorted(violations, key=lambda violation: violation.position))
 
 
 def _exchange_violations(
     numbered: Sequence[tuple[int, Message]], *, by_id: bool, open_run: bool
 ) -> Iterator[Violation]:
     """Yield where calls and results do not meet; by number: every call and every result has the same id."""
-    asked_at, call_count, waiting = 0, 0, Counter[str | None]()
+    calls_at, call_count, waiting = 0, 0, Counter[str | None]()
     end = [] if open_run else [(len(numbered), Message("system", ""))]
     for position, message in (*numbered, *end):
         if message.role != "tool":
-            if left := list(waiting.elements()):
-                detail = f"{len(left)} of {call_count} calls have no result after them"
-                yield Violation(asked_at, "unanswered-tool-call", detail)
+            if unanswered := list(waiting.elements()):
+                detail = f"{len(unanswered)} of {call_count} calls have no result after them"
+                yield Violation(calls_at, "unanswered-tool-call", detail)
             calls = message.tool_calls if message.role == "assistant" else ()
-            asked_at, call_count = position, len(calls)
+            calls_at, call_count = position, len(calls)
             waiting = Counter(call.id if by_id else "" for call in calls)
             continue
         call_id = message.tool_call_id if by_id else ""

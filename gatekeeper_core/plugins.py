@@ -16,6 +16,7 @@ import os
 from collections import deque
 from collections.abc import Callable
 from contextvars import copy_context
+from dataclasses import dataclass, field
 from functools import partial
 from threading import Condition, Event, Thread
 from typing import Any, Literal, NamedTuple
@@ -74,28 +75,24 @@ def start_plugin(plugin: object, function: Callable[[], object]) -> bool:
     return _started(plugin, function) is not None
 
 
+@dataclass(eq=False, slots=True)
 class _Calls:
     """The calls of one plug-in: the number under way, those of them that are late, and those that wait."""
 
-    __slots__ = ("late", "under_way", "waiting")
-
-    def __init__(self) -> None:
-        self.under_way = 0
-        self.late: set[_Call] = set()
-        self.waiting: deque[_Call] = deque()
+    under_way: int = 0
+    late: set[_Call] = field(default_factory=set)
+    waiting: deque[_Call] = field(default_factory=deque)
 
 
+@dataclass(eq=False, slots=True)
 class _Call:
     """One call, begun or not."""
 
-    __slots__ = ("calls", "done", "function", "key", "outcome")
-
-    def __init__(self, key: int, calls: _Calls, function: Callable[[], object]) -> None:
-        self.key = key
-        self.calls = calls
-        self.function: Callable[[], object] = partial(copy_context().run, function)
-        self.done = Event()
-        self.outcome = Outcome("late")
+    key: int
+    calls: _Calls
+    function: Callable[[], object]
+    done: Event = field(default_factory=Event)
+    outcome: Outcome = field(default=Outcome("late"))
 
 
 def _started(plugin: object, function: Callable[[], object]) -> _Call | None:
@@ -105,7 +102,7 @@ def _started(plugin: object, function: Callable[[], object]) -> _Call | None:
         calls = _plugins.setdefault(key, _Calls())
         if len(calls.late) >= _MAX_CALLS or len(calls.waiting) >= _MAX_WAITING:
             return None
-        call = _Call(key, calls, function)
+        call = _Call(key, calls, partial(copy_context().run, function))
         if calls.under_way == _MAX_CALLS:
             calls.waiting.append(call)
             return call

@@ -405,6 +405,7 @@ def code_fences(text: str) -> list[Span]:
     >>> code_fences("why?\n~~~\n1/0\n~~~")
     [Span(start=5, stop=16)]
     """
+    check_str("text", text)
     found: list[Span] = []
     opener, start = "", 0
     for match in _FENCE.finditer("\n" + text) if "`" in text or "~~~" in text else ():

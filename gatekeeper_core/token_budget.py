@@ -29,7 +29,7 @@ class TokenBudgetTracker:
     (10, {'system': 60, 'recall': 30})
     """
 
-    __slots__ = ("_breakdown", "_caps", "_total", "_used")
+    __slots__ = ("_breakdown", "_caps", "_total")
 
     def __init__(self, total: int, *, caps: Mapping[str, int] | None = None) -> None:
         check_tokens("total", total, at_least=1)
@@ -39,7 +39,6 @@ class TokenBudgetTracker:
             check_str("a category of caps", category)
             check_tokens(f"caps[{reprlib.repr(category)}]", cap)
         self._breakdown: dict[str, int] = {}
-        self._used = 0
 
     def allocate(self, category: str, tokens: int) -> bool:
         """Return whether ``tokens`` were given to ``category``; where they are too many, nothing changes.
@@ -51,10 +50,9 @@ class TokenBudgetTracker:
         check_str("category", category)
         check_tokens("tokens", tokens)
         taken = self._breakdown.get(category, 0) + tokens
-        if self._used + tokens > self._total or taken > self._caps.get(category, self._total):
+        if self.used + tokens > self._total or taken > self._caps.get(category, self._total):
             return False
         self._breakdown[category] = taken
-        self._used += tokens
         return True
 
     @property
@@ -65,12 +63,12 @@ class TokenBudgetTracker:
     @property
     def used(self) -> int:
         """Tokens given away so far."""
-        return self._used
+        return sum(self._breakdown.values())
 
     @property
     def remaining(self) -> int:
         """Tokens that are left."""
-        return self._total - self._used
+        return self._total - self.used
 
     @property
     def breakdown(self) -> dict[str, int]:

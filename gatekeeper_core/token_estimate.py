@@ -67,12 +67,12 @@ _SCRIPTS: list[tuple[bytes, tuple[str | list[bytes], ...]]] = []
 """Lead bytes of each script in UTF-8, and what tells its parts: letters, or the first two bytes of a character."""
 
 _parts: tuple[str | list[bytes], ...] = ()
-for _, _kind, _told in rows("token_scripts.tsv"):
+for _, _kind, _signs in rows("token_scripts.tsv"):
     if _kind == "lead bytes":
-        _SCRIPTS.append((bytes.fromhex(_told), _parts))
+        _SCRIPTS.append((bytes.fromhex(_signs), _parts))
         _parts = ()
     else:
-        _parts += (_told if _kind == "characters" else [*map(bytes.fromhex, _told.split())],)
+        _parts += (_signs if _kind == "characters" else [*map(bytes.fromhex, _signs.split())],)
 
 _FIRST_LEADS = bytes.maketrans(
     b"".join(leads for leads, _ in _SCRIPTS), b"".join(leads[:1] * len(leads) for leads, _ in _SCRIPTS)

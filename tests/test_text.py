@@ -153,7 +153,7 @@ def test_a_fenced_block_is_one_sentence(before: str, code: str, after: str, fenc
 
 @given(unfenced, unfenced, unfenced, st.sampled_from(["```", "~~~", "`````"]))
 def test_the_fenced_blocks_of_a_text_are_found(before: str, code: str, after: str, fence: str) -> None:
-    block = f"{fence}py\n{code}\n{fence}"
+    block = f"{fence}py\n{code}\n{fence} no end\n{fence}"
     text = f"{before}\n{block}\n{after}\n{fence}\nnever closed"
     assert [text[span.start : span.stop] for span in code_fences(text)] == [block, f"{fence}\nnever closed"]
     assert code_fences(before) == []

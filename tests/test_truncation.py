@@ -167,3 +167,11 @@ def test_cutting_a_cut_text_again_leaves_one_mark_with_the_bytes_of_both(unit: s
         assert text.startswith(head)
         assert text.endswith(tail)
         assert int(omitted) == len(text.encode()) - len(head.encode()) - len(tail.encode())
+
+
+@three_scripts
+def test_two_thirds_of_a_shortened_text_are_its_beginning(text: str) -> None:
+    """002-29: head and tail, and the number of bytes between them."""
+    head, omitted, tail = truncate_middle(text, 40, token_counter=len, marker="|{omitted}|").split("|")
+    assert (len(head), len(tail)) in ((24, 11), (23, 11), (24, 12))
+    assert int(omitted) == len(text.encode()) - len((head + tail).encode())

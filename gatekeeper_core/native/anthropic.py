@@ -86,12 +86,12 @@ def _messages(item: Item, at: int) -> list[Message]:
             parts.append(TextPart(text) if isinstance(text, str) else opaque(block))
         else:
             parts.append(_part(block, at))
-    said = Message(role, content_of(parts), tool_calls=tuple(calls))
+    message = Message(role, content_of(parts), tool_calls=tuple(calls))
     if results:
-        return [*results, user_beside_results(said.content)] if parts else results
+        return [*results, user_beside_results(message.content)] if parts else results
     if role != "assistant" or _SIGNED.isdisjoint(map(kind_of, content)):
-        return [said]
-    return [signed(said, compacted=any(kind_of(each) == "compaction" and is_compaction(each) for each in content))]
+        return [message]
+    return [signed(message, compacted=any(kind_of(each) == "compaction" and is_compaction(each) for each in content))]
 
 
 def _result(block: Item, at: int) -> Message:

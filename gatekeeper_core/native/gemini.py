@@ -42,7 +42,7 @@ def _signs(item: Item) -> str | None:
 
 
 def _read(items: Sequence[Item]) -> list[Read]:
-    found: list[Read] = []
+    read: list[Read] = []
     waiting: list[ToolCall] = []
     for at, item in enumerate(items):
         role, parts = item.get("role", "user"), item.get("parts")
@@ -56,10 +56,10 @@ def _read(items: Sequence[Item]) -> list[Read]:
         if role == "model":
             message = _model(blocks, at)
             waiting += message.tool_calls
-            found.append(Read(message, at, at + 1))
+            read.append(Read(message, at, at + 1))
         else:
-            found += (Read(message, at, at + 1) for message in _user(blocks, at, waiting, role))
-    return found
+            read += (Read(message, at, at + 1) for message in _user(blocks, at, waiting, role))
+    return read
 
 
 def _blocks(parts: Any) -> list[Any]:
@@ -71,17 +71,17 @@ def _blocks(parts: Any) -> list[Any]:
 def _model(blocks: Sequence[Item], at: int) -> Message:
     parts: list[Part] = []
     calls: list[ToolCall] = []
-    whole = False
+    is_signed = False
     for block in blocks:
         call = _get(block, "functionCall")
-        whole = whole or bool(_get(block, "thought") or _get(block, "thoughtSignature"))
+        is_signed = is_signed or bool(_get(block, "thought") or _get(block, "thoughtSignature"))
         if isinstance(call, Mapping):
             call_id = call.get("id") or f"{at}.{len(calls)}"
             calls.append(ToolCall(str(call_id), text_of(call, "name", at), arguments_json(call.get("args"), at)))
         else:
             parts.append(_part(block))
     message = Message("assistant", content_of(parts), tool_calls=tuple(calls))
-    return signed(message) if whole else message
+    return signed(message) if is_signed else message
 
 
 def _user(blocks: Sequence[Item], at: int, waiting: list[ToolCall], role: str) -> list[Message]:

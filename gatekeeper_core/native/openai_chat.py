@@ -41,8 +41,8 @@ def _counted(part: Part, block: Any) -> Part:
         return part
     if part.kind == "other":
         return opaque(block)
-    given = block.get("image_url")
-    url, detail = (given.get("url"), given.get("detail")) if isinstance(given, Mapping) else (given, None)
+    value = block.get("image_url")
+    url, detail = (value.get("url"), value.get("detail")) if isinstance(value, Mapping) else (value, None)
     return image(url, (lambda *_: 85) if detail == "low" else openai_tokens)
 
 

@@ -48,13 +48,13 @@ def _signs(item: Item) -> str | None:
 
 
 def _read(items: Sequence[Item]) -> list[Read]:
-    found: list[Read] = []
-    for written, group in groupby(enumerate(items), key=lambda numbered: _by_the_model(numbered[1])):
-        if written:
-            found.append(_written([*group]))
+    read: list[Read] = []
+    for by_the_model, group in groupby(enumerate(items), key=lambda numbered: _by_the_model(numbered[1])):
+        if by_the_model:
+            read.append(_model_message([*group]))
         else:
-            found += (Read(_given(item, at), at, at + 1) for at, item in group)
-    return found
+            read += (Read(_other_message(item, at), at, at + 1) for at, item in group)
+    return read
 
 
 def _is_output(kind: str) -> bool:
@@ -68,7 +68,7 @@ def _by_the_model(item: Item) -> bool:
     return kind not in SETTINGS and not _is_output(kind)
 
 
-def _given(item: Item, at: int) -> Message:
+def _other_message(item: Item, at: int) -> Message:
     """Return the message for an item that the model has not written."""
     kind = kind_of(item)
     if _is_output(kind):
@@ -96,11 +96,11 @@ def _output(item: Item, at: int) -> str | tuple[Part, ...]:
     return arguments_json(value, at)
 
 
-def _written(items: Sequence[tuple[int, Item]]) -> Read:
+def _model_message(items: Sequence[tuple[int, Item]]) -> Read:
     """Return the one message of what the model wrote in a row."""
     parts: list[Part] = []
     calls: list[ToolCall] = []
-    whole = len(items) > 1
+    is_signed = len(items) > 1
     for at, item in items:
         kind = kind_of(item)
         call_id = item.get("id") if kind == "mcp_approval_request" else item.get("call_id")
@@ -108,7 +108,7 @@ def _written(items: Sequence[tuple[int, Item]]) -> Read:
             if "role" not in item:
                 raise refuse('an item needs a "role" or a "type"', at)
             parts += _parts(item.get("content"), at)
-            whole = whole or "id" in item  # what the provider keeps under this id has the whole text
+            is_signed = is_signed or "id" in item  # what the provider keeps under this id has the whole text
         elif isinstance(call_id, str):
             name = item.get("name")
             arguments = next((item[key] for key in _ARGUMENTS if item.get(key) is not None), None)
@@ -117,10 +117,10 @@ def _written(items: Sequence[tuple[int, Item]]) -> Read:
             text_of(item, "call_id", at)
         else:
             parts.append(opaque(item))
-            whole = True
+            is_signed = True
     message = Message("assistant", content_of(parts), tool_calls=tuple(calls))
     compacted = any(is_compaction(item) and "role" not in item for _, item in items)
-    return Read(signed(message, compacted=compacted) if whole else message, items[0][0], items[-1][0] + 1)
+    return Read(signed(message, compacted=compacted) if is_signed else message, items[0][0], items[-1][0] + 1)
 
 
 def _parts(content: object, at: int) -> list[Part]:

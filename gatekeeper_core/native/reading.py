@@ -123,23 +123,23 @@ def read_native(items: Iterable[Mapping[str, Any]]) -> NativeMessages:
     """Return a list with its format and the way back; errors as for :func:`read_messages`."""
     if isinstance(items, (str, bytes, Mapping)) or not isinstance(items, Iterable):
         raise TypeError(f"items must be an iterable of mappings, got {type(items).__name__}")
-    taken = tuple(items)
-    for at, item in enumerate(taken):
+    listed = tuple(items)
+    for at, item in enumerate(listed):
         if not isinstance(item, Mapping):
             raise MessageFormatError(f"must be an object, got {type(item).__name__}", position=at)
         if not _is_known(item):
             raise refuse(_unknown(item), at)
     format_, first = CHAT, -1  # the only format that the items tell of; the chat format where they tell of none
-    for at, item in enumerate(taken):
-        told, sign = next(((one, sign) for one in _FORMATS if (sign := one.signs(item))), (format_, ""))
+    for at, item in enumerate(listed):
+        form, sign = next(((one, sign) for one in _FORMATS if (sign := one.signs(item))), (format_, ""))
         if first < 0 and sign:
-            format_, first = told, at
-        elif told is not format_:
-            reason = f"{sign} belongs to {told.name}, but item {first} to {format_.name}: a list has one format"
+            format_, first = form, at
+        elif form is not format_:
+            reason = f"{sign} belongs to {form.name}, but item {first} to {format_.name}: a list has one format"
             raise refuse(reason, at)
-    read = format_.read(taken)
+    read = format_.read(listed)
     spans = tuple((start, stop) for _, start, stop in read)
-    return NativeMessages(format_, taken, tuple(message for message, *_ in read), spans)
+    return NativeMessages(format_, listed, tuple(message for message, *_ in read), spans)
 
 
 def _is_known(item: Item) -> bool:
