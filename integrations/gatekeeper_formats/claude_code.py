@@ -30,17 +30,8 @@ from gatekeeper_formats.anthropic import THINKING
 _TALK = ("user", "assistant")
 _RECORDS = frozenset(
     {
-        "agent-name",
-        "ai-title",
-        "attachment",
-        "custom-title",
-        "file-history-snapshot",
-        "last-prompt",
-        "mode",
-        "progress",
-        "queue-operation",
-        "summary",
-        "system",
+        *("agent-name", "ai-title", "attachment", "custom-title", "file-history-snapshot", "last-prompt", "mode"),
+        *("progress", "queue-operation", "summary", "system"),
     }
 )
 _NAMES = frozenset({"leafUuid", "messageId", "parentUuid", "sessionId"})
@@ -55,14 +46,8 @@ _LOCAL_OUTPUT = "<local-command-"
 
 
 @dataclass(slots=True)
-class _Said:
-    """What a user's record says, or all records of one message of the model.
-
-    Attributes:
-        names: the records.
-        messages: what they say.
-        usage: what was reported last.
-    """
+class _Entry:
+    """The messages of a user's record, or of all records of one message of the model, with the last usage."""
 
     names: set[str]
     messages: list[Message]
@@ -85,7 +70,7 @@ def _knows(value: Any) -> bool:
 
 
 class _Session:
-    """The records of a file, and how they hang together."""
+    """The records of a file and their links."""
 
     def __init__(self, log: Log) -> None:
         self._log = log
@@ -93,8 +78,8 @@ class _Session:
         self._forget()
 
     def _forget(self) -> None:
-        self._said: list[_Said] = []
-        self._by_message: dict[str, _Said] = {}
+        self._entries: list[_Entry] = []
+        self._by_message: dict[str, _Entry] = {}
         self._links: dict[str, _Link] = {}
         self._newest: str | None = None
 
@@ -107,7 +92,7 @@ class _Session:
             aside = record.get("isSidechain") is True
             if talks and not aside and not main:
                 main = True
-                self._log.left_out["subagent_message"] += len(self._said)
+                self._log.left_out["subagent_message"] += len(self._entries)
                 self._forget()
             if talks and aside and main:
                 self._log.left_out["subagent_message"] += 1
@@ -142,7 +127,6 @@ class _Session:
             self._titles[kind] = title
 
     def _read(self, record: base.Fields, place: str) -> None:
-        """Read a record with a message."""
         message, left_out = record["message"], self._log.left_out
         content = without(message.get("content"), THINKING, left_out)
         if record.get("isCompactSummary") is True or _by_the_program(record, content):
@@ -151,16 +135,16 @@ class _Session:
         item = {"role": message.get("role", record["type"]), "content": content}
         messages = native_messages(ANTHROPIC, [(item, place)], left_out)
         name, message_id = record.get("uuid"), message.get("id")
-        said = self._by_message.get(message_id) if isinstance(message_id, str) else None
-        if said is None:
-            said = _Said(set(), [])
-            self._said.append(said)
+        entry = self._by_message.get(message_id) if isinstance(message_id, str) else None
+        if entry is None:
+            entry = _Entry(set(), [])
+            self._entries.append(entry)
             if isinstance(message_id, str):
-                self._by_message[message_id] = said
+                self._by_message[message_id] = entry
         if isinstance(name, str):
-            said.names.add(name)
-        said.messages = [_joined([*said.messages, *messages])] if said.messages else messages
-        said.usage = read_usage(message) or said.usage
+            entry.names.add(name)
+        entry.messages = [_joined([*entry.messages, *messages])] if entry.messages else messages
+        entry.usage = read_usage(message) or entry.usage
 
     def _newest_branch(self) -> list[Message]:
         """Return the messages from the beginning to the newest record.
@@ -176,17 +160,17 @@ class _Session:
             name = next(near, None)
         found: list[Message] = []
         calls: set[str | None] = set()
-        for said in self._said:
-            results = {message.tool_call_id for message in said.messages if message.role == "tool"}
-            if said.names and path.isdisjoint(said.names) and not (results and results <= calls):
+        for entry in self._entries:
+            results = {message.tool_call_id for message in entry.messages if message.role == "tool"}
+            if entry.names and path.isdisjoint(entry.names) and not (results and results <= calls):
                 self._log.left_out["branch_message"] += 1
                 continue
-            calls.update(call.id for message in said.messages for call in message.tool_calls)
-            if said.usage is not None:
-                self._log.usage.append(said.usage)
-            told = [message for message in said.messages if message.content or message.tool_calls]
-            self._log.left_out["empty_message"] += not told
-            found += told
+            calls.update(call.id for message in entry.messages for call in message.tool_calls)
+            if entry.usage is not None:
+                self._log.usage.append(entry.usage)
+            filled = [message for message in entry.messages if message.content or message.tool_calls]
+            self._log.left_out["empty_message"] += not filled
+            found += filled
         return found
 
 
