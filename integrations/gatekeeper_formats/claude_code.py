@@ -54,13 +54,6 @@ class _Entry:
     usage: Usage | None = None
 
 
-class _Link(NamedTuple):
-    """Where a record hangs: at its parent, or at the record before it where the parent is not in the file."""
-
-    parent: str | None
-    before: str | None
-
-
 def _knows(value: Any) -> bool:
     if not isinstance(value, dict) or "role" in value:
         return False
@@ -80,7 +73,7 @@ class _Session:
     def _forget(self) -> None:
         self._entries: list[_Entry] = []
         self._by_message: dict[str, _Entry] = {}
-        self._links: dict[str, _Link] = {}
+        self._links: dict[str, tuple[str | None, str | None]] = {}  # of each record: its parent, the one before it
         self._newest: str | None = None
 
     def messages(self, items: Iterable[base.Item]) -> list[Message]:
@@ -108,14 +101,14 @@ class _Session:
         return self._newest_branch()
 
     def _link(self, record: base.Fields, *, talks: bool) -> bool:
-        """Note where a record hangs; return whether it was there before."""
+        """Note the links of a record; return whether it was there before."""
         name = record.get("uuid")
         if not isinstance(name, str) or name in self._links:
             return isinstance(name, str)
         parent = record.get("parentUuid") or record.get("logicalParentUuid")
         compacts = record.get("isCompactSummary") is True or record.get("subtype") == "compact_boundary"
         begins = not parent and not compacts and "parentUuid" in record
-        self._links[name] = _Link(parent if isinstance(parent, str) else None, None if begins else self._newest)
+        self._links[name] = parent if isinstance(parent, str) else None, None if begins else self._newest
         if talks:
             self._newest = name
         return False

@@ -103,10 +103,7 @@ def _system(sent: Sequence[TracedMessage]) -> Hashable:
 
 
 def conversations_of(records: Iterable[Record]) -> base.Entries:
-    """Yield the conversations of the records of a file, in the order of their first records.
-
-    All records are held: the calls of a conversation lie anywhere in a file.
-    """
+    """Yield the conversations of all records of a file, in the order of their first records."""
     groups: dict[str, list[Record]] = {}
     for record in records:
         groups.setdefault(record.conversation, []).append(record)

@@ -15,19 +15,6 @@ from itertools import islice
 from gatekeeper_core.data_files import rows
 from gatekeeper_core.text import LazyPattern
 
-__all__ = [
-    "FAILURE",
-    "WARNING",
-    "failing",
-    "failure_places",
-    "in_lower_case",
-    "is_status_column",
-    "lowered",
-    "severities",
-    "stated_level",
-    "stated_levels",
-]
-
 FAILURE = 2
 WARNING = 1
 

@@ -28,22 +28,6 @@ from gatekeeper_core.text import LazyPattern
 if TYPE_CHECKING:
     from json import JSONDecoder
 
-__all__ = [
-    "MAX_DEPTH",
-    "Column",
-    "JsonValue",
-    "Number",
-    "cell",
-    "columns_of",
-    "flat",
-    "header",
-    "key_text",
-    "read_json",
-    "read_json_at",
-    "row_text",
-    "write_json",
-    "write_table",
-]
 
 MAX_DEPTH = 64
 """Deepest nesting that is read as JSON; deeper text is no JSON. Source: ours; no data that people read is."""
@@ -173,14 +157,7 @@ def key_text(key: str) -> str:
 
 
 def write_table(rows: Sequence[Mapping[str, JsonValue]]) -> str:
-    """Return objects in the table form, from which they can be read back (the order of keys may differ).
-
-    >>> print(write_table([{"id": Number("1"), "tag": "a"}, {"id": Number("2"), "tag": "2"}]))
-    [table: 2 rows]
-    id,tag:s
-    1,a
-    2,2
-    """
+    """Return objects in the table form, from which they can be read back (the order of keys may differ)."""
     nested: set[Path] = set()  # paths at which every row has an object that is not empty: columns of their own
     waiting: list[tuple[Path, Sequence[Mapping[str, JsonValue]]]] = [((), rows)]
     while waiting and len(nested) < _MAX_NESTED_COLUMNS:
