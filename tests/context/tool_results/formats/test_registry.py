@@ -68,6 +68,7 @@ def result_with(shape: str, inserted: Sequence[str]) -> list[str]:
 
 @pytest.mark.parametrize(("shape", "inserted", "query"), rows("registry", "kept"))
 def test_a_failure_a_match_and_an_unusual_line_are_kept(shape: str, inserted: list[str], query: str | None) -> None:
+    """004-36: the first items, the last one, and what must not be lost."""
     result = digest(result_with(shape, inserted), query=query, max_tokens=600)
     assert result.strategy in ("lines", "rows", "groups")
     assert "\n".join(inserted) in result.text
