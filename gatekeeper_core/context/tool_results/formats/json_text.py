@@ -102,12 +102,9 @@ def _is_shallow(value: JsonValue) -> bool:
 
 
 def write_json(value: JsonValue) -> str:
-    r"""Return a value as JSON on one line, without spaces; characters stay as they are but for lone surrogates.
+    """Return a value as JSON on one line, without spaces; characters stay as they are but for lone surrogates.
 
     Two of them that make a character are read back as that character: JSON cannot say anything else in UTF-8.
-
-    >>> write_json({"名": ["a\nb", Number("1.50"), None, True]})
-    '{"名":["a\\nb",1.50,null,true]}'
     """
     if isinstance(value, Number):
         return str(value)
@@ -220,11 +217,7 @@ def row_text(
 
 
 def cell(value: JsonValue, strings: bool) -> str:
-    """Return a value as it stands in a cell of a column, of strings only or of any values.
-
-    >>> cell("12", True), cell("12", False), cell(Number("12"), False)
-    ('12', '"12"', '12')
-    """
+    """Return a value as it stands in a cell of a column, of strings only or of any values."""
     if type(value) is str and _BARE.fullmatch(value) and (strings or not _LOOKS_LIKE_JSON.match(value)):
         return value
     return write_json(value)

@@ -222,11 +222,7 @@ def _rare_texts(
 
 
 def _shape(text: str) -> str:
-    """Return the form of a text: each run of capitals, small letters, digits or other characters as one sign.
-
-    >>> _shape("INV-90317 ok"), _shape("缓存")
-    ('A-9 a', '字')
-    """
+    """Return the form of a text: each run of capitals, small letters, digits or other characters as one sign."""
     flat = text[:200].translate(_SIGNS)
     if not flat.isascii():
         flat = _NOT_ASCII.sub("字", flat)
@@ -279,11 +275,7 @@ def select_rows(lines: Lines, columns: Columns, task: Task, *, what: str = "line
 
 
 def _failures(lines: Sequence[str], columns: Columns, unusual: Sequence[Unusual]) -> dict[int, int]:
-    """Return rows that report a failure, one of each template, with the level that each states (``stated_levels``).
-
-    First come those that state the level of a failure, last those that state a lower one, as of a retry that went well;
-    of one level, the most unusual first.
-    """
+    """Return rows that report a failure, one of each template, with the levels that they state, the highest first."""
     levels: dict[int, int] = {}
     for name, cells in columns.items():
         by_text = stated_levels(name, cells.counts) if len(cells.counts) <= _LEVELS else {}
@@ -307,8 +299,7 @@ def _failures(lines: Sequence[str], columns: Columns, unusual: Sequence[Unusual]
 def _failure_templates(columns: Columns, rows: Collection[int]) -> dict[int, str]:
     """Return by row the templates of its free texts, and its categories that report a failure.
 
-    A single word in a free text is a name, and says nothing of what failed; nor does a template without words, of a
-    time or an address.
+    A single word in a free text is a name, and a template without words a time or an address: neither is a failure.
     """
     templates: dict[int, str] = {}
     for cells in columns.values():
