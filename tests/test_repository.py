@@ -6,7 +6,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 MODULES_WITHOUT_LOGIC = {"__init__", "lexicon"}
-TESTED_THROUGH_A_DOOR = {"bounded_results", "lookups", "appending", "forgetting", "shrink", "decisions"}
+TESTED_THROUGH_A_DOOR = {"bounded_results", "lookups", "appending", "forgetting", "tables", "shrink", "decisions"}
 """Shown by the gatekeeper, the builder, a run and the stores: ``test_planner.py``, ``store_contract.py`` and so on."""
 TESTED_THROUGH_A_DOOR |= {"digest", "delimited", "lines", "listings", "rows", "templates", "traces"}
 """Shown by the compressor of tool results: ``test_registry.py`` of its formats."""

@@ -135,6 +135,11 @@ def test_one_column_does_not_crowd_out_the_others() -> None:
     assert text.count("7,ok,1000") == 3
 
 
+def test_rows_that_are_alike_are_not_unusual() -> None:
+    lines = [f"{1_000 + at},{('ok', 'idle')[at % 3 == 0]},{10 + at % 7},h{at % 4},x" for at in range(900)]
+    assert digest([*HEADS["csv"], *lines], list_items=5).omitted == 901 - 7  # the head, five first rows, the last one
+
+
 def test_a_log_in_the_extended_format_of_w3c_is_read_by_its_fields() -> None:
     """The status of its column ranks a row, though no word reports a failure; further heads are no rows."""
     lines = [f"2027-04-03 12:00:{at % 60:02} GET /failed/{at} 404 {at % 9}" for at in range(900)]
