@@ -140,6 +140,12 @@ def test_rows_that_are_alike_are_not_unusual() -> None:
     assert digest([*HEADS["csv"], *lines], list_items=5).omitted == 901 - 7  # the head, five first rows, the last one
 
 
+def test_a_number_far_from_the_others_is_kept_where_every_value_differs() -> None:
+    lines = [f"{at},{20 + at * 37 % 997 / 7:.3f},a,b" for at in range(900)]
+    lines[450] = "450,9120.501,a,b"
+    assert lines[450] in digest(["id,load,x,y", *lines], max_tokens=300, list_items=5).text
+
+
 def test_a_log_in_the_extended_format_of_w3c_is_read_by_its_fields() -> None:
     """The status of its column ranks a row, though no word reports a failure; further heads are no rows."""
     lines = [f"2027-04-03 12:00:{at % 60:02} GET /failed/{at} 404 {at % 9}" for at in range(900)]
