@@ -17,15 +17,7 @@ from gatekeeper_formats import base
 
 @dataclass(slots=True)
 class Log:
-    """What a log says beside its messages.
-
-    Attributes:
-        left_out: what was left out.
-        usage: what was reported for each call of a model, in order.
-        id: what the program calls the session.
-        title: its title.
-        created: the day it began.
-    """
+    """The session of a log, without its messages: what was left out, the usage of each model call, and the heading."""
 
     left_out: base.LeftOut = field(default_factory=Counter)
     usage: list[Usage] = field(default_factory=list)
@@ -58,17 +50,9 @@ def _whole_lines(items: base.Items, left_out: base.LeftOut) -> base.Items:
 def native_messages(
     form: NativeFormat, items: Sequence[tuple[base.Fields, str]], left_out: base.LeftOut
 ) -> list[Message]:
-    """Return the messages of items in a provider's format; what holds no text is counted.
+    """Return the messages of a provider's items, each with its place for the error; media are counted.
 
     No message is marked as signed: thinking is left out, so there is nothing that a signature belongs to.
-
-    Args:
-        form: the format.
-        items: what the provider would be sent, each with where it stands, for the error.
-        left_out: counts what is left out.
-
-    Raises:
-        PlaceError: an item cannot be read.
     """
     for item, place in items:
         if not isinstance(item.get("role", ""), str):
@@ -77,15 +61,12 @@ def native_messages(
         messages = [read.message for read in form.read([item for item, _ in items])]
     except MessageFormatError as error:
         raise base.PlaceError(f"{items[error.position or 0][1]}: {error.reason}") from error
-    for message in messages:
+    for at, message in enumerate(messages):
         base.count_media(message, left_out)
-    return [_unsigned(message) for message in messages]
-
-
-def _unsigned(message: Message) -> Message:
-    if SIGNED not in message.metadata:
-        return message
-    return replace(message, metadata=Metadata({key: mark for key, mark in message.metadata.items() if key != SIGNED}))
+        if SIGNED in message.metadata:
+            unsigned = {key: mark for key, mark in message.metadata.items() if key != SIGNED}
+            messages[at] = replace(message, metadata=Metadata(unsigned))
+    return messages
 
 
 def without(blocks: object, kinds: frozenset[str], left_out: base.LeftOut) -> Any:

@@ -27,10 +27,6 @@ _TOKENS = re.compile(
 )
 
 
-def _knows(text: str) -> bool:
-    return _START.match(text.lstrip()) is not None
-
-
 def _entries(items: base.Items, _whole_file: bool) -> base.Entries:
     text = str(next(items).value).replace("\r\n", "\n")
     starts = list(_START.finditer(text))
@@ -39,8 +35,8 @@ def _entries(items: base.Items, _whole_file: bool) -> base.Entries:
     ends = [*(start.start() for start in starts[1:]), len(text)]
     for start, end in zip(starts, ends, strict=True):
         lines = text[start.end() : end].split("\n")
-        asked = (found["text"] for line in lines if (found := _USER.fullmatch(line)) and found["text"])
-        title = next((question for question in asked if not _COMMAND.match(question)), None)
+        questions = (found["text"] for line in lines if (found := _USER.fullmatch(line)) and found["text"])
+        title = next((question for question in questions if not _COMMAND.match(question)), None)
         yield base.Entry(base.loader(partial(_messages, lines)), title=title, created=base.date_of(start[1]))
 
 
@@ -48,10 +44,10 @@ def _messages(lines: list[str], left_out: base.LeftOut) -> Iterator[Message | Us
     """Yield what was said; lines of one kind are one message, and a blank line ends what the user said."""
     open_kind, own, fence = "", list[str](), ""
     for line in lines:
-        kind, text = _told(line, fence)
+        kind, text = _kind_and_text(line, fence)
         blank = kind == "answer" and not line.strip() and not fence
         if kind != open_kind and not (blank and open_kind != "user"):
-            yield from _said(open_kind, own, left_out)
+            yield from _message_of(open_kind, own, left_out)
             open_kind, own, fence = "" if blank else kind, [], ""
         if kind == open_kind:
             own.append(text)
@@ -61,10 +57,10 @@ def _messages(lines: list[str], left_out: base.LeftOut) -> Iterator[Message | Us
         if kind == "note" and (found := _TOKENS.search(text)):
             sent, received, hit, written = (_count(found[part]) for part in ("sent", "received", "hit", "written"))
             yield Usage(sent, received, hit, written)
-    yield from _said(open_kind, own, left_out)
+    yield from _message_of(open_kind, own, left_out)
 
 
-def _told(line: str, fence: str) -> tuple[str, str]:
+def _kind_and_text(line: str, fence: str) -> tuple[str, str]:
     """Return whose a line is and what it says: in a code block only a line as Aider writes it is not the answer's."""
     for kind, pattern in (("user", _USER), ("note", _NOTE)):
         found = pattern.fullmatch(line)
@@ -73,7 +69,7 @@ def _told(line: str, fence: str) -> tuple[str, str]:
     return "answer", line
 
 
-def _said(kind: str, lines: list[str], left_out: base.LeftOut) -> Iterator[Message]:
+def _message_of(kind: str, lines: list[str], left_out: base.LeftOut) -> Iterator[Message]:
     text = "\n".join(lines).strip("\n")
     if kind == "note":
         left_out["app_note"] += any(line.strip() and not _TOKENS.search(line) for line in lines)
@@ -86,13 +82,9 @@ def _said(kind: str, lines: list[str], left_out: base.LeftOut) -> Iterator[Messa
 
 
 def _count(text: str | None) -> int:
-    """Return a count as Aider rounds it.
-
-    >>> _count("950"), _count("2.5k"), _count("1,025k"), _count(None), _count(".")
-    (950, 2500, 1025000, 0, 0)
-    """
+    """Return a count as Aider rounds it: ``950``, ``2.5k``, ``1,025k``."""
     found = re.fullmatch(r"(\d+(?:\.\d+)?)(k?)", (text or "").replace(",", ""))
     return round(float(found[1]) * (1000 if found[2] else 1)) if found else 0
 
 
-FORMAT = base.Format(name="aider", knows=_knows, entries=_entries)
+FORMAT = base.Format(name="aider", knows=lambda text: _START.match(text.lstrip()) is not None, entries=_entries)

@@ -138,6 +138,10 @@ class Entry:
     title: str | None = None
     created: str | None = None
 
+    def heading(self, number: int) -> Heading:
+        """Return its entry in the list of the file."""
+        return Heading(number, self.id, self.title, self.created)
+
 
 Entries: TypeAlias = Iterator[Entry]
 
@@ -221,9 +225,6 @@ def peeked(items: Items) -> tuple[object, Items]:
     return (None, items) if first is None else (first.value, chain((first,), items))
 
 
-# --- reading values -------------------------------------------------------------------------------------------------
-
-
 def message_from(data: Mapping[str, Any], place: str, left_out: LeftOut) -> Message:
     """Return the message of a dict in OpenAI's chat format; what holds no text is counted."""
     try:
@@ -300,6 +301,13 @@ def object_or_empty(value: object) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
+def object_at(value: object, *keys: str) -> dict[str, Any]:
+    """Return the object at a path of keys inside of an object, and an empty one where there is none."""
+    for key in keys:
+        value = object_or_empty(value).get(key)
+    return object_or_empty(value)
+
+
 def list_or_empty(value: object) -> list[Any]:
     """Return a list, and an empty one for everything else."""
     return value if isinstance(value, list) else []
@@ -319,11 +327,7 @@ def text_or_none(value: object) -> str | None:
 
 
 def date_of_seconds(value: object) -> str | None:
-    """Return the day of a number of seconds since 1970, in UTC; None for what is no time.
-
-    >>> date_of_seconds(1717171717.5), date_of_seconds(1e300), date_of_seconds("x")
-    ('2024-05-31', None, None)
-    """
+    """Return the day of a number of seconds since 1970, in UTC; None for what is no time."""
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
         return None
     try:
@@ -333,23 +337,12 @@ def date_of_seconds(value: object) -> str | None:
 
 
 def date_of(value: object) -> str | None:
-    """Return the day of a time as ISO 8601 writes it; None for what is no time.
-
-    >>> date_of("2024-05-31T16:08:37.000000Z"), date_of("soon")
-    ('2024-05-31', None)
-    """
+    """Return the day of a time as ISO 8601 writes it; None for what is no time."""
     return value[:10] if isinstance(value, str) and re.match(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?![0-9])", value) else None
 
 
-# --- writing values -------------------------------------------------------------------------------------------------
-
-
 def json_text(value: object) -> str:
-    r"""Return a value as JSON on one line; lone surrogates are escaped, so that it is UTF-8 and comes back the same.
-
-    >>> json_text(["端口", "\ud800"])
-    '["端口", "\\ud800"]'
-    """
+    """Return a value as JSON on one line; lone surrogates are escaped, so that it is UTF-8 and comes back the same."""
     return _SURROGATE.sub(lambda match: f"\\u{ord(match[0]):04x}", json.dumps(value, ensure_ascii=False))
 
 

@@ -73,7 +73,14 @@ def _parts(content: base.Fields, left_out: base.LeftOut) -> list[Part]:
     pieces = content.get("parts")
     if isinstance(pieces, list):
         for piece in pieces:
-            found += _piece(piece, left_out)
+            fields = {"text": piece} if isinstance(piece, str) else base.object_or_empty(piece)
+            medium, text = _POINTERS.get(str(fields.get("content_type"))), fields.get("text")
+            if medium is not None:
+                found += base.media_part(medium, left_out)
+            elif isinstance(text, str):  # also the words of a recording
+                found += base.text_parts(text)
+            else:
+                left_out["unknown_part"] += 1
     elif kind == "computer_output":
         found += base.media_part("image", left_out)
     else:
@@ -83,18 +90,6 @@ def _parts(content: base.Fields, left_out: base.LeftOut) -> list[Part]:
         if not texts:
             left_out["unknown_part"] += 1
     return found
-
-
-def _piece(piece: object, left_out: base.LeftOut) -> list[Part]:
-    if isinstance(piece, str):
-        return base.text_parts(piece)
-    kind, text = (base.object_or_empty(piece).get(key) for key in ("content_type", "text"))
-    if isinstance(kind, str) and kind in _POINTERS:
-        return base.media_part(_POINTERS[kind], left_out)
-    if isinstance(text, str):  # the words of a recording
-        return base.text_parts(text)
-    left_out["unknown_part"] += 1
-    return []
 
 
 FORMAT = base.Format(

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 from gatekeeper_core.messages import Message, Part, TextPart
 from gatekeeper_core.native.anthropic import ANTHROPIC
@@ -30,17 +30,8 @@ from gatekeeper_formats.anthropic import THINKING
 _TALK = ("user", "assistant")
 _RECORDS = frozenset(
     {
-        "agent-name",
-        "ai-title",
-        "attachment",
-        "custom-title",
-        "file-history-snapshot",
-        "last-prompt",
-        "mode",
-        "progress",
-        "queue-operation",
-        "summary",
-        "system",
+        *("agent-name", "ai-title", "attachment", "custom-title", "file-history-snapshot", "last-prompt", "mode"),
+        *("progress", "queue-operation", "summary", "system"),
     }
 )
 _NAMES = frozenset({"leafUuid", "messageId", "parentUuid", "sessionId"})
@@ -55,25 +46,12 @@ _LOCAL_OUTPUT = "<local-command-"
 
 
 @dataclass(slots=True)
-class _Said:
-    """What a user's record says, or all records of one message of the model.
-
-    Attributes:
-        names: the records.
-        messages: what they say.
-        usage: what was reported last.
-    """
+class _Entry:
+    """The messages of a user's record, or of all records of one message of the model, with the last usage."""
 
     names: set[str]
     messages: list[Message]
     usage: Usage | None = None
-
-
-class _Link(NamedTuple):
-    """Where a record hangs: at its parent, or at the record before it where the parent is not in the file."""
-
-    parent: str | None
-    before: str | None
 
 
 def _knows(value: Any) -> bool:
@@ -85,7 +63,7 @@ def _knows(value: Any) -> bool:
 
 
 class _Session:
-    """The records of a file, and how they hang together."""
+    """The records of a file and their links."""
 
     def __init__(self, log: Log) -> None:
         self._log = log
@@ -93,9 +71,9 @@ class _Session:
         self._forget()
 
     def _forget(self) -> None:
-        self._said: list[_Said] = []
-        self._by_message: dict[str, _Said] = {}
-        self._links: dict[str, _Link] = {}
+        self._entries: list[_Entry] = []
+        self._by_message: dict[str, _Entry] = {}
+        self._links: dict[str, tuple[str | None, str | None]] = {}  # of each record: its parent, the one before it
         self._newest: str | None = None
 
     def messages(self, items: Iterable[base.Item]) -> list[Message]:
@@ -107,7 +85,7 @@ class _Session:
             aside = record.get("isSidechain") is True
             if talks and not aside and not main:
                 main = True
-                self._log.left_out["subagent_message"] += len(self._said)
+                self._log.left_out["subagent_message"] += len(self._entries)
                 self._forget()
             if talks and aside and main:
                 self._log.left_out["subagent_message"] += 1
@@ -123,14 +101,14 @@ class _Session:
         return self._newest_branch()
 
     def _link(self, record: base.Fields, *, talks: bool) -> bool:
-        """Note where a record hangs; return whether it was there before."""
+        """Note the links of a record; return whether it was there before."""
         name = record.get("uuid")
         if not isinstance(name, str) or name in self._links:
             return isinstance(name, str)
         parent = record.get("parentUuid") or record.get("logicalParentUuid")
         compacts = record.get("isCompactSummary") is True or record.get("subtype") == "compact_boundary"
         begins = not parent and not compacts and "parentUuid" in record
-        self._links[name] = _Link(parent if isinstance(parent, str) else None, None if begins else self._newest)
+        self._links[name] = parent if isinstance(parent, str) else None, None if begins else self._newest
         if talks:
             self._newest = name
         return False
@@ -142,7 +120,6 @@ class _Session:
             self._titles[kind] = title
 
     def _read(self, record: base.Fields, place: str) -> None:
-        """Read a record with a message."""
         message, left_out = record["message"], self._log.left_out
         content = without(message.get("content"), THINKING, left_out)
         if record.get("isCompactSummary") is True or _by_the_program(record, content):
@@ -151,16 +128,16 @@ class _Session:
         item = {"role": message.get("role", record["type"]), "content": content}
         messages = native_messages(ANTHROPIC, [(item, place)], left_out)
         name, message_id = record.get("uuid"), message.get("id")
-        said = self._by_message.get(message_id) if isinstance(message_id, str) else None
-        if said is None:
-            said = _Said(set(), [])
-            self._said.append(said)
+        entry = self._by_message.get(message_id) if isinstance(message_id, str) else None
+        if entry is None:
+            entry = _Entry(set(), [])
+            self._entries.append(entry)
             if isinstance(message_id, str):
-                self._by_message[message_id] = said
+                self._by_message[message_id] = entry
         if isinstance(name, str):
-            said.names.add(name)
-        said.messages = [_joined([*said.messages, *messages])] if said.messages else messages
-        said.usage = read_usage(message) or said.usage
+            entry.names.add(name)
+        entry.messages = [_joined([*entry.messages, *messages])] if entry.messages else messages
+        entry.usage = read_usage(message) or entry.usage
 
     def _newest_branch(self) -> list[Message]:
         """Return the messages from the beginning to the newest record.
@@ -176,17 +153,17 @@ class _Session:
             name = next(near, None)
         found: list[Message] = []
         calls: set[str | None] = set()
-        for said in self._said:
-            results = {message.tool_call_id for message in said.messages if message.role == "tool"}
-            if said.names and path.isdisjoint(said.names) and not (results and results <= calls):
+        for entry in self._entries:
+            results = {message.tool_call_id for message in entry.messages if message.role == "tool"}
+            if entry.names and path.isdisjoint(entry.names) and not (results and results <= calls):
                 self._log.left_out["branch_message"] += 1
                 continue
-            calls.update(call.id for message in said.messages for call in message.tool_calls)
-            if said.usage is not None:
-                self._log.usage.append(said.usage)
-            told = [message for message in said.messages if message.content or message.tool_calls]
-            self._log.left_out["empty_message"] += not told
-            found += told
+            calls.update(call.id for message in entry.messages for call in message.tool_calls)
+            if entry.usage is not None:
+                self._log.usage.append(entry.usage)
+            filled = [message for message in entry.messages if message.content or message.tool_calls]
+            self._log.left_out["empty_message"] += not filled
+            found += filled
         return found
 
 

@@ -49,10 +49,6 @@ def _head(text: str) -> _Head | None:
     return _Head(title, when, rest) if told else None
 
 
-def _knows(text: str) -> bool:
-    return _head(text) is not None
-
-
 def _entries(items: base.Items, _whole_file: bool) -> base.Entries:
     head = _head(str(next(items).value).replace("\r\n", "\n"))
     if head is None:
@@ -98,4 +94,4 @@ def _day(when: str) -> str | None:
         return None
 
 
-FORMAT = base.Format(name="cursor", knows=_knows, entries=_entries)
+FORMAT = base.Format(name="cursor", knows=lambda text: _head(text) is not None, entries=_entries)

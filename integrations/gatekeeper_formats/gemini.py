@@ -22,9 +22,6 @@ _TYPED = frozenset({"type", "part_kind"})
 """What the parts of other formats say of themselves; a part of Gemini is told by its key."""
 
 
-# --- contents -------------------------------------------------------------------------------------------------------
-
-
 def _is_content(value: object) -> bool:
     if not isinstance(value, dict) or not value.keys().isdisjoint({"content", "type", "kind"}):
         return False
@@ -48,10 +45,9 @@ def _messages_of(value: base.Fields, left_out: base.LeftOut) -> list[Message]:
     listed = [{"parts": [{"text": contents}]}] if isinstance(contents, str) else base.field_of(value, key, list)
     base.count_tools(value, left_out)
     system = next((value[name] for name in ("systemInstruction", "system_instruction") if value.get(name)), None)
-    if isinstance(system, dict):
-        listed = [{"role": "system", "parts": system.get("parts")}, *listed]
-    elif isinstance(system, str):
-        listed = [{"role": "system", "parts": [{"text": system}]}, *listed]
+    if isinstance(system, (dict, str)):
+        parts = system.get("parts") if isinstance(system, dict) else [{"text": system}]
+        listed = [{"role": "system", "parts": parts}, *listed]
     return _messages((base.Item(content, at) for at, content in enumerate(listed)), left_out)
 
 
@@ -60,20 +56,17 @@ def _messages(items: base.Items, left_out: base.LeftOut) -> list[Message]:
     for item in items:
         place = item.place("content")
         content = base.checked_object(item.value, place)
-        contents.append(({**content, "parts": _told(content.get("parts"), left_out)}, place))
+        contents.append(({**content, "parts": _without_thoughts(content.get("parts"), left_out)}, place))
     return native_messages(GEMINI, contents, left_out)
 
 
-def _told(parts: Any, left_out: base.LeftOut) -> Any:
+def _without_thoughts(parts: Any, left_out: base.LeftOut) -> Any:
     """Return parts without the thoughts, which are counted."""
     if not isinstance(parts, list):
         return parts
-    told = [part for part in parts if not (isinstance(part, dict) and part.get("thought") is True)]
-    left_out["thinking"] += len(parts) - len(told)
-    return told
-
-
-# --- Gemini CLI -----------------------------------------------------------------------------------------------------
+    rest = [part for part in parts if not (isinstance(part, dict) and part.get("thought") is True)]
+    left_out["thinking"] += len(parts) - len(rest)
+    return rest
 
 
 def _session(items: base.Items, log: Log) -> list[Message]:
@@ -83,7 +76,10 @@ def _session(items: base.Items, log: Log) -> list[Message]:
         record = base.checked_object(item.value, item.place())
         listed: list[base.Item] = []
         if isinstance(record.get("$rewindTo"), str):
-            _rewind(written, record["$rewindTo"], log)
+            names, name = list(written), record["$rewindTo"]
+            for each in names[names.index(name) if name in written else 0 :]:  # unknown: all of them
+                del written[each]
+                log.left_out["branch_message"] += 1
         elif isinstance(record.get("$set"), dict):
             log.title = base.text_or_none(record["$set"].get("summary")) or log.title
             log.left_out["compaction" if record["$set"].get("messages") else "log_record"] += 1
@@ -102,14 +98,6 @@ def _session(items: base.Items, log: Log) -> list[Message]:
     return native_messages(GEMINI, told, log.left_out)
 
 
-def _rewind(written: dict[object, tuple[dict[str, Any], str]], name: str, log: Log) -> None:
-    """Take a message and what follows it back; all of them, where it is not known."""
-    names = list(written)
-    for each in names[names.index(name) if name in written else 0 :]:
-        del written[each]
-        log.left_out["branch_message"] += 1
-
-
 def _contents(message: base.Fields, place: str, log: Log) -> list[dict[str, Any]]:
     """Return what one message of a session was for the model: its answer with its calls, then their results."""
     kind = message.get("type")
@@ -118,7 +106,7 @@ def _contents(message: base.Fields, place: str, log: Log) -> list[dict[str, Any]
         return []
     content = message.get("content")
     listed = content if isinstance(content, list) else [content] if content else []
-    parts = _told([{"text": part} if isinstance(part, str) else part for part in listed], log.left_out)
+    parts = _without_thoughts([{"text": part} if isinstance(part, str) else part for part in listed], log.left_out)
     if kind == "user":  # results are in the message with their calls
         parts = [part for part in parts if not (isinstance(part, dict) and "functionResponse" in part)]
         return [{"role": "user", "parts": parts}] if parts else []

@@ -6,21 +6,16 @@ writes it, and an object with such a list under ``"messages"``, are read too.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 from gatekeeper_core.messages import Message, TextPart
+from gatekeeper_core.native.items import kind_of
 from gatekeeper_formats import base
 
 _ROLES = {"human": "user", "ai": "assistant", "system": "system", "tool": "tool", "function": "function"}
-_TYPES = frozenset(
-    {
-        *_ROLES,
-        "chat",
-        "remove",
-        *(f"{name}MessageChunk" for name in ("Human", "AI", "System", "Tool", "Function", "Chat")),
-    }
-)
+_CHUNKS = (f"{name}MessageChunk" for name in ("Human", "AI", "System", "Tool", "Function", "Chat"))
+_TYPES = frozenset({*_ROLES, "chat", "remove", *_CHUNKS})
 _WRITTEN = {"system": "system", "user": "human", "assistant": "ai", "tool": "tool"}
 _THINKING = frozenset({"thinking", "redacted_thinking", "reasoning", "reasoning_content"})
 _CALLS = frozenset({"tool_use", "tool_call", "function_call", "input_json_delta"})
@@ -30,10 +25,8 @@ _CALLS = frozenset({"tool_use", "tool_call", "function_call", "input_json_delta"
 def _is_message(value: object) -> bool:
     if not isinstance(value, dict) or "role" in value:
         return False
-    if value.get("type") == "constructor" and "lc" in value:
-        return True
-    kind = value.get("type")
-    return isinstance(kind, str) and kind in _TYPES and ("data" in value or "content" in value)
+    kind = kind_of(value)
+    return (kind == "constructor" and "lc" in value) or (kind in _TYPES and ("data" in value or "content" in value))
 
 
 def _knows(value: Any) -> bool:
@@ -56,29 +49,20 @@ def langchain_message(value: object, place: str, left_out: base.LeftOut) -> Mess
     Raises:
         PlaceError: it is none.
     """
-    kind, data = _unwrapped(base.checked_object(value, place), place)
-    if kind == "remove":
-        left_out["removal"] += 1
-        return None
-    return _message(kind, data, place, left_out)
-
-
-def _unwrapped(value: dict[str, Any], place: str) -> tuple[str, dict[str, Any]]:
-    """Return the type of a message and its fields, however it was written."""
-    data = value
-    if value.get("type") == "constructor":
-        data = base.checked_object(value.get("kwargs"), f'{place}, "kwargs"')
-    elif "data" in value:
-        data = base.checked_object(value["data"], f'{place}, "data"')
-    kind = data.get("type") if value.get("type") == "constructor" else value.get("type")
+    data = message = base.checked_object(value, place)
+    if message.get("type") == "constructor":
+        data = base.checked_object(message.get("kwargs"), f'{place}, "kwargs"')
+    elif "data" in message:
+        data = base.checked_object(message["data"], f'{place}, "data"')
+    kind = data.get("type") if message.get("type") == "constructor" else message.get("type")
     if not isinstance(kind, str) or kind not in _TYPES:
         got = f"got {kind!a:.40}" if isinstance(kind, str) else f"got {base.kind_of(kind)}"
         raise base.PlaceError(f'{place}: "type" must be one of {", ".join(sorted(_TYPES))}, {got}')
-    return kind.removesuffix("MessageChunk").lower(), data
-
-
-def _message(kind: str, data: base.Fields, place: str, left_out: base.LeftOut) -> Message:
-    extra = base.object_or_empty(data.get("additional_kwargs"))
+    kind = kind.removesuffix("MessageChunk").lower()
+    if kind == "remove":
+        left_out["removal"] += 1
+        return None
+    extra = base.object_at(data, "additional_kwargs")
     left_out["thinking"] += bool(extra.get("reasoning_content"))
     left_out["artifact"] += data.get("artifact") is not None
     calls = _calls(data, place)
@@ -114,19 +98,11 @@ def _content(content: object, left_out: base.LeftOut, *, named_elsewhere: bool) 
         return content
     kept = []
     for part in content:
-        kind = part.get("type") if isinstance(part, dict) else None
-        if isinstance(kind, str) and kind in _THINKING:
+        if kind_of(part) in _THINKING:
             left_out["thinking"] += 1
-        elif not (named_elsewhere and isinstance(kind, str) and kind in _CALLS):
+        elif not (named_elsewhere and kind_of(part) in _CALLS):
             kept.append(part)
     return kept
-
-
-# --- writing --------------------------------------------------------------------------------------------------------
-
-
-def _write(messages: Sequence[Message], left_out: base.LeftOut) -> Iterable[str]:
-    return base.json_list(_written(message, left_out) for message in messages)
 
 
 def _written(message: Message, left_out: base.LeftOut) -> dict[str, Any]:
@@ -134,16 +110,11 @@ def _written(message: Message, left_out: base.LeftOut) -> dict[str, Any]:
     left_out["metadata"] += bool(message.metadata)
     left_out["message_field"] += message.created_at is not None
     kind = _WRITTEN[message.role]
-    data: dict[str, Any] = {
-        "content": message.content
-        if isinstance(message.content, str)
-        else [{"type": "text", "text": part.text} for part in message.content if isinstance(part, TextPart)],
-        "additional_kwargs": {},
-        "response_metadata": {},
-        "type": kind,
-        "name": message.name,
-        "id": message.id,
-    }
+    content: Any = message.content
+    if not isinstance(content, str):
+        content = [{"type": "text", "text": part.text} for part in content if isinstance(part, TextPart)]
+    data: dict[str, Any] = {"content": content, "additional_kwargs": {}, "response_metadata": {}}
+    data |= {"type": kind, "name": message.name, "id": message.id}
     if kind == "ai":
         data["tool_calls"], data["invalid_tool_calls"] = [], []
         for call in message.tool_calls:
@@ -169,5 +140,5 @@ FORMAT = base.Format(
     messages=_messages,
     conversation=lambda value, left_out: _messages(base.items_of(value, "messages"), left_out),
     holds=lambda value: isinstance(value, dict) and "messages" in value,
-    write=_write,
+    write=lambda messages, left_out: base.json_list(_written(message, left_out) for message in messages),
 )

@@ -13,25 +13,16 @@ from typing import Any
 from gatekeeper_core.pricing.usage import Usage, read_usage
 from gatekeeper_formats import base
 from gatekeeper_formats.langchain import langchain_message
-from gatekeeper_formats.traces import Call, Record, Said, conversations_of
+from gatekeeper_formats.traces import Call, Record, TracedMessage, conversations_of
 
 _THREADS = ("thread_id", "session_id", "conversation_id")
 """The keys of a run's metadata that LangSmith groups runs into threads by."""
 
 
-def _knows(value: Any) -> bool:
-    return isinstance(value, dict) and "run_type" in value and bool(value.keys() & {"inputs", "outputs", "trace_id"})
-
-
-def _entries(items: base.Items, _whole_file: bool) -> base.Entries:
-    return conversations_of(record for item in items for record in _records(item.value, item.place("run"), parent=None))
-
-
 def _records(value: object, place: str, *, parent: str | None) -> Iterator[Record]:
     """Yield a run and those inside it."""
     run = base.checked_object(value, place)
-    extra = base.object_or_empty(run.get("extra"))
-    named = (base.object_or_empty(extra.get("metadata")).get(key) for key in _THREADS)
+    named = (base.object_at(run, "extra", "metadata").get(key) for key in _THREADS)
     names = (parent, *named, run.get("trace_id"), run.get("id"))
     name = next((text for text in names if isinstance(text, str) and text), "")
     whole = parent is None and not run.get("parent_run_id") and _listed(run)
@@ -51,21 +42,23 @@ def _listed(run: base.Fields) -> list[Any] | None:
 
 def _call(run: base.Fields, whole: bool, place: str) -> Call:
     if whole:
-        return Call(_said(_listed(run) or (), f"{place}, messages"), (), None)
-    inputs, outputs = base.object_or_empty(run.get("inputs")), base.object_or_empty(run.get("outputs"))
+        return Call(_messages(_listed(run) or (), f"{place}, messages"), (), None)
+    inputs, outputs = base.object_at(run, "inputs"), base.object_at(run, "outputs")
     answers = _answers(outputs)
     sent = inputs.get("messages")
     if isinstance(sent, list) and sent and all(isinstance(batch, list) for batch in sent) and not _is_pair(sent[0]):
         sent = sent[0]  # LangChain's callbacks hold a list of conversations
     if isinstance(sent, list):
-        said = _said(sent, f"{place}, inputs.messages")
+        messages = _messages(sent, f"{place}, inputs.messages")
     else:
         prompts = inputs.get("prompts", inputs.get("prompt"))
-        said = _said([["user", prompts[0] if isinstance(prompts, list) and prompts else prompts]], f"{place}, prompt")
-    answered = _said(answers[:1], f"{place}, outputs")
+        messages = _messages(
+            [["user", prompts[0] if isinstance(prompts, list) and prompts else prompts]], f"{place}, prompt"
+        )
+    answered = _messages(answers[:1], f"{place}, outputs")
     if answered:
         answered[0].left_out["branch_message"] += len(answers) - 1
-    return Call(said, answered, _usage(run, outputs, answers[0] if answers else None))
+    return Call(messages, answered, _usage(run, outputs, answers[0] if answers else None))
 
 
 def _is_pair(value: list[Any]) -> bool:
@@ -93,7 +86,7 @@ def _answers(outputs: base.Fields) -> list[Any]:
     return [outputs] if "role" in outputs or ("type" in outputs and "content" in outputs) else []
 
 
-def _said(values: Iterable[Any], place: str) -> list[Said]:
+def _messages(values: Iterable[Any], place: str) -> list[TracedMessage]:
     found = []
     for at, value in enumerate(values):
         left_out: base.LeftOut = Counter()
@@ -104,11 +97,11 @@ def _said(values: Iterable[Any], place: str) -> list[Said]:
         elif not isinstance(value, dict):
             raise base.PlaceError(f"{where}: must be a message, got {base.kind_of(value)}")
         if "role" in value and "type" not in value:
-            found.append(Said(base.message_from(value, where, left_out), left_out))
+            found.append(TracedMessage(base.message_from(value, where, left_out), left_out))
         else:
             message = langchain_message(_typed(value), where, left_out)
             if message is not None:
-                found.append(Said(message, left_out))
+                found.append(TracedMessage(message, left_out))
     return found
 
 
@@ -124,28 +117,21 @@ def _typed(value: dict[str, Any]) -> dict[str, Any]:
 
 def _usage(run: base.Fields, outputs: base.Fields, answer: object) -> Usage | None:
     """Return what is reported of a call: by its answer, which tells of caches, or by the run."""
-    extra = base.object_or_empty(run.get("extra"))
-    metadata, invocation = (
-        base.object_or_empty(extra.get("metadata")),
-        base.object_or_empty(extra.get("invocation_params")),
-    )
-    models = (
-        metadata.get("ls_model_name"),
-        invocation.get("model"),
-        invocation.get("model_name"),
-        outputs.get("model"),
-    )
-    model = next((name for name in models if isinstance(name, str)), None)
-    fields = base.object_or_empty(answer)
-    fields = base.object_or_empty(fields.get("kwargs")) or fields
-    reports = (
-        outputs.get("usage_metadata"),
-        fields.get("usage_metadata"),
-        outputs.get("usage"),
-        base.object_or_empty(outputs.get("llm_output")).get("token_usage"),
-        run,
-    )
-    return next((usage for report in reports if (usage := read_usage(report, model=model))), None)
+    metadata, invocation = (base.object_at(run, "extra", key) for key in ("metadata", "invocation_params"))
+    models = (metadata.get("ls_model_name"), invocation.get("model"), invocation.get("model_name"))
+    model = next((name for name in (*models, outputs.get("model")) if isinstance(name, str)), None)
+    fields = base.object_at(answer, "kwargs") or base.object_or_empty(answer)
+    reports = (outputs.get("usage_metadata"), fields.get("usage_metadata"), outputs.get("usage"))
+    others = (base.object_at(outputs, "llm_output").get("token_usage"), run)
+    return next((usage for report in (*reports, *others) if (usage := read_usage(report, model=model))), None)
 
 
-FORMAT = base.Format(name="langsmith", knows=_knows, entries=_entries)
+FORMAT = base.Format(
+    name="langsmith",
+    knows=lambda value: (
+        isinstance(value, dict) and "run_type" in value and bool(value.keys() & {"inputs", "outputs", "trace_id"})
+    ),
+    entries=lambda items, _: conversations_of(
+        record for item in items for record in _records(item.value, item.place("run"), parent=None)
+    ),
+)

@@ -21,10 +21,6 @@ def _is_message(value: object) -> bool:
     return isinstance(value, dict) and "role" in value and ("blocks" in value or "additional_kwargs" in value)
 
 
-def _knows(value: Any) -> bool:
-    return isinstance(value, dict) and ("store" in value or _is_message(value))
-
-
 def _entries(items: base.Items, whole_file: bool) -> base.Entries:
     first, values = base.peeked(items)
     if isinstance(first, dict) and "store" in first:
@@ -54,7 +50,7 @@ def _messages(items: base.Items, left_out: base.LeftOut) -> Iterator[Message]:
     for item in items:
         place = item.place()
         value = base.checked_object(item.value, place)
-        extra = base.object_or_empty(value.get("additional_kwargs"))
+        extra = base.object_at(value, "additional_kwargs")
         content, calls = _content(value, place, left_out)
         role = value.get("role")
         fields = {
@@ -91,9 +87,6 @@ def _content(value: base.Fields, place: str, left_out: base.LeftOut) -> tuple[ob
     return (kept[0]["text"] if len(kept) == 1 and kept[0]["type"] == "text" else kept), calls
 
 
-# --- writing --------------------------------------------------------------------------------------------------------
-
-
 def _write(messages: Sequence[Message], left_out: base.LeftOut) -> Iterable[str]:
     written = (_written(message, left_out) for message in messages)
     return base.json_list(written, start='{"store": {"chat": [', end='\n]}, "class_name": "SimpleChatStore"}\n')
@@ -117,4 +110,9 @@ def _written(message: Message, left_out: base.LeftOut) -> dict[str, Any]:
     return {"role": message.role, "additional_kwargs": extra, "blocks": blocks}
 
 
-FORMAT = base.Format(name="llama-index", knows=_knows, entries=_entries, write=_write)
+FORMAT = base.Format(
+    name="llama-index",
+    knows=lambda value: isinstance(value, dict) and ("store" in value or _is_message(value)),
+    entries=_entries,
+    write=_write,
+)

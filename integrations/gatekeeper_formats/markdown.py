@@ -89,9 +89,6 @@ def _lines(text: str) -> Iterator[_Line]:
         yield _Line(line, inside or bool(fence), fence)
 
 
-# --- reading --------------------------------------------------------------------------------------------------------
-
-
 def _entries(items: base.Items, _whole_file: bool) -> base.Entries:
     text = str(next(items).value)
     if text.count("\r\n") == text.count("\n"):
@@ -101,14 +98,14 @@ def _entries(items: base.Items, _whole_file: bool) -> base.Entries:
     if first is None:
         raise base.PlaceError("is no transcript: no line names a speaker, such as ## User, **Assistant:** or 用户：")
     left_out: base.LeftOut = Counter()
-    before, said = _parted(lines, first.style)
+    before, said = _split_messages(lines, first.style)
     title = next((found[1].strip() for line in before if (found := _TITLE.fullmatch(line))), None)
     left_out["preface"] += any(line.strip() and not _TITLE.fullmatch(line) for line in before)
     messages = tuple(_messages(said, left_out))
     yield base.Entry(lambda: base.Loaded(messages, left_out), title=title)
 
 
-def _parted(lines: list[_Line], style: str) -> tuple[list[str], list[tuple[Role, list[_Line]]]]:
+def _split_messages(lines: list[_Line], style: str) -> tuple[list[str], list[tuple[Role, list[_Line]]]]:
     """Return the lines before the first label, and after each label the role and its lines, without blank ends."""
     before: list[str] = []
     said: list[tuple[Role, list[_Line]]] = []
@@ -154,9 +151,6 @@ def _unescaped(line: str) -> str:
 
 def _is_special(line: str) -> bool:
     return bool(_label(line) or _RULE.fullmatch(line))
-
-
-# --- writing --------------------------------------------------------------------------------------------------------
 
 
 def _write(messages: Sequence[Message], left_out: base.LeftOut) -> Iterable[str]:

@@ -56,7 +56,7 @@ def _messages(chat: base.Fields, left_out: base.LeftOut) -> base.Reports:
     path = branch_of(nodes, history.get("currentId"), _KEYS)
     left_out["branch_message"] += len(nodes) - len(path)
     transcript = Transcript(left_out)
-    system = base.text_parts(base.object_or_empty(chat.get("params")).get("system"))
+    system = base.text_parts(base.object_at(chat, "params").get("system"))
     if system:
         transcript.say("system", system)
     for name in path:
@@ -114,11 +114,7 @@ def _add_answer(transcript: Transcript, text: str, left_out: base.LeftOut) -> bo
 
 
 def _decoded(text: str) -> str:
-    r"""Return a text that is written as a JSON text once more than it was given.
-
-    >>> _decoded('"{\\"q\\": 1}"'), _decoded('{"q": 1}'), _decoded("plain")
-    ('{"q": 1}', '{"q": 1}', 'plain')
-    """
+    """Return a text that may have been written as JSON once more than it was."""
     value = base.json_or_none(text)
     return text if value is None else value if isinstance(value, str) else base.json_text(value)
 

@@ -106,7 +106,7 @@ def _add_action(
 
 def _named_call(event: base.Fields) -> tuple[str | None, str | None]:
     """Return the name and the id that a model gave to a call, where the event has them."""
-    metadata = base.object_or_empty(event.get("tool_call_metadata"))
+    metadata = base.object_at(event, "tool_call_metadata")
     return base.text_or_none(metadata.get("function_name")), base.text_or_none(metadata.get("tool_call_id"))
 
 
@@ -131,7 +131,7 @@ def _parts(holder: base.Fields, left_out: base.LeftOut) -> list[Part]:
     """Return the text of a message or of an observation, and marks where pictures stood."""
     content = holder.get("content")
     parts = base.text_parts(content)
-    for named in (holder, base.object_or_empty(holder.get("extras"))):
+    for named in (holder, base.object_at(holder, "extras")):
         urls = named.get("image_urls")
         pictures = len(urls) if isinstance(urls, list) else int(bool(named.get("screenshot")))
         left_out["image"] += pictures
@@ -153,14 +153,14 @@ class _Reports:
 
     def of(self, event: base.Fields) -> Usage | None:
         """Return the usage that an event adds to those before it, or None."""
-        sums = base.object_or_empty(event.get("llm_metrics")).get("accumulated_token_usage")
+        sums = base.object_at(event, "llm_metrics").get("accumulated_token_usage")
         if isinstance(sums, dict):
             usage = read_usage(sums, model=sums.get("model"))
             if usage is None:
                 return None
             before, self._sums = self._sums, usage
             return usage.since(before)
-        answer = base.object_or_empty(base.object_or_empty(event.get("tool_call_metadata")).get("model_response"))
+        answer = base.object_at(event, "tool_call_metadata", "model_response")
         if not isinstance(answer.get("id"), str) or answer["id"] in self._answers:
             return None
         self._answers.add(answer["id"])

@@ -18,20 +18,14 @@ from gatekeeper_core.messages import MediaKind, Message, Part, Role, TextPart, T
 from gatekeeper_core.native.items import content_of
 from gatekeeper_core.pricing.usage import read_usage
 from gatekeeper_formats import base
-from gatekeeper_formats.traces import Call, Record, Said, conversations_of, said_of
+from gatekeeper_formats.traces import Call, Record, TracedMessage, conversations_of, traced_messages
 
 _SENT, _ANSWERED, _SYSTEM = "gen_ai.input.messages", "gen_ai.output.messages", "gen_ai.system_instructions"
 _MODEL_CALLS = frozenset({"chat", "generate_content", "text_completion"})
 _TRACES = ("resourceSpans", "resource_spans")
 _SCOPES = ("scopeSpans", "scope_spans")
-_ROLES: Mapping[str, Role] = {
-    "system": "system",
-    "developer": "system",
-    "user": "user",
-    "assistant": "assistant",
-    "model": "assistant",
-    "tool": "tool",
-}
+_ROLES: Mapping[str, Role] = {"system": "system", "developer": "system", "user": "user", "assistant": "assistant"}
+_ROLES = {**_ROLES, "model": "assistant", "tool": "tool"}
 _MEDIA: Mapping[str, MediaKind] = {"image": "image", "audio": "audio", "video": "video"}
 _USAGE = "gen_ai.usage."
 
@@ -44,12 +38,10 @@ def _knows(value: Any) -> bool:
 
 
 def _entries(items: base.Items, _whole_file: bool) -> base.Entries:
-    empty = True
-    records = (_record(span, place) for item in items for span, place in _spans(item))
-    for entry in conversations_of(records):
-        empty = False
+    entry = None
+    for entry in conversations_of(_record(span, place) for item in items for span, place in _spans(item)):
         yield entry
-    if empty:
+    if entry is None:
         raise base.PlaceError(f'holds no model call with messages: spans need "{_SENT}" or "{_ANSWERED}"')
 
 
@@ -80,7 +72,7 @@ def _record(span: base.Fields, place: str) -> Record:
             got = base.kind_of(attributes)
             raise base.PlaceError(f'{place}: "attributes" must be an object or a list, got {got}')
         attributes = _named(attributes)
-    trace = base.object_or_empty(span.get("context")).get("trace_id")
+    trace = base.object_at(span, "context").get("trace_id")
     names = (attributes.get("gen_ai.conversation.id"), span.get("traceId"), span.get("trace_id"), trace)
     name = next((text for text in names if isinstance(text, str) and text), "")
     nanoseconds = span.get("startTimeUnixNano", span.get("start_time_unix_nano"))
@@ -96,15 +88,8 @@ def _record(span: base.Fields, place: str) -> Record:
     return Record(name, order, rank, partial(_call, attributes, place), created)
 
 
-# --- attributes -----------------------------------------------------------------------------------------------------
-
-
 def _plain(value: object) -> Any:
-    """Return a value of OTLP as JSON has it.
-
-    >>> _plain({"arrayValue": {"values": [{"intValue": "7"}, {"stringValue": "端口"}]}})
-    [7, '端口']
-    """
+    """Return a value of OTLP as plain JSON."""
     if not isinstance(value, dict) or len(value) != 1:
         return value
     kind, inner = next(iter(value.items()))
@@ -123,21 +108,18 @@ def _named(pairs: list[Any]) -> dict[str, Any]:
 
 def _call(attributes: base.Fields, place: str) -> Call:
     # Some instrumentations write "cache_read_input_tokens", which here are part of the input, and of Anthropic are not.
-    usage = {
-        key.removeprefix(_USAGE).replace("_input_tokens", ".input_tokens"): value
-        for key, value in attributes.items()
-        if key.startswith(_USAGE)
-    }
+    counts = ((key.removeprefix(_USAGE), value) for key, value in attributes.items() if key.startswith(_USAGE))
+    usage = {key.replace("_input_tokens", ".input_tokens"): value for key, value in counts}
     model = attributes.get("gen_ai.response.model", attributes.get("gen_ai.request.model"))
     system_left_out: base.LeftOut = Counter()
     system, _, _ = _split(_listed(attributes, _SYSTEM, place), f'{place}, "{_SYSTEM}"', system_left_out)
-    said = said_of([Message("system", content_of(system))] if system else (), system_left_out)
-    said += _said(_listed(attributes, _SENT, place), f'{place}, "{_SENT}"')
+    sent = traced_messages([Message("system", content_of(system))] if system else (), system_left_out)
+    sent += _messages(_listed(attributes, _SENT, place), f'{place}, "{_SENT}"')
     answers = _listed(attributes, _ANSWERED, place)
-    answered = _said(answers[:1], f'{place}, "{_ANSWERED}"')
+    answered = _messages(answers[:1], f'{place}, "{_ANSWERED}"')
     if answered:
         answered[0].left_out["branch_message"] += len(answers) - 1
-    return Call(said, answered, read_usage(usage, model=model))
+    return Call(sent, answered, read_usage(usage, model=model))
 
 
 def _listed(attributes: base.Fields, key: str, place: str) -> list[Any]:
@@ -155,10 +137,7 @@ def _listed(attributes: base.Fields, key: str, place: str) -> list[Any]:
     return value
 
 
-# --- messages -------------------------------------------------------------------------------------------------------
-
-
-def _said(values: list[Any], place: str) -> list[Said]:
+def _messages(values: list[Any], place: str) -> list[TracedMessage]:
     found = []
     for at, value in enumerate(values):
         where = f"{place}, message {at}"
@@ -166,9 +145,8 @@ def _said(values: list[Any], place: str) -> list[Said]:
         message = base.checked_object(value, where)
         role = _ROLES.get(str(message.get("role")))
         if role is None:
-            raise base.PlaceError(
-                f'{where}: "role" must be one of {", ".join(_ROLES)}, got {message.get("role")!a:.40}'
-            )
+            got = f"got {message.get('role')!a:.40}"
+            raise base.PlaceError(f'{where}: "role" must be one of {", ".join(_ROLES)}, {got}')
         parts, calls, results = _split(base.field_of(message, "parts", list, f"{where}: "), where, left_out)
         messages = list(results)
         if calls and role != "assistant":
@@ -177,7 +155,7 @@ def _said(values: list[Any], place: str) -> list[Said]:
             left_out["orphan_result"] += bool(parts)
         elif parts or calls or not results:
             messages.append(Message(role, content_of(parts), tool_calls=tuple(calls)))
-        found += said_of(messages, left_out)
+        found += traced_messages(messages, left_out)
     return found
 
 

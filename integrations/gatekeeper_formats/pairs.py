@@ -11,14 +11,6 @@ from gatekeeper_formats import base
 from gatekeeper_formats.openai import MIXED
 
 
-def _knows(value: Any) -> bool:
-    return isinstance(value, dict) and "role" not in value and bool(value.keys() & {"user", "assistant"})
-
-
-def _entries(items: base.Items, _whole_file: bool) -> base.Entries:
-    yield base.Entry(lambda: _loaded(items))
-
-
 def _loaded(items: base.Items) -> base.Loaded:
     """Return each pair as a turn of its own, also after a question without an answer."""
     turns: list[Turn] = []
@@ -75,4 +67,9 @@ def _joined(turn: Turn, role: str, left_out: base.LeftOut) -> str:
     return "\n".join(texts)
 
 
-FORMAT = base.Format(name="pairs", knows=_knows, entries=_entries, write=_write)
+FORMAT = base.Format(
+    name="pairs",
+    knows=lambda value: isinstance(value, dict) and "role" not in value and bool(value.keys() & {"user", "assistant"}),
+    entries=lambda items, _: iter((base.Entry(lambda: _loaded(items)),)),
+    write=_write,
+)

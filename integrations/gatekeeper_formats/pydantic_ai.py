@@ -6,7 +6,6 @@ A file is a list of them (``all_messages_json``), or one a line.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from gatekeeper_core.messages import MediaKind, Part, TextPart
 from gatekeeper_core.pricing.usage import read_usage
@@ -16,19 +15,7 @@ from gatekeeper_formats.transcript import Transcript
 _CALLS = frozenset({"tool-call", "builtin-tool-call"})
 _RETURNS = frozenset({"tool-return", "builtin-tool-return"})
 _RETRIES = frozenset({"retry-prompt", "retry-feedback"})
-_MEDIA: Mapping[str, MediaKind] = {
-    "image-url": "image",
-    "audio-url": "audio",
-    "video-url": "video",
-    "document-url": "document",
-    "image": "image",
-    "audio": "audio",
-    "video": "video",
-}
-
-
-def _knows(value: Any) -> bool:
-    return isinstance(value, dict) and value.get("kind") in ("request", "response") and "parts" in value
+_MEDIA: Mapping[str, MediaKind] = {"image": "image", "audio": "audio", "video": "video"}
 
 
 def _opening(first: base.Fields) -> dict[str, str | None]:
@@ -103,7 +90,8 @@ def _parts(content: object, left_out: base.LeftOut) -> list[Part]:
             parts += base.text_parts(text)
         elif isinstance(piece, dict) and isinstance(kind, str):
             if kind != "cache-point":
-                kind = str(piece.get("media_type")).partition("/")[0] if kind in ("binary", "uploaded-file") else kind
+                is_file = kind in ("binary", "uploaded-file")
+                kind = str(piece.get("media_type")).partition("/")[0] if is_file else kind.removesuffix("-url")
                 parts += base.media_part(_MEDIA.get(kind, "document"), left_out)
         elif isinstance(piece, dict):  # what a validation says of the arguments of a call
             parts.append(TextPart(base.json_text(piece)))
@@ -122,4 +110,9 @@ def _result(content: object, left_out: base.LeftOut) -> list[Part]:
     return [TextPart(content if isinstance(content, str) else base.json_text(content))]
 
 
-FORMAT = base.Format(name="pydantic-ai", knows=_knows, messages=_messages, opening=_opening)
+FORMAT = base.Format(
+    name="pydantic-ai",
+    knows=lambda value: isinstance(value, dict) and value.get("kind") in ("request", "response") and "parts" in value,
+    messages=_messages,
+    opening=_opening,
+)

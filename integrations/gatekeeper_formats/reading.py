@@ -63,9 +63,6 @@ class Unread(NamedTuple):
     reason: str
 
 
-# --- the door -------------------------------------------------------------------------------------------------------
-
-
 def read_conversation(
     file: str | os.PathLike[str] | BinaryIO,
     *,
@@ -94,7 +91,7 @@ def read_conversation(
     """
     with _opened(file, name) as (stream, shown_name):
         form, entries = _entries(stream, form, progress)
-        chosen = _only(entries, shown_name) if conversation is None else _wanted(entries, conversation, shown_name)
+        chosen = _only(entries, shown_name) if conversation is None else _matching(entries, conversation, shown_name)
         return _loaded(form, *chosen)
 
 
@@ -116,7 +113,7 @@ def read_conversations(
     with _opened(file, name) as (stream, _):
         form, entries = _entries(stream, form, progress)
         for number, entry in enumerate(entries, 1):
-            yield _loaded(form, _heading(number, entry), entry)
+            yield _loaded(form, entry.heading(number), entry)
 
 
 def list_conversations(
@@ -132,7 +129,7 @@ def list_conversations(
     """
     with _opened(file, name) as (stream, _):
         entries = _entries(stream, form, progress)[1]
-        return [_heading(number, entry) for number, entry in enumerate(entries, 1)]
+        return [entry.heading(number) for number, entry in enumerate(entries, 1)]
 
 
 def write_messages(messages: Sequence[Message], form: str) -> tuple[str, LeftOut]:
@@ -216,12 +213,9 @@ def _noted(name: str, unread: list[Unread]) -> Iterator[None]:
         unread.append(Unread(name, str(error).removeprefix(f"{name}: ")))
 
 
-# --- a file ---------------------------------------------------------------------------------------------------------
-
-
 @contextmanager
 def _opened(file: str | os.PathLike[str] | BinaryIO, name: str | None) -> Iterator[tuple[BinaryIO, str]]:
-    """Give the bytes of a file, and the file's name in errors."""
+    """Open a file, and name it in errors."""
     called = os.fspath(file) if isinstance(file, (str, os.PathLike)) else str(getattr(file, "name", "the file"))
     shown_name = name or called
     with named_errors(shown_name), ExitStack() as stack:
@@ -254,9 +248,9 @@ def _entries(stream: BinaryIO, form: str | None, progress: Callable[[int], None]
     texts = [known for known in TEXT_FORMATS if form == known.name or (form is None and first not in "[{")]
     if texts:
         text = source.rest()
-        told = next((known for known in texts if form is not None or known.knows(text)), None)
-        if told is not None:
-            return told.name, told.conversations(iter((Item(text, 0),)), whole_file=True)
+        text_format = next((known for known in texts if form is not None or known.knows(text)), None)
+        if text_format is not None:
+            return text_format.name, text_format.conversations(iter((Item(text, 0),)), whole_file=True)
     values = read_values(source)
     known, items = FORMATS[form] if form else None, values.items
     if known is None:
@@ -274,12 +268,7 @@ def _loaded(form: str, heading: Heading, entry: Entry) -> Conversation:
 
 
 def _repeated_speakers(messages: Sequence[Message]) -> int:
-    """Return how many messages of users and assistants follow one of the same speaker, if they are conspicuous.
-
-    >>> chat = [Message("user", "hi"), Message("user", "again"), Message("assistant", "hello")]
-    >>> _repeated_speakers(chat), _repeated_speakers(chat[:1] * 4)
-    (0, 3)
-    """
+    """Return how many messages of users and assistants follow one of the same speaker, if they are conspicuous."""
     said = [message for message in messages if message.role in ("user", "assistant")]
     repeated = sum(
         before.role == after.role and before.role in ("user", "assistant") and not before.tool_calls
@@ -288,35 +277,28 @@ def _repeated_speakers(messages: Sequence[Message]) -> int:
     return repeated if repeated >= _REPEATED_LEAST and repeated > _REPEATED_SHARE * len(said) else 0
 
 
-# --- one of many conversations --------------------------------------------------------------------------------------
-
-
-def _heading(number: int, entry: Entry) -> Heading:
-    return Heading(number, entry.id, entry.title, entry.created)
-
-
 def _only(entries: Iterator[Entry], name: str) -> tuple[Heading, Entry]:
     """Return the conversation of a file that holds one; of an empty store, one without messages."""
     first = next(entries, None)
     if first is None:
         raise PlaceError("holds no conversation")
-    shown = [_heading(1, first)]
+    shown = [first.heading(1)]
     count = 1
     for count, entry in enumerate(entries, 2):
         if count <= _SHOWN_CONVERSATIONS:
-            shown.append(_heading(count, entry))
+            shown.append(entry.heading(count))
     if count == 1:
         return shown[0], first
     raise AmbiguousConversationError(shown, count=count, name=name)
 
 
-def _wanted(entries: Iterator[Entry], wanted: str, name: str) -> tuple[Heading, Entry]:
-    """Return the conversation that is called so: by number, else by id, else by title, else by a part of the title."""
+def _matching(entries: Iterator[Entry], wanted: str, name: str) -> tuple[Heading, Entry]:
+    """Return a conversation by its number, else by id, else by title, else by a part of the title."""
     first: dict[int, tuple[Heading, Entry]] = {}
     alike: dict[int, list[Heading]] = {}
     count = 0
     for count, entry in enumerate(entries, 1):
-        heading = _heading(count, entry)
+        heading = entry.heading(count)
         rank = _rank(heading, wanted)
         if rank is None:
             continue

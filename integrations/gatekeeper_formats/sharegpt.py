@@ -7,26 +7,17 @@ use is written as LLaMA-Factory does: ``function_call`` with a JSON object of na
 from __future__ import annotations
 
 import reprlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 
 from gatekeeper_core.messages import MediaPart, Message, Role, TextPart
 from gatekeeper_formats import base
 from gatekeeper_formats.openai import message_of_item
 from gatekeeper_formats.transcript import Transcript
 
-_ROLES: Mapping[str, Role] = {
-    "system": "system",
-    "human": "user",
-    "user": "user",
-    "gpt": "assistant",
-    "assistant": "assistant",
-    "chatgpt": "assistant",
-    "model": "assistant",
-    "bot": "assistant",
-    "bing": "assistant",
-    "bard": "assistant",
-}
+_ASSISTANTS = ("gpt", "assistant", "chatgpt", "model", "bot", "bing", "bard")
+_ROLES: Mapping[str, Role] = {"system": "system", "human": "user", "user": "user"}
+_ROLES = {**_ROLES, **dict.fromkeys(_ASSISTANTS, "assistant")}
 _CALLS = frozenset({"function_call", "tool_call"})
 _RESULTS = frozenset({"observation", "tool", "function", "function_response", "tool_response"})
 _WRITTEN: Mapping[Role, str] = {"system": "system", "user": "human", "assistant": "gpt", "tool": "observation"}
@@ -34,10 +25,6 @@ _WRITTEN: Mapping[Role, str] = {"system": "system", "user": "human", "assistant"
 
 def _is_saying(value: object) -> bool:
     return isinstance(value, dict) and "from" in value and "value" in value
-
-
-def _knows(value: Any) -> bool:
-    return isinstance(value, dict) and ("conversations" in value or _is_saying(value))
 
 
 def _messages(value: base.Fields, left_out: base.LeftOut) -> Iterable[Message]:
@@ -82,11 +69,6 @@ def _call(text: str) -> tuple[str, str]:
     return call["name"], arguments if isinstance(arguments, str) else base.json_text(arguments)
 
 
-def _write(messages: Sequence[Message], left_out: base.LeftOut) -> Iterable[str]:
-    sayings = (saying for message in messages for saying in _sayings(message, left_out))
-    return base.json_list(sayings, start='[{"conversations": [', end="\n]}]\n")
-
-
 def _sayings(message: Message, left_out: base.LeftOut) -> Iterator[dict[str, str]]:
     base.count_media(message, left_out)
     base.count_fields(message, left_out)
@@ -102,10 +84,14 @@ def _sayings(message: Message, left_out: base.LeftOut) -> Iterator[dict[str, str
 
 FORMAT = base.Format(
     name="sharegpt",
-    knows=_knows,
+    knows=lambda value: isinstance(value, dict) and ("conversations" in value or _is_saying(value)),
     messages=_conversation,
     conversation=_messages,
     holds=lambda value: value is not None and not _is_saying(value),
     created=lambda value: base.date_of(value.get("created_at")),
-    write=_write,
+    write=lambda messages, left_out: base.json_list(
+        chain.from_iterable(_sayings(message, left_out) for message in messages),
+        start='[{"conversations": [',
+        end="\n]}]\n",
+    ),
 )

@@ -1,12 +1,11 @@
-"""Conversations put together from traces: each model call of a trace holds the messages that were sent with it.
+"""Conversations from traces: each model call of a trace holds the messages that were sent with it.
 
 ::
 
     records of a file ──by conversation, in time──> calls ──what is new in each──> messages
 
-What a call sends beyond the calls before it is appended, so that a loop of 24 calls is one conversation. Calls with
-another system prompt that share no message either (an agent that another one asks, a title) are counted, and what is
-reported of them stays.
+The new messages of each call are appended, so that a loop of 24 calls is one conversation. Calls with another system
+prompt that share no message either (a subagent, a title) are counted, and their usage stays.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from gatekeeper_core.pricing.usage import Usage
 from gatekeeper_formats import base
 
 
-class Said(NamedTuple):
+class TracedMessage(NamedTuple):
     """A message of a call, and what was left out of it."""
 
     message: Message
@@ -29,10 +28,10 @@ class Said(NamedTuple):
 
 
 class Call(NamedTuple):
-    """What was sent to a model, what it answered, and what was reported of it."""
+    """A call of a model: the messages sent, the answer, and the usage."""
 
-    sent: Sequence[Said]
-    answered: Sequence[Said]
+    sent: Sequence[TracedMessage]
+    answered: Sequence[TracedMessage]
     usage: Usage | None
 
 
@@ -59,55 +58,52 @@ class _Thread:
     """A conversation that grows with each call."""
 
     def __init__(self) -> None:
-        self.said: list[Said] = []
+        self.messages: list[TracedMessage] = []
         self.calls = 0
         self._known: set[Hashable] = set()
         self._system: Hashable = None
 
     def takes(self, call: Call) -> bool:
-        """Whether a call goes on with this conversation."""
-        shares = any(_key(said) in self._known for said in call.sent if said.message.role != "system")
-        return not self.said or shares or _system(call.sent) == self._system
+        """Return whether a call continues this conversation."""
+        shares = any(_key(traced) in self._known for traced in call.sent if traced.message.role != "system")
+        return not self.messages or shares or _system(call.sent) == self._system
 
     def add(self, call: Call) -> None:
-        """Append what is new in a call."""
-        if not self.said:
+        """Append the new messages of a call."""
+        if not self.messages:
             self._system = _system(call.sent)
-        new = [*self._unsaid(call.sent), *call.answered]
-        self.said += new
+        new = [*self._new(call.sent), *call.answered]
+        self.messages += new
         self._known.update(map(_key, new))
         self.calls += 1
 
-    def _unsaid(self, sent: Sequence[Said]) -> Sequence[Said]:
-        """Return what stands behind the newest message that is known."""
-        if not self.said:
+    def _new(self, sent: Sequence[TracedMessage]) -> Sequence[TracedMessage]:
+        """Return the messages after the newest known one."""
+        if not self.messages:
             return sent
-        last_at = {_key(said): at for at, said in enumerate(sent)}
-        for back, said in enumerate(reversed(self.said)):
-            at = last_at.get(_key(said))
-            if at is not None and said.message.role != "system":
+        last_at = {_key(traced): at for at, traced in enumerate(sent)}
+        for back, traced in enumerate(reversed(self.messages)):
+            at = last_at.get(_key(traced))
+            if at is not None and traced.message.role != "system":
                 new = sent[at + 1 :]
                 # The answer before may come back changed (without its thinking, say): it was said already.
-                again = back and new and new[0].message.role == self.said[-back].message.role == "assistant"
+                again = back and new and new[0].message.role == self.messages[-back].message.role == "assistant"
                 return new[1:] if again else new
-        return [said for said in sent if said.message.role != "system"]
+        return [traced for traced in sent if traced.message.role != "system"]
 
 
-def _key(said: Said) -> Hashable:
-    message = said.message
+def _key(traced: TracedMessage) -> Hashable:
+    message = traced.message
     calls = tuple((call.id, call.name) for call in message.tool_calls)
     return message.role, message.text, calls, message.tool_call_id
 
 
-def _system(sent: Sequence[Said]) -> Hashable:
-    return tuple(said.message.text for said in sent if said.message.role == "system")
+def _system(sent: Sequence[TracedMessage]) -> Hashable:
+    return tuple(traced.message.text for traced in sent if traced.message.role == "system")
 
 
 def conversations_of(records: Iterable[Record]) -> base.Entries:
-    """Yield the conversations of the records of a file, in the order of their first records.
-
-    All records are held: the calls of a conversation lie anywhere in a file.
-    """
+    """Yield the conversations of all records of a file, in the order of their first records."""
     groups: dict[str, list[Record]] = {}
     for record in records:
         groups.setdefault(record.conversation, []).append(record)
@@ -137,16 +133,16 @@ def _messages(steps: Sequence[Record], beside: int, left_out: base.LeftOut) -> b
             threads.append(thread)
         thread.add(call)
         yield call.usage
-    longest = max(threads, key=lambda thread: len(thread.said))
+    longest = max(threads, key=lambda thread: len(thread.messages))
     left_out["other_call"] += sum(thread.calls for thread in threads if thread is not longest)
-    for said in longest.said:
-        left_out.update(said.left_out)
-        yield said.message
+    for traced in longest.messages:
+        left_out.update(traced.left_out)
+        yield traced.message
 
 
-def said_of(messages: Iterable[Message], left_out: base.LeftOut | None = None) -> list[Said]:
-    """Return messages of a call; what was left out is counted with the first of them."""
-    said = [Said(message, Counter()) for message in messages]
-    if said and left_out:
-        said[0].left_out.update(left_out)
-    return said
+def traced_messages(messages: Iterable[Message], left_out: base.LeftOut | None = None) -> list[TracedMessage]:
+    """Return messages of a call; what was left out of it is counted with the first of them."""
+    traced = [TracedMessage(message, Counter()) for message in messages]
+    if traced and left_out:
+        traced[0].left_out.update(left_out)
+    return traced

@@ -144,17 +144,7 @@ class ToolResult(NamedTuple):
 
 
 class _Job(NamedTuple):
-    """A result in progress.
-
-    Attributes:
-        original: the text as it came.
-        text: the text without pointers of others.
-        kind: its kind.
-        tokens: what it costs.
-        memory: where it may be offloaded.
-        live: ids of pointers, or texts with one, in the window.
-        task: the query and the budget.
-    """
+    """A result in progress: the text as it came and without pointers of others, what it is and costs, and its task."""
 
     original: str
     text: str
@@ -404,10 +394,7 @@ class ToolResultCompressor:
         return job.digested(digest_parts(*parts_of(value), job.headed_task()))
 
     def _offloaded(self, job: _Job, age_rounds: int) -> ToolResult:
-        """Return code or prose as it is, or, where it is large or old, its pointer with a preview.
-
-        The preview: its beginning, the lines that match the query with those around them, and its end.
-        """
+        """Return code or prose as it is, or, where it is large or old, its pointer with a preview."""
         is_large = len(encoded(job.text)) >= self._config.offload_bytes
         is_old = age_rounds >= _OFFLOADED_AFTER_ROUNDS and len(job.text) >= 2 * self._config.min_chars
         pointer = job.offload() if is_large or is_old else None

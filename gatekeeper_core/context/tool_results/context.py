@@ -121,8 +121,7 @@ class ToolResults:
 def _tool_names(messages: Sequence[Message]) -> Iterator[tuple[int, str]]:
     """Yield the position of each result whose tool is known, and that tool.
 
-    A result answers a call of the nearest assistant message before it, system messages aside: by its id, or by its
-    place where ids are missing.
+    A result answers a call of the assistant message before it: by its id, or by its place where ids are missing.
     """
     by_id: dict[str, str] = {}
     by_place: list[str] = []

@@ -13,19 +13,7 @@ from gatekeeper_core.context.tool_results.query_match import QueryMatcher
 from gatekeeper_core.context.tool_results.signals import failure_places
 from gatekeeper_core.tokens import TokenCounter
 
-__all__ = [
-    "MARK",
-    "Digest",
-    "Lines",
-    "Selection",
-    "Strategy",
-    "Task",
-    "gap",
-    "merged",
-    "shortened",
-    "with_gaps",
-    "with_neighbours",
-]
+__all__ = ["Digest", "Lines", "Selection", "Strategy", "Task"]
 
 MARK = "…"
 """The beginning of every line that we write into a text of others to report an omission."""
@@ -61,13 +49,7 @@ class Task(NamedTuple):
 
 
 class Lines(NamedTuple):
-    """Lines of a result, in their order.
-
-    Attributes:
-        texts: the lines that were read.
-        numbers: their numbers in the result.
-        total: how many the result has.
-    """
+    """Lines of a result in their order: those that were read, their numbers, and how many the result has."""
 
     texts: Sequence[str]
     numbers: Sequence[int]
@@ -105,13 +87,7 @@ Strategy: TypeAlias = Callable[[str, Task], "Digest | None"]
 
 
 class Selection:
-    """Lines that are kept as long as a budget goes, the most valuable first.
-
-    Args:
-        lines: the lines to choose from.
-        task: gives counter, budget and query.
-        what: what the lines are, a plural.
-        first: number of the first line of the result.
+    """Lines that are kept as long as a budget goes, the most valuable first; ``what`` they are is a plural.
 
     Attributes:
         kept: the kept lines by number.
@@ -129,12 +105,9 @@ class Selection:
         self.overdraft = -max(_OVERDRAFT_TOKENS, task.budget_tokens // 2)
 
     def add(self, index: int, *, note: str = "", reserve: int = 0) -> bool:
-        """Return whether the line is kept now: it was already, or there was room for it.
+        """Keep a line, with a note at its end; return whether it is kept now.
 
-        Args:
-            index: which of the lines.
-            note: is appended to it.
-            reserve: tokens that must remain afterwards; below 0 for what may go over the budget.
+        ``reserve``: tokens that must remain afterwards; below 0 for lines that may go over the budget.
         """
         number = self._lines.numbers[index]
         if number in self.kept:
@@ -228,11 +201,7 @@ def shortened(line: str, limit: int, *, around: Sequence[int] = ()) -> str:
 
 
 def merged(spans: Iterable[tuple[int, int]], *, joins: int = 0) -> list[tuple[int, int]]:
-    """Return spans in order, joined where they overlap or at most ``joins`` lie between them.
-
-    >>> merged([(4, 9), (0, 3), (2, 3)], joins=1)
-    [(0, 9)]
-    """
+    """Return spans in order, joined where they overlap or at most ``joins`` lie between them."""
     joined: list[tuple[int, int]] = []
     for start, stop in sorted(spans):
         if joined and start <= joined[-1][1] + joins:

@@ -15,17 +15,7 @@ from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.fences import spoilt
 from gatekeeper_core.text import LazyPattern
 
-__all__ = [
-    "COMPRESSED",
-    "MIN_KEY_BYTES",
-    "Pointer",
-    "check_key",
-    "defused",
-    "keyed_id",
-    "one_line",
-    "pointer_id",
-    "pointers_in",
-]
+__all__ = ["Pointer"]
 
 MIN_KEY_BYTES = 16
 """Shortest session key. Source: ours; 128 bits, as many as nobody guesses."""
@@ -81,8 +71,8 @@ def keyed_id(session_key: bytes, data: bytes) -> str:
 
     Source: design, "Untrusted text is data": HMAC-SHA256 (RFC 2104), 80 bits, base32 (RFC 4648).
 
-    >>> keyed_id(b"k" * 16, b"content"), keyed_id(b"l" * 16, b"content") == keyed_id(b"k" * 16, b"content")
-    ('3bv6dbxwaqwudezn', False)
+    >>> keyed_id(b"k" * 16, b"content")
+    '3bv6dbxwaqwudezn'
     """
     import hmac  # here, with what it loads, because most conversations put nothing aside
     from base64 import b32encode

@@ -17,8 +17,6 @@ from gatekeeper_core.context.tool_results.query_match import QueryMatcher
 from gatekeeper_core.context.tool_results.signals import failure_places
 from gatekeeper_core.text import LazyPattern
 
-__all__ = ["sample_lines", "sample_rows"]
-
 _SAMPLES = 24
 _HITS = 2_000
 _PLACES = 40_000
@@ -35,12 +33,9 @@ _STATUS = LazyPattern(r"5[0-9]{2}(?<![\w.-]...)(?![\w.-])")  # maybe of HTTP; th
 
 
 def sample_lines(text: str, query: QueryMatcher, *, max_chars: int) -> Lines:
-    r"""Return all lines of a text, or of one that is longer than ``max_chars`` those worth reading.
+    """Return all lines of a text, or of one that is longer than ``max_chars`` those worth reading.
 
     A text of few, very long lines comes back in full: each of its lines is cut where it is shown.
-
-    >>> sample_lines("a\nb", QueryMatcher(None), max_chars=100)
-    Lines(texts=['a', 'b'], numbers=range(1, 3), total=2)
     """
     total = text.count("\n") + 1
     if len(text) <= max_chars or len(text) > _LONGEST_LINE * total:

@@ -15,19 +15,6 @@ from itertools import islice
 from gatekeeper_core.data_files import rows
 from gatekeeper_core.text import LazyPattern
 
-__all__ = [
-    "FAILURE",
-    "WARNING",
-    "failing",
-    "failure_places",
-    "in_lower_case",
-    "is_status_column",
-    "lowered",
-    "severities",
-    "stated_level",
-    "stated_levels",
-]
-
 FAILURE = 2
 WARNING = 1
 
@@ -84,11 +71,7 @@ def lowered(text: str) -> str:
 
 
 def severities(lines: Sequence[str]) -> list[int]:
-    """Return ``FAILURE``, ``WARNING`` or 0 for each of some lines.
-
-    >>> severities(["KeyError: 'port'", "连接失败", "WARN slow", "0 errors", "ok"])
-    [2, 2, 1, 0, 0]
-    """
+    """Return ``FAILURE``, ``WARNING`` or 0 for each of some lines."""
     levels: list[int] = []
     for lows, joined in in_lower_case(lines):
         failures, warnings = (
@@ -107,20 +90,12 @@ def severities(lines: Sequence[str]) -> list[int]:
 
 
 def failing(lines: Sequence[str]) -> list[int]:
-    """Return the indices of the lines that report a failure.
-
-    >>> failing(["ok", "KeyError: 'port'", "WARN slow"])
-    [1]
-    """
+    """Return the indices of the lines that report a failure."""
     return [at for at, level in enumerate(severities(lines)) if level == FAILURE]
 
 
 def stated_level(line: str) -> int:
-    """Return 1 where the first level that a line states is that of a failure, -1 where it is a lower one, 0 for none.
-
-    >>> [stated_level(line) for line in ("12:01 ERROR disk full", "[info] retry failed", "E/Cam( 77): dead", "failed")]
-    [1, -1, 1, 0]
-    """
+    """Return 1 where the first level that a line states is that of a failure, -1 for a lower one, 0 for none."""
     match = _STATED.search(line[:_STATED_CHARS])
     return 0 if match is None else 1 if match.lastindex else -1
 
@@ -154,11 +129,7 @@ def in_lower_case(lines: Sequence[str]) -> Iterable[tuple[list[str], str]]:
 
 
 def failure_places(text: str, *, limit: int) -> list[int]:
-    """Return where words of failure stand in a text, in order, at most so many.
-
-    >>> failure_places("an error, then failures", limit=9)
-    [3, 15]
-    """
+    """Return where words of failure stand in a text, in order, at most so many."""
     low = lowered(text)
     words = (word for word in _words("failure", is_ascii=False) if word in low)
     places = merge(*(islice(_places(low, word), limit) for word in words))

@@ -122,25 +122,16 @@ def memory_in(memory: object, thread_id: str | None, *, tenant: str = "default")
 
 
 def session_key(secret: bytes, thread_id: str, *, tenant: str = "default") -> bytes:
-    """Return the session key of a thread, 32 bytes, for whoever holds the secret.
+    """Return the session key of a thread, 32 bytes, for whoever holds the secret of 16 bytes or more.
 
     HMAC-SHA256 over a label, then the tenant and the thread in UTF-8, each after its length in eight bytes: so no two
     pairs of names are written alike.
-
-    Args:
-        secret: 16 bytes or more.
-        thread_id: names the thread, not empty.
-        tenant: names whose thread it is, not empty.
 
     Raises:
         ConfigError: the secret is too short, or a name is empty.
         TypeError: an argument has the wrong type.
 
     Source: HMAC as in RFC 2104; a key of its own for each use of a secret as in RFC 5869; the form is ours.
-
-    >>> key = session_key(b"0123456789abcdef", "bc", tenant="a")
-    >>> len(key), key == session_key(b"0123456789abcdef", "c", tenant="ab")
-    (32, False)
     """
     import hmac  # here, with what it loads, because most conversations put nothing aside
 

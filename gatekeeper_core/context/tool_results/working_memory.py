@@ -25,21 +25,7 @@ from gatekeeper_core.storage.base import BlobStore
 from gatekeeper_core.tokens import TokenCounter, check_tokens, checked_counter
 from gatekeeper_core.truncation import truncate_to_tokens
 
-__all__ = [
-    "QUOTA_BYTES",
-    "READING_TOOLS",
-    "READ_BUDGET_TOKENS",
-    "READ_TOOL_DESCRIPTION",
-    "READ_TOOL_NAME",
-    "RECALL_TOOL_NAME",
-    "UNKNOWN_POINTER",
-    "Reading",
-    "WorkingMemory",
-    "border_after",
-    "border_before",
-    "check_limits",
-    "encoded",
-]
+__all__ = ["Reading", "WorkingMemory"]
 
 READ_TOOL_NAME = "read_working_memory"
 """The tool with which agents read working memory."""
@@ -153,11 +139,6 @@ class WorkingMemory:
     def used_bytes(self) -> int:
         """The total size of the stored texts."""
         return self._blobs.used_bytes(self._scope)
-
-    @property
-    def quota_bytes(self) -> int:
-        """The size limit of all texts together."""
-        return self._quota_bytes
 
     def pointer_to(self, text: str, *, kind: str = "text") -> Pointer:
         """Return the pointer that this text has in this thread, whether or not it is kept.

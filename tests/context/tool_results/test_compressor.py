@@ -18,7 +18,6 @@ from hypothesis import strategies as st
 
 import gatekeeper_core
 from benchmarks.tool_outputs import Output, generated
-from gatekeeper_core.context.history.run import RunConfig
 from gatekeeper_core.context.tool_results.compressor import (
     ToolResult,
     ToolResultCompressor,
@@ -32,11 +31,8 @@ from gatekeeper_core.context.tool_results.thread_memories import ThreadMemories
 from gatekeeper_core.context.tool_results.working_memory import READ_TOOL_NAME, WorkingMemory
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.messages import Message
-from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.storage.in_memory import InMemoryBlobStore
 from tests.adversarial import hostile_texts
-from tests.histories import view_with
-from tests.loops import calls, result, user
 from tests.table_reader import read_table
 
 KEY = b"key of this thread"
@@ -128,17 +124,6 @@ def test_compressing_anything_again_changes_nothing(
     assert compressor.compress(once.text, tool_name=tool, age_rounds=3).text == once.text
 
 
-@pytest.mark.parametrize(
-    "text", ['[\n {"a": "[[wm:x", "b": 7},\n' + ' {"a": 1, "b": 2},\n' * 22 + ' {"a": 3, "b": 4}\n]', "[[ wm:x" * 70]
-)
-@pytest.mark.parametrize("length", [490, 499])
-def test_defusing_a_short_result_makes_it_no_long_one(text: str, length: int) -> None:
-    compressor = compressor_of(memory_of())
-    text = text[:length] if text[0:2] == "[[" else text + " " * max(0, length - len(text))
-    once = compressor.compress(text, age_rounds=3)
-    assert compressor.compress(once.text, age_rounds=3).text == once.text
-
-
 def test_json_of_very_many_lists_costs_no_more_than_its_budget_and_loses_no_failure() -> None:
     value = {
         f"k{i}": {f"list{i}x{j}": [{f"column {i} {c}": c for c in range(20)}] * 3 for j in range(12)} for i in range(12)
@@ -159,14 +144,6 @@ def test_without_room_the_result_stays_inline_compressed() -> None:
     assert result.pointer is None
     assert pointers_in(result.text) == ()
     assert compressor_of(memory).compress(PROSE).text == PROSE
-
-
-def test_what_the_window_names_is_not_thrown_out_for_a_new_result() -> None:
-    memory = memory_of(len(LOG) + 100)
-    first = compressor_of(memory).compress(LOG)
-    second = compressor_of(memory).compress(LOG.replace("worker", "helper"), live=(first.text,))
-    assert second.pointer is None
-    assert memory.load(first.text) == LOG
 
 
 # --- each by its size and kind
@@ -371,12 +348,6 @@ def test_of_a_very_long_result_a_bounded_part_is_read_and_every_failure_found() 
     assert memory.load(result.text) == text
 
 
-@given(st.text(max_size=300), st.sampled_from([None, "bash", "x"]))
-def test_any_short_text_comes_back_as_it_is_but_for_pointers(text: str, tool: str | None) -> None:
-    result = compressor_of().compress(text + "\n", tool_name=tool)
-    assert result.text.replace("[ [", "[[") == (text + "\n").replace("[ [", "[[")
-
-
 def test_every_process_gives_the_same_bytes() -> None:
     code = (
         "import hashlib\nfrom benchmarks.tool_outputs import generated\n"
@@ -540,19 +511,6 @@ def test_what_one_thread_remembers_never_answers_for_another_one(steps: list[tup
         text = asked(f"{LOGS['mixed']}\n{number}", compressor=compressor, query="worker 7", thread_id=name)
         stored = [memories.of(str(name)).load(found) for found in pointers_in(text)]
         assert stored == ([f"{LOGS['mixed']}\n{number}"] if name else [])
-
-
-@pytest.mark.parametrize("thread", ["t1", "线程"])
-def test_a_run_puts_its_results_into_the_memory_of_its_thread(thread: str) -> None:
-    memories = memories_of()
-    rounds = [one for at in range(8) for one in (calls(f"c{at}"), result(f"c{at}", f"{LOGS['mixed']}\n{at}"))]
-    compress = ToolResultCompressor(working_memory=memories)
-    run = RunConfig(compress_result=compress, keep_recent_rounds=1, thread_id=thread)
-    gatekeeper = ContextGatekeeper(token_budget=2_000)
-    view = view_with([user("哪个 disk?"), *rounds], gatekeeper=gatekeeper, token_budget=2_000, run=run)
-    found = [one for _, message in view.replaced for one in pointers_in(message.text)]
-    assert found
-    assert memories.of(thread).ids.issuperset(found)
 
 
 @pytest.mark.parametrize("indent", [None, 1])

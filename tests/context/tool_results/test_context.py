@@ -11,9 +11,8 @@ from gatekeeper_core.context.history.rounds import our_pointers
 from gatekeeper_core.context.history.run import RunConfig, shrink_run
 from gatekeeper_core.context.history.tool_loop import compact_messages
 from gatekeeper_core.context.tool_results.compressor import ToolResultCompressor
-from gatekeeper_core.context.tool_results.context import ResultContext, ToolResults, memory_of
+from gatekeeper_core.context.tool_results.context import ResultContext, ToolResults
 from gatekeeper_core.context.tool_results.pointers import pointers_in
-from gatekeeper_core.context.tool_results.thread_memories import ThreadMemories
 from gatekeeper_core.context.tool_results.working_memory import READ_TOOL_NAME, WorkingMemory
 from gatekeeper_core.messages import MediaPart, Message, TextPart, ToolCall
 from gatekeeper_core.storage.in_memory import InMemoryBlobStore
@@ -110,10 +109,6 @@ def test_a_compressor_knows_whose_result_it_is() -> None:
     assert owners == [("会话 1", "acme"), (None, "default"), ("t1", "acme")]
 
 
-def test_without_a_question_there_is_none() -> None:
-    assert told("compaction", [calls("a"), result("a", "x" * 99)])[0].query is None
-
-
 # --- what becomes of a message
 
 
@@ -172,16 +167,6 @@ def test_what_a_result_brought_along_is_no_pointer_of_the_compressor(text: str) 
     assert our_pointers([shorter]) == pointers_in(pointer(2))
 
 
-def test_the_memory_of_a_compressor_is_found() -> None:
-    memory = WorkingMemory(InMemoryBlobStore(), b"key of this thread")
-    assert memory_of(ToolResultCompressor(working_memory=memory)) is memory
-    assert memory_of(ToolResultCompressor()) is memory_of(first) is memory_of(None) is None
-    memories = ThreadMemories(InMemoryBlobStore(), b"a secret of the tests")
-    threaded = ToolResultCompressor(working_memory=memories)
-    assert memory_of(threaded, "t1", tenant="acme") is memories.of("t1", tenant="acme")
-    assert memory_of(threaded) is None
-
-
 def loop(count: int) -> list[Message]:
     return [
         one
@@ -204,28 +189,3 @@ def test_a_fact_of_a_folded_round_is_read_again_through_its_pointer() -> None:
     assert len(set(found)) == 12
     assert "port=6002" not in " ".join(message.text for message in messages[1:])
     assert "port=6002" in memory.read(found[2], query="port=6002").text
-
-
-def test_a_run_compresses_alike_at_every_step_and_works_nothing_out_twice(monkeypatch: pytest.MonkeyPatch) -> None:
-    memory = WorkingMemory(InMemoryBlobStore(), b"key of this thread")
-    compress = ToolResultCompressor(working_memory=memory)
-    stored: list[str] = []
-    offload = memory.offload
-    monkeypatch.setattr(memory, "offload", lambda text, **settings: stored.append(text) or offload(text, **settings))
-    messages = [user("which port?"), *loop(8)]
-    before: dict[int, Message] = {}
-    for stop in range(3, len(messages) + 1, 2):
-        run = shrink_run(
-            messages[:stop],
-            range(1, stop),
-            room=6_000,
-            tokens_at=lambda at: count_messages([messages[at]]),
-            token_counter=lambda text: len(text) // 4,
-            config=RunConfig(compress_result=compress, locale="en"),
-            question="which port?",
-        )
-        sent = {at: one for at, one in run.replaced if one.role == "tool"}
-        assert all(sent[at] == one for at, one in before.items() if at not in run.folded)
-        before = sent
-    assert before
-    assert len(stored) == len(set(stored))

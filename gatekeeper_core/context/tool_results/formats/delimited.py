@@ -9,8 +9,6 @@ from gatekeeper_core.context.tool_results.digest import Digest, Lines, Task
 from gatekeeper_core.context.tool_results.formats.rows import columns_of_cells, select_rows, summary_of
 from gatekeeper_core.context.tool_results.signals import is_status_column
 
-__all__ = ["delimiter_of", "digest_delimited", "names_a_status", "split_row"]
-
 _ALIGNED = "  "  # columns that are filled up with spaces
 _DELIMITERS = ("\t", ",", ";", "|", _ALIGNED)
 _SAMPLE = 60
@@ -25,9 +23,6 @@ def delimiter_of(lines: Sequence[str]) -> str | None:
 
     Columns that are aligned by spaces are cut at two spaces or more. With only two or three columns the first line
     has to look like a head: short cells without digits.
-
-    >>> delimiter_of(["id,name,city", "1,Ann,Bern", '2,"Lee, Bo",Basel']), delimiter_of(["Hello, you", "I, for one"])
-    (',', None)
     """
     sample = [line for line in lines[:_SAMPLE] if line.strip()]
     if len(sample) < 3:

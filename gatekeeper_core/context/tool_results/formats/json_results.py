@@ -11,8 +11,6 @@ from gatekeeper_core.context.tool_results.formats.json_text import Column, JsonV
 from gatekeeper_core.context.tool_results.formats.rows import columns_of_texts, select_rows, summary_of
 from gatekeeper_core.context.tool_results.signals import failing
 
-__all__ = ["Table", "digest_parts", "lossless_json", "parts_of", "read_any_json"]
-
 _MIN_ROWS = 3
 _CELL_CHARS = 160
 _VALUE_CHARS = 400
@@ -28,13 +26,9 @@ _STATUS_KEYS = {
 
 
 class Table(NamedTuple):
-    """Objects of one list, or of lists at the same place of several objects.
+    """Objects of one list, or of lists at the same path of several objects; the path is "" for the full value.
 
-    Attributes:
-        path: where they are, "" for the full value.
-        rows: the objects that were read.
-        numbers: their numbers, from 0; None: all were read.
-        total: how many there are; None: as many as were read.
+    ``numbers`` are those of the rows that were read, from 0, and ``total`` how many there are; None: all were read.
     """
 
     path: str

@@ -28,22 +28,6 @@ from gatekeeper_core.text import LazyPattern
 if TYPE_CHECKING:
     from json import JSONDecoder
 
-__all__ = [
-    "MAX_DEPTH",
-    "Column",
-    "JsonValue",
-    "Number",
-    "cell",
-    "columns_of",
-    "flat",
-    "header",
-    "key_text",
-    "read_json",
-    "read_json_at",
-    "row_text",
-    "write_json",
-    "write_table",
-]
 
 MAX_DEPTH = 64
 """Deepest nesting that is read as JSON; deeper text is no JSON. Source: ours; no data that people read is."""
@@ -118,12 +102,9 @@ def _is_shallow(value: JsonValue) -> bool:
 
 
 def write_json(value: JsonValue) -> str:
-    r"""Return a value as JSON on one line, without spaces; characters stay as they are but for lone surrogates.
+    """Return a value as JSON on one line, without spaces; characters stay as they are but for lone surrogates.
 
     Two of them that make a character are read back as that character: JSON cannot say anything else in UTF-8.
-
-    >>> write_json({"名": ["a\nb", Number("1.50"), None, True]})
-    '{"名":["a\\nb",1.50,null,true]}'
     """
     if isinstance(value, Number):
         return str(value)
@@ -173,14 +154,7 @@ def key_text(key: str) -> str:
 
 
 def write_table(rows: Sequence[Mapping[str, JsonValue]]) -> str:
-    """Return objects in the table form, from which they can be read back (the order of keys may differ).
-
-    >>> print(write_table([{"id": Number("1"), "tag": "a"}, {"id": Number("2"), "tag": "2"}]))
-    [table: 2 rows]
-    id,tag:s
-    1,a
-    2,2
-    """
+    """Return objects in the table form, from which they can be read back (the order of keys may differ)."""
     nested: set[Path] = set()  # paths at which every row has an object that is not empty: columns of their own
     waiting: list[tuple[Path, Sequence[Mapping[str, JsonValue]]]] = [((), rows)]
     while waiting and len(nested) < _MAX_NESTED_COLUMNS:
@@ -243,11 +217,7 @@ def row_text(
 
 
 def cell(value: JsonValue, strings: bool) -> str:
-    """Return a value as it stands in a cell of a column, of strings only or of any values.
-
-    >>> cell("12", True), cell("12", False), cell(Number("12"), False)
-    ('12', '"12"', '12')
-    """
+    """Return a value as it stands in a cell of a column, of strings only or of any values."""
     if type(value) is str and _BARE.fullmatch(value) and (strings or not _LOOKS_LIKE_JSON.match(value)):
         return value
     return write_json(value)

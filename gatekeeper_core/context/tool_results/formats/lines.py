@@ -14,8 +14,6 @@ from gatekeeper_core.context.tool_results.formats.templates import Templates, te
 from gatekeeper_core.context.tool_results.signals import FAILURE, WARNING, severities, stated_level
 from gatekeeper_core.text import LazyPattern
 
-__all__ = ["digest_lines"]
-
 _MATCHED_LINES = 12
 _LINES_AFTER = 3
 _COMMON_SHARE = 0.2  # a template that makes up more of the lines is what the log is about, a failure or not
@@ -33,19 +31,7 @@ _CONTINUES = LazyPattern(r"\s+\S|(?:Caused by|During handling|Traceback|\.\.\. \
 
 
 def digest_lines(lines: Lines, task: Task) -> Digest | None:
-    """Return a digest of lines, or None where all of them fit; ``…×n`` stands for n lines of a template.
-
-    >>> from gatekeeper_core.context.tool_results.query_match import QueryMatcher
-    >>> task = Task(QueryMatcher(None), 40, lambda text: len(text) // 4, 20)
-    >>> log = [*(f"{at} INFO job {at} done" for at in range(1, 41)), "ERROR disk full", *["INFO end"] * 3]
-    >>> print(digest_lines(Lines.of(log), task).text)
-    … 39 lines omitted [1-39]
-    40 INFO job 40 done
-    ERROR disk full
-    INFO end …×3
-    INFO end
-    INFO end
-    """
+    """Return a digest of lines, or None where all of them fit; ``…×n`` stands for n lines of a template."""
     texts, last = lines.texts, len(lines.texts) - 1
     templates = templates_of(texts)
     selection = Selection(lines, task)

@@ -11,8 +11,6 @@ from gatekeeper_core.context.tool_results.formats.rows import columns_of_texts, 
 from gatekeeper_core.context.tool_results.pointers import one_line
 from gatekeeper_core.text import LazyPattern
 
-__all__ = ["digest_listing", "is_listed", "is_match", "is_path"]
-
 _MATCHED = LazyPattern(r"((?:[A-Za-z]:)?[^\s:][^:\n]{0,300}):([0-9]{1,9})[:-](.*)")
 _NEAR_MATCH = LazyPattern(r"([^\s:][^:\n]{0,300}?)-([0-9]{1,9})-(.*)")  # grep -C writes dashes around these
 
@@ -34,21 +32,13 @@ def is_listed(line: str) -> bool:
 
 
 def is_match(line: str) -> bool:
-    """Return whether a line is a hit of a search: file, number, text.
-
-    >>> is_match("src/app.py:12:def main():"), is_match("12:30:01 started")
-    (True, False)
-    """
+    """Return whether a line is a hit of a search: file, number, text."""
     match = _MATCHED.match(line) if ":" in line else None
     return match is not None and not match[1].isdigit() and "=" not in match[1] and not _CLOCK.search(match[1])
 
 
 def is_path(line: str) -> bool:
-    """Return whether a line is the path of a file or folder, or a plain file name.
-
-    >>> is_path("./src/app.py"), is_path("README.md"), is_path("Read the manual first.")
-    (True, True, False)
-    """
+    """Return whether a line is the path of a file or folder, or a plain file name."""
     path = line.strip()
     if not path or len(path) > 400 or path[-1] in ",;{}" or not _NO_PATH.isdisjoint(path) or ":" in path[2:]:
         return False

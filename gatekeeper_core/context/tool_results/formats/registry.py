@@ -15,8 +15,6 @@ from gatekeeper_core.context.tool_results.formats.templates import masked
 from gatekeeper_core.context.tool_results.formats.traces import digest_trace, is_frame, is_trace_head
 from gatekeeper_core.text import LazyPattern
 
-__all__ = ["DIGESTS", "FORMATS", "KINDS", "Format", "detect_kind", "looks_like_json"]
-
 _HEAD_LINES = 160
 _MORE_LINES = 120
 _LINE_CHARS = 400

@@ -19,8 +19,6 @@ from gatekeeper_core.context.tool_results.pointers import one_line
 from gatekeeper_core.context.tool_results.signals import failing, stated_level, stated_levels
 from gatekeeper_core.text import LazyPattern
 
-__all__ = ["Columns", "columns_of_cells", "columns_of_texts", "number_of", "select_rows", "summary_of", "unusual_rows"]
-
 _MAX_COLUMNS = 256
 _CATEGORIES = 12
 _CATEGORY_SHARE = 0.1
@@ -97,12 +95,7 @@ Columns = Mapping[str, Cells]
 
 
 def columns_of_texts(rows: Iterable[Mapping[str, str]]) -> dict[str, Cells]:
-    """Return the texts of some rows by column, at most 256 columns, in the order in which they first occur.
-
-    >>> columns = columns_of_texts([{"a": "x"}, {"a": "y", "b": "z"}])
-    >>> columns["a"].texts, columns["b"].rows
-    (['x', 'y'], [1])
-    """
+    """Return the texts of some rows by column, at most 256 columns, in the order in which they first occur."""
     columns: dict[str, tuple[list[int], list[str]]] = {}
     for index, row in enumerate(rows):
         for column, text in row.items():
@@ -120,10 +113,6 @@ def columns_of_cells(names: Sequence[str], rows: Sequence[Sequence[str]]) -> dic
     """Return the texts of rows of cells by column, those of ``names`` and further ones; empty cells are skipped.
 
     White space around a text does not count.
-
-    >>> columns = columns_of_cells(["id", "name"], [["1", " Ann"], ["2", ""]])
-    >>> columns["name"].rows, columns["name"].texts
-    ([0], ['Ann'])
     """
     width = max(map(len, rows), default=0)
     named = [*names, *(f"column {at + 1}" for at in range(len(names), width))]
@@ -160,10 +149,6 @@ def unusual_rows(columns: Columns, total: int) -> list[Unusual]:
 
     A value stands out when it is rare in a column of categories, far from the median in a column of numbers, of a rare
     form in a column of texts, or there at all (or missing) where it is the exception.
-
-    >>> rows = [{"id": str(at), "ms": "12"} for at in range(50)] + [{"id": "50", "ms": "98765"}]
-    >>> [(each.row, each.column) for each in unusual_rows(columns_of_texts(rows), len(rows))]
-    [(50, 'ms')]
     """
     unusual: list[Unusual] = []
     for column, cells in columns.items():
@@ -237,11 +222,7 @@ def _rare_texts(
 
 
 def _shape(text: str) -> str:
-    """Return the form of a text: each run of capitals, small letters, digits or other characters as one sign.
-
-    >>> _shape("INV-90317 ok"), _shape("缓存")
-    ('A-9 a', '字')
-    """
+    """Return the form of a text: each run of capitals, small letters, digits or other characters as one sign."""
     flat = text[:200].translate(_SIGNS)
     if not flat.isascii():
         flat = _NOT_ASCII.sub("字", flat)
@@ -294,11 +275,7 @@ def select_rows(lines: Lines, columns: Columns, task: Task, *, what: str = "line
 
 
 def _failures(lines: Sequence[str], columns: Columns, unusual: Sequence[Unusual]) -> dict[int, int]:
-    """Return rows that report a failure, one of each template, with the level that each states (``stated_levels``).
-
-    First come those that state the level of a failure, last those that state a lower one, as of a retry that went well;
-    of one level, the most unusual first.
-    """
+    """Return rows that report a failure, one of each template, with the levels that they state, the highest first."""
     levels: dict[int, int] = {}
     for name, cells in columns.items():
         by_text = stated_levels(name, cells.counts) if len(cells.counts) <= _LEVELS else {}
@@ -322,8 +299,7 @@ def _failures(lines: Sequence[str], columns: Columns, unusual: Sequence[Unusual]
 def _failure_templates(columns: Columns, rows: Collection[int]) -> dict[int, str]:
     """Return by row the templates of its free texts, and its categories that report a failure.
 
-    A single word in a free text is a name, and says nothing of what failed; nor does a template without words, of a
-    time or an address.
+    A single word in a free text is a name, and a template without words a time or an address: neither is a failure.
     """
     templates: dict[int, str] = {}
     for cells in columns.values():

@@ -14,8 +14,6 @@ from dataclasses import dataclass
 
 from gatekeeper_core.text import LazyPattern
 
-__all__ = ["Templates", "has_words", "idfs", "masked", "rarities", "templates_of"]
-
 _MAX_CHARS = 400
 _MIN_IDF = math.log(2)  # words of more than half the lines are their form
 # Runs that hold a digit, with what ids, hashes, dates, versions, addresses and paths are made of around it.
@@ -37,11 +35,7 @@ def masked(line: str) -> str:
 class Templates:
     """The templates of some lines, in the order in which they first occur.
 
-    Attributes:
-        texts: the templates.
-        first, last: by template the indices of its first and last line.
-        counts: by template how many lines it has.
-        rarities: by template how unusual it is among these lines: the mean idf of its three rarest words, plus its own.
+    By template: the indices of its first and last line, how many lines it has, and how unusual it is among them.
     """
 
     texts: Sequence[str]
@@ -52,12 +46,7 @@ class Templates:
 
 
 def templates_of(lines: Iterable[str]) -> Templates:
-    """Return the templates of some lines.
-
-    >>> templates = templates_of(["job done", "job done", "job done", "quota of tenant exceeded"])
-    >>> templates.counts, templates.rarities[1] > templates.rarities[0]
-    ([3, 1], True)
-    """
+    """Return the templates of some lines."""
     numbers: dict[str, int] = {}
     first: list[int] = []
     last: list[int] = []

@@ -12,8 +12,6 @@ from gatekeeper_core.context.tool_results.digest import Digest, Lines, Selection
 from gatekeeper_core.context.tool_results.formats.templates import masked
 from gatekeeper_core.text import LazyPattern
 
-__all__ = ["digest_trace", "is_frame", "is_trace_head"]
-
 _FRAME = LazyPattern(
     r"\s+at\s+\S"  # Java, JavaScript, C#
     r'|\s+File "'  # Python
@@ -39,11 +37,7 @@ _OWN = 4
 
 
 def is_frame(line: str) -> bool:
-    """Return whether a line is a frame of a stack trace.
-
-    >>> is_frame('  File "app.py", line 3, in main'), is_frame("    at app.main (app.js:3:1)"), is_frame("at noon")
-    (True, True, False)
-    """
+    """Return whether a line is a frame of a stack trace."""
     return _FRAME.match(line[:400]) is not None
 
 

@@ -68,6 +68,7 @@ def result_with(shape: str, inserted: Sequence[str]) -> list[str]:
 
 @pytest.mark.parametrize(("shape", "inserted", "query"), rows("registry", "kept"))
 def test_a_failure_a_match_and_an_unusual_line_are_kept(shape: str, inserted: list[str], query: str | None) -> None:
+    """004-36: the first items, the last one, and what must not be lost."""
     result = digest(result_with(shape, inserted), query=query, max_tokens=600)
     assert result.strategy in ("lines", "rows", "groups")
     assert "\n".join(inserted) in result.text
@@ -132,6 +133,17 @@ def test_one_column_does_not_crowd_out_the_others() -> None:
     text = digest(lines, max_tokens=600, list_items=1).text
     assert "8,lost" in text
     assert text.count("7,ok,1000") == 3
+
+
+def test_rows_that_are_alike_are_not_unusual() -> None:
+    lines = [f"{1_000 + at},{('ok', 'idle')[at % 3 == 0]},{10 + at % 7},h{at % 4},x" for at in range(900)]
+    assert digest([*HEADS["csv"], *lines], list_items=5).omitted == 901 - 7  # the head, five first rows, the last one
+
+
+def test_a_number_far_from_the_others_is_kept_where_every_value_differs() -> None:
+    lines = [f"{at},{20 + at * 37 % 997 / 7:.3f},a,b" for at in range(900)]
+    lines[450] = "450,9120.501,a,b"
+    assert lines[450] in digest(["id,load,x,y", *lines], max_tokens=300, list_items=5).text
 
 
 def test_a_log_in_the_extended_format_of_w3c_is_read_by_its_fields() -> None:
