@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Container, Sequence
 from dataclasses import replace
 
-from gatekeeper_core.context.history.ledger import Ledger
+from gatekeeper_core.context.history.ledger import CountedMessages
 from gatekeeper_core.context.history.rounds import FoldingConfig, Round, read_rounds
 from gatekeeper_core.context.history.shrink import Compaction, Shrinking, Strategy
 from gatekeeper_core.context.history.summarizer import MAX_MODEL_INPUT_TOKENS, PlainSummarizer, Summarizer
@@ -112,7 +112,7 @@ class ContextCompressor:
     def explain(self, messages: Sequence[Message]) -> Compaction:
         """Return what :meth:`compress` does, with its figures; errors are the same."""
         with stage(COMPRESSION) as seen:
-            ledger = Ledger(messages, token_counter=self._count, max_tokens=self._limit)
+            ledger = CountedMessages(messages, token_counter=self._count, max_tokens=self._limit)
             if ledger.is_over():
                 compaction = self._compressed(messages, _Parts(ledger))
             else:
@@ -193,7 +193,7 @@ class ContextCompressor:
 class _Parts:
     """The original messages of a compression: rounds, and what may be folded."""
 
-    def __init__(self, ledger: Ledger) -> None:
+    def __init__(self, ledger: CountedMessages) -> None:
         self.ledger = ledger
         messages = list(enumerate(ledger.messages))
         self._rounds = read_rounds(ledger.messages)

@@ -26,7 +26,7 @@ from collections.abc import Container, Sequence
 from itertools import accumulate
 from typing import Any, Literal
 
-from gatekeeper_core.context.history.ledger import Ledger
+from gatekeeper_core.context.history.ledger import CountedMessages
 from gatekeeper_core.context.history.rounds import (
     Counts,
     FoldingConfig,
@@ -94,7 +94,9 @@ def compact_messages(
         working_memory=memory_of(compress_result) if working_memory is None else working_memory,
     )
     count = checked_counter(token_counter)
-    ledger = Ledger(messages, token_counter=count, max_tokens=budget_within(count, max_tokens), max_chars=max_chars)
+    ledger = CountedMessages(
+        messages, token_counter=count, max_tokens=budget_within(count, max_tokens), max_chars=max_chars
+    )
     return _compacted(Shrinking(messages, ledger, config), compress_result, keep_recent_rounds, low_water)
 
 
@@ -146,7 +148,7 @@ def _compacted(
     return shrinking.compaction(strategy)
 
 
-def _to_fold(rounds: Sequence[Round], ledger: Ledger, config: FoldingConfig, share: float) -> Sequence[Round]:
+def _to_fold(rounds: Sequence[Round], ledger: CountedMessages, config: FoldingConfig, share: float) -> Sequence[Round]:
     """Return the fewest of the oldest rounds that reach a share of the limits, or all, or none where none saves."""
     messages = ledger.messages
     earlier = [without_body(message) for message in messages if is_summary(message)]
