@@ -179,36 +179,6 @@ def test_terminal_json_and_page_have_the_same_dollars(cache: CacheState, talk: P
 
 
 @pytest.mark.cli
-@pytest.mark.parametrize("command", [("inspect",), ("inspect", "--all")], ids=" ".join)
-def test_a_model_without_prices_is_refused_with_the_way_to_give_them(command: tuple[str, ...], talk: Path) -> None:
-    for lang, words in (("en", "no prices are known for it"), ("zh", "没有它的价格")):
-        done = run(*command, str(talk), "--model", "unheard-of", "--lang", lang)
-        assert (done.exit_code, done.stdout, done.stderr.count("\n")) == (2, "", 1)
-        assert words in done.stderr
-        assert "--prices FILE" in done.stderr
-        example = done.stderr[done.stderr.index("{") : done.stderr.rindex("}") + 1]
-        assert ModelPrices(**json.loads(example)["unheard-of"]).cache_read == 0.3
-
-
-@pytest.mark.cli
-@pytest.mark.parametrize(
-    ("selected", "english", "chinese"),
-    [
-        (0.5, "the gatekeeper costs $0.5000 instead of $2.00 (75.0 % saved)", "节省 75.0 %"),
-        (2.0, "here it does not pay: the gatekeeper costs as much as the full history, $2.00", "这里不划算"),
-        (2.5, "here it does not pay: the gatekeeper costs $2.50, the full history $2.00 (25.0 % more)", "多 25.0 %"),
-    ],
-)
-def test_where_it_does_not_pay_it_is_said(selected: float, english: str, chinese: str) -> None:
-    from gatekeeper_cli.views import bill_lines
-
-    dollars = Dollars(2.0, 1.0, selected, 0.95 * selected)
-    said = [[line.plain for line in bill_lines([tariff()], dollars, texts)] for texts in (ENGLISH, Texts(Language.zh))]
-    assert said[0] == [f"dollars: prices of {SONNET}, cache warm, answers included", english]
-    assert chinese in said[1][1]
-
-
-@pytest.mark.cli
 @pytest.mark.parametrize(
     ("texts", "words"),
     [
