@@ -169,7 +169,7 @@ def question_at(history: History, turn: Turn | None) -> int | None:
     """Return the position of the question in a turn: the last user message before the model's first."""
     asked = None
     for at in range(turn.start, turn.stop) if turn else ():
-        role = history.seen[at].role
+        role = history.normalized[at].role
         if role in ("assistant", "tool"):
             break
         if role == "user":

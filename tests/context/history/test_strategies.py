@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from gatekeeper_core.context.history.reading import read_history
@@ -210,6 +210,7 @@ costs_of_turns = st.lists(st.integers(0, 60), max_size=12)
 budgets = st.integers(-5, 150)
 
 
+@example([5, 30, 40], 50)
 @given(costs_of_turns, budgets)
 def test_the_window_fits_and_has_no_hole_but_for_turns_that_are_too_large_by_themselves(
     costs: list[int], budget_tokens: int
