@@ -77,8 +77,6 @@ def texts(messages: Sequence[Message]) -> str:
     return "\n".join(message.text for message in messages)
 
 
-CORE = "gatekeeper_core"
-
 TAKERS: dict[str, Callable[[Any], str]] = {
     "ContextBuilder": built,
     "ThreadSummary": summed_up,
@@ -91,13 +89,11 @@ each_taker = pytest.mark.parametrize("taker", TAKERS.values(), ids=TAKERS)
 
 
 def test_each_public_name_that_takes_a_summarizer_is_tried_here() -> None:
-    names = [module.name for module in pkgutil.walk_packages(gatekeeper_core.__path__, f"{CORE}.")]
+    names = [module.name for module in pkgutil.walk_packages(gatekeeper_core.__path__, "gatekeeper_core.")]
     modules = [importlib.import_module(name) for name in names]
-    named = {name: value for module in modules for name, value in vars(module).items() if not name.startswith("_")}
-    public = {name: value for name, value in named.items() if getattr(value, "__module__", "").startswith(CORE)}
+    public = {name: getattr(module, name) for module in modules for name in getattr(module, "__all__", ())}
     classes = {name: value.__init__ for name, value in public.items() if isinstance(value, type)}
-    face = {name: getattr(gatekeeper_core, name) for name in gatekeeper_core.__all__}
-    functions = {name: value for name, value in face.items() if inspect.isfunction(value)}
+    functions = {name: public[name] for name in gatekeeper_core.__all__ if inspect.isfunction(public[name])}
     made = {name: value for name, value in {**classes, **functions}.items() if inspect.isfunction(value)}
     takes = {name for name, value in made.items() if "summarizer" in inspect.signature(value).parameters}
     # The one hands its arguments on, the other is handed one by the builder.

@@ -120,6 +120,20 @@ def test_the_hint_is_in_the_language_of_the_opening_and_names_the_tool(opening: 
     assert "\n" not in hint
 
 
+@three_scripts
+def test_what_is_not_shown_at_all_comes_before_what_is_shown_in_part(
+    pairs: list[tuple[str, str]], question: str
+) -> None:
+    answer = pairs[0][1]
+    filler = f"{pairs[1][1]} {pairs[2][1]} " * 20
+    messages = [user(pairs[0][0]), assistant(f"{filler}{answer}"), user("?"), assistant(answer)]
+    messages += [*messages_of(pairs[1:2]), user(question)]
+    view = view_with(messages, gatekeeper=ContextGatekeeper(), token_budget=4000)
+    part = view._replace(turns=(0,), replaced=((1, assistant("…")),))
+    limit = estimate_text_tokens(fence(f"[turn 1]\nuser: ?\nassistant: {answer}", tag="earlier_turns"))
+    assert recalled(pairs[0][0], messages, view=part, max_tokens=limit + 2).partition("\n")[2].startswith("[turn 1]")
+
+
 # --- turns inside the question
 
 

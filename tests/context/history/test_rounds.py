@@ -56,6 +56,11 @@ def test_a_round_is_a_message_with_calls_and_all_its_results() -> None:
     )
 
 
+def test_calls_without_ids_meet_their_results_by_number() -> None:
+    assert [one.answered for one in read_rounds([calls("", ""), result(None), result(None)])] == [True]
+    assert [one.answered for one in read_rounds([calls("", ""), result(None)])] == [False]
+
+
 def test_a_round_with_a_call_that_has_no_result_is_open() -> None:
     """002-25: a call answered twice does not answer its neighbour."""
     assert [one.answered for one in read_rounds([calls("a", "b"), result("a"), result("a")])] == [False]
