@@ -354,6 +354,16 @@ def test_a_run_of_any_sizes_shrinks_alike_in_one_process_and_in_many(
             assert set(view.turns) <= set(before.turns)
 
 
+@pytest.mark.parametrize("status", ["nothing_fits", "over_budget"])
+def test_whether_anything_fits_is_found_out_anew_at_each_step(status: HistoryStatus) -> None:
+    past, question = TALKS["english"]
+    first = view_of([*past, user(question)], state=ThreadState()).state
+    assert first is not None
+    assert first.view is not None
+    state = first._replace(view=first.view._replace(status=status))
+    assert view_of([*past, user(question)], state=state).status == "selected"
+
+
 # --- messages that are no question
 
 
