@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.pricing.cache import PromptCache, Request, charge
 from gatekeeper_core.pricing.prices import ModelPrices
 from gatekeeper_core.pricing.usage import Usage
@@ -92,18 +91,6 @@ def test_twenty_positions_are_checked_per_mark_itself_the_first(apart: int, read
     assert far.cached_tokens == read
     _, bridged = charged(request(2000, marks=[0]), request(*whole, marks=[1, apart]), prices=MARKED)
     assert counts(bridged) == (sum(whole), 2000, sum(whole) - 2000)
-
-
-def test_reading_a_prefix_that_carries_no_mark_of_its_own_renews_it() -> None:
-    asked = [request(2000, marks=[0]), request(2000, 50, marks=[1]), request(2000, 60, marks=[1])]
-    assert [usage.cached_tokens for usage in charged(*asked, prices=MARKED, seconds=300)] == [0, 2000, 2000]
-
-
-@pytest.mark.parametrize("marks", [[0, 1, 2, 3, 4], [6], [-1]])
-def test_marks_that_a_provider_would_refuse_are_refused(marks: list[int]) -> None:
-    with pytest.raises(ConfigError, match="cache mark"):
-        charge(PromptCache(), request(*[2000] * 6, marks=marks), now=0, prices=MARKED)
-    assert charge(PromptCache(), request(*[2000] * 6, marks=marks), now=0, prices=PLAIN)[0].input_tokens == 12_000
 
 
 def test_memory_is_bounded_and_keeps_what_prompts_have_in_common() -> None:

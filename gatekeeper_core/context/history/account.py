@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from gatekeeper_core.pricing.prices import ModelPrices
     from gatekeeper_core.tokens import TokenCounter
 
+__all__ = ["Costs", "ThreadAccount"]
+
 _STEPS = 4
 """Steps in which a growing run drops past turns, since each step costs a new prompt. Source: ours."""
 
@@ -127,7 +129,7 @@ class Costs:
         positions = {at for turn in sent for at in range(turn.start, turn.stop)}
         positions.difference_update(run.folded[1:])
         always = self.always + self.pinned + self.question + told_tokens + run.tokens
-        if room < 0 and history.current is None and not history.left.stop:
+        if room < 0 and history.current is None and not history.provider_stop:
             always, pins = 0, []  # the caller wants a history only, and its limit is hard: the head goes as well
         else:
             pins = [(at, pin) for at, pin in history.pinned if at not in positions]
@@ -195,7 +197,7 @@ class Costs:
 
     def tokens_at(self, position: int) -> int:
         """Return the tokens of the message at a position, 0 if the provider keeps it."""
-        free = position < self.history.left.free
+        free = position < self.history.provider_free
         return 0 if free else count_message(self.history.messages[position], token_counter=self.counter)
 
     def _sum(self, positions: Iterable[int]) -> int:

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Container, Sequence
 from dataclasses import replace
 
-from gatekeeper_core.context.history.ledger import Ledger
+from gatekeeper_core.context.history.ledger import CountedMessages
 from gatekeeper_core.context.history.rounds import FoldingConfig, Round, read_rounds
 from gatekeeper_core.context.history.shrink import Compaction, Shrinking, Strategy
 from gatekeeper_core.context.history.summarizer import MAX_MODEL_INPUT_TOKENS, PlainSummarizer, Summarizer
@@ -28,6 +28,8 @@ from gatekeeper_core.observation import stage, tell
 from gatekeeper_core.text import Locale
 from gatekeeper_core.token_estimate import budget_for, budget_within
 from gatekeeper_core.tokens import TokenCounter, check_tokens, checked_counter, count_messages
+
+__all__ = ["ContextCompressor"]
 
 _MARKED = 40
 """Tokens that a text is not cut below as long as there are others to cut, so that the mark of the cut is left."""
@@ -112,7 +114,7 @@ class ContextCompressor:
     def explain(self, messages: Sequence[Message]) -> Compaction:
         """Return what :meth:`compress` does, with its figures; errors are the same."""
         with stage(COMPRESSION) as seen:
-            ledger = Ledger(messages, token_counter=self._count, max_tokens=self._limit)
+            ledger = CountedMessages(messages, token_counter=self._count, max_tokens=self._limit)
             if ledger.is_over():
                 compaction = self._compressed(messages, _Parts(ledger))
             else:
@@ -193,7 +195,7 @@ class ContextCompressor:
 class _Parts:
     """The original messages of a compression: rounds, and what may be folded."""
 
-    def __init__(self, ledger: Ledger) -> None:
+    def __init__(self, ledger: CountedMessages) -> None:
         self.ledger = ledger
         messages = list(enumerate(ledger.messages))
         self._rounds = read_rounds(ledger.messages)

@@ -13,6 +13,8 @@ from gatekeeper_core.text import Locale
 from gatekeeper_core.tokens import TokenCounter, count_message
 from gatekeeper_core.truncation import truncate_middle
 
+__all__ = ["CountedMessages", "Measure", "cut"]
+
 _CUT_MARKERS: dict[Locale, str] = {"zh": "\n……[已省略 {omitted} 字节]……\n", "en": "\n… [{omitted} bytes omitted] …\n"}
 _LONG_MARK = "1000000"  # what a mark may say, for the room that it needs
 _MEDIA_NAMES: dict[Locale, Mapping[MediaKind, str]] = {
@@ -50,14 +52,10 @@ class Measure:
         self.costs[place] = cost
 
 
-class Ledger:
-    """A list of messages with its books: each message is counted once, and again only when it changes.
+class CountedMessages:
+    """A list of messages with its counts: each message is counted once, and again only when it changes.
 
-    Its two measures are characters and tokens, in this order. In both, a part that is no text counts its tokens.
-
-    >>> ledger = Ledger([Message("user", "hello")], token_counter=len, max_tokens=4)
-    >>> ledger.tokens, ledger.is_over()
-    (5, True)
+    Its two measures are characters and tokens, in this order. In both, a part that is not text counts its tokens.
     """
 
     __slots__ = ("_changed", "measures", "messages", "sources")
@@ -119,12 +117,9 @@ class Ledger:
             for measure in self.measures:
                 measure.put(place, 0)
 
-    def folded(self, messages: Sequence[Message], sources: Sequence[int | None]) -> Ledger:
-        """Return the books of a new list: ``sources`` has the place of each message here, None for a new one.
-
-        Only new messages are counted.
-        """
-        other = Ledger.__new__(Ledger)
+    def folded(self, messages: Sequence[Message], sources: Sequence[int | None]) -> CountedMessages:
+        """Return the counts of a new list: ``sources`` has the place of each message here, None for a new one."""
+        other = CountedMessages.__new__(CountedMessages)
         other.messages = list(messages)
         other.note()
         other.sources = [None if at is None else self.sources[at] for at in sources]
@@ -136,32 +131,6 @@ class Ledger:
             for one in self.measures
         )
         return other
-
-
-def shorten(
-    ledger: Ledger, places: Iterable[int], *, locale: Locale, share: float = 1.0, floors: Sequence[int] = (0, 0)
-) -> int:
-    """Cut the texts in these places, one after another, until the totals are within a share of the limits.
-
-    Args:
-        ledger: the books; changed.
-        places: which messages may be cut, in their order.
-        locale: language of the mark at the cut.
-        share: of each limit, that is aimed at.
-        floors: what a message is not cut below, in characters and in tokens.
-
-    Returns:
-        How many messages were cut.
-    """
-    count = 0
-    for place in places:
-        message = ledger.messages[place]
-        for measure, floor in zip(ledger.measures, floors, strict=True):
-            excess, cost = measure.excess(share), measure.costs[place]
-            if excess and cost > floor:
-                ledger.put(place, cut(ledger.messages[place], max(floor, cost - excess), measure, locale=locale))
-        count += ledger.messages[place] != message
-    return count
 
 
 def cut(message: Message, budget: int, measure: Measure, *, locale: Locale) -> Message:
@@ -189,11 +158,7 @@ def cut(message: Message, budget: int, measure: Measure, *, locale: Locale) -> M
 
 
 def _left_out(media: Iterable[MediaKind], locale: Locale) -> str:
-    """Return the line that says which parts are gone.
-
-    >>> _left_out(["image", "document", "image"], "en"), _left_out(["image", "audio"], "zh")
-    ('[2 images, 1 document omitted]', '[已省略 1 个图片、1 个音频]')
-    """
+    """Return the line that says which parts are gone, as ``[2 images, 1 document omitted]``."""
     counts, names = Counter(media), _MEDIA_NAMES[locale]
     if locale == "zh":
         return f"[已省略 {'、'.join(f'{count} 个{names[kind]}' for kind, count in counts.items())}]"

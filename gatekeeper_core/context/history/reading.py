@@ -25,43 +25,9 @@ from gatekeeper_core.context.history.pins import beginning_of
 from gatekeeper_core.context.history.rounds import reach_of
 from gatekeeper_core.messages import COMPACTED, Message, Turn, is_summary, split_current_turn, turn_role
 
+__all__ = ["History", "read_history", "with_pins"]
+
 _EMPTY_USER, _EMPTY_SYSTEM = Message("user", ""), Message("system", "")
-
-
-class Left(NamedTuple):
-    """The beginning of a list that is sent as it is: nothing of it is chosen, cut or folded.
-
-    Attributes:
-        free: messages before this position cost nothing: something else stands for them.
-        stop: messages before this one are sent as they are, >= ``free``.
-    """
-
-    free: int = 0
-    stop: int = 0
-
-
-def left_to_provider(messages: Sequence[Message], *, held: int = 0) -> Left:
-    """Return what is left to a provider: to its newest compaction, and on to the next question.
-
-    Args:
-        messages: the conversation.
-        held: so many messages the provider keeps itself, for a request that goes on from there (OpenAI's
-            ``previous_response_id``).
-
-    >>> messages = [Message("user", "?"), Message("assistant", "so far", metadata={COMPACTED: True})]
-    >>> left_to_provider([*messages, Message("user", "And now?")])
-    Left(free=1, stop=2)
-    """
-    places = [at for at, message in enumerate(messages) if _is_compacted(message)]
-    if not places or places[-1] < held:
-        return Left(held, held)
-    behind = range(places[-1] + 1, len(messages))
-    asked = next((at for at in behind if turn_role(messages[at]) == "user"), places[-1] + 1)
-    return Left(places[-1], asked)
-
-
-def _is_compacted(message: object) -> bool:
-    return isinstance(message, Message) and bool(message.metadata) and COMPACTED in message.metadata
 
 
 class History(NamedTuple):
@@ -69,27 +35,30 @@ class History(NamedTuple):
 
     Attributes:
         messages: the caller's messages.
-        seen: the same, with the pinned ones emptied and summaries as system messages: the turns consist of these.
+        normalized: the same, with the pinned ones emptied and summaries as system messages: the turns consist of these.
         head: positions before the first user message that are always sent.
         notes: further positions that are always sent and belong to no turn.
         past: the finished turns, oldest first, less the excluded ones; a note has no text and no cost in them.
         current: the turn that the model is to answer, or None where it is not in the list.
         query: the question, stripped; "" without one.
         summaries: positions of the summaries of folded messages.
-        left: the part that the provider keeps itself; it belongs to the head.
+        provider_stop: messages before this position are the provider's, which has compacted or stores them: they
+            belong to the head, and are sent as they are.
+        provider_free: messages before this one cost nothing: something else stands for them.
         pinned: position of each message of a past turn that is always sent, and its form without the rest of the turn.
         required: past turns that are always sent whole where they fit.
     """
 
     messages: tuple[Message, ...]
-    seen: tuple[Message, ...]
+    normalized: tuple[Message, ...]
     head: tuple[int, ...]
     notes: tuple[int, ...]
     past: tuple[Turn, ...]
     current: Turn | None
     query: str
     summaries: tuple[int, ...] = ()
-    left: Left = Left()
+    provider_stop: int = 0
+    provider_free: int = 0
     pinned: tuple[tuple[int, Message], ...] = ()
     required: tuple[int, ...] = ()
 
@@ -116,36 +85,42 @@ def read_history(
     messages that are always sent, belong to no turn and do not count as questions. Nor does a summary of folded
     messages: it stays in its turn, or in the head before the first question; if it also covers rounds of the current
     turn, it is a note. The head begins with what the provider stores, ``provider_messages`` messages or its own
-    compaction (see ``left_to_provider``). The current turn cannot be excluded.
+    compaction, up to the next question. The current turn cannot be excluded.
     """
     messages = tuple(messages)
-    left = left_to_provider(messages, held=provider_messages)
-    notes = tuple(sorted({at for at in notes if at >= left.stop}))
-    summaries = tuple(at for at in summaries_in(messages) if at >= left.stop)
-    seen = as_said(messages, notes=notes, summaries=summaries, left=left.stop)
+    stop = free = provider_messages
+    compacted = [at for at, one in enumerate(messages) if COMPACTED in (getattr(one, "metadata", None) or ())]
+    if compacted and compacted[-1] >= provider_messages:
+        free, stop = compacted[-1], compacted[-1] + 1
+        stop = next((at for at in range(stop, len(messages)) if turn_role(messages[at]) == "user"), stop)
+    notes = tuple(sorted({at for at in notes if at >= stop}))
+    marked = (at for at, one in enumerate(messages) if getattr(one, "metadata", None) and is_summary(one))
+    summaries = tuple(at for at in marked if at >= stop)
     question = "" if all_past else query  # no turn holds ""
-    conversation = split_current_turn(seen, query=question)
-    needed = summaries_needed(messages, summaries, conversation.current)
-    if needed:
-        notes = tuple(sorted({*notes, *needed}))
-        seen = as_said(messages, notes=notes, summaries=summaries, left=left.stop)
-        conversation = split_current_turn(seen, query=question)
+    normalized = _normalized(messages, notes=notes, summaries=summaries, stop=stop)
+    conversation = split_current_turn(normalized, query=question)
+    covering = _covering_current(messages, summaries, conversation.current)
+    if covering:
+        notes = tuple(sorted({*notes, *covering}))
+        normalized = _normalized(messages, notes=notes, summaries=summaries, stop=stop)
+        conversation = split_current_turn(normalized, query=question)
     head, current = conversation.head, conversation.current
-    if query is None and current is None and len(messages) > left.stop:
-        head, current = tuple(range(left.stop)), Turn(messages[left.stop :], left.stop, len(messages))
+    if query is None and current is None and len(messages) > stop:
+        head, current = tuple(range(stop)), Turn(messages[stop:], stop, len(messages))
     text = query if query is not None else current.user_text if current else ""
     inside = range(current.start, current.stop) if current else ()
     in_head, exclude = frozenset(head), frozenset(exclude)
     history = History(
         messages,
-        seen,
-        tuple(at for at in head if at < left.stop or at not in exclude),
-        tuple(at for at in notes if at not in in_head and at not in inside),
-        tuple(turn for turn in conversation.past if not any(at in exclude for at in range(turn.start, turn.stop))),
-        current,
-        text.strip(),
-        summaries,
-        left,
+        normalized,
+        head=tuple(at for at in head if at < stop or at not in exclude),
+        notes=tuple(at for at in notes if at not in in_head and at not in inside),
+        past=tuple(turn for turn in conversation.past if exclude.isdisjoint(range(turn.start, turn.stop))),
+        current=current,
+        query=text.strip(),
+        summaries=summaries,
+        provider_stop=stop,
+        provider_free=free,
     )
     return with_pins(history, pinned)
 
@@ -177,62 +152,38 @@ def with_pins(history: History, pinned: Collection[int], *, trim: bool = True) -
     return history._replace(pinned=tuple(sorted(pins.items())), required=tuple(sorted(required, reverse=True)))
 
 
-def summaries_in(messages: tuple[Message, ...]) -> tuple[int, ...]:
-    """Return the positions of the summaries in a conversation.
-
-    >>> summaries_in((Message("user", "?"), Message("user", "[...]", metadata={"synthetic": "folded"})))
-    (1,)
-    """
-    return tuple(
-        at for at, message in enumerate(messages) if getattr(message, "metadata", None) and is_summary(message)
-    )
-
-
-def as_said(
-    messages: tuple[Message, ...], *, notes: Collection[int] = (), summaries: Collection[int] = (), left: int = 0
+def _normalized(
+    messages: tuple[Message, ...], *, notes: Collection[int], summaries: Collection[int], stop: int
 ) -> tuple[Message, ...]:
     """Return the messages as a reader of turns is to see them: only questions have the user's role.
 
-    Before the first question, what is none opens a turn where an answer follows, so that this is not lost; later it
+    Before the first question a note or summary opens a turn where an answer follows, so that this is not lost; later it
     stays within the turn that it was written into.
-
-    Args:
-        messages: the conversation.
-        notes: positions of messages that are counted apart.
-        summaries: positions of the summaries.
-        left: so many messages are left to their provider.
-
-    >>> [message.role for message in as_said((Message("user", "?"), Message("user", "[...]")), summaries=[1])]
-    ['user', 'system']
     """
-    none = frozenset((*notes, *summaries))
-    if not none and not left:
+    others = frozenset((*notes, *summaries))
+    if not others and not stop:
         return messages
-    changed = [*[_EMPTY_SYSTEM] * left, *messages[left:]]
-    asked = next((at for at, one in enumerate(changed) if one.role == "user" and at not in none), len(messages))
-    emptied, after = frozenset(notes), "user"  # the role of the next message that is no system message
+    changed = [*[_EMPTY_SYSTEM] * stop, *messages[stop:]]
+    first = next((at for at, one in enumerate(changed) if one.role == "user" and at not in others), len(messages))
+    emptied, after = frozenset(notes), "user"  # the role of the next message that is not a system message
     for at in range(len(messages) - 1, -1, -1):
         role = messages[at].role
-        opens = at < asked and role == "user" and after != "user"
+        opens = at < first and role == "user" and after != "user"
         if at in emptied:
             changed[at] = _EMPTY_USER if opens else _EMPTY_SYSTEM
-        elif at in none and not opens:
+        elif at in others and not opens:
             changed[at] = replace(messages[at], role="system")
-        if at < asked and role != "system":
+        if at < first and role != "system":
             after = role
     return tuple(changed)
 
 
-def summaries_needed(
-    messages: tuple[Message, ...], summaries: Collection[int], current: Turn | None
-) -> tuple[int, ...]:
-    """Return which summaries before the current turn stand for rounds of it, too: these are always needed."""
-    if current is None:
-        return ()
-    needed, asked, behind = [], 0, current.start
-    for at in sorted((at for at in summaries if at < current.start), reverse=True):
-        asked += sum(one.role == "user" and not is_summary(one) for one in messages[at:behind])
-        behind = at
-        if reach_of(messages[at]) > asked:
-            needed.append(at)
-    return tuple(needed[::-1])
+def _covering_current(messages: tuple[Message, ...], summaries: Collection[int], current: Turn | None) -> list[int]:
+    """Return which summaries before the current turn cover rounds of it, too."""
+    covering, questions, after = [], 0, current.start if current else 0
+    for at in sorted((at for at in summaries if at < after), reverse=True):
+        questions += sum(one.role == "user" and not is_summary(one) for one in messages[at:after])
+        after = at
+        if reach_of(messages[at]) > questions:
+            covering.append(at)
+    return covering

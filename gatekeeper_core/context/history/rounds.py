@@ -36,6 +36,27 @@ from gatekeeper_core.text import LazyPattern, Locale
 from gatekeeper_core.token_estimate import budget_within
 from gatekeeper_core.tokens import TokenCounter, check_tokens, checked_counter
 
+__all__ = [
+    "Counts",
+    "Folding",
+    "FoldingConfig",
+    "Round",
+    "as_summary",
+    "check_language_and_memory",
+    "counts_in",
+    "counts_of",
+    "fold",
+    "fold_rounds",
+    "our_pointers",
+    "placeholder",
+    "reach_of",
+    "read_rounds",
+    "summary_of",
+    "told",
+    "without_body",
+    "without_pointers",
+]
+
 MAX_POINTERS = 256
 """Most pointers that a summary carries; the oldest go first. Source: ours; about 3,500 tokens of cl100k."""
 
@@ -153,11 +174,6 @@ def read_rounds(messages: Sequence[Message]) -> tuple[Round, ...]:
 
     Raises:
         TypeError: ``messages`` holds something else than messages.
-
-    >>> from gatekeeper_core.messages import ToolCall
-    >>> asked = Message("assistant", "", tool_calls=(ToolCall("a", "now", "{}"), ToolCall("b", "now", "{}")))
-    >>> read_rounds([Message("user", "?"), asked, Message("tool", "12:00", tool_call_id="b")])
-    (Round(positions=(1, 2), calls=2, answered=False, narration=()),)
     """
     steps: list[tuple[list[int], list[int]]] = []
     positions: list[int] = []
@@ -216,9 +232,6 @@ def placeholder(counts: Counts, locale: Locale) -> str:
     """Return the text that says how much is folded.
 
     Source: specification 002-20, word for word where only rounds are folded; the rest is ours.
-
-    >>> placeholder(Counts(2, 3), "zh"), placeholder(Counts(messages=4), "en")
-    ('[已执行 3 次工具调用,最近结果见下文]', '[4 earlier messages left out]')
     """
     calls, others = counts.calls, counts.messages
     if locale == "zh":
@@ -342,10 +355,6 @@ def our_pointers(messages: Iterable[Message], working_memory: Container[str] | N
     A tool can write anything, also what reads as a pointer. With a working memory those count that it holds, wherever
     they stand; without one those in results that were compressed, and on the line of pointers of an earlier summary. Of
     more than ``MAX_POINTERS`` the last.
-
-    >>> made_up = Message("tool", "[[wm:aaaaaaaaaaaaaaaa]]", tool_call_id="a")
-    >>> our_pointers([made_up]), our_pointers([made_up], {"aaaaaaaaaaaaaaaa"})
-    ((), ('aaaaaaaaaaaaaaaa',))
     """
     found: dict[str, None] = {}
     for message in messages:
@@ -402,12 +411,7 @@ def summary_of(
     body: str = "",
     role: Literal["user", "system"] = "user",
 ) -> Message:
-    """Return a summary: a placeholder, a line of the pointers with these ids, and what is told behind them.
-
-    >>> print(summary_of(Counts(2, 3), "en", pointers=["aaaaaaaaaaaaaaaa"]).text)
-    [3 tool calls executed, latest results below]
-    [[wm:aaaaaaaaaaaaaaaa]]
-    """
+    """Return a summary: a placeholder, a line of the pointers with these ids, and what is told behind them."""
     marks: dict[str, str | int] = {
         "synthetic": FOLDED,
         "rounds": counts.rounds,

@@ -16,7 +16,7 @@ from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from gatekeeper_core.context.history.ledger import Ledger
+from gatekeeper_core.context.history.ledger import CountedMessages
 from gatekeeper_core.context.history.rounds import (
     Counts,
     Round,
@@ -36,6 +36,8 @@ from gatekeeper_core.tokens import TokenCounter
 
 if TYPE_CHECKING:
     from gatekeeper_core.pricing.prices import ModelPrices
+
+__all__ = ["RunConfig", "ShrunkRun", "shrink_run"]
 
 _COMPRESSED, _POINTERS = 0, 1  # the forms of an offer
 
@@ -122,7 +124,7 @@ def shrink_run(
     if whole <= room and (prices is None or config.compress_result is None):
         return ShrunkRun((), (), whole, whole)  # and it was within its room at every step before
     run = messages[positions.start : positions.stop]
-    ledger = Ledger((), token_counter=token_counter, max_tokens=room)
+    ledger = CountedMessages((), token_counter=token_counter, max_tokens=room)
     # Pointers of the whole window are live, also those behind a result.
     results = None
     if config.compress_result:
@@ -261,7 +263,12 @@ class _GrowingRun:
     """
 
     def __init__(
-        self, ledger: Ledger, results: ToolResults | None, bill: RunBill | None, config: RunConfig, locale: Locale
+        self,
+        ledger: CountedMessages,
+        results: ToolResults | None,
+        bill: RunBill | None,
+        config: RunConfig,
+        locale: Locale,
     ) -> None:
         self._ledger = ledger
         self._results = results

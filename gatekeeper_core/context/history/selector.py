@@ -41,6 +41,8 @@ from gatekeeper_core.storage.base import RecordStore
 from gatekeeper_core.token_estimate import budget_within
 from gatekeeper_core.tokens import TokenCounter, check_tokens, checked_counter, count_messages
 
+__all__ = ["POLICY_KIND", "ThreadSelector"]
+
 Item = TypeVar("Item")
 
 POLICY_KIND = "prompt_policy"
@@ -384,7 +386,7 @@ class ThreadSelector(Generic[Item]):
             tell(WINDOW_UNKNOWN, setting=setting, budget_tokens=budget)
         if NO_ROOM not in self._warned:
             history = state.last.history
-            head = [history.messages[at] for at in history.head if at >= history.left.free] if history else []
+            head = [history.messages[at] for at in history.head if at >= history.provider_free] if history else []
             needed = view.fixed_tokens + count_messages(head, token_counter=self._count)
             if 0 < needed >= budget_within(self._count, budget):
                 self._warned |= {NO_ROOM}

@@ -15,7 +15,7 @@ from bisect import bisect_left
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any, Literal, NamedTuple
 
-from gatekeeper_core.context.history.ledger import Ledger, shorten
+from gatekeeper_core.context.history.ledger import CountedMessages, cut
 from gatekeeper_core.context.history.rounds import (
     Folding,
     FoldingConfig,
@@ -29,6 +29,8 @@ from gatekeeper_core.context.history.rounds import (
 from gatekeeper_core.context.tool_results.context import ToolResults
 from gatekeeper_core.context.tool_results.pointers import pointers_in
 from gatekeeper_core.messages import Message, common_beginning, is_summary
+
+__all__ = ["Compaction", "Shrinking", "Strategy", "compress", "compressed", "drop_pointers"]
 
 Strategy = Literal["none", "summary", "aggressive", "truncate"]
 
@@ -93,7 +95,7 @@ class Shrinking:
 
     __slots__ = ("_before", "_folding", "_messages", "config", "ledger", "shortened")
 
-    def __init__(self, messages: Sequence[Message], ledger: Ledger, config: FoldingConfig) -> None:
+    def __init__(self, messages: Sequence[Message], ledger: CountedMessages, config: FoldingConfig) -> None:
         self.ledger = ledger
         self._messages = messages
         self._before = ledger.chars, ledger.tokens
@@ -125,9 +127,19 @@ class Shrinking:
                 self.ledger, self._folding = whole, folding
 
     def cut(self, places: Iterable[int], *, share: float = 1.0, floors: Sequence[int] = (0, 0)) -> None:
-        """Cut texts in these places; see :func:`shorten`."""
-        locale = self.config.locale_for(self._messages)
-        self.shortened += shorten(self.ledger, places, locale=locale, share=share, floors=floors)
+        """Cut the texts in these places, one after another, until the totals are within a share of the limits.
+
+        ``floors`` are the characters and tokens that a message is not cut below.
+        """
+        ledger, locale = self.ledger, self.config.locale_for(self._messages)
+        for place in places:
+            message = ledger.messages[place]
+            for measure, floor in zip(ledger.measures, floors, strict=True):
+                excess, cost = measure.excess(share), measure.costs[place]
+                if excess and cost > floor:
+                    shorter = cut(ledger.messages[place], max(floor, cost - excess), measure, locale=locale)
+                    ledger.put(place, shorter)
+            self.shortened += ledger.messages[place] != message
 
     def trim(self, *, pointers: bool = True) -> None:
         """Take from each summary what was told in it, then as many of its oldest pointers as the limits ask for."""
@@ -166,7 +178,7 @@ class Shrinking:
         )
 
 
-def compress(ledger: Ledger, results: ToolResults, places: Iterable[int], *, age_rounds: int) -> int:
+def compress(ledger: CountedMessages, results: ToolResults, places: Iterable[int], *, age_rounds: int) -> int:
     """Compress the tool results in these places where that makes them cost less; return how many."""
     count = 0
     for place in places:
@@ -176,7 +188,7 @@ def compress(ledger: Ledger, results: ToolResults, places: Iterable[int], *, age
     return count
 
 
-def compressed(ledger: Ledger, results: ToolResults, place: int, *, age_rounds: int) -> Message | None:
+def compressed(ledger: CountedMessages, results: ToolResults, place: int, *, age_rounds: int) -> Message | None:
     """Return the tool result in a place compressed, or None where that does not make it cost less."""
     source = ledger.sources[place]
     shorter = None if source is None else results.smaller(source, ledger.messages[place], age_rounds=age_rounds)
@@ -184,7 +196,7 @@ def compressed(ledger: Ledger, results: ToolResults, place: int, *, age_rounds: 
     return shorter if shorter and any(one.cost(shorter) < one.costs[place] for one in limited) else None
 
 
-def drop_pointers(ledger: Ledger, place: int) -> None:
+def drop_pointers(ledger: CountedMessages, place: int) -> None:
     """Drop the oldest pointers of the summary in a place, as few as it takes, all where none will do."""
     summary = ledger.messages[place]
 

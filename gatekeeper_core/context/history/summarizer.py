@@ -11,10 +11,12 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, NamedTuple, Protocol
 
-from gatekeeper_core.context.history.ledger import Ledger, cut
+from gatekeeper_core.context.history.ledger import CountedMessages, cut
 from gatekeeper_core.messages import FOLDED, Message, is_summary
 from gatekeeper_core.text import Locale
 from gatekeeper_core.tokens import TokenCounter
+
+__all__ = ["Answer", "MAX_MODEL_INPUT_TOKENS", "PlainSummarizer", "Summarizer", "ask", "check_summarizer", "readable"]
 
 MAX_MODEL_INPUT_TOKENS = 24_000
 """What a summarizer is given to read at once. Source: ours; eight times what makes a running summary due."""
@@ -53,12 +55,6 @@ def check_summarizer(summarizer: object) -> None:
 
     Raises:
         TypeError: it is not callable, is async, or takes other arguments.
-
-    >>> check_summarizer(lambda messages: "short")
-    >>> check_summarizer(lambda messages, previous, max_tokens: "short")
-    >>> check_summarizer(lambda: "short")
-    Traceback (most recent call last):
-    TypeError: summarizer must take (messages, previous, max_tokens), or (messages) alone; it takes ()
     """
     if summarizer is None:
         return
@@ -100,11 +96,7 @@ def _arguments_of(summarizer: Callable[..., object]) -> Literal[0, 1, 3]:
 def ask(
     summarizer: Summarizer | PlainSummarizer, messages: Sequence[Message], previous: str | None, max_tokens: int
 ) -> Answer:
-    """Return what a summarizer answers, or why there is no text; whether it is too long is the caller's matter.
-
-    >>> ask(lambda messages: f" {len(messages)} messages ", [Message("user", "port?")], "They set up Redis.", 100)
-    Answer(text='2 messages', failure='')
-    """
+    """Return what a summarizer answers, or why there is no text; whether it is too long is the caller's matter."""
     call: Any = summarizer
     try:
         if _arguments_of(call) == 3:
@@ -126,12 +118,8 @@ def readable(messages: Sequence[Message], limit: int, *, token_counter: TokenCou
     enough, the oldest messages are left out, earlier summaries last. ``locale`` is the language of the mark at a cut.
 
     Source: specification 003-32 and 003-41 (cut before it is summarised, by the one counter); the level is ours.
-
-    >>> talk = [Message("user", "port?"), Message("assistant", "x" * 900)]
-    >>> [len(message.text) for message in readable(talk, 60, token_counter=len, locale="en")]
-    [5, 55]
     """
-    ledger = Ledger(messages, token_counter=token_counter, max_tokens=limit)
+    ledger = CountedMessages(messages, token_counter=token_counter, max_tokens=limit)
     measure = ledger.measures[1]
     costs = measure.costs
     level = _level(costs, limit)

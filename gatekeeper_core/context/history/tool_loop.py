@@ -26,7 +26,7 @@ from collections.abc import Container, Sequence
 from itertools import accumulate
 from typing import Any, Literal
 
-from gatekeeper_core.context.history.ledger import Ledger
+from gatekeeper_core.context.history.ledger import CountedMessages
 from gatekeeper_core.context.history.rounds import (
     Counts,
     FoldingConfig,
@@ -45,6 +45,8 @@ from gatekeeper_core.messages import Message, is_summary
 from gatekeeper_core.text import Locale
 from gatekeeper_core.token_estimate import budget_within
 from gatekeeper_core.tokens import TokenCounter, check_tokens, checked_counter
+
+__all__ = ["compact_in_place", "compact_messages"]
 
 _FLOORS = (800, 200)
 """Characters and tokens that a result is never cut below. Source: ours; a screen of ten lines."""
@@ -94,7 +96,9 @@ def compact_messages(
         working_memory=memory_of(compress_result) if working_memory is None else working_memory,
     )
     count = checked_counter(token_counter)
-    ledger = Ledger(messages, token_counter=count, max_tokens=budget_within(count, max_tokens), max_chars=max_chars)
+    ledger = CountedMessages(
+        messages, token_counter=count, max_tokens=budget_within(count, max_tokens), max_chars=max_chars
+    )
     return _compacted(Shrinking(messages, ledger, config), compress_result, keep_recent_rounds, low_water)
 
 
@@ -146,7 +150,7 @@ def _compacted(
     return shrinking.compaction(strategy)
 
 
-def _to_fold(rounds: Sequence[Round], ledger: Ledger, config: FoldingConfig, share: float) -> Sequence[Round]:
+def _to_fold(rounds: Sequence[Round], ledger: CountedMessages, config: FoldingConfig, share: float) -> Sequence[Round]:
     """Return the fewest of the oldest rounds that reach a share of the limits, or all, or none where none saves."""
     messages = ledger.messages
     earlier = [without_body(message) for message in messages if is_summary(message)]

@@ -76,12 +76,6 @@ def test_before_recalled_turns_the_body_is_marked() -> None:
     assert "Marta" in sent[-1]["content"]
 
 
-def test_a_selection_for_one_call_gets_no_mark() -> None:
-    items = [*told(), {"role": "user", "content": "Which port has Redis?"}]
-    assert marked(mark_cached(items, view_of(items))) == []
-    assert marked(mark_cached(items, view_of(items, ThreadState(), strategy="gate"))) == []
-
-
 def test_within_a_run_its_end_is_marked() -> None:
     items = [{"role": "user", "content": "Which port has Redis?"}, call("a"), result("a"), call("b"), result("b")]
     sent = mark_cached(items, view_of(items))
@@ -94,16 +88,6 @@ def test_a_step_of_more_blocks_than_are_looked_back_marks_where_the_one_before_e
     assert plan_marks(view, blocks=[1, 1, 1, 9, 10], answered=3).between == 2
     assert plan_marks(view, blocks=[1, 1, 1, 9, 9], answered=3).between is None
     assert plan_marks(view, blocks=[9, 10], answered=0).between is None
-
-
-def test_the_users_own_marks_count() -> None:
-    own = {"type": "text", "text": "The manual.", "cache_control": EPHEMERAL}
-    items = [{"role": "user", "content": [own]}, {"role": "assistant", "content": "Noted."}]
-    items.append({"role": "user", "content": "And the port?"})
-    view = select_history(items, gatekeeper=ContextGatekeeper())
-    assert view.status == "passthrough"
-    assert marked(mark_cached(items, view, at_most=2)) == [0, 2]
-    assert marked(mark_cached(items, view, at_most=1)) == [0]
 
 
 def test_lists_of_other_providers_come_back_as_keep_gives_them() -> None:

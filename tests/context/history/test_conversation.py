@@ -23,10 +23,8 @@ from tests.loops import (
     PROVIDERS,
     assistant,
     calls,
-    compressed,
     conversations,
     loop,
-    pointer,
     result,
     system,
     user,
@@ -150,21 +148,6 @@ def test_truncate_counts_with_the_counter_of_the_compressor(text: str) -> None:
         assert compaction.tokens_after == count_messages(compaction.messages, token_counter=counter)
 
 
-def test_compress_keeps_the_pointers_of_what_it_folds_as_long_as_there_is_room() -> None:
-    rounds = [[calls(f"c{at}"), compressed(f"c{at}", f"{pointer(at)} " + "x" * 60)] for at in range(5)]
-    messages = [system(), user("q"), *(one for pair in rounds for one in pair)]
-    seen = {}
-    for limit in range(60, 500):
-        compaction = compressor(limit).explain(messages)
-        assert compaction.tokens_after <= limit
-        said = " ".join(message.text for message in compaction.messages if is_summary(message))
-        kept = [number for number in range(5) if pointer(number) in said]
-        assert kept == list(range(len(kept) and kept[0], len(kept) and kept[-1] + 1))  # the oldest go first
-        seen[compaction.strategy, len(kept)] = limit
-    assert {("summary", 3), ("aggressive", 4), ("truncate", 0)} <= seen.keys()
-    assert any(strategy == "truncate" and count for strategy, count in seen)
-
-
 def test_truncate_never_cuts_the_newest_question_or_the_system_prompt() -> None:
     """003-68."""
     messages = [system("s" * 100), user("old " * 50), assistant("a" * 300), user("u" * 100), assistant("b" * 300)]
@@ -270,18 +253,6 @@ def test_compress_logs_one_record_a_call(
     if steps == [strategy]:
         assert vars(folds[-1])["gatekeeper_tokens"] == compacted.tokens_after
     assert all("geheim" not in str(vars(record)) for record in caplog.records)
-
-
-def test_compress_calls_no_summarizer_where_no_summary_can_help() -> None:
-    seen: list[int] = []
-
-    def summarizer(messages: Sequence[Message]) -> str:
-        seen.append(len(messages))
-        return "short"
-
-    messages = [user("q"), *loop(3, "x" * 10), calls("a"), result("a", "x" * 1_000)]
-    assert compressor(300, summarizer=summarizer).explain(messages).strategy == "truncate"
-    assert seen == []
 
 
 # --- promises

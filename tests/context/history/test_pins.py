@@ -12,9 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gatekeeper_core import ContextGatekeeper, keep
-from gatekeeper_core.context.history.reading import as_said, read_history, summaries_in
+from gatekeeper_core.context.history.reading import read_history
 from gatekeeper_core.context.history.rounds import Counts, fold_rounds, reach_of, summary_of
-from gatekeeper_core.context.history.tool_loop import compact_messages
 from gatekeeper_core.context.history.view import HistoryView
 from gatekeeper_core.messages import Message, is_summary, validate_messages
 from gatekeeper_core.tokens import count_messages
@@ -56,18 +55,6 @@ def test_the_placeholder_of_a_summary_is_no_part_of_the_question(text: str) -> N
     assert (history.current.start, history.current.stop) == (0, len(messages))
 
 
-@three_scripts
-def test_the_summary_of_a_run_stays_with_it_and_takes_no_room_from_the_past(text: str) -> None:
-    messages = [user(text), assistant("ok"), user("Redis 的端口 port?"), *loop(6, text * 4)]
-    folded = compact_messages(messages, max_tokens=500, token_counter=len).messages
-    budget = sum(len(message.text) for message in messages[:3])
-    view = view_of(folded, budget)
-    places = [at for at, message in enumerate(folded) if is_summary(message)]
-    assert set(places) <= set(view.kept)
-    before = view_of(messages[:3], budget)
-    assert view.sizes.chosen_tokens == before.sizes.chosen_tokens > 0
-
-
 def two_turns(text: str) -> list[Message]:
     """Return two turns whose older rounds are folded into one summary, in the first turn."""
     first = [user(text), *loop(3, f"{pointer(1)} {text}"), assistant("ok")]
@@ -105,17 +92,17 @@ kinds = st.sampled_from([user("q"), assistant("a"), system("s"), summary_of(Coun
 def test_what_is_no_question_opens_a_turn_only_where_an_answer_would_be_lost(
     messages: tuple[Message, ...], data: st.DataObject
 ) -> None:
-    summaries = summaries_in(messages)
+    summaries = read_history(messages).summaries
     users = [at for at, one in enumerate(messages) if one.role in ("user", "system") and at not in summaries]
     pinned = data.draw(st.sets(st.sampled_from(users))) if users else set()
-    seen = as_said(messages, notes=pinned, summaries=summaries)
+    normalized = read_history(messages, notes=pinned).normalized
     asked = next((at for at in users if messages[at].role == "user" and at not in pinned), len(messages))
     for at in (*pinned, *summaries):
         follows = [one.role for one in messages[at + 1 : asked] if one.role != "system"][:1]
         opens = messages[at].role == "user" and follows not in ([], ["user"])
-        assert seen[at].role == ("user" if opens else "system")
-        assert seen[at].text == ("" if at in pinned else messages[at].text)
-    assert all(seen[at] is messages[at] for at in range(len(messages)) if at not in {*pinned, *summaries})
+        assert normalized[at].role == ("user" if opens else "system")
+        assert normalized[at].text == ("" if at in pinned else messages[at].text)
+    assert all(normalized[at] is messages[at] for at in range(len(messages)) if at not in {*pinned, *summaries})
 
 
 # --- what the caller pins and excludes
@@ -156,16 +143,6 @@ def test_a_pinned_message_is_sent_and_the_list_stays_valid(at: int, kept: set[in
     roles = [message.role for message in sent if message.role != "system"]
     assert all(pair != ("user", "user") for pair in pairwise(roles))
     assert view.tokens == count_messages(sent)
-
-
-def test_a_pinned_question_comes_with_the_beginning_of_its_answer_and_a_chosen_turn_is_whole() -> None:
-    messages = pinned_talk()
-    view = pinned_view(messages, pinned=[1])
-    assert (view.pinned, view.turns, dict(view.replaced)[2].text) == ((1, 2), (), "Noted. …")
-    assert view.facts()["messages_pinned"] == 2
-    whole = pinned_view(messages, pinned=[1], strategy="fill", token_budget=100_000)
-    assert (whole.kept, whole.replaced) == (tuple(range(len(messages))), ())
-    assert whole.tokens == whole.history_tokens == count_messages(messages)
 
 
 def said(role: str, text: str, kind: str) -> dict[str, Any]:
@@ -269,6 +246,3 @@ def test_with_pins_the_count_is_exact_and_within_the_budget(
     first = next(at for at, message in enumerate(messages) if message.role == "user")
     wanted = {at for at in pins if at >= first and messages[at].role in ("user", "system")}
     assert wanted <= set(view.kept)
-
-
-# --- the state

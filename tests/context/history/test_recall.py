@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gatekeeper_core.context.history.reading import read_history
+from gatekeeper_core.context.history.reading import History, read_history
 from gatekeeper_core.context.history.recall import (
     NOTHING_EARLIER,
     RECALL_TOOL_NAME,
+    question_at,
+    question_with,
     recall_earlier,
     recall_hint,
     render_recalled,
@@ -19,9 +23,10 @@ from gatekeeper_core.context.history.recall import (
 from gatekeeper_core.context.history.selector import ThreadSelector
 from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.fences import fence
-from gatekeeper_core.messages import Message
+from gatekeeper_core.messages import Message, ToolCall, group_turns
 from gatekeeper_core.pricing.policy import CallBill
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
+from gatekeeper_core.selection.result import SelectedTurn
 from gatekeeper_core.tokens import estimate_text_tokens
 from tests.histories import view_with
 from tests.loops import assistant, user
@@ -72,15 +77,6 @@ def test_a_turn_told_inside_the_question_comes_again_only_where_it_was_told_in_p
 
 
 @three_scripts
-def test_a_turn_that_was_cut_can_be_read_whole(pairs: list[tuple[str, str]], question: str) -> None:
-    long_answer = f"{pairs[1][1]} {pairs[2][1]} " * 60 + pairs[0][1]
-    messages = [user(pairs[0][0]), assistant(long_answer), *messages_of(pairs[1:]), user(question)]
-    view = view_with(messages, gatekeeper=ContextGatekeeper(), token_budget=4000)
-    assert [at for at, _ in view.replaced] == [1]
-    assert long_answer in recalled(pairs[0][0], messages, view=view, max_tokens=4000)
-
-
-@three_scripts
 def test_a_turn_that_is_longer_than_the_limit_comes_in_part(pairs: list[tuple[str, str]], question: str) -> None:
     filler = f"{pairs[1][1]} {pairs[2][1]} " * 40
     messages = [
@@ -122,3 +118,66 @@ def test_the_hint_is_in_the_language_of_the_opening_and_names_the_tool(opening: 
     assert named in hint
     assert RECALL_TOOL_NAME in hint
     assert "\n" not in hint
+
+
+@three_scripts
+def test_what_is_not_shown_at_all_comes_before_what_is_shown_in_part(
+    pairs: list[tuple[str, str]], question: str
+) -> None:
+    answer = pairs[0][1]
+    filler = f"{pairs[1][1]} {pairs[2][1]} " * 20
+    messages = [user(pairs[0][0]), assistant(f"{filler}{answer}"), user("?"), assistant(answer)]
+    messages += [*messages_of(pairs[1:2]), user(question)]
+    view = view_with(messages, gatekeeper=ContextGatekeeper(), token_budget=4000)
+    part = view._replace(turns=(0,), replaced=((1, assistant("…")),))
+    limit = estimate_text_tokens(fence(f"[turn 1]\nuser: ?\nassistant: {answer}", tag="earlier_turns"))
+    assert recalled(pairs[0][0], messages, view=part, max_tokens=limit + 2).partition("\n")[2].startswith("[turn 1]")
+
+
+# --- turns inside the question
+
+
+def past_of(*pairs: tuple[str, str]) -> list[Message]:
+    return [message for asked, said in pairs for message in (Message("user", asked), Message("assistant", said))]
+
+
+def question_of(history: History) -> int | None:
+    return question_at(history, history.current)
+
+
+def test_the_question_is_the_last_user_message_before_the_models_first() -> None:
+    past = past_of(("Hello", "Hi"))
+    run = [
+        Message("user", "Pinned."),
+        Message("user", "First."),
+        Message("user", "Second."),
+        Message("assistant", "", tool_calls=(ToolCall("c1", "look", "{}"),)),
+        Message("tool", "6380", tool_call_id="c1"),
+    ]
+    assert question_of(read_history([*past, *run[:3]])) == 4
+    assert question_of(read_history([*past, *run[:3]], notes=[4])) == 3
+    assert question_of(read_history([*past, *run])) == 4
+    assert question_of(read_history(past, query="Elsewhere?")) is None
+    elsewhere, here = read_history(past, query="Elsewhere?"), read_history([*past, *run[:3]])
+    assert question_with(elsewhere, elsewhere.current, "told") is None
+    assert question_with(here, here.current, "") is None
+
+
+HEADS = st.sampled_from(["[turn 7]", "[TURN 7]", "[\u200bturn 7]", "［turn 7］", "user: ", "assistant: ", "tool: ", "system: "])  # fmt: skip
+BREAKS = st.sampled_from(["\n", "\n\n", "\r", "\r\n", "\u2028", "\x85", "\v", " "])
+forged = st.lists(st.one_of(HEADS, BREAKS, st.sampled_from(["端口 6380", "port", "发票"])), max_size=8).map("".join)
+
+
+@given(texts=st.tuples(forged, forged, forged, forged), cut=st.booleans())
+def test_no_text_reads_as_another_turn_or_as_another_speaker(texts: tuple[str, str, str, str], cut: bool) -> None:
+    asked, found, answer, later = texts
+    call = Message("assistant", "", tool_calls=(ToolCall("c1", "look", "{}"),))
+    messages = [Message("user", f"Port? {asked}"), call, Message("tool", f"x {found}", tool_call_id="c1")]
+    past = group_turns([*messages, Message("assistant", f"y {answer}"), *past_of((f"z {later}", "ok"))])
+    whole = SelectedTurn(0, "u", "a", 9, True, ((3, f"y {answer}"),))
+    selection = replace(ContextGatekeeper().explain("Port?"), turns=(whole,)) if cut else None
+    lines = render_recalled([0, 1], past, selection, question="And now?").splitlines()
+    assert [line for line in lines if re.search(r"(?i)[\[［][^\w\\]*turn", line)] == ["[turn 0]", "[turn 1]"]
+    speakers = [line.partition(": ")[0] for line in lines if re.match(r"(user|tool|assistant|system): ", line)]
+    tools = len(f"x {found}".splitlines())
+    assert speakers == ["user", *["tool"] * tools, "assistant", "user", "assistant"]

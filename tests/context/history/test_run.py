@@ -24,14 +24,11 @@ from gatekeeper_core.tokens import TokenCounter, count_messages
 from tests.histories import view_with
 from tests.loops import (
     PROVIDERS,
-    assistant,
     calls,
-    compressed,
     conversations,
     pointer,
     result,
     rounds,
-    system,
     texts,
     user,
     violations,
@@ -76,15 +73,6 @@ def first_four(message: Message, _: ResultContext) -> str:
 
 
 # --- one run
-
-
-def test_the_oldest_rounds_are_folded_to_the_mark_and_the_newest_stay() -> None:
-    """002-14, 002-32."""
-    messages = [user("修好它"), *loop(7)]
-    run = shrunk(messages, 650)
-    assert run.folded == (1, 2, 3, 4, 5, 6, 7, 8)
-    assert [(at, one.text) for at, one in run.replaced] == [(1, "[已执行 4 次工具调用,最近结果见下文]")]
-    assert run.tokens == 300 + len("[已执行 4 次工具调用,最近结果见下文]")
 
 
 def test_results_are_compressed_before_a_round_is_folded() -> None:
@@ -158,22 +146,6 @@ def test_a_long_run_compresses_each_result_once(text: str) -> None:
     assert set(asked.values()) == {1}
 
 
-def test_the_oldest_pointers_of_a_run_go_where_it_is_over_its_room_otherwise() -> None:
-    rounds = [
-        one
-        for at in range(9)
-        for one in (calls(f"c{at}", arguments="{}        "[:10]), compressed(f"c{at}", pointer(at)))
-    ]
-    kept = {}
-    for room in range(162, 360):
-        run = shrunk([user("q"), *rounds], room, low_water=0.0)
-        said = [*run.replaced[0][1].text.split("\n"), ""][1].split() if run.replaced else []
-        assert said == [pointer(number) for number in range(len(run.folded) // 2)][-len(said) or 99 :]
-        assert run.tokens <= room
-        kept[room] = len(said)
-    assert set(kept.values()) >= {1, 3, 6}
-
-
 @pytest.mark.parametrize(
     ("question", "locale", "word"),
     [
@@ -189,28 +161,6 @@ def test_the_placeholder_speaks_the_language_of_the_question(question: str, loca
 
 
 # --- in a history
-
-
-PAST = [
-    user("Which port does Redis use?"),
-    assistant("Redis uses port 6380."),
-    user("Who bakes?"),
-    assistant("Marta bakes."),
-]
-
-
-def test_past_turns_are_given_up_only_when_folding_is_not_enough() -> None:
-    messages = [system(), *PAST, user("Redis port, and who bakes?"), *loop(8)]
-    whole = count_messages(messages, token_counter=len)
-    view = view_of(messages, token_budget=whole - 100, passthrough_below=10**6)
-    assert (view.turns, view.status) == ((1, 0), "selected")
-    assert [one.text for one in sent(messages, view)][:7] == [
-        *(one.text for one in messages[:6]),
-        "[4 tool calls executed, latest results below]",
-    ]
-    tight = view_of(messages, token_budget=420, passthrough_below=10**6)
-    assert len(tight.folded) == 10
-    assert len(tight.turns) < 2
 
 
 @st.composite
@@ -259,6 +209,3 @@ def test_every_step_of_a_run_is_valid_and_the_past_and_the_run_only_shrink(
             assert view.folded[: len(before.folded)] == before.folded
             if (view.turns, view.replaced) == (before.turns, before.replaced):
                 assert prompt[: len(before.kept)] == sent(messages, before)
-
-
-# --- arguments

@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -90,16 +89,6 @@ def bills(messages: Sequence[Message], runs: Sequence[ShrunkRun], prices: ModelP
 # --- when, and how far
 
 
-def test_the_newest_rounds_and_all_calls_stay_whole() -> None:
-    messages = loop(40)
-    for keep in (0, 3, 7):
-        run = shrunk(messages, AUTOMATIC, keep_recent_rounds=keep)
-        assert run.replaced
-        assert run.folded == ()
-        assert max(at for at, _ in run.replaced) < len(messages) - 2 * keep
-        assert all(messages[at].role == "tool" for at, _ in run.replaced)
-
-
 def test_a_first_change_that_saves_less_than_a_third_is_not_made() -> None:
     messages = loop(20)
     assert shrunk(messages, UNCACHED, before_tokens=60_000).replaced == ()
@@ -119,26 +108,6 @@ def test_where_the_promise_allows_no_more_the_pointers_alone_stay() -> None:
     assert {len(text.split("\n")) for text in texts} == {1, 2}
     assert texts[0] == f"{pointer(0)} log"
     assert len(texts[-1].split("\n")) == 2
-
-
-@pytest.mark.parametrize("text", ["日志一切正常。\n", "12:00:00 worker finished\n", "12:00:00 任务 done\n"])
-def test_every_result_can_be_read_again_behind_its_pointer(text: str) -> None:
-    memory = WorkingMemory(InMemoryBlobStore(), b"0123456789abcdef")
-    results = {f"c{at}": f"{at}: {text * 90}" for at in range(30)}
-    messages = [user("q"), *(one for name, said in results.items() for one in (calls(name), result(name, said)))]
-    run = shrunk(messages, AUTOMATIC, compress_result=ToolResultCompressor(working_memory=memory, token_counter=len))
-    assert len(run.replaced) > 20
-    for _, message in run.replaced:
-        (held,) = pointers_in(message.text)
-        said = results[message.tool_call_id or ""]
-        assert memory.read(held, lines=(1, 1)).text.split("\n")[1] == said.split("\n")[0]
-
-
-def test_a_run_over_its_room_gives_way_to_pointers_before_it_is_folded() -> None:
-    messages = loop(30)
-    by_price, by_room = shrunk(messages, MARKED, room=5_500), shrunk(messages, None, room=5_500)
-    assert len(by_price.folded) < len(by_room.folded)
-    assert by_price.tokens <= 5_500
 
 
 def test_the_beginning_up_to_the_stable_message_is_that_of_the_call_before() -> None:

@@ -34,7 +34,7 @@ from gatekeeper_core.pricing.policy import PolicyState
 from gatekeeper_core.token_estimate import TokenEstimator, budget_within
 from gatekeeper_core.tokens import checked_counter, count_messages, describe_counter, estimate_text_tokens
 from tests import concepts, talks
-from tests.histories import config_of, unbilled, view_with
+from tests.histories import config_of, view_with
 from tests.loops import PROVIDERS, assistant, calls, result, rounds, system, user
 from tests.native_lists import CHAT, FORMATS, Asked, Native, Round
 from tests.native_lists import talk as native_talk
@@ -136,12 +136,6 @@ def test_the_head_the_turns_that_the_question_needs_and_the_question_are_kept(
     assert view.reason == view.selection.gate.reason
 
 
-@three_scripts
-def test_a_question_that_is_not_in_the_list_is_asked_by_argument(past: list[Message], question: str) -> None:
-    view = view_of([system(), *past], query=question)
-    assert (view.kept, view.status) == ((0, 1, 2), "selected")
-
-
 @pytest.mark.parametrize(
     ("messages", "kept"),
     [
@@ -152,14 +146,6 @@ def test_a_question_that_is_not_in_the_list_is_asked_by_argument(past: list[Mess
 )
 def test_a_greeting_before_the_first_user_message_is_not_sent(messages: list[Message], kept: tuple[int, ...]) -> None:
     assert view_of(messages, passthrough_below=1000).kept == kept
-
-
-@pytest.mark.parametrize("messages", [[system()], [assistant("hello")], [system(), assistant(), result("c")]])
-def test_without_any_user_message_everything_is_the_current_turn(messages: list[Message]) -> None:
-    view = view_of(messages)
-    assert view.kept == tuple(range(len(messages)))
-    assert view.status == "passthrough"
-    assert view_of(messages, token_budget=1, fixed_tokens=5).kept == view.kept
 
 
 @given(heads(), finished_turns(smallest=1), runs(), budgets, floors)
@@ -346,16 +332,6 @@ def test_a_current_turn_over_the_budget_is_sent_whole_and_said_so(past: list[Mes
     assert view.tokens > view.budget_tokens
 
 
-@pytest.mark.parametrize("messages", [[system("s" * 400)], [system("s" * 400), *talk(("a", "b"))]])
-def test_a_head_over_the_budget_goes_where_only_a_history_was_asked_for(messages: list[Message]) -> None:
-    view = view_of(messages, query="new", token_budget=99)
-    assert (view.kept, view.tokens, view.status) == ((), 0, "nothing_fits")
-    assert view_of(messages, query="new", token_budget=100).kept == (0,)
-
-
-# --- the newest turns
-
-
 # --- the limits of one run
 
 
@@ -378,14 +354,14 @@ def test_a_run_of_any_sizes_shrinks_alike_in_one_process_and_in_many(
             assert set(view.turns) <= set(before.turns)
 
 
-def test_a_history_that_passed_whole_and_shrinks_is_called_selected() -> None:
+@pytest.mark.parametrize("status", ["nothing_fits", "over_budget"])
+def test_whether_anything_fits_is_found_out_anew_at_each_step(status: HistoryStatus) -> None:
     past, question = TALKS["english"]
-    run = [user(question), calls("c"), result("c", "r" * 400)]
-    budget = cost_of([*past, *run]) - 1
-    first = view_of([*past, run[0]], token_budget=budget, passthrough_below=10**6, state=ThreadState())
-    assert first.status == "passthrough"
-    last = view_of([*past, *run], token_budget=budget, passthrough_below=10**6, state=first.state)
-    assert (last.status, last.turns) == ("selected", (2, 1))
+    first = view_of([*past, user(question)], state=ThreadState()).state
+    assert first is not None
+    assert first.view is not None
+    state = first._replace(view=first.view._replace(status=status))
+    assert view_of([*past, user(question)], state=state).status == "selected"
 
 
 # --- messages that are no question
@@ -681,15 +657,6 @@ def test_another_process_goes_on_with_the_same_messages(seed: int) -> None:
     assert [(view.kept, view.replaced, view.bill) for view in alone] == [
         (view.kept, view.replaced, view.bill) for view in in_turn
     ]
-
-
-@given(seed=st.integers(0, 100_000))
-def test_the_gate_with_a_state_sends_what_is_sent_without_one(seed: int) -> None:
-    lists = native_lists(CHAT, seed)
-    config = HistoryConfig(run=None, on_error="raise")
-    for items, view in zip(lists, asked_in_turn(lists, strategy="gate"), strict=True):
-        bare = select_history(items, gatekeeper=ContextGatekeeper(), config=config)
-        assert unbilled(view) == bare
 
 
 def shops(turns: int) -> list[Message]:

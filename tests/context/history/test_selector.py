@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from itertools import pairwise
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -167,20 +166,6 @@ def test_without_a_budget_the_window_of_the_model_gives_one(window: int | None, 
 # --- what is remembered
 
 
-def test_threads_without_a_name_are_told_apart_by_their_first_user_message() -> None:
-    counter = Calls()
-    selector = selector_of(token_counter=counter)
-    english, chinese = ([*past, user(question)] for past, question in (TALKS["english"], TALKS["chinese"]))
-    views = [selector.view(items) for items in (english, chinese)]
-    for _ in range(3):
-        again = [selector.view(items) for items in (english, chinese)]
-        assert again == views
-        assert all(view.selection is before.selection for view, before in zip(again, views, strict=True))
-    assert set(counter.asked.values()) == {1}
-    assert selector.view([]).kept == ()
-    assert selector.view([assistant("hello")]).kept == (0,)
-
-
 def test_every_text_is_counted_once() -> None:
     """004-57: what is known of the messages of a thread is kept; a later call counts what is new."""
     past, question = TALKS["mixed"]
@@ -196,30 +181,7 @@ def test_every_text_is_counted_once() -> None:
     assert set(counter.asked.values()) == {1}
 
 
-# --- changes of a history
-
-
 # --- runs
-
-
-def run_of(question: str, *, results: int) -> list[Item]:
-    items = [user(question)]
-    for number in range(results):
-        function = {"name": "look", "arguments": "{}"}
-        items.append({"role": "assistant", "content": None, "tool_calls": [{"id": f"c{number}", "function": function}]})
-        items.append({"role": "tool", "content": "长 result " * 8, "tool_call_id": f"c{number}"})
-    return items
-
-
-@three_scripts
-def test_the_past_of_a_run_is_chosen_once_and_only_shrinks(past: list[Item], question: str) -> None:
-    selector = selector_of(token_budget=160, keep_newest=2)
-    views = [selector.view([*past, *run_of(question, results=step)], thread="t") for step in range(9)]
-    assert {id(view.selection) for view in views} == {id(views[0].selection)}
-    assert views[0].turns == (2, 1, 0)
-    for before, after in pairwise(views):
-        assert after.turns == before.turns[: len(after.turns)]
-    assert views[-1].status == "over_budget"
 
 
 @three_scripts
@@ -283,20 +245,6 @@ def test_the_first_time_that_turns_are_left_out_of_a_thread_a_line_says_which_an
     assert facts_of(said[0])["gatekeeper_left_out"] == "1-2"
 
 
-def warnings_of(caplog: pytest.LogCaptureFixture) -> list[str]:
-    return [record.getMessage() for record in records_of(caplog) if record.levelno == logging.WARNING]
-
-
-def test_an_unknown_window_is_said_once(caplog: pytest.LogCaptureFixture) -> None:
-    selector = ThreadSelector(Message.from_dict)
-    selector.view([user("hello")], HistoryRequest(window_tokens=8192))
-    assert warnings_of(caplog) == []
-    for text in ("hello", "again"):
-        selector.view([user(text)])
-    said = "the model's window is unknown: the budget is 16,000 tokens; set HistoryConfig.token_budget"
-    assert warnings_of(caplog) == [said]
-
-
 def test_threads_of_two_tenants_share_nothing_though_they_have_the_same_name() -> None:
     selector = selector_of(token_budget=4000)
     past, question = [user("The Redis port is 6380."), assistant("Noted.")], user("New topic: bread?")
@@ -308,50 +256,7 @@ def test_threads_of_two_tenants_share_nothing_though_they_have_the_same_name() -
     assert "6380" not in selector.recall("the Redis port", thread="t1")
 
 
-def test_every_turn_is_past_where_the_question_is_asked_elsewhere() -> None:
-    selector = selector_of(token_budget=50)
-    talk = [user("Which port?"), assistant("It is port 6380. " * 100)]
-    assert selector.view(talk, HistoryRequest(query="Which port?")).status == "over_budget"
-    view = selector.view(talk, HistoryRequest(query="Which port?", all_past=True))
-    assert view.tokens <= 50
-    failed = [user("Hello!"), assistant("Hi!"), user("Which port?"), user("Which port?")]
-    assert (
-        selector.choose(
-            failed, HistoryRequest(query="Which port?", all_past=True), config=HistoryConfig(token_budget=50)
-        )
-        == failed[:2]
-    )
-
-
 # --- errors
-
-
-class Unreliable:
-    """Reads messages, and fails on request with a word of the conversation in the error."""
-
-    def __init__(self) -> None:
-        self.broken = False
-
-    def __call__(self, item: Item) -> Message:
-        if self.broken and item["role"] == "assistant":
-            raise LookupError("the secret is 6380")
-        return Message.from_dict(item)
-
-
-@pytest.mark.parametrize("thread", [None, "t"])
-@pytest.mark.parametrize("on_error", ["fallback", "raise"])
-def test_an_error_while_reading_passes_and_leaves_the_selector_usable(thread: str | None, on_error: str) -> None:
-    past, question = TALKS["english"]
-    read = Unreliable()
-    selector = selector_of(read=read, on_error=on_error)
-    before = selector.view([*past, user(question)], thread=thread)
-    read.broken = True
-    for _ in range(2):
-        with pytest.raises(LookupError):
-            selector.view([*past, user(question)], thread=thread)
-    read.broken = False
-    assert selector.last_view is before
-    assert selector.view([*past, user(question)], thread=thread) == before
 
 
 def test_a_failed_selection_falls_back_with_one_warning_and_the_thread_starts_anew(
@@ -424,15 +329,6 @@ def test_many_conversations_at_once_give_what_they_give_one_after_the_other(max_
     assert isinstance(selector.last_view, HistoryView)
 
 
-def test_a_run_that_is_taken_back_to_try_again_chooses_anew() -> None:
-    selector = selector_of(token_budget=60, keep_newest=1)
-    asked = [user("a " * 20), assistant("b"), user("c")]
-    before = selector.view(asked, thread="t")
-    assert before.turns == (0,)
-    assert selector.view([*asked, assistant("d " * 120)], thread="t").turns == ()
-    assert selector.view(asked, thread="t").turns == (0,)
-
-
 # --- what the policy remembers
 
 
@@ -484,17 +380,6 @@ def test_two_workers_over_one_store_send_the_bytes_of_one(tmp_path: Path, make: 
     assert sent_by([billed_selector(states=store), billed_selector(states=store)], steps) == alone
     apart = sent_by([billed_selector(), billed_selector()], steps)
     assert apart != alone, "the threads of this test tell workers with a store from those without"
-
-
-def test_what_one_worker_hears_of_a_call_the_other_knows() -> None:
-    store = InMemoryStore()
-    one, other = billed_selector(states=store), billed_selector(states=store)
-    first, second = shop_talk(2)
-    one.view(first, thread="t")
-    one.report(Usage(100_000, 5), thread="t")
-    bill = other.view(second, thread="t").bill
-    assert bill is not None
-    assert bill.paid - bill.dollars == pytest.approx(CACHED.dollars(Usage(100_000, 0)))
 
 
 class FailingStore(InMemoryStore):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from gatekeeper_core.context.history.reading import read_history
@@ -14,8 +14,8 @@ from gatekeeper_core.context.history.strategies import (
     HistoryConfig,
     Strategy,
     choose_past,
+    newest_turns,
     with_defaults,
-    with_options,
 )
 from gatekeeper_core.context.history.view import HistoryView, ThreadState
 from gatekeeper_core.errors import ConfigError
@@ -122,18 +122,6 @@ def long_talk(language: str, *, tools: bool = True) -> list[Message]:
     return [*messages, user(QUESTION[language])]
 
 
-@pytest.mark.parametrize("language", TALK)
-def test_a_talk_with_tool_calls_is_sent_whole_below_six_thousand_tokens(language: str) -> None:
-    talk = long_talk(language)
-    view = select_history(talk)
-    assert (view.kept, view.cause) == (tuple(range(len(talk))), "passthrough: small_history")
-    assert select_history(long_talk(language, tools=False), coverage=0.5).turns == (0,)
-    assert 1 not in select_history(talk, config=HistoryConfig(passthrough_below=500)).turns
-    assert select_history(talk, token_budget=3_000).left_out, "never over the budget"
-    longer = [*talk[:-1], *long_talk(language, tools=False)]
-    assert select_history(longer).left_out, "6,000 tokens and more"
-
-
 def test_what_the_gate_sends_whole_is_cached_also_after_a_choice() -> None:
     talk, prices = long_talk("zh"), ModelPrices(input=3, output=15, cache_read=0.3, cache_write=3.75)
     options: dict[str, Any] = {"config": HistoryConfig(prices=prices, coverage=0.5)}
@@ -203,17 +191,6 @@ def test_a_wrong_setting_is_named(setting: str, value: Any, error: type[Exceptio
         HistoryConfig(**{setting: value})
 
 
-def test_options_by_name_go_before_the_settings() -> None:
-    config = HistoryConfig(coverage=0.7, keep_newest=2)
-    assert with_options(config, coverage=None, token_budget=None) is config
-    assert with_options(config, coverage=0.0, strategy="fill") == HistoryConfig(
-        coverage=0.0, keep_newest=2, strategy="fill"
-    )
-    assert with_options(None, keep_newest=0) == HistoryConfig(keep_newest=0)
-    with pytest.raises(TypeError, match="config must be a HistoryConfig, got dict"):
-        with_options({})  # type: ignore[arg-type]
-
-
 @given(
     st.sampled_from(STRATEGIES), st.none() | st.integers(0, 12), st.integers(-50, 2_000), st.sampled_from(sorted(TALK))
 )
@@ -225,3 +202,22 @@ def test_a_choice_holds_each_turn_once_and_fits(
     costs = [len(asked) + len(said) for asked, said in talk]
     assert len(set(choice.turns)) == len(choice.turns)
     assert sum(costs[turn] for turn in choice.turns) <= max(0, room)
+
+
+# --- the window
+
+costs_of_turns = st.lists(st.integers(0, 60), max_size=12)
+budgets = st.integers(-5, 150)
+
+
+@example([5, 30, 40], 50)
+@given(costs_of_turns, budgets)
+def test_the_window_fits_and_has_no_hole_but_for_turns_that_are_too_large_by_themselves(
+    costs: list[int], budget_tokens: int
+) -> None:
+    kept = newest_turns(costs, budget_tokens=budget_tokens)
+    fitting = [turn for turn, cost in enumerate(costs) if cost <= budget_tokens]
+    assert list(kept) == fitting[len(fitting) - len(kept) :]
+    assert sum(costs[turn] for turn in kept) <= max(0, budget_tokens)
+    if len(kept) < len(fitting):
+        assert sum(costs[turn] for turn in fitting[len(fitting) - len(kept) - 1 :]) > budget_tokens

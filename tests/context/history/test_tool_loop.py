@@ -16,11 +16,8 @@ from gatekeeper_core.context.history.tool_loop import (
     compact_in_place,
     compact_messages,
 )
-from gatekeeper_core.context.tool_results.compressor import ToolResultCompressor
 from gatekeeper_core.context.tool_results.context import ResultContext
-from gatekeeper_core.context.tool_results.working_memory import WorkingMemory
 from gatekeeper_core.messages import Message, is_summary
-from gatekeeper_core.storage.in_memory import InMemoryBlobStore
 from gatekeeper_core.token_estimate import TokenEstimator, budget_for, budget_within
 from gatekeeper_core.tokens import checked_counter, count_messages
 from tests.loops import (
@@ -31,7 +28,6 @@ from tests.loops import (
     conversations,
     loop,
     pointer,
-    result,
     system,
     user,
     violations,
@@ -223,21 +219,6 @@ def test_a_summary_that_is_too_long_loses_its_text_then_its_oldest_pointers_then
     assert (7, "") in sizes.values()
 
 
-@pytest.mark.parametrize("given", [True, False])
-@three_scripts
-def test_only_pointers_of_the_working_memory_outlive_their_round(text: str, given: bool) -> None:
-    """004-37: the one that is given, or else that of the compressor."""
-    memory = WorkingMemory(InMemoryBlobStore(), b"0123456789abcdef")
-    held = memory.offload(text)
-    assert held is not None
-    made = [calls("a"), result("a", f"{held.text} {pointer(1)}"), calls("b"), compressed("b", pointer(2))]
-    messages = [*head(), *made, *loop(6, text * 20)]
-    compress = None if given else ToolResultCompressor(working_memory=memory)
-    compaction = compacted(messages, max_tokens=900, compress_result=compress, working_memory=memory if given else None)
-    assert compaction.rounds_folded >= 2
-    assert kept_pointers(compaction) == f"[[wm:{held.id}]]"
-
-
 def test_a_list_can_be_compacted_in_its_place() -> None:
     """002-23."""
     messages = [*head(), *loop(10, "x" * 100)]
@@ -280,16 +261,6 @@ def test_a_compacted_list_keeps_the_rules_of_every_provider(
     assert compact_messages(messages, token_counter=counter, **settings) == compaction
 
 
-@given(conversations(), limits, limits, keeps, shares, counters)
-def test_compacting_again_changes_nothing(
-    messages: list[Message], max_chars: int, max_tokens: int, keep: int, share: float, counter: Any
-) -> None:
-    settings = {"max_chars": max_chars, "max_tokens": max_tokens, "keep_recent_rounds": keep, "low_water": share}
-    once = compact_messages(messages, token_counter=counter, **settings)
-    twice = compact_messages(once.messages, token_counter=counter, **settings)
-    assert twice.messages == once.messages
-
-
 @given(st.lists(conversations(open_run=False), min_size=5, max_size=5), limits, keeps)
 def test_the_number_of_calls_is_exact_after_five_compactions(
     steps: list[list[Message]], max_tokens: int, keep: int
@@ -303,6 +274,3 @@ def test_the_number_of_calls_is_exact_after_five_compactions(
         summaries = [message for message in messages if is_summary(message)]
         assert len(summaries) <= 1
         assert call_count(messages) + sum(counts_of(one).calls for one in summaries) == made
-
-
-# --- arguments

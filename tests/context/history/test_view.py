@@ -1,5 +1,4 @@
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 
@@ -35,15 +34,3 @@ def test_another_list_than_that_of_the_view_is_refused(change: Callable[[list[Me
     other = change(talk)
     with pytest.raises(ConfigError, match=f"made from 3 messages, got {len(other)}: pass the list that select_history"):
         keep(other, view)
-
-
-def test_a_list_of_a_provider_is_counted_in_its_items() -> None:
-    talk: list[dict[str, Any]] = [
-        {"role": "user", "content": "端口?"},
-        {"type": "reasoning", "id": "r", "summary": []},
-        {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "6380."}]},
-        {"role": "user", "content": "Redis port?"},
-    ]
-    view = select_history(talk, gatekeeper=ContextGatekeeper())
-    assert view.sizes.message_count == 4
-    assert keep(talk, view) == talk
