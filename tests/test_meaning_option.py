@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import io
 import json
-import re
 import sys
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from gatekeeper_cli.explanation import near_misses, why_not
+from gatekeeper_cli.explanation import why_not
 from gatekeeper_cli.texts import ENGLISH, Language, Texts
-from gatekeeper_cli.token_use import token_use
 from gatekeeper_core.encoder import TextEncoder
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from tests.command import run
-from tests.conversations import turns_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -89,14 +86,6 @@ def test_a_turn_kept_for_its_meaning_is_said_to_be_in_both_languages() -> None:
     assert f"it is kept ({english})" in why_not(decision, ENGLISH, query="")
 
 
-def test_a_dropped_turn_says_how_similar_it_is() -> None:
-    decision = explained(BySubject()).decision(1)
-    assert decision.outcome == "dropped"
-    assert f"Its similarity in meaning is {decision.meaning:.2f}." in why_not(decision, ENGLISH, query="")
-    assert f"它与问题的语义相似度为 {decision.meaning:.2f}。" in why_not(decision, CHINESE, query="")
-    assert "similarity" not in why_not(explained(None).decision(1), ENGLISH, query="")
-
-
 @pytest.mark.usefixtures("by_subject")
 @pytest.mark.parametrize("command", ["select", "explain"])
 @pytest.mark.parametrize(
@@ -115,18 +104,6 @@ def test_the_terminal_shows_the_reason_and_who_was_heard(
 
 
 @pytest.mark.usefixtures("by_subject")
-def test_json_and_page_hold_the_cosine_and_the_embedder(chat: str, tmp_path: Path) -> None:
-    value = json.loads(run("explain", chat, QUESTION, "--meaning", "--json").stdout)
-    assert value["selection"]["embedder"] == "by-subject"
-    (kept,) = (one for one in value["selection"]["decisions"] if one["turn_id"] == 0)
-    assert (kept["why"], 0 < kept["meaning"] <= 1) == ("meaning", True)
-    page = tmp_path / "page.html"
-    run("explain", chat, QUESTION, "--meaning", "--html", str(page))
-    assert re.search(r"meaning 0\.\d\d, no shared anchor", page.read_text(encoding="utf-8"))
-    assert "by-subject" in page.read_text(encoding="utf-8")
-
-
-@pytest.mark.usefixtures("by_subject")
 @pytest.mark.parametrize("options", [(), ("--all",)], ids=["one", "all"])
 def test_inspect_says_which_embedder_it_counts_with(options: tuple[str, ...], chat: str, tmp_path: Path) -> None:
     shown = run("inspect", chat, "--meaning", *options)
@@ -136,20 +113,6 @@ def test_inspect_says_which_embedder_it_counts_with(options: tuple[str, ...], ch
     if not options:
         run("inspect", chat, "--meaning", "--html", str(tmp_path / "page.html"))
         assert "meaning: by-subject" in (tmp_path / "page.html").read_text(encoding="utf-8")
-
-
-def test_what_a_call_sends_is_chosen_with_the_embedder() -> None:
-    pairs = [(f"{user} {'Sand and gravel, mostly. ' * 60}", said) for user, said in CONVERSATION]
-    pairs += [("New topic: the river is high.", "Yes. " * 300), (QUESTION, "It does.")]
-    messages = [message for turn in turns_of(pairs) for message in turn.messages]
-    sent = [
-        token_use(messages, token_budget=700, embedder=embedder).points[-1].selected
-        for embedder in (None, TextEncoder(BySubject()))
-    ]
-    assert sent[0] != sent[1]
-    assert token_use(messages, token_budget=700, embedder=TextEncoder(BySubject())).embedder_missed == ""
-    broken = token_use(messages, token_budget=700, embedder=TextEncoder(lambda texts: []))
-    assert (broken.embedder_missed, broken.points[-1].selected) == ("wrong_count", sent[0])
 
 
 @pytest.mark.parametrize(
@@ -208,28 +171,3 @@ def test_long_reading_shows_at_a_terminal_how_far_it_is(
     if lines:
         assert "\rreading for meaning: 64 of 150 texts" in written
         assert written.endswith("\r\x1b[K")
-
-
-def test_reading_that_fails_ends_at_the_first_batch() -> None:
-    from gatekeeper_cli.meaning import ShownEncoder
-
-    asked: list[int] = []
-
-    def broken(texts: Sequence[str]) -> list[list[float]]:
-        asked.append(len(texts))
-        raise ConnectionError
-
-    encoded = ShownEncoder(broken).encode([f"text {number}" for number in range(150)])
-    assert (encoded.vectors, encoded.reason, asked) == ((None,) * 150, "error: ConnectionError", [64])
-
-
-def test_the_three_nearest_in_meaning_are_near_misses() -> None:
-    gatekeeper = ContextGatekeeper(embedder=BySubject())
-    gatekeeper.sync(
-        [*((f"The dog {word} again.", "Yes.") for word in ("barks", "digs", "jumps", "runs", "eats")), *CONVERSATION]
-    )
-    selection = gatekeeper.explain("New topic: what does a 犬 cost in the shop of a town with many parks?")
-    left_out = {one.meaning: one.turn_id for one in selection.decisions if one.outcome == "dropped"}
-    assert len(left_out) == 6
-    near = [decision.turn_id for decision in near_misses(selection) if not decision.kept_with]
-    assert near == [left_out[cosine] for cosine in sorted(left_out, key=lambda cosine: -(cosine or 0.0))[:3]]
