@@ -21,7 +21,7 @@ export PIP_ROOT_USER_ACTION := ignore
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help demo test test-all mutants fuzz coverage test-servers test-browser check format format-check lint types check-lowest lowest-tests upstream upstream-tests docs site e2e recording eval-locomo thorough release-check ci clean
-.PHONY: bench bench-agent-loop bench-builder bench-cost bench-faults bench-meaning bench-memory bench-tool-results bench-speed bench-stores bench-summaries bench-tokens bench-full bench-model data-benchmarks
+.PHONY: bench bench-agent-loop bench-builder bench-cost bench-meaning bench-memory bench-tool-results bench-speed bench-stores bench-summaries bench-tokens bench-full bench-model data-benchmarks
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-18s %s\n", $$1, $$2 }' Makefile
@@ -96,9 +96,6 @@ bench-builder: $(VENV)/.stamp-bench ## the context builder: evidence in the prom
 bench-cost: $(VENV)/.stamp-bench ## the bill: dollars and needed turns, ours beside everything; needs GATEKEEPER_DATA
 	@$(RUN) benchmarks.cost --data "$$GATEKEEPER_DATA" --ours-only --turns 20 50 100
 
-bench-faults: $(VENV)/.stamp-test ## what a store, search or model that hangs, raises or talks nonsense adds to a build
-	@$(RUN) benchmarks.faults
-
 bench-meaning: $(VENV)/.stamp-bench ## an embedder beside words: recall, cost; needs GATEKEEPER_DATA
 	@$(RUN) benchmarks.meaning --data "$$GATEKEEPER_DATA"
 	@$(RUN) benchmarks.meaning --cost
@@ -107,8 +104,8 @@ bench-memory: $(VENV)/.stamp-bench ## long-term memory: recall beside peers, and
 	@$(RUN) benchmarks.long_term_memory --data "$$GATEKEEPER_DATA"
 	@$(RUN) benchmarks.long_term_memory --data "$$GATEKEEPER_DATA" --thresholds
 
-bench-stores: $(VENV)/.stamp-test-servers ## stores beside the frameworks' own: messages a second, readings, what is kept of writes at once
-	@$(RUN) tests.servers $(VENV)/bin/python -W ignore -m benchmarks.stores --postgres {postgres} --redis {redis}
+bench-stores: $(VENV)/.stamp-test-servers ## stores beside the frameworks' own: messages a second, reads, what is lost of writes at once
+	@$(RUN) tests.servers $(VENV)/bin/python -W ignore -m benchmarks.stores --postgres {postgres}
 
 bench-summaries: $(VENV)/.stamp-test ## what the running summary keeps, beside other ways to choose sentences; needs GATEKEEPER_DATA
 	@$(RUN) benchmarks.summaries --data "$$GATEKEEPER_DATA"

@@ -37,9 +37,8 @@ from langchain_core.messages import (
     AIMessage,
     AnyMessage,
     BaseMessage,
-    HumanMessage,
-    SystemMessage,
-    ToolMessage,
+    convert_to_messages,
+    convert_to_openai_messages,
     trim_messages,
 )
 from llama_index.core.base.llms.types import ChatMessage, TextBlock, ToolCallBlock
@@ -49,7 +48,7 @@ from sqlalchemy.ext.asyncio import create_async_engine
 
 from benchmarks.corpus import GeneratedTurn, generate_turns
 from benchmarks.report import SEED, report, simple_options
-from gatekeeper_core import Message, ToolCall
+from gatekeeper_core import Message, ToolCall, read_messages
 from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.messages import validate_messages
 from gatekeeper_core.tokens import count_messages
@@ -161,13 +160,13 @@ class _Author:
 
 def _cut(turn: GeneratedTurn, size: int, rng: random.Random) -> str:
     """Return so many words of a turn, from a random place on."""
-    found = words(f"{turn.user} {turn.assistant}")
-    at = rng.randrange(len(found))
-    return _written((found * (2 + size // len(found)))[at : at + size])
+    results = words(f"{turn.user} {turn.assistant}")
+    at = rng.randrange(len(results))
+    return _written((results * (2 + size // len(results)))[at : at + size])
 
 
-def _written(found: Sequence[str]) -> str:
-    return "".join(word if word[0] > "\u2fff" else f" {word} " for word in found).replace("  ", " ").strip()
+def _written(results: Sequence[str]) -> str:
+    return "".join(word if word[0] > "\u2fff" else f" {word} " for word in results).replace("  ", " ").strip()
 
 
 def generate_cases(count: int, *, seed: int, open_run: bool) -> list[Case]:
@@ -236,10 +235,10 @@ def _side_by_side(prompt: Sequence[Message]) -> bool:
     return any(one == other and one in ("user", "assistant") for one, other in pairwise(roles))
 
 
-def _holds(prompt: Iterable[Message], wanted: Message) -> bool:
+def _holds(prompt: Iterable[Message], expected: Message) -> bool:
     """Return whether a prompt has a message with its words whole; earlier turns may be told before them."""
-    words = wanted.text
-    texts = (message.text for message in prompt if message.role == wanted.role)
+    words = expected.text
+    texts = (message.text for message in prompt if message.role == expected.role)
     return any(text == words or text.endswith(f"\n\n{words}") for text in texts)
 
 
@@ -257,48 +256,25 @@ def share(broken: Sequence[Broken], name: str) -> str:
 
 def to_langchain(messages: Iterable[Message]) -> list[AnyMessage]:
     """Return LangChain's messages."""
-    return [_to_langchain(message) for message in messages]
-
-
-def _to_langchain(message: Message) -> AnyMessage:
-    if message.role == "tool":
-        return ToolMessage(message.text, tool_call_id=message.tool_call_id)
-    if message.role == "assistant":
-        calls = [{"name": call.name, "args": json.loads(call.arguments), "id": call.id} for call in message.tool_calls]
-        return AIMessage(message.text, tool_calls=calls)
-    return HumanMessage(message.text) if message.role == "user" else SystemMessage(message.text)
-
-
-_ROLES: dict[str, Any] = {"human": "user", "ai": "assistant", "tool": "tool", "system": "system"}
+    return cast("list[AnyMessage]", convert_to_messages([message.to_dict(for_provider=True) for message in messages]))
 
 
 def from_langchain(messages: Iterable[BaseMessage]) -> list[Message]:
     """Return the core's messages for LangChain's."""
-    return [
-        Message(
-            _ROLES[message.type],
-            str(message.text),
-            tool_calls=tuple(
-                ToolCall(call["id"] or "", call["name"], json.dumps(call["args"], ensure_ascii=False))
-                for call in getattr(message, "tool_calls", ())
-            ),
-            tool_call_id=getattr(message, "tool_call_id", None),
-        )
-        for message in messages
-    ]
+    return list(read_messages(convert_to_openai_messages(list(messages))))
 
 
 def to_llama_index(messages: Iterable[Message]) -> list[ChatMessage]:
     """Return LlamaIndex's messages."""
-    made = []
+    converted = []
     for message in messages:
         blocks: list[Any] = [TextBlock(text=message.text)] if message.text or not message.tool_calls else []
         for call in message.tool_calls:
             arguments = json.loads(call.arguments)
             blocks.append(ToolCallBlock(tool_call_id=call.id, tool_name=call.name, tool_kwargs=arguments))
         more = {"tool_call_id": message.tool_call_id} if message.tool_call_id else {}
-        made.append(ChatMessage(role=message.role, blocks=blocks, additional_kwargs=more))
-    return made
+        converted.append(ChatMessage(role=message.role, blocks=blocks, additional_kwargs=more))
+    return converted
 
 
 def from_llama_index(messages: Iterable[ChatMessage]) -> list[Message]:
@@ -373,8 +349,8 @@ def langchain_cost(messages: Iterable[Any]) -> int:
 
 def trimmed(case: Case, **options: Any) -> list[Message]:
     """Drive ``trim_messages``."""
-    given = to_langchain(case.messages)
-    return from_langchain(trim_messages(given, max_tokens=case.budget, token_counter=langchain_cost, **options))
+    converted = to_langchain(case.messages)
+    return from_langchain(trim_messages(converted, max_tokens=case.budget, token_counter=langchain_cost, **options))
 
 
 def windowed(case: Case) -> list[Message]:
@@ -411,23 +387,23 @@ def summarized(case: Case) -> list[Message]:
     middleware: Any = SummarizationMiddleware(
         scripted_model(), trigger=("tokens", case.budget), keep=("messages", 6), token_counter=langchain_cost
     )
-    given = to_langchain(case.messages)
-    update = middleware.before_model({"messages": given}, None)
-    return from_langchain(update["messages"][1:] if update else given)  # the first one removes what was there
+    converted = to_langchain(case.messages)
+    update = middleware.before_model({"messages": converted}, None)
+    return from_langchain(update["messages"][1:] if update else converted)  # the first one removes what was there
 
 
 def wrapped(messages: Sequence[Message], middleware: AgentMiddleware[Any, Any, Any]) -> list[Message]:
     """Return what a model call in a middleware reads of messages."""
-    seen: list[list[AnyMessage]] = []
+    requests: list[list[AnyMessage]] = []
 
     def handler(request: ModelRequest[Any]) -> ModelResponse[Any]:
-        seen.append(request.messages)
+        requests.append(request.messages)
         return ModelResponse(result=[AIMessage("done")])
 
-    given = to_langchain(messages)
-    state = cast("Any", {"messages": given})
-    middleware.wrap_model_call(ModelRequest(model=scripted_model(), messages=given, state=state), handler)
-    return from_langchain(seen[0])
+    converted = to_langchain(messages)
+    state = cast("Any", {"messages": converted})
+    middleware.wrap_model_call(ModelRequest(model=scripted_model(), messages=converted, state=state), handler)
+    return from_langchain(requests[0])
 
 
 def cleared(case: Case) -> list[Message]:
@@ -438,8 +414,8 @@ def cleared(case: Case) -> list[Message]:
 
 def buffered(case: Case, kind: type[ChatMemoryBuffer], **options: Any) -> list[Message]:
     """Drive a ``ChatMemoryBuffer``."""
-    given = to_llama_index(case.messages)
-    memory = kind.from_defaults(chat_history=given, token_limit=case.budget, tokenizer_fn=words, **options)
+    converted = to_llama_index(case.messages)
+    memory = kind.from_defaults(chat_history=converted, token_limit=case.budget, tokenizer_fn=words, **options)
     return from_llama_index(memory.get())
 
 
@@ -530,10 +506,10 @@ async def measure_rules(prompts: int, seed: int) -> dict[Subject, list[list[Brok
         await engine.dispose()
 
 
-def rule_rows(found: dict[Subject, list[list[Broken]]]) -> list[dict[str, Any]]:
+def rule_rows(results: dict[Subject, list[list[Broken]]]) -> list[dict[str, Any]]:
     """Return one row for each class, each cell with both columns."""
     rows = []
-    for subject, columns in found.items():
+    for subject, columns in results.items():
         row: dict[str, Any] = {"class": subject.name, "whose": "ours" if subject.ours else "stock"}
         row["prompts"] = " / ".join(str(len(column)) for column in columns)
         for name in MEASURES:
@@ -543,11 +519,11 @@ def rule_rows(found: dict[Subject, list[list[Broken]]]) -> list[dict[str, Any]]:
     return rows
 
 
-def unclean(found: dict[Subject, list[list[Broken]]]) -> list[str]:
+def unclean(results: dict[Subject, list[list[Broken]]]) -> list[str]:
     """Return the names of our classes that broke a rule."""
     return [
         subject.name
-        for subject, columns in found.items()
+        for subject, columns in results.items()
         if subject.ours and any(value for column in columns for broken in column for value in broken.values())
     ]
 
@@ -561,10 +537,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with warnings.catch_warnings():
         # The memories that ours replace are deprecated, and so is the class under all of them.
         warnings.simplefilter("ignore", LangChainDeprecationWarning)
-        found = asyncio.run(measure_rules(options.prompts, options.seed))
+        results = asyncio.run(measure_rules(options.prompts, options.seed))
     title = "Prompts that break a rule (%), A / B: at the user message / within the agent's loop"
-    report(options, "adapters", {title: rule_rows(found)})
-    failed = unclean(found)
+    report(options, "adapters", {title: rule_rows(results)})
+    failed = unclean(results)
     print("\nours: " + (f"broken by {', '.join(failed)}" if failed else "nothing broken"))
     return 1 if failed else 0
 

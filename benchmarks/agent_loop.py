@@ -57,8 +57,8 @@ def both_ends(text: str) -> str:
 
 def found_by_pointer(memory: WorkingMemory | None, prompt: Sequence[Message]) -> bool:
     """Return whether reading a pointer in the prompt by a question gives the fact."""
-    ids = dict.fromkeys(found for message in prompt for found in pointers_in(message.text))
-    return memory is not None and any(FACT in memory.read(found, query=QUESTION).text for found in ids)
+    ids = dict.fromkeys(pointer for message in prompt for pointer in pointers_in(message.text))
+    return memory is not None and any(FACT in memory.read(pointer, query=QUESTION).text for pointer in ids)
 
 
 class Step(NamedTuple):
@@ -111,24 +111,24 @@ def run_loop(
     shown: Callable[[str], str] = str,
 ) -> Loop:
     """Return what happened in a loop with these results; ``compact`` makes the prompt that it goes on with."""
-    steps, whole = list[Step](), 0
+    steps, tool_tokens = list[Step](), 0
     prompt = [Message("system", "You look after a cluster."), Message("user", ASKED)]
     before: list[Message] = []
     start = time.process_time()
     for number, text in enumerate(results):
         call = ToolCall(f"c{number}", "bash", f'{{"step": {number}}}')
         prompt += [Message("assistant", "", tool_calls=(call,)), Message("tool", shown(text), tool_call_id=call.id)]
-        whole += count(text)
+        tool_tokens += count(text)
         grown, prompt = prompt, compact(list(prompt))
         same = common_beginning(before, prompt)
         tokens = sum(count_message(message, token_counter=count) for message in prompt)
         valid = all(not validate_messages(prompt, provider=name) for name in get_args(Provider))
         stable, compacted = same == len(before), prompt != grown
-        steps.append(Step(tokens, _chars(prompt), stable, compacted, _chars(prompt[:same]), whole, valid))
+        steps.append(Step(tokens, _chars(prompt), stable, compacted, _chars(prompt[:same]), tool_tokens, valid))
         before = list(prompt)
-    known = sum(counts_of(one).calls if is_summary(one) else len(one.tool_calls) for one in prompt)
+    counted_calls = sum(counts_of(one).calls if is_summary(one) else len(one.tool_calls) for one in prompt)
     inline = any(FACT in message.text for message in prompt)
-    return Loop(tuple(steps), known, inline, found_by_pointer(memory, prompt), time.process_time() - start)
+    return Loop(tuple(steps), counted_calls, inline, found_by_pointer(memory, prompt), time.process_time() - start)
 
 
 def _chars(messages: Sequence[Message]) -> int:

@@ -21,13 +21,13 @@ from benchmarks.budget import counter
 from benchmarks.data import read_locomo, sampled
 from benchmarks.report import options, report
 from benchmarks.selection import QUICK_CONVERSATIONS, QUICK_QUESTIONS, Tally
-from gatekeeper_core.context.history.policy import PolicyState
 from gatekeeper_core.context.history.selector import POLICY_KIND
 from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.context.memory.thread import Thread
 from gatekeeper_core.context.prompt.budget import ContextBuilderConfig
 from gatekeeper_core.context.prompt.builder import ContextBuilder
 from gatekeeper_core.messages import Message
+from gatekeeper_core.pricing.policy import CachedPrompt, PolicyState
 from gatekeeper_core.storage.base import DerivedRecord
 from gatekeeper_core.storage.sqlite import InMemoryStore
 from gatekeeper_core.tokens import count_messages
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from benchmarks.data import Conversation
 
     Count = Callable[[str], int]
-    Asked = Callable[[str], tuple[Collection[int], int]]
+    Method = Callable[[str], tuple[Collection[int], int]]
     """Answers a question with the positions of the messages that are sent, and the tokens of the prompt."""
 
 SYSTEM = "Answer from the conversation."
@@ -65,11 +65,13 @@ class _NothingAsked(InMemoryStore):
     def load_record(self, tenant: str, thread: str, kind: str, /) -> DerivedRecord | None:
         """Return a record; for the policy one that says so, newer than any other."""
         if kind == POLICY_KIND:
-            return DerivedRecord(json.dumps(PolicyState(called_at=sys.float_info.max).to_dict()), -1, 1)
+            return DerivedRecord(
+                json.dumps(PolicyState(cache=CachedPrompt(called_at=sys.float_info.max)).to_dict()), -1, 1
+            )
         return super().load_record(tenant, thread, kind)
 
 
-def ours(conversation: Conversation, count: Count, settings: Mapping[str, Any]) -> Asked:
+def ours(conversation: Conversation, count: Count, settings: Mapping[str, Any]) -> Method:
     """Return a builder that has the conversation."""
     messages = tuple(messages_of(conversation))
     config = ContextBuilderConfig(locale="en", **settings)
@@ -78,33 +80,33 @@ def ours(conversation: Conversation, count: Count, settings: Mapping[str, Any]) 
 
     def ask(question: str) -> tuple[Collection[int], int]:
         built = builder.build(thread, question, SYSTEM)
-        said = (one for one in built.trace.fates if one.fate in ("sent", "changed", "recalled"))
-        return [seq for one in said for seq in range(one.start, one.stop)], built.token_stats.total
+        sent_fates = (one for one in built.trace.fates if one.fate in ("sent", "changed", "recalled"))
+        return [seq for one in sent_fates for seq in range(one.start, one.stop)], built.token_stats.total
 
     return ask
 
 
-def everything(conversation: Conversation, count: Count) -> Asked:
+def everything(conversation: Conversation, count: Count) -> Method:
     """Return what sends the whole conversation."""
     messages = messages_of(conversation)
-    whole = count_messages(messages, token_counter=count) + count(SYSTEM)
-    return lambda question: (range(len(messages)), whole + count(question))
+    full_tokens = count_messages(messages, token_counter=count) + count(SYSTEM)
+    return lambda question: (range(len(messages)), full_tokens + count(question))
 
 
-def newest(conversation: Conversation, count: Count, max_tokens: int) -> Asked:
+def newest(conversation: Conversation, count: Count, max_tokens: int) -> Method:
     """Return LangChain's ``trim_messages`` with a budget."""
     from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, trim_messages
 
-    made: list[BaseMessage] = [SystemMessage(SYSTEM)]
+    converted: list[BaseMessage] = [SystemMessage(SYSTEM)]
     for at, message in enumerate(messages_of(conversation)):
-        made.append((HumanMessage if message.role == "user" else AIMessage)(message.text, id=str(at)))
+        converted.append((HumanMessage if message.role == "user" else AIMessage)(message.text, id=str(at)))
 
     def tokens(messages: Sequence[BaseMessage]) -> int:
         return sum(count(str(message.content)) for message in messages)
 
     def ask(question: str) -> tuple[Collection[int], int]:
         sent = trim_messages(
-            [*made, HumanMessage(question)],
+            [*converted, HumanMessage(question)],
             max_tokens=max_tokens,
             token_counter=tokens,
             include_system=True,
@@ -116,7 +118,7 @@ def newest(conversation: Conversation, count: Count, max_tokens: int) -> Asked:
 
 
 def measure(
-    conversations: Sequence[Conversation], method: Callable[[Conversation], Asked], questions: int | None
+    conversations: Sequence[Conversation], method: Callable[[Conversation], Method], questions: int | None
 ) -> dict[str, float]:
     """Return the means over the questions of conversations."""
     tally, times = Tally(), []
@@ -127,8 +129,8 @@ def measure(
             sent, tokens = ask(question.text)
             if at:
                 times.append(process_time() - began)
-            said = {name for position in sent for name in conversation.blocks[position // 2].ids}
-            tally.add(question.evidence, said, tokens)
+            sent_fates = {name for position in sent for name in conversation.blocks[position // 2].ids}
+            tally.add(question.evidence, sent_fates, tokens)
     row = tally.row()
     return {
         "recall": row["verbatim"],
@@ -142,7 +144,7 @@ def run(
     conversations: Sequence[Conversation], count: Count, *, questions: int | None = None, peers: bool = True
 ) -> list[dict[str, Any]]:
     """Return a row for each method."""
-    methods: dict[str, Callable[[Conversation], Asked]] = {
+    methods: dict[str, Callable[[Conversation], Method]] = {
         name: lambda one, settings=settings: ours(one, count, settings)  # type: ignore[misc]
         for name, settings in METHODS.items()
     }

@@ -114,9 +114,11 @@ def generate_questions(turns: Iterable[GeneratedTurn], turn_count: int, count: i
     """Return questions about turns drawn at random, every fifth about the last turn; the turns are read once."""
     rng = random.Random(f"{seed} questions {turn_count}")
     targets = [rng.randrange(turn_count) if at % _FOLLOW_UPS else turn_count - 1 for at in range(1, count + 1)]
-    wanted = Counter(targets)
-    found = {at: turn for at, turn in enumerate(turns) if at in wanted}
-    return [_question(rng, found[target], target, at % _FOLLOW_UPS == 0) for at, target in enumerate(targets, start=1)]
+    counts = Counter(targets)
+    by_position = {at: turn for at, turn in enumerate(turns) if at in counts}
+    return [
+        _question(rng, by_position[target], target, at % _FOLLOW_UPS == 0) for at, target in enumerate(targets, start=1)
+    ]
 
 
 def _question(rng: random.Random, turn: GeneratedTurn, target: int, follows: bool) -> Question:

@@ -72,27 +72,27 @@ def talks(
 ) -> list[Talk]:
     """Return the conversations to measure on; held out are those that no constant was chosen on."""
     drawn = range(HELD_OUT_SEEDS, HELD_OUT_SEEDS + seeds) if held_out else range(seeds)
-    made = list[Talk]()
+    all_talks = list[Talk]()
     if "session" in corpora:
         everyday = read_everyday(data / "everyday" / "everyday_dev.jsonl")
         for seed, length, size, language in product(drawn, turns, sizes, languages):
-            made.append(sessions(everyday, turns=length, tokens=size, language=language, seed=seed, count=count))
+            all_talks.append(sessions(everyday, turns=length, tokens=size, language=language, seed=seed, count=count))
         if held_out:
             own, seed = read_everyday(OWN), HELD_OUT_SEEDS - 1
             for length, size in product((each for each in turns if each <= 100), sizes):
-                made.append(sessions(own, turns=length, tokens=size, language="mixed", seed=seed, count=count))
+                all_talks.append(sessions(own, turns=length, tokens=size, language="mixed", seed=seed, count=count))
     if "locomo" in corpora:
         read = read_locomo(data / "selection" / "locomo_dev.jsonl")
         used = read[-HELD_OUT_LOCOMO:] if held_out else read[:-HELD_OUT_LOCOMO]
-        made += [locomo(each, turns=length, seed=drawn[0]) for each in used for length in turns]
+        all_talks += [locomo(each, turns=length, seed=drawn[0]) for each in used for length in turns]
     if "agent" in corpora:
         outputs = list(read_jsonl(data / "tool_results" / "tool_outputs.jsonl"))
-        made += [
+        all_talks += [
             agent_runs(outputs, requests=requests, rounds=rounds, kilobytes=size, seed=seed)
             for seed in drawn
             for requests, rounds, size in AGENT_SHAPES
         ]
-    return made
+    return all_talks
 
 
 # --- the measures ---------------------------------------------------------------------------------------------------
@@ -155,8 +155,8 @@ def against_hindsight(rows: Sequence[Row]) -> list[Row]:
     """Return the rows with their dollars as a ratio to those of the best moments in hindsight, where known."""
     cell = ("corpus", "turns", "size", "prices", "cache", "fixed")
     best = {tuple(row[key] for key in cell): row["dollars"] for row in rows if row["way"] == HINDSIGHT.name}
-    known = ((row, best.get(tuple(row[key] for key in cell))) for row in rows)
-    return [{**row, "to hindsight": row["dollars"] / least if least else None} for row, least in known]
+    pairs = ((row, best.get(tuple(row[key] for key in cell))) for row in rows)
+    return [{**row, "to hindsight": row["dollars"] / least if least else None} for row, least in pairs]
 
 
 # --- the tables -----------------------------------------------------------------------------------------------------
@@ -209,8 +209,8 @@ def by_way(rows: Iterable[Row]) -> list[Row]:
 
 def _to_hindsight(rows: Iterable[Row]) -> Row:
     """Return the column with the largest ratio to hindsight, where one is known."""
-    known = [row["to hindsight"] for row in rows if row.get("to hindsight")]
-    return {"to hindsight": f"{max(known):.2f}"} if known else {}
+    pairs = [row["to hindsight"] for row in rows if row.get("to hindsight")]
+    return {"to hindsight": f"{max(pairs):.2f}"} if pairs else {}
 
 
 # --- the plot -------------------------------------------------------------------------------------------------------
@@ -226,11 +226,11 @@ def dollars_over_turns(benches: Sequence[Workbench], ways: Sequence[Way], settin
     return curves
 
 
-def _plotted(chosen: argparse.Namespace, made: Sequence[Talk], ways: Sequence[Way], *, count: Counter) -> None:
+def _plotted(chosen: argparse.Namespace, all_talks: Sequence[Talk], ways: Sequence[Way], *, count: Counter) -> None:
     """Draw the longest sessions of the middle size at the middle fixed part, the first prices and cache."""
     size, fixed = (each[len(each) // 2] for each in (chosen.sizes, chosen.fixed))
     name, state = chosen.prices[0], chosen.caches[0]
-    fitting = [talk for talk in made if talk.corpus == "session" and talk.size == size]
+    fitting = [talk for talk in all_talks if talk.corpus == "session" and talk.size == size]
     longest = max(len(talk.calls) for talk in fitting)
     benches = [Workbench(talk, count, limit=chosen.limit) for talk in fitting if len(talk.calls) == longest]
     drawn = [way for way in ways if way.corpora is None or "session" in way.corpora]
@@ -272,7 +272,7 @@ def main() -> int:
     if chosen.data is None:
         parser.error("--data is needed without --agents")
     count = counter(chosen.counter)
-    made = talks(
+    all_talks = talks(
         chosen.data,
         corpora=chosen.corpora,
         turns=[each for each in chosen.turns if each <= 100 or not chosen.quick],
@@ -286,16 +286,16 @@ def main() -> int:
         (fixed, state, name): Setting(fixed, state, PRICE_SETS[name])
         for name, state, fixed in product(chosen.prices, chosen.caches, chosen.fixed)
     }
-    wanted = ((WAYS[0], *OURS) if chosen.ours_only else WAYS) + ((HINDSIGHT,) if chosen.hindsight else ())
-    ways = [way for way in wanted if not way.missing]
-    rows = against_hindsight(measured(made, ways, settings, count=count, limit=chosen.limit))
+    candidates = ((WAYS[0], *OURS) if chosen.ours_only else WAYS) + ((HINDSIGHT,) if chosen.hindsight else ())
+    ways = [way for way in candidates if not way.missing]
+    rows = against_hindsight(measured(all_talks, ways, settings, count=count, limit=chosen.limit))
     for name, state in product(chosen.prices, chosen.caches):
         there = [row for row in rows if (row["prices"], row["cache"]) == (name, state)]
         print_table(f"{name}, cache {STATES[state]}", by_cell(there), markdown=chosen.markdown)
     print_table("Beginnings of all conversations, from the fourth call on", by_way(rows), markdown=chosen.markdown)
-    print("".join(f"\n{way.name}: {NOT_INSTALLED}" for way in wanted if way.missing))
+    print("".join(f"\n{way.name}: {NOT_INSTALLED}" for way in candidates if way.missing))
     if chosen.plot:
-        _plotted(chosen, made, [way for way in ways if way != HINDSIGHT], count=count)
+        _plotted(chosen, all_talks, [way for way in ways if way != HINDSIGHT], count=count)
     write_json(chosen.json, "cost", settings_of(chosen), {"cost": rows})
     return 0
 

@@ -14,7 +14,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gatekeeper_core import ContextGatekeeper, HistoryConfig, ThreadState, select_history
-from gatekeeper_core.context.history.earlier import told_inside
+from gatekeeper_core.context.history.recall import render_recalled
 from gatekeeper_core.context.history.view import HistoryView
 from gatekeeper_core.messages import group_turns
 from gatekeeper_core.pricing.cache import PromptCache, Request, charge
@@ -76,17 +76,17 @@ class Pieces:
 
     def __init__(self, count: Callable[[str], int]) -> None:
         self._count = count
-        self._known: dict[int, tuple[Message, Piece]] = {}
+        self._pieces: dict[int, tuple[Message, Piece]] = {}
 
     def of(self, message: Message) -> Piece:
         """Return the piece of a message."""
-        known = self._known.get(id(message))
-        if known is None:
-            said = repr((message.role, message.text, [(call.name, call.arguments) for call in message.tool_calls]))
-            digest = blake2b(said.encode("utf-8", "surrogatepass"), digest_size=16).digest()
-            known = message, (digest, count_message(message, token_counter=self._count))
-            self._known[id(message)] = known  # with the message: its id is not given away meanwhile
-        return known[1]
+        entry = self._pieces.get(id(message))
+        if entry is None:
+            content = repr((message.role, message.text, [(call.name, call.arguments) for call in message.tool_calls]))
+            digest = blake2b(content.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+            entry = message, (digest, count_message(message, token_counter=self._count))
+            self._pieces[id(message)] = entry  # with the message: its id is not given away meanwhile
+        return entry[1]
 
 
 class Setting(NamedTuple):
@@ -146,24 +146,24 @@ class RememberingGatekeeper(ContextGatekeeper):
 
     def __init__(self, **arguments: Any) -> None:
         super().__init__(**arguments)
-        self._wanted: tuple[Turn | tuple[str, str], ...] = ()
+        self._current: tuple[Turn | tuple[str, str], ...] = ()
         self._costs: tuple[int, ...] = ()
         self._answers: dict[tuple[object, ...], Selection] = {}
 
     def sync(self, turns: Iterable[Turn | tuple[str, str]]) -> None:
-        self._wanted = tuple(turns)
-        if len(self._wanted) > len(self._costs):
-            super().sync(self._wanted)
+        self._current = tuple(turns)
+        if len(self._current) > len(self._costs):
+            super().sync(self._current)
             self._costs = super().turn_tokens
 
     @property
     def turn_tokens(self) -> tuple[int, ...]:
-        return self._costs[: len(self._wanted)]
+        return self._costs[: len(self._current)]
 
     def explain(self, query: str, **arguments: Any) -> Selection:
-        key = (len(self._wanted), query, *arguments.values())
+        key = (len(self._current), query, *arguments.values())
         if key not in self._answers:
-            super().sync(self._wanted)
+            super().sync(self._current)
             self._answers[key] = super().explain(query, **arguments)
         return self._answers[key]
 
@@ -182,9 +182,9 @@ class Workbench:
         self.pieces = Pieces(count)
         self.gatekeeper = RememberingGatekeeper(token_counter=count)
         self.turns = group_turns(talk.messages)
-        self.whole = [self.pieces.of(message) for message in talk.messages]
+        self.full_pieces = [self.pieces.of(message) for message in talk.messages]
         self.turn_of = [at for at, turn in enumerate(self.turns) for _ in turn.messages]
-        self.told = cache(self._told)
+        self.recalled_tokens = cache(self._recalled_tokens)
         self._accountants: dict[str, Accountant] = {}
 
     def accountant(self, way: Way, setting: Setting) -> Accountant:
@@ -211,7 +211,9 @@ class Workbench:
     def prompt(self, positions: Iterable[int]) -> Prompt:
         """Return the prompt that sends these messages as they are, with a mark at its end."""
         kept = list(positions)
-        return Prompt([self.whole[at] for at in kept], (len(kept) - 1,), frozenset(self.turn_of[at] for at in kept))
+        return Prompt(
+            [self.full_pieces[at] for at in kept], (len(kept) - 1,), frozenset(self.turn_of[at] for at in kept)
+        )
 
     def _views(self, passthrough_below: int) -> list[HistoryView]:
         config = HistoryConfig(token_budget=self.budget, passthrough_below=passthrough_below)
@@ -236,10 +238,10 @@ class Workbench:
         """The same, where the selection is asked however short the history is."""
         return self._views(0)
 
-    def _told(self, call: int, turns: tuple[int, ...]) -> int:
+    def _recalled_tokens(self, call: int, turns: tuple[int, ...]) -> int:
         """Return the tokens of some turns, told inside of the question of a call as its selection sends them."""
         asked = self.talk.messages[self.talk.calls[call].stop - 1].text
-        return self.count(told_inside(turns, self.turns, self.selections[call].selection, question=asked))
+        return self.count(render_recalled(turns, self.turns, self.selections[call].selection, question=asked))
 
 
 class Way(NamedTuple):

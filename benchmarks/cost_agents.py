@@ -88,12 +88,12 @@ def script(seed: int) -> Iterator[Request]:
     answer = draw.choice((20, 80, 300, 1200))
     messages, branch, now = list[Message](), list[Message](), 0.0
     for turn in range(draw.choice((12, 25, 60))):
-        asked = [at for at, message in enumerate(messages) if message.role == "user"]
+        questions = [at for at, message in enumerate(messages) if message.role == "user"]
         event = "question"
-        if asked and draw.random() < edits:
+        if questions and draw.random() < edits:
             event = draw.choice(EDITS)
             before = messages
-            since = {"edit": asked[-1], "back two": asked[-2:][0], "fork": draw.choice(asked)}
+            since = {"edit": questions[-1], "back two": questions[-2:][0], "fork": draw.choice(questions)}
             messages = messages[: since[event]] if event in since else branch
             branch = before
         is_cold = draw.random() < cold

@@ -89,7 +89,7 @@ class Talk:
         return times
 
 
-class _Asked(NamedTuple):
+class _Ask(NamedTuple):
     """One turn of a session before its answer has its length; ``place``: talk and turn, None for a further question."""
 
     user: str
@@ -120,27 +120,27 @@ def sessions(
     out, because a session is another conversation. Where the talks of the language do not suffice, others follow.
     """
     draw = random.Random(f"session {language} {turns} {seed}")
-    asked: list[tuple[labelled.Talk, _Asked]] = []
-    waiting: list[tuple[int, labelled.Talk, _Asked]] = []
+    asks: list[tuple[labelled.Talk, _Ask]] = []
+    waiting: list[tuple[int, labelled.Talk, _Ask]] = []
     for talk in _shuffled(talks, language, draw):
         at_turn = {question.after: question for question in reversed(talk.questions)}
         for at, block in enumerate(talk.blocks):
             question = at_turn.get(at)
             if not (question and question.kind in _LEANING):
-                due = [item for item in waiting if item[0] <= len(asked)]
-                waiting = [item for item in waiting if item[0] > len(asked)]
-                asked += [(other, turn) for _, other, turn in due]
+                due = [item for item in waiting if item[0] <= len(asks)]
+                waiting = [item for item in waiting if item[0] > len(asks)]
+                asks += [(other, turn) for _, other, turn in due]
             labels = (question.needed, question.kind) if question else ((), "")
-            asked.append((talk, _Asked(block.user, block.assistant, (talk.name, at), *labels)))
+            asks.append((talk, _Ask(block.user, block.assistant, (talk.name, at), *labels)))
         for question in _behind(talk, draw):
-            turn = _Asked(question.text, "", None, question.needed, f"further {question.kind}")
+            turn = _Ask(question.text, "", None, question.needed, f"further {question.kind}")
             if question.kind not in _LEANING and draw.random() < late:
-                waiting.append((draw.randrange(len(asked), max(turns, len(asked) + 1)), talk, turn))
+                waiting.append((draw.randrange(len(asks), max(turns, len(asks) + 1)), talk, turn))
             else:
-                asked.append((talk, turn))
-        if len(asked) >= turns:
+                asks.append((talk, turn))
+        if len(asks) >= turns:
             break
-    return _session(asked[:turns], turns=turns, tokens=tokens, language=language, seed=seed, count=count)
+    return _session(asks[:turns], turns=turns, tokens=tokens, language=language, seed=seed, count=count)
 
 
 def _shuffled(talks: Sequence[labelled.Talk], language: str, draw: random.Random) -> list[labelled.Talk]:
@@ -159,7 +159,7 @@ def _behind(talk: labelled.Talk, draw: random.Random) -> list[labelled.Question]
 
 
 def _session(
-    asked: Sequence[tuple[labelled.Talk, _Asked]],
+    asks: Sequence[tuple[labelled.Talk, _Ask]],
     *,
     turns: int,
     tokens: int | None,
@@ -168,23 +168,25 @@ def _session(
     count: Counter,
 ) -> Talk:
     draw = random.Random(f"lengths {language} {turns} {seed}")
-    number = {turn.place: at for at, (_, turn) in enumerate(asked) if turn.place}
-    wanted: dict[int, frozenset[str]] = {}
+    number = {turn.place: at for at, (_, turn) in enumerate(asks) if turn.place}
+    terms_by_turn: dict[int, frozenset[str]] = {}
     calls = []
-    for at, (talk, turn) in enumerate(asked):
+    for at, (talk, turn) in enumerate(asks):
         groups = [[number.get((talk.name, old), at) for old in group] for group in turn.needed]
         needed = tuple(tuple(old for old in group if old < at) for group in groups)
         for group in needed:
-            wanted |= {old: wanted.get(old, frozenset()) | frozenset(telling_terms(turn.user)) for old in group}
+            terms_by_turn |= {
+                old: terms_by_turn.get(old, frozenset()) | frozenset(telling_terms(turn.user)) for old in group
+            }
         calls.append(Call(2 * at + 1, needed, turn.kind, draw.random() < COLD_SHARE))
     messages = list[Message]()
-    for at, (talk, turn) in enumerate(asked):
+    for at, (talk, turn) in enumerate(asks):
         answer = turn.answer
         size = 20 if tokens is None else round(tokens * draw.uniform(1 - _SPREAD, 1 + _SPREAD)) - count(turn.user)
         if tokens is not None or not answer:
             spoken = "zh" if talk.language != "en" and any(map(is_han, turn.user)) else "en"
-            asking = wanted.get(at, frozenset())
-            answer = stretched(answer, size, language=spoken, wanted=asking, count=count, draw=draw)
+            asking = terms_by_turn.get(at, frozenset())
+            answer = stretched(answer, size, language=spoken, terms_by_turn=asking, count=count, draw=draw)
         messages += [Message("user", turn.user), Message("assistant", answer)]
     name = f"{language}-{turns}-{tokens or 'as they are'}-{seed}"
     return Talk(name, "session", language, tokens or 0, str(turns), tuple(messages), tuple(calls))
@@ -203,7 +205,7 @@ _FILLER = {
 
 
 def stretched(
-    answer: str, tokens: int, *, language: str, wanted: frozenset[str], count: Counter, draw: random.Random
+    answer: str, tokens: int, *, language: str, terms_by_turn: frozenset[str], count: Counter, draw: random.Random
 ) -> str:
     """Return an answer of about so many tokens: with empty sentences in between, or cut to whole sentences.
 
@@ -213,14 +215,14 @@ def stretched(
     texts = [answer[start:stop] for start, stop in pairwise(starts)]
     costs = [count(text) for text in texts]
     if sum(costs) > tokens:
-        held = [{word for word in wanted if word in low} for low in (clean(text).lower() for text in texts)]
-        kept, told = set[int](), set[str]()
+        terms = [{word for word in terms_by_turn if word in low} for low in (clean(text).lower() for text in texts)]
+        kept, covered = set[int](), set[str]()
         while len(kept) < len(texts):
-            best = min(set(range(len(texts))) - kept, key=lambda at: (-len(held[at] - told), at))
-            if kept and held[best] <= told and sum(costs[at] for at in {*kept, best}) > tokens:
+            best = min(set(range(len(texts))) - kept, key=lambda at: (-len(terms[at] - covered), at))
+            if kept and terms[best] <= covered and sum(costs[at] for at in {*kept, best}) > tokens:
                 break
             kept.add(best)
-            told |= held[best]
+            covered |= terms[best]
         return "".join(texts[at] for at in sorted(kept)).strip()
     paragraphs = answer.split("\n\n") if answer else [""]
     missing, space = tokens - sum(costs), " " if language == "en" else ""
@@ -292,10 +294,10 @@ def agent_runs(outputs: Sequence[Mapping[str, str]], *, requests: int, rounds: i
         for step in range(rounds):
             call()
             at = (start + step * size) % max(1, len(output["text"]))
-            asked = ToolCall(f"call-{request}-{step}", "read", json.dumps({"name": output["name"], "offset": at}))
-            messages.append(Message("assistant", "", tool_calls=(asked,)))
+            asks = ToolCall(f"call-{request}-{step}", "read", json.dumps({"name": output["name"], "offset": at}))
+            messages.append(Message("assistant", "", tool_calls=(asks,)))
             piece = (output["text"][at:] + output["text"])[:size]
-            messages.append(Message("tool", piece, tool_call_id=asked.id))
+            messages.append(Message("tool", piece, tool_call_id=asks.id))
         call()
         messages.append(Message("assistant", f"I have read {rounds} parts of {output['name']} and noted what I found."))
     shape = f"{requests}x{rounds}x{kilobytes}"

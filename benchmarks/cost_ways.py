@@ -71,12 +71,12 @@ def summarised(bench: Workbench, _: Setting) -> list[Prompt]:
     for call in bench.talk.calls:
         count = sum(at < call.stop for at in bench.units)
         positions, side = bench.newest(call, count - dropped), (0, 0)
-        if sum(bench.whole[at][1] for at in positions) > bench.limit and count - dropped > WINDOW_UNITS + 1:
+        if sum(bench.full_pieces[at][1] for at in positions) > bench.limit and count - dropped > WINDOW_UNITS + 1:
             dropped, summaries = count - WINDOW_UNITS - 1, summaries + 1
-            left = bench.newest(call, WINDOW_UNITS + 1)
-            read = sum(bench.whole[at][1] for at in set(positions).difference(left))
+            trimmed = bench.newest(call, WINDOW_UNITS + 1)
+            read = sum(bench.full_pieces[at][1] for at in set(positions).difference(trimmed))
             side = read + SUMMARY_INSTRUCTION_TOKENS + SUMMARY_TOKENS * (summaries > 1), SUMMARY_TOKENS
-            positions = left
+            positions = trimmed
         prompt = bench.prompt(positions)._replace(side=side)
         if summaries:
             summary = b"summary %d" % summaries, SUMMARY_TOKENS
@@ -101,15 +101,15 @@ def trimmed(bench: Workbench, _: Setting) -> list[Prompt]:
         return AIMessage(message.text, tool_calls=calls, id=str(at))
 
     def cost(messages: list[BaseMessage]) -> int:
-        return sum(bench.whole[int(message.id or 0)][1] for message in messages)
+        return sum(bench.full_pieces[int(message.id or 0)][1] for message in messages)
 
-    given = [translated(at, message) for at, message in enumerate(bench.talk.messages)]
+    messages = [translated(at, message) for at, message in enumerate(bench.talk.messages)]
     settings: dict[str, Any] = {"strategy": "last", "max_tokens": bench.limit, "token_counter": cost}
     prompts = []
     for call in bench.talk.calls:
-        left = trim_messages(given[: call.stop], start_on="human", end_on=("human", "tool"), **settings)
-        left = left or trim_messages(given[: call.stop], **settings)
-        prompts.append(bench.prompt(int(message.id or 0) for message in left))
+        fitting = trim_messages(messages[: call.stop], start_on="human", end_on=("human", "tool"), **settings)
+        fitting = fitting or trim_messages(messages[: call.stop], **settings)
+        prompts.append(bench.prompt(int(message.id or 0) for message in fitting))
     return prompts
 
 
@@ -172,16 +172,16 @@ class _Costs(NamedTuple):
 
     setting: Setting
     cold: list[bool]
-    wanted: list[tuple[int, ...]]
+    needed: list[tuple[int, ...]]
     chosen: list[tuple[int, ...]]
     turns: list[int]
     before: list[int]
-    asked: list[int]
-    told: Callable[[int, tuple[int, ...]], int]
+    question_tokens: list[int]
+    recalled_tokens: Callable[[int, tuple[int, ...]], int]
 
     def lacking(self, since: int, call: int) -> tuple[int, ...]:
         """Return what the selection wants and the body since a choice lacks; since 0 it is everything."""
-        return tuple(turn for turn in self.wanted[call] if turn < since and turn not in self.chosen[since])
+        return tuple(turn for turn in self.needed[call] if turn < since and turn not in self.chosen[since])
 
     def anew(self, call: int, since: int) -> float:
         """Return the price of a call for which the body is chosen anew, where it was chosen last at another call.
@@ -189,24 +189,24 @@ class _Costs(NamedTuple):
         Of the old prompt the cache finds what both begin with; where only marks are found, up to a question in it.
         """
         fixed, prices, body = self.setting.fixed, self.setting.prices_there, self.chosen[call]
-        total = fixed + sum(self.turns[turn] for turn in body) + self.asked[call]
+        total = fixed + sum(self.turns[turn] for turn in body) + self.question_tokens[call]
         common = common_beginning((*self.chosen[since], *range(since, call)), body)
         same = fixed + sum(self.turns[turn] for turn in body[:common])
         if prices.marked and common:
             last = body[common - 1]
-            same = same - self.turns[last] + self.asked[last] if last >= since else fixed
+            same = same - self.turns[last] + self.question_tokens[last] if last >= since else fixed
         return input_cost(total, cached=0 if self.cold[call] else same, written_to=total, prices=prices)
 
     def kept(self, since: int) -> list[float]:
         """Return the price of each call after a choice, as long as its body is kept."""
         costs = list[float]()
         start = self.setting.fixed + sum(self.turns[turn] for turn in self.chosen[since])
-        cached = start + self.asked[since]
-        for call in range(since + 1, len(self.wanted)):
+        cached = start + self.question_tokens[since]
+        for call in range(since + 1, len(self.needed)):
             body, lacking = start + self.before[call] - self.before[since], self.lacking(since, call)
-            total = body + self.asked[call] + (self.told(call, lacking) if lacking else 0)
-            marked, found = body if lacking else total, 0 if self.cold[call] else cached
-            costs.append(input_cost(total, cached=found, written_to=marked, prices=self.setting.prices_there))
+            total = body + self.question_tokens[call] + (self.recalled_tokens(call, lacking) if lacking else 0)
+            marked, hit_tokens = body if lacking else total, 0 if self.cold[call] else cached
+            costs.append(input_cost(total, cached=hit_tokens, written_to=marked, prices=self.setting.prices_there))
             cached = marked
         return costs
 
@@ -214,7 +214,7 @@ class _Costs(NamedTuple):
 def hindsight(bench: Workbench, setting: Setting) -> list[Prompt]:
     """Return the prompts of a chat for which the body is chosen anew at the moments that cost least in the end."""
     costs = _costs(bench, setting)
-    count = len(costs.wanted)
+    count = len(costs.needed)
     # For each call: what all calls up to each later one cost at least where this one chose anew, and the choice before.
     ends, chosen_before = [list(accumulate([0.0, *costs.kept(0)]))], [0]
     for call in range(1, count):
@@ -229,7 +229,7 @@ def hindsight(bench: Workbench, setting: Setting) -> list[Prompt]:
 
 def _costs(bench: Workbench, setting: Setting) -> _Costs:
     calls = bench.talk.calls
-    turns = [sum(bench.whole[at][1] for at in (call.stop - 1, call.stop)) for call in calls]
+    turns = [sum(bench.full_pieces[at][1] for at in (call.stop - 1, call.stop)) for call in calls]
     chosen = list[tuple[int, ...]]()
     least = _FILLED_UP * (setting.prices_there.min_cached_tokens or 0) - setting.fixed
     for at, view in enumerate(bench.selections):
@@ -242,12 +242,12 @@ def _costs(bench: Workbench, setting: Setting) -> _Costs:
     return _Costs(
         setting,
         cold=[setting.cache_state == "cold" and call.cold for call in calls],
-        wanted=[view.turns for view in bench.selections],
+        needed=[view.turns for view in bench.selections],
         chosen=chosen,
         turns=turns,
         before=list(accumulate(turns, initial=0)),
-        asked=[bench.whole[call.stop - 1][1] for call in calls],
-        told=bench.told,
+        question_tokens=[bench.full_pieces[call.stop - 1][1] for call in calls],
+        recalled_tokens=bench.recalled_tokens,
     )
 
 
@@ -256,9 +256,13 @@ def _prompts(bench: Workbench, costs: _Costs, moments: set[int]) -> list[Prompt]
     for at, call in enumerate(bench.talk.calls):
         since = at if at in moments else since
         body, lacking = (*costs.chosen[since], *range(since, at)), costs.lacking(since, at)
-        pieces = [bench.whole[side] for turn in body for side in (2 * turn, 2 * turn + 1)]
-        digest, asked = bench.whole[call.stop - 1]
-        question = (b"told for %d" % at, asked + costs.told(at, lacking)) if lacking else (digest, asked)
+        pieces = [bench.full_pieces[side] for turn in body for side in (2 * turn, 2 * turn + 1)]
+        digest, question_tokens = bench.full_pieces[call.stop - 1]
+        question = (
+            (b"told for %d" % at, question_tokens + costs.recalled_tokens(at, lacking))
+            if lacking
+            else (digest, question_tokens)
+        )
         mark = len(pieces) - bool(lacking)
         turns = frozenset((*body, *lacking))
         prompts.append(Prompt([*pieces, question], (mark,) if mark >= 0 else (), turns))

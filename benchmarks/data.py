@@ -116,10 +116,10 @@ def read_locomo(path: Path) -> list[Conversation]:
 
 
 def _conversation(row: dict[str, Any]) -> Conversation:
-    known = {turn["id"] for turn in row["turns"]}
+    turn_ids = {turn["id"] for turn in row["turns"]}
     questions = []
     for item in row["qa"]:
-        evidence = tuple(dict.fromkeys(e for e in item.get("evidence", ()) if e in known))
+        evidence = tuple(dict.fromkeys(e for e in item.get("evidence", ()) if e in turn_ids))
         if evidence and item["category"] != ADVERSARIAL:
             answer = str(item.get("answer", ""))
             questions.append(Question(str(item["question"]), evidence, int(item["category"]), answer))

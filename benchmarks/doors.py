@@ -135,11 +135,11 @@ def through_window(talk: Talk, count: TokenCounter, config: HistoryConfig) -> It
     from langchain_core.messages import AIMessage, HumanMessage, trim_messages
 
     kinds: dict[str, Any] = {"user": HumanMessage, "assistant": AIMessage}
-    given = [kinds[message.role](message.text) for message in talk.messages]
+    converted = [kinds[message.role](message.text) for message in talk.messages]
     settings: Row = {"max_tokens": config.token_budget, "start_on": "human"}
     settings["token_counter"] = lambda messages: sum(count(message.text) for message in messages)
     for call in talk.calls:
-        yield [message.text for message in trim_messages(given[: call.stop], **settings)]
+        yield [message.text for message in trim_messages(converted[: call.stop], **settings)]
 
 
 DOORS: dict[str, Door] = {

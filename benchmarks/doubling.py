@@ -135,7 +135,7 @@ def _messages(rng: random.Random, size: int) -> tuple[Message, ...]:
     return tuple(each for turn in turns for each in (Message("user", turn.user), Message("assistant", turn.assistant)))
 
 
-def _found() -> Iterator[Case]:
+def _public_functions() -> Iterator[Case]:
     """Yield the public functions of the core whose one required argument is a text, texts or messages."""
     for info in pkgutil.walk_packages(gatekeeper_core.__path__, "gatekeeper_core."):
         module = importlib.import_module(info.name)
@@ -169,19 +169,19 @@ def _bound(
     argument = make(rng, size)
 
     def call() -> object:
-        made = function(argument)
-        return sum(1 for _ in made) if inspect.isgenerator(made) else made
+        result = function(argument)
+        return sum(1 for _ in result) if inspect.isgenerator(result) else result
 
     return call
 
 
 def _run(rng: random.Random, size: int) -> tuple[Message, ...]:
     """Return a question and rounds of tools, about so many messages."""
-    made = [Message("user", "Find out what is wrong with the deployment.")]
+    result = [Message("user", "Find out what is wrong with the deployment.")]
     for at in range(max(1, size // 2)):
-        made.append(Message("assistant", "", tool_calls=(ToolCall(f"c{at}", "bash", f'{{"command": "step {at}"}}'),)))
-        made.append(Message("tool", TEXTS["log"](rng, 400), tool_call_id=f"c{at}"))
-    return tuple(made)
+        result.append(Message("assistant", "", tool_calls=(ToolCall(f"c{at}", "bash", f'{{"command": "step {at}"}}'),)))
+        result.append(Message("tool", TEXTS["log"](rng, 400), tool_call_id=f"c{at}"))
+    return tuple(result)
 
 
 def _pairs(rng: random.Random, size: int) -> list[tuple[str, str]]:
@@ -242,9 +242,9 @@ _KEPT: dict[str, Callable[[random.Random, int], Callable[[], object]]] = {
 def cases() -> list[Case]:
     """Return all cases, by the name of their function."""
     kept = [Case(name, "talk", "messages", make) for name, make in _KEPT.items()]
-    for told, piece in (("whole", 2**20), ("by 64 bytes", 64)):
-        kept.append(Case("chat events", f"one line, {told}", "characters", partial(_stream, piece)))
-    return sorted([*_found(), *kept], key=lambda case: case.name)
+    for shown, piece in (("whole", 2**20), ("by 64 bytes", 64)):
+        kept.append(Case("chat events", f"one line, {shown}", "characters", partial(_stream, piece)))
+    return sorted([*_public_functions(), *kept], key=lambda case: case.name)
 
 
 def growth(case: Case, *, seed: int = SEED, size: int | None = None) -> Growth:
@@ -281,9 +281,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             ((case, _settled(case, options.limit)) for case in same), key=lambda each: each[1].exponent or 0
         )
         above += (grown.exponent or 0) > options.limit
-        told = "-" if grown.exponent is None else f"{grown.exponent:.2f}"
+        shown = "-" if grown.exponent is None else f"{grown.exponent:.2f}"
         row = {"function": name, "worst with": case.kind, "size": grown.size, "unit": case.unit}
-        rows.append({**row, "ms": f"{1e3 * grown.seconds:.1f}", "exponent": told})
+        rows.append({**row, "ms": f"{1e3 * grown.seconds:.1f}", "exponent": shown})
     report(options, "doubling", {"growth": rows})
     return 1 if above else 0
 

@@ -83,11 +83,11 @@ def kept_vectors(path: Path | None) -> Iterator[None]:
                 if f"{model.name}, keys" in stored:
                     keys, vectors = (stored[f"{model.name}, {part}"] for part in ("keys", "vectors"))
                     model.vectors.update(zip(keys.tolist(), vectors, strict=True))
-    known = sum(len(model.vectors) for model in models)
+    before = sum(len(model.vectors) for model in models)
     try:
         yield
     finally:  # also what a run that was interrupted has encoded
-        if sum(len(model.vectors) for model in models) > known:
+        if sum(len(model.vectors) for model in models) > before:
             columns = {}
             for model in models:
                 if model.vectors:

@@ -62,17 +62,17 @@ def turns_of(conversations: Sequence[Conversation], *, count: int) -> tuple[list
     return turns, answers
 
 
-def f1(answer: str, wanted: str) -> float:
+def f1(answer: str, expected: str) -> float:
     """Return the harmonic mean of precision and recall of words, articles left out.
 
     >>> round(f1("It was in May 2023.", "May 2023"), 2)
     0.57
     """
-    said, known = (
-        Counter(word for word in _WORD.findall(text.casefold()) if word not in _ARTICLES) for text in (answer, wanted)
+    meaning, expected_words = (
+        Counter(word for word in _WORD.findall(text.casefold()) if word not in _ARTICLES) for text in (answer, expected)
     )
-    shared = (said & known).total()
-    return 2 * shared / (said.total() + known.total()) if shared else 0.0
+    shared = (meaning & expected_words).total()
+    return 2 * shared / (meaning.total() + expected_words.total()) if shared else 0.0
 
 
 def rows_of(verdicts: Verdicts, answers: dict[TurnId, str]) -> list[dict[str, Any]]:
@@ -89,8 +89,8 @@ def rows_of(verdicts: Verdicts, answers: dict[TurnId, str]) -> list[dict[str, An
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = simple_options(__doc__)
-    for name, said in (("--data", "folder of the data"), ("--base-url", "address"), ("--model", "its name")):
-        parser.add_argument(name, default="", help=said)
+    for name, meaning in (("--data", "folder of the data"), ("--base-url", "address"), ("--model", "its name")):
+        parser.add_argument(name, default="", help=meaning)
     parser.add_argument("--key-env", default="EVAL_KEY", help="the environment variable that holds the key")
     parser.add_argument("--questions", type=int, default=50, help="how many, of all conversations")
     parser.add_argument("--budget", type=int, default=4_000, help="tokens of the prompt with the selection")
@@ -100,41 +100,41 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--dry-run", action="store_true", help="say what it would cost, and send nothing")
     parser.add_argument("--yes", action="store_true", help="send the requests")
     parser.add_argument("--max-dollars", type=float, help="send requests up to this")
-    given = parser.parse_args(arguments)
-    if missing := _missing(given):
+    options = parser.parse_args(arguments)
+    if missing := _missing(options):
         print(f"LoCoMo was not run. It needs {'; '.join(missing)}", file=sys.stderr)
         return 2
-    prices = read_prices(given.prices) if given.prices else PRICES
-    turns, answers = turns_of(read_locomo(Path(given.data, _FILE)), count=given.questions)
-    config = EvalConfig(model=given.model, token_budget=given.budget, rubric="en")
-    prompts = tuple(prompts_of(turns, token_budget=given.budget, config=config.gatekeeper))
-    ledger = Ledger(given.ledger)
+    prices = read_prices(options.prices) if options.prices else PRICES
+    turns, answers = turns_of(read_locomo(Path(options.data, _FILE)), count=options.questions)
+    config = EvalConfig(model=options.model, token_budget=options.budget, rubric="en")
+    prompts = tuple(prompts_of(turns, token_budget=options.budget, config=config.gatekeeper))
+    ledger = Ledger(options.ledger)
     planned = plan(prompts, config, ledger, prices=prices)
     print_table("at most", [planned.to_dict()])
-    if given.dry_run:
+    if options.dry_run:
         return 0
-    if not given.yes and (given.max_dollars is None or planned.dollars is None):
+    if not options.yes and (options.max_dollars is None or planned.dollars is None):
         print("nothing was sent: say --yes, or --max-dollars where the price is known", file=sys.stderr)
         return 2
-    with ChatClient(os.environ[given.key_env], config=ChatConfig(base_url=given.base_url)) as client:
-        asker = Asker(HttpModel(client), ledger, config, prices=prices, max_dollars=given.max_dollars)
-        verdicts = evaluate(prompts, config, asker, jobs=given.jobs, prices=prices)
+    with ChatClient(os.environ[options.key_env], config=ChatConfig(base_url=options.base_url)) as client:
+        asker = Asker(HttpModel(client), ledger, config, prices=prices, max_dollars=options.max_dollars)
+        verdicts = evaluate(prompts, config, asker, jobs=options.jobs, prices=prices)
     shares = [{"outcome": name, **verdicts.share(name).to_dict()} for name in ("better", "equal", "worse")]
-    report(given, "eval_locomo", {"the selection against everything": shares, "answers": rows_of(verdicts, answers)})
+    report(options, "eval_locomo", {"the selection against everything": shares, "answers": rows_of(verdicts, answers)})
     return int(verdicts.stopped)
 
 
-def _missing(given: argparse.Namespace) -> list[str]:
+def _missing(options: argparse.Namespace) -> list[str]:
     """Return what has to be given before anything can be asked."""
     missing = []
-    if not Path(given.data, _FILE).is_file():
+    if not Path(options.data, _FILE).is_file():
         missing.append(f"the data: GATEKEEPER_DATA (--data), a folder with {_FILE.as_posix()}")
-    if not (given.base_url and given.model):
+    if not (options.base_url and options.model):
         missing.append(
             "a model: EVAL_BASE_URL (--base-url), such as https://api.openai.com/v1, and EVAL_MODEL (--model)"
         )
-    if not given.dry_run and not os.environ.get(given.key_env, "").strip():
-        missing.append(f"a key in the environment variable {given.key_env}; any text for a server that takes none")
+    if not options.dry_run and not os.environ.get(options.key_env, "").strip():
+        missing.append(f"a key in the environment variable {options.key_env}; any text for a server that takes none")
     return missing
 
 

@@ -64,7 +64,9 @@ LAW_BUDGETS = (40, 60, 90, 120, 160, 220, 300, 400, 4000)
 LEAST_WORDS = 3
 """Words of the answer that a needed turn must hold, so that a share of them says something."""
 
-ASKED = Axes("coverage asked for, per cent; got, per cent", (70, 75, 80, 85, 90, 95), (40, 50, 60, 70, 80, 90, 100))
+COVERAGE_AXES = Axes(
+    "coverage asked for, per cent; got, per cent", (70, 75, 80, 85, 90, 95), (40, 50, 60, 70, 80, 90, 100)
+)
 
 
 def cross_fitted(gatekeeper: ContextGatekeeper, fitted_on: str | NeedWeights) -> ContextGatekeeper:
@@ -79,7 +81,7 @@ class Sent(NamedTuple):
     turn_id: int
     text: str
     tokens: int
-    whole: int
+    full: int
 
 
 class Outcome(NamedTuple):
@@ -95,7 +97,7 @@ class Outcome(NamedTuple):
 def measured(question: Question, sent: Iterable[Sent]) -> Outcome:
     """Return the measures of what is sent for one question; the shares are None where nothing is needed."""
     parts = {part.turn_id: part for part in sent}
-    credit = {at: math.sqrt(min(1.0, part.tokens / part.whole)) for at, part in parts.items()}
+    credit = {at: math.sqrt(min(1.0, part.tokens / part.full)) for at, part in parts.items()}
     best = [max((credit[at] for at in group if at in credit), default=0.0) for group in question.needed]
     return Outcome(
         hit=sum(share > 0 for share in best) / len(best) if best else None,
@@ -144,14 +146,14 @@ class Gatekeeper(Method):
         return self._gatekeeper.explain(question.text, token_budget=budget)
 
     def send(self, question: Question, budget: int | None = None) -> list[Sent]:
-        whole = self._gatekeeper.turn_tokens
+        full = self._gatekeeper.turn_tokens
         return [
-            Sent(turn.turn_id, f"{turn.user}\n{turn.assistant}", turn.tokens, whole[turn.turn_id])
+            Sent(turn.turn_id, f"{turn.user}\n{turn.assistant}", turn.tokens, full[turn.turn_id])
             for turn in self.explain(question, budget).turns
         ]
 
 
-class Whole(Method):
+class FullTurns(Method):
     """Keeps the turns that it has read, to send them whole; a subclass says which."""
 
     def __init__(self, count: Counter) -> None:
@@ -168,7 +170,7 @@ class Whole(Method):
         return [Sent(at, self._blocks[at].text, costs[at], costs[at]) for at in turns]
 
 
-class Ranked(Whole):
+class Ranked(FullTurns):
     """A peer that ranks whole turns, within a budget."""
 
     def __init__(self, name: str, count: Counter, budget: int) -> None:
@@ -190,7 +192,7 @@ class Ranked(Whole):
         return self._sent(taken, costs)
 
 
-class Given(Whole):
+class Fixed(FullTurns):
     """Sends what a function of the question names: everything, or just what is needed."""
 
     def __init__(self, count: Counter, pick: Callable[[Question], Iterable[int]]) -> None:
@@ -218,13 +220,13 @@ def ways(labelled: LabelledSet, count: Counter, *, peers: bool) -> list[Way]:
     def peer(name: str, budget: int) -> Callable[[], Method] | None:
         return None if missing(name) else lambda: Ranked(name, count, budget)
 
-    made = [Way(OURS, labelled.budget, ours(labelled.budget, GatekeeperConfig()))]
-    made += [Way(FILL, budget, ours(budget, GatekeeperConfig(strategy="fill"))) for budget in labelled.fills]
+    all_ways = [Way(OURS, labelled.budget, ours(labelled.budget, GatekeeperConfig()))]
+    all_ways += [Way(FILL, budget, ours(budget, GatekeeperConfig(strategy="fill"))) for budget in labelled.fills]
     if peers:
-        made += [Way(name, budget, peer(name, budget)) for budget in labelled.fills for name in PEERS]
-        made.append(Way("needed turns, whole", None, lambda: Given(count, _needed)))
-        made.append(Way("everything", None, lambda: Given(count, lambda question: range(question.after))))
-    return made
+        all_ways += [Way(name, budget, peer(name, budget)) for budget in labelled.fills for name in PEERS]
+        all_ways.append(Way("needed turns, whole", None, lambda: Fixed(count, _needed)))
+        all_ways.append(Way("everything", None, lambda: Fixed(count, lambda question: range(question.after))))
+    return all_ways
 
 
 def _needed(question: Question) -> list[int]:
@@ -302,11 +304,11 @@ def mistakes(talks: Iterable[Talk], labelled: LabelledSet, count: Counter) -> It
 
 
 def by_group(
-    asked: Iterable[tuple[Talk, Question, Outcome]], groups: Mapping[str, Collection[str]] = GROUPS
+    results: Iterable[tuple[Talk, Question, Outcome]], groups: Mapping[str, Collection[str]] = GROUPS
 ) -> dict[str, Tally]:
     """Return a tally for all questions, for each group of kinds, for each kind and for each language."""
     tallies: dict[str, Tally] = defaultdict(Tally)
-    for talk, question, outcome in asked:
+    for talk, question, outcome in results:
         within = [name for name, kinds in groups.items() if question.kind in kinds]
         for name in ("all questions", *within, question.kind, f"language {talk.language}"):
             tallies[name].outcomes.append(outcome)
@@ -315,9 +317,9 @@ def by_group(
     return {name: tallies[name] for name in order if name in tallies}
 
 
-def changes(asked: Sequence[tuple[Talk, Question, Outcome]]) -> Row:
+def changes(results: Sequence[tuple[Talk, Question, Outcome]]) -> Row:
     """Return in how many changes of topic a useless old turn is sent, at the change and at the question after it."""
-    by_place = {(talk.name, question.after): (question, outcome) for talk, question, outcome in reversed(asked)}
+    by_place = {(talk.name, question.after): (question, outcome) for talk, question, outcome in reversed(results)}
     at_change, after = [], []
     for (name, position), (question, outcome) in by_place.items():
         if question.kind in CHANGES and position:
@@ -341,10 +343,10 @@ def run(talks: Sequence[Talk], labelled: LabelledSet, count: Counter, *, peers: 
         if make is None:
             tables["methods"].append({**method, "questions": NOT_INSTALLED})
             continue
-        asked = list(ask(talks, make))
-        rows = {group: tally.row() for group, tally in by_group(asked, labelled.groups).items()}
+        results = list(ask(talks, make))
+        rows = {group: tally.row() for group, tally in by_group(results, labelled.groups).items()}
         columns = {column: rows[group]["hit"] if group in rows else None for column, group in labelled.columns}
-        moves = changes(asked) if labelled.groups else {}
+        moves = changes(results) if labelled.groups else {}
         tables["methods"].append({**method, **rows["all questions"], **columns, **moves})
         tables["groups"] += [{**method, "group": group, **row} for group, row in rows.items() if name in shown]
     return tables
@@ -355,8 +357,8 @@ def asked_rows(talks: Sequence[Talk], labelled: LabelledSet, count: Counter) -> 
     rows: list[Row] = []
     for coverage in COVERAGES:
         config = GatekeeperConfig(coverage=coverage)
-        made = ask(talks, lambda config=config: Gatekeeper(count, config, fitted_on=labelled.fitted_on))  # type: ignore[misc]
-        row = Tally([outcome for _, _, outcome in made]).row()
+        all_ways = ask(talks, lambda config=config: Gatekeeper(count, config, fitted_on=labelled.fitted_on))  # type: ignore[misc]
+        row = Tally([outcome for _, _, outcome in all_ways]).row()
         shown = {name: row[name] for name in ("info", "hit", "tokens", "tokens, nothing")}
         rows.append({"asked": 100 * coverage, **shown, "off": row["info"] - 100 * coverage})
     error = _mean(abs(row["off"]) for row in rows)
@@ -370,7 +372,7 @@ def plotted(tables: Mapping[str, list[Row]]) -> dict[str, list[tuple[float, floa
         if name.endswith(", asked"):
             for measure in ("info", "hit"):
                 points = [(row["asked"], row[measure]) for row in rows if measure in row]
-                curves[f"{name.removesuffix(', asked')}, {measure}"] = points
+                curves[f"{name.removesuffix(', results')}, {measure}"] = points
     return curves
 
 
@@ -402,13 +404,13 @@ def law_rows(talks: Iterable[Talk], labelled: LabelledSet, count: Counter) -> li
 
 def _cut_forms(talk: Talk, question: Question, method: Gatekeeper) -> Iterator[tuple[float, float, float]]:
     """Yield the share of tokens of each form of a needed turn, and its share of the words of the answer and of both."""
-    asked, answer = telling_terms(question.text), telling_terms(question.answer)
+    results, answer = telling_terms(question.text), telling_terms(question.answer)
     sent = {(part.turn_id, part.text): part for budget in LAW_BUDGETS for part in method.send(question, budget)}
     for part in sent.values():
-        whole, form = telling_terms(talk.blocks[part.turn_id].text), telling_terms(part.text)
-        used, both = whole & answer - asked, whole & (answer | asked)
-        if part.turn_id in _needed(question) and part.tokens < part.whole and len(used) >= LEAST_WORDS:
-            yield part.tokens / part.whole, len(used & form) / len(used), len(both & form) / len(both)
+        full, form = telling_terms(talk.blocks[part.turn_id].text), telling_terms(part.text)
+        used, both = full & answer - results, full & (answer | results)
+        if part.turn_id in _needed(question) and part.tokens < part.full and len(used) >= LEAST_WORDS:
+            yield part.tokens / part.full, len(used & form) / len(used), len(both & form) / len(both)
 
 
 TITLES = {
@@ -455,7 +457,7 @@ def main() -> None:
             written[f"{labelled.name}, {name}"] = rows
         questions = sum(len(talk.questions) for talk in talks)
         print(f"\n{questions} questions to {len(talks)} conversations, tokens by {chosen.counter}")
-    write_plot(chosen.plot, "Coverage asked for, info got", plotted(written), axes=ASKED)
+    write_plot(chosen.plot, "Coverage asked for, info got", plotted(written), axes=COVERAGE_AXES)
     named = ("set", "own", "counter", "budgets", "quick")
     write_json(chosen.json, "everyday", {name: getattr(chosen, name) for name in named}, written)
 

@@ -30,7 +30,7 @@ from benchmarks.report import options, print_table
 from benchmarks.talks import Talk, read_everyday
 from gatekeeper_core import ContextGatekeeper, GatekeeperConfig
 from gatekeeper_core.encoder import TextEncoder
-from gatekeeper_core.selection.need import NeedWeights, newest_signs, probability, question_signs
+from gatekeeper_core.selection.need import NeedWeights, need_weights, newest_signs, probability, question_signs
 from gatekeeper_core.selection.retrieval import RetrievalConfig
 
 if TYPE_CHECKING:
@@ -42,11 +42,7 @@ if TYPE_CHECKING:
 
 TARGET = Path(__file__).parents[1] / "gatekeeper_core" / "data" / "need.tsv"
 FILES = {"first": "everyday_dev.jsonl", "second": "everyday_second.jsonl"}
-SIGNS = {
-    "question": ("share", "wording", "brevity"),
-    "newest": ("share", "lead of others", "terms", "tokens"),
-    "older": ("score", "part", "gathers", "meaning", "embedded"),
-}
+SIGNS = {table: tuple(sign for sign in signs if sign != "bias") for table, signs in need_weights()._asdict().items()}
 MEANING = ("meaning", "embedded")
 _C = 0.3
 _STEPS = 10  # of the bisection: half a thousandth of coverage, two tokens a question
@@ -71,19 +67,22 @@ def cases(talks: Sequence[Talk], count: Counter, embedder: TextEncoder | None = 
                 gatekeeper.add_turn(block.user, block.assistant)
             read = max(read, question.after)
             if read:
-                plan: Any = gatekeeper.explain(question.text)._account
-                yield from _cases(plan._plan, question)
+                plan = gatekeeper.explain(question.text)._plan
+                assert plan is not None
+                yield from _cases(plan, question)
 
 
 def _cases(plan: Planner, question: Any) -> Iterator[Case]:
-    assert plan.reading is not None
-    yield Case("question", question_signs(plan.reading, plan.cues), bool(question.needed))
-    newest, needed = len(plan.records) - 1, {group[0] for group in question.needed}
+    _, cues, reading, *_ = plan.question
+    assert reading is not None
+    yield Case("question", question_signs(reading, cues), bool(question.needed))
+    *_, newest = plan.conversation.blocks
+    needed = {group[0] for group in question.needed}
     for turn_id, signs in plan.signs.items() if needed else ():
         if turn_id in question.useful - needed:
             continue
-        if turn_id == newest:
-            yield Case("newest", newest_signs(plan.reading, plan.records.tokens_of(newest)), turn_id in needed)
+        if turn_id == newest.turn_id:
+            yield Case("newest", newest_signs(reading, newest.tokens), turn_id in needed)
         else:
             yield Case("older", signs, turn_id in needed)
 
@@ -113,8 +112,8 @@ def loss(rows: Sequence[Case], table: str, weights: dict[str, float]) -> float:
 def row_at(talks: Sequence[Talk], weights: NeedWeights, coverage: float, count: Counter) -> dict[str, Any]:
     """Return the means of the strategy ``gate`` with some weights, at a coverage."""
     config = GatekeeperConfig(coverage=coverage)
-    asked = ask(talks, lambda: Gatekeeper(count, config, fitted_on=weights))
-    return Tally([outcome for _, _, outcome in asked]).row()
+    outcomes = ask(talks, lambda: Gatekeeper(count, config, fitted_on=weights))
+    return Tally([outcome for _, _, outcome in outcomes]).row()
 
 
 def info_at(talks: Sequence[Talk], weights: NeedWeights, tokens: float, count: Counter) -> float:
@@ -130,7 +129,7 @@ def info_at(talks: Sequence[Talk], weights: NeedWeights, tokens: float, count: C
 def ablation(talks: dict[str, list[Talk]], count: Counter) -> list[dict[str, Any]]:
     """Return a row for each table with all its signs of words and without each, with columns for each group."""
     rows = {group: list(cases(own, count)) for group, own in talks.items()}
-    whole = {
+    full = {
         group: NeedWeights(**{table: fitted(own, table, without=MEANING) for table in SIGNS})
         for group, own in rows.items()
     }
@@ -142,9 +141,9 @@ def ablation(talks: dict[str, list[Talk]], count: Counter) -> list[dict[str, Any
             row: dict[str, Any] = {"table": name, "without": sign or "nothing"}
             for group, other in zip(talks, reversed(talks), strict=True):
                 weights = fitted(rows[other], name, without=(*MEANING, sign))
-                tokens = row_at(talks[group], whole[other], 0.85, count)["tokens, all"]
+                tokens = row_at(talks[group], full[other], 0.85, count)["tokens, all"]
                 row[f"log loss, {group}"] = f"{loss(rows[group], name, weights):.3f}"
-                row[f"info, {group}"] = info_at(talks[group], whole[other]._replace(**{name: weights}), tokens, count)
+                row[f"info, {group}"] = info_at(talks[group], full[other]._replace(**{name: weights}), tokens, count)
             table.append(row)
     return table
 

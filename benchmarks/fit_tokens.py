@@ -123,8 +123,8 @@ def read_segments(path: Path) -> Segments:
         rows = [row for row in map(json.loads, lines) if row["text"]]
     counts = np.zeros((len(rows), len(CLASSES)))
     for at, row in enumerate(rows):
-        found = class_counts(row["text"])
-        counts[at, : len(found)] = found
+        solution = class_counts(row["text"])
+        counts[at, : len(solution)] = solution
     tokens = {name: np.array([row["tokens"][name] for row in rows], dtype=float) for name in PROFILES}
     kinds, texts = (tuple(row[name] for row in rows) for name in ("domain", "text"))
     return Segments(kinds, tuple(row.get("source", "") for row in rows), texts, counts, tokens)
@@ -143,8 +143,8 @@ def _fit_hard(weights: Any, names: Sequence[str], segments: Segments, hard: Segm
     priors, floors = weights[columns], np.array([FLOORS.get(name, 0.0) for name in names])
     weights[columns] = 0
     kinds = _weights_of_kinds(segments.kinds + hard.kinds)
-    found = _solve(relative[:, columns], 1 - relative @ weights, kinds, floors, priors, HARD_PULL)
-    weights[columns] = np.minimum(found, DEAREST)
+    solution = _solve(relative[:, columns], 1 - relative @ weights, kinds, floors, priors, HARD_PULL)
+    weights[columns] = np.minimum(solution, DEAREST)
     return weights
 
 
@@ -187,11 +187,11 @@ def _solve(relative: Any, target: Any, weights: Any, floors: Any, priors: Any, p
     for _ in range(6):
         scaled = relative * reweighted[:, None]
         gram = scaled.T @ relative + pull * np.eye(len(priors))
-        found = _bounded(gram, scaled.T @ target + pull * priors, floors)
-        errors = np.abs(relative @ found - target)
+        solution = _bounded(gram, scaled.T @ target + pull * priors, floors)
+        errors = np.abs(relative @ solution - target)
         reweighted = weights / np.maximum(0.04, errors)
         reweighted *= weights.sum() / reweighted.sum()
-    return found
+    return solution
 
 
 def _bounded(gram: Any, target: Any, floors: Any) -> Any:
@@ -318,8 +318,8 @@ def main() -> None:
     segments = read_segments(options.data / "tokens" / "segments_train.jsonl.gz")
     hard = read_segments(options.data / "tokens" / "hard.jsonl.gz")
     if options.one_sided_only:
-        before, found, after = options.out.read_text(encoding="utf-8").partition(rows(WEIGHTS))
-        if not found:
+        before, solution, after = options.out.read_text(encoding="utf-8").partition(rows(WEIGHTS))
+        if not solution:
             parser.error(f"{options.out} has another table than the library")
         source = before + rows(one_sided_weights(segments, hard)) + after
     else:

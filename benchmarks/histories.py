@@ -53,18 +53,18 @@ class History(Method):
     def _sent(self, turn: int, cut: dict[int, Message]) -> Sent:
         places = (2 * turn, 2 * turn + 1)
         texts = [cut.get(at, self._messages[at]).text for at in places]
-        whole = sum(self._count(self._messages[at].text) for at in places)
-        return Sent(turn, "\n".join(texts), sum(map(self._count, texts)), whole)
+        full = sum(self._count(self._messages[at].text) for at in places)
+        return Sent(turn, "\n".join(texts), sum(map(self._count, texts)), full)
 
 
 def measured(talks: Sequence[Talk], count: Counter, **arguments: Any) -> Row:
     """Return the measures of all questions through one way to select."""
-    asked = list(ask(talks, lambda: History(count, **arguments)))
-    groups = by_group(asked)
+    outcomes = list(ask(talks, lambda: History(count, **arguments)))
+    groups = by_group(outcomes)
     row = groups["all questions"].row()
     shown = {name: row[name] for name in ("hit", "info", "tokens", "tokens, all", "useless")}
     hanging, back = (groups[name].row()["hit"] if name in groups else None for name in list(GROUPS)[:2])
-    return {**shown, "follow-ups": hanging, "going back": back, **changes(asked)}
+    return {**shown, "follow-ups": hanging, "going back": back, **changes(outcomes)}
 
 
 def main() -> None:

@@ -93,12 +93,12 @@ def _talk(language: str, chance: random.Random) -> LongTalk:
     needed = chance.randrange(TURNS - 1)
     messages = []
     for subject in chosen:
-        said = []
+        sentences = []
         for sentence in chance.sample(filler, SENTENCES - 1):
             one, other = chance.sample(subject.things.split("|"), 2)
-            said.append(sentence.format(x=subject.name, a=one, b=other))
-        said.insert(chance.randrange(len(said)), subject.fact)
-        messages += [Message("user", subject.opening), Message("assistant", (" " * (language == "en")).join(said))]
+            sentences.append(sentence.format(x=subject.name, a=one, b=other))
+        sentences.insert(chance.randrange(len(sentences)), subject.fact)
+        messages += [Message("user", subject.opening), Message("assistant", (" " * (language == "en")).join(sentences))]
     messages.append(Message("user", chosen[needed].question))
     return LongTalk(language, tuple(messages), needed, chosen[needed].fact)
 

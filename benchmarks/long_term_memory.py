@@ -27,7 +27,7 @@ from gatekeeper_core.embedding import embed
 from gatekeeper_core.selection import meaning
 from gatekeeper_core.selection.anchors import count_terms
 from gatekeeper_core.selection.index import TurnIndex
-from gatekeeper_core.selection.meaning import Asked, TurnVectors, excerpt
+from gatekeeper_core.selection.meaning import QueryVector, excerpt
 from gatekeeper_core.selection.retrieval import expand_query, read_query, score_turns
 from gatekeeper_core.storage.base import MemoryScope
 from gatekeeper_core.storage.sqlite import InMemoryStore
@@ -63,14 +63,10 @@ class MemoryIndex:
 
     def __init__(self, memories: Sequence[Block], encoder: TextEncoder | None = None) -> None:
         self._texts = [(memory.user, memory.assistant) for memory in memories]
-        self._index, self._encoder, self._vectors = TurnIndex(), encoder, TurnVectors()
+        self._index, self._encoder = TurnIndex(), encoder
         for user, assistant in self._texts:
             self._index.add(count_terms(user), count_terms(assistant), texts=(user, assistant))
-        self._vectors.extend(len(self._texts))
-        if encoder:
-            for at, vector in enumerate(encoder.encode([excerpt(*texts) for texts in self._texts]).vectors):
-                if vector:
-                    self._vectors.put(at, vector)
+        self._vectors = encoder.encode([excerpt(*texts) for texts in self._texts]).vectors if encoder else ()
 
     def rank(self, question: str) -> list[int]:
         """Return positions of memories, best first; what shares nothing is left out."""
@@ -85,7 +81,7 @@ class MemoryIndex:
             return None
         (vector,), missed = self._encoder.encode_query(excerpt(question))
         mean, deviation = self._encoder.calibration
-        return meaning.Meaning(Asked(self._encoder.name, vector, mean, deviation, missed), self._vectors)
+        return meaning.Meaning(QueryVector(self._encoder.name, vector, mean, deviation, missed), self._vectors)
 
 
 def measure(memories: Memories, queries: Sequence[MemoryQuery], rank: Ranker, variant: str) -> Row:
@@ -169,15 +165,18 @@ def rows(memories: Memories, queries: Sequence[MemoryQuery], rankers: Mapping[st
 
 def unrelated(folder: Path) -> list[str]:
     """Return user utterances of Chinese dialogues about something else, at even distances; none without the data."""
-    found: list[str] = []
+    results: list[str] = []
     for each in TOPIC_SETS:
         path = folder / "topics" / each.file
         if each.language == "zh" and path.is_file():
             spoken = [
-                said.text for dialogue in read_dialogues(path) for said in dialogue.utterances if said.role == "user"
+                utterance.text
+                for dialogue in read_dialogues(path)
+                for utterance in dialogue.utterances
+                if utterance.role == "user"
             ]
-            found += sampled(spoken, UNRELATED_A_SET)
-    return found
+            results += sampled(spoken, UNRELATED_A_SET)
+    return results
 
 
 def _meaning() -> Embedding:
@@ -191,8 +190,8 @@ def related_cosine(memories: Memories, others: Sequence[str], embedder: Embeddin
     texts = [[block.user for block in blocks] for blocks in memories.values()]
     vectors = [embed(embedder, each).vectors for each in texts]
     best = [
-        max(cosine(asked, vector) for vector in vectors[at % len(vectors)])
-        for at, asked in enumerate(embed(embedder, others).vectors)
+        max(cosine(query_vector, vector) for vector in vectors[at % len(vectors)])
+        for at, query_vector in enumerate(embed(embedder, others).vectors)
     ]
     return sorted(best)[-max(1, len(best) // 10)] if best else None
 
@@ -206,8 +205,8 @@ def threshold_rows(
     for query in queries:
         hits = _hits(memory, query.user, query.turns[-1:], SHOWN)
         called.append([(similarity, memories[query.user][at].ids[0] in query.gold) for similarity, at in hits])
-    found = [_hits(memory, users[at % len(users)], [text], 1) for at, text in enumerate(others)]
-    best = [hits[0][0] if hits else 0.0 for hits in found]
+    results = [_hits(memory, users[at % len(users)], [text], 1) for at, text in enumerate(others)]
+    best = [hits[0][0] if hits else 0.0 for hits in results]
     return [_kept(threshold, called, best) for threshold in THRESHOLDS]
 
 
@@ -233,8 +232,8 @@ def main() -> None:
         others, title = unrelated(chosen.data), "What a threshold keeps, per cent"
         table = [{"by": "words", **row} for row in threshold_rows(memories, queries, others)]
         if not MULTILINGUAL.is_missing:
-            found = threshold_rows(memories, queries, others, _meaning())
-            table += [{"by": "words, MeaningEmbedder", **row} for row in found]
+            results = threshold_rows(memories, queries, others, _meaning())
+            table += [{"by": "words, MeaningEmbedder", **row} for row in results]
             print(f"MeaningEmbedder: related_cosine {related_cosine(memories, others, _meaning()) or 0.0:.3f}\n")
     else:
         title = "Recall of gold memories, per cent"

@@ -39,8 +39,8 @@ def main() -> None:
     for source, target in sorted(_SAME.items()):
         rows[target] += source
     for char in map(chr, range(0x80, sys.maxunicode + 1)):
-        seen = _folded("".join(looks.get(one, one) for one in _folded(char)))
-        target = "".join(_SAME.get(one, one) for one in seen)
+        folded_text = _folded("".join(looks.get(one, one) for one in _folded(char)))
+        target = "".join(_SAME.get(one, one) for one in folded_text)
         is_listed = _folded(char) == char if target.isalnum() else len(target) == 1
         if is_listed and _IN_MARKS.issuperset(target):
             rows[target] += char

@@ -79,8 +79,8 @@ def everyday_tables(
             row |= {f"{measure}, words": tally.row()[measure], f"{measure}, with model": meant[group].row()[measure]}
         gate.append(row)
     for name, embedder in ((WORDS, None), (WITH_MODEL, encoder)):
-        made = partial(ours, _FILL, budget=budget, embedder=embedder)
-        groups = {group: tally.row() for group, tally in by_group(ask(talks, made)).items()}
+        method = partial(ours, _FILL, budget=budget, embedder=embedder)
+        groups = {group: tally.row() for group, tally in by_group(ask(talks, method)).items()}
         hits = {group: row["hit"] for group, row in groups.items() if row["hit"] is not None}
         fill.append({"method": name, **hits, "tokens": groups["all questions"]["tokens, all"]})
     return {"everyday, gate": gate, "everyday, fill": fill}
@@ -171,7 +171,7 @@ def _time_rows(
 
 def _size_row(pairs: Pairs) -> Row:
     """Return the bytes that vectors take in memory for each turn, without and with the encoder's cache."""
-    held = {}
+    bytes_each = {}
     first = ContextGatekeeper(embedder=drawn_vectors)  # what is made once for all
     first.sync(pairs[:20])
     first.explain(pairs[0][0])
@@ -187,28 +187,28 @@ def _size_row(pairs: Pairs) -> Row:
         gatekeeper.sync(pairs)
         gatekeeper.explain(pairs[0][0])
         gc.collect()
-        held[name] = f"{(tracemalloc.get_traced_memory()[0] - before) / len(pairs):,.0f}"
+        bytes_each[name] = f"{(tracemalloc.get_traced_memory()[0] - before) / len(pairs):,.0f}"
         tracemalloc.stop()
-    return {"turns": len(pairs), **held}
+    return {"turns": len(pairs), **bytes_each}
 
 
-def _model_row(model: Embedder, turns: Sequence[GeneratedTurn], whole: int) -> Row:
+def _model_row(model: Embedder, turns: Sequence[GeneratedTurn], total: int) -> Row:
     """Return what the model takes for a question, for a turn, and for all turns of a conversation."""
     encoder = TextEncoder(model, timeout_seconds=600)
     load_ms = cpu_ms(getattr, encoder, "calibration")
     texts = [excerpt(turn.user, turn.assistant) for turn in turns]
     turn_ms = cpu_ms(encoder.encode, texts) / len(texts)
-    asked = [
+    query_times = [
         cpu_ms(encoder.encode_query, question.text)
         for question in generate_questions(turns, len(turns), MODEL_QUESTIONS, seed=SEED)
     ]
     return {
         "first call, s": f"{load_ms / 1e3:.1f}",
-        "question, ms": f"{statistics.median(asked):.1f}",
+        "question, ms": f"{statistics.median(query_times):.1f}",
         "turns read": len(texts),
         "characters a turn": f"{statistics.mean(map(len, texts)):.0f}",
         "turn, ms": f"{turn_ms:.1f}",
-        f"{whole:,} turns, s": f"{turn_ms * whole / 1e3:.0f}",
+        f"{total:,} turns, s": f"{turn_ms * total / 1e3:.0f}",
     }
 
 
@@ -242,9 +242,9 @@ def main() -> None:
     else:
         labelled = SETS["own" if chosen.own else "everyday"][0]
         talks = sampled(labelled.read((chosen.data or OWN) / labelled.file), QUICK_TALKS if chosen.quick else None)
-        asked = partial(everyday_tables, talks, count, chosen.budget, encoder, fitted_on=labelled.fitted_on)
+        query_times = partial(everyday_tables, talks, count, chosen.budget, encoder, fitted_on=labelled.fitted_on)
         with kept_vectors(chosen.vectors):
-            tables = asked()
+            tables = query_times()
             if not chosen.own:
                 read = read_locomo(chosen.data / "selection" / "locomo_dev.jsonl")
                 conversations = [*map(selection.without_dates, read)]

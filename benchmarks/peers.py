@@ -37,11 +37,11 @@ class Peer(Protocol):
 
 def terms(text: str) -> list[str]:
     """Return the lower-case words of a text and the pairs of its Han characters."""
-    found: list[str] = []
+    tokens: list[str] = []
     for match in _TERM.finditer(text.lower()):
         run = match.group()
-        found.extend(_pairs(run) if _HAN_RUN.match(run) else (run,))
-    return found
+        tokens.extend(_pairs(run) if _HAN_RUN.match(run) else (run,))
+    return tokens
 
 
 def _pairs(run: str) -> list[str]:
@@ -84,8 +84,8 @@ class Bm25sStemmed:
         self._count = len(blocks)
 
     def rank(self, question: str) -> list[int]:
-        found, scores = self._index.retrieve(self._tokens([question]), k=self._count, show_progress=False)
-        return [int(at) for at, score in zip(found[0], scores[0], strict=True) if score > 0]
+        tokens, scores = self._index.retrieve(self._tokens([question]), k=self._count, show_progress=False)
+        return [int(at) for at, score in zip(tokens[0], scores[0], strict=True) if score > 0]
 
     def _tokens(self, texts: list[str]) -> Any:
         apart = [_HAN_RUN.sub(lambda match: f" {' '.join(_pairs(match.group()))} ", text) for text in texts]

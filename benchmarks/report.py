@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import platform
+import re
 import subprocess
 import sys
 from functools import cache
@@ -85,9 +86,12 @@ def print_table(title: str, rows: list[dict[str, Any]], *, markdown: bool = Fals
     """Print rows as an aligned table or as a Markdown table; a key that a row lacks stays empty."""
     print(f"\n{title}")
     if rows:
-        head = list(dict.fromkeys(key for row in rows for key in row))
-        cells = [head, *([_cell(row.get(key, "")) for key in head] for row in rows)]
-        print("\n".join(_markdown(cells) if markdown else _aligned(cells)))
+        print("\n".join(["", *markdown_table(rows)] if markdown else _aligned(_cells(rows))))
+
+
+def _cells(rows: list[dict[str, Any]]) -> list[list[str]]:
+    head = list(dict.fromkeys(key for row in rows for key in row))
+    return [head, *([_cell(row.get(key, "")) for key in head] for row in rows)]
 
 
 def _aligned(cells: list[list[str]]) -> list[str]:
@@ -101,9 +105,17 @@ def _aligned(cells: list[list[str]]) -> list[str]:
     ]
 
 
-def _markdown(cells: list[list[str]]) -> list[str]:
-    lines = [f"| {' | '.join(row)} |" for row in cells]
-    return ["", lines[0], "|" + "---|" * len(cells[0]), *lines[1:]]
+def markdown_table(rows: list[dict[str, Any]]) -> list[str]:
+    """Return the lines of a Markdown table."""
+    head, *lines = [f"| {' | '.join(row)} |" for row in _cells(rows)]
+    return [head, re.sub(r"[^|]+", "---", head), *lines]
+
+
+def dump(result: dict[str, Any]) -> str:
+    """Return a result as JSON with a row of a table on each line."""
+    text = json.dumps(result, indent=1, ensure_ascii=False)
+    rows = re.compile(r"\n {3}\{.*?\n {3}\}", re.DOTALL)
+    return rows.sub(lambda row: "\n   " + re.sub(r"\n\s*", " ", row.group().strip()), text) + "\n"
 
 
 def write_json(path: Path | None, name: str, settings: dict[str, Any], tables: dict[str, list[dict[str, Any]]]) -> None:
@@ -112,7 +124,7 @@ def write_json(path: Path | None, name: str, settings: dict[str, Any], tables: d
         return
     path.parent.mkdir(parents=True, exist_ok=True)
     facts = {"benchmark": name, "commit": commit(), "python": sys.version.split()[0], "machine": platform.machine()}
-    path.write_text(json.dumps({**facts, "settings": settings, "tables": tables}, indent=1) + "\n", encoding="utf-8")
+    path.write_text(dump({**facts, "settings": settings, "tables": tables}), encoding="utf-8")
 
 
 @cache

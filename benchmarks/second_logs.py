@@ -71,11 +71,11 @@ def _log(system: LogSystem, format_name: str, rng: random.Random, turn: int) -> 
 
     A needle's text stands once in the log.
     """
-    errors, asked, rare = system.rows("errors"), system.rows("asked"), system.rows("rare")
-    question, *answer = asked[(turn + 1) % len(asked)]
+    errors, answers, rare = system.rows("errors"), system.rows("asked"), system.rows("rare")
+    question, *answer = answers[(turn + 1) % len(answers)]
     chosen = {"error": errors[turn % len(errors)], "query": answer, "rare": rare[(turn + 2) % len(rare)]}
     needles = tuple(Needle(kind, _KEY.findall("|".join(cells))[0]) for kind, cells in chosen.items())
-    marked = (*errors, *(cells for _, *cells in asked), *rare)
+    marked = (*errors, *(cells for _, *cells in answers), *rare)
     for _ in range(_TRIES):  # a number drawn anew may look like a needle
         text = SECOND_FORMATS[format_name](system, _rows(system, marked, rng))
         if all(text.count(needle.text) == 1 for needle in needles):
@@ -127,8 +127,8 @@ def _times(pattern: str, rng: random.Random) -> Iterator[str]:
         elif pattern == "epoch":
             yield str(int(now.timestamp()))
         elif pattern == "age":
-            left = max(0, int(20_000 - passed))
-            yield f"{left // 60}m{left % 60}s"
+            remaining = max(0, int(20_000 - passed))
+            yield f"{remaining // 60}m{remaining % 60}s"
         else:
             yield now.strftime(pattern)
 

@@ -54,12 +54,12 @@ class Tally:
         self._recall = self._all_hit = self._verbatim = 0.0
         self._tokens = self._questions = 0
 
-    def add(self, evidence: Collection[str], whole: Collection[str], tokens: int, *, cut: Collection[str] = ()) -> None:
+    def add(self, evidence: Collection[str], full: Collection[str], tokens: int, *, cut: Collection[str] = ()) -> None:
         """Count one question: evidence, messages that are sent whole, and in part with the words of the answer."""
-        hits = sum(message in whole or message in cut for message in evidence)
+        hits = sum(message in full or message in cut for message in evidence)
         self._recall += hits / len(evidence)
         self._all_hit += hits == len(evidence)
-        self._verbatim += sum(message in whole for message in evidence) / len(evidence)
+        self._verbatim += sum(message in full for message in evidence) / len(evidence)
         self._tokens += tokens
         self._questions += 1
 
@@ -109,24 +109,24 @@ def measure_ours(
         for question in conversation.questions:
             for budget, tally in tallies.items():
                 selection = gatekeeper.explain(question.text, token_budget=budget)
-                whole, cut = messages_sent(conversation.blocks, selection.turns, question.answer)
-                tally.add(question.evidence, whole, selection.tokens, cut=cut)
+                full, cut = messages_sent(conversation.blocks, selection.turns, question.answer)
+                tally.add(question.evidence, full, selection.tokens, cut=cut)
     return tallies
 
 
 def messages_sent(blocks: Sequence[Block], turns: Iterable[SelectedTurn], answer: str) -> tuple[set[str], set[str]]:
     """Return the messages that are sent whole, and those of which the words of the answer are sent."""
-    whole, cut, wanted = set(), set(), telling_terms(answer)
+    full, cut, answer_terms = set(), set(), telling_terms(answer)
     for turn in turns:
         block = blocks[turn.turn_id]
         sides = zip(block.ids, (block.user, block.assistant), (turn.user, turn.assistant), strict=False)
         for message, text, sent in sides:
-            words = telling_terms(text) & wanted
+            words = telling_terms(text) & answer_terms
             if sent == text:
-                whole.add(message)
+                full.add(message)
             elif words and len(telling_terms(sent) & words) >= SHARE_OF_WORDS * len(words):
                 cut.add(message)
-    return whole, cut
+    return full, cut
 
 
 def measure_ranking(conversations: Iterable[Conversation], rank: Ranking, count: Counter) -> dict[int, Tally]:

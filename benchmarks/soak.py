@@ -1,13 +1,9 @@
-"""Soak: conversations by the hundred thousand, adapters under load, one of a million turns: is memory limited and flat?
+"""Soak: conversations by the hundred thousand, and one of a million turns: is memory limited and flat?
 
 =============  ======================================================================================================
 conversations  so many ``ContextGatekeeper`` with one turn each, all held at the same time
 threads        so many threads of one turn each through one ``ThreadSelector``, which forgets those used longest ago
 turns          one conversation of so many turns, with questions by the way
-middleware     so many threads of 200 messages through ``GatekeeperMiddleware``, eight at the same time
-buffer         the same through a ``GatekeeperMemoryBuffer`` for each thread
-memory         the same through a ``GatekeeperMemory`` for each thread
-block          the same through one ``GatekeeperMemoryBlock``
 =============  ======================================================================================================
 
 Each runs in a process of its own, whose address space is limited, too: what does not fit ends it. The exit status is 1
@@ -25,7 +21,6 @@ import time
 from array import array
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from functools import partial
 from itertools import islice
 from multiprocessing import get_context
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
@@ -77,14 +72,14 @@ class _Conversations:
     """Conversations of one turn, all of them held."""
 
     def __init__(self) -> None:
-        self._held: list[ContextGatekeeper] = []
+        self._gatekeepers: list[ContextGatekeeper] = []
 
     def add(self, turn: GeneratedTurn) -> None:
-        self._held.append(ContextGatekeeper())
-        self._held[-1].add_turn(turn.user, turn.assistant)
+        self._gatekeepers.append(ContextGatekeeper())
+        self._gatekeepers[-1].add_turn(turn.user, turn.assistant)
 
     def ask(self, question: str) -> None:
-        self._held[-1].select(question)
+        self._gatekeepers[-1].select(question)
 
 
 class _Threads:
@@ -110,25 +105,17 @@ class _Subject(Protocol):
     def ask(self, question: str) -> None: ...
 
 
-def _adapter(name: str) -> _Subject:
-    from benchmarks.soak_adapters import ADAPTERS  # needs the frameworks
-
-    return ADAPTERS[name]()
-
-
 class _Soak(NamedTuple):
-    """What is soaked, and whether what was added is held."""
+    """A subject, and whether it keeps what is added to it."""
 
     make: Callable[[], _Subject]
     holds: bool
 
 
-_ADAPTERS = ("middleware", "buffer", "memory", "block")
 SOAKS = {
     "conversations": _Soak(_Conversations, holds=True),
     "threads": _Soak(_Threads, holds=False),
     "turns": _Soak(_Turns, holds=True),
-    **{name: _Soak(partial(_adapter, name), holds=False) for name in _ADAPTERS},
 }
 """The soaks by name."""
 
@@ -141,8 +128,8 @@ def soak(name: str, count: int, *, limit_bytes: int) -> list[Stage]:
     """
     import resource  # not on Windows
 
-    known = generate_turns(min(count, 1_000), seed=SEED)
-    questions = [question.text for question in generate_questions(known, len(known), _QUESTIONS, seed=SEED)]
+    sample = generate_turns(min(count, 1_000), seed=SEED)
+    questions = [question.text for question in generate_questions(sample, len(sample), _QUESTIONS, seed=SEED)]
     subject, turns = SOAKS[name].make(), stream_turns(seed=SEED)
     stages: list[Stage] = []
     resource.setrlimit(resource.RLIMIT_AS, (limit_bytes, limit_bytes))
@@ -168,10 +155,10 @@ def is_flat(stages: Sequence[Stage], *, holds: bool) -> bool:
     return last.resident <= _GROWTH * expected + _SLACK_BYTES
 
 
-def _times(call: Callable[[Any], object], given: Iterator[Any] | Sequence[Any]) -> array[int]:
+def _times(call: Callable[[Any], object], values: Iterator[Any] | Sequence[Any]) -> array[int]:
     """Return the CPU nanoseconds of each call."""
     times = array("Q")
-    for each in given:
+    for each in values:
         begin = time.process_time_ns()
         call(each)
         times.append(time.process_time_ns() - begin)
@@ -201,11 +188,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = simple_options(__doc__)
     parser.add_argument("--threads", type=int, default=15_000, help="conversations and threads of one turn (15000)")
     parser.add_argument("--turns", type=int, default=25_000, help="turns of the long conversation (25000)")
-    parser.add_argument("--adapters", type=int, default=1_000, help="threads of 200 messages, each adapter (1000)")
     parser.add_argument("--limit-mb", type=int, default=2_000, help="what each may take, in megabytes (2000)")
     options = parser.parse_args(arguments)
     counts = {"conversations": options.threads, "threads": options.threads, "turns": options.turns}
-    counts |= dict.fromkeys(_ADAPTERS, options.adapters)
     rows, wrong = [], []
     for name, count in counts.items():
         if count:

@@ -62,9 +62,9 @@ def write_conversation(folder: str, turns: int, *, questions: int, more: int) ->
     with path.open("w", encoding="utf-8") as out:
         lines = ((turn, json.dumps((turn.user, turn.assistant), ensure_ascii=False)) for turn in islice(stream, turns))
         written = (turn for turn, line in lines if out.write(line + "\n"))
-        asked = generate_questions(written, turns, questions + WARM_UP, seed=SEED)
+        questions_drawn = generate_questions(written, turns, questions + WARM_UP, seed=SEED)
     added = [(turn.user, turn.assistant) for turn in islice(stream, more)]
-    return Conversation(str(path), turns, asked[:questions], asked[questions:], added)
+    return Conversation(str(path), turns, questions_drawn[:questions], questions_drawn[questions:], added)
 
 
 # --- measuring ------------------------------------------------------------------------------------------------------
@@ -136,11 +136,11 @@ class Running:
             getattr(self.measured, step)[at] = answer
             self._spent[step] += answer["wall"] / 1e9
 
-    def _tell(self, do: str, **given: Any) -> Answer:
+    def _tell(self, do: str, **arguments: Any) -> Answer:
         if self.measured.left_out:
             return {}
         try:
-            return self._worker.tell(do, **given)
+            return self._worker.tell(do, **arguments)
         except WorkerError as error:
             self.measured.left_out = f"left out: {error}"
             self._worker.end()  # its memory may be large

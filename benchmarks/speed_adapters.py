@@ -55,29 +55,29 @@ def conversation(size: int, *, shape: str, seed: int) -> list[Message]:
     return [*messages[: size - 1], Message("user", "Which port did we choose for Redis? 端口是多少？")]
 
 
-def adapters(given: Sequence[Message], run: Callable[[Any], object]) -> list[Adapter]:
+def adapters(thread: Sequence[Message], run: Callable[[Any], object]) -> list[Adapter]:
     """Return every adapter, at work on a history; ``run`` runs a coroutine."""
-    config, history = HistoryConfig(token_budget=TOKEN_LIMIT, on_error="raise"), to_langchain(given)
-    listed: list[BaseMessage] = [*to_langchain(given[:-1])]
+    config, history = HistoryConfig(token_budget=TOKEN_LIMIT, on_error="raise"), to_langchain(thread)
+    listed: list[BaseMessage] = [*to_langchain(thread[:-1])]
     selector, middleware = GatekeeperSelector(config, embedder=None), GatekeeperMiddleware(config, embedder=None)
     options: dict[str, Any] = {"system_prompt": None, "tool_choice": None, "tools": [], "response_format": None}
     state: Any = {"messages": history}
     request = ModelRequest(model=scripted_model(), messages=history, state=state, runtime=None, **options)
-    handler: Any = lambda asked: ModelResponse(result=list(asked.messages))  # noqa: E731
+    handler: Any = lambda inputs: ModelResponse(result=list(inputs.messages))  # noqa: E731
 
     def classic(name: str, store: BaseChatMessageHistory, *, as_text: bool = False) -> Adapter:
         """Return ``GatekeeperChatMemory`` over a history; it is asked for what is not in it."""
         memory = GatekeeperChatMemory(chat_memory=store, return_messages=not as_text, config=config, embedder=None)
-        asked = {"input": given[-1].text}
-        return Adapter(name, lambda: store.messages, lambda: memory.load_memory_variables(asked))
+        inputs = {"input": thread[-1].text}
+        return Adapter(name, lambda: store.messages, lambda: memory.load_memory_variables(inputs))
 
     buffer = GatekeeperMemoryBuffer.from_defaults(
-        to_llama_index(given), tokenizer_fn=words, config=config, embedder=None
+        to_llama_index(thread), tokenizer_fn=words, config=config, embedder=None
     )
     queue = GatekeeperMemory.from_defaults(
         session_id="s", tokenizer_fn=words, config=replace(config, token_budget=2 * TOKEN_LIMIT), embedder=None
     )
-    run(queue.sql_store.add_messages("s", to_llama_index(given)))
+    run(queue.sql_store.add_messages("s", to_llama_index(thread)))
     in_memory = InMemoryChatMessageHistory(messages=listed)
     return [
         Adapter("GatekeeperSelector.invoke", lambda: None, lambda: selector.invoke(history)),
@@ -92,12 +92,12 @@ def adapters(given: Sequence[Message], run: Callable[[Any], object]) -> list[Ada
 
 def measure(size: int, rounds: int, *, shape: str) -> list[dict[str, Any]]:
     """Return one row for each adapter: first call, store's read, unchanged call, and the difference a message."""
-    given, rows = conversation(size, shape=shape, seed=SEED), []
+    thread, rows = conversation(size, shape=shape, seed=SEED), []
     loop = asyncio.new_event_loop()
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", LangChainDeprecationWarning)
-            running = adapters(given, loop.run_until_complete)
+            running = adapters(thread, loop.run_until_complete)
         first = [cpu_ms(adapter.call) for adapter in running]
         calls = {(each.name, part): getattr(each, part) for each in running for part in ("read", "call")}
         middle = medians(calls, [()] * rounds)

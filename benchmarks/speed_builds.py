@@ -47,12 +47,14 @@ def measure(size: int, rounds: int) -> dict[str, Any]:
     pairs = [(turn.user, turn.assistant) for turn in turns]
     messages = tuple(each for user, answer in pairs for each in (Message("user", user), Message("assistant", answer)))
     past, thread = pairs[: size // 2], Thread("t1", messages[:size])
-    asked = [question.text for question in generate_questions(turns[: size // 2], size // 2, rounds + _WARM, seed=SEED)]
-    first = first_build(thread, asked[0])
+    questions = [
+        question.text for question in generate_questions(turns[: size // 2], size // 2, rounds + _WARM, seed=SEED)
+    ]
+    first = first_build(thread, questions[0])
     builder, gatekeeper = ContextBuilder(), ContextGatekeeper()
     gatekeeper.sync(past)
     trim = _trim(past)
-    for question in asked[:_WARM]:
+    for question in questions[:_WARM]:
         builder.build(thread, question, SYSTEM)
         gatekeeper.select(question)
     calls: dict[str, Callable[..., object]] = {
@@ -62,10 +64,10 @@ def measure(size: int, rounds: int) -> dict[str, Any]:
     }
     if trim:
         calls["trim_messages"] = trim.ask
-    middle = medians(calls, [(question,) for question in asked[_WARM:]])
+    middle = medians(calls, [(question,) for question in questions[_WARM:]])
     longer = [thread.continued(messages[size : size + 2 * at + 2]) for at in range(rounds)]
     build = {"one more turn": lambda each, question: builder.build(each, question, SYSTEM)}
-    middle |= medians(build, zip(longer, asked[_WARM:], strict=True))
+    middle |= medians(build, zip(longer, questions[_WARM:], strict=True))
     return {
         "messages": size,
         **{name: f"{each:.2f}" for name, each in middle.items()},

@@ -115,11 +115,11 @@ class IndexAlone(Subject):
 
 def deep_size(root: object) -> int:
     """Return the bytes of an object and of all that it leads to, classes, functions and modules left out."""
-    seen, todo, total = set[int](), [root], 0
+    visited, todo, total = set[int](), [root], 0
     while todo:
         each = todo.pop()
-        if id(each) not in seen and not isinstance(each, type | FunctionType | ModuleType):
-            seen.add(id(each))
+        if id(each) not in visited and not isinstance(each, type | FunctionType | ModuleType):
+            visited.add(id(each))
             total += sys.getsizeof(each)
             todo.extend(gc.get_referents(each))
     return total
@@ -135,8 +135,8 @@ class Trim(Subject):
         self._history: list[BaseMessage] = []
 
     def ask(self, question: str) -> None:
-        given: list[Any] = [*self._history, self._human(question)]
-        self._trim(given, max_tokens=BUDGET, token_counter="approximate", start_on="human", include_system=True)  # noqa: S106
+        prompt: list[Any] = [*self._history, self._human(question)]
+        self._trim(prompt, max_tokens=BUDGET, token_counter="approximate", start_on="human", include_system=True)  # noqa: S106
 
     def add(self, user: str, assistant: str) -> None:
         self._history += [self._human(user), self._ai(assistant)]
@@ -204,16 +204,16 @@ class Bm25s(Subject):
 
     def ask(self, question: str) -> Sequence[int]:
         words = self._tokens([" ".join(terms(question))])
-        found, _ = self._index.retrieve(words, k=min(TOP, len(self._words)), show_progress=False)
-        return [int(at) for at in found[0]]
+        results, _ = self._index.retrieve(words, k=min(TOP, len(self._words)), show_progress=False)
+        return [int(at) for at in results[0]]
 
     def add(self, user: str, assistant: str) -> None:
         self.load([(user, assistant)])
 
     def _tokens(self, texts: list[str]) -> list[list[str]]:
         options = {"stopwords": "en", "stemmer": self._stemmer, "return_ids": False, "show_progress": False}
-        found: list[list[str]] = self._bm25s.tokenize(texts, **options)
-        return found
+        results: list[list[str]] = self._bm25s.tokenize(texts, **options)
+        return results
 
     def index_bytes(self) -> int:
         return deep_size(self._index)

@@ -48,14 +48,14 @@ class Worker:
         self._process.start()
         other.close()
 
-    def tell(self, do: str, **given: Any) -> Answer:
+    def tell(self, do: str, **named: Any) -> Answer:
         """Give one command (``load``, ``ask``, ``add``, ``facts``) and return its answer.
 
         Raises:
             WorkerError: the method fails or the process has ended.
         """
         try:
-            self._pipe.send((do, given))
+            self._pipe.send((do, named))
             answer: Answer = self._pipe.recv() if self._pipe.poll(self._patience) else {"error": "no answer"}
         except (EOFError, OSError):
             answer = {"error": "the process has ended"}
@@ -84,19 +84,19 @@ def _serve(name: str, pipe: Connection) -> None:
     warnings.simplefilter("ignore")
     subject: Subject | None = None
     while True:
-        do, given = pipe.recv()
+        do, named = pipe.recv()
         try:
             subject = subject or METHODS[name].subject()
-            pipe.send(_COMMANDS[do](subject, **given))
+            pipe.send(_COMMANDS[do](subject, **named))
         except (RuntimeError, ImportError, MemoryError) as error:
             pipe.send({"error": str(error)})
 
 
 def _timed(call: Callable[..., object], *arguments: object) -> Answer:
     wall, cpu = time.perf_counter_ns(), time.process_time_ns()
-    found = call(*arguments)
+    result = call(*arguments)
     cpu_end, wall_end = time.process_time_ns(), time.perf_counter_ns()
-    return {"wall": wall_end - wall, "cpu": cpu_end - cpu, "found": found}
+    return {"wall": wall_end - wall, "cpu": cpu_end - cpu, "found": result}
 
 
 def _load(subject: Subject, path: str, count: int, limit: float) -> Answer:

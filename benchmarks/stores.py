@@ -1,18 +1,19 @@
-"""Stores: how many messages a second, how long a reading takes, and what is kept of a hundred writes at once?
+"""Stores: how many messages a second, how long a read takes, and what is lost of a hundred writes at once?
 
-``python -m benchmarks.stores [--rounds 7] [--postgres CONNINFO] [--redis URL] [--json FILE]``. Ours and those of the
-frameworks hold the same threads of the seeded bilingual conversation, and take turns: in each round every store is
-measured once, another one first each time, so that a noisy machine is noisy for all. Each append is acknowledged before
-the next one begins; after each round it is looked whether the threads hold what was written. Times are of the wall
-clock, because a store waits; medians, with the lowest and the highest.
+``python -m benchmarks.stores [--rounds 7] [--postgres CONNINFO] [--json FILE]``. Our stores and those of the frameworks
+hold the same threads of the seeded bilingual conversation and take turns: each round measures every store once, each
+time in another order, so that a noisy machine is noisy for all. An append returns before the next one begins, and each
+round checks that the threads hold what was written. Times are wall-clock medians, because a store waits for its disk.
 
-A database of its own is made on the PostgreSQL server and dropped at the end; on the Redis server keys are made, and
-deleted. Without a server its rows say so.
+Each competitor runs as its documentation shows, with its own settings. On the PostgreSQL server the benchmark creates a
+database and drops it at the end; without a server, or without a competitor's package, the row says so.
 """
 
 from __future__ import annotations
 
+import asyncio
 import os
+import sqlite3
 import statistics
 import sys
 import tempfile
@@ -20,35 +21,216 @@ import time
 import uuid
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from importlib import import_module
 from itertools import count, islice
-from multiprocessing import get_context
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from benchmarks.corpus import stream_turns
 from benchmarks.report import SEED, report, simple_options
-from benchmarks.store_shelves import SHELVES, Append, Outcome, Place, Said, ShelfKind
+from gatekeeper_core.messages import Message
+from gatekeeper_core.storage.sqlite import InMemoryStore, SQLiteStore
 
-if TYPE_CHECKING:
-    from multiprocessing.connection import Connection
-    from multiprocessing.synchronize import Barrier
+POSTGRES = "PostgreSQL"
+WRITES = {"one": "one a call", "ten": "10 a call", "end": "end of the long thread"}
+READS = {"read": "whole thread, ms"}
 
-Figures = dict[str, dict[str, list[float]]]
-"""By store and by what was measured a value for each round: messages a second, or milliseconds."""
-
-_T = TypeVar("_T")
+_TENANT = "bench"
 _BATCH = 10
-_WRITERS = 4
-_NEWEST = 2
-_PATIENCE = 300
-"""Seconds after which a process that has not answered is ended."""
 _RUN = uuid.uuid4().hex[:8]
-"""In the names of all threads, which must be UUIDs for one of the peers."""
+"""In the names of all threads, which must be UUIDs for one of the competitors."""
+
+
+class Entry(NamedTuple):
+    """A message; its id is unique within the thread."""
+
+    id: str
+    role: str
+    text: str
+
+    def of(self, kind: Any) -> Any:
+        """Return the message in LlamaIndex's class, or one of LangChain's from the module of its messages."""
+        if hasattr(kind, "HumanMessage"):
+            return (kind.HumanMessage if self.role == "user" else kind.AIMessage)(content=self.text, id=self.id)
+        return kind(role=self.role, content=self.text, additional_kwargs={"id": self.id})
+
+
+class Place(NamedTuple):
+    """A folder for files, and the conninfo of a PostgreSQL database."""
+
+    folder: str
+    postgres: str = ""
+
+
+class Shelf:
+    """One open store."""
+
+    def append(self, thread: str, messages: Sequence[Entry]) -> None:
+        """Add messages to a thread; they are stored when this returns."""
+        raise NotImplementedError
+
+    def texts(self, thread: str) -> list[str]:
+        """Return the texts of a thread."""
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """Close it."""
+
+
+class Ours(Shelf):
+    """A ``MessageStore`` of the library."""
+
+    def __init__(self, store: Any) -> None:
+        self._store = store
+
+    def append(self, thread: str, messages: Sequence[Entry]) -> None:
+        converted = [
+            Message("user" if each.role == "user" else "assistant", each.text, id=each.id) for each in messages
+        ]
+        self._store.append_messages(_TENANT, thread, converted)
+
+    def texts(self, thread: str) -> list[str]:
+        return [message.text for message in self._store.read_messages(_TENANT, thread)]
+
+    def close(self) -> None:
+        if hasattr(self._store, "close"):
+            self._store.close()
+
+
+class SqlAlchemyChatStore(Shelf):
+    """LlamaIndex's ``SQLAlchemyChatStore`` on SQLite, which is asynchronous only."""
+
+    def __init__(self, place: Place) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._run = self._loop.run_until_complete
+        create: Any = import_module("sqlalchemy.ext.asyncio").create_async_engine
+        self._engine = create(f"sqlite+aiosqlite:///{place.folder}/chat-store.db")
+        sql: Any = import_module("llama_index.core.storage.chat_store.sql")
+        self._store = sql.SQLAlchemyChatStore("bench", async_engine=self._engine)
+        self._kind = import_module("llama_index.core.llms").ChatMessage
+
+    def append(self, thread: str, messages: Sequence[Entry]) -> None:
+        self._run(self._store.add_messages(thread, [each.of(self._kind) for each in messages]))
+
+    def texts(self, thread: str) -> list[str]:
+        return [message.content for message in self._run(self._store.get_messages(thread))]
+
+    def close(self) -> None:
+        self._run(self._engine.dispose())
+        self._loop.close()
+
+
+class Histories(Shelf):
+    """A message history of LangChain, one object for each call, as a server makes it.
+
+    Args:
+        opened: yields the history of a thread.
+        close: closes the engine or the pool.
+    """
+
+    def __init__(self, opened: Callable[[str], Any], close: Callable[[], object]) -> None:
+        self._opened, self.close = opened, close  # type: ignore[method-assign,assignment]
+        self._kinds = import_module("langchain_core.messages")
+
+    def append(self, thread: str, messages: Sequence[Entry]) -> None:
+        with self._opened(thread) as history:
+            history.add_messages([each.of(self._kinds) for each in messages])
+
+    def texts(self, thread: str) -> list[str]:
+        with self._opened(thread) as history:
+            return [message.content for message in history.messages]
+
+
+class Graph(Shelf):
+    """A checkpointer of LangGraph under a compiled graph with ``MessagesState``.
+
+    An append is ``update_state``: it reads the newest checkpoint, adds the messages, and puts one checkpoint with the
+    whole list. That is the least that a graph does for a turn.
+    """
+
+    def __init__(self, saver: Any, close: Callable[[], object]) -> None:
+        graph: Any = import_module("langgraph.graph")
+        saver.setup()
+        builder = graph.StateGraph(graph.MessagesState)
+        builder.add_node("talk", lambda _state: {})
+        builder.add_edge(graph.START, "talk")
+        self._graph = builder.compile(checkpointer=saver)
+        self.close = close  # type: ignore[method-assign,assignment]
+        self._kinds = import_module("langchain_core.messages")
+
+    def append(self, thread: str, messages: Sequence[Entry]) -> None:
+        update = {"messages": [each.of(self._kinds) for each in messages]}
+        self._graph.update_state({"configurable": {"thread_id": thread}}, update, as_node="talk")
+
+    def texts(self, thread: str) -> list[str]:
+        state = self._graph.get_state({"configurable": {"thread_id": thread}})
+        return [message.content for message in state.values.get("messages", [])]
+
+
+def _sql_history(place: Place) -> Shelf:
+    engine = import_module("sqlalchemy").create_engine(f"sqlite:///{place.folder}/history.db")
+    kind: Any = import_module("langchain_community.chat_message_histories").SQLChatMessageHistory
+
+    @contextmanager
+    def opened(thread: str) -> Iterator[Any]:
+        yield kind(thread, connection=engine)
+
+    return Histories(opened, engine.dispose)
+
+
+def _postgres_history(place: Place) -> Shelf:
+    pool: Any = import_module("psycopg_pool").ConnectionPool(place.postgres, open=True)
+    kind: Any = import_module("langchain_postgres").PostgresChatMessageHistory
+    with pool.connection() as connection:
+        kind.create_tables(connection, "bench_history")
+
+    @contextmanager
+    def opened(thread: str) -> Iterator[Any]:
+        with pool.connection() as connection:
+            yield kind("bench_history", thread, sync_connection=connection)
+
+    return Histories(opened, pool.close)
+
+
+def _sqlite_saver(place: Place) -> Shelf:
+    connection = sqlite3.connect(f"{place.folder}/checkpoints.db", check_same_thread=False)
+    return Graph(import_module("langgraph.checkpoint.sqlite").SqliteSaver(connection), connection.close)
+
+
+def _postgres_saver(place: Place) -> Shelf:
+    settings = {"autocommit": True, "prepare_threshold": 0, "row_factory": import_module("psycopg.rows").dict_row}
+    pool: Any = import_module("psycopg_pool").ConnectionPool(place.postgres, kwargs=settings, open=True)
+    return Graph(import_module("langgraph.checkpoint.postgres").PostgresSaver(pool), pool.close)
+
+
+class Kind(NamedTuple):
+    """A store to measure; ``settings``: its log and how long a write waits for the disk, or its server."""
+
+    open: Callable[[Place], Shelf]
+    settings: str
+    is_ours: bool = False
+
+
+KINDS = {
+    "InMemoryStore": Kind(lambda _: Ours(InMemoryStore()), "-", True),
+    "SQLiteStore, normal": Kind(lambda at: Ours(SQLiteStore(f"{at.folder}/normal.db")), "WAL, normal", True),
+    "SQLiteStore, full": Kind(
+        lambda at: Ours(SQLiteStore(f"{at.folder}/full.db", synchronous="full")), "WAL, full", True
+    ),
+    "LlamaIndex SQLAlchemyChatStore, SQLite": Kind(SqlAlchemyChatStore, "rollback journal, full"),
+    "LangChain SQLChatMessageHistory, SQLite": Kind(_sql_history, "rollback journal, full"),
+    "LangGraph SqliteSaver": Kind(_sqlite_saver, "WAL, full"),
+    "PostgresStore": Kind(
+        lambda at: Ours(import_module("gatekeeper_postgres").PostgresStore(at.postgres)), POSTGRES, True
+    ),
+    "LangChain PostgresChatMessageHistory": Kind(_postgres_history, POSTGRES),
+    "LangGraph PostgresSaver": Kind(_postgres_saver, POSTGRES),
+}
 
 
 class Sizes(NamedTuple):
-    """What is measured in a round: single appends, messages of the long thread that is read, writes at once."""
+    """Rounds, single appends of each, messages of the long thread, writes at once, and how often these are made."""
 
     rounds: int
     appends: int
@@ -57,224 +239,133 @@ class Sizes(NamedTuple):
     contests: int
 
 
-def said(size: int, *, first: int = 0, writer: str = "m") -> list[Said]:
-    """Return messages of the seeded conversation, with ids of their own."""
-    turns = stream_turns(seed=SEED)
-    texts = (text for turn in turns for text in (turn.user, turn.assistant))
+def entries(size: int, *, first: int = 0) -> list[Entry]:
+    """Return messages of the seeded conversation, numbered from ``first``."""
+    texts = (text for turn in stream_turns(seed=SEED) for text in (turn.user, turn.assistant))
     return [
-        Said(f"{writer}{at}", "assistant" if at % 2 else "user", f"{text} #{writer}{at}")
+        Entry(f"m{at}", "assistant" if at % 2 else "user", f"{text} #{at}")
         for at, text in enumerate(islice(texts, size), first)
     ]
 
 
 def names() -> Iterator[str]:
-    """Yield names of threads, one after the other."""
+    """Yield names of threads."""
     return (f"{_RUN}-0000-4000-8000-{number:012x}" for number in count(1))
 
 
-class _Round:
-    """One store, measured round by round; ``figures`` has by what was measured a value for each round."""
-
-    def __init__(self, kind: ShelfKind, place: Place, sizes: Sizes, named: Iterator[str]) -> None:
-        self.kind, self._sizes, self._names = kind, sizes, named
-        self.figures: dict[str, list[float]] = {}
-        self._messages, self._long = said(sizes.appends), said(sizes.long)
-        self.shelf = kind.open(place)
-        self._read, self._grown, self._length = self._new(), self._new(), sizes.long
-        for thread in (self._read, self._grown):
-            self.shelf.append(thread, self._long)
-
-    def measure(self) -> None:
-        """Measure everything once."""
-        for what, batch, writers in (("one", 1, 1), ("ten", _BATCH, 1), ("writers", 1, _WRITERS)):
-            self._write(what, batch, writers)
-        more = said(max(1, self._sizes.appends // 10), first=self._length)
-        seconds, _ = _seconds(self.shelf.write, [Append(self._grown, (each,)) for each in more])
-        self._count("end of the long thread", len(more) / seconds)
-        self._length += len(more)
-        assert len(self.shelf.texts(self._grown)) == self._length
-        seconds, found = _seconds(self.shelf.texts, self._read)
-        self._count("read", 1000 * seconds)
-        assert found == [each.text for each in self._long]
-        start = self._sizes.long - _NEWEST
-        times = [_seconds(self.shelf.newest, self._read, _NEWEST, start) for _ in range(5)]
-        self._count("newest", 1000 * statistics.fmean(seconds for seconds, _ in times))
-        assert times[-1][1] == [each.text for each in self._long[start:]]
-
-    def _new(self) -> str:
-        thread = next(self._names)
-        self.shelf.prepare(thread)
-        return thread
-
-    def _write(self, what: str, batch: int, writers: int) -> None:
-        threads = [self._new() for _ in range(writers)]
-        share = self._messages[: len(self._messages) // writers // batch * batch]
-        parts = [tuple(share[at : at + batch]) for at in range(0, len(share), batch)]
-        jobs = [[Append(thread, part) for part in parts] for thread in threads]
-        if writers == 1:
-            seconds, _ = _seconds(self.shelf.write, jobs[0])
-        else:
-            seconds, outcomes = _seconds(self.shelf.at_once, jobs)
-            assert not [error for outcome in outcomes for error in outcome.errors]
-        self._count(what, len(share) * writers / seconds)
-        for thread in threads:
-            assert self.shelf.texts(thread) == [each.text for each in share], f"{self.kind.name}: {what}"
-
-    def _count(self, what: str, value: float) -> None:
-        self.figures.setdefault(what, []).append(value)
-
-
-def _seconds(call: Callable[..., _T], *arguments: object) -> tuple[float, _T]:
+def _rate(shelf: Shelf, thread: str, messages: Sequence[Entry], batch: int) -> float:
+    """Return the messages a second of appends of so many messages each."""
     begin = time.perf_counter()
-    found = call(*arguments)
-    return time.perf_counter() - begin, found
+    for at in range(0, len(messages), batch):
+        shelf.append(thread, messages[at : at + batch])
+    return len(messages) / (time.perf_counter() - begin)
 
 
-def measured(kinds: Sequence[ShelfKind], place: Place, sizes: Sizes, named: Iterator[str]) -> Figures:
-    """Return by store and by what was measured the figures of all rounds, after one that does not count."""
-    running = []
-    for kind in kinds:
-        _say(f"filling {kind.name}")
-        running.append(_Round(kind, place, sizes, named))
-    for number in range(sizes.rounds + 1):
-        _say(f"round {number} of {sizes.rounds}")
-        first = number % max(1, len(running))
-        for each in (*running[first:], *running[:first]):
-            each.measure()
-    for each in running:
-        each.shelf.close()
-    return {each.kind.name: {what: values[1:] for what, values in each.figures.items()} for each in running}
-
-
-class Writers:
-    """Processes that have a store open and write to it at the same time."""
-
-    def __init__(self, name: str, place: Place, writers: int) -> None:
-        context = get_context("spawn")
-        self._gate = gate = context.Barrier(writers)  # as long as the processes
-        pairs = [context.Pipe() for _ in range(writers)]
-        self._pipes = [ours for ours, _ in pairs]
-        self._processes = [
-            context.Process(target=_append_on_request, args=(name, place, gate, theirs), daemon=True)
-            for _, theirs in pairs
-        ]
-        for process in self._processes:
-            process.start()
-
-    def write(self, writers: Sequence[Sequence[Append]]) -> list[Outcome]:
-        """Let each process append its own, one after the other, all of them beginning at once."""
-        for pipe, appends in zip(self._pipes, writers, strict=True):
-            pipe.send(appends)
-        if not all(pipe.poll(_PATIENCE) for pipe in self._pipes):
-            raise RuntimeError("a process that writes does not answer")
-        return [pipe.recv() for pipe in self._pipes]
-
-    def end(self) -> None:
-        """End the processes and wait for them."""
-        for process in self._processes:
-            process.kill()
-            process.join()
-
-
-def _append_on_request(name: str, place: Place, gate: Barrier, pipe: Connection) -> None:
-    shelf = SHELVES[name].open(place)
-    while True:
-        appends = pipe.recv()
-        for thread in {each.thread for each in appends}:
-            shelf.prepare(thread)
-        gate.wait(_PATIENCE)
-        pipe.send(shelf.at_once([appends])[0])
+def measure(shelf: Shelf, threads: Iterator[str], sizes: Sizes) -> dict[str, float]:
+    """Return the messages a second of each kind of append, and the milliseconds of a read."""
+    figures, messages, long = {}, entries(sizes.appends), entries(sizes.long)
+    for what, batch in (("one", 1), ("ten", _BATCH)):
+        thread = next(threads)
+        figures[what] = _rate(shelf, thread, messages, batch)
+        assert shelf.texts(thread) == [each.text for each in messages]
+    thread, more = next(threads), entries(max(1, sizes.appends // 10), first=sizes.long)
+    shelf.append(thread, long)
+    begin = time.perf_counter()
+    shelf.texts(thread)
+    figures["read"] = 1000 * (time.perf_counter() - begin)
+    figures["end"] = _rate(shelf, thread, more, 1)
+    assert shelf.texts(thread) == [each.text for each in (*long, *more)]
+    return figures
 
 
 class Tally(NamedTuple):
-    """What became of writes.
-
-    Stored once; neither acknowledged nor stored; acknowledged and not stored; stored twice; stored though it raised.
-    """
+    """Writes by what became of them: stored once, refused with an error, lost in silence, stored twice."""
 
     kept: int
-    errors: int
+    refused: int
     lost: int
     twice: int
-    unsaid: int
 
 
-def tally(wanted: Sequence[Said], found: Sequence[str], outcomes: Sequence[Outcome]) -> Tally:
-    """Return what became of writes: those wanted, the texts found in the thread, what the writers were told."""
-    times = Counter(found)
-    acknowledged = {name for outcome in outcomes for name in outcome.acknowledged}
-    there = {each.id for each in wanted if times[each.text]}
+def write_at_once(shelf: Shelf, thread: str, messages: Sequence[Entry]) -> Tally:
+    """Append each message from a worker of its own, all at once, and count what became of them."""
+
+    def write(message: Entry) -> bool:
+        try:
+            shelf.append(thread, [message])
+        except Exception:  # noqa: BLE001 - whatever a store raises, the write is not acknowledged
+            return False
+        return True
+
+    if isinstance(shelf, SqlAlchemyChatStore):  # one loop: its calls cannot overlap
+        acknowledged = [write(message) for message in messages]
+    else:
+        with ThreadPoolExecutor(len(messages)) as pool:
+            acknowledged = list(pool.map(write, messages))
+    times = Counter(shelf.texts(thread))
+    found = [times[each.text] for each in messages]
     return Tally(
-        kept=sum(times[each.text] == 1 for each in wanted),
-        errors=sum(each.id not in acknowledged | there for each in wanted),
-        lost=len(acknowledged - there),
-        twice=sum(times[each.text] > 1 for each in wanted),
-        unsaid=len(there - acknowledged),
+        kept=found.count(1),
+        refused=sum(not known and not number for known, number in zip(acknowledged, found, strict=True)),
+        lost=sum(known and not number for known, number in zip(acknowledged, found, strict=True)),
+        twice=sum(number > 1 for number in found),
     )
 
 
-def kept_row(name: str, writers: str, tallies: Sequence[Tally]) -> dict[str, Any]:
-    """Return what became of the writes of several contests as a row: the median that was kept, all else as sums."""
-    kept = [each.kept for each in tallies]
-    return {
-        "store": name,
-        "writers": writers,
-        "kept, median": int(statistics.median_low(kept)),
-        "kept, least": min(kept),
-        "writes": sum(sum(each[:4]) for each in tallies),
-        "refused with an error": sum(each.errors for each in tallies),
-        "lost in silence": sum(each.lost for each in tallies),
-        "twice": sum(each.twice for each in tallies),
-    }
-
-
-def contests(kind: ShelfKind, place: Place, sizes: Sizes, named: Iterator[str]) -> Iterator[dict[str, Any]]:
-    """Yield a row for writers of one process and, where others can open the store, one for those of several."""
-    shelf, share = kind.open(place), sizes.at_once // _WRITERS
-    parts = [said(share, writer=f"w{writer}-") for writer in range(_WRITERS)]
-    everything = [each for part in parts for each in part]
-
-    def row(writers: str, jobs: Sequence[Sequence[Said]], write: Callable[..., list[Outcome]]) -> dict[str, Any]:
-        tallies = []
-        for _ in range(sizes.contests):
-            thread = next(named)
-            shelf.prepare(thread)
-            outcomes = write([[Append(thread, (each,)) for each in job] for job in jobs])
-            tallies.append(tally(everything, shelf.texts(thread), outcomes))
-        return kept_row(kind.name, writers, tallies)
-
-    yield row(f"one process, {len(everything)} at once", [[each] for each in everything], shelf.at_once)
-    if kind.is_shared:
-        writers = Writers(kind.name, place, _WRITERS)
-        try:
-            yield row(f"{_WRITERS} processes, {share} each", parts, writers.write)
-        finally:
-            writers.end()
-    shelf.close()
-
-
-WRITES = {
-    "one": "one a call",
-    "ten": f"{_BATCH} a call",
-    "writers": f"{_WRITERS} threads",
-    "end of the long thread": "end of the long thread",
-}
-READS = {"read": "whole thread, ms", "newest": f"newest {_NEWEST}, ms"}
-
-
-def figure_row(kind: ShelfKind, figures: Figures, heads: Mapping[str, str], digits: int) -> dict[str, Any]:
+def figure_row(
+    name: str, rounds: Sequence[Mapping[str, float]], heads: Mapping[str, str], digits: int
+) -> dict[str, Any]:
     """Return the figures of a store as a row: medians, with the lowest and the highest."""
-    row: dict[str, Any] = {"store": kind.name, "settings": kind.settings}
+    row: dict[str, Any] = {"store": name, "settings": KINDS[name].settings}
     for what, head in heads.items():
-        values = figures[kind.name][what]
+        values = [each[what] for each in rounds]
         middle, low, high = (f"{each:.{digits}f}" for each in (statistics.median(values), min(values), max(values)))
         row[head] = f"{middle} ({low} to {high})"
     return row
 
 
+def tables(place: Place, sizes: Sizes, *, ours_only: bool) -> dict[str, list[dict[str, Any]]]:
+    """Return the tables of writes, reads and writes at once."""
+    shelves: dict[str, Shelf] = {}
+    missing: list[dict[str, Any]] = []
+    for name, kind in KINDS.items():
+        if kind.settings == POSTGRES and not place.postgres:
+            missing.append({"store": name, "settings": "no server given"})
+        elif kind.is_ours or not ours_only:
+            try:
+                shelves[name] = kind.open(place)
+            except ModuleNotFoundError as error:
+                missing.append({"store": name, "settings": f"{error.name} is not installed"})
+    threads = names()
+    figures: dict[str, list[dict[str, float]]] = {name: [] for name in shelves}
+    for number in range(sizes.rounds + 1):
+        print(f"round {number} of {sizes.rounds}", file=sys.stderr, flush=True)
+        order = [*shelves][number % len(shelves) :] + [*shelves][: number % len(shelves)]
+        for name in order:
+            figures[name].append(measure(shelves[name], threads, sizes))
+    together = entries(sizes.at_once)
+    kept = []
+    for name, shelf in shelves.items():
+        counts = [write_at_once(shelf, next(threads), together) for _ in range(sizes.contests)]
+        kept.append({"store": name, **dict(zip(Tally._fields, map(sum, zip(*counts, strict=True)), strict=True))})
+        shelf.close()
+    measured = {name: rounds[1:] for name, rounds in figures.items()}  # the first one warms up
+    return {
+        f"Messages a second, {sizes.rounds} rounds": [
+            figure_row(name, rounds, WRITES, 0) for name, rounds in measured.items()
+        ]
+        + missing,
+        f"Reading a thread of {sizes.long:,} messages": [
+            figure_row(name, rounds, READS, 2) for name, rounds in measured.items()
+        ]
+        + missing,
+        f"{sizes.at_once} writes at once, {sizes.contests} times": kept,
+    }
+
+
 @contextmanager
 def _database(conninfo: str) -> Iterator[str]:
-    """Yield the conninfo of a new database of a PostgreSQL server, which is dropped at the end; "" for none."""
+    """Yield the conninfo of a new database of a PostgreSQL server, dropped at the end; "" for none."""
     if not conninfo:
         yield ""
         return
@@ -288,84 +379,24 @@ def _database(conninfo: str) -> Iterator[str]:
             connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
 
 
-@contextmanager
-def _keys(url: str) -> Iterator[str]:
-    """Yield the URL of a Redis server, and delete the keys of this run from it at the end."""
-    yield url
-    if url:
-        client: Any = import_module("redis").Redis.from_url(url)
-        for key in list(client.scan_iter(match=f"*{_RUN}-0000-*")):
-            client.delete(key)
-
-
-def _servers(place: Place) -> dict[str, str]:
-    """Return what the servers say of how long they wait for the disk."""
-    said_of: dict[str, str] = {}
-    if place.postgres:
-        with import_module("psycopg").connect(place.postgres) as connection:
-            for name in ("server_version", "fsync", "synchronous_commit"):
-                said_of[name] = connection.execute(f"SHOW {name}").fetchone()[0]
-    if place.redis:
-        client: Any = import_module("redis").Redis.from_url(place.redis, decode_responses=True)
-        said_of["redis_version"] = client.info("server")["redis_version"]
-        for name in ("appendonly", "appendfsync"):
-            said_of[name] = client.config_get(name)[name]
-    return said_of
-
-
-def _tables(place: Place, sizes: Sizes, *, ours_only: bool) -> dict[str, list[dict[str, Any]]]:
-    kinds = [kind for kind in SHELVES.values() if kind.is_ours or not ours_only]
-    silent = {kind.name: why for kind in kinds if (why := kind.why_not(place))}
-    there, named = [kind for kind in kinds if kind.name not in silent], names()
-    figures = measured(there, place, sizes, named)
-    kept: list[dict[str, Any]] = [{"store": name, "writers": why} for name, why in silent.items()]
-    for kind in there:
-        _say(f"writers at once: {kind.name}")
-        kept += contests(kind, place, sizes, named)
-
-    def rows(heads: Mapping[str, str], digits: int) -> list[dict[str, Any]]:
-        return [
-            {"store": kind.name, "settings": silent[kind.name]}
-            if kind.name in silent
-            else figure_row(kind, figures, heads, digits)
-            for kind in kinds
-        ]
-
-    return {
-        f"Messages a second, {sizes.rounds} rounds": rows(WRITES, 0),
-        f"Reading a thread of {sizes.long:,} messages": rows(READS, 2),
-        f"What is kept of writes at once, {sizes.contests} contests": kept,
-    }
-
-
-def _say(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)
-
-
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure, print the tables, write JSON if asked to."""
     parser = simple_options(__doc__)
     parser.add_argument("--rounds", type=int, default=7, help="how often everything is measured (7)")
-    parser.add_argument("--appends", type=int, default=100, help="messages that are written in a round, each way (100)")
+    parser.add_argument("--appends", type=int, default=100, help="messages written in a round, each way (100)")
     parser.add_argument("--long", type=int, default=1_000, help="messages of the thread that is read (1000)")
-    parser.add_argument("--at-once", type=int, default=100, help="writes that are made at once (100)")
+    parser.add_argument("--at-once", type=int, default=100, help="writes at once (100)")
     parser.add_argument("--contests", type=int, default=5, help="how often they are made (5)")
     parser.add_argument("--postgres", default="", metavar="CONNINFO", help="a PostgreSQL server")
-    parser.add_argument("--redis", default="", metavar="URL", help="a Redis server")
-    parser.add_argument("--folder", help="where the files lie; without it in the system's folder for temporary ones")
-    parser.add_argument("--ours-only", action="store_true", help="leave the peers out")
+    parser.add_argument("--folder", help="folder for the files; default: the system's temporary folder")
+    parser.add_argument("--ours-only", action="store_true", help="leave the competitors out")
     options = parser.parse_args(arguments)
     sizes = Sizes(options.rounds, options.appends, options.long, options.at_once, options.contests)
-    with (
-        tempfile.TemporaryDirectory(dir=options.folder) as folder,
-        _database(options.postgres) as postgres,
-        _keys(options.redis) as redis,
-    ):
-        place = Place(folder, postgres, redis)
-        facts, load = {"cores": os.cpu_count(), **_servers(place)}, os.getloadavg()
-        tables = _tables(place, sizes, ours_only=options.ours_only)
-    options.postgres, options.redis = bool(options.postgres), bool(options.redis)  # no secrets in a file
-    report(options, "stores", tables, load=f"{load[0]:.1f} to {os.getloadavg()[0]:.1f}", **facts)
+    with tempfile.TemporaryDirectory(dir=options.folder) as folder, _database(options.postgres) as postgres:
+        load = os.getloadavg()[0]
+        found = tables(Place(folder, postgres), sizes, ours_only=options.ours_only)
+    options.postgres = bool(options.postgres)  # no secrets in a file
+    report(options, "stores", found, load=f"{load:.1f} to {os.getloadavg()[0]:.1f}", cores=os.cpu_count())
 
 
 if __name__ == "__main__":

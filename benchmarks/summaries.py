@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 OURS = "ThreadSummary"
 MAX_TOKENS = 1000
-MOST_OF_SAID = 1 / 3
+MOST_OF_TEXT = 1 / 3
 EVERY = 10
 FIRST_MESSAGES = 120
 DIALOGUES = 200
@@ -125,10 +125,10 @@ def lexrank(texts: Sequence[str]) -> list[int]:
 def _vectors(texts: Sequence[str]) -> list[dict[str, float]]:
     """Return the tf-idf vectors of sentences, each of length one; of a sentence without words an empty one."""
     counts = [Counter(terms(text)) for text in texts]
-    held = Counter(term for each in counts for term in each)
+    frequencies = Counter(term for each in counts for term in each)
     vectors = []
     for each in counts:
-        values = {term: count * math.log(1 + len(texts) / held[term]) for term, count in each.items()}
+        values = {term: count * math.log(1 + len(texts) / frequencies[term]) for term, count in each.items()}
         length = math.sqrt(sum(value * value for value in values.values()))
         vectors.append({term: value / length for term, value in values.items()})
     return vectors
@@ -191,8 +191,8 @@ def chosen(talk: Talk, method: str, language: str) -> list[Line]:
     if method == OURS:
         return ours(talk, language)
     count = TokenEstimator()
-    said = sum(count(message.text) for message in talk.messages)
-    room = min(budget_within(count, MAX_TOKENS), math.floor(MOST_OF_SAID * said))
+    texts_by_seq = sum(count(message.text) for message in talk.messages)
+    room = min(budget_within(count, MAX_TOKENS), math.floor(MOST_OF_TEXT * texts_by_seq))
     lines = lines_of(talk)
     return fitting(lines, PEERS[method](lines), room, count)
 
@@ -202,24 +202,25 @@ def chosen(talk: Talk, method: str, language: str) -> list[Line]:
 
 def answer_terms(question: Question, talk: Talk, names: set[str]) -> set[str]:
     """Return the telling words of an answer that a message of its evidence holds, the speakers' names aside."""
-    held = set().union(*(telling_terms(talk.messages[talk.places[one]].text) for one in question.evidence))
-    return (telling_terms(question.answer) & held) - names
+    frequencies = set().union(*(telling_terms(talk.messages[talk.places[one]].text) for one in question.evidence))
+    return (telling_terms(question.answer) & frequencies) - names
 
 
 def question_measures(talk: Talk, questions: Sequence[Question], kept: Sequence[Line]) -> dict[str, list[float]]:
     """Return by measure a value for each question that it counts, 0 to 1."""
-    said: dict[int, set[str]] = {}
+    texts_by_seq: dict[int, set[str]] = {}
     for line in kept:
-        said.setdefault(line.seq, set()).update(telling_terms(line.text))
-    terms = set().union(*said.values())
+        texts_by_seq.setdefault(line.seq, set()).update(telling_terms(line.text))
+    terms = set().union(*texts_by_seq.values())
     names = set().union(*(telling_terms(message.text.partition(":")[0]) for message in talk.messages[:4]))
-    asked = [one for one in questions if all(name in talk.places for name in one.evidence)]
-    wanted = [(one, words) for one in asked if (words := answer_terms(one, talk, names))]
+    answerable = [one for one in questions if all(name in talk.places for name in one.evidence)]
+    answers = [(one, words) for one in answerable if (words := answer_terms(one, talk, names))]
     return {
-        "evidence": [float(any(talk.places[name] in said for name in one.evidence)) for one in asked],
-        "answers": [len(words & terms) / len(words) for _, words in wanted],
+        "evidence": [float(any(talk.places[name] in texts_by_seq for name in one.evidence)) for one in answerable],
+        "answers": [len(words & terms) / len(words) for _, words in answers],
         "both": [
-            float(any(words & said.get(talk.places[name], set()) for name in one.evidence)) for one, words in wanted
+            float(any(words & texts_by_seq.get(talk.places[name], set()) for name in one.evidence))
+            for one, words in answers
         ],
     }
 
@@ -229,8 +230,8 @@ def word_measures(talk: Talk, kept: Sequence[Line], idf: Mapping[str, float]) ->
     terms = set().union(*(telling_terms(line.text) for line in kept))
     shares = {}
     for name, roles in (("user's words", ("user",)), ("all words", ("user", "assistant"))):
-        said = set().union(*(telling_terms(message.text) for message in talk.messages if message.role in roles))
-        shares[name] = [_idf_of(said & terms, idf) / (_idf_of(said, idf) or 1.0)]
+        texts_by_seq = set().union(*(telling_terms(message.text) for message in talk.messages if message.role in roles))
+        shares[name] = [_idf_of(texts_by_seq & terms, idf) / (_idf_of(texts_by_seq, idf) or 1.0)]
     return shares
 
 
@@ -240,10 +241,12 @@ def _idf_of(terms: set[str], idf: Mapping[str, float]) -> float:
 
 def idf_over(dialogues: Sequence[Dialogue]) -> dict[str, float]:
     """Return the idf of every telling word, by how many dialogues hold it."""
-    held = Counter(
-        term for each in dialogues for term in set().union(*(telling_terms(said.text) for said in each.utterances))
+    frequencies = Counter(
+        term
+        for each in dialogues
+        for term in set().union(*(telling_terms(texts_by_seq.text) for texts_by_seq in each.utterances))
     )
-    return {term: math.log(1 + len(dialogues) / count) for term, count in held.items()}
+    return {term: math.log(1 + len(dialogues) / count) for term, count in frequencies.items()}
 
 
 # --- The tables -------------------------------------------------------------------------------------------------------
@@ -256,8 +259,10 @@ def english_rows(conversations: Sequence[Conversation], *, peers: bool) -> list[
         talks = [(_begun(talk_of(each.blocks), most), each.questions) for each in conversations]
         for method in (*PEERS, OURS) if peers else (OURS,):
             kept = [chosen(talk, method, "en") for talk, _ in talks]
-            found = [question_measures(talk, asked, each) for (talk, asked), each in zip(talks, kept, strict=True)]
-            rows.append({"method": method, "conversation": part, **_means(found), **_sizes(kept)})
+            measures = [
+                question_measures(talk, answerable, each) for (talk, answerable), each in zip(talks, kept, strict=True)
+            ]
+            rows.append({"method": method, "conversation": part, **_means(measures), **_sizes(kept)})
     return rows
 
 
@@ -276,15 +281,15 @@ def chinese_rows(name: str, dialogues: Sequence[Dialogue], idf: Mapping[str, flo
     rows = []
     for method in (*PEERS, OURS) if peers else (OURS,):
         kept = [chosen(talk, method, "zh") for talk in talks]
-        found = [word_measures(talk, each, idf) for talk, each in zip(talks, kept, strict=True)]
-        rows.append({"method": method, "set": name, **_means(found), **_sizes(kept)})
+        measures = [word_measures(talk, each, idf) for talk, each in zip(talks, kept, strict=True)]
+        rows.append({"method": method, "set": name, **_means(measures), **_sizes(kept)})
     return rows
 
 
-def _means(found: Sequence[Mapping[str, Sequence[float]]]) -> Row:
+def _means(measures: Sequence[Mapping[str, Sequence[float]]]) -> Row:
     means: Row = {}
-    for measure in found[0] if found else ():
-        values = [value for each in found for value in each[measure]]
+    for measure in measures[0] if measures else ():
+        values = [value for each in measures for value in each[measure]]
         means[measure] = 100 * math.fsum(values) / len(values) if values else None
     return means
 
@@ -301,18 +306,18 @@ def _sizes(kept: Sequence[Sequence[Line]]) -> Row:
 
 def main() -> None:
     """Measure, print the tables, write JSON if asked to."""
-    given = options(__doc__, data="selection/locomo_dev.jsonl and topics/*.jsonl").parse_args()
-    folder, peers, chinese = given.data, not given.ours_only, list[dict[str, Any]]()
+    arguments = options(__doc__, data="selection/locomo_dev.jsonl and topics/*.jsonl").parse_args()
+    folder, peers, chinese = arguments.data, not arguments.ours_only, list[dict[str, Any]]()
     path = folder / "selection" / "locomo_dev.jsonl"
-    conversations = sampled(read_locomo(path), 1 if given.quick else None) if path.is_file() else []
+    conversations = sampled(read_locomo(path), 1 if arguments.quick else None) if path.is_file() else []
     for each in topic_sets(folder):
         if each.language == "zh":
             dialogues = read_dialogues(folder / "topics" / each.file)
-            some = sampled(dialogues, QUICK_DIALOGUES if given.quick else DIALOGUES)
+            some = sampled(dialogues, QUICK_DIALOGUES if arguments.quick else DIALOGUES)
             chinese += chinese_rows(each.name, some, idf_over(dialogues), peers=peers)
     english = english_rows(conversations, peers=peers) if conversations else []
     tables = {"Summaries of LoCoMo, per cent": english, "Summaries of Chinese dialogues, per cent": chinese}
-    report(given, "summaries", tables)
+    report(arguments, "summaries", tables)
 
 
 if __name__ == "__main__":

@@ -20,10 +20,12 @@ def cpu_ms(call: Callable[..., object], *arguments: object) -> float:
     return (time.process_time_ns() - begin) / 1e6
 
 
-def medians(calls: Mapping[Name, Callable[..., object]], given: Iterable[tuple[object, ...]]) -> dict[Name, float]:
+def medians(
+    calls: Mapping[Name, Callable[..., object]], argument_lists: Iterable[tuple[object, ...]]
+) -> dict[Name, float]:
     """Return by name the median of a call over what is given; the calls take turns, so that a noisy machine is fair."""
     times: dict[Name, list[float]] = {name: [] for name in calls}
-    for arguments in given:
+    for arguments in argument_lists:
         for name, call in calls.items():
             times[name].append(cpu_ms(call, *arguments))
     return {name: statistics.median(each) for name, each in times.items()}

@@ -72,8 +72,8 @@ def _langchain() -> Estimates | None:
 
 def _headroom(python: str, texts: Sequence[str]) -> list[int]:
     """Return headroom-ai's estimates, made in the interpreter of its own environment."""
-    asked = "".join(f"{json.dumps(text)}\n" for text in texts)
-    done = subprocess.run([python, "-c", _HEADROOM], input=asked, capture_output=True, encoding="utf-8", check=True)
+    payload = "".join(f"{json.dumps(text)}\n" for text in texts)
+    done = subprocess.run([python, "-c", _HEADROOM], input=payload, capture_output=True, encoding="utf-8", check=True)
     return [int(line) for line in done.stdout.splitlines() if line.isdigit()]
 
 
@@ -134,11 +134,11 @@ def prompt_row(segments: Segments, profile: str, method: str, estimate: Any, dra
 
 def sample(segments: Segments) -> Segments:
     """Return the first texts of each kind."""
-    seen: dict[str, int] = {}
+    counts: dict[str, int] = {}
     chosen = []
     for kind in segments.kinds:
-        seen[kind] = seen.get(kind, 0) + 1
-        chosen.append(seen[kind] <= _QUICK_TEXTS)
+        counts[kind] = counts.get(kind, 0) + 1
+        chosen.append(counts[kind] <= _QUICK_TEXTS)
     return segments.of(np.array(chosen))
 
 
@@ -146,14 +146,14 @@ def main() -> None:
     """Print the tables."""
     parser = options(__doc__, data="tokens/segments_train.jsonl.gz")
     parser.add_argument("--headroom", metavar="PYTHON", help="interpreter of an environment that has headroom-ai")
-    given = parser.parse_args()
-    segments = read_segments(given.data / "tokens" / "segments_train.jsonl.gz")
-    path = given.data / "tokens" / "hard.jsonl.gz"
+    arguments = parser.parse_args()
+    segments = read_segments(arguments.data / "tokens" / "segments_train.jsonl.gz")
+    path = arguments.data / "tokens" / "hard.jsonl.gz"
     hard = read_segments(path) if path.exists() else segments.of(np.zeros(len(segments.kinds)))
-    segments, hard = (sample(segments), sample(hard)) if given.quick else (segments, hard)
-    asked = {} if given.ours_only else peers(given.headroom)
-    others = {name: made and np.array(made(segments.texts)) for name, made in asked.items()}
-    texts, assembled, count = [], [], 200 if given.quick else 2_000
+    segments, hard = (sample(segments), sample(hard)) if arguments.quick else (segments, hard)
+    payload = {} if arguments.ours_only else peers(arguments.headroom)
+    others = {name: counted and np.array(counted(segments.texts)) for name, counted in payload.items()}
+    texts, assembled, count = [], [], 200 if arguments.quick else 2_000
     for profile in PROFILES:
         drawn = prompts(segments, profile, count=count)
         for method, estimate in estimates(segments, hard, profile, others).items():
@@ -166,7 +166,7 @@ def main() -> None:
         if hard.kinds
         else [],
     }
-    report(given, "tokens", tables)
+    report(arguments, "tokens", tables)
 
 
 if __name__ == "__main__":

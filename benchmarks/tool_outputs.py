@@ -57,18 +57,18 @@ class Shape(NamedTuple):
 @cache
 def shapes() -> tuple[Shape, ...]:
     """Return the shapes in the order of the file."""
-    found: list[Shape] = []
+    parsed: list[Shape] = []
     for line in _FILE.read_text(encoding="utf-8").splitlines():
         mark, text = line[0], line[2:]
         if mark == "=":
             name, family, query, group = text.split(" | ")
-            found.append(Shape(name, family, query, int(group), {each: [] for each in "^|$~+!"}))
+            parsed.append(Shape(name, family, query, int(group), {each: [] for each in "^|$~+!"}))
         elif mark != "#":
-            found[-1].lines[mark].append(text)
-    return tuple(found)
+            parsed[-1].lines[mark].append(text)
+    return tuple(parsed)
 
 
-def _made(shape: Shape, rng: random.Random, size: int) -> Output:
+def _output(shape: Shape, rng: random.Random, size: int) -> Output:
     ids = {"error": f"TR-{rng.randrange(10**4, 10**5)}", "query": f"ORD{rng.randrange(10**5, 10**6)}"}
     ids |= {"rare": f"{rng.choice(_NAMES)}{rng.randrange(16**5):05x}", "size": str(size)}
 
@@ -122,7 +122,7 @@ def generated(seed: int, *, rounds: int = 4) -> list[Output]:
     """
     # A string seeds the same numbers in every version of Python and on every machine.
     return [
-        _made(shape, random.Random(f"{seed} {at} {shape.name}"), _SIZES[at % len(_SIZES)])
+        _output(shape, random.Random(f"{seed} {at} {shape.name}"), _SIZES[at % len(_SIZES)])
         for at in range(rounds)
         for shape in shapes()
     ]

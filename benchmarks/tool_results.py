@@ -60,21 +60,21 @@ for line in sys.stdin:
 """
 
 
-class Made(NamedTuple):
+class Compressed(NamedTuple):
     """A result made small: with the question, without, processor seconds, is it read back exactly, is it stable?"""
 
-    asked: str
+    for_query: str
     plain: str
     seconds: float | None
     exact: bool | None
     again: bool | None = None
 
 
-Measured = tuple[Output, Made, int]
+Measured = tuple[Output, Compressed, int]
 """An output, what was made of it, and its tokens."""
 
 
-def given(folder: Path) -> list[Output]:
+def real_outputs(folder: Path) -> list[Output]:
     """Return the real outputs of a folder."""
     outputs = []
     for row in read_jsonl(folder / "tool_results" / "tool_outputs.jsonl"):
@@ -84,89 +84,91 @@ def given(folder: Path) -> list[Output]:
     return outputs
 
 
-def ours() -> Callable[[Output], Made]:
+def ours() -> Callable[[Output], Compressed]:
     """Return the library's way: everything by default, with a working memory."""
     memory = WorkingMemory(InMemoryBlobStore(), b"a key for a benchmark", 10**9)
     compressor = ToolResultCompressor(working_memory=memory)
 
-    def make(output: Output) -> Made:
+    def make(output: Output) -> Compressed:
         plain = compressor.compress(output.text)
         start = time.process_time()
         result = compressor.compress(output.text, query=output.query)
         seconds = time.process_time() - start
         exact = memory.load(result.pointer.text) == output.text if result.pointer else result.text == output.text
         again = all(compressor.compress(text, query=output.query).text == text for text in (result.text, plain.text))
-        return Made(result.text, plain.text, seconds, exact, again)
+        return Compressed(result.text, plain.text, seconds, exact, again)
 
     return make
 
 
-def head_and_tail(output: Output) -> Made:
+def head_and_tail(output: Output) -> Compressed:
     """Return the first and last lines: what a shell tool does by itself."""
     lines = output.text.split("\n")
     text = "\n".join([*lines[:ENDS], "...", *lines[-ENDS:]]) if len(lines) > 2 * ENDS else output.text
-    return Made(text, text, 0.0, None)
+    return Compressed(text, text, 0.0, None)
 
 
-def headroom(python: str, outputs: Sequence[Output]) -> Callable[[Output], Made]:
+def headroom(python: str, outputs: Sequence[Output]) -> Callable[[Output], Compressed]:
     """Return headroom-ai's way, in the interpreter of its own environment, with and without the question."""
-    asked = "".join(f"{json.dumps([output.text, query])}\n" for output in outputs for query in (output.query, None))
-    done = subprocess.run([python, "-c", HEADROOM], input=asked, capture_output=True, encoding="utf-8", check=True)
-    made = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("[")]
-    by_name = {id(output): made[2 * at : 2 * at + 2] for at, output in enumerate(outputs)}
+    for_query = "".join(f"{json.dumps([output.text, query])}\n" for output in outputs for query in (output.query, None))
+    done = subprocess.run([python, "-c", HEADROOM], input=for_query, capture_output=True, encoding="utf-8", check=True)
+    measured_all = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("[")]
+    by_name = {id(output): measured_all[2 * at : 2 * at + 2] for at, output in enumerate(outputs)}
 
-    def make(output: Output) -> Made:
+    def make(output: Output) -> Compressed:
         (with_query, seconds), (without, _) = by_name[id(output)]
-        return Made(with_query, without, seconds, None)
+        return Compressed(with_query, without, seconds, None)
 
     return make
 
 
-def measure(outputs: Sequence[Output], make: Callable[[Output], Made], count: TokenCounter) -> list[Row]:
+def measure(outputs: Sequence[Output], make: Callable[[Output], Compressed], count: TokenCounter) -> list[Row]:
     """Return a row for each family, and one for all."""
     return _rows(_large(outputs, make, count), lambda output: output.family, count)
 
 
 def measure_logs(outputs: Sequence[Output], count: TokenCounter) -> dict[str, list[Row]]:
     """Return the rows by format, by system, and by half."""
-    halves, made = {system.name: system.half for system in systems()}, _large(outputs, ours(), count)
+    halves, measured_all = {system.name: system.half for system in systems()}, _large(outputs, ours(), count)
     labels: dict[str, Callable[[Output], str]] = {
         "format": lambda output: output.family,
         "system": lambda output: output.name,
         "half": lambda output: halves[output.name],
     }
-    return {name: _rows(made, label, count) for name, label in labels.items()}
+    return {name: _rows(measured_all, label, count) for name, label in labels.items()}
 
 
-def _large(outputs: Sequence[Output], make: Callable[[Output], Made], count: TokenCounter) -> list[Measured]:
-    made = [(output, make(output), count(output.text)) for output in outputs]
-    return [each for each in made if each[2] > LEAST_TOKENS]
+def _large(outputs: Sequence[Output], make: Callable[[Output], Compressed], count: TokenCounter) -> list[Measured]:
+    measured_all = [(output, make(output), count(output.text)) for output in outputs]
+    return [each for each in measured_all if each[2] > LEAST_TOKENS]
 
 
-def _rows(made: Sequence[Measured], label: Callable[[Output], str], count: TokenCounter) -> list[Row]:
+def _rows(measured_all: Sequence[Measured], label: Callable[[Output], str], count: TokenCounter) -> list[Row]:
     labelled: dict[str, list[Measured]] = defaultdict(list)
-    for each in made:
+    for each in measured_all:
         labelled[label(each[0])].append(each)
-    return [_row(name, labelled[name], count) for name in sorted(labelled)] + [_row("all", made, count)]
+    return [_row(name, labelled[name], count) for name in sorted(labelled)] + [_row("all", measured_all, count)]
 
 
-def _row(family: str, made: Sequence[Measured], count: TokenCounter) -> Row:
-    saved = [1 - count(each.asked) / tokens for _, each, tokens in made]
-    found: dict[str, list[bool]] = defaultdict(list)
-    for output, each, _ in made:
+def _row(family: str, measured_all: Sequence[Measured], count: TokenCounter) -> Row:
+    saved = [1 - count(each.for_query) / tokens for _, each, tokens in measured_all]
+    kept_by_kind: dict[str, list[bool]] = defaultdict(list)
+    for output, each, _ in measured_all:
         for needle in output.needles:
-            found[needle.kind].append(needle.text in (each.asked if needle.kind == "query" else each.plain))
-    speeds = sorted(1e8 * each.seconds / len(output.text) for output, each, _ in made if each.seconds is not None)
-    exact = [each.exact for _, each, _ in made if each.exact is not None]
-    again = [each.again for _, each, _ in made if each.again is not None]
+            kept_by_kind[needle.kind].append(needle.text in (each.for_query if needle.kind == "query" else each.plain))
+    speeds = sorted(
+        1e8 * each.seconds / len(output.text) for output, each, _ in measured_all if each.seconds is not None
+    )
+    exact = [each.exact for _, each, _ in measured_all if each.exact is not None]
+    again = [each.again for _, each, _ in measured_all if each.again is not None]
     return {
         "family": family,
-        "outputs": len(made),
+        "outputs": len(measured_all),
         "saved %": 100 * sum(saved) / len(saved),
         "least %": 100 * min(saved),
-        "errors": _share(found["error"] + found["summary"]),
-        "asked": _share(found["query"]),
-        "rare": _share(found["rare"]),
+        "errors": _share(kept_by_kind["error"] + kept_by_kind["summary"]),
+        "asked": _share(kept_by_kind["query"]),
+        "rare": _share(kept_by_kind["rare"]),
         "exact": _share(exact),
         "same again": _share(again),
         "ms/100 KB p50": speeds[len(speeds) // 2] if speeds else None,
@@ -219,7 +221,7 @@ def main() -> None:
     ours()(WARM_UP)
     sets = {} if chosen.logs else {"generated": generated(chosen.seed, rounds=chosen.rounds)}
     if chosen.data and not chosen.logs:
-        sets = {"given": given(chosen.data), **sets}
+        sets = {"given": real_outputs(chosen.data), **sets}
     tables: dict[str, list[Row]] = {}
     for name, outputs in sets.items():
         tables[f"Tool results, {name}"] = run(

@@ -68,28 +68,28 @@ class Counts(NamedTuple):
         }
 
 
-def _per_cent(part: int, whole: int) -> float:
-    return 100.0 * part / whole if whole else 0.0
+def _per_cent(part: int, total: int) -> float:
+    return 100.0 * part / total if total else 0.0
 
 
 def tallied(pairs: Iterable[tuple[bool, bool]]) -> Counts:
     """Return the counts of pairs (called a switch, is a shift)."""
-    seen = list(pairs)
+    judged_pairs = list(pairs)
     return Counts(
-        hits=sum(called and shift for called, shift in seen),
-        false=sum(called and not shift for called, shift in seen),
-        missed=sum(shift and not called for called, shift in seen),
-        quiet=sum(not shift and not called for called, shift in seen),
+        hits=sum(called and shift for called, shift in judged_pairs),
+        false=sum(called and not shift for called, shift in judged_pairs),
+        missed=sum(shift and not called for called, shift in judged_pairs),
+        quiet=sum(not shift and not called for called, shift in judged_pairs),
     )
 
 
 def judged_positions(utterances: Sequence[Utterance]) -> list[tuple[int, bool]]:
     """Return which utterances are judged, each with whether a new topic begins there."""
-    found = []
+    labels = []
     for before, (at, each) in zip(utterances, list(enumerate(utterances))[1:], strict=False):
         if each.role == "user":
-            found.append((at, each.shift or (before.role == "assistant" and before.shift)))
-    return found
+            labels.append((at, each.shift or (before.role == "assistant" and before.shift)))
+    return labels
 
 
 # --- the ways to judge: each takes a dialogue's utterances and the positions to judge -------------------------------
@@ -110,8 +110,8 @@ def share_of_known_words(utterances: Sequence[Utterance], positions: Sequence[in
     read = [set(terms(each.text)) for each in utterances]
     shares = []
     for at in positions:
-        known: set[str] = set().union(*read[max(0, at - RECENT) : at])
-        shares.append(len(read[at] & known) / len(read[at]) if read[at] else 1.0)
+        words: set[str] = set().union(*read[max(0, at - RECENT) : at])
+        shares.append(len(read[at] & words) / len(read[at]) if read[at] else 1.0)
     return shares
 
 
@@ -153,8 +153,8 @@ def _judged(dialogues: Sequence[Dialogue], judge: Judge[_T]) -> list[tuple[_T, b
     pairs: list[tuple[_T, bool]] = []
     for dialogue in dialogues:
         judged = judged_positions(dialogue.utterances)
-        said = judge(dialogue.utterances, [at for at, _ in judged])
-        pairs += zip(said, (shift for _, shift in judged), strict=True)
+        verdicts = judge(dialogue.utterances, [at for at, _ in judged])
+        pairs += zip(verdicts, (shift for _, shift in judged), strict=True)
     return pairs
 
 

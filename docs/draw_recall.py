@@ -9,6 +9,7 @@ The figures are those of ``benchmarks.selection`` (``strategy="fill"``) and, for
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 from typing import NamedTuple
@@ -36,7 +37,7 @@ LEFT, FULL = 192, 180
 
 
 class Bar(NamedTuple):
-    """One method: its row and column in a page of results, and its name in English and in Chinese."""
+    """One method: its file of results, row and column, and its name in English and in Chinese."""
 
     page: str
     row: str
@@ -45,29 +46,26 @@ class Bar(NamedTuple):
 
 
 BARS = (
-    Bar("selection.md", "**context-gatekeeper**", BUDGET, ("Context Gatekeeper", "Context Gatekeeper")),
-    Bar("selection.md", "bm25s + MiniLM, fused", BUDGET, ("bm25s + MiniLM, fused", "bm25s 与 MiniLM 融合")),
-    Bar("selection.md", "bm25s + stop words + stemming", BUDGET, ("bm25s, stemmed", "bm25s，加词干")),
-    Bar("selection.md", "MiniLM", BUDGET, ("MiniLM embeddings", "MiniLM 向量")),
-    Bar("builder.md", "trim_messages, newest 1,000 tokens", "recall", ("trim_messages", "trim_messages")),
-    Bar("selection.md", "recency window", BUDGET, ("window of newest turns", "窗口：最新几轮")),
+    Bar("selection", "context-gatekeeper", BUDGET, ("Context Gatekeeper", "Context Gatekeeper")),
+    Bar("selection", "bm25s + MiniLM, fused", BUDGET, ("bm25s + MiniLM, fused", "bm25s 与 MiniLM 融合")),
+    Bar("selection", "bm25s + stop words + stemming", BUDGET, ("bm25s, stemmed", "bm25s，加词干")),
+    Bar("selection", "MiniLM", BUDGET, ("MiniLM embeddings", "MiniLM 向量")),
+    Bar("builder", "trim_messages, newest 1,000 tokens", "recall", ("trim_messages", "trim_messages")),
+    Bar("selection", "recency window", BUDGET, ("window of newest turns", "窗口：最新几轮")),
 )
 
 
 def figure(bar: Bar) -> str:
-    """Return the figure of a method as its page of results has it.
+    """Return the figure of a method of its file of results.
 
     Raises:
-        ValueError: the page has no such row and column.
+        ValueError: the file has no such row and column.
     """
-    columns: list[str] = []
-    for line in (RESULTS / bar.page).read_text(encoding="utf-8").splitlines():
-        cells = [cell.strip() for cell in line.strip("|").split("|")]
-        if not line.startswith("|") or cells[0] == "method":
-            columns = cells
-        elif cells[0] == bar.row and bar.column in columns:
-            return cells[columns.index(bar.column)]
-    raise ValueError(f"benchmarks/results/{bar.page} has no row {bar.row!r} with a column {bar.column!r}")
+    tables = json.loads((RESULTS / f"{bar.page}.json").read_text(encoding="utf-8"))["tables"].values()
+    for row in (row for rows in tables for row in rows):
+        if row.get("method") == bar.row and bar.column in row:
+            return str(row[bar.column])
+    raise ValueError(f"benchmarks/results/{bar.page}.json has no row {bar.row!r} with a column {bar.column!r}")
 
 
 def picture(language: int) -> str:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from gatekeeper_core.context.history.view import ThreadState as ThreadState
     from gatekeeper_core.context.history.view import keep as keep
     from gatekeeper_core.context.memory.memory import LongTermMemory as LongTermMemory
-    from gatekeeper_core.context.memory.stored_threads import StoredThreads as StoredThreads
+    from gatekeeper_core.context.memory.thread import StoredThreads as StoredThreads
     from gatekeeper_core.context.memory.thread import Thread as Thread
     from gatekeeper_core.context.prompt.budget import ContextBuilderConfig as ContextBuilderConfig
     from gatekeeper_core.context.prompt.builder import ContextBuilder as ContextBuilder
@@ -59,61 +59,49 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _MODULES = {
-    "BudgetError": "errors",
-    "BuiltContext": "context.prompt.result",
-    "ConfigError": "errors",
-    "ContextBuilder": "context.prompt.builder",
-    "ContextBuilderConfig": "context.prompt.budget",
-    "ContextCompressor": "context.history.conversation",
-    "ContextGatekeeper": "selection.gatekeeper",
-    "Decision": "selection.result",
-    "Embedder": "embedding",
-    "GatekeeperConfig": "selection.planner",
-    "GatekeeperError": "errors",
-    "HistoryConfig": "context.history.strategies",
-    "HistoryView": "context.history.view",
-    "InMemoryStore": "storage.sqlite",
-    "LongTermMemory": "context.memory.memory",
-    "MemoryScope": "storage.base",
-    "Message": "messages",
-    "MessageFormatError": "errors",
-    "ModelEmbedder": "embedding",
-    "ModelPrices": "pricing.prices",
-    "RunConfig": "context.history.run",
-    "SQLiteStore": "storage.sqlite",
-    "SelectedTurn": "selection.result",
-    "Selection": "selection.result",
-    "StorageError": "errors",
-    "Store": "storage.base",
-    "StoredThreads": "context.memory.stored_threads",
-    "Summarizer": "context.history.summarizer",
-    "SystemPrompt": "context.prompt.parts",
-    "Thread": "context.memory.thread",
-    "ThreadMemories": "context.tool_results.thread_memories",
-    "ThreadState": "context.history.view",
-    "TokenCounter": "tokens",
-    "TokenEstimator": "token_estimate",
-    "ToolCall": "messages",
-    "ToolResultCompressor": "context.tool_results.compressor",
-    "Usage": "pricing.usage",
-    "WorkingMemory": "context.tool_results.working_memory",
-    "compact_messages": "context.history.tool_loop",
-    "keep": "context.history.view",
-    "mark_cached": "context.history.cache_marks",
-    "prices_of_model": "pricing.prices",
-    "read_messages": "native.reading",
-    "read_prices": "pricing.prices",
-    "recall_earlier": "context.history.recall",
-    "select_history": "context.history.select",
+    "context.history.cache_marks": "mark_cached",
+    "context.history.conversation": "ContextCompressor",
+    "context.history.recall": "recall_earlier",
+    "context.history.run": "RunConfig",
+    "context.history.select": "select_history",
+    "context.history.strategies": "HistoryConfig",
+    "context.history.summarizer": "Summarizer",
+    "context.history.tool_loop": "compact_messages",
+    "context.history.view": "HistoryView ThreadState keep",
+    "context.memory.memory": "LongTermMemory",
+    "context.memory.thread": "StoredThreads Thread",
+    "context.prompt.budget": "ContextBuilderConfig",
+    "context.prompt.builder": "ContextBuilder",
+    "context.prompt.parts": "SystemPrompt",
+    "context.prompt.result": "BuiltContext",
+    "context.tool_results.compressor": "ToolResultCompressor",
+    "context.tool_results.thread_memories": "ThreadMemories",
+    "context.tool_results.working_memory": "WorkingMemory",
+    "embedding": "Embedder ModelEmbedder",
+    "errors": "BudgetError ConfigError GatekeeperError MessageFormatError StorageError",
+    "messages": "Message ToolCall",
+    "native.reading": "read_messages",
+    "pricing.prices": "ModelPrices prices_of_model read_prices",
+    "pricing.usage": "Usage",
+    "selection.gatekeeper": "ContextGatekeeper",
+    "selection.planner": "GatekeeperConfig",
+    "selection.result": "Decision SelectedTurn Selection",
+    "storage.base": "MemoryScope Store",
+    "storage.sqlite": "InMemoryStore SQLiteStore",
+    "token_estimate": "TokenEstimator",
+    "tokens": "TokenCounter",
 }
+"""The public names by module."""
 
-__all__ = sorted(_MODULES)  # noqa: PLE0605 - the names stand once, above
+_MODULE_OF = {name: module for module, names in _MODULES.items() for name in names.split()}
+
+__all__ = sorted(_MODULE_OF)  # noqa: PLE0605 - the names stand once, above
 
 
 def __getattr__(name: str) -> object:
-    if name not in _MODULES:
+    if name not in _MODULE_OF:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    found: object = getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+    found: object = getattr(import_module(f"{__name__}.{_MODULE_OF[name]}"), name)
     globals()[name] = found
     return found
 

@@ -39,7 +39,6 @@ class LruCache(Generic[Key, Value]):
         return partial(LruCache, max_entries=self._max_entries), ()
 
     def __len__(self) -> int:
-        """Return the number of entries."""
         return len(self._entries)
 
     def get(self, key: Key) -> Value | None:

@@ -108,18 +108,14 @@ def embed(embedder: Embedder, texts: Sequence[str]) -> Embedded:
 
     >>> embed(lambda texts: [[float(len(text)), 0.0] for text in texts], ["ab"]).vectors
     (array('f', [1.0, 0.0]),)
-    >>> embed(lambda texts: [], ["ab"]).reason
-    'wrong_count'
     """
     vectors, reason = embed_each(embedder, texts)
     read = tuple(vector for vector in vectors if vector is not None)
-    if reason:
-        return Embedded((), reason)
-    if len(read) != len(texts):
-        return Embedded((), "no_vector")
-    if len({len(vector) for vector in read}) > 1:
-        return Embedded((), "mixed_dimensions")
-    return Embedded(read)
+    if not reason and len(read) < len(texts):
+        reason = "no_vector"
+    elif len(set(map(len, read))) > 1:
+        reason = "mixed_dimensions"
+    return Embedded((), reason) if reason else Embedded(read)
 
 
 def embed_each(embedder: Embedder, texts: Sequence[str]) -> tuple[tuple[array[float] | None, ...], str]:

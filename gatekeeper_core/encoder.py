@@ -41,11 +41,7 @@ not. Source: ours."""
 
 
 class Waits:
-    """A time limit shared by several calls.
-
-    Attributes:
-        left_seconds: the rest, which each that was waited for makes smaller; below 0 there is none.
-    """
+    """A time limit shared by several calls: ``left_seconds`` is what is left of it, below 0 where there is nothing."""
 
     __slots__ = ("left_seconds",)
 
@@ -215,11 +211,9 @@ class TextEncoder:
         return Encoded(vectors, "" if all(vectors) else "no_vector")
 
     def __deepcopy__(self, memo: dict[int, Any]) -> TextEncoder:
-        """Return the encoder itself: a model may be large, and the cache serves every copy of an adapter."""
-        return self
+        return self  # a model may be large, and the cache serves every copy of an adapter
 
     def __reduce__(self) -> tuple[Callable[[], TextEncoder], tuple[()]]:
-        """Return how a pickle is read: with the same embedder and limits, and an empty cache."""
         return partial(type(self), self._embedder, timeout_seconds=self._timeout_seconds, max_texts=self._max_texts), ()
 
 
@@ -233,9 +227,8 @@ def encoder_of(embedder: Any) -> TextEncoder | None:
     """
     if embedder is None or isinstance(embedder, TextEncoder):
         return embedder
-    if is_model(embedder):  # asked first: a model of LlamaIndex can be called, with nodes
-        return TextEncoder(ModelEmbedder(embedder))
-    return TextEncoder(embedder)
+    # Asked first, because a model of LlamaIndex can be called, with nodes.
+    return TextEncoder(ModelEmbedder(embedder) if is_model(embedder) else embedder)
 
 
 def _digest(text: str) -> bytes:

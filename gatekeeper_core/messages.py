@@ -126,9 +126,6 @@ _TIME = re.compile(
 _RESULT_END_CHARS = 1_000
 """Characters searched at each end of a tool result. Source: design, "Turns"."""
 
-_NEWEST = 8
-"""Elements at the end of two sequences that are compared last: most often nothing but the newest ones differ."""
-
 _MAX_ARGUMENT_DEPTH = 64
 """Deepest JSON nesting that is read. Fixed, so that the text of a turn does not depend on the caller's stack."""
 
@@ -182,7 +179,7 @@ Part = TextPart | MediaPart
 
 
 class Metadata(Mapping[str, str | int]):
-    """Marks on a message that are no part of its text: a read-only, hashable mapping to texts, ints and booleans.
+    """Marks on a message beside its text: a read-only, hashable mapping to texts, ints and booleans.
 
     Raises:
         TypeError: a name or a value has another type.
@@ -205,14 +202,10 @@ class Metadata(Mapping[str, str | int]):
     def __getitem__(self, name: str) -> str | int:
         return self._marks[name]
 
-    def __contains__(self, name: object) -> bool:
-        return name in self._marks  # the mixin raises and catches a KeyError for each message without marks
-
     def __iter__(self) -> Iterator[str]:
         return iter(self._marks)
 
     def __len__(self) -> int:
-        """Return the number of marks."""
         return len(self._marks)
 
     def __hash__(self) -> int:
@@ -259,16 +252,13 @@ class Message:
     created_at: datetime | None = None
 
     def __post_init__(self) -> None:
-        unnamed = self.tool_calls == () and self.tool_call_id is None and self.name is None and self.id is None
-        unmarked = self.metadata is _UNMARKED and self.created_at is None
-        if unnamed and unmarked and type(self.content) is str and self.role in _ROLES:
-            return  # most messages, and a history is made anew at every look at it
         check_str("role", self.role)
         if self.role not in _ROLES:
             raise MessageFormatError(f"role must be one of {', '.join(_ROLES)}")
         if not isinstance(self.content, str):
             _check_tuple("content", self.content, (TextPart, MediaPart), "text or a tuple of TextPart and MediaPart")
-        _check_tuple("tool_calls", self.tool_calls, (ToolCall,), "a tuple of ToolCall")
+        if self.tool_calls != ():
+            _check_tuple("tool_calls", self.tool_calls, (ToolCall,), "a tuple of ToolCall")
         for name in ("tool_call_id", "name", "id"):
             if getattr(self, name) is not None:
                 check_str(name, getattr(self, name))
@@ -316,7 +306,19 @@ class Message:
         if not isinstance(data, Mapping):
             raise TypeError(f"data must be a mapping, got {type(data).__name__}")
         try:
-            return _read_message(data, trusted)
+            role = _expect(data.get("role"), str, "role", "text")
+            name, tool_call_id = _optional_text(data, "name"), _optional_text(data, "tool_call_id")
+            calls = tuple(_read_calls(data))
+            return cls(
+                cast(Role, _ROLE_ALIASES.get(role, role)),
+                _read_content(data.get("content"), trusted),
+                tool_calls=calls,
+                tool_call_id=name if role == "function" and tool_call_id is None else tool_call_id,
+                name=name,
+                id=_optional_text(data, "id"),
+                metadata=_read_metadata(data.get("metadata"), trusted, signed=role == "assistant" and is_signed(data)),
+                created_at=_read_time(data.get("created_at")),
+            )
         except MessageFormatError as error:
             raise MessageFormatError(error.reason, position=position) from error.__cause__
 
@@ -335,7 +337,12 @@ class Message:
         if isinstance(self.content, str):
             content = None if self.tool_calls and not self.content else self.content
         else:
-            content = [_part_to_dict(part) for part in self.content]
+            content = [
+                {"type": "text", "text": part.text}
+                if isinstance(part, TextPart)
+                else {"type": part.kind, **({} if part.tokens is None else {"tokens": part.tokens})}
+                for part in self.content
+            ]
         data: dict[str, Any] = {"role": self.role, "content": content}
         if self.tool_calls:
             data["tool_calls"] = [
@@ -352,51 +359,17 @@ class Message:
         return data
 
 
-def _part_to_dict(part: Part) -> dict[str, str | int]:
-    if isinstance(part, TextPart):
-        return {"type": "text", "text": part.text}
-    return {"type": part.kind} if part.tokens is None else {"type": part.kind, "tokens": part.tokens}
-
-
-def _read_message(data: Mapping[str, Any], trusted: bool) -> Message:
-    role = _expect(data.get("role"), str, "role", "text")
-    name, tool_call_id = _optional_text(data, "name"), _optional_text(data, "tool_call_id")
-    calls: list[ToolCall] = []
-    if data.get("tool_calls") is not None:
-        items = _expect(data["tool_calls"], (list, tuple), "tool_calls", "a list")
-        calls += [_read_tool_call(item, f"tool_calls[{index}]") for index, item in enumerate(items)]
-    if data.get("function_call") is not None:
-        function = _expect(data["function_call"], Mapping, "function_call", "an object")
-        calls.append(_read_call({"id": function.get("name")}, function, "function_call"))
-    return Message(
-        cast(Role, _ROLE_ALIASES.get(role, role)),
-        _read_content(data.get("content"), trusted),
-        tool_calls=tuple(calls),
-        tool_call_id=name if role == "function" and tool_call_id is None else tool_call_id,
-        name=name,
-        id=_optional_text(data, "id"),
-        metadata=_read_metadata(data.get("metadata"), trusted, signed=role == "assistant" and is_signed(data)),
-        created_at=_read_time(data.get("created_at")),
-    )
-
-
 def is_signed(data: Mapping[str, Any]) -> bool:
-    """Return whether one of ``SIGNED_KEYS`` is in a message, with a value.
-
-    >>> is_signed({"reasoning_content": "The port?"}), is_signed({"reasoning_content": None})
-    (True, False)
-    """
-    return not SIGNED_KEYS.isdisjoint(data) and any(data.get(key) for key in SIGNED_KEYS)
+    """Return whether one of ``SIGNED_KEYS`` is in a message, with a value."""
+    return any(data.get(key) for key in SIGNED_KEYS)
 
 
 def _read_metadata(marks: object, trusted: bool, *, signed: bool) -> Metadata:
-    given = marks if isinstance(marks, Mapping) else {}
-    if not given and not signed:
-        return _UNMARKED
-    kept = {k: v for k, v in given.items() if isinstance(k, str) and isinstance(v, (str, int))}
+    given = marks.items() if isinstance(marks, Mapping) else ()
+    kept = {name: mark for name, mark in given if isinstance(name, str) and isinstance(mark, (str, int))}
     if not trusted:  # what a client says of a message never makes it one of ours
         kept = {name: mark for name, mark in kept.items() if name not in OUR_MARKS}
-    return Metadata({**kept, SIGNED: True} if signed else kept)
+    return Metadata({**kept, SIGNED: True} if signed else kept) if kept or signed else _UNMARKED
 
 
 def _read_time(value: object) -> datetime | None:
@@ -419,43 +392,50 @@ def _read_time(value: object) -> datetime | None:
 def _read_content(content: object, trusted: bool) -> str | tuple[Part, ...]:
     if content is None or isinstance(content, str):
         return content or ""
-    parts = _expect(content, (list, tuple), "content", "text or a list of parts")
-    return tuple(_read_part(part, f"content[{index}]", trusted) for index, part in enumerate(parts))
+    parts: list[Part] = []
+    for index, item in enumerate(_expect(content, (list, tuple), "content", "text or a list of parts")):
+        if isinstance(item, str):
+            parts.append(TextPart(item))
+            continue
+        where = f"content[{index}]"
+        part = _expect(item, Mapping, where, "text or an object")
+        kind = _expect(part.get("type", "text" if "text" in part else "other"), str, f"{where}.type", "text")
+        if kind in ("tool_use", "tool_result"):
+            raise MessageFormatError(f'"{where}" is Anthropic\'s: read the whole list with read_messages')
+        if key := _TEXT_KEYS.get(kind):
+            parts.append(TextPart(_expect(part.get(key), str, f"{where}.{key}", "text")))
+        else:
+            tokens = part.get("tokens") if trusted else None
+            known = type(tokens) is int and tokens >= 0
+            parts.append(MediaPart(MEDIA_TYPES.get(kind, "other"), tokens if known else None))
+    return tuple(parts)
 
 
-def _read_part(item: object, where: str, trusted: bool) -> Part:
-    if isinstance(item, str):
-        return TextPart(item)
-    part = _expect(item, Mapping, where, "text or an object")
-    kind = _expect(part.get("type", "text" if "text" in part else "other"), str, f"{where}.type", "text")
-    if kind in ("tool_use", "tool_result"):
-        raise MessageFormatError(f'"{where}" is Anthropic\'s: read the whole list with read_messages')
-    if kind not in _TEXT_KEYS:
-        tokens = part.get("tokens") if trusted else None
-        return MediaPart(MEDIA_TYPES.get(kind, "other"), tokens if type(tokens) is int and tokens >= 0 else None)
-    key = _TEXT_KEYS[kind]
-    return TextPart(_expect(part.get(key), str, f"{where}.{key}", "text"))
+def _read_calls(data: Mapping[str, Any]) -> Iterator[ToolCall]:
+    """Yield ``tool_calls``, and the legacy ``function_call`` as a call whose id is the name of its function."""
+    calls: list[tuple[str, Any, Any]] = []
+    if data.get("tool_calls") is not None:
+        for index, item in enumerate(_expect(data["tool_calls"], (list, tuple), "tool_calls", "a list")):
+            where = f"tool_calls[{index}]"
+            call = _expect(item, Mapping, where, "an object")
+            function = {} if call.get("function") is None else call["function"]
+            calls.append((where, call, _expect(function, Mapping, f"{where}.function", "an object")))
+    if data.get("function_call") is not None:
+        function = _expect(data["function_call"], Mapping, "function_call", "an object")
+        calls.append(("function_call", {"id": function.get("name")}, function))
+    for where, call, function in calls:
+        call_id, name = _optional_text(call, "id", f"{where}."), _optional_text(function, "name", f"{where}.")
+        arguments = function.get("arguments")
+        if arguments is not None and not isinstance(arguments, str):
+            import json  # here, because it is a tenth of the import of the library
 
-
-def _read_tool_call(item: object, where: str) -> ToolCall:
-    call = _expect(item, Mapping, where, "an object")
-    function = {} if call.get("function") is None else call["function"]
-    return _read_call(call, _expect(function, Mapping, f"{where}.function", "an object"), where)
-
-
-def _read_call(item: Mapping[str, Any], function: Mapping[str, Any], where: str) -> ToolCall:
-    call_id = _optional_text(item, "id", f"{where}.") or ""
-    name = _optional_text(function, "name", f"{where}.") or ""
-    arguments, place = function.get("arguments"), f"{where}.arguments"
-    if arguments is None or isinstance(arguments, str):
-        return ToolCall(call_id, name, arguments or "")
-    import json  # here, because it is a tenth of the import of the library and most conversations need none
-
-    written = dict(_expect(arguments, Mapping, place, "JSON text or an object"))
-    try:
-        return ToolCall(call_id, name, json.dumps(written, ensure_ascii=False, separators=(",", ":")))
-    except (TypeError, ValueError, RecursionError) as error:
-        raise MessageFormatError(f'"{place}" must be an object that can be written as JSON') from error
+            written = dict(_expect(arguments, Mapping, f"{where}.arguments", "JSON text or an object"))
+            try:
+                arguments = json.dumps(written, ensure_ascii=False, separators=(",", ":"))
+            except (TypeError, ValueError, RecursionError) as error:
+                reason = f'"{where}.arguments" must be an object that can be written as JSON'
+                raise MessageFormatError(reason) from error
+        yield ToolCall(call_id or "", name or "", arguments or "")
 
 
 def _optional_text(data: Mapping[str, Any], key: str, prefix: str = "") -> str | None:
@@ -464,11 +444,6 @@ def _optional_text(data: Mapping[str, Any], key: str, prefix: str = "") -> str |
 
 
 def _expect(value: Any, kinds: type | tuple[type, ...], where: str, wanted: str) -> Any:
-    """Return a value of a message if it is of one of these kinds.
-
-    Raises:
-        MessageFormatError: it is of another kind, or missing.
-    """
     if isinstance(value, kinds):
         return value
     got = "it is missing" if value is None else f"got {type(value).__name__}"
@@ -494,45 +469,33 @@ def checked_messages(messages: Iterable[Message]) -> tuple[Message, ...]:
 
 
 def with_text(message: Message, text: str) -> Message:
-    """Return a message with this text in the place of its first one; parts that are no text stay in their order.
+    """Return a message with this text in the place of its first one; media parts stay in their order.
 
     >>> with_text(Message("user", (MediaPart("image"), TextPart("what"), TextPart("is this?"))), "?").content
     (MediaPart(kind='image', tokens=None), TextPart(text='?'))
     """
-    parts = () if isinstance(message.content, str) else message.content
-    if not any(isinstance(part, MediaPart) for part in parts):
+    content = () if isinstance(message.content, str) else message.content
+    media: list[Part] = [part for part in content if isinstance(part, MediaPart)]
+    if not media:
         return replace(message, content=text)
-    kept: list[Part] = [part for part in parts if isinstance(part, MediaPart)]
     if text:
-        place = next((at for at, part in enumerate(parts) if isinstance(part, TextPart)), len(parts))
-        kept.insert(place, TextPart(text))
-    return replace(message, content=tuple(kept))
+        first = next((at for at, part in enumerate(content) if isinstance(part, TextPart)), len(content))
+        media.insert(first, TextPart(text))
+    return replace(message, content=tuple(media))
 
 
 def is_summary(message: Message) -> bool:
-    """Return whether the marks of a message make it a summary of folded ones.
-
-    >>> is_summary(Message("user", "42 rounds folded"))
-    False
-    """
-    return "synthetic" in message.metadata and message.metadata["synthetic"] == FOLDED
+    """Return whether the marks of a message make it a summary of folded ones."""
+    return message.metadata.get("synthetic") == FOLDED
 
 
 def is_answer(message: Message) -> bool:
-    """Return whether a message is an answer: what an assistant says without calling a tool.
-
-    >>> is_answer(Message("assistant", "6380")), is_answer(Message("user", "Which port?"))
-    (True, False)
-    """
+    """Return whether a message is an answer: what an assistant says without calling a tool."""
     return message.role == "assistant" and not message.tool_calls
 
 
 def is_answered(messages: Sequence[Message]) -> bool:
-    """Return whether the newest message is an answer, system messages aside.
-
-    >>> is_answered([Message("user", "Which port?"), Message("assistant", "6380"), Message("system", "Be brief.")])
-    True
-    """
+    """Return whether the newest message is an answer, system messages aside."""
     newest = next((message for message in reversed(messages) if message.role != "system"), None)
     return newest is not None and is_answer(newest)
 
@@ -662,14 +625,11 @@ def group_turns(messages: Sequence[Message]) -> tuple[Turn, ...]:
     """
     messages = checked_messages(messages)
     starts = turn_starts([turn_role(message) for message in messages])
-    if not starts:
-        return ()
-    preamble = tuple(message for message in messages[: starts[0]] if message.role == "assistant")
-    stops = [*starts[1:], len(messages)]
-    return tuple(
-        Turn(messages[start:stop], start, stop, () if number else preamble)
-        for number, (start, stop) in enumerate(zip(starts, stops, strict=True))
-    )
+    turns = [Turn(messages[start:stop], start, stop) for start, stop in pairwise([*starts, len(messages)])]
+    if turns:
+        preamble = tuple(message for message in messages[: starts[0]] if message.role == "assistant")
+        turns[0] = turns[0]._replace(preamble=preamble)
+    return tuple(turns)
 
 
 def last_turns(messages: Sequence[Message], count: int) -> tuple[Turn, ...]:
@@ -690,20 +650,12 @@ def last_turns(messages: Sequence[Message], count: int) -> tuple[Turn, ...]:
 
 
 def turn_role(message: Message) -> Role:
-    """Return the role of a message in the order of turns: what a user says beside results of tools opens none.
-
-    >>> turn_role(Message("user", "Go on.", metadata={BESIDE_RESULTS: True})), turn_role(Message("user", "?"))
-    ('tool', 'user')
-    """
+    """Return the role of a message in the order of turns: what a user says beside results of tools opens none."""
     return "tool" if BESIDE_RESULTS in message.metadata else message.role
 
 
 def turn_starts(roles: Sequence[Role]) -> list[int]:
-    """Return where the turns of a conversation begin, ascending: at each user message.
-
-    >>> turn_starts(["system", "user", "user", "assistant", "user"])
-    [1, 2, 4]
-    """
+    """Return where the turns of a conversation begin, ascending: at each user message."""
     return [at for at, role in enumerate(roles) if role == "user"]
 
 
@@ -719,24 +671,12 @@ def conversation_locale(messages: Iterable[Message], question: str = "") -> Loca
 def common_beginning(before: Sequence[object], now: Sequence[object]) -> int:
     """Return how many of the first elements two sequences have in common.
 
-    In two lists or two tuples the same objects are equal without a look inside: a few nanoseconds an element.
-
     >>> common_beginning("abcd", "abxd"), common_beginning((), (1,))
     (2, 0)
     """
-    if type(before) is not type(now):
-        before, now = tuple(before), tuple(now)
-    stop = min(len(before), len(now))
-    start = max(0, stop - _NEWEST)
-    if before[:start] != now[:start]:
-        start, stop = 0, start
-    while start < stop:  # the first difference is in between, if there is one
-        middle = (start + stop + 1) // 2
-        if before[start:middle] == now[start:middle]:
-            start = middle
-        else:
-            stop = middle - 1
-    return start
+    pairs = enumerate(zip(before, now, strict=False))
+    unlike = (at for at, (old, new) in pairs if old is not new and old != new)
+    return next(unlike, min(len(before), len(now)))
 
 
 def split_current_turn(messages: Sequence[Message], *, query: str | None = None) -> Conversation:
@@ -766,12 +706,9 @@ def split_current_turn(messages: Sequence[Message], *, query: str | None = None)
 
 
 def _holds_whole(text: str, part: str) -> bool:
-    """Return whether a text holds another one, not blank, that does not start or end inside an ASCII word.
-
-    Linear: both are compared with a mark at every place that is not inside a word.
-    """
+    """Return whether a text holds another one, not blank, that does not start or end inside an ASCII word."""
     if not part or part not in text:
-        return False
+        return False  # below, a mark stands at every place outside a word, so that the comparison stays linear
     return part == text.strip() or _OUTSIDE_WORD.sub("\0", part) in _OUTSIDE_WORD.sub("\0", text)
 
 
@@ -817,12 +754,13 @@ def validate_messages(
     start, first = spoken[0] if spoken else (len(numbered), None)
     if provider in ("anthropic", "gemini") and first and first.role != "user":
         found.append(Violation(start, "first-not-user", f"the first message has the role {first.role}"))
-    for position, message in numbered if provider == "anthropic" else ():
-        if message.role == "system" and position > start:
-            found.append(Violation(position, "system-not-at-head", "a system message follows another message"))
-    for (_, before), (position, message) in pairwise(numbered) if provider == "gemini" else ():
-        if message.tool_calls and message.role == before.role == "assistant":
-            found.append(Violation(position, "misplaced-tool-call", "the calls follow another assistant message"))
+    if provider == "anthropic":
+        late = [position for position, message in numbered if message.role == "system" and position > start]
+        found += [Violation(at, "system-not-at-head", "a system message follows another message") for at in late]
+    if provider == "gemini":
+        for (_, before), (position, message) in pairwise(numbered):
+            if message.tool_calls and message.role == before.role == "assistant":
+                found.append(Violation(position, "misplaced-tool-call", "the calls follow another assistant message"))
     return tuple(sorted(found, key=lambda violation: violation.position))
 
 

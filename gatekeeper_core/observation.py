@@ -2,13 +2,13 @@
 
 ::
 
-    with stage(SELECTION) as seen:   ── begun ──>  each observer      nobody listens: nothing is done
+    with stage(SELECTION) as seen:   ── begun ──>  each observer
         ...
         seen.tell(facts)             ── ended ──>  each observer, then one log record with the facts
     tell(MISS, part="summary", …)    ── happened ──>  each observer, then one log record
 
 An observer sees every stage where and when it runs, so it can measure it and knows which stage is inside which: the
-core reads no clock. Facts are worked out only where somebody wants them; :mod:`gatekeeper_core.events` lists them.
+core reads no clock. Facts are worked out only where somebody listens; :mod:`gatekeeper_core.events` lists the events.
 """
 
 from __future__ import annotations
@@ -18,19 +18,17 @@ from threading import Lock
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol
 
-from gatekeeper_core.events import OBSERVER_FAILED, Event
+from gatekeeper_core.events import OBSERVER_FAILED, Event, Level
 
 if TYPE_CHECKING:
     from logging import Logger
-
-    from gatekeeper_core.events import Level
 
 __all__ = ["Ended", "Observer", "Stage", "add_observer", "remove_observer", "stage", "tell"]
 
 Ended = Callable[[Mapping[str, Any]], None]
 """Called at the end of a stage with its facts, on the thread on which it began."""
 
-_NUMBERS = {"DEBUG": 10, "INFO": 20, "WARNING": 30}  # as in `logging`, which is not imported before it is needed
+_LEVELS = {"DEBUG": 10, "INFO": 20, "WARNING": 30}  # as in `logging`, which is not imported before it is needed
 
 
 class Observer(Protocol):
@@ -54,7 +52,6 @@ class Observer(Protocol):
 
 
 _observers: tuple[Observer, ...] = ()
-_loggers: dict[str, Logger] = {}
 _lock = Lock()
 
 
@@ -74,22 +71,22 @@ def add_observer(observer: Observer) -> None:
 
 
 def remove_observer(observer: Observer) -> None:
-    """Let an observer go; the stages that have begun still tell it their end."""
+    """Let an observer go; it still sees the end of each stage that has begun."""
     global _observers
     with _lock:
         _observers = tuple(known for known in _observers if known is not observer)
 
 
 def tell(event: Event, *, level: Level | None = None, log: bool = True, **facts: Any) -> None:
-    """Tell that something has happened, with the event's facts; a level of None is the usual one of the event."""
+    """Report that something has happened, with its facts; None: at the usual level of the event."""
     for observer in _observers:
         _guarded(observer.happened, event, facts)
     if log:
-        _record(event, level or event.levels[0], facts)
+        _record(event, level or event.level, facts)
 
 
-def stage(event: Event, *, thread: str | None = None, log: bool = True) -> Stage:
-    """Return a context for the work of a stage.
+class Stage:
+    """The work of a stage, as a context.
 
     Args:
         event: the stage.
@@ -100,55 +97,27 @@ def stage(event: Event, *, thread: str | None = None, log: bool = True) -> Stage
     >>> with stage(GATE) as seen:
     ...     seen.tell(lambda: {"decision": "continue", "reason": "overlap", "need": 0.9, "link": 0.4, "topics": 1})
     """
-    if _observers or (log and any(_is_heard(event, level) for level in event.levels)):
-        return _Watched(event, thread, log)
-    return _UNSEEN
-
-
-class Stage:
-    """The work of a stage that nobody watches."""
-
-    __slots__ = ()
-
-    def __enter__(self) -> Stage:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        pass
-
-    def tell(self, facts: Callable[[], Mapping[str, Any]], *, level: Level | None = None) -> None:
-        """Give the facts of the stage, told at its end; they are worked out now, if somebody listens."""
-
-
-_UNSEEN = Stage()
-
-
-class _Watched(Stage):
-    """The work of a stage that somebody watches."""
 
     __slots__ = ("_ends", "_event", "_facts", "_level", "_log", "_thread")
 
-    def __init__(self, event: Event, thread: str | None, log: bool) -> None:
+    def __init__(self, event: Event, *, thread: str | None = None, log: bool = True) -> None:
         self._event = event
         self._thread = thread
         self._log = log
         self._ends: list[Ended] = []
-        self._level = event.levels[0]
-        self._facts: dict[str, Any] = {}
+        self._level = event.level
+        self._facts: Mapping[str, Any] = {}
 
     def __enter__(self) -> Stage:
-        for observer in _observers:
-            end = _guarded(observer.begun, self._event, self._thread)
-            if end is not None:
-                self._ends.append(end)
+        ends = (_guarded(observer.begun, self._event, self._thread) for observer in _observers)
+        self._ends = [end for end in ends if end is not None]
         return self
 
     def tell(self, facts: Callable[[], Mapping[str, Any]], *, level: Level | None = None) -> None:
+        """Give the facts of the stage, reported at its end; they are worked out now, if somebody listens."""
         self._level = level or self._level
-        if self._ends or _observers or (self._log and _is_heard(self._event, self._level)):
-            self._facts = dict(facts())
+        if self._ends or _observers or (self._log and _logger(self._event).isEnabledFor(_LEVELS[self._level])):
+            self._facts = facts()
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
@@ -160,6 +129,9 @@ class _Watched(Stage):
             _record(self._event, self._level, facts)
 
 
+stage = Stage
+
+
 def _guarded(call: Callable[..., Any], *arguments: object) -> Any:
     """Return what an observer returns; what it raises becomes a record."""
     try:
@@ -169,36 +141,27 @@ def _guarded(call: Callable[..., Any], *arguments: object) -> Any:
         return None
 
 
-def _is_heard(event: Event, level: Level) -> bool:
-    return _logger(event.logger).isEnabledFor(_NUMBERS[level])
-
-
 class _Shown(dict[str, str]):
     """Facts as a message shows them: thousands with a comma, "?" for one that is missing."""
-
-    def __init__(self, facts: Mapping[str, Any]) -> None:
-        super().__init__((name, f"{fact:,}" if type(fact) is int else str(fact)) for name, fact in facts.items())
 
     def __missing__(self, name: str) -> str:
         return "?"
 
 
 def _record(event: Event, level: Level, facts: Mapping[str, Any]) -> None:
-    """Write a log record, where a handler may want it."""
-    if _is_heard(event, level):
-        values = (_Shown(facts),) if "%(" in event.message else ()
+    """Write a log record of the caller's caller."""
+    logger = _logger(event)
+    if logger.isEnabledFor(_LEVELS[level]):
+        shown = _Shown({name: f"{fact:,}" if type(fact) is int else str(fact) for name, fact in facts.items()})
         extra = {f"gatekeeper_{name}": fact for name, fact in facts.items()}
-        _logger(event.logger).log(_NUMBERS[level], event.message, *values, extra=extra, stacklevel=3)
+        logger.log(_LEVELS[level], event.message, *[shown] * ("%(" in event.message), extra=extra, stacklevel=3)
 
 
-def _logger(name: str) -> Logger:
-    """Return a logger below ``gatekeeper``, whose NullHandler keeps warnings off standard error."""
-    known = _loggers.get(name)
-    if known is not None:
-        return known
+def _logger(event: Event) -> Logger:
+    """Return the logger of an event, below ``gatekeeper``, whose NullHandler keeps warnings off standard error."""
     import logging  # here, because it is a tenth of the import of the library
 
     top = logging.getLogger("gatekeeper")
     if not any(isinstance(handler, logging.NullHandler) for handler in top.handlers):
         top.addHandler(logging.NullHandler())
-    return _loggers.setdefault(name, logging.getLogger(name))
+    return logging.getLogger(event.logger)

@@ -16,7 +16,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from gatekeeper_core.data_files import expanded, pattern
-from gatekeeper_core.errors import ConfigError, check_str
+from gatekeeper_core.errors import check_str
 
 __all__ = [
     "ASCII_WORD",
@@ -108,7 +108,6 @@ WIDE: str = HAN + _KANA + _HANGUL + _BOPOMOFO + _SOUTH_EAST_ASIAN
 """The body of a character class (no brackets) for the scripts that are searched by pairs of characters."""
 
 _WIDE_CHAR = LazyPattern(f"[{WIDE}]")
-_LOCALE_CHARACTERS = 2_000
 _HAN_CHAR = LazyPattern(f"[{HAN}]")
 _KANA_CHAR = LazyPattern(f"[{_KANA}]")
 _HANGUL_CHAR = LazyPattern(f"[{_HANGUL}]")
@@ -117,27 +116,15 @@ _HANGUL_CHAR = LazyPattern(f"[{_HANGUL}]")
 def is_wide(char: str) -> bool:
     """Return whether a character belongs to a script that is searched by pairs of characters.
 
-    Raises:
-        ConfigError: ``char`` is not exactly one character.
-
     >>> is_wide("缓"), is_wide("カ"), is_wide("가"), is_wide("a"), is_wide("。")
     (True, True, True, False, False)
     """
-    _check_char(char)
-    return _WIDE_CHAR.match(char) is not None
+    return _WIDE_CHAR.fullmatch(char) is not None
 
 
 def is_han(char: str) -> bool:
-    """Return whether a character is a Han ideograph (々 and 〇 included).
-
-    Raises:
-        ConfigError: ``char`` is not exactly one character.
-
-    >>> is_han("缓"), is_han("カ")
-    (True, False)
-    """
-    _check_char(char)
-    return _HAN_CHAR.match(char) is not None
+    """Return whether a character is a Han ideograph (々 and 〇 included)."""
+    return _HAN_CHAR.fullmatch(char) is not None
 
 
 def locale_of(texts: Iterable[str]) -> Locale:
@@ -150,19 +137,12 @@ def locale_of(texts: Iterable[str]) -> Locale:
     ('zh', 'en', 'en')
     """
     for text in texts:
-        beginning = text[:_LOCALE_CHARACTERS]
-        found = word_strings(beginning)
-        if found:
-            others = sum(not _HAN_CHAR.search(word) for word in found)
+        beginning = text[:2_000]
+        if words := word_strings(beginning):
+            others = sum(not _HAN_CHAR.search(word) for word in words)
             ideographs = len(_HAN_CHAR.findall(beginning))
             return "zh" if ideographs and ideographs >= others and not _KANA_CHAR.search(beginning) else "en"
     return "en"
-
-
-def _check_char(char: str) -> None:
-    check_str("char", char)
-    if len(char) != 1:
-        raise ConfigError(f"char must be one character, not {len(char)}: pass the characters of a text one by one")
 
 
 # --- The text as matching sees it -----------------------------------------------------------------------------------

@@ -46,85 +46,11 @@ MARGINS: Mapping[str, float] = dict(zip(PROFILES, WEIGHTS.pop("margin"), strict=
 _COMMON_SIGNS = "".join(signs for (signs,) in rows("token_signs.tsv"))
 """Han and Hangul that o200k has a token for, each; the others cost two or three."""
 
-_COMMON = (
-    "word|word 4|word 8|word 12|long word|rare letter|consonants|hump|short hump|hump by digit|capital|upper case"
-    "|digit|digits|digits after space|mark|marks|mixed marks|marks after space|marks after script"
-    "|line end after text|line end|spaces|sixteen spaces|tab|control"
-)
+COMMON_CLASSES = tuple(WEIGHTS)[:26]
+"""What is counted in text that is ASCII: :func:`_common_counts`."""
 
-
-def _pairs(lead: int, *seconds: int) -> tuple[bytes, ...]:
-    return tuple(bytes((lead, second)) for second in seconds)
-
-
-_WIDE_LETTERS = "".join(map(chr, (*range(0xFF10, 0xFF1A), *range(0xFF21, 0xFF3B))))
-
-_SCRIPTS: tuple[tuple[str, bytes, Mapping[str, str | tuple[bytes, ...]]], ...] = (
-    ("latin accented", b"\xc3", {}),
-    ("latin extended", bytes(range(0xC4, 0xCA)), {}),
-    ("latin signs", b"\xc2", {}),
-    ("combining", bytes(range(0xCA, 0xCE)), {}),
-    ("greek", b"\xce\xcf", {}),
-    ("cyrillic", b"\xd0\xd1", {"cyrillic rare": "\u0458\u045e"}),
-    ("cyrillic extended", b"\xd2\xd3", {"kazakh": "\u0493\u049b\u04a3\u04b1\u04d9"}),
-    ("armenian", b"\xd4\xd5", {}),
-    ("hebrew", b"\xd6\xd7", {}),
-    ("arabic", b"\xd8\xd9\xda\xdb", {"uyghur": "\u06c7\u06d0\u06d5", "urdu": "\u06c1\u06d2"}),
-    ("syriac", b"\xdc\xdd", {}),
-    ("other alphabets", b"\xde\xdf", {}),
-    (
-        "other indic",
-        b"\xe0",
-        {
-            "devanagari": _pairs(0xE0, 0xA4, 0xA5),
-            "bengali": _pairs(0xE0, 0xA6, 0xA7),
-            "thai": _pairs(0xE0, 0xB8, 0xB9),
-            "tamil": _pairs(0xE0, 0xAE, 0xAF),
-            "telugu": _pairs(0xE0, 0xB0, 0xB1),
-            "kannada": _pairs(0xE0, 0xB2, 0xB3),
-            "malayalam": _pairs(0xE0, 0xB4, 0xB5),
-            "gujarati": _pairs(0xE0, 0xAA, 0xAB),
-            "gurmukhi": _pairs(0xE0, 0xA8, 0xA9),
-            "odia": _pairs(0xE0, 0xAC, 0xAD),
-            "sinhala": _pairs(0xE0, 0xB6, 0xB7),
-            "lao": _pairs(0xE0, 0xBA, 0xBB),
-        },
-    ),
-    (
-        "other scripts",
-        b"\xe1",
-        {
-            "latin vietnamese": _pairs(0xE1, 0xB8, 0xB9, 0xBA, 0xBB),
-            "burmese": _pairs(0xE1, 0x80, 0x81),
-            "georgian": _pairs(0xE1, 0x83),
-            "ethiopic": _pairs(0xE1, 0x88, 0x89, 0x8A, 0x8B, 0x8C, 0x8D),
-            "khmer": _pairs(0xE1, 0x9E, 0x9F),
-        },
-    ),
-    ("han", bytes(range(0xE4, 0xEA)), {}),
-    ("kana", b"\xe3", {"wide punctuation": _pairs(0xE3, 0x80)}),
-    ("hangul", bytes(range(0xEA, 0xEE)), {}),
-    (
-        "full width",
-        b"\xee\xef",
-        {"variation": _pairs(0xEF, 0xB8), "half width": _pairs(0xEF, 0xBD, 0xBE), "wide letters": _WIDE_LETTERS},
-    ),
-    (
-        "symbol",
-        b"\xe2",
-        {
-            "punctuation": _pairs(0xE2, 0x80),
-            "operators": _pairs(0xE2, 0x88, 0x89, 0x8A, 0x8B),
-            "braille": _pairs(0xE2, 0xA0, 0xA1, 0xA2, 0xA3),
-        },
-    ),
-    ("astral", bytes(range(0xF0, 0xF5)), {"emoji": _pairs(0xF0, 0x9F)}),
-)
-"""Scripts with their lead bytes in UTF-8, and what is told apart from them: by letters, or by the first two bytes."""
-COMMON_CLASSES = tuple(_COMMON.split("|"))
-CLASSES = (*COMMON_CLASSES, *(name for rest, _, others in _SCRIPTS for name in (*others, rest)), "rare sign")
-"""What is counted, in order; what comes after ``COMMON_CLASSES`` is counted in text that is not ASCII."""
-
+CLASSES = tuple(WEIGHTS)
+"""What is counted, in order: the common classes, then the scripts and rare signs, in text that is not ASCII."""
 
 _LETTER, _DIGIT, _MARK, _SPACE, _LINE_END, _UPPER, _CONSONANT, _SCRIPT = (1 << bit for bit in range(8))
 _ASCII, _CONTINUATION = bytes(range(0x80)), bytes(range(0x80, 0xC0))
@@ -148,12 +74,22 @@ def _signs_of(byte: int) -> int:
 _SIGNS = bytes(map(_signs_of, range(256)))
 _MIXABLE = bytes(byte | 0x80 if _SIGNS[byte] & _MARK and byte != ord('"') else 0 for byte in range(256))
 """Marks that tokenizers do not merge with others; those around a quotation mark, as JSON has them, they do."""
-# All lead bytes of a script become its first one.
-_FIRST_LEADS = bytes.maketrans(
-    b"".join(leads for _, leads, _ in _SCRIPTS), b"".join(leads[:1] * len(leads) for _, leads, _ in _SCRIPTS)
-)
-_TOLD_APART = tuple((leads[0], tuple(others.values())) for _, leads, others in _SCRIPTS)
 
+_SCRIPTS: list[tuple[bytes, tuple[str | list[bytes], ...]]] = []
+"""Lead bytes of each script in UTF-8, and what tells its parts: letters, or the first two bytes of a character."""
+
+_parts: tuple[str | list[bytes], ...] = ()
+for _, _kind, _told in rows("token_scripts.tsv"):
+    if _kind == "lead bytes":
+        _SCRIPTS.append((bytes.fromhex(_told), _parts))
+        _parts = ()
+    else:
+        _parts += (_told if _kind == "characters" else [*map(bytes.fromhex, _told.split())],)
+
+_FIRST_LEADS = bytes.maketrans(
+    b"".join(leads for leads, _ in _SCRIPTS), b"".join(leads[:1] * len(leads) for leads, _ in _SCRIPTS)
+)
+"""All lead bytes of a script become its first one."""
 
 _BLOCK = 8_192
 """Characters that are counted at once: more would leave the processor's cache, and take memory as the text is long."""
@@ -241,12 +177,12 @@ def _common_counts(leads: bytes) -> list[int]:
 
 def _script_counts(text: str, utf8: bytes, leads: bytes) -> list[int]:
     count, counts = leads.translate(_FIRST_LEADS, _ASCII).count, []
-    for lead, scripts in _TOLD_APART:
+    for (lead, *_), parts in _SCRIPTS:
         rest = count(lead)
-        for told in scripts:
+        for signs in parts:
             found = 0
             if rest:
-                found = sum(map(text.count, told) if isinstance(told, str) else map(utf8.count, told))
+                found = sum(map(text.count, signs) if isinstance(signs, str) else map(utf8.count, signs))
             rest -= found
             counts.append(found)
         counts.append(rest)

@@ -52,11 +52,7 @@ class TokenCounter(Protocol):
         ...
 
 
-# Pages of 256 characters: 30 holds kana (from 3040 on), 4E to 9F ideographs, AC to D7 hangul syllables (up to D7AF).
-_CJK_PAGES = bytes([0x30, *range(0x4E, 0xA0), *range(0xAC, 0xD8)])
-_OTHER_PAGES = bytes(sorted(set(range(256)) - set(_CJK_PAGES)))
-_UTF8_OF_3000_TO_303F = b"\xe3\x80"
-_REST_OF_PAGE_D7 = LazyPattern("[\ud7b0-\ud7ff]")
+_CJK = LazyPattern("[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]+")
 
 
 def estimate_text_tokens(text: str) -> int:
@@ -73,15 +69,7 @@ def estimate_text_tokens(text: str) -> int:
     (4, 2, 5)
     """
     check_str("text", text)
-    if text.isascii():
-        return len(text) // 4
-    # The high bytes of UTF-16 are page numbers; those of surrogates (D8 to DF) are on none of the pages.
-    pages = text.encode("utf-16-be", "surrogatepass")[::2]
-    cjk = len(pages.translate(None, _OTHER_PAGES))
-    if 0x30 in pages:
-        cjk -= text.encode("utf-8", "surrogatepass").count(_UTF8_OF_3000_TO_303F)
-    if 0xD7 in pages:
-        cjk -= sum(1 for _ in _REST_OF_PAGE_D7.finditer(text))
+    cjk = sum(map(len, _CJK.findall(text)))
     return cjk + (len(text) - cjk) // 4
 
 
@@ -162,8 +150,8 @@ def count_message(message: Message, *, token_counter: TokenCounter | None = None
     """Return what a message costs, in tokens: the one definition that everything here uses.
 
     The cost is the sum over its texts, each counted by itself and once: content (each text part), name and arguments of
-    each tool call, and the ``name`` field; then the ``tokens`` of each part that is no text (``MEDIA_TOKENS`` where it
-    tells none), and ``per_message_tokens``. An empty text costs nothing. Roles and ids are not counted.
+    each tool call, and the ``name`` field; then the ``tokens`` of each media part (by default ``MEDIA_TOKENS``), and
+    ``per_message_tokens``. An empty text costs nothing. Roles and ids are not counted.
 
     Args:
         message: the message.
@@ -196,20 +184,14 @@ def count_messages(
     for message in messages:
         if not isinstance(message, Message):
             raise TypeError(f"message must be a Message, got {type(message).__name__}")
-        total += per_message_tokens + _count(message, counter)
+        parts = (TextPart(message.content),) if isinstance(message.content, str) else message.content
+        texts = [part.text for part in parts if isinstance(part, TextPart)]
+        texts += [text for call in message.tool_calls for text in (call.name, call.arguments)]
+        total += sum(map(counter, filter(None, [*texts, message.name]))) + per_message_tokens
+        for part in parts:
+            if isinstance(part, MediaPart):
+                total += MEDIA_TOKENS[part.kind] if part.tokens is None else part.tokens
     return total
-
-
-def _count(message: Message, counter: TokenCounter) -> int:
-    if isinstance(message.content, str):
-        tokens, texts = 0, [message.content]
-    else:
-        media = (part for part in message.content if isinstance(part, MediaPart))
-        tokens = sum(MEDIA_TOKENS[part.kind] if part.tokens is None else part.tokens for part in media)
-        texts = [part.text for part in message.content if isinstance(part, TextPart)]
-    texts += [text for call in message.tool_calls for text in (call.name, call.arguments)]
-    texts.append(message.name or "")
-    return tokens + sum(map(counter, filter(None, texts)))
 
 
 def check_tokens(argument: str, value: object, *, at_least: int = 0) -> None:

@@ -15,9 +15,6 @@ from gatekeeper_core.tokens import TokenCounter, check_tokens, checked_counter
 
 __all__ = ["truncate_middle", "truncate_to_tokens"]
 
-_MAX_DIGITS = 18
-"""Longest number that is read from the mark of an earlier cut."""
-
 
 def truncate_to_tokens(
     text: str, budget_tokens: int, *, token_counter: TokenCounter | None = None, marker: str = ""
@@ -43,7 +40,7 @@ def truncate_to_tokens(
     >>> truncate_to_tokens("缓存穿透怎么解决", 5, token_counter=len, marker="…")
     '缓存穿透…'
     """
-    counter = _checked(text, budget_tokens, token_counter, marker)
+    counter = _check(text, budget_tokens, token_counter, marker)
 
     def fits(size: int) -> bool:
         return counter(text[:size] + marker) <= budget_tokens
@@ -54,12 +51,9 @@ def truncate_to_tokens(
         return text
     if marker and not fits(0):
         marker = ""
-    fitting, failing = 0, 4 * budget_tokens + 1
-    while failing < len(text) and fits(failing):  # doubled before it is halved: long texts are dear
-        fitting, failing = failing, 2 * failing
-    failing = min(failing, len(text))
+    fitting, failing = 0, len(text)
     while failing - fitting > 1:
-        middle = (fitting + failing) // 2
+        middle = min(2 * fitting + 4 * budget_tokens + 1, (fitting + failing) // 2)  # long texts are dear: grows first
         if fits(middle):
             fitting = middle
         else:
@@ -96,7 +90,7 @@ def truncate_middle(
     >>> truncate_middle("error: " + "x" * 100 + " exit 1", 28, token_counter=len)
     'error: xxxxxxxx…[92]… exit 1'
     """
-    counter = _checked(text, budget_tokens, token_counter, marker)
+    counter = _check(text, budget_tokens, token_counter, marker)
     if counter(text) <= budget_tokens:
         return text
     earlier = _cuts_in(text, marker)
@@ -121,7 +115,7 @@ def truncate_middle(
     return shortened(fitting)
 
 
-def _checked(text: str, budget_tokens: int, token_counter: TokenCounter | None, marker: str) -> TokenCounter:
+def _check(text: str, budget_tokens: int, token_counter: TokenCounter | None, marker: str) -> TokenCounter:
     check_str("text", text)
     check_str("marker", marker)
     check_tokens("budget_tokens", budget_tokens)
@@ -135,18 +129,12 @@ class _Cut(NamedTuple):
 
 
 def _cuts_in(text: str, marker: str) -> list[_Cut]:
-    """Return where the marker stands in a text with a number in it: the cuts that were made before."""
+    """Return where the marker stands in a text with a number of up to 18 digits in it: earlier cuts."""
     before, number, after = marker.partition("{omitted}")
-    found: list[_Cut] = []
-    at = text.find(before) if before and number and after else -1
-    while at >= 0:
-        digits = at + len(before)
-        stop = text.find(after, digits, digits + _MAX_DIGITS + len(after))
-        said = text[digits:stop] if stop >= 0 else ""
-        if said.isascii() and said.isdecimal():
-            found.append(_Cut(at, stop + len(after), int(said)))
-        at = text.find(before, at + len(before))
-    return found
+    if not (before and number and after):
+        return []
+    cuts = re.finditer(f"{re.escape(before)}([0-9]{{1,18}}){re.escape(after)}", text)
+    return [_Cut(*cut.span(), int(cut[1])) for cut in cuts]
 
 
 def _safe_cut(text: str, stop: int) -> int:

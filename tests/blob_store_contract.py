@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import pytest
@@ -87,10 +86,3 @@ class BlobStoreContract:
         assert [record.id for record in store.records("s")] == ["b"]
         store.delete("s")
         assert store.records("s") == ()
-
-    def test_many_threads_can_put_at_once(self) -> None:
-        store = self.make_blobs()
-        with ThreadPoolExecutor(4) as pool:
-            list(pool.map(lambda at: store.put("s", f"id{at}", bytes(at)), range(40)))
-        assert store.used_bytes("s") == sum(range(40))
-        assert len(store.records("s")) == 40

@@ -47,8 +47,11 @@ def quick_command(environment: Mapping[str, str]) -> Iterator[str]:
 
 def serve(address: str) -> None:
     import gatekeeper_cli.app
+    from gatekeeper_core import ContextGatekeeper
 
-    gatekeeper_cli.app.run_demo(token_budget=400)  # reads the word lists
+    gatekeeper = ContextGatekeeper(400)
+    gatekeeper.sync([("缓存 port?", "6380")])
+    gatekeeper.explain("端口 port?")  # reads the word lists
     # Each command loads these again, because they read the language of its environment.
     for name in [name for name in sys.modules if name.startswith(gatekeeper_cli.__name__)]:
         del sys.modules[name]

@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
-from benchmarks.faults import Remote
 from gatekeeper_core.context.memory.memory import LongTermMemory
 from gatekeeper_core.errors import ConflictError
 from gatekeeper_core.storage.base import DerivedRecord, MemoryScope
@@ -32,6 +31,31 @@ __all__ = [
 
 PATIENCE = 20.0
 ANN = MemoryScope("default", "ann")
+
+
+class Remote:
+    """A store behind its protocol, as over a network: not in this process.
+
+    Args:
+        inner: the store itself.
+        before: called before each method.
+        instead: replacements of methods, by name.
+    """
+
+    def __init__(self, inner: Any, before: Callable[[], object] | None = None, **instead: Callable[..., Any]) -> None:
+        self._inner, self._before, self._instead = inner, before, instead
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "is_in_process":
+            raise AttributeError(name)
+        method = self._instead.get(name) or getattr(self._inner, name)
+
+        def called(*arguments: Any, **named: Any) -> Any:
+            if self._before:
+                self._before()
+            return method(*arguments, **named)
+
+        return called
 
 
 class RecordsOnly:

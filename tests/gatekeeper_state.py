@@ -14,7 +14,7 @@ def state_of(gatekeeper: ContextGatekeeper, queries: Iterable[str] = ()) -> str:
     """Return it as JSON: the state, and the answers to some queries and to the newest questions of the user."""
     asked = [*queries, *(block.user_text for block in gatekeeper.turns[-2:])]
     found = {
-        "turns": [block._asdict() for block in gatekeeper.turns],
+        "turns": [(*block[:5], block.anchors) for block in gatekeeper.turns],
         "topics": [topic._asdict() for topic in gatekeeper.topics],
         "verdicts": [verdict._asdict() for verdict in gatekeeper.verdicts],
         "selections": [gatekeeper.explain(query).to_dict() for query in asked],

@@ -140,14 +140,6 @@ class MemoryStoreContract:
         assert closed is not None
         assert closed.memory.superseded_by == "new"
 
-    def test_a_closed_memory_takes_no_posting_of_another_one_along(self) -> None:
-        store = self.make_store()
-        store.put_memories(ANN, [record("old", "tea")])
-        store.put_memories(ANN, [record("old", "tea", version=2, superseded_by="new")])
-        store.put_memories(ANN, [record("new", "tea")])
-        assert store.delete_memories(ANN, ["old"]) == 1
-        assert ids(store.find_memories(ANN, terms=["tea"], limit=9)) == ["new"]
-
     def test_many_terms_and_many_memories_at_once_are_all_looked_up(self) -> None:
         store = self.make_store()
         store.put_memories(ANN, [record(f"m{n}", f"term{n}") for n in range(1_200)])
@@ -207,10 +199,3 @@ class MemoryStoreContract:
         with ThreadPoolExecutor(8) as pool:
             assert sum(pool.map(put, range(64))) == 1
         assert store.count_memories(ANN, ["tea"]) == TermCounts(2, {"tea": 1})
-
-    def test_nothing_is_put_where_nothing_is_given(self) -> None:
-        store = self.make_store()
-        store.put_memories(ANN, [])
-        with pytest.raises(TypeError, match="records must be MemoryRecord"):
-            store.put_memories(ANN, ["tea"])  # type: ignore[list-item]
-        assert not store.find_memories(ANN, limit=1)

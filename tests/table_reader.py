@@ -1,12 +1,11 @@
-"""The reader of the table form, by which tests see that nothing was lost: ``formats/tables.py`` has the form."""
+"""The reader of the table form, by which tests see that nothing was lost: ``formats/json_text.py`` has the form."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
 
-from gatekeeper_core.context.tool_results.formats.json_text import JsonValue, read_json, read_json_at
-from gatekeeper_core.context.tool_results.formats.tables import Column
+from gatekeeper_core.context.tool_results.formats.json_text import Column, JsonValue, read_json, read_json_at
 
 _HEAD = re.compile(r"\[table: ([0-9]{1,12}) rows?\]")
 _BARE_KEY = re.compile(r"[\w-]+")

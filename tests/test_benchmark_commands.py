@@ -37,8 +37,8 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
         {"id": f"D1:{at}", "session": 1, "date": "", "speaker": "Ann", "text": f"Fact {at} is about {word}."}
         for at, word in enumerate(("bread", "ferries", "guitars", "tea") * 5)
     ]
-    asked = {"question": "What is fact 4 about?", "answer": "bread", "evidence": ["D1:4"], "category": 1}
-    write(folder / "selection" / "locomo_dev.jsonl", [{"conv": "1", "turns": turns, "qa": [asked]}])
+    question = {"question": "What is fact 4 about?", "answer": "bread", "evidence": ["D1:4"], "category": 1}
+    write(folder / "selection" / "locomo_dev.jsonl", [{"conv": "1", "turns": turns, "qa": [question]}])
     said = [
         {"role": role, "text": text, "shift": at == 1 and role == "user"}
         for at, turn in enumerate(TURNS)
@@ -89,9 +89,9 @@ def test_the_command_fills_its_tables(
     command: str, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     name, *options = command.split()
-    given = [] if name == "long_answers" else ["--data", str(data), "--quick", "--ours-only"]
+    data_options = [] if name == "long_answers" else ["--data", str(data), "--quick", "--ours-only"]
     written = tmp_path / "figures.json"
-    monkeypatch.setattr(sys, "argv", [name, *given, *options, "--json", str(written)])
+    monkeypatch.setattr(sys, "argv", [name, *data_options, *options, "--json", str(written)])
     import_module(f"benchmarks.{name}").main()
     tables = json.loads(written.read_text(encoding="utf-8"))["tables"]
     assert tables

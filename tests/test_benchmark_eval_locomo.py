@@ -26,9 +26,11 @@ def data(tmp_path: Path) -> Path:
         {"id": f"D1:{at}", "session": 1, "date": "1:56 pm on 8 May, 2023", "speaker": "AB"[at % 2], "text": text}
         for at, text in enumerate(said)
     ]
-    asked = {"question": "When is the birthday of A?", "answer": "3 May", "evidence": ["D1:0"], "category": 4}
+    question = {"question": "When is the birthday of A?", "answer": "3 May", "evidence": ["D1:0"], "category": 4}
     (tmp_path / "selection").mkdir()
-    (tmp_path / "selection" / "locomo_dev.jsonl").write_text(json.dumps({"conv": "1", "turns": turns, "qa": [asked]}))
+    (tmp_path / "selection" / "locomo_dev.jsonl").write_text(
+        json.dumps({"conv": "1", "turns": turns, "qa": [question]})
+    )
     return tmp_path
 
 
@@ -42,11 +44,11 @@ def test_questions_are_answered_in_both_ways_and_held_against_the_known_answers(
     monkeypatch.setenv("EVAL_KEY", API_KEY)
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     with MiniMaxServer(answer) as server:
-        given = ["--data", str(data), "--base-url", server.base_url, "--model", "m"]
-        given += ["--ledger", str(tmp_path / "ledger.jsonl"), "--json", str(tmp_path / "figures.json")]
-        assert main(given) == 2
+        options = ["--data", str(data), "--base-url", server.base_url, "--model", "m"]
+        options += ["--ledger", str(tmp_path / "ledger.jsonl"), "--json", str(tmp_path / "figures.json")]
+        assert main(options) == 2
         assert server.requests == []
-        assert main([*given, "--yes"]) == 0
+        assert main([*options, "--yes"]) == 0
         assert len(server.requests) == 4
     assert "nothing was sent" in capsys.readouterr().err
     tables = json.loads((tmp_path / "figures.json").read_text(encoding="utf-8"))["tables"]

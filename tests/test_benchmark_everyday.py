@@ -18,7 +18,7 @@ from benchmarks.everyday import (
     COVERAGES,
     FILL,
     OURS,
-    Given,
+    Fixed,
     Sent,
     Tally,
     ask,
@@ -66,8 +66,8 @@ def test_a_needed_turn_counts_the_root_of_what_is_sent_of_it(talks: list[Talk]) 
     question = Question(4, "Both?", "multi", ((0, 1), (2,)))
     outcome = measured(question, [Sent(0, "…", 10, 40), Sent(1, "…", 9, 100), Sent(3, "…", 7, 7)])
     assert (outcome.hit, outcome.info, outcome.tokens, outcome.useless) == (0.5, 0.25, 26, 7)
-    whole = measured(question, [Sent(0, "…", 10, 40), Sent(1, "…", 100, 100), Sent(2, "…", 64, 100)])
-    assert whole.info == pytest.approx(0.9)
+    full = measured(question, [Sent(0, "…", 10, 40), Sent(1, "…", 100, 100), Sent(2, "…", 64, 100)])
+    assert full.info == pytest.approx(0.9)
     helped = measured(talks[0].questions[3], [Sent(1, "…", 10, 10), Sent(2, "…", 7, 7)])
     assert (helped.hit, helped.info, helped.useless) == (1.0, 1.0, 7)
 
@@ -83,14 +83,14 @@ def test_tokens_are_counted_apart_where_something_is_needed_and_where_nothing_is
 
 
 def test_a_question_is_in_the_rows_of_its_group_its_kind_and_its_language(talks: list[Talk]) -> None:
-    groups = by_group(ask(talks, lambda: Given(estimate_text_tokens, lambda _: [])))
+    groups = by_group(ask(talks, lambda: Fixed(estimate_text_tokens, lambda _: [])))
     assert [*groups][-4:] == ["elliptical", "new_topic_plain", "return_plain", "language en"]
     assert [len(tally.outcomes) for tally in groups.values()] == [4, 2, 1, 1, 2, 1, 1, 4]
 
 
 def test_a_change_is_followed_to_the_question_after_it(talks: list[Talk]) -> None:
-    everything = list(ask(talks, lambda: Given(estimate_text_tokens, lambda question: range(question.after))))
-    needed = list(ask(talks, lambda: Given(estimate_text_tokens, lambda q: [group[0] for group in q.needed])))
+    everything = list(ask(talks, lambda: Fixed(estimate_text_tokens, lambda question: range(question.after))))
+    needed = list(ask(talks, lambda: Fixed(estimate_text_tokens, lambda q: [group[0] for group in q.needed])))
     assert changes(everything) == {"changes": 1, "old turn at the change": 100.0, "old turn after it": 100.0}
     assert changes(needed) == {"changes": 1, "old turn at the change": 0.0, "old turn after it": 0.0}
 
@@ -130,11 +130,11 @@ def test_the_law_is_measured_on_the_cut_forms_of_needed_turns() -> None:
 
 
 def test_the_fit_has_a_case_for_each_question_and_for_each_turn_that_may_be_needed(talks: list[Talk]) -> None:
-    found = list(cases(talks, estimate_text_tokens))
-    counts = {name: Counter(case.needed for case in found if case.table == name) for name in SIGNS}
+    results = list(cases(talks, estimate_text_tokens))
+    counts = {name: Counter(case.needed for case in results if case.table == name) for name in SIGNS}
     assert counts == {"question": {True: 3, False: 1}, "newest": {True: 2, False: 1}, "older": {True: 1, False: 3}}
-    assert all(case.signs.keys() <= {*SIGNS[case.table]} for case in found)
-    even = [Case("older", {"score": 1.0}, needed=True), Case("older", {"score": 0.0}, needed=False), *found[:1]]
+    assert all(case.signs.keys() <= {*SIGNS[case.table]} for case in results)
+    even = [Case("older", {"score": 1.0}, needed=True), Case("older", {"score": 0.0}, needed=False), *results[:1]]
     assert loss(even, "older", {"bias": 0.0}) == pytest.approx(0.693, abs=0.001)
     assert loss(even, "older", {"bias": -2.0, "score": 4.0}) == pytest.approx(0.127, abs=0.001)
 

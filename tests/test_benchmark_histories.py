@@ -39,9 +39,9 @@ def test_what_a_door_sends_is_counted() -> None:
 
 
 def test_a_history_sends_less_when_it_is_cut_and_everything_below_a_size() -> None:
-    whole = measured_questions(TALKS, estimate_text_tokens, trim=False)
+    full = measured_questions(TALKS, estimate_text_tokens, trim=False)
     cut = measured_questions(TALKS, estimate_text_tokens)
     everything = measured_questions(TALKS, estimate_text_tokens, passthrough_below=10_000)
-    assert (whole["hit"], whole["info"], cut["hit"]) == (100.0,) * 3
-    assert cut["info"] == pytest.approx(10 * (100 * cut["tokens"] / whole["tokens"]) ** 0.5)
-    assert 5 * cut["tokens"] < whole["tokens"] <= everything["tokens"]
+    assert (full["hit"], full["info"], cut["hit"]) == (100.0,) * 3
+    assert cut["info"] == pytest.approx(10 * (100 * cut["tokens"] / full["tokens"]) ** 0.5)
+    assert 5 * cut["tokens"] < full["tokens"] <= everything["tokens"]

@@ -62,8 +62,8 @@ def test_a_higher_threshold_keeps_less() -> None:
     assert [row["threshold"] for row in rows] == [f"{each:.2f}" for each in THRESHOLDS]
     assert rows[0]["a gold memory found"] == 100.0
     assert rows[0]["unrelated with a hit"] == 50.0
-    found = [row["a gold memory found"] for row in rows]
-    assert found == sorted(found, reverse=True)
+    shares = [row["a gold memory found"] for row in rows]
+    assert shares == sorted(shares, reverse=True)
 
 
 def test_what_counts_as_related_is_what_one_of_ten_others_reaches() -> None:

@@ -7,15 +7,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchmarks.soak import STAGES, Stage, is_flat, main
+from benchmarks.soak import SOAKS, STAGES, Stage, is_flat, main
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
 GIGABYTE = 10**9
-OWN = ("conversations", "threads", "turns")
-"""The soaks that need no framework; the others are tested in ``tests/adapters``."""
 
 
 def stages(*resident: float) -> list[Stage]:
@@ -26,10 +24,10 @@ def test_every_soak_of_the_core_runs_and_its_stages_are_written(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     written = tmp_path / "soak.json"
-    assert main(["--threads", "30", "--turns", "40", "--adapters", "0", "--json", str(written)]) == 0
+    assert main(["--threads", "30", "--turns", "40", "--json", str(written)]) == 0
     assert capsys.readouterr().out.rstrip().endswith("within the limit, and flat")
     rows = json.loads(written.read_text(encoding="utf-8"))["tables"]["soak"]
-    assert [row["soak"] for row in rows] == [name for name in OWN for _ in range(STAGES)]
+    assert [row["soak"] for row in rows] == [name for name in SOAKS for _ in range(STAGES)]
     assert [row["count"] for row in rows if row["soak"] == "turns"] == [str(4 * at) for at in range(1, STAGES + 1)]
 
 

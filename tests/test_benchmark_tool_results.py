@@ -9,13 +9,13 @@ import pytest
 
 from benchmarks.second_logs import SECOND_FORMATS, second_logs
 from benchmarks.tool_outputs import Needle, Output, generated, shapes
-from benchmarks.tool_results import OURS, Made, lossless_rows, measure, run
+from benchmarks.tool_results import OURS, Compressed, lossless_rows, measure, run
 
 OUTPUT = Output("x", "log", "q?", "line\n" * 900, (Needle("error", "E1"), Needle("query", "Q1"), Needle("rare", "R1")))
 
 
 def test_needles_that_are_asked_for_are_looked_for_in_what_was_made_with_the_question() -> None:
-    rows = measure([OUTPUT], lambda output: Made("Q1", "E1 Q1", 0.001, True), lambda text: len(text) // 4)
+    rows = measure([OUTPUT], lambda output: Compressed("Q1", "E1 Q1", 0.001, True), lambda text: len(text) // 4)
     assert [row["family"] for row in rows] == ["log", "all"]
     assert (rows[0]["errors"], rows[0]["asked"], rows[0]["rare"], rows[0]["exact"]) == ("1/1", "1/1", "0/1", "1/1")
     assert rows[0]["saved %"] == 100.0

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from gatekeeper_cli.bill import CacheState, Dollars, PriceList
 from gatekeeper_cli.conversation import CONVERSATION
+from gatekeeper_cli.costs import CacheState, Dollars, PriceList, Reported, token_use
 from gatekeeper_cli.texts import ENGLISH, Language, Texts
-from gatekeeper_cli.token_use import Reported, token_use
 from gatekeeper_core.context.history.request import HistoryRequest
 from gatekeeper_core.context.history.selector import ThreadSelector
 from gatekeeper_core.context.history.strategies import HistoryConfig
@@ -80,14 +79,6 @@ def test_where_the_cache_is_cold_everything_is_written_at_each_call_and_without_
             assert point.dollars.selected * 1e6 == pytest.approx(price * point.selected + 4.0 * answer)
 
 
-def test_a_prefix_that_stays_the_same_is_read_from_the_cache_in_every_way() -> None:
-    """In one run nothing in front changes until it is folded: the selection costs what everything costs."""
-    use = token_use(LONG, token_budget=100_000, tariff=tariff())
-    assert use.dollars is not None
-    assert use.dollars.selected == use.dollars.window == use.dollars.full
-    assert not use.dollars.pays
-
-
 @each_talk
 @pytest.mark.parametrize("cache", list(CacheState))
 @pytest.mark.parametrize("model", [SONNET, "gpt-4o"])
@@ -115,22 +106,10 @@ def test_the_account_of_a_provider_equals_the_librarys_own(
     assert use.dollars.full == pytest.approx(view.bill.everything_paid + answers, rel=0.001)
 
 
-def test_with_prices_every_call_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gatekeeper_cli.token_use.MAX_CALLS", 5)
-    assert len(token_use(TALK, token_budget=500).points) == 5
-    use = token_use(TALK, token_budget=500, tariff=tariff())
-    assert len(use.points) == use.calls == 41
-    assert use.dollars == Dollars.total(point.dollars for point in use.points)
-
-
 def test_without_prices_there_are_no_dollars() -> None:
     use = token_use(TALK, token_budget=500)
     assert (use.tariff, use.dollars) == (None, None)
     assert use.points[0].to_dict()["dollars"] is None
-
-
-def test_a_conversation_without_calls_costs_nothing() -> None:
-    assert token_use([user("a")], token_budget=500, tariff=tariff()).dollars is None
 
 
 # --- whose prices
@@ -179,7 +158,7 @@ def talk(tmp_path: Path) -> Path:
 @pytest.mark.cli
 @pytest.mark.parametrize("cache", list(CacheState))
 def test_terminal_json_and_page_have_the_same_dollars(cache: CacheState, talk: Path) -> None:
-    from gatekeeper_cli.phrases import shown_dollars
+    from gatekeeper_cli.explanation import shown_dollars
 
     dollars = token_use(TALK, token_budget=4000, tariff=tariff(cache)).dollars
     assert dollars is not None
@@ -199,27 +178,6 @@ def test_terminal_json_and_page_have_the_same_dollars(cache: CacheState, talk: P
 
 
 @pytest.mark.cli
-def test_without_a_price_one_line_says_how_to_get_dollars(talk: Path) -> None:
-    for lang, words in (("en", "in dollars: --model NAME, or --prices FILE"), ("zh", "按美元计算：--model NAME")):
-        shown = run("inspect", str(talk), "--lang", lang).stdout
-        assert words in shown.splitlines()[-1]
-        assert "$" not in shown
-    assert "$" not in run("inspect", str(talk), "--html", "-").stdout.partition("<main")[2]
-
-
-@pytest.mark.cli
-def test_prices_of_ones_own_win_over_ours(talk: Path, tmp_path: Path) -> None:
-    file = tmp_path / "prices.json"
-    file.write_text(json.dumps({"claude-sonnet": {"input": 300, "output": 1500, "cache_read": 30}}), encoding="utf-8")
-    options = ("inspect", str(talk), "--cache", "none", "--json")
-    ours = json.loads(run(*options, "--model", SONNET).stdout)["dollars"]
-    own = json.loads(run(*options, "--model", SONNET, "--prices", str(file)).stdout)["dollars"]
-    assert own["full"] == pytest.approx(100 * ours["full"])
-    alone = json.loads(run(*options, "--prices", str(file)).stdout)["dollars"]
-    assert (alone["model"], alone["full"]) == ("claude-sonnet", own["full"])
-
-
-@pytest.mark.cli
 @pytest.mark.parametrize("command", [("inspect",), ("inspect", "--all")], ids=" ".join)
 def test_a_model_without_prices_is_refused_with_the_way_to_give_them(command: tuple[str, ...], talk: Path) -> None:
     for lang, words in (("en", "no prices are known for it"), ("zh", "没有它的价格")):
@@ -232,16 +190,6 @@ def test_a_model_without_prices_is_refused_with_the_way_to_give_them(command: tu
 
 
 @pytest.mark.cli
-@pytest.mark.parametrize("text", ["{", "[]", '{"own": {"input": -1}}'])
-def test_a_price_list_that_is_none_is_refused(text: str, talk: Path, tmp_path: Path) -> None:
-    file = tmp_path / "prices.json"
-    file.write_text(text, encoding="utf-8")
-    done = run("inspect", str(talk), "--prices", str(file))
-    assert (done.exit_code, done.stdout, done.stderr.count("\n")) == (2, "", 1)
-    assert "prices.json" in done.stderr
-
-
-@pytest.mark.cli
 @pytest.mark.parametrize(
     ("selected", "english", "chinese"),
     [
@@ -251,10 +199,10 @@ def test_a_price_list_that_is_none_is_refused(text: str, talk: Path, tmp_path: P
     ],
 )
 def test_where_it_does_not_pay_it_is_said(selected: float, english: str, chinese: str) -> None:
-    from gatekeeper_cli.views import bill_lines
+    from gatekeeper_cli.costs import bill_lines
 
     dollars = Dollars(2.0, 1.0, selected, 0.95 * selected)
-    said = [[line.plain for line in bill_lines([tariff()], dollars, texts)] for texts in (ENGLISH, Texts(Language.zh))]
+    said = [[line for line, _ in bill_lines([tariff()], dollars, texts)] for texts in (ENGLISH, Texts(Language.zh))]
     assert said[0] == [f"dollars: prices of {SONNET}, cache warm, answers included", english]
     assert chinese in said[1][1]
 
@@ -268,8 +216,8 @@ def test_where_it_does_not_pay_it_is_said(selected: float, english: str, chinese
     ],
 )
 def test_where_the_cache_saves_more_than_a_tenth_one_line_says_so(texts: Texts, words: str) -> None:
-    from gatekeeper_cli.views import bill_lines
+    from gatekeeper_cli.costs import bill_lines
 
-    said = [line.plain for line in bill_lines([tariff()], Dollars(2.0, 1.0, 1.0, 0.75), texts)]
+    said = [line for line, _ in bill_lines([tariff()], Dollars(2.0, 1.0, 1.0, 0.75), texts)]
     assert said[-1] == words
-    assert words not in [line.plain for line in bill_lines([tariff()], Dollars(2.0, 1.0, 1.0, 0.9), texts)]
+    assert words not in [line for line, _ in bill_lines([tariff()], Dollars(2.0, 1.0, 1.0, 0.9), texts)]

@@ -19,10 +19,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from gatekeeper_cli.history_file import HistoryFile, turn_lines
+from gatekeeper_cli.history_file import HistoryFile
 from gatekeeper_cli.offline import OfflineModel, scripted_answer
-from gatekeeper_cli.session import EmptyAnswerError, Exchange, NotStoredError, Session
-from gatekeeper_core.errors import ConfigError, GatekeeperError
+from gatekeeper_cli.session import Exchange, Session
+from gatekeeper_cli.texts import ENGLISH
+from gatekeeper_core.errors import GatekeeperError
 from gatekeeper_core.messages import Message
 from gatekeeper_core.pricing.usage import Usage
 from gatekeeper_core.selection.constraints import render_constraints
@@ -87,6 +88,11 @@ def chat_process(*arguments: object, stdin: str, code: str = MAIN, **environment
     )
 
 
+def turn_lines(user: str, assistant: str) -> bytes:
+    messages = ({"role": "user", "content": user}, {"role": "assistant", "content": assistant})
+    return "".join(json.dumps(message) + "\n" for message in messages).encode()
+
+
 def lines_of(questions: Iterable[str]) -> str:
     return "".join(f"{question}\n" for question in questions)
 
@@ -108,15 +114,6 @@ def test_the_scripted_model_finds_the_sentence_that_the_question_is_about(langua
     assert scripted_answer(messages_of(fact, noted, other, other_noted, question)) == answer
 
 
-@each_language
-def test_the_scripted_model_knows_only_what_it_is_sent(language: str) -> None:
-    _, (other, noted), (question, answer) = TALKS[language]
-    unknown = scripted_answer(messages_of(other, noted, question))
-    assert unknown != answer
-    assert unknown in ("Nothing that I was sent answers this.", "发给我的内容里没有提到。")
-    assert ("发给" in unknown) == (language != "english")
-
-
 @pytest.mark.parametrize(
     ("said", "answer"),
     [
@@ -136,11 +133,6 @@ def test_the_scripted_model_knows_only_what_it_is_sent(language: str) -> None:
 )
 def test_the_scripted_model_answers_sensibly(said: list[str], answer: str) -> None:
     assert scripted_answer(messages_of(*said)) == answer
-
-
-def test_a_question_is_never_given_back_as_an_answer() -> None:
-    said = messages_of("Which port does the cache use?", "Nothing that I was sent answers this.", "Which cache port?")
-    assert scripted_answer(said) == "Nothing that I was sent answers this."
 
 
 @given(said=st.lists(texts, min_size=1, max_size=6))
@@ -223,26 +215,11 @@ def test_the_head_and_the_constraints_are_one_system_message_before_everything()
 
 
 def test_the_line_under_an_answer_has_what_the_model_counted_and_its_dollars_where_the_price_is_known() -> None:
-    from gatekeeper_cli.views import exchange_line  # needs the extra, and this file is collected without it
-
     for usage, end in (
         (Usage(1_200, 400, 1_000, model="claude-sonnet-4-5"), " | the model counted 1,200 (1,000 cached) | $0.0069]"),
         (Usage(1_200, 400, model="a model of our own"), " | the model counted 1,200 (0 cached)]"),
     ):
-        assert exchange_line(answered(Session(RecordingModel(usage=usage)), "port?")[1]).endswith(end)
-
-
-@pytest.mark.parametrize("budget", [1, 10, 30])
-def test_the_budget_holds_and_can_change_in_the_middle(budget: int) -> None:
-    session = Session(OfflineModel())
-    for question, _ in TALKS["english"] * 2:
-        answered(session, question)
-    session.token_budget = budget
-    selection = answered(session, "Which port does the cache use?")[1].selection
-    assert selection.tokens <= selection.token_budget == budget
-    with pytest.raises(ConfigError, match="1 or more"):
-        session.token_budget = 0
-    assert session.token_budget == budget
+        assert answered(Session(RecordingModel(usage=usage)), "port?")[1].line(ENGLISH).endswith(end)
 
 
 def stored_session(model: RecordingModel) -> tuple[Session, list[tuple[str, str]]]:
@@ -265,7 +242,7 @@ def test_a_failed_or_empty_answer_records_nothing_and_the_next_question_is_answe
     error = GatekeeperError("rate limit")
     model = RecordingModel(error=error) if kind == "fails" else RecordingModel(" \n", "6380")
     session, stored = stored_session(model)
-    with pytest.raises(GatekeeperError if kind == "fails" else EmptyAnswerError):
+    with pytest.raises(GatekeeperError, match="rate limit" if kind == "fails" else "with nothing"):
         answered(session, "Which port?")
     assert (stored, len(session.gatekeeper.turns), model.closed) == ([], 0, 1)
     model._error = None
@@ -278,7 +255,7 @@ def test_a_turn_that_cannot_be_stored_was_not_said() -> None:
         raise OSError(28, "No space left on device")
 
     session = Session(RecordingModel(), store=full)
-    with pytest.raises(NotStoredError, match="No space left"):
+    with pytest.raises(GatekeeperError, match="No space left"):
         answered(session, "Which port?")
     assert len(session.gatekeeper.turns) == 0
 
@@ -294,19 +271,15 @@ def test_a_chat_that_is_read_again_is_the_chat_that_went_on(pairs: list[tuple[st
         for user, _ in pairs:
             answered(session, user)
         again = Session(model, messages=HistoryFile(str(path)).messages)
-    assert as_read(session) == list(again.gatekeeper.turns)
-    assert session.gatekeeper.topics == again.gatekeeper.topics
-
-
-def as_read(session: Session) -> list[object]:
-    """Return the blocks with each pair of lone surrogates joined, which is how JSON reads them."""
-    return [
+    as_read = [  # JSON reads a pair of lone surrogates as one character
         block._replace(
             user_text=json.loads(json.dumps(block.user_text)),
             assistant_text=json.loads(json.dumps(block.assistant_text)),
         )
         for block in session.gatekeeper.turns
     ]
+    assert as_read == list(again.gatekeeper.turns)
+    assert session.gatekeeper.topics == again.gatekeeper.topics
 
 
 # --- the file -------------------------------------------------------------------------------------------------------
@@ -350,22 +323,6 @@ def test_a_file_that_was_cut_off_anywhere_loses_no_byte_and_goes_on(
     assert again.messages[:-2] == file.messages
 
 
-def test_the_torn_ends_of_several_accidents_are_all_kept(tmp_path: Path) -> None:
-    path = tmp_path / "chat.jsonl"
-    for torn in (b'{"role": "us', b'{"role": "user", "content": "\xe7\xab', b"\0" * 50):
-        with path.open("ab") as file:
-            file.write(torn)
-        note = HistoryFile(str(path)).note
-        assert note is not None
-        assert f"{len(torn)} torn bytes" in note
-        assert note.startswith(f"{path}: ")
-        assert str(path) + ".torn" in note
-        HistoryFile(str(path)).append("port?", "6380")
-    kept = (tmp_path / "chat.jsonl.torn").read_bytes()
-    assert kept == b'{"role": "us\n{"role": "user", "content": "\xe7\xab\n' + b"\0" * 50 + b"\n"
-    assert said_in(path) == [("port?", "6380")] * 3
-
-
 def test_a_last_line_without_its_line_feed_is_whole(tmp_path: Path) -> None:
     path = tmp_path / "chat.jsonl"
     path.write_bytes(turn_lines("port?", "6380").removesuffix(b"\n"))
@@ -373,15 +330,6 @@ def test_a_last_line_without_its_line_feed_is_whole(tmp_path: Path) -> None:
     assert (file.note, len(file.messages)) == (None, 2)
     file.append("端口?", "6381")
     assert said_in(path) == [("port?", "6380"), ("端口?", "6381")]
-
-
-@posix
-def test_a_new_file_is_made_at_the_first_answer_and_is_the_owners_alone(tmp_path: Path) -> None:
-    path = tmp_path / "chat.jsonl"
-    file = HistoryFile(str(path))
-    assert not path.exists()
-    file.append("port?", "6380")
-    assert path.stat().st_mode & 0o777 == 0o600
 
 
 def test_a_turn_is_one_write_and_is_forced_to_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -396,7 +344,9 @@ def test_a_turn_is_one_write_and_is_forced_to_the_disk(tmp_path: Path, monkeypat
 def test_a_write_that_fails_half_way_leaves_the_file_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "chat.jsonl"
     file = HistoryFile(str(path))
+    assert not path.exists()
     file.append("port?", "6380")
+    assert os.name == "nt" or path.stat().st_mode & 0o777 == 0o600
     before, write = path.read_bytes(), os.write
     monkeypatch.setattr(os, "write", lambda descriptor, content: write(descriptor, content[:20]))
     with pytest.raises(OSError, match="only a part"):
@@ -456,24 +406,6 @@ def test_a_place_that_cannot_be_written_is_refused_before_the_first_question(
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(FormatError, match=reason):
         HistoryFile(str(tmp_path / name))
-
-
-@pytest.mark.parametrize("there", [True, False])
-def test_a_file_without_permission_is_refused_with_one_line(
-    there: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = tmp_path / "chat.jsonl"
-    if there:
-        path.write_bytes(turn_lines("a", "b"))
-
-    def refuse(file: str, flags: int, mode: int = 0o777) -> int:
-        raise PermissionError(13, "Permission denied", file)
-
-    # The tests may run as root, whom no file mode keeps out.
-    monkeypatch.setattr(os, "open", refuse)
-    monkeypatch.setattr(os, "access", lambda folder, mode: False)
-    with pytest.raises(FormatError, match="Permission denied" if there else "cannot be written"):
-        HistoryFile(str(path))
 
 
 # --- the command through pipes --------------------------------------------------------------------------------------
@@ -536,13 +468,11 @@ def test_the_line_under_an_answer_says_what_was_sent_saved_and_kept(tmp_path: Pa
     ],
 )
 def test_the_line_names_the_kept_turns(kept: list[int], told: str) -> None:
-    from gatekeeper_cli.views import exchange_line  # needs the extra, and this file is collected without it
-
     gatekeeper = ContextGatekeeper()
     gatekeeper.sync([("Redis 的 port？", f"6380, turn {turn}") for turn in range(40)])
     selection = gatekeeper.explain("port?")
     turns = tuple(SelectedTurn(turn, "q", "a", 2, trimmed=False) for turn in kept)
-    line = exchange_line(Exchange(replace(selection, turns=turns), 10, 20, 0, None))
+    line = Exchange(replace(selection, turns=turns), 10, 20, 0, None).line(ENGLISH)
     assert line.endswith(f"| {told}")
 
 
@@ -557,10 +487,6 @@ def test_blank_lines_are_ignored_and_two_slashes_send_one(tmp_path: Path) -> Non
     file = tmp_path / "chat.jsonl"
     chat("--offline", "--history", file, stdin="\n   \n//etc/hosts 是什么\r\n\u3000\n  //x\n")
     assert [user for user, _ in said_in(file)] == ["/etc/hosts 是什么", "  /x"]
-
-
-def test_a_last_line_without_its_end_is_a_question() -> None:
-    assert "> hi\nNoted.\n[" in chat("--offline", stdin="hi").stdout
 
 
 def replies(*lines: str) -> list[str]:
@@ -646,15 +572,7 @@ def test_a_torn_file_is_mended_in_one_line(tmp_path: Path) -> None:
     assert done.stderr.startswith(f"gatekeeper: {file}: its end was cut off; the ")
     assert done.stderr.count("\n") == 1
     assert said_in(file) == [("port?", "6380"), ("hello", "Noted.")]
-    assert "端口" in (tmp_path / "chat.jsonl.torn").read_text(encoding="utf-8")
-
-
-@pytest.mark.parametrize("history", ["-", os.path.join("no", "chat.jsonl")])
-def test_a_wrong_history_ends_with_one_line_and_status_2_before_the_first_question(history: str) -> None:
-    done = chat("--offline", "--history", history, stdin="hello\n")
-    assert (done.exit_code, done.stdout) == (2, "")
-    assert done.stderr.startswith("gatekeeper: ")
-    assert done.stderr.count("\n") == 1
+    assert "7aef" in (tmp_path / "chat.jsonl.torn").read_text(encoding="utf-8")
 
 
 @posix
@@ -686,10 +604,7 @@ def test_control_characters_never_reach_the_output(command: str, tmp_path: Path)
     "environment",
     [
         {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
-        {"LC_ALL": "C"},
         {"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"},
-        {"PYTHONIOENCODING": "utf-8:strict"},
-        {"LC_ALL": "C.UTF-8"},
     ],
     ids=lambda environment: " ".join(f"{name}={value}" for name, value in environment.items()),
 )
@@ -709,12 +624,6 @@ def test_any_locale_and_any_bytes_are_read(environment: dict[str, str], tmp_path
     said = said_in(file)
     assert [user for user, _ in said] == ["我们的缓存用 6380 端口。", "caf\ufffd \ufffd", "缓存用哪个端口？"]
     assert said[2][1] == "我们的缓存用 6380 端口。"
-
-
-@pytest.mark.parametrize("environment", [{"TERM": "dumb"}, {"NO_COLOR": "1"}, {"TERM": ""}, {"TERM": "xterm-256color"}])
-def test_a_pipe_gets_no_control_sequence(environment: dict[str, str]) -> None:
-    done = chat("--offline", stdin="hello\n/why\n/topics\n/help\n", **environment)
-    assert "\x1b" not in done.stdout
 
 
 @posix
@@ -790,10 +699,10 @@ def test_an_env_file_that_cannot_be_read_gives_one_line(name: str, tmp_path: Pat
 
 SLOW = """
 import time
-from gatekeeper_cli import app
+from gatekeeper_cli import chat, offline
 from gatekeeper_core.errors import GatekeeperError
 
-class SlowModel(app.OfflineModel):
+class SlowModel(offline.OfflineModel):
     def answer(self, messages):
         question = messages[-1]["content"]
         if question.startswith("slow"):
@@ -807,7 +716,7 @@ class SlowModel(app.OfflineModel):
             raise GatekeeperError("the stream was cut\\n\x1b[31m")
         return (yield from super().answer(messages))
 
-app.OfflineModel = SlowModel
+chat.OfflineModel = SlowModel
 """
 CONTROLLING = "import fcntl, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0)\n"
 
@@ -945,18 +854,6 @@ def test_a_failed_answer_is_one_line_and_can_be_asked_again(sit_down: type[Perso
 
 
 @posix
-@pytest.mark.parametrize("term", ["xterm", "dumb"])
-def test_a_model_that_thinks_is_waited_for_visibly_where_a_line_can_be_taken_away(
-    term: str, sit_down: type[Person]
-) -> None:
-    person = sit_down("--offline", environment={"TERM": term})
-    person.sees("> ")
-    person.types("late question\r")
-    assert ("waiting for the model (Ctrl-C gives up)" in person.sees("Noted.")) == (term == "xterm")
-    person.says_goodbye()
-
-
-@posix
 def test_the_questions_of_an_earlier_chat_can_be_recalled(sit_down: type[Person], tmp_path: Path) -> None:
     file = tmp_path / "chat.jsonl"
     file.write_bytes(turn_lines("端口是 \x1b[31m6380。", "好的，记下了。") + turn_lines("and the second", "Noted."))
@@ -992,7 +889,7 @@ def test_a_line_can_be_given_up_edited_in_the_middle_and_pasted(sit_down: type[P
 
 
 @posix
-@pytest.mark.parametrize("environment", [{"TERM": "dumb"}, {"TERM": ""}, {"TERM": "dumb", "NO_COLOR": "1"}])
+@pytest.mark.parametrize("environment", [{"TERM": "dumb"}, {"TERM": ""}])
 def test_a_dumb_terminal_gets_a_prompt_and_no_control_sequence(
     environment: dict[str, str], sit_down: type[Person]
 ) -> None:
@@ -1019,7 +916,7 @@ def test_no_color_leaves_no_style(sit_down: type[Person]) -> None:
 
 
 @posix
-@pytest.mark.parametrize("term", ["xterm", "dumb"])
+@pytest.mark.parametrize("term", ["xterm"])
 def test_chinese_can_be_typed_in_a_locale_of_ascii(term: str, sit_down: type[Person], tmp_path: Path) -> None:
     file = tmp_path / "chat.jsonl"
     environment = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "TERM": term}
@@ -1032,9 +929,7 @@ def test_chinese_can_be_typed_in_a_locale_of_ascii(term: str, sit_down: type[Per
 
 
 @posix
-@pytest.mark.parametrize(
-    ("answer", "chats"), [("\r", True), ("y\r", True), ("n\r", False), (CTRL_D, False), (CTRL_C, False)]
-)
+@pytest.mark.parametrize(("answer", "chats"), [("\r", True), ("n\r", False), (CTRL_C, False)])
 def test_without_a_key_a_person_is_asked(answer: str, chats: bool, sit_down: type[Person]) -> None:
     person = sit_down()
     notes = person.sees("Chat with the scripted offline model? [Y/n] ")

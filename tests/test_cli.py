@@ -6,29 +6,24 @@ import doctest
 import importlib
 import json
 import os
+import re
 import subprocess
 import sys
 import typing
 from html import unescape
-from itertools import cycle, product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import gatekeeper_core
 from gatekeeper_cli.conversation import CONVERSATION, QUESTIONS, QuestionKind
-from gatekeeper_cli.demo import DEMO_BUDGET_TOKENS, run_demo
-from gatekeeper_cli.question import readable
+from gatekeeper_cli.explanation import readable
 from gatekeeper_cli.texts import TABLE
 from gatekeeper_core.messages import Message, ToolCall, Turn
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.selection.planner import GatekeeperConfig
-from gatekeeper_formats import FormatError
 from tests.command import MAIN, PROGRAM, run
-from tests.conversations import parse_turns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -85,29 +80,12 @@ def as_list(pairs: Sequence[tuple[str, str]]) -> str:
     return json.dumps(messages_of(pairs), ensure_ascii=False)
 
 
-def as_indented_list(pairs: Sequence[tuple[str, str]]) -> str:
-    return json.dumps(messages_of(pairs), indent=2)
-
-
-def as_object(pairs: Sequence[tuple[str, str]]) -> str:
-    return json.dumps({"model": "any", "messages": messages_of(pairs)}, indent=1)
-
-
 def as_message_lines(pairs: Sequence[tuple[str, str]]) -> str:
     return "".join(json.dumps(message) + "\n" for message in messages_of(pairs))
 
 
 def as_pair_lines(pairs: Sequence[tuple[str, str]]) -> str:
     return "\n".join(json.dumps({"user": user, "assistant": answer}, ensure_ascii=False) for user, answer in pairs)
-
-
-FORMATS = [as_list, as_indented_list, as_object, as_message_lines, as_pair_lines]
-each_format = pytest.mark.parametrize("written", FORMATS, ids=lambda written: written.__name__)
-each_format_in_some_language = pytest.mark.parametrize(
-    ("written", "language"),
-    [*zip(FORMATS, cycle(PAIRS), strict=False)],
-    ids=lambda given: getattr(given, "__name__", given),
-)
 
 
 def selection_of(turns: Sequence[Turn], query: str, *, budget: int = 4000, strategy: Any = "gate") -> dict[str, Any]:
@@ -142,9 +120,9 @@ def test_the_bundled_conversation_has_about_forty_turns_in_five_topics_with_retu
     assert sum(map(len, TOPIC_TURNS.values())) == len(CONVERSATION) == 41
 
 
-def test_no_question_was_asked_in_the_conversation() -> None:
-    said = "\n".join(f"{user}\n{assistant}" for user, assistant in CONVERSATION)
-    assert not [question for question in QUESTIONS if question.text in said]
+def demo_answers(*options: str) -> dict[str, dict[str, Any]]:
+    shown = json.loads(run("demo", "--json", *options).stdout)
+    return {answer["kind"]: answer["selection"] for answer in shown["questions"]}
 
 
 @pytest.mark.parametrize(
@@ -162,70 +140,54 @@ def test_no_question_was_asked_in_the_conversation() -> None:
 def test_the_demo_keeps_what_each_kind_of_question_needs(
     kind: QuestionKind, gate: tuple[str, str, str | None], needed: set[int], allowed: set[int]
 ) -> None:
-    (selection,) = (answer.selection for answer in run_demo(token_budget=4000).answers if answer.question.kind == kind)
-    kept = {turn.turn_id for turn in selection.turns}
-    assert (selection.gate.decision, selection.gate.reason, selection.gate.cue) == gate
+    selection = demo_answers("--budget", "4000")[kind]
+    kept = {turn["turn_id"] for turn in selection["turns"]}
+    assert tuple(selection["gate"][name] for name in ("decision", "reason", "cue")) == gate
     assert needed <= kept <= allowed
-    assert kind != "referring back" or selection.decision(40).why == "newest_turn"
-    assert kind != "an exact identifier" or "INV-4035" in selection.decision(25).shared
     assert kind != "about the conversation" or all(kept & turns for turns in TOPIC_TURNS.values())
 
 
-@pytest.mark.parametrize("budget", [1, 50, 400, DEMO_BUDGET_TOKENS, 10**9])
-def test_the_demo_stays_within_any_budget(budget: int) -> None:
-    result = run("demo", "--json", "--budget", str(budget))
-    assert result.exit_code == 0
-    for answer in json.loads(result.stdout)["questions"]:
-        assert answer["selection"]["tokens"] <= answer["selection"]["token_budget"] == budget
-
-
-def test_the_demo_as_json_holds_the_selections_and_nothing_else() -> None:
-    shown = json.loads(run("demo", "--json").stdout)
-    whole = [{"kind": question.kind, "selection": selection.to_dict()} for question, selection in run_demo().answers]
-    assert shown == json.loads(json.dumps({"questions": whole}))
-
-
-@pytest.mark.parametrize("columns", [80, 120])
-def test_the_demo_is_readable_at_common_widths(columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("columns", "budget"), [(80, 1000), (120, 300)])
+def test_the_demo_shows_each_question_its_kept_turns_and_a_summary(
+    columns: int, budget: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from rich.cells import cell_len
 
     monkeypatch.setenv("COLUMNS", str(columns))
-    lines = run("demo").stdout.splitlines()
+    lines = run("demo", "--budget", str(budget)).stdout.splitlines()
     assert max(map(cell_len, lines)) <= columns
     assert not any("\x1b" in line for line in lines)
     text = " ".join(line.strip() for line in lines)
-    for question, selection in run_demo().answers:
+    summary = text.rpartition("question ")[2]
+    answers = demo_answers("--budget", str(budget))
+    for question in QUESTIONS:
+        selection = answers[question.kind]
+        tokens, history = selection["tokens"], selection["history_tokens"]
+        assert tokens <= selection["token_budget"] == budget
         assert f'{question.kind}: "{question.text}"' in text
-        assert f"{len(selection.turns)} of 41 turns, {selection.tokens:,} of {selection.history_tokens:,}" in text
-        for turn in selection.turns:
-            beginning = " ".join(turn.user.split())[:8]
-            assert any(line.split()[:1] == [str(turn.turn_id)] and beginning in line for line in lines)
-
-
-def test_the_demo_ends_with_a_summary_of_the_seven_questions() -> None:
-    summary = run("demo").stdout.rpartition("question ")[2].splitlines()
-    for question, selection in run_demo().answers:
-        answer = "resumed" if selection.gate.resumed_topic is not None else selection.gate.decision
-        words = f"{TABLE[f'gate.{answer}'][0]} ({TABLE[f'gate_reason.{selection.gate.reason}'][0]}"[:24]
-        line = next(line for line in summary if line.startswith(question.kind))
-        assert words in line
-        assert line.split()[-2] in ("100.0", str(round(100 - 100 * selection.tokens / selection.history_tokens, 1)))
+        assert f"{len(selection['turns'])} of 41 turns, {tokens:,} of {history:,}" in text
+        saved = round(100 - 100 * tokens / history, 1)
+        row = rf"{question.kind} .* {len(selection['turns'])} +{tokens:,} +{saved} %"
+        assert re.search(row, summary)
+        for turn in selection["turns"]:
+            beginning = " ".join(turn["user"].split())[:8]
+            assert any(line.split()[:1] == [str(turn["turn_id"])] and beginning in line for line in lines)
 
 
 # --- select: what it shows ------------------------------------------------------------------------------------------
 
 
-@each_format_in_some_language
+@pytest.mark.parametrize("written", [as_list, as_message_lines, as_pair_lines], ids=lambda each: each.__name__)
+@pytest.mark.parametrize(("budget", "strategy"), [(4000, "gate"), (20, "fill")])
 def test_every_format_gives_the_selection_of_the_library(
-    written: Callable[[Sequence[tuple[str, str]]], str], language: str, tmp_path: Path
+    written: Callable[[Sequence[tuple[str, str]]], str], budget: int, strategy: str
 ) -> None:
-    file = tmp_path / "chat"
-    file.write_text(written(PAIRS[language]), encoding="utf-8")
-    result = run("select", str(file), QUERIES[language], "--json")
-    assert (result.exit_code, result.stderr) == (0, "")
-    shown = json.loads(result.stdout)
-    assert shown == selection_of(turns_of(PAIRS[language]), QUERIES[language])
-    assert 0 in [turn["turn_id"] for turn in shown["turns"]]
+    for language, query in QUERIES.items():
+        turns, asked = turns_of(PAIRS[language]), [*PAIRS[language], (query, "")]
+        options = ("--json", "--budget", str(budget), "--strategy", strategy)
+        shown = run("select", "-", f" {query}\n", *options, stdin=written(asked).encode())
+        assert (shown.exit_code, shown.stderr) == (0, "")
+        assert json.loads(shown.stdout) == selection_of(turns, f" {query}\n", budget=budget, strategy=strategy)
 
 
 @each_language
@@ -276,14 +238,6 @@ def test_why_says_which_budget_would_have_kept_a_turn(tmp_path: Path) -> None:
     budgets = [decision["kept_from_tokens"] for decision in needed["decisions"] if decision["kept_from_tokens"]]
     assert budgets
     assert all(f"budget {tokens}" in result.stdout for tokens in budgets)
-
-
-def test_budget_and_strategy_reach_the_library(tmp_path: Path) -> None:
-    file = tmp_path / "chat.json"
-    file.write_text(as_list(CONVERSATION), encoding="utf-8")
-    arguments = ("select", str(file), "Redis 缓存的键", "--json", "--strategy", "fill", "--budget", "700")
-    expected = selection_of(turns_of(CONVERSATION), "Redis 缓存的键", budget=700, strategy="fill")
-    assert json.loads(run(*arguments).stdout) == expected
 
 
 @pytest.mark.parametrize(
@@ -362,128 +316,39 @@ def test_a_standard_input_is_read_for_a_dash() -> None:
 # --- select: the question in the file -------------------------------------------------------------------------------
 
 
-@each_format_in_some_language
-def test_a_last_turn_that_is_the_unanswered_query_is_no_history(
-    written: Callable[[Sequence[tuple[str, str]]], str], language: str
-) -> None:
-    pairs = [*PAIRS[language], (QUERIES[language], "")]
-    stdin = written(pairs).encode()
-    shown = json.loads(run("select", "-", f" {QUERIES[language]}\n", "--json", stdin=stdin).stdout)
-    assert shown["turn_count"] == 3
-
-
-@pytest.mark.cli
-def test_an_answered_question_and_another_open_one_stay_in_the_history() -> None:
-    from gatekeeper_cli.question import without_current
+def test_only_a_turn_that_still_waits_is_the_question_itself() -> None:
+    from gatekeeper_cli.explanation import without_current
 
     turns = (Turn.of("port?", "6380"), Turn.of("And the port of the other one?", ""))
     assert without_current(turns[:1], query="port?") == turns[:1]
     assert without_current(turns, query="port?") == turns
     assert without_current((), query="port?") == ()
-
-
-@pytest.mark.cli
-def test_a_turn_that_waits_for_a_tool_is_unanswered() -> None:
-    from gatekeeper_cli.question import without_current
-
     calling = Message("assistant", "one moment", tool_calls=(ToolCall("c1", "now", "{}"),))
-    turn = Turn((Message("user", "time?"), calling), 0, 2)
-    assert without_current((turn,), query="time?") == ()
-
-
-# --- select: files that differ in form ------------------------------------------------------------------------------
-
-
-@each_format
-def test_byte_order_mark_line_ends_and_blank_lines_change_nothing(
-    written: Callable[[Sequence[tuple[str, str]]], str],
-) -> None:
-    for before, line_end in product((b"", b"\xef\xbb\xbf", b"\n \r\n\t", b"\xef\xbb\xbf\n"), ("\n", "\r\n", "\n\n \n")):
-        content = before + written(PAIRS["mixed"]).replace("\n", line_end).encode()
-        turns = parse_turns(content, name="chat")
-        assert [(turn.user_text, turn.assistant_text) for turn in turns] == PAIRS["mixed"], (before, line_end)
-
-
-def test_a_line_separator_inside_a_text_ends_no_line() -> None:
-    pairs = [("one\u2028two\x85three", "four"), ("five", "six")]
-    turns = parse_turns(as_pair_lines(pairs).encode(), name="chat")
-    assert [(turn.user_text, turn.assistant_text) for turn in turns] == pairs
-
-
-def test_one_line_with_one_message_or_one_pair_is_a_conversation() -> None:
-    assert len(parse_turns(b'{"role": "user", "content": "hi"}', name="chat")) == 1
-    assert len(parse_turns(b'{"user": "hi", "assistant": null}', name="chat")) == 1
-
-
-def test_what_is_no_number_is_read_where_nobody_asks_for_it() -> None:
-    assert len(parse_turns(b'[{"role": "user", "content": "hi", "logprob": NaN}]', name="chat")) == 1
-
-
-texts = st.text(st.characters(codec=None), max_size=40)
-
-
-@given(pairs=st.lists(st.tuples(texts, texts), min_size=1, max_size=6))
-def test_any_texts_come_back_from_pair_lines(pairs: list[tuple[str, str]]) -> None:
-    content = "\n".join(json.dumps({"user": user, "assistant": assistant}) for user, assistant in pairs)
-    turns = parse_turns(content.encode(), name="chat")
-    assert [(turn.user_text, turn.assistant_text) for turn in turns] == pairs
+    assert without_current((Turn((Message("user", "time?"), calling), 0, 2),), query="time?") == ()
 
 
 # --- select: broken files -------------------------------------------------------------------------------------------
 
-HELLO = '{"role": "user", "content": "hi"}'
-PAIR = '{"user": "hi", "assistant": "hello"}'
 
-BROKEN = {
-    "empty": (b"", "holds no messages"),
-    "only white space": (b"\xef\xbb\xbf \n\n", "holds no messages"),
-    "no JSON": (b"hello there", "line 1, column 1: not JSON"),
-    "a broken list": (b'[\n{"role": "user",\n "content" "hi"}]', "line 3, column 12: not JSON"),
-    "a list without end": (b'[{"role": "user", "content": "hi"}', "line 1, column 35: not JSON"),
-    "a broken object": (b'{\n "messages": [,]}', "line 2, column 15: not JSON"),
-    "a number": (b"42", 'must be a list of messages or an object with "messages", got a number'),
-    "another object": (b'{"a": 1}', "holds no known format: it has the keys 'a'; known are openai, "),
-    "messages are no list": (b'{"messages": "hi"}', '"messages" must be a list, got text'),
-    "an item is no object": (f'[{HELLO}, "hi"]'.encode(), "message 1 (counting from 0): must be an object, got text"),
-    "an unknown role": (f'[{HELLO}, {{"role": "robot"}}]'.encode(), "message 1 (counting from 0): role must be one of"),
-    "content is a number": (b'[{"role": "user", "content": 4}]', 'message 0 (counting from 0): "content" must be'),
-    "a role is no text": (b'[{"role": 1}]', 'message 0 (counting from 0): "role" must be text'),
-    "a list of nothing known": (b'[{"text": "hi"}]', 'message 0 (counting from 0): must hold "role" and "content"'),
-    "line 37 is cut": ((f"{HELLO}\n" * 36 + HELLO[:-1]).encode(), "line 37, column 33: not JSON"),
-    "line 37 is a list": ((f"{PAIR}\r\n" * 36 + "[]").encode(), "line 37: must be an object, got a list"),
-    "line 37 has no user": ((f"{PAIR}\n" * 36 + '{"assistant": "hi"}').encode(), 'line 37: "user" must be text, it is'),
-    "line 3 has a null user": ((f"{PAIR}\n" * 2 + '{"user": null}').encode(), 'line 3: "user" must be text, got null'),
-    "line 2 has a list": (f'{PAIR}\n{{"user": "a", "assistant": []}}'.encode(), 'line 2: "assistant" must be text'),
-    "line 2 has an unknown role": (f'{HELLO}\n{{"role": "bot", "content": ""}}'.encode(), "line 2: role must be one"),
-    "line 3 is a pair": (f"{HELLO}\n\n{PAIR}\n".encode(), 'line 3: mixes {"user", "assistant"}'),
-    "line 2 is a message": (f"{PAIR}\n{HELLO}\n".encode(), 'line 2: mixes {"user", "assistant"}'),
-    "a conversation among messages": (f'{HELLO}\n{{"messages": []}}'.encode(), "line 2: holds a conversation of its"),
-    "not UTF-8": (b'[{"role": "user",\n"content": "caf\xe9"}]', "line 2, byte 33: not UTF-8 (0xe9)"),
-    "not UTF-8 after a mark": (b'\xef\xbb\xbf["\xff"]', "line 1, byte 5: not UTF-8 (0xff)"),
-    "UTF-16": ('[{"role": "user"}]'.encode("utf-16"), "line 1, byte 0: not UTF-8"),
-    "NUL": (b'[{"role": "user", "content": "\x00"}]', "line 1, column 31: not JSON"),
-    "a deep list": (b"[" * 200_000, "the JSON is nested too deeply"),
-    "a deep line": (f"{HELLO}\n".encode() + b'{"a":' * 200_000, "line 2: the JSON is nested too deeply"),
-    "a very long number": (b'[{"role": "user", "content": ' + b"9" * 5_000 + b"}]", ""),
-}
-
-
-@pytest.mark.parametrize("case", BROKEN)
-def test_a_broken_file_gives_one_line_that_names_the_file_and_the_place(case: str, tmp_path: Path) -> None:
-    content, place = BROKEN[case]
+@pytest.mark.parametrize(
+    ("content", "place"),
+    [
+        ("", "holds no messages"),
+        ("hello there", "line 1, column 1: not JSON"),
+        ('[{"role": "user", "content": "hi"}, "hi"]', "message 1 (counting from 0): must be an object, got text"),
+        ('{"user": "hi", "assistant": ""}\n{"role": "user", "content": "hi"}\n', 'line 2: mixes {"user", "assistant"}'),
+    ],
+)
+def test_a_broken_file_gives_one_line_that_names_the_file_and_the_place(
+    content: str, place: str, tmp_path: Path
+) -> None:
     file = tmp_path / "broken chat.json"
-    file.write_bytes(content)
-    result = run("select", str(file), "hi")
-    assert (result.exit_code, result.stdout) == (2, "")
-    assert result.stderr.startswith(f"gatekeeper: {file}: {place}")
-    assert result.stderr.count("\n") == 1
-    assert result.stderr.endswith("\n")
-
-
-def test_a_broken_standard_input_is_named() -> None:
-    result = run("select", "-", "hi", stdin=b"[1]")
-    expected = "gatekeeper: standard input: message 0 (counting from 0): must be an object, got a number\n"
-    assert (result.exit_code, result.stdout, result.stderr) == (2, "", expected)
+    file.write_text(content, encoding="utf-8")
+    for name, shown, stdin in ((str(file), str(file), None), ("-", "standard input", content.encode())):
+        result = run("select", name, "hi", stdin=stdin)
+        assert (result.exit_code, result.stdout) == (2, "")
+        assert result.stderr.startswith(f"gatekeeper: {shown}: {place}")
+        assert result.stderr.count("\n") == 1
 
 
 @pytest.mark.parametrize(
@@ -505,18 +370,6 @@ def test_a_file_that_cannot_be_opened_gives_one_line(make: Callable[[Path], Path
     assert result.stderr.count("\n") == 1
 
 
-def test_a_file_without_permission_gives_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(path: Path, mode: str) -> None:
-        raise PermissionError(13, "Permission denied", str(path))
-
-    # The tests may run as root, whom no file mode keeps out.
-    monkeypatch.setattr(Path, "open", refuse)
-    file = tmp_path / "secret.json"
-    file.touch()
-    result = run("select", str(file), "hi")
-    assert (result.exit_code, result.stderr) == (2, f"gatekeeper: {file}: Permission denied\n")
-
-
 @pytest.mark.parametrize("command", [("demo",), ("select", "-", "hi")], ids=["demo", "select"])
 def test_a_budget_of_no_tokens_gives_one_line(command: tuple[str, ...]) -> None:
     for budget in ("0", "-1", "-99999999999999999999"):
@@ -530,23 +383,6 @@ def test_a_wrong_option_ends_with_status_2(arguments: tuple[str, ...]) -> None:
     result = run("select", "-", "hi", *arguments, stdin=b"[]")
     assert (result.exit_code, result.stdout) == (2, "")
     assert arguments[0] in result.stderr
-
-
-def assert_refused_or_read(content: bytes) -> None:
-    try:
-        turns = parse_turns(content, name="chat.json")
-    except FormatError as refused:
-        reason = str(refused)
-    else:
-        assert all(isinstance(turn, Turn) for turn in turns)
-        return
-    assert reason.startswith("chat.json: ")
-    assert len(reason.splitlines()) == 1
-
-
-@given(content=st.binary(max_size=200))
-def test_any_bytes_are_read_or_refused(content: bytes) -> None:
-    assert_refused_or_read(content)
 
 
 # --- what a terminal or a pipe gets ---------------------------------------------------------------------------------
@@ -563,28 +399,11 @@ def test_control_characters_of_a_text_never_reach_the_terminal() -> None:
         assert not UNSHOWN & set(result.stdout)
 
 
-def test_nothing_in_a_text_is_read_as_markup() -> None:
-    content = json.dumps([{"role": "user", "content": "[bold]port[/] [/nope] :smile:"}])
-    assert "[bold]port[/]" in run("select", "-", "port", stdin=content.encode()).stdout
-
-
 def test_the_json_of_a_hostile_conversation_parses_to_the_selection() -> None:
     pairs = [(HOSTILE, "你好 6380"), ("port 端口", HOSTILE)]
     result = run("select", "-", f"端口 port {HOSTILE}", "--json", stdin=as_message_lines(pairs).encode())
     assert json.loads(result.stdout) == selection_of(turns_of(pairs), f"端口 port {HOSTILE}")
     assert "你好" in result.stdout
-
-
-@given(value=st.dictionaries(texts, texts, max_size=3), encoding=st.sampled_from(["utf-8", "cp1252", "ascii", "gbk"]))
-def test_json_survives_any_encoding_of_the_output(value: dict[str, str], encoding: str) -> None:
-    import io
-
-    from gatekeeper_cli.views import write_json
-
-    stream = io.TextIOWrapper(io.BytesIO(), encoding=encoding)
-    write_json(value, stream)
-    stream.seek(0)
-    assert json.loads(stream.read()) == value
 
 
 @pytest.mark.parametrize(
@@ -639,20 +458,14 @@ def test_help_names_the_commands_and_their_options() -> None:
     assert {"--budget", "--json"} <= set(run("demo", "--help").stdout.split())
 
 
+@pytest.mark.parametrize("name", [*("costs", "evaluate_view", "explanation", "offline", "texts", "topics")])
+def test_the_examples_in_the_docstrings_run(name: str) -> None:
+    failed, tried = doctest.testmod(importlib.import_module(f"gatekeeper_cli.{name}"))
+    assert failed == 0 < tried
+
+
 def test_a_missing_module_of_another_package_is_not_blamed_on_the_extra() -> None:
     code = f"import sys; sys.modules['gatekeeper_core.selection.gatekeeper'] = None; {MAIN}"
     done = subprocess.run([sys.executable, "-c", code, "demo"], capture_output=True, timeout=60, check=False)
     assert done.returncode == 1
     assert b"pip install" not in done.stderr
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        *("app", "chat", "conversation", "demo", "history_file", "models", "offline", "phrases", "question"),
-        *("session", "showable", "terminal", "texts", "token_use", "views"),
-    ],
-)
-def test_the_examples_in_the_docstrings_run(name: str) -> None:
-    failed, _ = doctest.testmod(importlib.import_module(f"gatekeeper_cli.{name}"))
-    assert failed == 0

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gatekeeper_cli.conversation import CONVERSATION
-from gatekeeper_cli.topics import TITLE_WORDS, Topic, topics_of
+from gatekeeper_cli.topics import Timeline, Topic, subject_numbers, topics_of
 from gatekeeper_core import ContextGatekeeper
-from tests.conversations import long_talk
+from tests.conversations import PAIRS, long_talk
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -103,6 +103,27 @@ def test_a_long_talk_does_not_fall_into_one_subject() -> None:
     assert sum(back is None for back in found) > 1 or len(found) == 1
 
 
+@pytest.mark.parametrize("pairs", [*PAIRS.values(), list(CONVERSATION), long_talk(120), []])
+def test_every_turn_stands_in_one_topic_and_one_subject_and_costs_are_all_there(pairs: list[tuple[str, str]]) -> None:
+    gatekeeper = ContextGatekeeper()
+    gatekeeper.sync(pairs)
+    shown, topics = Timeline.of(gatekeeper), topics_of(gatekeeper)
+    assert sorted(turn for subject in shown.subjects for turn in subject.turn_ids) == list(range(len(pairs)))
+    assert sum(subject.tokens for subject in shown.subjects) == sum(gatekeeper.turn_tokens)
+    numbers = subject_numbers(topics)
+    for row, subject in enumerate(shown.subjects):
+        assert {numbers[topic] for topic in subject.topic_ids} == {row}
+        assert list(subject.turn_ids) == sorted(subject.turn_ids)
+        assert subject.title == topics[subject.topic_ids[0]].title
+    for topic in topics:
+        (subject,) = [subject for subject in shown.subjects if topic.topic_id in subject.topic_ids]
+        assert topic.returns_to is None or topic.returns_to in subject.topic_ids
+    value = shown.to_dict()
+    for turn in value["turns"]:
+        assert topics[turn["topic_id"]].start <= turn["turn_id"] < topics[turn["topic_id"]].stop
+    assert [turn["tokens"] for turn in value["turns"]] == list(gatekeeper.turn_tokens)
+
+
 # --- titles
 
 
@@ -128,7 +149,7 @@ def test_a_long_talk_does_not_fall_into_one_subject() -> None:
 def test_a_title_holds_what_the_turns_of_the_subject_share(turns: list[tuple[str, str]], words: set[str]) -> None:
     title = topics([TAX, ("New topic. " + turns[0][0], turns[0][1]), *turns[1:]])[-1].title
     assert words <= set(title)
-    assert len(title) <= TITLE_WORDS
+    assert len(title) <= 3
     assert bool(words) == bool(title)
 
 

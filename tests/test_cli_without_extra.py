@@ -34,6 +34,6 @@ def test_typer_alone_may_be_the_one_that_is_missing() -> None:
 
 
 def test_importing_the_package_and_reading_files_need_no_extra() -> None:
-    code = "import gatekeeper_formats.reading, gatekeeper_cli.conversation, gatekeeper_cli.demo"
+    code = "import gatekeeper_formats.reading, gatekeeper_cli.conversation, gatekeeper_cli.costs"
     done = run_without(["typer", "rich"], code)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")

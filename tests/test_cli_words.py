@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gatekeeper_cli.words import chinese_words, words_of
+from gatekeeper_cli.topics import chinese_words, words_of
 
 
 @pytest.mark.parametrize(

@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from gatekeeper_core.context.history.policy import PolicyState
 from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.context.memory.memory import LongTermMemory
-from gatekeeper_core.context.memory.stored_threads import StoredThreads
-from gatekeeper_core.context.memory.thread import Thread
+from gatekeeper_core.context.memory.thread import StoredThreads, Thread
 from gatekeeper_core.context.prompt.budget import ContextBuilderConfig
 from gatekeeper_core.context.prompt.builder import ContextBuilder
 from gatekeeper_core.context.tool_results.working_memory import WorkingMemory
 from gatekeeper_core.messages import Message
+from gatekeeper_core.pricing.policy import PolicyState
 from gatekeeper_core.pricing.prices import ModelPrices
 from gatekeeper_core.storage.base import MemoryScope
 from gatekeeper_core.storage.in_memory import InMemoryBlobStore
@@ -55,7 +54,7 @@ def billed_builder(store: Any, clock: Clock) -> ContextBuilder:
     history = HistoryConfig(strategy="gate", passthrough_below=0, prices=PRICES)
     config = ContextBuilderConfig(history=history, enable_summary=False, call_timeout_ms=60_000)
     builder = ContextBuilder(config, store=store)
-    builder._setup.selector._clock = clock
+    builder._parts.selector._clock = clock
     return builder
 
 
@@ -79,7 +78,7 @@ def test_the_account_of_a_thread_counts_every_call_whatever_the_clock_says(jump:
         assert bill.paid == pytest.approx(paid + bill.dollars)
         paid = bill.paid
         kept = stored_account(store)
-        assert (kept.questions, kept.called_at, kept.paid) == (at + 1, clock.now, paid)
+        assert (kept.ledger.questions, kept.cache.called_at, kept.ledger.paid) == (at + 1, clock.now, paid)
     other = billed_builder(store, clock).build(shop_talk(36), "When does the 雨燕 open?", "Be brief.")
     assert other.trace.view is not None
     assert other.trace.view.bill is not None

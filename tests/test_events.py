@@ -13,13 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import gatekeeper_core
-from gatekeeper_core.events import EVENTS, PART, Event, fact_table
+from gatekeeper_core.events import EVENTS, PART
 from gatekeeper_core.observation import tell
 from tests.case_files import from_file
-from tests.observed import event_of, everything_told, facts_of, fits, tell_everything
+from tests.observed import DOCUMENTED, FACTS, KINDS, event_of, everything_told, facts_of, fits, tell_everything
 from tests.talks import TALKS
 
-ROOT = Path(__file__).resolve().parents[1]
 ELSEWHERE = {
     "model.answer": "tests/chat/test_client.py",
     "model.retry": "tests/chat/test_client.py",
@@ -51,7 +50,7 @@ def test_every_record_fits_its_event(records: list[logging.LogRecord]) -> None:
     for record in records:
         event = event_of(record)
         assert fits(event, facts_of(record)), (event.key, facts_of(record))
-        assert record.levelname in event.levels, event.key
+        assert record.levelname in DOCUMENTED[event.key].levels, event.key
 
 
 def test_every_event_is_told(records: list[logging.LogRecord]) -> None:
@@ -94,17 +93,10 @@ def test_each_event_has_a_key_and_a_message_of_its_own() -> None:
     assert {event.logger.partition(".")[0] for event in EVENTS} == {"gatekeeper"}
 
 
-def test_each_fact_is_explained_and_each_explanation_is_of_a_fact() -> None:
-    named = {name for event in EVENTS for name in event.facts}
-    assert named | {"outcome"} == fact_table().keys()
-    for event in EVENTS:
-        assert event.optional <= set(event.facts), event.key
-        assert len(set(event.facts)) == len(event.facts), event.key
-    assert not {
-        name
-        for name, fact in fact_table().items()
-        if fact.kind in ("int", "float") and name.endswith("tokens") and fact.unit != "token"
-    }
+def test_the_page_lists_each_event_and_each_fact() -> None:
+    assert [(event.key, event.is_stage, event.logger, event.message) for event in EVENTS] == KINDS
+    assert {name for event in DOCUMENTED.values() for name in event.facts} | {"outcome"} == FACTS.keys()
+    assert {unit for name, (kind, unit) in FACTS.items() if name.endswith("_tokens") and kind == "int"} == {"token"}
 
 
 def test_a_message_with_facts_in_it_is_the_same_for_every_record() -> None:
@@ -133,37 +125,3 @@ def test_nothing_in_the_core_writes_records_by_itself() -> None:
             for alias in node.names
         }
         assert "logging" not in imported, path
-
-
-# --- the page
-
-
-def table_of(event: Event) -> str:
-    """Return the row of an event as the page has it."""
-    facts = ", ".join(f"`{name}`" + (" ?" if name in event.optional else "") for name in event.facts) or "–"
-    span = "stage" if event.is_stage else "event"
-    return f"| `{event.key}` | {span} | `{event.logger}` | {event.message} | {', '.join(event.levels)} | {facts} |"
-
-
-def facts_rows() -> list[str]:
-    """Return the rows of the facts as the page has them."""
-    return [
-        f"| `{name}` | {fact.kind.replace('|', 'or')} | {fact.unit or '–'} | {fact.meaning} |"
-        for name, fact in fact_table().items()
-    ]
-
-
-def test_the_page_has_each_event_and_each_fact() -> None:
-    """``python -m tests.test_events`` prints the rows."""
-    page = (ROOT / "docs" / "observability.md").read_text(encoding="utf-8").splitlines()
-    assert [row for row in (*map(table_of, EVENTS), *facts_rows()) if row not in page] == []
-
-
-def test_the_page_has_no_other_event() -> None:
-    page = (ROOT / "docs" / "observability.md").read_text(encoding="utf-8").splitlines()
-    listed = [line for line in page if "| stage | `" in line or "| event | `" in line]
-    assert listed == [*map(table_of, EVENTS)]
-
-
-if __name__ == "__main__":
-    print(*map(table_of, EVENTS), "", *facts_rows(), sep="\n")

@@ -8,20 +8,15 @@ from hypothesis import strategies as st
 
 from gatekeeper_cli.conversation import CONVERSATION, QUESTIONS
 from gatekeeper_cli.explanation import (
-    MAX_NEAR,
-    budget_use,
     grid_of,
     near_groups,
     near_misses,
-    readable_grid,
     why_not,
 )
-from gatekeeper_cli.phrases import ways_to_keep
 from gatekeeper_cli.texts import ENGLISH, Language, Texts
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
-from gatekeeper_core.selection.planner import GatekeeperConfig
+from gatekeeper_core.selection.planner import GatekeeperConfig, Reason
 from gatekeeper_core.selection.result import Selection
-from gatekeeper_core.token_estimate import budget_within
 from tests.conversations import HOSTILE, PAIRS
 from tests.conversations import QUESTIONS as SHORT_QUESTIONS
 
@@ -35,17 +30,6 @@ def explained(query: str, *, budget: int = 4000, strategy: str = "gate") -> Sele
 
 
 each_question = pytest.mark.parametrize("query", [question.text for question in QUESTIONS])
-
-
-@each_question
-@pytest.mark.parametrize("budget", [1, 7, 300, 1000, 100_000])
-def test_the_parts_of_the_budget_are_the_budget(query: str, budget: int) -> None:
-    selection = explained(query, budget=budget)
-    use = budget_use(selection)
-    assert use.kept == selection.tokens
-    assert sum(use) == budget
-    assert use.kept + use.free == budget_within(ContextGatekeeper().token_counter, budget)
-    assert min(use) >= 0
 
 
 @each_question
@@ -66,54 +50,16 @@ def test_the_grid_counts_how_often_an_anchor_stands_in_a_turn() -> None:
     assert dict(zip(grid.anchors, grid.counts, strict=True)) == {"port": (3,), "端口": (3,)}
 
 
-@pytest.mark.parametrize(
-    ("query", "shown"),
-    [
-        ("那三个库存扣减的 bug 最后是怎么修的？", {"库存": 0, "扣减": 0, "bug": 1}),
-        ("地铁口是哪个 exit？", {"地铁": 2, "exit": 1}),
-        ("Which port is INV-4035?", {"port": 0, "INV-4035": 0, "inv": 0}),
-    ],
-)
-def test_a_reader_sees_words_of_the_question_and_no_pair_across_two(query: str, shown: dict[str, int]) -> None:
-    gatekeeper = ContextGatekeeper()
-    gatekeeper.sync([("地铁口是哪个？", "The bug is at the exit of 地铁.")])
-    grid = readable_grid(gatekeeper.explain(query))
-    assert grid.anchors == tuple(shown)
-    assert not grid.counts or [sum(row) for row in grid.counts] == list(shown.values()) or not grid.turn_ids
-
-
 @each_question
 @pytest.mark.parametrize("texts", [ENGLISH, CHINESE], ids=["en", "zh"])
 def test_near_misses_stand_by_what_would_keep_them_and_each_sentence_once(query: str, texts: Texts) -> None:
     selection = explained(query, budget=300, strategy="fill")
     groups = near_groups(selection, texts)
-    assert len({group.what for group in groups}) == len(groups)
-    assert sorted(turn_id for group in groups for turn_id, _ in group.turns) == sorted(
+    assert len({reason for reason, _ in groups}) == len(groups)
+    assert sorted(turn_id for _, turns in groups for turn_id, _ in turns) == sorted(
         decision.turn_id for decision in near_misses(selection)
     )
-    assert all(said for group in groups for _, said in group.turns)
-
-
-def test_a_near_miss_is_a_turn_that_its_budget_keeps() -> None:
-    query = QUESTIONS[4].text
-    tight = explained(query, budget=120)
-    near = [decision for decision in near_misses(tight) if decision.kept_from_tokens]
-    assert near
-    assert [decision.kept_from_tokens for decision in near] == sorted(
-        decision.kept_from_tokens or 0 for decision in near
-    )
-    for decision in near:
-        again = explained(query, budget=decision.kept_from_tokens or 0).decision(decision.turn_id)
-        assert again.outcome != "dropped" or again.why == "repeat"
-
-
-@each_question
-@pytest.mark.parametrize("budget", [60, 300, 4000])
-def test_near_misses_are_dropped_turns_each_once_with_a_way_to_keep_them(query: str, budget: int) -> None:
-    near = near_misses(explained(query, budget=budget, strategy="fill"))
-    assert len(near) <= MAX_NEAR
-    assert len({decision.turn_id for decision in near}) == len(near)
-    assert all(decision.outcome == "dropped" and ways_to_keep(decision, ENGLISH) for decision in near)
+    assert all(text for _, turns in groups for _, text in turns)
 
 
 @each_question
@@ -152,14 +98,6 @@ def test_a_turn_that_shares_nothing_names_what_would_find_it() -> None:
     assert all(anchor in said for anchor in decision.kept_with)
 
 
-def test_a_kept_turn_is_said_to_be_kept() -> None:
-    selection = explained(QUESTIONS[4].text)
-    turn = selection.turns[0]
-    assert f"第 {turn.turn_id} 轮没有被舍去" in why_not(
-        selection.decision(turn.turn_id), CHINESE, query=selection.query
-    )
-
-
 @given(
     query=st.sampled_from([question.text for question in QUESTIONS]) | st.just(HOSTILE),
     turn_id=st.integers(0, 40),
@@ -176,5 +114,5 @@ def test_every_turn_has_a_sentence_in_both_languages(query: str, turn_id: int, b
 
 
 def test_a_reason_that_is_new_here_is_told_as_it_is() -> None:
-    decision = explained(QUESTIONS[4].text).decision(0)._replace(why="brand_new", outcome="dropped")  # type: ignore[arg-type]
+    decision = explained(QUESTIONS[4].text).decision(0)._replace(reason=Reason("cover", "brand_new"), outcome="dropped")  # type: ignore[arg-type]
     assert why_not(decision, ENGLISH, query="").startswith("Turn 0 is left out (brand_new).")

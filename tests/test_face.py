@@ -47,10 +47,10 @@ def types_in_the_signatures_of(value: object) -> set[tuple[str, str]]:
 
 
 def test_the_face_is_one_short_list() -> None:
-    assert list(gatekeeper_core.__all__) == sorted(gatekeeper_core._MODULES)
+    assert list(gatekeeper_core.__all__) == sorted(gatekeeper_core._MODULE_OF)
     assert len(gatekeeper_core.__all__) <= MOST_NAMES
     shown = imported_into(gatekeeper_core)
-    assert {name: shown[name].partition(".")[2] for name in gatekeeper_core.__all__} == gatekeeper_core._MODULES
+    assert {name: shown[name].partition(".")[2] for name in gatekeeper_core.__all__} == gatekeeper_core._MODULE_OF
 
 
 def test_every_type_in_a_public_signature_is_public_and_documented() -> None:

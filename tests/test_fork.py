@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from gatekeeper_core.context.history.strategies import HistoryConfig
-from gatekeeper_core.context.memory.stored_threads import StoredThreads
-from gatekeeper_core.context.memory.thread import Thread
+from gatekeeper_core.context.memory.thread import StoredThreads, Thread
 from gatekeeper_core.context.prompt.budget import ContextBuilderConfig
 from gatekeeper_core.context.prompt.builder import ContextBuilder
 from gatekeeper_core.context.tool_results.compressor import ToolResultCompressor

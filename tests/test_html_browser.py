@@ -11,7 +11,7 @@ import pytest
 
 from gatekeeper_cli.conversation import CONVERSATION, QUESTIONS
 from gatekeeper_cli.texts import ENGLISH, Language, Texts
-from gatekeeper_cli.timeline import timeline_of
+from gatekeeper_cli.topics import Timeline
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from tests import test_html
 from tests.browser import LOW_CONTRAST, Opened
@@ -151,7 +151,7 @@ def test_filters_by_text_and_by_topic_leave_what_fits(open_page: Callable[..., O
     page.locator("#topic").select_option(index=2)
     gatekeeper = ContextGatekeeper()
     gatekeeper.sync(DEMO)
-    assert shown_turns(page) == list(timeline_of(gatekeeper).subjects[1].turn_ids)
+    assert shown_turns(page) == list(Timeline.of(gatekeeper).subjects[1].turn_ids)
 
 
 def test_decisions_are_filtered_by_outcome_and_text(open_page: Callable[..., Opened]) -> None:

@@ -63,9 +63,9 @@ def chat(tmp_path: Path) -> str:
 @pytest.fixture
 def by_subject(monkeypatch: pytest.MonkeyPatch) -> None:
     """``--meaning`` gives this file's embedder, which needs no extra."""
-    from gatekeeper_cli import app, explain, inspect
+    from gatekeeper_cli import inspect, options
 
-    for command in (app, explain, inspect):
+    for command in (options, inspect):
         monkeypatch.setattr(command, "meaning_encoder", lambda *, wanted: TextEncoder(BySubject()) if wanted else None)
 
 
@@ -124,9 +124,10 @@ def test_inspect_says_which_embedder_it_counts_with(options: tuple[str, ...], ch
     ],
 )
 def test_an_embedder_that_fails_is_said_to_be_unused(embedder: Any, said: str) -> None:
-    from gatekeeper_cli.phrases import meaning_line
+    from gatekeeper_cli.explanation import meaning_line
 
-    assert meaning_line(explained(embedder), ENGLISH).endswith(said)
+    selection = explained(embedder)
+    assert meaning_line(selection.embedder, selection.embedder_missed, ENGLISH).endswith(said)
 
 
 @pytest.mark.parametrize(

@@ -124,7 +124,7 @@ def test_markup_is_shown_as_it_was_written() -> None:
 
 def test_a_thousand_turns_are_a_hundred_rows_and_a_number() -> None:
     kept = tuple(SelectedTurn(at, "&<>'\"" * 100, "端口" * 200, 5, False) for at in range(1000))
-    table = shown(replace(selection(PAIRS["mixed"], "port"), turns=kept, _account=None))
+    table = shown(replace(selection(PAIRS["mixed"], "port"), turns=kept, _plan=None))
     assert len(table.rows) == 102
     assert table.rows[51] == ["… 900 more"]
     assert [row[0] for row in (table.rows[1], table.rows[50], table.rows[52], table.rows[-1])] == [
@@ -140,7 +140,7 @@ def test_a_long_thread_is_small_too() -> None:
 
 
 def test_a_selection_made_by_hand_is_shown_without_reasons() -> None:
-    bare = replace(selection(PAIRS["english"], QUESTIONS["english"]), _account=None)
+    bare = replace(selection(PAIRS["english"], QUESTIONS["english"]), _plan=None)
     assert {row[3] for row in shown(bare).rows[1:]} == {""}
 
 

@@ -15,7 +15,7 @@ import gatekeeper_core
 from gatekeeper_core import ContextBuilder, ContextBuilderConfig, ContextGatekeeper, Message, Thread
 from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.events import BUILD, GATE, HISTORY, MISS, STORE_CALL, Event
-from gatekeeper_core.observation import Ended, Stage, add_observer, remove_observer, stage, tell
+from gatekeeper_core.observation import Ended, add_observer, remove_observer, stage, tell
 from tests.faults import Remote, with_tea
 from tests.observed import event_of, everything_told, facts_of
 from tests.talks import TALKS
@@ -83,11 +83,9 @@ def gate_facts() -> dict[str, Any]:
     return {"decision": "continue", "reason": "overlap", "staying": 0.9, "link": 0.4, "topics": 1}
 
 
-def test_where_nobody_listens_nothing_is_made_and_no_fact_is_worked_out() -> None:
+def test_where_nobody_listens_no_fact_is_worked_out() -> None:
     with stage(GATE) as seen:
         seen.tell(lambda: pytest.fail("worked out"))
-    assert type(seen) is Stage
-    assert stage(GATE) is seen
 
 
 def test_a_record_alone_is_reason_enough_to_watch_a_stage() -> None:

@@ -135,12 +135,12 @@ def drop(page: Any, name: str, content: str) -> None:
 
 def explained(file: Path | io.BytesIO, query: str, *, name: str, texts: Texts = ENGLISH) -> str:
     """Return the page of the library, made here."""
-    from gatekeeper_cli.html.explanation_page import explanation_page
+    from gatekeeper_cli.html.pages import explanation_page
 
     turns = read_conversation(file).turns
     gatekeeper = ContextGatekeeper(BUDGET)
     gatekeeper.sync(turns)
-    return explanation_page(gatekeeper.explain(query), turns, asked=None, name=name, texts=texts)
+    return explanation_page(gatekeeper.explain(query), turns, decision=None, name=name, texts=texts)
 
 
 # --- what it shows

@@ -20,9 +20,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from gatekeeper_core import ContextGatekeeper, GatekeeperConfig
-from gatekeeper_core.context.memory.summary_merge import fit_summary
-from gatekeeper_core.context.memory.summary_record import Summary, SummaryItem
-from gatekeeper_core.context.memory.summary_sentences import read_telling
+from gatekeeper_core.context.memory.summary_record import Summary, SummaryItem, fit_summary
+from gatekeeper_core.context.memory.summary_sentences import sentence_weight
 from gatekeeper_core.context.tool_results.compressor import compress_tool_result
 from gatekeeper_core.encoder import TextEncoder
 from gatekeeper_core.pricing.cache import input_cost
@@ -393,7 +392,9 @@ SUMMED: dict[str, Callable[[], object]] = {
         ],
     ),
     "a cosine": lambda: cosine(array("f", [0.5] * 4), array("f", [0.5] * 4)),
-    "what a sentence tells": lambda: read_telling("Yesterday the indexer wrote 缓存穿透 to the ledger of Bergen.").told,
+    "what a sentence tells": lambda: (
+        sentence_weight("Yesterday the indexer wrote 缓存穿透 to the ledger of Bergen.").score
+    ),
     "a summary": lambda: fit_summary(Summary(items=FACTS, upto_seq=9), 60),
     "a result with a question": lambda: compress_tool_result(
         "\n".join(f"row {row} of the ledger, indexer of Bergen, 缓存穿透" for row in range(400)),

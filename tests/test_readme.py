@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import re
 import subprocess
 import sys
@@ -14,28 +15,21 @@ import pytest
 from tests.test_docs import READMES, code_blocks
 
 ROOT = Path(__file__).resolve().parents[1]
-RESULTS = ROOT / "benchmarks" / "results"
 SCRIPT = ROOT / "docs" / "draw_recall.py"
 FRONT = [*READMES, ROOT / "docs" / "index.md", ROOT / "docs" / "index.zh.md"]
 FIGURES = {
-    "selection.md": {
-        "| **context-gatekeeper** | 66.0 | 76.3 | 83.7 |": "83.7 %",
-        "| 0.85 | 81.0 | 74.7 | 80.9 | 667.5 |": "81.0 %",
-    },
-    "builder.md": {
-        "| **three newest turns (default)** | 81.4 | 75.4 | 2041.8 |": "81.4 %",
-        "| window of 20 rounds | 7.1 | 6.6 | 2423.3 |": "7.1 %",
-    },
-    "cost.md": {
-        "| session | 100 | 210 | cache | 0.243 | 0.257 | 0.57 | 0.48 | 1.004 | 87.9 |": "0.57",
-        "| session | 100 | 210 | trim_messages | 1.765 | 1.823 | 4.13 | 3.40 | 4.246 | 99.0 |": "4.13",
-        "| session | 100 | 210 | window cut to half | 0.388 | 0.495 | 0.91 | 0.92 | 1.107 | 96.3 |": "0.91",
-    },
-    "adapters.md": {"| trim_messages, start_on=human, include_system | 0.0 / 23.8 | 0.0 / 24.8 |": "24.8 %"},
-    "tool_results.md": {"| real (25) | context-gatekeeper | 94.5 | 15/15 |": "94.5 %"},
-    "speed.md": {"| **gatekeeper select** | 8.62 |": "8.6"},
+    "| context-gatekeeper | 66.0 | 76.3 | 83.7 |": "83.7 %",
+    "| 0.85 | 81.0 | 74.7 | 80.9 | 667.5 |": "81.0 %",
+    "| three newest turns (default) | 81.4 | 75.4 | 2041.8 |": "81.4 %",
+    "| window of 20 rounds | 7.1 | 6.6 | 2423.3 |": "7.1 %",
+    "| session | 100 | 210 | cache | 0.243 | 0.257 | 0.57 | 0.48 | 1.004 | 87.9 |": "0.57",
+    "| session | 100 | 210 | trim_messages | 1.765 | 1.823 | 4.13 | 3.40 | 4.246 | 99.0 |": "4.13",
+    "| session | 100 | 210 | window cut to half | 0.388 | 0.495 | 0.91 | 0.92 | 1.107 | 96.3 |": "0.91",
+    "| trim_messages, start_on=human, include_system | 0.0 / 23.8 | 0.0 / 24.8 |": "24.8 %",
+    "| real (25) | context-gatekeeper | 94.5 | 15/15 |": "94.5 %",
+    "| gatekeeper select | 8.62 |": "8.6",
 }
-"""By page of results: the beginning of a row, and the figure that the front pages have of it."""
+"""The beginning of a row of the results, and the figure that the front pages quote from it."""
 
 
 @pytest.mark.parametrize("page", READMES, ids=lambda page: page.name)
@@ -49,11 +43,10 @@ def test_the_readme_is_read_in_two_minutes_and_its_code_has_six_lines(page: Path
 @pytest.mark.parametrize("page", FRONT, ids=lambda page: page.name)
 def test_every_figure_of_a_front_page_is_one_of_the_results(page: Path) -> None:
     """A row that is not found was measured anew: then its figure on the front pages is old."""
+    results = (ROOT / "benchmarks" / "results" / "README.md").read_text(encoding="utf-8")
+    assert [row for row in FIGURES if row not in results] == []
     known = {"1.02", "1.249", "2.0"}  # the bound of the bill, an invoice's amount, the licence
-    for name, rows in FIGURES.items():
-        text = (RESULTS / name).read_text(encoding="utf-8")
-        assert [row for row in rows if row not in text] == [], name
-        known |= {figure.split()[0] for figure in rows.values()}
+    known |= {figure.split()[0] for figure in FIGURES.values()}
     text = re.sub(r"!\[[^\]]*\]", "", page.read_text(encoding="utf-8"))  # the picture has a test of its own
     shown = set(re.findall(r"(?<![\d.])\d+\.\d+(?![\d.])", text)) - {"3.10", "0.0"}
     assert shown <= known
@@ -89,16 +82,14 @@ def drawing() -> ModuleType:
 def test_a_figure_that_the_results_lack_is_not_drawn(
     drawing: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    page = (
-        "| method | 500 | 1000 |\n|---|---|---|\n| ours | 1.0 | 2.5 |\n\n| part | 1000 |\n|---|---|\n| theirs | 9.0 |\n"
-    )
-    (tmp_path / "selection.md").write_text(page, encoding="utf-8")
+    tables = {"recall": [{"method": "ours", "500": 1.0, "1000": 2.5}], "parts": [{"part": "theirs", "1000": 9.0}]}
+    (tmp_path / "selection.json").write_text(json.dumps({"tables": tables}), encoding="utf-8")
     monkeypatch.setattr(drawing, "RESULTS", tmp_path)
-    assert drawing.figure(drawing.Bar("selection.md", "ours", "1000", ("", ""))) == "2.5"
+    assert drawing.figure(drawing.Bar("selection", "ours", "1000", ("", ""))) == "2.5"
     with pytest.raises(ValueError, match="no row 'ours' with a column '2000'"):
-        drawing.figure(drawing.Bar("selection.md", "ours", "2000", ("", "")))
+        drawing.figure(drawing.Bar("selection", "ours", "2000", ("", "")))
     with pytest.raises(ValueError, match="no row 'nobody'"):
-        drawing.figure(drawing.Bar("selection.md", "nobody", "1000", ("", "")))
+        drawing.figure(drawing.Bar("selection", "nobody", "1000", ("", "")))
 
 
 @pytest.mark.parametrize("page", READMES, ids=lambda page: page.name)

@@ -5,9 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-MODULES_WITHOUT_LOGIC = {"__init__", "lexicon"}
-TESTED_THROUGH_A_DOOR = {"bounded_results", "lookups", "appending", "forgetting", "tables", "shrink", "decisions"}
-"""Shown by the gatekeeper, the builder, a run and the stores: ``test_planner.py``, ``store_contract.py`` and so on."""
 
 
 def test_git_ignores_the_file_of_secrets_and_an_example_shows_its_names() -> None:
@@ -18,18 +15,13 @@ def test_git_ignores_the_file_of_secrets_and_an_example_shows_its_names() -> Non
     assert "MINIMAX_API_KEY=\n" in (ROOT / ".env.example").read_text(encoding="utf-8")
 
 
-def test_each_module_of_the_core_has_its_tests() -> None:
-    """000-58: one file of tests for each module, in the same folder of ``tests``; word lists are tested in one."""
+def test_each_room_of_the_core_has_its_tests() -> None:
+    """000-58: the folders of ``tests`` are those of the core; tests go through the doors, not module by module."""
     import gatekeeper_core
 
     core = Path(gatekeeper_core.__file__).parent
-    modules = [
-        source.relative_to(core)
-        for source in core.rglob("*.py")
-        if source.stem not in MODULES_WITHOUT_LOGIC | TESTED_THROUGH_A_DOOR
-    ]
-    wanted = [ROOT / "tests" / module.with_name(f"test_{module.name}") for module in sorted(modules)]
-    assert [str(path.relative_to(ROOT)) for path in wanted if not path.is_file()] == []
+    rooms = {source.parent.relative_to(core) for source in core.rglob("*.py") if source.stem != "__init__"}
+    assert [str(room) for room in sorted(rooms) if not [*(ROOT / "tests" / room).glob("test_*.py")]] == []
 
 
 def test_the_workflow_of_the_server_calls_the_one_script() -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import importlib.util
+import json
 import os
 import re
 import subprocess
@@ -26,6 +27,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 import gatekeeper_core
+from benchmarks.page import drawn
 from tests.browser import running_or_skipped
 
 if TYPE_CHECKING:
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
+RESULTS = ROOT / "benchmarks" / "results"
 INSTALLED = Path(gatekeeper_core.__file__).parents[1]
 """Where the code lies that pages link to, when the tests run on the wheel alone."""
 PAGES = [
@@ -40,9 +43,8 @@ PAGES = [
     *sorted(DOCS.glob("*.md")),
     *sorted((DOCS / "api").glob("*.md")),
     *sorted((DOCS / "dev").glob("*.md")),
-    *sorted((ROOT / "benchmarks" / "results").glob("*.md")),
+    RESULTS / "README.md",
 ]
-RESULTS = [page for page in PAGES if page.parent.name == "results" and page.stem != "README"]
 PICTURES = sorted((DOCS / "pictures").glob("*.svg"))
 CHINESE = sorted(DOCS.glob("*.zh.md"))
 SVG = "{http://www.w3.org/2000/svg}"
@@ -116,13 +118,20 @@ def test_a_link_to_nowhere_is_found() -> None:
     assert broken(page, "```text\n[a](b.md)\n```\n[c](#every-default)\n[d](#每个默认值)") == ["#每个默认值"]
 
 
-@pytest.mark.parametrize("page", RESULTS, ids=lambda page: page.name)
-def test_a_page_of_results_begins_with_its_command_and_its_commit(page: Path) -> None:
-    head, _, tables = page.read_text(encoding="utf-8").partition("](../../docs/benchmarks.md)")
-    assert re.search(r"^\* command: `(make bench|([A-Z_]+=\S+ )*python -m )", head, re.MULTILINE)
-    assert re.search(r"^\* commit: [0-9a-f]{7}\b", head, re.MULTILINE)
-    assert "|---|" in tables
-    assert f"results/{page.name})" in (DOCS / "benchmarks.md").read_text(encoding="utf-8")
+@pytest.mark.parametrize("file", sorted(RESULTS.glob("*.json")), ids=lambda file: file.stem)
+def test_a_result_names_its_command_and_commit_and_the_page_links_to_it(file: Path) -> None:
+    result = json.loads(file.read_text(encoding="utf-8"))
+    assert [re.match(r"make bench|([A-Z_]+=\S+ )*python -m ", command) for command in result["commands"]].count(
+        None
+    ) == 0
+    assert re.match(r"[0-9a-f]{7}\b", result["commit"])
+    assert all(rows for rows in result["tables"].values())
+    assert f"results/README.md#{file.stem})" in (DOCS / "benchmarks.md").read_text(encoding="utf-8")
+
+
+def test_the_page_of_results_is_drawn_from_their_files() -> None:
+    """Where it is not: python -m benchmarks.page."""
+    assert (RESULTS / "README.md").read_text(encoding="utf-8") == drawn(RESULTS)
 
 
 def test_every_picture_has_a_text_for_those_who_do_not_see_it() -> None:

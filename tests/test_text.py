@@ -12,7 +12,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.text import (
     ASCII_WORD,
     WORD,
@@ -60,15 +59,6 @@ def test_marks_digits_and_spaced_scripts_are_not_wide(char: str) -> None:
 def test_han_is_told_from_the_other_wide_scripts() -> None:
     assert all(map(is_han, "中々〇豈\U00020000"))
     assert not any(map(is_han, "のカ가กa。"))
-
-
-@pytest.mark.parametrize("function", [is_wide, is_han])
-def test_a_character_function_refuses_what_is_not_one_character(function: Callable[[str], object]) -> None:
-    for value in ("", "ab"):
-        with pytest.raises(ConfigError, match="one character"):
-            function(value)
-    with pytest.raises(TypeError, match="char must be a str, got int"):
-        function(7)  # type: ignore[arg-type]
 
 
 # --- clean ----------------------------------------------------------------------------------------------------------

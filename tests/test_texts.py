@@ -18,8 +18,9 @@ import gatekeeper_cli
 from gatekeeper_cli.conversation import QuestionKind
 from gatekeeper_cli.explanation import why_not
 from gatekeeper_cli.texts import TABLE, Language, language_of, speak, spoken, texts_for
-from gatekeeper_core.selection.result import Decision, DecisionOutcome, Stage, Why
-from gatekeeper_core.selection.verdicts import GateReason, Verdict
+from gatekeeper_core.selection.planner import Reason, Stage, Why
+from gatekeeper_core.selection.result import Decision, DecisionOutcome, Remedy
+from gatekeeper_core.selection.topics import GateReason, Verdict
 from tests.case_files import from_file
 from tests.command import run
 
@@ -105,12 +106,13 @@ def test_every_reason_to_leave_a_turn_out_has_a_sentence_of_its_own(lang: str) -
     assert {name for name in TABLE if name.startswith("why.")} == {
         f"why.{name}" for name in {*dropped, "kept", "trimmed", "other"}
     }
-    said = [why_not(Decision(3, "dropped", "cover", why, 0, 20), texts, query="") for why in sorted(dropped)]  # type: ignore[arg-type]
+    said = [why_not(Decision(3, "dropped", Reason("cover", why), 0, 20), texts, query="") for why in sorted(dropped)]  # type: ignore[arg-type]
     assert len(set(said)) == len(dropped)
 
 
-NEEDED = Decision(3, "kept", "cover", "evidence", 0, 140, need=0.846, signs=(("score", 3.58), ("part", -0.2)))
-UNNEEDED = NEEDED._replace(outcome="dropped", why="low_need", need=0.07, kept_from_coverage=0.97)
+NEEDED = Decision(3, "kept", Reason("cover", "evidence"), 0, 140, need=0.846, signs=(("score", 3.58), ("part", -0.2)))
+LOW_NEED = Reason("cover", "low_need")
+UNNEEDED = NEEDED._replace(outcome="dropped", reason=LOW_NEED, need=0.07, remedy=Remedy(coverage=0.97))
 
 
 @pytest.mark.parametrize(
@@ -131,14 +133,14 @@ def test_a_turn_that_is_not_worth_its_tokens_names_the_coverage_that_keeps_it() 
     said = why_not(UNNEEDED, texts_for(Language.en), query="")
     assert said.startswith("Turn 3 is left out: need 0.07 is not worth 140 tokens (it shares nothing).")
     assert said.endswith(" It is kept from a coverage of 0.97 on.")
-    said = why_not(UNNEEDED._replace(kept_from_coverage=None), texts_for(Language.en), query="")
+    said = why_not(UNNEEDED._replace(remedy=Remedy()), texts_for(Language.en), query="")
     assert said == "Turn 3 is left out: need 0.07 is too low after a change of topic (it shares nothing)."
 
 
 @pytest.mark.cli
 @pytest.mark.parametrize("lang", ["en", "zh"])
 def test_every_answer_of_the_gate_is_said_in_words(lang: str) -> None:
-    from gatekeeper_cli.views import verdict_line
+    from gatekeeper_cli.explain import verdict_line
 
     texts = texts_for(Language(lang))
     resumed = Verdict("switch", "return", overlap=0.0, new_ratio=1.0, resumed_topic=0)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gatekeeper_cli.conversation import CONVERSATION
-from gatekeeper_cli.token_use import Reported, TokenUse, evenly, token_use
+from gatekeeper_cli.costs import Reported, TokenUse, token_use
 from gatekeeper_core.context.history.select import select_history
 from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.context.history.view import ThreadState
@@ -22,7 +21,7 @@ from tests.conversations import PAIRS, turns_of
 from tests.loops import assistant, calls, conversations, result, system, user
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
 
 def messages_of(pairs: Sequence[tuple[str, str]]) -> list[Message]:
@@ -96,34 +95,6 @@ def test_a_tool_loop_of_24_calls_is_24_requests_that_the_selection_keeps_small()
     assert use.points[-1].window == use.points[-1].full  # a window gives up past turns alone
 
 
-def test_calls_that_send_everything_are_counted_and_a_folded_run_is_none_of_them() -> None:
-    talk, run = token_use(messages_of(CONVERSATION), token_budget=4_000), token_use(loop(23), token_budget=2_000)
-    assert talk.calls_sent_whole == sum(point.selected == point.full for point in talk.points) > 1
-    assert 1 <= run.calls_sent_whole < run.calls
-    assert run.to_dict()["calls_sent_whole"] == run.calls_sent_whole
-
-
-def test_the_window_is_the_newest_turns_within_the_same_share_of_the_budget() -> None:
-    messages = messages_of(CONVERSATION)
-    for point in token_use(messages, token_budget=300).points:
-        stop = 2 * point.call + 1
-        newest = [count_messages(messages[at:stop]) for at in range(0, stop, 2)]
-        assert point.window == max(total for total in newest if total * 1.16 <= 300)
-
-
-def test_nothing_is_over_the_budget_but_the_full_history() -> None:
-    use = token_use(messages_of(CONVERSATION), token_budget=200)
-    assert all(point.selected <= 200 and point.window <= 200 for point in use.points)
-    assert use.points[-1].full > 200
-
-
-def test_a_call_belongs_to_the_turn_that_asked_and_a_greeting_to_the_first() -> None:
-    messages = [assistant("Hello!"), user("a"), assistant(), assistant(), user("b"), user("c"), assistant()]
-    points = token_use(messages, token_budget=300).points
-    assert [point.turn_id for point in points] == [0, 0, 0, 2]
-    assert points[0][2:] == (0, 0, 0, None)
-
-
 def test_a_question_that_waits_for_its_answer_is_no_call() -> None:
     assert token_use([user("a"), assistant(), user("b")], token_budget=10).calls == 1
     assert token_use((), token_budget=10) == TokenUse(0, 0, ())
@@ -133,33 +104,12 @@ def test_a_question_that_waits_for_its_answer_is_no_call() -> None:
 def test_many_calls_are_asked_at_even_distances_and_the_sums_scaled(monkeypatch: pytest.MonkeyPatch) -> None:
     messages = messages_of(CONVERSATION)
     whole = token_use(messages, token_budget=500)
-    monkeypatch.setattr("gatekeeper_cli.token_use.MAX_CALLS", 11)
+    monkeypatch.setattr("gatekeeper_cli.costs.MAX_CALLS", 11)
     some = token_use(messages, token_budget=500)
     assert [point.call for point in some.points] == list(range(0, 41, 4))
     assert (some.calls, some.full) == (whole.calls, whole.full)
     assert some.selected == round(sum(point.selected for point in some.points) * 41 / 11)
     assert some.to_dict()["calls_asked"] == 11
-
-
-@given(turn_count=st.integers(0, 3000), points=st.integers(2, 50))
-def test_at_most_so_many_are_asked_the_first_and_the_last_among_them(turn_count: int, points: int) -> None:
-    asked = evenly(turn_count, points)
-    assert len(asked) == min(turn_count, points)
-    assert all(one < other for one, other in pairwise(asked))
-    if turn_count:
-        assert (asked[0], asked[-1]) == (0, turn_count - 1)
-
-
-def test_whoever_watches_sees_each_call() -> None:
-    seen: list[int] = []
-
-    def watched(asked: Sequence[int]) -> Iterable[int]:
-        for call in asked:
-            seen.append(call)
-            yield call
-
-    token_use(messages_of(PAIRS["english"]), token_budget=300, watched=watched)
-    assert seen == [0, 1, 2, 3, 4]
 
 
 def test_what_was_reported_is_summed_over_the_calls() -> None:

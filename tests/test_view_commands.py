@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
+import random
 import subprocess
 from html import unescape
 from typing import TYPE_CHECKING, Any
@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from gatekeeper_cli.conversation import CONVERSATION, QUESTIONS
+from gatekeeper_cli.costs import token_use
 from gatekeeper_cli.explanation import grid_of, near_misses, readable_grid
 from gatekeeper_cli.texts import Language, Texts
-from gatekeeper_cli.timeline import Subject, Timeline, timeline_of
-from gatekeeper_cli.token_use import TokenUse, UsePoint, token_use
+from gatekeeper_cli.topics import Timeline
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from tests.command import PROGRAM, run
-from tests.conversations import HOSTILE, PAIRS, turns_of
+from tests.conversations import PAIRS, turns_of
 from tests.conversations import QUESTIONS as SHORT_QUESTIONS
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def test_inspect_gives_the_timeline_and_the_use_of_tokens(chat: Path) -> None:
     assert {name: value.pop(name) for name in use.to_dict()} == use.to_dict()
     assert (value.pop("token_budget"), value.pop("reported"), value.pop("usage")) == (500, None, [])
     assert value.pop("dollars") is None
-    assert value == json.loads(json.dumps(timeline_of(gatekeeper).to_dict()))
+    assert value == json.loads(json.dumps(Timeline.of(gatekeeper).to_dict()))
 
 
 @pytest.mark.parametrize("strategy", ["gate", "fill"])
@@ -120,32 +120,6 @@ def test_terminal_page_and_json_give_one_account_of_each_turn(
         assert texts.why(gatekeeper.explain(query).decision(turn_id)) in row
 
 
-def test_the_account_of_a_turn_is_a_line_of_eighty_columns(chat: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COLUMNS", "80")
-    query = QUESTIONS[4].text
-    shown = ask("explain", chat, query).stdout
-    kept, decisions = shown.partition("begins with")[2], shown.partition("\ndecisions\n")[2].partition("\n\n")[0]
-    for table, count in ((kept.partition("\n4 of 41 turns")[0], 4), (decisions, 5)):
-        assert sum(line.split()[0].isdigit() for line in table.splitlines()[2:]) == count == len(table.splitlines()) - 2
-
-
-@pytest.mark.parametrize(
-    ("turns", "query", "word"),
-    [
-        ([("Our flight leaves at 7:40.", "Noted.")], "航班几点起飞？", "flight"),
-        ([("房租每月四千二。", "好的。")], "How much is the rent?", "房租"),
-        ([("The 冰箱 hums at night.", "Level its feet.")], "Why is the fridge loud?", "冰箱"),
-    ],
-)
-def test_a_word_of_the_other_language_is_shown_beside_the_turn(
-    turns: list[tuple[str, str]], query: str, word: str, tmp_path: Path
-) -> None:
-    file = written(tmp_path, [*turns, ("谢谢，再见。", "Bye.")])
-    shown = ask("explain", file, query).stdout
-    decisions = shown.partition("decisions")[2].partition("scores")[0]
-    assert word in decisions
-
-
 @each_command
 def test_the_question_that_waits_at_the_end_is_no_history(command: str, tmp_path: Path) -> None:
     file = written(tmp_path, [*PAIRS["english"], (SHORT_QUESTIONS["english"], "")])
@@ -185,7 +159,7 @@ def test_why_not_is_answered_first_in_one_sentence_of_its_language(language: str
 def test_inspect_shows_a_row_for_each_topic_with_its_turns_and_tokens(chat: Path) -> None:
     gatekeeper = ContextGatekeeper()
     gatekeeper.sync(DEMO)
-    timeline, lines = timeline_of(gatekeeper), run("inspect", str(chat)).stdout.splitlines()
+    timeline, lines = Timeline.of(gatekeeper), run("inspect", str(chat)).stdout.splitlines()
     assert f"41 turns, {sum(timeline.turn_tokens):,} tokens, {len(timeline.subjects)} topics" in lines[0]
     for number, subject in enumerate(timeline.subjects):
         (row,) = [line for line in lines if line.startswith(f"{number} {', '.join(subject.title)}"[:24])]
@@ -209,16 +183,6 @@ def test_inspect_counts_each_call_of_a_tool_loop_and_says_so(lang: str, words: t
     assert run("inspect", str(file), "--html", "-").stdout.count("24 model calls") == 1
 
 
-@pytest.mark.parametrize(("lang", "words"), [("en", "everything is sent at"), ("zh", "次发送全部内容")])
-def test_inspect_says_at_how_many_calls_everything_is_sent(lang: str, words: str, chat: Path) -> None:
-    messages = [message for turn in turns_of(DEMO) for message in turn.messages]
-    whole = token_use(messages, token_budget=4000).calls_sent_whole
-    options = ("--budget", "4000", "--lang", lang)
-    (line,) = [line for line in run("inspect", str(chat), *options).stdout.splitlines() if words in line]
-    assert f" {whole} " in line
-    assert words in run("inspect", str(chat), *options, "--html", "-").stdout
-
-
 @pytest.mark.parametrize(
     ("options", "budget"),
     [
@@ -234,17 +198,16 @@ def test_inspect_takes_the_budget_that_an_adapter_would_take(options: tuple[str,
     assert json.loads(folder)["token_budget"] == budget
 
 
-def test_many_topics_are_cut_and_the_rest_is_counted() -> None:
-    from rich.console import Console
-
-    from gatekeeper_cli.inspect import inspect_view
-    from gatekeeper_cli.texts import ENGLISH
-
-    subjects = tuple(Subject((at,), ("word",), (at,), 5) for at in range(35))
-    timeline, use = Timeline((), subjects, (5,) * 35, tuple(range(35))), TokenUse(1, 0, (UsePoint(0, 0, 0, 0, 0),))
-    console = Console(width=100, record=True, file=io.StringIO())
-    console.print(*inspect_view(timeline, use, (), token_budget=9, texts=ENGLISH))
-    assert "and 5 smaller topics with 5 turns" in console.export_text()
+def test_many_topics_are_cut_and_the_rest_is_counted(tmp_path: Path) -> None:
+    letters = random.Random(1)
+    words = ["".join(letters.choices("abcdefghijklmnopqrstuvwxyz", k=9)) for _ in range(34)]
+    pairs = [(f"Different topic: {word}?", f"{word}.") for word in words]
+    shown = run("inspect", str(written(tmp_path, [*pairs, (f"Why {words[-1]}?", f"{words[-1]}!")]))).stdout
+    lines = shown.splitlines()
+    assert lines[0].startswith("35 turns")
+    assert lines[0].endswith("34 topics")
+    assert "and 4 smaller topics with 4 turns" in shown
+    assert any(line.startswith("33 ") and "33 to 34" in line for line in lines)
 
 
 def test_the_anchors_stand_by_turns_with_their_counts(chat: Path) -> None:
@@ -272,33 +235,6 @@ def test_nothing_is_wider_than_the_terminal(
 
 
 @each_command
-def test_the_output_is_in_the_language_of_the_locale(command: str, chat: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("LC_ALL", "LC_MESSAGES", "LANGUAGE"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("LANG", "zh_CN.UTF-8")
-    assert "轮" in ask(command, chat, "port?").stdout.splitlines()[0]
-    monkeypatch.setenv("LANG", "en_GB.UTF-8")
-    assert "turn" in ask(command, chat, "port?").stdout.splitlines()[0].lower()
-
-
-@pytest.mark.parametrize("command", ["demo", "select"])
-def test_the_older_commands_speak_both_languages(command: str, chat: Path) -> None:
-    arguments = ("demo",) if command == "demo" else ("select", str(chat), QUESTIONS[3].text, "--why")
-    chinese, english = (run(*arguments, "--lang", lang).stdout for lang in ("zh", "en"))
-    assert 'earlier topic (the user asks to go back: "' in english
-    assert "之前的话题（用户要求回到之前" in chinese
-
-
-@each_command
-@pytest.mark.parametrize("options", [(), ("--json",)], ids=["terminal", "json"])
-def test_hostile_text_does_nothing_to_a_terminal(command: str, options: tuple[str, ...], tmp_path: Path) -> None:
-    file = written(tmp_path, [(HOSTILE, HOSTILE), ("port 端口?", HOSTILE)])
-    result = ask(command, file, f"端口 port {HOSTILE}", *options)
-    assert result.exit_code == 0
-    assert not set("\x1b\x00\ud800\u202e\u2066\u206a\U000e0001\U000e0041") & set(result.stdout)
-
-
-@each_command
 def test_a_conversation_without_turns_is_shown(command: str, tmp_path: Path) -> None:
     file = tmp_path / "empty.json"
     file.write_text("[]", encoding="utf-8")
@@ -319,13 +255,6 @@ def test_a_page_is_written_and_its_line_names_it(command: str, chat: Path, tmp_p
         assert (result.exit_code, result.stderr) == (0, "")
         assert " ".join(result.stdout.split()).replace(" ", "").startswith(f"written:{out}(")
     assert out.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
-
-
-@each_command
-def test_json_and_a_page_can_be_had_together(command: str, chat: Path, tmp_path: Path) -> None:
-    out = tmp_path / "out.html"
-    assert shown_json(command, chat, "INV-4035", "--html", str(out)) == shown_json(command, chat, "INV-4035")
-    assert out.exists()
 
 
 @each_command
@@ -368,12 +297,6 @@ def test_wrong_input_is_one_line_and_status_2(arguments: tuple[str, ...], reason
     assert (result.exit_code, result.stdout) == (2, "")
     assert result.stderr.startswith(f"gatekeeper: {reason.format(**names)}")
     assert result.stderr.count("\n") == 1
-
-
-@pytest.mark.parametrize("arguments", [("--why-not", "-1"), ("--lang", "fr"), ("--strategy", "most")], ids=" ".join)
-def test_a_wrong_option_ends_with_status_2(arguments: tuple[str, ...], chat: Path) -> None:
-    result = run("explain", str(chat), "q", *arguments)
-    assert (result.exit_code, result.stdout) == (2, "")
 
 
 # --- completion

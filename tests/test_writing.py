@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from gatekeeper_cli.writing import WriteError, write_report
+from gatekeeper_cli.files import WriteError, write_report
 
 MARK = "made by the tests"
 PAGE = f"<!DOCTYPE html> {MARK} 你好"

@@ -248,7 +248,7 @@ class Asked(NamedTuple):
         fresh, bill = self.fresh(), self.sent.view.bill
         is_warm = bill is not None and bill.reason != "strategy"
         assert chosen((self.sent if is_warm else fresh).view.selection) <= self.sent.entries
-        is_dear = bill is not None and bill.kept_dollars > MOST * bill.everything_paid - (bill.paid - bill.dollars)
+        is_dear = bill is not None and bill.dollars > MOST * bill.everything_paid - (bill.paid - bill.dollars)
         is_new_choice = bill is not None and (bill.action == "rebuilt" or bill.reason == "no_room")
         assert self.is_continued or is_dear or is_new_choice or fresh.entries <= self.sent.entries
 

@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from gatekeeper_cli.html.page import policy_hash, source
+from gatekeeper_cli.html.pages import policy_hash, source
 from gatekeeper_core.pricing.prices import PRICES
 from gatekeeper_formats import READABLE
 

@@ -10,12 +10,10 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from gatekeeper_cli.bill import PriceList
-from gatekeeper_cli.html.explanation_page import explanation_page
-from gatekeeper_cli.phrases import percent, shown_dollars
-from gatekeeper_cli.question import without_current
-from gatekeeper_cli.showable import visible
-from gatekeeper_cli.texts import Language, Texts
+from gatekeeper_cli.costs import PriceList
+from gatekeeper_cli.explanation import percent, shown_dollars, without_current
+from gatekeeper_cli.html.pages import explanation_page
+from gatekeeper_cli.texts import Language, Texts, visible
 from gatekeeper_core.errors import GatekeeperError
 from gatekeeper_core.pricing.cache import PromptCache, Request, charge
 from gatekeeper_core.pricing.prices import UNKNOWN, prices_of_model
@@ -87,7 +85,7 @@ class Playground:
         saved = selection.history_tokens - selection.tokens
         prices = prices_of_model(model) or UNKNOWN
         return {
-            "page": explanation_page(selection, turns, asked=None, name=self._name, texts=texts),
+            "page": explanation_page(selection, turns, decision=None, name=self._name, texts=texts),
             "selected": _costs(selection.tokens, prices)[:2],
             "whole": _costs(selection.history_tokens, prices),
             "saved": percent(saved, selection.history_tokens),

@@ -1,11 +1,11 @@
-"""A row of a table for the name of a model, which providers and frameworks write in several ways."""
+"""Tables by the name of a model, which providers and frameworks write in several ways, and the context windows."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import TypeVar
 
-__all__ = ["row_of_model"]
+from gatekeeper_core.data_files import rows
 
 Row = TypeVar("Row")
 
@@ -30,3 +30,18 @@ def row_of_model(name: str, rows: Mapping[str, Row]) -> Row | None:
         if ends and not all(wanted[-1:].isdigit() and plain[end : end + 1].isdigit() for end in ends):
             known.append(key)
     return rows[max(known, key=len)] if known else None
+
+
+MODEL_WINDOWS: Mapping[str, int] = {name: int(tokens) for name, tokens in rows("model_windows.tsv")}
+"""Input tokens by the beginning of a model's name, in lower case."""
+
+
+def window_of_model(name: str) -> int | None:
+    """Return how many tokens a model of this name reads at once, by the longest row that it begins with; None: unknown.
+
+    A provider before the name (``openai/``, ``us.anthropic.``, ``models/``) is left out.
+
+    >>> window_of_model("openai/gpt-4o-mini"), window_of_model("us.anthropic.claude-sonnet-4-5"), window_of_model("x")
+    (128000, 200000, None)
+    """
+    return row_of_model(name, MODEL_WINDOWS)

@@ -15,8 +15,9 @@ import re
 from functools import cache, lru_cache
 from itertools import chain
 from operator import add
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from gatekeeper_core.selection.dates import quantities
 from gatekeeper_core.selection.lexicon import (
     ENGLISH_STOP_WORDS,
     HAN_LIGHT,
@@ -27,14 +28,12 @@ from gatekeeper_core.selection.lexicon import (
     irregular_forms,
     simplified_characters,
 )
-from gatekeeper_core.selection.quantities import quantities
 from gatekeeper_core.text import HAN, LazyPattern, clean, is_wide, word_strings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Set
-    from functools import _lru_cache_wrapper
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Set
 
-    from gatekeeper_core.selection.quantities import Quantity
+    from gatekeeper_core.selection.dates import Quantity
 
 __all__ = [
     "MAX_QUERY_ANCHORS",
@@ -54,7 +53,6 @@ __all__ = [
     "without_ending",
 ]
 
-_T = TypeVar("_T")
 AnchorKind = Literal[
     "word", "number", "identifier", "version", "pair", "character", "date", "amount", "triple", "quote", "code"
 ]
@@ -122,7 +120,7 @@ def count_terms(text: str, *, limit: int = MAX_TURN_ANCHORS, with_quantities: bo
     """
     readable = _readable(text)
     counts: dict[str, int] = {}
-    for term in chain.from_iterable(_by_piece(readable, _terms, _ascii_terms)):
+    for term in chain.from_iterable(_term_lists(readable)):
         if term in counts:
             counts[term] += 1
         elif len(counts) < limit:
@@ -142,7 +140,7 @@ def terms_in(text: str, *, with_quantities: bool = True) -> Set[str]:
     readable = _readable(text)
     if 3 * len(readable) > MAX_TURN_ANCHORS:  # no character begins more than three terms: else none is one too many
         return count_terms(text, with_quantities=with_quantities).keys()
-    terms = set(chain.from_iterable(_by_piece(readable, _terms, _ascii_terms)))
+    terms = set(chain.from_iterable(_term_lists(readable)))
     if with_quantities:
         terms.update([quantity.term for quantity in _quantities(readable)])
     return terms
@@ -169,9 +167,9 @@ def extract_anchors(text: str, *, limit: int = MAX_QUERY_ANCHORS) -> tuple[Ancho
     """
     readable = _readable(text)
     anchors: dict[str | tuple[str], Anchor] = {}
-    in_pieces = chain.from_iterable(_by_piece(readable, _anchors, _ascii_anchors))
+    in_tokens = chain.from_iterable(map(_anchors, word_strings(readable)))
     amounts = (Anchor(found.term, found.text, found.kind, _QUANTITY_WEIGHT) for found in _quantities(readable))
-    for anchor in chain(in_pieces, amounts):
+    for anchor in chain(in_tokens, amounts):
         if len(anchors) == limit:
             return tuple(anchors.values())
         anchors.setdefault(anchor.term, anchor)
@@ -186,10 +184,6 @@ def extract_anchors(text: str, *, limit: int = MAX_QUERY_ANCHORS) -> tuple[Ancho
 
 def query_terms(text: str, *, counts: Mapping[str, int] | None = None) -> Collection[str]:
     """Return the indexed terms among a query's anchors, in their order: those of :func:`extract_anchors`, sooner.
-
-    Args:
-        text: the query.
-        counts: its :func:`count_terms`, where they are known.
 
     >>> list(query_terms("Does v1.2 fix `get_user`?"))
     ['v1.2', 'fix', 'get_user', 'user']
@@ -306,28 +300,21 @@ def _readable(text: str) -> str:
     return clean(text)
 
 
-def _by_piece(
-    readable: str, in_token: Callable[[str], Iterable[_T]], in_piece: _lru_cache_wrapper[tuple[_T, ...]]
-) -> Iterator[Iterable[_T]]:
-    """Return what a text holds: of ASCII by piece, what stands between white space, of other scripts by token.
+def _term_lists(readable: str) -> Iterator[tuple[str, ...]]:
+    """Return the terms of a text: of ASCII by piece between white space, of other scripts by token.
 
-    No word goes over white space and none looks over it, so what a piece holds is known from the last time.
+    No word goes over white space and none looks over it, so the terms of a piece are cached.
     """
     if not readable.isascii():
-        return map(in_token, word_strings(readable))
+        return map(_terms, word_strings(readable))
     pieces = readable.split()
     long = max(map(len, pieces), default=0) > _MAX_TOKEN
-    return map(in_piece.__wrapped__ if long else in_piece, pieces)
+    return map(_ascii_terms.__wrapped__ if long else _ascii_terms, pieces)
 
 
 @lru_cache(maxsize=32_768)
 def _ascii_terms(piece: str) -> tuple[str, ...]:
     return tuple(chain.from_iterable(map(_word_terms, word_strings(piece))))
-
-
-@lru_cache(maxsize=16_384)
-def _ascii_anchors(piece: str) -> tuple[Anchor, ...]:
-    return tuple(chain.from_iterable(map(_word_anchors, word_strings(piece))))
 
 
 def _terms(token: str) -> tuple[str, ...]:

@@ -27,13 +27,6 @@ def with_constraint(
 ) -> dict[str, str]:
     """Return the constraints with one more; a key that is there gets the new value and keeps its place.
 
-    Args:
-        constraints: those so far.
-        key: any text that is not empty.
-        value: any text.
-        max_tokens: cap of the rendered constraints, their fence not counted.
-        count: counts a text.
-
     Raises:
         TypeError: the key or the value is no text.
         ConfigError: the key is empty.

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-__all__ = ["Cues", "asking_sentence", "ends_with_question", "read_cues", "without_cues"]
+__all__ = ["Cues", "asking_sentence", "ends_with_question", "is_request", "read_cues", "without_cues"]
 
 _MAX_READ = 2_000
 
@@ -39,7 +39,6 @@ class Cues(NamedTuple):
             those of what follows.
         small_talk: a request that people bring up out of the blue (今天天气, "tell me a joke").
         acknowledgement: a short answer at the beginning (好的, "ok").
-        request: the opening of a request (请问, "can you").
         correction: a wording that the last answer took the user wrong (我问的不是这个, "no, I meant").
         about_conversation: a question about the conversation itself and nothing else (我们都聊了什么).
         gathers: a wording that asks for all of something (所有, "every").
@@ -54,7 +53,6 @@ class Cues(NamedTuple):
     leaving: str | None = None
     small_talk: str | None = None
     acknowledgement: str | None = None
-    request: str | None = None
     correction: str | None = None
     about_conversation: str | None = None
     gathers: str | None = None
@@ -74,7 +72,7 @@ def read_cues(text: str) -> Cues:
     >>> read_cues("Back to the Redis cache").back, read_cues("换个话题,聊聊旅行").switch
     ('back to', '换个话题')
     """
-    folded = clean(text[:_MAX_READ]).casefold().replace("’", "'").replace("ı", "i").strip()
+    folded = _folded(text)
     switch, leaving = _Search(folded).first("explicit switch"), _LEAVING.match(folded)
     if leaving:
         folded = folded[leaving.end() :].strip()
@@ -89,12 +87,23 @@ def read_cues(text: str) -> Cues:
         back=found("explicit return"),
         small_talk=found("small talk"),
         acknowledgement=_at_start("acknowledgements", folded),
-        request=found("request openers") or found("request verbs"),
         correction=found("corrections"),
         about_conversation=_about_conversation(folded),
         gathers=found("gathers"),
         asked_before=found("asked before"),
     )
+
+
+def is_request(text: str) -> bool:
+    """Return whether the wording of a text asks for something (请问, "can you")."""
+    folded = _folded(text)
+    leaving = _LEAVING.match(folded)
+    search = _Search(folded[leaving.end() :] if leaving else folded)
+    return any(search.first(name) for name in ("request openers", "request verbs"))
+
+
+def _folded(text: str) -> str:
+    return clean(text[:_MAX_READ]).casefold().replace("’", "'").replace("ı", "i").strip()
 
 
 def without_cues(text: str) -> str:

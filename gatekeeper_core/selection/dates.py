@@ -1,27 +1,123 @@
-"""The dates of turns, and what a question calls them: "yesterday", "last week", 上周, 三天前.
+"""Dates and amounts as terms: what is written in several ways and means one thing.
+
+``5月3日``, ``5月3号``, ``2023-05-03``, ``May 3rd`` and ``3 May`` all give the date ``@05-03``; ``60元``, ``60块`` and
+``六十元`` the amount ``#60元``. A date names no year, for a question seldom does; the year is a number of its own.
 
 A turn whose messages carry a time is indexed under its day, its week, its month and its year. A question finds it by
-the day, as it is written (:mod:`gatekeeper_core.selection.quantities`: "3 June", 6月3日), by the month ("in May 2023",
-三月份), or by a word that counts from the day of asking. No clock is read: the day is an argument.
-
-"Today" and "this week" mean no earlier turn: who asks for today's weather asks for none.
-
-A week is a calendar week from Monday to Sunday (ISO 8601): asked on a Wednesday, "last week" ends on the Sunday before.
+the day, by the month ("in May 2023", 三月份), or by a word that counts from the day of asking ("yesterday", 上周). No
+clock is read: the day is an argument. "Today" and "this week" mean no earlier turn: who asks for today's weather asks
+for none. A week is a calendar week from Monday to Sunday (ISO 8601).
 """
 
 from __future__ import annotations
 
 from datetime import date
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from gatekeeper_core.selection.quantities import MONTH_NAME, MONTHS, Quantity, numeral
 from gatekeeper_core.text import LazyPattern
 
 if TYPE_CHECKING:
     import re
     from collections.abc import Iterator
 
-__all__ = ["DateTerms", "date_terms", "spoken_dates"]
+__all__ = ["DateTerms", "Quantity", "date_terms", "quantities", "spoken_dates"]
+
+
+class Quantity(NamedTuple):
+    """A date or an amount in a text.
+
+    Attributes:
+        term: one form for all ways to write it.
+        text: how it was written.
+        kind: which of the two it is.
+    """
+
+    term: str
+    text: str
+    kind: Literal["date", "amount"]
+
+
+_MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()  # noqa: SIM905 - as a sentence reads them
+_MONTH_NAME = (
+    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
+    r"|nov(?:ember)?|dec(?:ember)?)"
+)
+_DATE = LazyPattern(
+    r"(?<![0-9])(?P<m1>[0-9]{1,2}) ?[月월] ?(?P<d1>[0-9]{1,2}) ?[日号號일]"
+    r"|(?<![0-9])[0-9]{4}[-/.](?P<m2>[0-9]{1,2})[-/.](?P<d2>[0-9]{1,2})(?![0-9])"
+    rf"|\b(?P<m3>{_MONTH_NAME})\.? (?P<d3>[0-9]{{1,2}})(?:st|nd|rd|th)?\b(?!:)"
+    rf"|\b(?P<d4>[0-9]{{1,2}})(?:st|nd|rd|th)?(?: of)? (?P<m4>{_MONTH_NAME})\b"
+)
+# What every date holds from a digit on. A pattern that begins with a class of characters is searched several times
+# faster than one that begins with a choice or looks behind; so this one does, and _AMOUNT looks behind one later.
+_DATE_SIGN = LazyPattern(
+    rf"[0-9](?:(?<=[a-z.] .)| ?[月월]|[0-9]{{3}}[-/.]|(?:st|nd|rd|th)?(?: of)? (?:{'|'.join(_MONTHS)}))"
+)
+
+_UNITS = {
+    "元": "元 块钱 块 圆 rmb cny yuan",
+    "km": "公里 千米 km kilometers kilometres kilometer kilometre",
+    "kg": "公斤 千克 kg kilograms kilos",
+    "g": "克 grams",
+    "h": "小时 小時 钟头 hours hour hrs",
+    "min": "分钟 分鐘 minutes minute mins",
+    "d": "天 days day",
+    "w": "星期 礼拜 周 weeks week",
+    "m": "个月 個月 months month",
+    "y": "年 years year",
+    "age": "岁 歲",
+    "人": "人 people persons",
+    "次": "次 times",
+    "度": "℃ 度 °c degrees",
+    "%": "%",
+}
+_UNIT_OF = {written: unit for unit, row in _UNITS.items() for written in row.split()}
+_WRITTEN = sorted(_UNIT_OF, key=lambda written: (-len(written), written))
+_WIDE_UNIT = "|".join(written for written in _WRITTEN if not written.isascii())
+_PLAIN_UNIT = "|".join(written for written in _WRITTEN if written.isascii() and written.isalpha())
+_NUMERALS = "二两三四五六七八九十百"
+_AMOUNT = LazyPattern(
+    rf"[0-9{_NUMERALS}](?:"
+    rf"(?<=[0-9])(?<![0-9a-z.].)[0-9]{{0,8}}(?:\.[0-9]{{1,3}})? ?(%|{_WIDE_UNIT}|(?:{_PLAIN_UNIT})(?![a-z]))"
+    rf"|(?<![0-9])(?<!第.)[{_NUMERALS}]{{0,4}}({_WIDE_UNIT}))"
+)
+_DIGITS = {char: value for value, char in enumerate("零一二三四五六七八九")} | {"两": 2}
+
+
+def quantities(text: str) -> Iterator[Quantity]:
+    """Yield the dates, then the amounts of a text, in the order in which they stand.
+
+    >>> [q.term for q in quantities("5月3号，60块")], [q.term for q in quantities("May 3rd for 3 days")]
+    (['@05-03', '#60元'], ['@05-03', '#3d'])
+    """
+    low = text.lower()
+    if len(low) != len(text):
+        return
+    for match in _DATE.finditer(low) if _DATE_SIGN.search(low) else ():
+        month, day = (next(filter(None, (match[f"{part}{at}"] for at in "1234"))) for part in "md")
+        number = int(month) if month.isdigit() else _MONTHS.index(month[:3]) + 1
+        if 1 <= number <= 12 and 1 <= int(day) <= 31:
+            yield Quantity(f"@{number:02}-{int(day):02}", text[slice(*match.span())], "date")
+    for match in _AMOUNT.finditer(low):
+        unit = match[1] or match[2]
+        written = match[0].removesuffix(unit).rstrip()
+        amount = written if written.isascii() else str(_numeral(written))
+        yield Quantity(f"#{amount}{_UNIT_OF[unit]}", text[slice(*match.span())], "amount")
+
+
+def _numeral(written: str) -> int:
+    """Return the number that Chinese numerals below a thousand write."""
+    total = digit = 0
+    for char in written:
+        if char in _DIGITS:
+            digit = _DIGITS[char]
+        else:
+            total += (digit or 1) * (100 if char == "百" else 10)
+            digit = 0
+    return total + digit
+
+
+# --- dates of turns --------------------------------------------------------------------------------------------------
 
 _DAYS_BACK = {
     "the day before yesterday": 2,
@@ -36,7 +132,7 @@ _DAYS_BACK = {
 _BACK = {"last": 1, "上": 1, "去": 1, "上上": 2, "前": 2}
 _NUMBERS = "a an one two three four five six seven eight nine ten".split()  # noqa: SIM905 - as a sentence reads them
 _COUNTS = {word: max(1, at - 1) for at, word in enumerate(_NUMBERS)}
-_UNITS = {
+_SPANS = {
     **dict.fromkeys(("day", "天", "日"), "day"),
     **dict.fromkeys(("week", "周", "週", "星期", "礼拜"), "week"),
     **dict.fromkeys(("month", "月"), "month"),
@@ -53,7 +149,7 @@ _SPOKEN = LazyPattern(
     r"|\b(?P<back>last) (?P<unit>week|month|year)\b"
     r"|(?P<back2>上上|上)(?:一?个)?(?P<unit2>[周週](?!末)|星期|礼拜|月)|(?P<back3>(?<!过)去|(?<![以从之目])前)(?P<unit3>年)"
     rf"|\b(?P<ago>[0-9]{{1,3}}|{'|'.join(_COUNTS)}) (?P<ago_unit>day|week|month|year)s? ago\b"
-    rf"|\b(?P<month>{MONTH_NAME}),? (?P<year>[0-9]{{4}})\b|\bin (?P<lone_month>{MONTH_NAME})\b(?! ?[0-9])"
+    rf"|\b(?P<month>{_MONTH_NAME}),? (?P<year>[0-9]{{4}})\b|\bin (?P<lone_month>{_MONTH_NAME})\b(?! ?[0-9])"
     r"|(?:(?P<year2>[0-9]{4})[年년] ?)?(?<![0-9])(?P<month2>[0-9]{1,2}|十?[一二三四五六七八九]|十)[月월]份?"
     r"(?! ?[0-9一二三十]{1,3} ?[日号號일])"
     r"|(?P<ago2>[0-9]{1,3}|[一二两三四五六七八九十]{1,3})个?(?P<ago_unit2>天|日|周|週|星期|礼拜|月|年)[之以]?前"
@@ -85,11 +181,7 @@ def date_terms(day: date) -> DateTerms:
 
 
 def spoken_dates(text: str, asked_on: date) -> Iterator[Quantity]:
-    """Yield the dates that a text names by how long ago they are, and its months, in their order.
-
-    Args:
-        text: what was asked, case-folded, its characters simplified.
-        asked_on: the day from which the words count.
+    """Yield the dates that a folded text names by how long ago they are, and its months, in their order.
 
     >>> [found.term for found in spoken_dates("yesterday or 上周?", date(2023, 6, 7))]
     ['@06-06', '@2023w22']
@@ -112,7 +204,7 @@ def _meant(match: re.Match[str], asked_on: date) -> tuple[str, ...]:
     if match["weekend"]:
         return tuple(_term("day", asked_on.weekday() + back, asked_on) for back in (2, 1))
     if month := match["month"] or match["lone_month"] or match["month2"]:
-        number = _number(month) if match["month2"] else MONTHS.index(month[:3]) + 1
+        number = _number(month) if match["month2"] else _MONTHS.index(month[:3]) + 1
         # A month of no year is the last one that had begun.
         year = match["year"] or match["year2"] or f"{asked_on.year - (number > asked_on.month):04}"
         return (f"@{year}-{number:02}",) if 1 <= number <= 12 else ()
@@ -124,12 +216,12 @@ def _meant(match: re.Match[str], asked_on: date) -> tuple[str, ...]:
 
 
 def _number(written: str) -> int:
-    return int(written) if written.isdecimal() else numeral(written)
+    return int(written) if written.isdecimal() else _numeral(written)
 
 
 def _term(unit: str, back: int, day: date) -> str:
     """Return the term of the day, week, month or year that is so many of them before that of a day."""
-    span = _UNITS[unit]
+    span = _SPANS[unit]
     if span in ("day", "week"):
         earlier = day.toordinal() - back * (7 if span == "week" else 1)
         terms = date_terms(date.fromordinal(max(1, earlier)))

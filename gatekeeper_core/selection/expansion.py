@@ -2,24 +2,27 @@
 
 A related term is a synonym (journey for trip), a member of a kind that the query names (guitar for instrument), or a
 translation (航班 for flight). It never outweighs what it stands for: its weight is a share of the smaller of both idf.
+
+A word is translated where the conversation does not have it, and where it has a translation in more turns than the word
+itself. A word of Chinese is found by its pairs of characters, all of which must be there; of words inside of each other
+the longest counts.
 """
 
 from __future__ import annotations
 
-from functools import cache
-from itertools import chain
+from functools import cache, lru_cache
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from gatekeeper_core.selection.anchors import stem
-from gatekeeper_core.selection.lexicon import kinds, synonyms
-from gatekeeper_core.selection.translating import translated_terms
+from gatekeeper_core.selection.lexicon import kinds, synonyms, translations
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 
     from gatekeeper_core.selection.index import TurnIndex
 
-__all__ = ["MAX_RELATED", "Related", "kind_terms", "member_terms", "related_terms", "synonym_terms"]
+__all__ = ["MAX_RELATED", "Related", "Thesaurus", "related_terms", "thesaurus", "translated_terms"]
 
 MAX_RELATED = 40
 """Related terms of one query at most, the weightiest. Source: ours: a bound on the cost of a query."""
@@ -28,6 +31,11 @@ MAX_RELATED = 40
 # measured as in :mod:`gatekeeper_core.selection.retrieval`.
 _SYNONYM_WEIGHT = 0.3  # gain 0.6
 _KIND_WEIGHT = 0.4  # gain 0.7
+_UNKNOWN_WEIGHT = 0.8  # of a word that the conversation does not know
+_RARER_WEIGHT = 0.4  # of a word that it has in fewer turns than the translation
+_CHARACTER_SHARE = 0.5  # of that, for a translation of one character, which may be part of another word
+
+_Terms = tuple[str, ...]
 
 
 class Related(NamedTuple):
@@ -47,12 +55,7 @@ class Related(NamedTuple):
 
 
 def related_terms(idf: Mapping[str, float], index: TurnIndex) -> tuple[Related, ...]:
-    """Return the related terms of a query that stand in the conversation, the weightiest first, each once.
-
-    Args:
-        idf: the query's own terms with what they weigh.
-        index: the conversation.
-    """
+    """Return the related terms of a query that stand in the conversation, the weightiest first, each once."""
     found: dict[str, Related] = {}
     for other, own, credit in (*_in_its_language(idf, index), *translated_terms(idf, index)):
         if other not in idf:
@@ -65,55 +68,42 @@ def related_terms(idf: Mapping[str, float], index: TurnIndex) -> tuple[Related, 
 
 def _in_its_language(terms: Iterable[str], index: TurnIndex) -> Iterator[tuple[str, tuple[str], float]]:
     """Yield the synonyms and members that stand in the conversation, with their term and their credit."""
+    table = thesaurus()
     for term in terms:
-        others = [(other, _SYNONYM_WEIGHT) for other in synonym_terms(term)]
-        others += [(other, _KIND_WEIGHT) for other in member_terms(term)]
+        others = [(other, _SYNONYM_WEIGHT) for other in table.synonyms.get(term, ())]
+        others += [(other, _KIND_WEIGHT) for other in table.members.get(term, ())]
         for other, credit in others:
             if index.document_frequency(other):
                 yield other, (term,), credit
 
 
-def synonym_terms(term: str) -> tuple[str, ...]:
-    """Return the terms that may stand in the place of a term.
+class Thesaurus(NamedTuple):
+    """Related terms by term.
 
-    >>> "cinema" in synonym_terms("film")
-    True
+    Attributes:
+        synonyms: the terms that may stand in the place of a term.
+        members: the terms for members of the kind that a term names.
+        kinds: the terms for the kinds that what a term names is a member of.
     """
-    return _tables().synonyms.get(term, ())
 
-
-def member_terms(term: str) -> tuple[str, ...]:
-    """Return the terms for members of the kind that a term names.
-
-    >>> "football" in member_terms("sport")
-    True
-    """
-    return _tables().members.get(term, ())
-
-
-def kind_terms(term: str) -> tuple[str, ...]:
-    """Return the terms for the kinds that what a term names is a member of.
-
-    >>> "sport" in kind_terms("football")
-    True
-    """
-    return _tables().kinds.get(term, ())
-
-
-class _Tables(NamedTuple):
-    synonyms: Mapping[str, tuple[str, ...]]
-    members: Mapping[str, tuple[str, ...]]
-    kinds: Mapping[str, tuple[str, ...]]
+    synonyms: Mapping[str, _Terms]
+    members: Mapping[str, _Terms]
+    kinds: Mapping[str, _Terms]
 
 
 @cache
-def _tables() -> _Tables:
+def thesaurus() -> Thesaurus:
+    """Return the tables of related terms.
+
+    >>> "cinema" in thesaurus().synonyms["film"], "football" in thesaurus().members["sport"]
+    (True, True)
+    """
     members = _stemmed(kinds())
     kinds_of: dict[str, dict[str, None]] = {}
     for kind, of_kind in members.items():
         for member in of_kind:
             kinds_of.setdefault(member, {})[kind] = None
-    return _Tables(_stemmed(synonyms()), members, {member: tuple(of_it) for member, of_it in kinds_of.items()})
+    return Thesaurus(_stemmed(synonyms()), members, {member: tuple(of_it) for member, of_it in kinds_of.items()})
 
 
 def _stemmed(table: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
@@ -123,3 +113,93 @@ def _stemmed(table: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]
     for word, others in table.items():
         found.setdefault(terms[word], {}).update(dict.fromkeys(terms[other] for other in others))
     return {term: tuple(other for other in others if other != term) for term, others in found.items()}
+
+
+def translated_terms(
+    terms: Collection[str], index: TurnIndex, *, among: Set[str] | None = None
+) -> Iterator[tuple[str, _Terms, float]]:
+    """Yield the terms of the conversation that translate a word of a query, with its terms and the credit.
+
+    Of a word of several pairs the rarest; the parts of a translation of two words share the credit.
+
+    Args:
+        terms: the indexed terms of the query, in their order, for a quick ``in``.
+        index: the conversation.
+        among: only words that hold one of these terms; None takes all.
+    """
+    frequency = index.document_frequency
+    for own, needed, others in chain(_english_words(terms), _chinese_words(terms)):
+        if among is not None and among.isdisjoint(own):
+            continue
+        known = min(map(frequency, needed))
+        credit = _RARER_WEIGHT if known else _UNKNOWN_WEIGHT
+        for other in others:
+            if min(map(frequency, other)) <= known or not credit:
+                continue
+            if other[0].isascii():
+                yield from ((part, own, credit / len(other)) for part in other)
+            else:
+                term = min(other, key=frequency)
+                yield term, own, credit if len(term) > 1 else credit * _CHARACTER_SHARE
+
+
+_Word = tuple[_Terms, _Terms, "Iterable[_Terms]"]
+"""A word of the query: its terms, those without which it is not there, and the terms of its translations."""
+
+
+def _english_words(terms: Collection[str]) -> Iterator[_Word]:
+    """Yield the English words of the table among some terms, those of two parts first."""
+    english = [term for term in terms if term.isascii()]
+    table = _from_english() if english else {}
+    in_pairs: set[str] = set()
+    for pair in pairwise(english):
+        if others := table.get("_".join(pair)):
+            in_pairs.update(pair)
+            yield pair, pair, map(_pairs, others)
+    for term in english:
+        if term not in in_pairs and (others := table.get(term)):
+            yield (term,), (term,), map(_pairs, others)
+
+
+def _chinese_words(terms: Collection[str]) -> Iterator[_Word]:
+    """Yield the Chinese words of the table among some terms, the longest of those inside of each other."""
+    chinese = [term for term in terms if not term.isascii()]
+    table = _from_chinese() if chinese else {}
+    found = [word for term in chinese for word in table.get(term, ()) if all(part in terms for part in _pairs(word))]
+    inside = {word[at:end] for word in found for at in range(len(word)) for end in range(at + 1, len(word) + (at > 0))}
+    for word in found:
+        if word not in inside:
+            pairs, others = _pairs(word), table[word[:2]][word]
+            characters = (character for character in word if character in terms)
+            yield tuple(dict.fromkeys((*pairs, *characters))), pairs, map(_stems, others)
+
+
+@lru_cache(maxsize=4096)
+def _pairs(word: str) -> _Terms:
+    """Return the terms of a Chinese word: its pairs, or the character that it is."""
+    return tuple(map("".join, pairwise(word))) or (word,)
+
+
+def _stems(word: str) -> _Terms:
+    """Return the terms of an English word of the table."""
+    return tuple(map(stem, word.split("_")))
+
+
+@cache
+def _from_english() -> Mapping[str, Sequence[str]]:
+    """Return the Chinese words by the stems of the English one, joined by ``_``; words of one stem share theirs."""
+    found: dict[str, tuple[str, ...]] = {}
+    for word, others in translations().items():
+        stems = "_".join(map(stem, word.split("_")))
+        found[stems] = found.get(stems, ()) + others
+    return found
+
+
+@cache
+def _from_chinese() -> Mapping[str, Mapping[str, Sequence[str]]]:
+    """Return the English words by beginning (a pair, or the character that is the word) and Chinese word."""
+    found: dict[str, dict[str, list[str]]] = {}
+    for word, others in translations().items():
+        for other in others:
+            found.setdefault(other[:2], {}).setdefault(other, []).append(word)
+    return found

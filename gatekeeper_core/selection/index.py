@@ -1,4 +1,4 @@
-"""The inverted index of a conversation: postings, document frequencies and lengths.
+"""The inverted index of a conversation: postings, document frequencies, lengths, and BM25 over them.
 
 A document is a turn with two fields, the user's text and the assistant's. A posting packs a turn and how often it holds
 the term in either field: ``turn_id << 8 | user_count << 4 | assistant_count``. The newest turns can be taken back, so
@@ -10,77 +10,27 @@ from __future__ import annotations
 import math
 from array import array
 from bisect import bisect_left
-from functools import cache
+from functools import lru_cache
+from heapq import nlargest
 from typing import TYPE_CHECKING
 
-from gatekeeper_core.selection.lexicon import background_frequencies
+from gatekeeper_core.selection.information import LEAST_RARITY, idf_among, surprise
 from gatekeeper_core.selection.speakers import Speakers
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 
-__all__ = ["BACKGROUND_TURNS", "FIELD_BITS", "MAX_COUNT", "TURN_BITS", "TurnIndex", "idf_among", "postings_among"]
-
-BACKGROUND_TURNS = 20.0
-"""How many turns of everyday talk the background frequencies stand for in an idf.
-
-Source: ours: a young conversation knows too little to tell a common word; after a hundred turns its own counts rule.
-"""
+__all__ = ["FIELD_BITS", "MAX_COUNT", "TURN_BITS", "Hits", "Scan", "TurnIndex", "highest", "postings_among"]
 
 FIELD_BITS = 4
 TURN_BITS = 2 * FIELD_BITS
 MAX_COUNT = (1 << FIELD_BITS) - 1
 """Occurrences of a term in a field that are counted. Source: ours: beyond it BM25 hardly moves."""
 
-_BACKGROUND_TURN_LENGTH = 25.0
-_MAX_BACKGROUND_SHARE = 0.9
+_COUNTS = (1 << TURN_BITS) - 1
 _FEW_PER_TURN = 6  # postings that are read through in the time of one look-up
-
-
-def idf_among(term: str, *, documents: int, frequency: int) -> float:
-    """Return the inverse document frequency of a term, known or not.
-
-    ``ln(1 + (N - df + 0.5) / (df + 0.5))`` over the documents and ``BACKGROUND_TURNS`` turns of everyday talk, in which
-    the term has its background frequency. Rounded to six digits, so that every platform ranks alike.
-
-    Args:
-        term: an indexed term.
-        documents: how many documents there are, at least 0.
-        frequency: how many of them hold the term, 0 to ``documents``.
-
-    Source: Robertson and Zaragoza 2009, "The Probabilistic Relevance Framework" (the form is Lucene's, never
-    negative); the background share is ours.
-
-    >>> idf_among("friend", documents=0, frequency=0) < idf_among("gateway", documents=0, frequency=0)
-    True
-    """
-    turns = documents + BACKGROUND_TURNS
-    held = frequency + _background_turns().get(term, 0.0)
-    return round(math.log1p((turns - held + 0.5) / (held + 0.5)), 6)
-
-
-def postings_among(postings: Sequence[int], turns: Sequence[int], members: Container[int]) -> Sequence[int]:
-    """Return those of the postings of a term that are of some turns, oldest turn first.
-
-    Args:
-        postings: oldest turn first.
-        turns: the turns, rising.
-        members: the same turns, for a quick ``in``.
-    """
-    if len(postings) <= _FEW_PER_TURN * len(turns):
-        return [posting for posting in postings if posting >> TURN_BITS in members]
-    places = [bisect_left(postings, turn << TURN_BITS) for turn in turns]
-    found = [postings[at] for at in places if at < len(postings)]
-    return [posting for turn, posting in zip(turns, found, strict=False) if posting >> TURN_BITS == turn]
-
-
-@cache
-def _background_turns() -> Mapping[str, float]:
-    """Return by term in how many of the ``BACKGROUND_TURNS`` it stands, where it is listed."""
-    shares = background_frequencies().items()
-    return {
-        term: BACKGROUND_TURNS * min(_MAX_BACKGROUND_SHARE, _BACKGROUND_TURN_LENGTH * share) for term, share in shares
-    }
+_K1 = 1.2  # how fast repeated terms stop to count: Lucene's default
+_B = 0.75  # how much long texts are damped, 0..1: Lucene's default
 
 
 class TurnIndex:
@@ -118,13 +68,7 @@ class TurnIndex:
     def add(
         self, user_terms: Mapping[str, int], assistant_terms: Mapping[str, int], *, texts: tuple[str, str] = ("", "")
     ) -> None:
-        """Add the next turn.
-
-        Args:
-            user_terms: the counts of the terms of the user's text.
-            assistant_terms: the same of the assistant's text.
-            texts: how both texts begin, for the names of the speakers.
-        """
+        """Add the next turn: the counts of its terms, and how both texts begin, for the names of the speakers."""
         base, known = len(self) << TURN_BITS, self._postings.get
         fresh = {
             term: base | (count if count < MAX_COUNT else MAX_COUNT) << FIELD_BITS for term, count in user_terms.items()
@@ -146,10 +90,7 @@ class TurnIndex:
         self._assistant_total += self.assistant_lengths[-1]
 
     def remove_last(self, terms: Iterable[str]) -> None:
-        """Take the newest turn back.
-
-        Args:
-            terms: every term of the turn (both fields), each once.
+        """Take the newest turn back, given every term of both its fields once.
 
         Raises:
             IndexError: the index is empty.
@@ -175,5 +116,137 @@ class TurnIndex:
         return 1 if isinstance(postings, int) else len(postings)
 
     def idf(self, term: str) -> float:
-        """Return what a term tells among the turns of this conversation, known or not; see :func:`idf_among`."""
+        """Return the inverse document frequency of a term, known or not; see ``idf_among``."""
         return idf_among(term, documents=len(self), frequency=self.document_frequency(term))
+
+    def information(self, terms: Iterable[str]) -> dict[str, float]:
+        """Return the information of each term in nats: its surprise in everyday talk times its rarity here.
+
+        ::
+
+            surprise(term) * max(0.2, ln((n + 1) / (df + 0.5)) / ln(n + 1))
+
+        Source: ours; self-information (Shannon 1948) and a normalised inverse document frequency.
+        """
+        turns = len(self) + 1
+        scale = math.log(turns) or 1.0
+        return {
+            term: surprise(term) * max(LEAST_RARITY, math.log(turns / (self.document_frequency(term) + 0.5)) / scale)
+            for term in terms
+        }
+
+
+def postings_among(postings: Sequence[int], turns: Sequence[int], members: Container[int]) -> Sequence[int]:
+    """Return those of the postings of a term that are of some turns, oldest turn first.
+
+    Args:
+        postings: oldest turn first.
+        turns: the turns, rising.
+        members: the same turns, for a quick ``in``.
+    """
+    if len(postings) <= _FEW_PER_TURN * len(turns):
+        return [posting for posting in postings if posting >> TURN_BITS in members]
+    places = [bisect_left(postings, turn << TURN_BITS) for turn in turns]
+    found = [postings[at] for at in places if at < len(postings)]
+    return [posting for turn, posting in zip(turns, found, strict=False) if posting >> TURN_BITS == turn]
+
+
+Hits = tuple[float, float, int]
+"""Both BM25 sums of a turn, unweighted (the user's text, the assistant's), and its hits as bits, term by term."""
+
+
+class Scan:
+    """The turns that share a term with a query, by BM25.
+
+    The terms are read rarest first, until a budget of postings is spent: each adds to the turns that hold it its BM25
+    in a text of mean length. The turns that lead by that are counted exactly, what is more frequent included. So the
+    cost of a query depends on the budget, not on the conversation; below the budget every turn that shares a term is
+    reached.
+
+    Source: Robertson and Zaragoza 2009, "The Probabilistic Relevance Framework: BM25 and Beyond", formula 3.15; to read
+    the rarest terms first is what Moffat and Zobel 1996 ("Self-indexing inverted files for fast text retrieval") call
+    the continue strategy.
+
+    Args:
+        weighted: the terms with their weights, each once.
+        index: the conversation.
+        sides: the weights of the user's text and the assistant's.
+        budget: postings that are read, >= 1.
+
+    Attributes:
+        sums: the weighted BM25 of each turn that was reached, from the terms that were read, as if of mean length.
+    """
+
+    def __init__(
+        self, weighted: Sequence[tuple[str, float]], index: TurnIndex, *, sides: tuple[float, float], budget: int
+    ) -> None:
+        self._index = index
+        self._values = _values(*sides)
+        self._terms: list[tuple[int, float, str]] = []
+        self._unread: list[tuple[float, str]] = []
+        self.sums: dict[int, float] = {}
+        # The rarest terms first; of the rarest of all at least the newest turns that the budget allows.
+        for frequency, place in sorted((index.document_frequency(term), at) for at, (term, _) in enumerate(weighted)):
+            term, weight = weighted[place]
+            if frequency:
+                self._terms.append((place, weight, term))
+            if 0 < frequency <= budget:
+                self._add(self.sums, weight, index.postings(term))
+            elif frequency:
+                if not self.sums:
+                    self.sums = {posting >> TURN_BITS: 0.0 for posting in index.postings(term)[-budget:]}
+                self._unread.append((weight, term))
+            budget -= frequency
+
+    def leading(self, count: int) -> dict[int, float]:
+        """Return the turns with the highest sums, with what the terms that were not read add to them."""
+        leading = {turn: self.sums[turn] for turn in highest(self.sums, count)}
+        rising = sorted(leading)
+        for weight, term in self._unread:
+            self._add(leading, weight, postings_among(self._index.postings(term), rising, leading))
+        return leading
+
+    def hits(self, turns: Collection[int]) -> dict[int, Hits]:
+        """Return the exact BM25 sums and the hits of some of the turns, from all terms of the query."""
+        members, rising = frozenset(turns), sorted(turns)
+        index, slope, top = self._index, _K1 * _B, _K1 + 1
+        flat, user_lengths, assistant_lengths = _K1 - slope, index.user_lengths, index.assistant_lengths
+        user_slope, assistant_slope = slope / index.mean_user_length, slope / index.mean_assistant_length
+        found = dict.fromkeys(members, (0.0, 0.0, 0))
+        for place, weight, term in self._terms:
+            best, bit = weight * top, 1 << place
+            for posting in postings_among(index.postings(term), rising, members):
+                turn = posting >> TURN_BITS
+                user, assistant, bits = found[turn]
+                count = posting >> FIELD_BITS & MAX_COUNT
+                if count:
+                    user += best * count / (count + flat + user_slope * user_lengths[turn])
+                count = posting & MAX_COUNT
+                if count:
+                    assistant += best * count / (count + flat + assistant_slope * assistant_lengths[turn])
+                found[turn] = user, assistant, bits | bit
+        return found
+
+    def _add(self, sums: dict[int, float], weight: float, postings: Iterable[int]) -> None:
+        """Add what a term counts in a text of mean length to the turns that hold it: where most time is spent."""
+        values, known = self._values, sums.get
+        for posting in postings:
+            turn = posting >> TURN_BITS
+            sums[turn] = known(turn, 0.0) + weight * values[posting & _COUNTS]
+
+
+def highest(values: Mapping[int, float], count: int) -> list[int]:
+    """Return the keys of the highest values, highest first; of equals the higher key.
+
+    >>> highest({3: 1.0, 4: 2.0, 5: 1.0}, 2)
+    [4, 5]
+    """
+    return nlargest(count, values, key=lambda key: (values[key], key))
+
+
+@lru_cache(maxsize=16)
+def _values(user_weight: float, assistant_weight: float) -> tuple[float, ...]:
+    """Return the BM25 of a term of weight 1 in texts of mean length, by both counts as a posting packs them."""
+    saturated = [0.0, *(count * (_K1 + 1) / (count + _K1) for count in range(1, MAX_COUNT + 1))]
+    users, assistants = [user_weight * x for x in saturated], [assistant_weight * x for x in saturated]
+    return tuple(user + assistant for user in users for assistant in assistants)

@@ -1,7 +1,6 @@
-"""Information: what a term of a question tells, against everyday talk and against its conversation.
+"""Information: how much a term says, in everyday talk and among the documents of a collection.
 
-A share of a question's information says how much of it a turn holds; "two" or "how many weeks" hardly tell one topic
-from another, a name does.
+"Two" or "how many weeks" hardly tell one topic from another, a name does.
 """
 
 from __future__ import annotations
@@ -14,12 +13,18 @@ from gatekeeper_core.selection.anchors import stem, term_weight
 from gatekeeper_core.selection.lexicon import GENERIC_WORDS, HAN_GENERIC, HAN_LIGHT, background_frequencies
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Mapping
 
-    from gatekeeper_core.selection.index import TurnIndex
+__all__ = ["BACKGROUND_TURNS", "LEAST_INFORMATION", "LEAST_RARITY", "RARE_WORD", "idf_among", "is_generic", "surprise"]
 
-__all__ = ["LEAST_INFORMATION", "LEAST_RARITY", "RARE_WORD", "information", "is_generic", "surprise"]
+BACKGROUND_TURNS = 20.0
+"""How many turns of everyday talk the background frequencies stand for in an idf.
 
+Source: ours: a young conversation knows too little to tell a common word; after a hundred turns its own counts rule.
+"""
+
+_BACKGROUND_TURN_LENGTH = 25.0
+_MAX_BACKGROUND_SHARE = 0.9
 _UNLISTED_FREQUENCY = 3e-5
 _COMMONEST = 4.0  # nats: about what the commonest listed word tells
 _GENERIC = 0.25
@@ -30,23 +35,37 @@ LEAST_INFORMATION = 2 * RARE_WORD
 """The least information of a question, in nats, so that "two" alone is no evidence. Source: ours: two rare words."""
 
 LEAST_RARITY = 0.2
-"""What :func:`information` takes a term's rarity for at least, 0..1. Source: ours."""
+"""The least rarity of a term in its conversation, 0..1. Source: ours."""
 
 
-def information(terms: Iterable[str], index: TurnIndex) -> dict[str, float]:
-    """Return by term what it tells, in nats: its surprise in everyday talk times its rarity in the conversation.
+def idf_among(term: str, *, documents: int, frequency: int) -> float:
+    """Return the inverse document frequency of a term, known or not.
 
-    ::
+    ``ln(1 + (N - df + 0.5) / (df + 0.5))`` over the documents and ``BACKGROUND_TURNS`` turns of everyday talk, in which
+    the term has its background frequency. Rounded to six digits, so that every platform ranks alike.
 
-        surprise(term) * max(0.2, ln((n + 1) / (df + 0.5)) / ln(n + 1))
+    Args:
+        term: an indexed term.
+        documents: how many documents there are, at least 0.
+        frequency: how many of them hold the term, 0 to ``documents``.
 
-    Source: ours; self-information (Shannon 1948) and a normalised inverse document frequency.
+    Source: Robertson and Zaragoza 2009, "The Probabilistic Relevance Framework" (the form is Lucene's, never
+    negative); the background share is ours.
+
+    >>> idf_among("friend", documents=0, frequency=0) < idf_among("gateway", documents=0, frequency=0)
+    True
     """
-    turns = len(index) + 1
-    scale = math.log(turns) or 1.0
+    turns = documents + BACKGROUND_TURNS
+    held = frequency + _background_turns().get(term, 0.0)
+    return round(math.log1p((turns - held + 0.5) / (held + 0.5)), 6)
+
+
+@cache
+def _background_turns() -> Mapping[str, float]:
+    """Return by term in how many of the ``BACKGROUND_TURNS`` it stands, where it is listed."""
+    shares = background_frequencies().items()
     return {
-        term: surprise(term) * max(LEAST_RARITY, math.log(turns / (index.document_frequency(term) + 0.5)) / scale)
-        for term in terms
+        term: BACKGROUND_TURNS * min(_MAX_BACKGROUND_SHARE, _BACKGROUND_TURN_LENGTH * share) for term, share in shares
     }
 
 

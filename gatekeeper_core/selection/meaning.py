@@ -15,18 +15,19 @@ Source: ours; the constants are rounded, fitted with ``fast-universal-sentence-e
 from __future__ import annotations
 
 import math
-from array import array
 from heapq import nlargest
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from gatekeeper_core.vectors import PackedVector, sumprod
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
-__all__ = ["Asked", "Meaning", "TurnVectors", "excerpt"]
+    from gatekeeper_core.vectors import PackedVector
+
+__all__ = ["Meaning", "QueryVector", "cosines", "excerpt"]
 
 NEAREST = 40
 """Turns of a conversation that nearness can make candidates. Source: ours, as many as are scored in full."""
 
-_TURN_BYTES = 8
 _PRIOR = 20  # unrelated sentences; each counts as a turn
 _EVIDENCE = 3.0  # deviations from which on it is evidence
 _USER_CHARACTERS = 600
@@ -41,8 +42,8 @@ def excerpt(user: str, assistant: str = "") -> str:
     return f"{user[:_USER_CHARACTERS] if assistant else user}\n{assistant}"[:_CHARACTERS].strip()
 
 
-class Asked(NamedTuple):
-    """A question, embedded.
+class QueryVector(NamedTuple):
+    """A query, embedded.
 
     Attributes:
         embedder: the name of the embedder.
@@ -59,83 +60,30 @@ class Asked(NamedTuple):
     missed: str = ""
 
 
-class TurnVectors:
-    """The vectors of the turns of a conversation, in columns: a byte a dimension, and 4 bytes.
+def cosines(vectors: Iterable[PackedVector | None], query: PackedVector) -> list[float | None]:
+    """Return the cosine of each vector with that of a query, -1.0 to 1.0, to six digits; None without one of its size.
+
+    The product of two vectors is taken from their distance, which the standard library works out in C: the squares are
+    whole numbers far below 2**53, so that nothing is lost.
 
     >>> from gatekeeper_core.vectors import packed
-    >>> vectors = TurnVectors()
-    >>> vectors.extend(2)
-    >>> vectors.put(1, packed([0.6, 0.8]))
-    >>> vectors.missing(), vectors.cosines(packed([0.8, 0.6]))
-    ([0], [None, 0.959291])
+    >>> cosines([None, packed([0.6, 0.8])], packed([0.8, 0.6]))
+    [None, 0.959291]
     """
-
-    __slots__ = ("_dimensions", "_missing", "_numbers", "_squares")
-
-    def __init__(self) -> None:
-        self._dimensions = 0
-        self._numbers = array("b")
-        self._squares = array("I")  # the squared length of each; 0: no vector
-        self._missing: set[int] = set()  # the turns without a vector
-
-    def __len__(self) -> int:
-        """Return the number of turns, with a vector or without."""
-        return len(self._squares)
-
-    def extend(self, turn_count: int) -> None:
-        """Take in further turns, which have no vectors yet."""
-        self._missing.update(range(len(self), len(self) + turn_count))
-        self._squares.extend([0] * turn_count)
-        self._numbers.frombytes(bytes(turn_count * self._dimensions))
-
-    def first(self, turn_count: int) -> TurnVectors:
-        """Return the vectors of the first turns, in columns of their own; who holds these keeps all of them."""
-        made = TurnVectors()
-        made._dimensions, made._squares = self._dimensions, self._squares[:turn_count]
-        made._numbers = self._numbers[: turn_count * self._dimensions]
-        made._missing = {turn_id for turn_id in self._missing if turn_id < turn_count}
-        return made
-
-    def missing(self) -> list[int]:
-        """Return the turns without a vector, oldest first."""
-        return sorted(self._missing)
-
-    def put(self, turn_id: int, vector: PackedVector) -> None:
-        """Keep the vector of a turn that has none; one of another dimension takes the place of all before."""
-        if len(vector.numbers) != self._dimensions:
-            self._dimensions, turn_count = len(vector.numbers), len(self)
-            self._numbers, self._squares = array("b"), array("I")
-            self.extend(turn_count)
-        self._missing.discard(turn_id)
-        self._numbers[turn_id * self._dimensions : (turn_id + 1) * self._dimensions] = vector.numbers
-        self._squares[turn_id] = sumprod(vector.numbers, vector.numbers)
-
-    def cosines(self, vector: PackedVector) -> list[float | None]:
-        """Return by turn its cosine with a vector, -1.0 to 1.0, to six digits; None without a vector.
-
-        The product of two vectors is taken from their distance, which the standard library works out in C: the squares
-        are whole numbers far below 2**53, so that nothing is lost.
-        """
-        size, numbers, (wanted, scale) = self._dimensions, self._numbers, vector
-        if len(wanted) != size:
-            return [None] * len(self)
-        other, square = wanted.tolist(), round(scale**-2)
-        found: list[float | None] = []
-        for turn_id, own in enumerate(self._squares):
-            if own:
-                apart = round(math.dist(numbers[turn_id * size : (turn_id + 1) * size].tolist(), other) ** 2)
-                found.append(round((own + square - apart) // 2 / math.sqrt(own) * scale, 6))
-            else:
-                found.append(None)
-        return found
+    other, square = query.numbers.tolist(), round(query.scale**-2)
+    found: list[float | None] = []
+    for vector in vectors:
+        if vector is None or len(vector.numbers) != len(other):
+            found.append(None)
+        else:
+            own = round(vector.scale**-2)
+            apart = round(math.dist(vector.numbers.tolist(), other) ** 2)
+            found.append(round((own + square - apart) // 2 / math.sqrt(own) * query.scale, 6))
+    return found
 
 
 class Meaning:
-    """Similarities between the turns of a conversation and one question.
-
-    Args:
-        asked: the question.
-        vectors: of the turns.
+    """Similarities between the turns of a conversation and one query.
 
     Attributes:
         embedder: the name of the embedder.
@@ -143,31 +91,28 @@ class Meaning:
         nearest: the turns that are evidence to some degree, nearest first; of equals the newer one first.
     """
 
-    def __init__(self, asked: Asked, vectors: TurnVectors) -> None:
-        self.embedder = asked.embedder
-        self.missed = asked.missed
+    def __init__(self, query: QueryVector, vectors: Iterable[PackedVector | None]) -> None:
+        self.embedder = query.embedder
+        self.missed = query.missed
         self.nearest: tuple[int, ...] = ()
-        self._cosines = vectors.cosines(asked.vector) if asked.vector else []
+        self._cosines = cosines(vectors, query.vector) if query.vector else []
         self._mean = self._deviation = 0.0
         near = [(cosine, turn_id) for turn_id, cosine in enumerate(self._cosines) if cosine is not None]
         if not near:
             self.missed = self.missed or "no_vectors"
             return
         size = len(near) + _PRIOR
-        self._mean = (math.fsum(cosine for cosine, _ in near) + _PRIOR * asked.mean) / size
+        self._mean = (math.fsum(cosine for cosine, _ in near) + _PRIOR * query.mean) / size
         spread = math.fsum((cosine - self._mean) ** 2 for cosine, _ in near)
-        self._deviation = math.sqrt((spread + _PRIOR * (asked.deviation**2 + (asked.mean - self._mean) ** 2)) / size)
+        self._deviation = math.sqrt((spread + _PRIOR * (query.deviation**2 + (query.mean - self._mean) ** 2)) / size)
         self.nearest = tuple(turn_id for _, turn_id in nlargest(NEAREST, near) if self.strength(turn_id) > 0)
 
     def cosine(self, turn_id: int) -> float | None:
-        """Return the cosine of a turn and the question, -1.0 to 1.0; None where either has no vector."""
+        """Return the cosine of a turn and the query, -1.0 to 1.0; None where either has no vector."""
         return self._cosines[turn_id] if self._cosines else None
 
     def strength(self, turn_id: int) -> float:
         """Return how much evidence the nearness of a turn is, at least 0.0, to six digits; 1.0 suffices alone."""
-        return round(max(0.0, self._deviations(turn_id) / _EVIDENCE), 6)
-
-    def _deviations(self, turn_id: int) -> float:
-        """Return by how many standard deviations a turn is nearer than the mean; 0.0 where nothing tells."""
         cosine = self.cosine(turn_id)
-        return (cosine - self._mean) / self._deviation if cosine is not None and self._deviation else 0.0
+        deviations = (cosine - self._mean) / self._deviation if cosine is not None and self._deviation else 0.0
+        return round(max(0.0, deviations / _EVIDENCE), 6)

@@ -24,14 +24,14 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from gatekeeper_core.data_files import rows
-from gatekeeper_core.selection.information import LEAST_INFORMATION, information
+from gatekeeper_core.selection.information import LEAST_INFORMATION
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from gatekeeper_core.selection.cues import Cues
     from gatekeeper_core.selection.index import TurnIndex
-    from gatekeeper_core.selection.retrieval import Query, Score
+    from gatekeeper_core.selection.retrieval import Held, Query, Score
 
 __all__ = [
     "NeedWeights",
@@ -43,6 +43,7 @@ __all__ = [
     "older_signs",
     "price_of",
     "probability",
+    "question_needs",
     "question_signs",
     "shares",
     "smallest_form",
@@ -112,6 +113,12 @@ def need_weights(fitted_on: str = "both") -> NeedWeights:
     return NeedWeights(**{name: MappingProxyType(table) for name, table in tables.items()})
 
 
+def question_needs(reading: Reading, cues: Cues, newest_tokens: int, weights: NeedWeights) -> tuple[float, float]:
+    """Return the probabilities that a question needs anything, and that it needs the newest turn."""
+    need = probability(weights.question, question_signs(reading, cues))
+    return need, need * probability(weights.newest, newest_signs(reading, newest_tokens))
+
+
 def question_signs(reading: Reading, cues: Cues) -> Signs:
     """Return the signs that a question needs anything: what the conversation holds of it, its wording and its size."""
     points_back = cues.pointer or cues.back or cues.correction or cues.asked_before or cues.about_conversation
@@ -133,16 +140,18 @@ def newest_signs(reading: Reading, tokens: int) -> Signs:
 
 
 def older_signs(
-    turn_ids: Sequence[int], scores: Sequence[Score], share: Mapping[int, float], *, gathers: bool
+    turn_ids: Sequence[int], scores: Sequence[Score], query: Query, index: TurnIndex, *, gathers: bool
 ) -> dict[int, Signs]:
     """Return, by turn, the signs that a question needs an older turn.
 
     Args:
         turn_ids: the turns.
         scores: those of all turns that share anything with the question, best first.
-        share: by scored turn the share of the question's information that it holds, 0..1.
+        query: what the question looks for.
+        index: the conversation.
         gathers: whether the question asks for all of something, or what was said.
     """
+    share = shares(query, scores, index)
     best = scores[0].total if scores else 0.0
     relative = {score.turn_id: max(0.0, score.total) / best for score in scores} if best > 0 else {}
     mass = math.fsum(value**3 for value in islice(relative.values(), _POOL)) or 1.0
@@ -158,21 +167,20 @@ def older_signs(
 
 def shares(query: Query, scores: Sequence[Score], index: TurnIndex) -> dict[int, float]:
     """Return by scored turn the share of the query's information that it holds, 0..1, related terms at their credit."""
-    worth = information(query.idf, index)
+    worth = index.information(query.idf)
     mass = max(math.fsum(worth.values()), LEAST_INFORMATION)
     credit_of = {related.term: (related.stands_for, related.credit) for related in query.related}
-    by_terms: dict[tuple[frozenset[str], frozenset[str]], float] = {}  # most turns hold what another one holds
+    by_terms: dict[Held, float] = {}  # most turns hold what another one holds
     for score in scores:
-        terms = score.matched, score.related
-        if terms not in by_terms:
+        if score.held not in by_terms:
             held = {term: worth[term] for term in score.matched if term in worth}
             for term in score.related:
                 stands_for, credit = credit_of[term]
                 for own in stands_for:
                     if own in worth:
                         held[own] = max(held.get(own, 0.0), credit * worth[own])
-            by_terms[terms] = round(math.fsum(held.values()) / mass, 6)
-    return {score.turn_id: by_terms[score.matched, score.related] for score in scores}
+            by_terms[score.held] = round(math.fsum(held.values()) / mass, 6)
+    return {score.turn_id: by_terms[score.held] for score in scores}
 
 
 def log_odds(table: Mapping[str, float], signs: Signs) -> Signs:

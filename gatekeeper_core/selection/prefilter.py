@@ -2,8 +2,7 @@
 
 A term is what is left of a written word (case-folded, stemmed, simplified), so a text that holds the term holds the
 word that it came from, and of that a beginning or one of a few other forms: its *literals*. A text without any of them
-does not hold the term. The other way round a literal proves little: ``prune`` holds ``run``. Only a pair of a script
-without spaces is a term wherever its characters stand.
+does not hold the term. The other way round a literal proves little: ``prune`` holds ``run``.
 """
 
 from __future__ import annotations
@@ -11,9 +10,9 @@ from __future__ import annotations
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
-from gatekeeper_core.selection.anchors import MAX_TURN_ANCHORS, count_terms, folded, stem, terms_in, without_ending
+from gatekeeper_core.selection.anchors import folded, stem, without_ending
 from gatekeeper_core.selection.lexicon import family_heads, irregular_forms
-from gatekeeper_core.text import clean, is_wide
+from gatekeeper_core.text import clean
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -24,74 +23,33 @@ __all__ = ["Prefilter", "literals", "other_forms"]
 
 _NUMERALS = tuple("二两三四五六七八九十百")
 
-_LONGEST_SURE = MAX_TURN_ANCHORS // 2
-"""Characters of a stretch that keeps all of its terms: each character begins two different ones at most."""
-
 
 class Prefilter:
     """A text in which terms are looked for by their literals.
 
-    Args:
-        text: the text, as written.
-        terms: what is looked for.
-
-    Attributes:
-        empty: whether the whole text surely holds none of the terms.
-
     >>> from gatekeeper_core.text import Span
     >>> prefilter = Prefilter("Redis runs. 缓存 is warm. Prune.", ["缓存", "run"])
-    >>> [prefilter.holds(Span(*ends)) for ends in ((0, 11), (12, 23), (15, 23), (24, 30))]
-    [True, True, False, None]
+    >>> [prefilter.may_hold(Span(*ends)) for ends in ((0, 11), (12, 23), (15, 23), (24, 30))]
+    [True, True, False, True]
     """
-
-    __slots__ = ("_in_place", "_literals", "_low", "_pairs", "_text", "_words", "empty")
 
     def __init__(self, text: str, terms: Iterable[str]) -> None:
         cleaned = clean(text)
-        low = _searchable(cleaned)
-        listed = list(terms)
         self._text = text
-        self._low = low
-        self._in_place = len(text) == len(cleaned) == len(low)
-        self._pairs = [term for term in listed if _is_pair(term) and term in low]
-        self._words = [term for term in listed if not _is_pair(term)]
-        self._literals = [literal for word in self._words for literal in literals(word) if literal in low]
-        self.empty = not self._pairs and not self._literals
+        self._low = _searchable(cleaned)
+        self._in_place = len(text) == len(cleaned) == len(self._low)
+        self._literals = [literal for term in terms for literal in literals(term) if literal in self._low]
 
-    def holds(self, span: Span) -> bool | None:
-        """Return whether a stretch of the text holds one of the terms, or None where only its extraction can tell.
-
-        Args:
-            span: the stretch; what it holds is what :func:`~gatekeeper_core.selection.anchors.count_terms` finds in it.
-        """
+    def may_hold(self, span: Span) -> bool:
+        """Return whether a stretch of the text may hold one of the terms."""
         start, stop = span
         low = self._low[start:stop] if self._in_place else _searchable(clean(self._text[start:stop]))
-        sure = stop - start <= _LONGEST_SURE
-        if any(map(low.__contains__, self._pairs)):
-            return True if sure else None
-        for literal in self._literals:
-            at = low.find(literal)
-            if at >= 0:
-                return True if sure and self._in_place and self._proves(start + at, span) else None
-        return False
-
-    def _proves(self, at: int, span: Span) -> bool:
-        """Return whether the characters between two spaces around a place hold a term, for then the stretch does.
-
-        No word goes over a space. Dates and amounts do, so they are left to the extraction.
-        """
-        begin = self._text.rfind(" ", span.start, at) + 1 or span.start
-        end = self._text.find(" ", at, span.stop)
-        held = terms_in(self._text[begin : end if end >= 0 else span.stop])
-        return any(word in held and word[0] not in "@#" for word in self._words)
+        return any(map(low.__contains__, self._literals))
 
 
 @lru_cache(maxsize=8192)
 def literals(term: str) -> tuple[str, ...]:
     """Return strings of which one stands in every text that holds a term, the text cleaned and folded, ' for ’.
-
-    Args:
-        term: a term as the index has it.
 
     >>> literals("redis"), literals("query"), literals("break")
     (('redis', "r'edis"), ('query', "q'uery", 'queri'), ('break', "b'reak", 'broke', 'broken'))
@@ -129,12 +87,6 @@ def _searchable(cleaned: str) -> str:
     """Return a cleaned text as literals stand in it. Each character is folded by itself, whatever stands beside it."""
     low = folded(cleaned)
     return low if low.isascii() else low.replace("’", "'")
-
-
-@lru_cache(maxsize=8192)
-def _is_pair(term: str) -> bool:
-    """Return whether a term is a pair of a script without spaces: it is a term wherever its characters stand."""
-    return len(term) == 2 and is_wide(term[0]) and is_wide(term[1]) and term in count_terms(term)
 
 
 @cache

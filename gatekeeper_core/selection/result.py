@@ -1,39 +1,38 @@
-"""The result of a selection: the turns, the figures, and the reason for every choice."""
+"""The result of a selection: the turns, the figures, and the reason for every choice.
+
+Decisions are worked out when somebody asks for them; none of that changes a choice.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from gatekeeper_core.notebook import notebook_table
+from gatekeeper_core.selection.anchors import MAX_TURN_ANCHORS, count_terms, extract_anchors, has_whole
 from gatekeeper_core.selection.constraints import render_constraints
+from gatekeeper_core.selection.lexicon import background_frequencies
+from gatekeeper_core.selection.need import log_odds, newest_signs
+from gatekeeper_core.selection.planner import Reason
+from gatekeeper_core.token_estimate import budget_for
+from gatekeeper_core.tokens import describe_counter
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from gatekeeper_core.selection.planner import Planner, Stage, Why
     from gatekeeper_core.selection.retrieval import Score
-    from gatekeeper_core.selection.verdicts import Verdict
+    from gatekeeper_core.selection.topics import Verdict
 
-__all__ = ["SCHEMA_VERSION", "Account", "Decision", "DecisionOutcome", "SelectedTurn", "Selection", "Stage", "Why"]
+__all__ = ["SCHEMA_VERSION", "Decision", "DecisionOutcome", "Remedy", "SelectedTurn", "Selection", "selection_of"]
 
 SCHEMA_VERSION = 4
 """Version of the JSON that :meth:`Selection.to_dict` gives; it grows when a field changes its meaning or goes."""
 
 DecisionOutcome = Literal["kept", "trimmed", "dropped"]
-Stage = Literal["recall", "link", "cover", "overview"]
-Why = Literal[
-    "evidence",
-    "meaning",
-    "newest_turn",
-    "earlier_turn",
-    "overview",
-    "neighbour",
-    "no_shared_anchor",
-    "not_a_candidate",
-    "low_need",
-    "no_room",
-    "repeat",
-]
+
+_NAMED = 3  # anchors that are named at most
+_SHOWN_KINDS = frozenset({"word", "number", "identifier", "version", "pair", "date", "amount", "quote", "code"})
 
 
 class SelectedTurn(NamedTuple):
@@ -56,16 +55,28 @@ class SelectedTurn(NamedTuple):
     cuts: tuple[tuple[int, str], ...] = ()
 
 
+class Remedy(NamedTuple):
+    """What would have kept a turn.
+
+    Attributes:
+        tokens: a token budget that has room for it and for all that is needed more, where room was the reason; else
+            None. A bound: where turns repeat each other, less can do.
+        coverage: a coverage at which it is worth its tokens beside what is sent now; None for other reasons.
+        anchors: anchors of the turn that, named in the query, would have made it a candidate.
+    """
+
+    tokens: int | None = None
+    coverage: float | None = None
+    anchors: tuple[str, ...] = ()
+
+
 class Decision(NamedTuple):
     """The reason one turn was kept, trimmed or dropped.
 
     Attributes:
         turn_id: 0-based position in the conversation.
         outcome: ``kept``, ``trimmed`` or ``dropped``.
-        stage: the stage that decided: ``recall`` (shares nothing, or too little to be a candidate), ``link`` (the query
-            goes on from it), ``cover`` (its need is worth its tokens, or not, or there is no room), ``overview`` (the
-            query asks what was said).
-        why: the reason as a fixed word.
+        reason: the stage that decided, and why.
         topic_id: the topic that the turn stands in.
         tokens: what the turn costs as a whole, or what is kept of it.
         shared: the anchors that it shares with the query, as they stand in the query.
@@ -73,17 +84,13 @@ class Decision(NamedTuple):
         score: the parts of its score, or None where nothing was scored.
         need: probability that the answer needs it, 0..1; None where it was no candidate.
         signs: what each sign adds to the log odds of its need, the strongest first.
-        kept_from_tokens: a token budget that has room for it and for all that is needed more, where room was the
-            reason; else None. A bound: where turns repeat each other, less can do.
-        kept_from_coverage: a coverage at which it is worth its tokens beside what is sent now; None for other reasons.
-        kept_with: anchors of the turn that, named in the query, would have made it a candidate.
-        meaning: the cosine of the turn and the query, -1..1, where an embedder told it; else None.
+        remedy: what would have kept it.
+        meaning: the cosine of the turn and the query, -1..1; None without an embedder's opinion.
     """
 
     turn_id: int
     outcome: DecisionOutcome
-    stage: Stage
-    why: Why
+    reason: Reason
     topic_id: int
     tokens: int
     shared: tuple[str, ...] = ()
@@ -91,26 +98,37 @@ class Decision(NamedTuple):
     score: Score | None = None
     need: float | None = None
     signs: tuple[tuple[str, float], ...] = ()
-    kept_from_tokens: int | None = None
-    kept_from_coverage: float | None = None
-    kept_with: tuple[str, ...] = ()
+    remedy: Remedy = Remedy()
     meaning: float | None = None
 
+    @property
+    def stage(self) -> Stage:
+        """The stage that decided.
 
-class Account(Protocol):
-    """The planner behind a selection, as far as it explains itself."""
+        ``recall`` (shares nothing, or too little to be a candidate), ``link`` (the query goes on from it), ``cover``
+        (its need is worth its tokens, or not, or there is no room), ``overview`` (the query asks what was said).
+        """
+        return self.reason.stage
 
-    def decisions(self) -> tuple[Decision, ...]:
-        """Return a decision for each candidate and each kept turn, by turn."""
-        ...
+    @property
+    def why(self) -> Why:
+        """The reason as a fixed word."""
+        return self.reason.why
 
-    def decision(self, turn_id: int) -> Decision:
-        """Return the decision on any turn of the conversation."""
-        ...
+    @property
+    def kept_from_tokens(self) -> int | None:
+        """A token budget that would have kept it; see :class:`Remedy`."""
+        return self.remedy.tokens
 
-    def anchors(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Return the anchors of the query that the kept turns hold, and the others, as written in the query."""
-        ...
+    @property
+    def kept_from_coverage(self) -> float | None:
+        """A coverage that would have kept it; see :class:`Remedy`."""
+        return self.remedy.coverage
+
+    @property
+    def kept_with(self) -> tuple[str, ...]:
+        """Anchors that would have made it a candidate; see :class:`Remedy`."""
+        return self.remedy.anchors
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +138,6 @@ class Selection:
     Attributes:
         query: the question.
         turns: what was kept, oldest first.
-        tokens: what the turns cost together, by the counter's estimate; at most ``token_budget`` less the margin.
         token_budget: what they might have cost.
         history_tokens: what the whole conversation would have cost.
         turn_count: turns in the conversation.
@@ -129,17 +146,12 @@ class Selection:
         constraints: the constraints in force.
         smallest_needed_tokens: where nothing fitted, the budget that the smallest candidate would have needed; else
             None.
-        order: ids of the kept turns the most needed first.
         counter: what counted the tokens: the profile of a ``TokenEstimator``, or the name of another counter.
         margin: how far a prompt may lie over its estimate, as a share of it: so much of the budget was kept free.
-        embedder: the name of the embedder that was asked, "" where there is none.
-        embedder_missed: why it has no opinion, "" where it has one: ``no_vectors`` (of any turn), ``not_calibrated``
-            (none of its unrelated sentences), or a reason of ``TextEncoder``.
     """
 
     query: str
     turns: tuple[SelectedTurn, ...]
-    tokens: int
     token_budget: int
     history_tokens: int
     turn_count: int
@@ -147,27 +159,50 @@ class Selection:
     coverage: float
     constraints: Mapping[str, str]
     smallest_needed_tokens: int | None = None
-    order: tuple[int, ...] = ()
     counter: str = ""
     margin: float = 0.0
-    embedder: str = ""
-    embedder_missed: str = ""
-    _account: Account | None = field(default=None, repr=False, compare=False)
+    _plan: Planner | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def tokens(self) -> int:
+        """The cost of the turns together, by the counter's estimate; at most ``token_budget`` less the margin."""
+        return sum(turn.tokens for turn in self.turns)
+
+    @property
+    def order(self) -> tuple[int, ...]:
+        """Ids of the kept turns, the most needed first."""
+        return tuple(self._plan.kept) if self._plan else ()
+
+    @property
+    def embedder(self) -> str:
+        """The name of the embedder that was asked, "" where there is none."""
+        meaning = self._plan.question.meaning if self._plan else None
+        return meaning.embedder if meaning else ""
+
+    @property
+    def embedder_missed(self) -> str:
+        """Why the embedder has no opinion, "" where it has one.
+
+        ``no_vectors`` (of any turn), ``not_calibrated`` (none of its unrelated sentences), or a reason of
+        ``TextEncoder``.
+        """
+        meaning = self._plan.question.meaning if self._plan else None
+        return meaning.missed if meaning else ""
 
     @property
     def covered(self) -> tuple[str, ...]:
         """Anchors of the query that the kept turns hold, as written in the query; worked out when asked for."""
-        return self._account.anchors()[0] if self._account else ()
+        return self._covered_and_uncovered()[0]
 
     @property
     def uncovered(self) -> tuple[str, ...]:
         """The other anchors of the query, as written in the query."""
-        return self._account.anchors()[1] if self._account else ()
+        return self._covered_and_uncovered()[1]
 
     @property
     def decisions(self) -> tuple[Decision, ...]:
-        """One decision for each candidate and each kept turn, by turn; worked out when it is first asked for."""
-        return self._account.decisions() if self._account else ()
+        """One decision for each candidate and each kept turn, by turn; worked out when asked for."""
+        return tuple(map(self.decision, sorted(self._plan.reasons))) if self._plan else ()
 
     def decision(self, turn_id: int) -> Decision:
         """Return the decision on any turn, also on one that was no candidate.
@@ -180,9 +215,9 @@ class Selection:
             raise TypeError(f"turn_id must be an int, got {type(turn_id).__name__}")
         if not 0 <= turn_id < self.turn_count:
             raise IndexError(f"turn {turn_id} is not in a conversation of {self.turn_count} turns")
-        if self._account is None:
-            raise IndexError("this selection was made without its account; only explain() gives one")
-        return self._account.decision(turn_id)
+        if self._plan is None:
+            raise IndexError("this selection has no decisions; only explain() makes them")
+        return _decision(self._plan, turn_id)
 
     def to_messages(self, query: str | None = None) -> list[dict[str, str]]:
         """Return a prompt as chat messages: the constraints (system), the kept turns, the query last.
@@ -236,6 +271,19 @@ class Selection:
             **self._embedder_facts(),
         }
 
+    def _covered_and_uncovered(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        plan = self._plan
+        texts = [side for part in plan.kept.values() for side in (part.user, part.assistant)] if plan else []
+        terms, low = {term for text in texts for term in count_terms(text)}, [text.casefold() for text in texts]
+        covered: dict[str, None] = {}
+        uncovered: dict[str, None] = {}
+        for anchor in plan.question.query.anchors if plan else ():
+            if anchor.kind in _SHOWN_KINDS:
+                as_a_whole = anchor.kind in ("quote", "code")
+                found = any(has_whole(anchor.term, text) for text in low) if as_a_whole else anchor.term in terms
+                (covered if found else uncovered)[anchor.text] = None
+        return tuple(covered), tuple(text for text in uncovered if text not in covered)
+
     def _embedder_facts(self) -> dict[str, str]:
         return {"embedder": self.embedder, "embedder_missed": self.embedder_missed} if self.embedder else {}
 
@@ -248,7 +296,7 @@ class Selection:
         )
         rows = []
         for turn in self.turns:
-            decision = self._account.decision(turn.turn_id) if self._account else None
+            decision = _decision(self._plan, turn.turn_id) if self._plan else None
             notes = (decision.why, ", ".join(decision.shared)) if decision else ("", "")
             part = "trimmed" if turn.trimmed else "whole"
             rows.append((turn.turn_id, turn.tokens, part, *notes, turn.user, turn.assistant))
@@ -256,15 +304,105 @@ class Selection:
 
 
 def _decision_dict(decision: Decision, *, with_meaning: bool) -> dict[str, Any]:
-    values = decision._asdict()
+    names = ["turn_id", "outcome", "stage", "why", "topic_id", "tokens", "shared", "related", "score", "need", "signs"]
+    names += ["kept_from_tokens", "kept_from_coverage", "kept_with", *(["meaning"] if with_meaning else [])]
+    values = {name: getattr(decision, name) for name in names}
     for name in ("shared", "related", "kept_with"):
         values[name] = list(values[name])
     values["signs"] = dict(decision.signs)
-    if not with_meaning:
-        del values["meaning"]
     if decision.score is not None:
         score = decision.score._asdict()
-        if not with_meaning:
-            del score["meaning"]
-        values["score"] = {**score, **{name: sorted(score[name]) for name in ("matched", "related", "whole")}}
+        held, whole, meaning = score.pop("held"), score.pop("whole"), score.pop("meaning")
+        lists = {"matched": sorted(held.matched), "related": sorted(held.related), "whole": sorted(whole)}
+        values["score"] = {**score, "share": held.share, **lists, **({"meaning": meaning} if with_meaning else {})}
     return values
+
+
+def selection_of(plan: Planner, constraints: Mapping[str, str]) -> Selection:
+    """Return the selection that a planner has chosen."""
+    conversation, counter = plan.conversation, plan.conversation.sentences.count
+    turns = tuple(
+        SelectedTurn(turn_id, part.user, part.assistant, part.tokens, part.trimmed, part.cuts)
+        for turn_id, part in sorted(plan.kept.items())
+    )
+    # Where candidates were refused and nothing fitted: what the smallest of them needs.
+    refused = [] if plan.kept else [turn_id for turn_id, reason in plan.reasons.items() if reason.why == "no_room"]
+    needed = min(map(plan.smallest_tokens, refused), default=None)
+    return Selection(
+        query=plan.question.query.text,
+        turns=turns,
+        token_budget=plan.token_budget,
+        history_tokens=conversation.tokens,
+        turn_count=len(conversation.blocks),
+        gate=plan.question.verdict,
+        coverage=plan.coverage,
+        constraints=dict(constraints),
+        smallest_needed_tokens=None if needed is None else budget_for(counter, needed),
+        **describe_counter(counter),
+        _plan=plan,
+    )
+
+
+def _decision(plan: Planner, turn_id: int) -> Decision:
+    """Return the decision on any turn of a conversation, also on one that was no candidate."""
+    (query, *_, meaning), block = plan.question, plan.conversation.blocks[turn_id]
+    score, part = plan.scores.get(turn_id), plan.kept.get(turn_id)
+    if turn_id in plan.reasons:
+        reason, matched = plan.reasons[turn_id], score.matched if score else frozenset()
+        if reason.why in ("low_need", "no_room") and plan.is_repeat(turn_id):
+            reason = Reason(reason.stage, "repeat")
+        remedy = Remedy(
+            tokens=plan.budget_to_keep(turn_id) if reason.why == "no_room" else None,
+            coverage=plan.coverage_to_keep(turn_id) if reason.why == "low_need" else None,
+        )
+    else:
+        score, matched = None, frozenset(query.idf) & plan.repeats.terms_of(turn_id)
+        reason = Reason("recall", "not_a_candidate" if matched else "no_shared_anchor")
+        remedy = Remedy(anchors=_telling_anchors(block.texts))
+    shared = [anchor.text for anchor in query.anchors if anchor.kind in _SHOWN_KINDS and anchor.term in matched]
+    related = score.related if score else frozenset[str]()
+    texts = block.texts if related else ()
+    words = [anchor for text in texts for anchor in extract_anchors(text, limit=MAX_TURN_ANCHORS)]
+    return Decision(
+        turn_id=turn_id,
+        outcome="dropped" if part is None else "trimmed" if part.trimmed else "kept",
+        reason=reason,
+        topic_id=plan.conversation.topic_of(turn_id),
+        tokens=part.tokens if part else block.tokens,
+        shared=tuple(dict.fromkeys(shared)),
+        related=tuple(dict.fromkeys(anchor.text for anchor in words if anchor.term in related)),
+        score=score,
+        need=plan.needs.get(turn_id),
+        signs=_signs(plan, turn_id),
+        remedy=remedy,
+        meaning=meaning.cosine(turn_id) if meaning else None,
+    )
+
+
+def _signs(plan: Planner, turn_id: int) -> tuple[tuple[str, float], ...]:
+    """Return what each sign adds to the log odds that a turn is needed, the strongest first."""
+    blocks, (_, _, reading, _, weights, _) = plan.conversation.blocks, plan.question
+    if turn_id == plan.goes_on_from == len(blocks) - 1 and reading is not None:
+        parts = log_odds(weights.newest, newest_signs(reading, blocks[turn_id].tokens))
+    else:
+        parts = log_odds(weights.older, plan.signs.get(turn_id, {}))
+    signs = ((name, round(value, 4)) for name, value in parts.items() if value)
+    return tuple(sorted(signs, key=lambda sign: (-abs(sign[1]), sign[0])))
+
+
+def _telling_anchors(texts: tuple[str, str]) -> tuple[str, ...]:
+    """Return up to three anchors of a turn that would make it a candidate, the rarest in everyday talk first."""
+    common = background_frequencies()
+    anchors = [
+        anchor
+        for text in texts
+        for anchor in extract_anchors(text)
+        if anchor.kind in _SHOWN_KINDS and anchor.weight == 1.0
+    ]
+    anchors.sort(key=lambda anchor: (anchor.kind in ("word", "pair"), common.get(anchor.term, 0.0)))
+    names: dict[str, None] = {}
+    for anchor in anchors:
+        crossing = anchor.kind == "pair" and any(not set(anchor.text).isdisjoint(name) for name in names)
+        if not crossing and len(names) < _NAMED:
+            names[anchor.text] = None
+    return tuple(names)

@@ -32,17 +32,17 @@ from gatekeeper_core.selection.anchors import (
 )
 from gatekeeper_core.selection.dates import spoken_dates
 from gatekeeper_core.selection.expansion import Related, related_terms
-from gatekeeper_core.selection.scan import Bm25, Scan, highest
+from gatekeeper_core.selection.index import Scan, highest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from datetime import date
 
-    from gatekeeper_core.selection.index import TurnIndex
+    from gatekeeper_core.selection.index import Hits, TurnIndex
     from gatekeeper_core.selection.meaning import Meaning
-    from gatekeeper_core.selection.scan import Hits
 
 __all__ = [
+    "Held",
     "Query",
     "RetrievalConfig",
     "Score",
@@ -50,7 +50,6 @@ __all__ = [
     "read_query",
     "recency",
     "score_turns",
-    "with_dates",
 ]
 
 SCORED_IN_FULL = 40
@@ -63,8 +62,6 @@ _REACH_WEIGHT = 0.7  # how much depends on what a turn and its neighbours hold t
 _SPEAKER_WEIGHT = 1.0  # how much more the messages of a speaker count whom the query names; gain 0.7
 _MEANING_WEIGHT = 0.1  # of the best score, or of twice the query's mass, for a nearness that is evidence by itself
 _WORDLESS_MASS = 5.0  # of a query without words: that of a rare one, so that nearness outweighs recency
-_K1 = 1.2  # how fast repeated terms stop to count: Lucene's default
-_B = 0.75  # how much long texts are damped, 0..1: Lucene's default
 _POSTING_BUDGET = 2500  # postings that are read in full, the rarest terms first
 
 _INDEXED_KINDS = frozenset({"word", "number", "identifier", "version", "pair", "character", "date", "amount"})
@@ -123,6 +120,23 @@ class Query(NamedTuple):
         return round(math.fsum(self.idf.values()), 6)
 
 
+class Held(NamedTuple):
+    """The part of a query that a turn holds.
+
+    Attributes:
+        share: of the query's idf, 0..1; a related term counts its credit.
+        matched: terms of the query.
+        related: related terms.
+    """
+
+    share: float
+    matched: frozenset[str]
+    related: frozenset[str]
+
+
+_NOTHING = Held(0.0, frozenset(), frozenset())
+
+
 class Score(NamedTuple):
     """The score of one turn for a query; turns are ranked by ``total``.
 
@@ -139,9 +153,7 @@ class Score(NamedTuple):
         neighbour: what the turn gets of the evidence of the turns before and after it, weighted.
         fit: factor for what the turn and its neighbours hold of the query together, > 0 to 1.
         total: the sum above, rounded to six digits.
-        share: which part of the query's idf the turn holds, 0..1; a related term counts its credit.
-        matched: terms of the query that the turn holds.
-        related: related terms that it holds.
+        held: what it holds of the query.
         whole: the identifiers, versions, quoted phrases, code and numbers of the query that the turn holds word for
             word, identifiers and numbers of one or two characters left out.
         meaning: what its nearness in meaning adds, weighted; 0.0 without an embedder.
@@ -155,11 +167,24 @@ class Score(NamedTuple):
     neighbour: float
     fit: float
     total: float
-    share: float
-    matched: frozenset[str]
-    related: frozenset[str]
+    held: Held
     whole: frozenset[str]
     meaning: float = 0.0
+
+    @property
+    def share(self) -> float:
+        """The share of the query's idf that the turn holds, 0..1."""
+        return self.held.share
+
+    @property
+    def matched(self) -> frozenset[str]:
+        """The terms of the query that the turn holds."""
+        return self.held.matched
+
+    @property
+    def related(self) -> frozenset[str]:
+        """The related terms that the turn holds."""
+        return self.held.related
 
 
 def read_query(text: str, index: TurnIndex, *, about: str | None = None) -> Query:
@@ -175,31 +200,27 @@ def read_query(text: str, index: TurnIndex, *, about: str | None = None) -> Quer
     return Query(text, anchors, idf)
 
 
-def with_dates(query: Query, index: TurnIndex, asked_on: date | None) -> Query:
-    """Return a query with the dates that it names, as far as the conversation has turns of them, at full weight.
+def expand_query(query: Query, index: TurnIndex, asked_on: date | None = None) -> Query:
+    """Return a query with the related terms that stand in the conversation, and the dates that it names.
 
-    Such a date says by itself which turns are meant, so the words that name it ("last week") are no longer looked for:
-    neither they nor the date are anchors of the query, which stand in the text of a turn or do not.
+    A date of which the conversation has turns counts at full weight. It says by itself which turns are meant, so the
+    words that name it ("last week") are no longer looked for: neither they nor the date are anchors of the query, which
+    stand in the text of a turn or do not.
 
     Args:
-        query: what was asked.
+        query: what is looked for.
         index: the conversation.
-        asked_on: the day from which "yesterday" and "last week" count; None: nothing tells the dates of the turns.
+        asked_on: the day from which "yesterday" and "last week" count; None: the turns have no dates.
     """
-    if asked_on is None:
-        return query
-    named = {anchor.term: anchor.text for anchor in query.anchors if anchor.kind == "date"}
-    named |= {date.term: date.text for date in spoken_dates(folded(query.text[:MAX_SCANNED_CHARACTERS]), asked_on)}
-    dates = {term: text for term, text in named.items() if index.document_frequency(term)}
-    words = {term for text in dates.values() for term in count_terms(text)}
-    idf = {term: weight for term, weight in query.idf.items() if term not in words}
-    idf |= {term: index.idf(term) for term in dates}
-    anchors = tuple(anchor for anchor in query.anchors if anchor.term not in words)
-    return query._replace(anchors=anchors, idf=idf)
-
-
-def expand_query(query: Query, index: TurnIndex) -> Query:
-    """Return a query with the related terms that stand in the conversation."""
+    if asked_on is not None:
+        named = {anchor.term: anchor.text for anchor in query.anchors if anchor.kind == "date"}
+        named |= {date.term: date.text for date in spoken_dates(folded(query.text[:MAX_SCANNED_CHARACTERS]), asked_on)}
+        dates = {term: text for term, text in named.items() if index.document_frequency(term)}
+        words = {term for text in dates.values() for term in count_terms(text)}
+        idf = {term: weight for term, weight in query.idf.items() if term not in words}
+        idf |= {term: index.idf(term) for term in dates}
+        anchors = tuple(anchor for anchor in query.anchors if anchor.term not in words)
+        query = query._replace(anchors=anchors, idf=idf)
     return query._replace(related=related_terms(query.idf, index))
 
 
@@ -249,13 +270,12 @@ def _with_meaning(
     """Return the scores of the turns that words or meaning find, with what nearness adds, best first."""
     unit = _MEANING_WEIGHT * max(found[0].total if found else 0.0, 2 * (query.mass or _WORDLESS_MASS))
     known = {score.turn_id for score in found}
-    nothing: frozenset[str] = frozenset()
     scores = [*found]
     for turn in meaning.nearest:
         if turn not in known:
             late = recency(turn, len(index))
             total = round(config.recency_weight * late, 6)
-            scores.append(Score(turn, 0.0, 0.0, 0.0, late, 0.0, 1.0, total, 0.0, nothing, nothing, nothing))
+            scores.append(Score(turn, 0.0, 0.0, 0.0, late, 0.0, 1.0, total, _NOTHING, frozenset()))
     raised = []
     for score in scores:
         added = round(unit * meaning.strength(score.turn_id), 6)
@@ -278,7 +298,7 @@ class _Scoring:
         user, assistant = config.user_weight, config.assistant_weight
         if user and assistant and index.speakers.are_two_people():  # between two people both sides weigh alike
             user = assistant = (user + assistant) / 2
-        self._bm25 = Bm25(user, assistant, _K1, _B)
+        self._sides = user, assistant
         self._phrases = _phrases(query)
 
     def best(self, depth: int) -> tuple[Score, ...]:
@@ -286,11 +306,11 @@ class _Scoring:
         weighted = [*self._query.idf.items(), *((related.term, related.weight) for related in self._query.related)]
         longer = min(_MOST_DOUBLINGS, max(0, len(self._index).bit_length() - _LONG_BITS))
         budget = round(_POSTING_BUDGET * _READ_GROWTH**longer)
-        scan = Scan(weighted, self._index, bm25=self._bm25, budget=budget)
+        scan = Scan(weighted, self._index, sides=self._sides, budget=budget)
         leading = scan.leading(round(_LEADING * depth * _LEADING_GROWTH**longer) * (2 if self._named else 1))
         hits = scan.hits(leading if self._named else highest(leading, 2 * depth))
         own = leading | self._weighted(hits)
-        lexical = (own if len(own) == len(scan) else {**scan.sums, **own}).get  # other turns count by what was read
+        lexical = (own if len(own) == len(scan.sums) else {**scan.sums, **own}).get  # others: by what was read
         near = {turn: _NEIGHBOUR_WEIGHT * (lexical(turn - 1, 0.0) + lexical(turn + 1, 0.0)) for turn in own}
         best = highest({turn: value + near[turn] for turn, value in own.items()}, depth)
         beside = {turn + step for turn in best for step in (-1, 1)}
@@ -302,40 +322,39 @@ class _Scoring:
 
     def _weighted(self, hits: Mapping[int, Hits]) -> dict[int, float]:
         """Return the weighted ``lex`` of some turns."""
-        user, assistant = self._bm25.user_weight, self._bm25.assistant_weight
-        if not self._named:
-            return {turn: user * of_user + assistant * rest for turn, (of_user, rest, _) in hits.items()}
-        factors = self._speaker_factors
+        user, assistant = self._sides
+        factors = {turn: self._speaker_factors(turn) for turn in hits}
         return {
-            turn: user * by_user * of_user + assistant * by_assistant * rest
-            for turn, (of_user, rest, _) in hits.items()
-            for by_user, by_assistant in (factors(turn),)
+            turn: user * factors[turn][0] * of_user + assistant * factors[turn][1] * of_assistant
+            for turn, (of_user, of_assistant, _) in hits.items()
         }
 
     def _speaker_factors(self, turn: int) -> tuple[float, float]:
         """Return what each side of a turn counts for who speaks there, 1.0 where nobody is named."""
-        speakers, more = self._index.speakers.of(turn), 1.0 + _SPEAKER_WEIGHT
-        return more if speakers[0] in self._named else 1.0, more if speakers[1] in self._named else 1.0
+        if not self._named:
+            return 1.0, 1.0
+        user, assistant = (name in self._named for name in self._index.speakers.of(turn))
+        return 1.0 + _SPEAKER_WEIGHT * user, 1.0 + _SPEAKER_WEIGHT * assistant
 
     def _parts(self, turns: Iterable[int], hits: Mapping[int, Hits], near: Mapping[int, float]) -> Iterator[Score]:
         """Yield the scores of some turns as far as the index knows them."""
         config, turn_count, whole = self._config, len(self._index), frozenset[str]()
         # What the weights of both sides were multiplied with.
-        user_factor = self._bm25.user_weight / config.user_weight if config.user_weight else 1.0
-        assistant_factor = self._bm25.assistant_weight / config.assistant_weight if config.assistant_weight else 1.0
+        user_factor = self._sides[0] / config.user_weight if config.user_weight else 1.0
+        assistant_factor = self._sides[1] / config.assistant_weight if config.assistant_weight else 1.0
         for turn in turns:
             user, assistant, bits = hits[turn]
             around = bits
             for beside in (turn - 1, turn + 1):
                 if beside in hits:
                     around |= hits[beside][2]
-            fit = 1.0 - _REACH_WEIGHT * (1.0 - self._held(around)[0])
+            fit = 1.0 - _REACH_WEIGHT * (1.0 - self._held(around).share)
             late = recency(turn, turn_count)
-            by_user, by_assistant = self._speaker_factors(turn) if self._named else (1.0, 1.0)
+            by_user, by_assistant = self._speaker_factors(turn)
             lex_user, lex_assistant = by_user * user_factor * user, by_assistant * assistant_factor * assistant
             lexical = config.user_weight * lex_user + config.assistant_weight * lex_assistant
             total = round(fit * (lexical + near[turn]) + config.recency_weight * late, 6)
-            parts = lex_user, lex_assistant, 0.0, late, near[turn], fit, total, *self._held(bits), whole
+            parts = lex_user, lex_assistant, 0.0, late, near[turn], fit, total, self._held(bits), whole
             yield Score(turn, *parts)
 
     def _read(self, score: Score) -> Score:
@@ -345,15 +364,12 @@ class _Scoring:
         return score._replace(exact=exact, whole=whole, total=total) if exact else score
 
 
-def _held_by(query: Query) -> Callable[[int], tuple[float, frozenset[str], frozenset[str]]]:
-    """Return a function from the hits of a turn, as bits, to what they stand for.
-
-    That is the share of the query's idf, 0..1, the query's own terms, and the related ones.
-    """
+def _held_by(query: Query) -> Callable[[int], Held]:
+    """Return a function from the hits of a turn, as bits, to the part of the query that they stand for."""
     mass = query.mass
 
     @cache
-    def held(bits: int) -> tuple[float, frozenset[str], frozenset[str]]:
+    def held(bits: int) -> Held:
         own = {term for place, term in enumerate(query.idf) if bits >> place & 1}
         related = [each for place, each in enumerate(query.related, len(query.idf)) if bits >> place & 1]
         lent = dict.fromkeys(own, 1.0)
@@ -362,7 +378,7 @@ def _held_by(query: Query) -> Callable[[int], tuple[float, frozenset[str], froze
                 lent[term] = max(lent.get(term, 0.0), each.credit)
         worth = math.fsum(query.idf[term] * credit for term, credit in lent.items())
         share = round(min(1.0, worth / mass), 6) if mass else 0.0
-        return share, frozenset(own), frozenset([each.term for each in related])
+        return Held(share, frozenset(own), frozenset([each.term for each in related]))
 
     return held
 

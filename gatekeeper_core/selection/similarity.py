@@ -13,20 +13,18 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from gatekeeper_core.selection.anchors import count_terms, folded, term_weight
-from gatekeeper_core.selection.expansion import kind_terms, member_terms, synonym_terms
-from gatekeeper_core.selection.index import idf_among
+from gatekeeper_core.selection.anchors import term_weight
+from gatekeeper_core.selection.expansion import thesaurus
+from gatekeeper_core.selection.information import idf_among
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
-__all__ = ["KIND_CREDIT", "SYNONYM_CREDIT", "TermVector", "related_to", "text_similarity"]
+__all__ = ["TermVector", "related_to"]
 
-SYNONYM_CREDIT = 0.3
-"""What a pair of synonyms counts beside one and the same word. Source: as in ``expansion``."""
-
-KIND_CREDIT = 0.4
-"""What a kind and a member of it count. Source: as above."""
+# What a pair of related terms counts beside one and the same word. Source: as in ``expansion``.
+_SYNONYM_CREDIT = 0.3
+_KIND_CREDIT = 0.4
 
 
 class TermVector:
@@ -37,6 +35,7 @@ class TermVector:
         documents: how many texts it is compared among, at least 0.
         frequencies: in how many of them terms stand; what is not in here stands in one.
 
+    >>> from gatekeeper_core.selection.anchors import count_terms
     >>> vector = TermVector(count_terms("I keep a cat"))
     >>> vector.similarity(count_terms("My cat is called Tom")) > vector.similarity(count_terms("I like tea"))
     True
@@ -52,7 +51,7 @@ class TermVector:
         self._weights: dict[str, float] = {}
         self._values = self._valued(counts)
         self._length = _length(self._values)
-        self._credits = {term: found for term in self._values if (found := related_credits(term))}
+        self._credits = {term: found for term in self._values if (found := _related_credits(term))}
 
     @property
     def terms(self) -> tuple[str, ...]:
@@ -112,31 +111,17 @@ def related_to(terms: Collection[str]) -> tuple[str, ...]:
     >>> "journey" in related_to(["trip", "tea"]), related_to(["api-gateway"])
     (True, ())
     """
-    found = dict.fromkeys(other for term in terms for other in related_credits(term))
+    found = dict.fromkeys(other for term in terms for other in _related_credits(term))
     return tuple(other for other in found if other not in terms)
 
 
-def related_credits(term: str) -> dict[str, float]:
-    """Return what other terms count where a term stands in one text and they in the other.
-
-    >>> related_credits("trip")["journey"], related_credits("football")["sport"], related_credits("sport")["football"]
-    (0.3, 0.4, 0.4)
-    """
-    found = dict.fromkeys(synonym_terms(term), SYNONYM_CREDIT)
-    found.update(dict.fromkeys((*member_terms(term), *kind_terms(term)), KIND_CREDIT))
+def _related_credits(term: str) -> dict[str, float]:
+    """Return what other terms count where a term stands in one text and they in the other."""
+    table = thesaurus()
+    found = dict.fromkeys(table.synonyms.get(term, ()), _SYNONYM_CREDIT)
+    found.update(dict.fromkeys((*table.members.get(term, ()), *table.kinds.get(term, ())), _KIND_CREDIT))
     found.pop(term, None)
     return found
-
-
-def text_similarity(first: str, second: str) -> float:
-    """Return how alike two texts are by themselves, 0.0 to 1.0: symmetric, 1.0 for one and the same text.
-
-    >>> text_similarity("I like green tea", "I like green tea."), text_similarity("我养了一只猫", "Redis 端口")
-    (1.0, 0.0)
-    """
-    if folded(first) == folded(second):
-        return 1.0
-    return TermVector(count_terms(first)).similarity(count_terms(second))
 
 
 def _length(values: Mapping[str, float]) -> float:

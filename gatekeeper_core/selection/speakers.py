@@ -7,7 +7,6 @@ and the messages of a speaker whom the query names count more.
 
 from __future__ import annotations
 
-from array import array
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -24,6 +23,7 @@ MIN_MESSAGES = 3
 
 _LABEL = LazyPattern(r"\s*([^\W\d_][\w.'’-]*(?: [\w.'’-]+){0,2}) ?(?::(?=\s)|：)")
 _LONGEST_LABEL = 64
+_NOBODY = "", ""  # one for all turns without a name
 _ROLES = frozenset(
     """
     user assistant human ai bot system tool agent model chatbot customer support question answer q a note error warning
@@ -55,54 +55,35 @@ class Speakers:
     (True, ['anna'])
     """
 
-    __slots__ = ("_counts", "_ids", "_labelled", "_names", "_places", "_turn_count")
+    __slots__ = ("_counts", "_labelled", "_pairs")
 
     def __init__(self) -> None:
-        self._names: list[str] = [""]
-        self._places: dict[str, int] = {"": 0}
-        self._turn_count = 0
-        self._ids = array("I")  # two of each turn, up to the last one with a name
+        self._pairs: list[tuple[str, str]] = []
         self._counts: dict[str, int] = {}
         self._labelled = 0
 
     def add(self, user_text: str, assistant_text: str) -> None:
         """Add the next turn."""
         pair = speaker_of(user_text), speaker_of(assistant_text)
-        if not any(pair):
-            self._turn_count += 1
-            return
-        self._ids.extend([0] * (2 * self._turn_count - len(self._ids)))  # the turns since the last one with a name
-        self._turn_count += 1
+        self._pairs.append(pair if any(pair) else _NOBODY)
         self._labelled += all(pair)
-        for name in pair:
-            place = self._places.setdefault(name, len(self._names))
-            if place == len(self._names):
-                self._names.append(name)
-            self._ids.append(place)
-            if name:
-                self._counts[name] = self._counts.get(name, 0) + 1
+        for name in filter(None, pair):
+            self._counts[name] = self._counts.get(name, 0) + 1
 
     def remove_last(self) -> None:
         """Take the newest turn back."""
-        pair = self.of(self._turn_count - 1)
-        self._turn_count -= 1
-        del self._ids[2 * self._turn_count :]
+        pair = self._pairs.pop()
         self._labelled -= all(pair)
         for name in filter(None, pair):
             self._counts[name] -= 1
-            if not self._counts[name]:
-                del self._counts[name]
 
     def of(self, turn_id: int) -> tuple[str, str]:
         """Return the names on both sides of a turn, "" where there is none."""
-        names, ids = self._names, self._ids
-        if 2 * turn_id >= len(ids):
-            return "", ""
-        return names[ids[2 * turn_id]], names[ids[2 * turn_id + 1]]
+        return self._pairs[turn_id]
 
     def are_two_people(self) -> bool:
         """Return whether most turns name both sides."""
-        return 2 * self._labelled > self._turn_count and len(self._counts) > 1
+        return 2 * self._labelled > len(self._pairs) and sum(count > 0 for count in self._counts.values()) > 1
 
     def named(self, terms: Collection[str]) -> frozenset[str]:
         """Return the speakers whose whole name stands among the given terms."""

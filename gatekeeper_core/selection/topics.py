@@ -1,4 +1,4 @@
-"""The gate: whether a question continues the topic of the newest turns or switches.
+"""The topics of a conversation, and the gate: whether a question continues the topic of the newest turns or switches.
 
 The decision follows from the needs of :mod:`gatekeeper_core.selection.need`, so that verdict and choice never disagree.
 ``need`` is the probability that the question needs anything of the conversation, ``link`` that it needs the newest
@@ -22,28 +22,28 @@ conversations no return has less, and 31 of 40 topics that were called one, wron
 from __future__ import annotations
 
 import math
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from dataclasses import dataclass
-from itertools import chain
-from typing import TYPE_CHECKING
+from itertools import chain, pairwise
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from gatekeeper_core.errors import ConfigError, check_range
-from gatekeeper_core.selection.anchors import term_weight
+from gatekeeper_core.selection.anchors import query_terms, term_weight
+from gatekeeper_core.selection.cues import asking_sentence, without_cues
+from gatekeeper_core.selection.expansion import translated_terms
 from gatekeeper_core.selection.index import TURN_BITS, postings_among
-from gatekeeper_core.selection.information import LEAST_INFORMATION, RARE_WORD, information, surprise
-from gatekeeper_core.selection.need import Reading, newest_signs, probability, question_signs
-from gatekeeper_core.selection.translating import translated_terms
-from gatekeeper_core.selection.verdicts import Verdict
+from gatekeeper_core.selection.information import LEAST_INFORMATION, RARE_WORD, surprise
+from gatekeeper_core.selection.need import Reading, question_needs
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence, Set
+    from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 
     from gatekeeper_core.selection.cues import Cues
     from gatekeeper_core.selection.index import TurnIndex
     from gatekeeper_core.selection.need import NeedWeights
-    from gatekeeper_core.selection.topic_map import TopicMap
 
-__all__ = ["GateConfig", "judge", "read_terms"]
+__all__ = ["GateConfig", "GateReason", "Topic", "TopicMap", "Verdict", "judge", "read_question"]
 
 _MAX_POSTINGS = 400
 _MAX_ALL_POSTINGS = 2_000
@@ -74,6 +74,108 @@ class GateConfig:
             raise ConfigError("GateConfig.switch_below must not be above continue_above")
 
 
+GateReason = Literal[
+    "first_turn",
+    "no_anchors",
+    "about_conversation",
+    "explicit_switch",
+    "explicit_return",
+    "referring_word",
+    "overlap",
+    "ambiguous",
+    "new_topic",
+    "return",
+]
+
+
+class Verdict(NamedTuple):
+    """The gate's verdict on a query.
+
+    Attributes:
+        decision: ``continue`` or ``switch``.
+        reason: which rule decided.
+        overlap: share of the query's information that the newest turns of the active topic hold, 0..1.
+        new_ratio: share of the query's terms of full weight that they do not hold, 0..1.
+        cue: the wording that decided or spoke along, or None.
+        active_topic: id of the last topic of the conversation, or None in an empty one.
+        resumed_topic: id of the earlier topic that a ``switch`` goes back to, or None.
+        need: probability that the query needs anything of the conversation, 0..1.
+        link: probability that it needs the newest turn, 0..1.
+    """
+
+    decision: Literal["continue", "switch"]
+    reason: GateReason
+    overlap: float
+    new_ratio: float
+    cue: str | None = None
+    active_topic: int | None = None
+    resumed_topic: int | None = None
+    need: float = 0.0
+    link: float = 0.0
+
+
+class Topic(NamedTuple):
+    """One segment of the conversation: turns ``start`` to ``stop - 1``; ``topic_id`` counts from 0.
+
+    Attributes:
+        topic_id: 0-based number.
+        start: its first turn.
+        stop: the turn after its last.
+    """
+
+    topic_id: int
+    start: int
+    stop: int
+
+
+class TopicMap:
+    """The topics of a growing conversation: where each begins, and what the gate reads of the newest turns.
+
+    A topic begins where the verdict on a turn is a switch. The map after ``n`` turns is the same however it came about;
+    the newest turns can be taken back.
+
+    Attributes:
+        verdicts: the verdict on each turn's user text.
+        starts: the first turn of each topic, ascending.
+    """
+
+    NEWEST = 3
+    """Turns of the active topic that the gate reads a question against. Source: ours."""
+
+    def __init__(self) -> None:
+        self.verdicts: list[Verdict] = []
+        self.starts: list[int] = []
+        self._newest: list[Set[str]] = []
+
+    @property
+    def newest_turns(self) -> Sequence[Set[str]]:
+        """The terms of the newest turns of the active topic, oldest first: at most three."""
+        return self._newest[max(-self.NEWEST, self.starts[-1] - len(self.verdicts)) :] if self._newest else ()
+
+    @property
+    def topics(self) -> tuple[Topic, ...]:
+        """The topics, oldest first; the last one is active."""
+        edges = [*self.starts, len(self.verdicts)]
+        return tuple(Topic(number, *bounds) for number, bounds in enumerate(pairwise(edges)))
+
+    def topic_of(self, turn_id: int) -> int:
+        """Return the id of the topic of a turn."""
+        return bisect_right(self.starts, turn_id) - 1
+
+    def add(self, verdict: Verdict, terms: Set[str]) -> None:
+        """Add the next turn, given the verdict on its user's text and the terms of both its sides."""
+        if verdict.decision == "switch":
+            self.starts.append(len(self.verdicts))
+        self.verdicts.append(verdict)
+        self._newest = [*self._newest, terms][-self.NEWEST :]
+
+    def cut(self, turn_count: int, *, newest: Iterable[Set[str]]) -> None:
+        """Keep only the first turns, given the terms of the last three of them, oldest first."""
+        del self.verdicts[turn_count:]
+        del self.starts[bisect_left(self.starts, turn_count) :]
+        self._newest = list(newest)[-self.NEWEST :]
+
+
 def judge(
     reading: Reading | None,
     cues: Cues,
@@ -83,26 +185,16 @@ def judge(
     config: GateConfig,
     weights: NeedWeights,
 ) -> Verdict:
-    """Return the verdict on a question, with its needs.
-
-    Args:
-        reading: its terms, read against the conversation; None where that is empty.
-        cues: those of its wording.
-        topic_map: the topics of the conversation.
-        newest_tokens: what its newest turn costs.
-        config: the thresholds.
-        weights: of the need.
-    """
+    """Return the verdict on a question, with its needs."""
     if reading is None:
         return Verdict("switch", "first_turn", overlap=0.0, new_ratio=1.0)
-    need = probability(weights.question, question_signs(reading, cues))
-    link = need * probability(weights.newest, newest_signs(reading, newest_tokens))
+    need, link = question_needs(reading, cues, newest_tokens, weights)
     measured = Verdict(
         "continue",
         "ambiguous",
         overlap=round(reading.near, 4),
         new_ratio=round(reading.new_ratio, 4),
-        active_topic=topic_map.topic_count - 1,
+        active_topic=len(topic_map.starts) - 1,
         need=round(need, 4),
         link=round(link, 4),
     )
@@ -118,11 +210,12 @@ def _decided(measured: Verdict, signs: Reading, cues: Cues, topic_map: TopicMap,
     hangs = cues.pointer or cues.back or cues.asked_before
     if cues.leaving and not hangs and signs.new_ratio == 1 and signs.size >= _LEAVING_SIZE:
         return measured._replace(decision="switch", reason="explicit_switch", cue=cues.leaving)
-    before = topic_map.topic_before_switch
-    if cues.correction and before is not None:
-        return measured._replace(decision="switch", reason="explicit_return", cue=cues.correction, resumed_topic=before)
+    active = len(topic_map.starts) - 1
+    if cues.correction and active > 0 and topic_map.starts[-1] == len(topic_map.verdicts) - 1:
+        back = active - 1
+        return measured._replace(decision="switch", reason="explicit_return", cue=cues.correction, resumed_topic=back)
     ahead = signs.elsewhere > signs.newest
-    earlier = signs.topic if signs.terms else topic_map.topic_count - 2
+    earlier = signs.topic if signs.terms else active - 1
     if cues.back and ahead >= bool(signs.terms) and earlier is not None and earlier >= 0:
         return measured._replace(decision="switch", reason="explicit_return", cue=cues.back, resumed_topic=earlier)
     if pointer := cues.referring or cues.said or cues.back:
@@ -134,17 +227,27 @@ def _decided(measured: Verdict, signs: Reading, cues: Cues, topic_map: TopicMap,
     few, many = measured.overlap < config.switch_below, measured.new_ratio > config.new_above
     if few and many and measured.link < _LEAST_LINK:
         resumed = signs.topic if ahead and signs.elsewhere >= _RETURN_SHARE else None
-        return measured._replace(
-            decision="switch", reason="new_topic" if resumed is None else "return", resumed_topic=resumed
-        )
+        reason: GateReason = "new_topic" if resumed is None else "return"
+        return measured._replace(decision="switch", reason=reason, resumed_topic=resumed)
     return measured
 
 
-def read_terms(terms: Collection[str], topic_map: TopicMap, index: TurnIndex) -> Reading:
-    """Return what the terms of a question say of a conversation of one turn or more."""
-    worth, translated = information(terms, index), _translated(terms, index)
+def read_question(text: str, terms: Collection[str], topic_map: TopicMap, index: TurnIndex) -> Reading | None:
+    """Return the terms of a question, read against the conversation; None where that is empty."""
+    if not topic_map.verdicts:
+        return None
+    reading = _read_terms(terms, topic_map, index)
+    sentence = asking_sentence(text)
+    if sentence is None:
+        return reading
+    question = _read_terms(query_terms(without_cues(sentence)), topic_map, index)
+    return reading._replace(last_question=max(question.newest, question.elsewhere))
+
+
+def _read_terms(terms: Collection[str], topic_map: TopicMap, index: TurnIndex) -> Reading:
+    worth, translated = index.information(terms), _translated(terms, index)
     for term, others in translated.items():
-        worth[term] = min(worth[term], max(information(others, index).values()))
+        worth[term] = min(worth[term], max(index.information(others).values()))
     mass = max(math.fsum(worth.values()), LEAST_INFORMATION)
     *_, newest = near = [_held(worth, turn, translated) for turn in topic_map.newest_turns]
     times = Counter(chain.from_iterable(near))
@@ -159,7 +262,7 @@ def read_terms(terms: Collection[str], topic_map: TopicMap, index: TurnIndex) ->
         newest=math.fsum([worth[term] for term in newest]) / mass,
         near=min(1.0, math.fsum(told) / mass),
         elsewhere=held / mass,
-        topic=None if earlier == topic_map.topic_count - 1 else earlier,
+        topic=None if earlier == len(topic_map.starts) - 1 else earlier,
         new_ratio=1 - sum(term in times for term in telling) / len(telling) if telling else 0.0,
     )
 
@@ -168,9 +271,9 @@ def _translated(terms: Collection[str], index: TurnIndex) -> dict[str, set[str]]
     """Return by term that the conversation does not know what it has of its word in the other language."""
     unknown = {term for term in terms if not index.document_frequency(term)}
     found: dict[str, set[str]] = {}
-    for translation in translated_terms(terms, index, among=unknown) if unknown else ():
-        for term in unknown.intersection(translation.stands_for):
-            found.setdefault(term, set()).add(translation.term)
+    for translation, stands_for, _ in translated_terms(terms, index, among=unknown) if unknown else ():
+        for term in unknown.intersection(stands_for):
+            found.setdefault(term, set()).add(translation)
     return found
 
 

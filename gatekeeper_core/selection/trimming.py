@@ -11,7 +11,6 @@ A turn that came from messages is cut message by message, so that each can be se
 from __future__ import annotations
 
 import math
-from array import array
 from dataclasses import replace
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, NamedTuple
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from gatekeeper_core.messages import Message, Turn
-    from gatekeeper_core.selection.records import Records
+    from gatekeeper_core.selection.blocks import Block
     from gatekeeper_core.selection.retrieval import Query
     from gatekeeper_core.tokens import TokenCounter
 
@@ -94,15 +93,11 @@ def is_cuttable(message: Message) -> bool:
 
 
 class Sentences:
-    """The sentences of the texts that were cut last, and what each costs, for the queries to come.
-
-    Args:
-        count: the token counter.
-    """
+    """The sentences of the texts that were cut last, and the cost of each, for the queries to come."""
 
     def __init__(self, count: TokenCounter) -> None:
         self.count = count
-        self._read: LruCache[str, tuple[array[int], list[int]]] = LruCache(max_entries=_MAX_TEXTS)
+        self._read: LruCache[str, tuple[list[Span], list[int]]] = LruCache(max_entries=_MAX_TEXTS)
 
     @cached_property
     def gap_tokens(self) -> int:
@@ -110,7 +105,7 @@ class Sentences:
         return self.count(GAP)
 
     def of(self, text: str) -> tuple[list[Span], list[int]]:
-        """Return the sentences of a text, and the list to note in what each costs, -1 where that is not known.
+        """Return the sentences of a text, and the list that holds the cost of each, -1 where it is not counted yet.
 
         Of a text that is longer than what anchors are read from, the sentences of both ends.
         """
@@ -120,31 +115,29 @@ class Sentences:
             head = MAX_SCANNED_CHARACTERS * 3 // 4 if cut else len(text)
             spans = sentences(text[:head])
             spans += [Span(start + head + cut, stop + head + cut) for start, stop in sentences(text[head + cut :])]
-            read = array("I", [end for span in spans for end in span]), [-1] * len(spans)
+            read = spans, [-1] * len(spans)
             self._read.put(text, read)
-        ends = iter(read[0])
-        return list(map(Span, ends, ends)), read[1]
+        return read
 
 
 class Trimmer:
-    """Cuts turns to what matters for one query; what it has read of a text it remembers.
+    """Cuts turns to what matters for one query.
 
     Args:
         query: what is looked for; a query without anchors takes from the beginning.
-        known: the sentences of texts that were cut before.
+        sentences: those of texts that were cut before, and the token counter.
     """
 
-    def __init__(self, query: Query, *, known: Sentences) -> None:
-        self._counter = known.count
-        self._count = cache(known.count)
-        self._known = known
+    def __init__(self, query: Query, *, sentences: Sentences) -> None:
+        self._counter = sentences.count
+        self._count = cache(sentences.count)
+        self._sentences = sentences
         alone = len(query.idf) == 1
         wanted = {term: idf for term, idf in query.idf.items() if idf > 0 and (len(term) > 1 or alone)}
-        wanted |= {related.term: related.weight for related in query.related}
-        self._wanted = wanted
-        self._passage = cache(lambda text: _Passage(text, wanted, known))
+        self._weights = wanted | {related.term: related.weight for related in query.related}
+        self._shared: dict[str, list[float]] = {}
 
-    def tight(self, whole: Excerpt, *, budget_tokens: int, source: Turn | None = None) -> Excerpt | None:
+    def tight(self, full: Excerpt, *, budget_tokens: int, source: Turn | None = None) -> Excerpt | None:
         """Return the best part of a turn that fits a budget, or None where no sentence of it does.
 
         The user's side gets half of the room at most. Of each side the sentences that share most of the query's idf;
@@ -154,34 +147,34 @@ class Trimmer:
         get equal parts. Every message keeps some text, so that the turn stays one that a provider takes.
         """
         if source is not None:
-            part = self._tight_messages(whole, source, budget_tokens)
+            part = self._tight_messages(full, source, budget_tokens)
         else:
-            share = budget_tokens // 2 if whole.assistant else budget_tokens
-            user = whole.user if whole.tokens_user <= share else self._fitted(whole.user, share, questions=True)
-            left = budget_tokens - (whole.tokens_user if user == whole.user else self._count(user))
-            fits = whole.tokens_assistant <= left
-            assistant = whole.assistant if fits else self._fitted(whole.assistant, left, questions=False)
-            silent = not assistant and (bool(whole.assistant) or not user)
-            part = None if silent else self._cut(whole, user, assistant)
+            share = budget_tokens // 2 if full.assistant else budget_tokens
+            user = full.user if full.tokens_user <= share else self._fitted(full.user, share, questions=True)
+            left = budget_tokens - (full.tokens_user if user == full.user else self._count(user))
+            fits = full.tokens_assistant <= left
+            assistant = full.assistant if fits else self._fitted(full.assistant, left, questions=False)
+            silent = not assistant and (bool(full.assistant) or not user)
+            part = None if silent else self._cut(full, user, assistant)
         return part if part is not None and part.tokens <= budget_tokens else None
 
-    def one_side(self, whole: Excerpt) -> Excerpt:
+    def one_side(self, full: Excerpt) -> Excerpt:
         """Return a turn of two people without the side that shares nothing with the query, where that saves 15 tokens.
 
         The answer to a question stays. Source: ours.
         """
-        wanted = {term for term in self._wanted if len(term) > 1}
-        user, assistant = (not wanted.isdisjoint(terms_in(text)) for text in (whole.user, whole.assistant))
-        if assistant and not user and whole.tokens_user >= _WORTH_LEAVING:
-            return whole._replace(user="", tokens_user=0, trimmed=True)
-        if user and not assistant and whole.tokens_assistant >= _WORTH_LEAVING and not ends_with_question(whole.user):
-            return whole._replace(assistant="", tokens_assistant=0, trimmed=True)
-        return whole
+        terms_of_query = {term for term in self._weights if len(term) > 1}
+        user, assistant = (not terms_of_query.isdisjoint(terms_in(text)) for text in (full.user, full.assistant))
+        if assistant and not user and full.tokens_user >= _WORTH_LEAVING:
+            return full._replace(user="", tokens_user=0, trimmed=True)
+        if user and not assistant and full.tokens_assistant >= _WORTH_LEAVING and not ends_with_question(full.user):
+            return full._replace(assistant="", tokens_assistant=0, trimmed=True)
+        return full
 
-    def _tight_messages(self, whole: Excerpt, source: Turn, budget_tokens: int) -> Excerpt | None:
+    def _tight_messages(self, full: Excerpt, source: Turn, budget_tokens: int) -> Excerpt | None:
         count = self._count
         costs = {at: count(message.text) for at, message in enumerate(source.messages) if is_cuttable(message)}
-        left = budget_tokens - whole.tokens + sum(costs.values())
+        left = budget_tokens - full.tokens + sum(costs.values())
         texts = {}
         for open_ones, at in zip(range(len(costs), 0, -1), sorted(costs, key=lambda at: (costs[at], at)), strict=True):
             text, share = source.messages[at].text, left // open_ones
@@ -192,27 +185,27 @@ class Trimmer:
                     return None
                 texts[at] = rest
             left -= count(texts.get(at, text))
-        return self._cut_messages(whole, source, texts)
+        return self._cut_messages(full, source, texts)
 
-    def _cut_messages(self, whole: Excerpt, source: Turn, texts: Mapping[int, str]) -> Excerpt:
+    def _cut_messages(self, full: Excerpt, source: Turn, texts: Mapping[int, str]) -> Excerpt:
         """Return a turn with other texts in some of its messages."""
         if not texts:
-            return whole
+            return full
         messages = list(source.messages)
         saved = {"user": 0, "assistant": 0}
         for at, text in texts.items():
             saved[messages[at].role] += self._count(messages[at].text) - self._count(text)
             messages[at] = replace(messages[at], content=text)
         made = source._replace(messages=tuple(messages))
-        user, assistant = whole.tokens_user - saved["user"], whole.tokens_assistant - saved["assistant"]
+        user, assistant = full.tokens_user - saved["user"], full.tokens_assistant - saved["assistant"]
         return Excerpt(made.user_text, made.assistant_text, user, assistant, True, tuple(sorted(texts.items())))
 
-    def _cut(self, whole: Excerpt, user: str, assistant: str) -> Excerpt:
+    def _cut(self, full: Excerpt, user: str, assistant: str) -> Excerpt:
         """Return a turn with other texts; a side that did not change costs what it cost."""
-        if (user, assistant) == (whole.user, whole.assistant):
-            return whole
-        user_tokens = whole.tokens_user if user == whole.user else self._count(user)
-        assistant_tokens = whole.tokens_assistant if assistant == whole.assistant else self._count(assistant)
+        if (user, assistant) == (full.user, full.assistant):
+            return full
+        user_tokens = full.tokens_user if user == full.user else self._count(user)
+        assistant_tokens = full.tokens_assistant if assistant == full.assistant else self._count(assistant)
         return Excerpt(user, assistant, user_tokens, assistant_tokens, trimmed=True)
 
     def _fitted(self, text: str, budget_tokens: int, *, questions: bool) -> str:
@@ -223,11 +216,10 @@ class Trimmer:
         """
         if budget_tokens < 1 or not text:
             return ""
-        passage, count = self._passage(text), self._count
-        spans = passage.spans
+        spans, costs = self._sentences.of(text)
         if len(spans) < 2:
             return truncate_to_tokens(text, budget_tokens, token_counter=self._counter, marker=GAP.rstrip())
-        worth = [0.0 if held is False else passage.shared(at) for at, held in enumerate(passage.held)]
+        worth = self._shared_by_sentence(text)
         beside = {at + step for at, value in enumerate(worth) if value for step in (-1, 1)}
 
         def rank(at: int) -> tuple[float, bool, bool, int]:
@@ -237,66 +229,29 @@ class Trimmer:
         keep: list[int] = []
         room = budget_tokens
         for at in sorted(range(len(spans)), key=rank):
-            cost = passage.tokens(at) + self._known.gap_tokens + 1
+            if costs[at] < 0:
+                costs[at] = self._counter(text[spans[at].start : spans[at].stop])
+            cost = costs[at] + self._sentences.gap_tokens + 1
             if cost <= room:
                 keep.append(at)
                 room -= cost
             elif keep:
                 break
         joined = _joined(text, spans, set(keep))
-        while keep and count(joined) > budget_tokens:  # counts of parts need not add up to the count of the whole
+        while keep and self._count(joined) > budget_tokens:  # parts need not add up to the count of the full text
             del keep[-1 - len(keep) // 16 :]
             joined = _joined(text, spans, set(keep))
         return joined
 
-
-class _Passage:
-    """A text as one query reads it: its sentences, and what each of them shares with the query.
-
-    Args:
-        text: the text.
-        wanted: the terms that a sentence is kept for, each with its weight; single characters do not count.
-        known: the sentences of texts that were cut before.
-    """
-
-    def __init__(self, text: str, wanted: Mapping[str, float], known: Sentences) -> None:
-        self._text = text
-        self._wanted = wanted
-        self._known = known
-        self._shares: dict[int, float] = {}
-
-    @cached_property
-    def _read(self) -> tuple[list[Span], list[int]]:
-        return self._known.of(self._text)
-
-    @property
-    def spans(self) -> list[Span]:
-        """The sentences; of a text that is longer than what anchors are read from, those of both ends."""
-        return self._read[0]
-
-    @cached_property
-    def prefilter(self) -> Prefilter:
-        """The quick check that rules out sentences without a wanted term."""
-        return Prefilter(self._text, self._wanted)
-
-    @cached_property
-    def held(self) -> list[bool | None]:
-        """Flags by sentence: it has a wanted term; None where only :meth:`shared` can tell."""
-        return list(map(self.prefilter.holds, self.spans))
-
-    def shared(self, at: int) -> float:
-        """Return what the wanted terms of a sentence weigh together, to six digits."""
-        if at not in self._shares:
-            terms = terms_in(self._text[self.spans[at].start : self.spans[at].stop])
-            self._shares[at] = round(math.fsum(weight for term, weight in self._wanted.items() if term in terms), 6)
-        return self._shares[at]
-
-    def tokens(self, at: int) -> int:
-        """Return what a sentence costs."""
-        spans, costs = self._read
-        if costs[at] < 0:
-            costs[at] = self._known.count(self._text[spans[at].start : spans[at].stop])
-        return costs[at]
+    def _shared_by_sentence(self, text: str) -> list[float]:
+        """Return by sentence the weight of the query's terms in it, to six digits; single characters do not count."""
+        if text not in self._shared:
+            prefilter, shared = Prefilter(text, self._weights), []
+            for span in self._sentences.of(text)[0]:
+                terms = terms_in(text[span.start : span.stop]) if prefilter.may_hold(span) else ()
+                shared.append(round(math.fsum([weight for term, weight in self._weights.items() if term in terms]), 6))
+            self._shared[text] = shared
+        return self._shared[text]
 
 
 def _joined(text: str, spans: Sequence[Span], keep: Collection[int]) -> str:
@@ -317,39 +272,33 @@ def _joined(text: str, spans: Sequence[Span], keep: Collection[int]) -> str:
 
 
 class Forms:
-    """The forms in which the turns of a conversation can be sent for one query, each made once.
+    """The forms in which the turns of a conversation can be sent for one query, each made once."""
 
-    Args:
-        trimmer: cuts texts for the query.
-        records: the turns.
-        trim: whether long turns are cut at all.
-        two_people: whether the conversation is one between two named people.
-    """
-
-    def __init__(self, trimmer: Trimmer, records: Records, *, trim: bool, two_people: bool) -> None:
+    def __init__(self, trimmer: Trimmer, blocks: Sequence[Block], *, trim: bool, two_people: bool) -> None:
         self._trimmer = trimmer
-        self._records = records
+        self._blocks = blocks
         self._trim = trim
         self._two_people = two_people
-        self._wholes: dict[int, Excerpt] = {}
+        self._fulls: dict[int, Excerpt] = {}
         self._cuts: dict[tuple[int, int], Excerpt | None] = {}
 
-    def whole(self, turn_id: int) -> Excerpt:
+    def full(self, turn_id: int) -> Excerpt:
         """Return a turn as it is, of two people without a side that has nothing to do with the query."""
-        if turn_id not in self._wholes:
-            whole = Excerpt(*self._records[turn_id][:4])
-            one_sided = self._two_people and self._trim and self._records.source_of(turn_id) is None
-            self._wholes[turn_id] = self._trimmer.one_side(whole) if one_sided else whole
-        return self._wholes[turn_id]
+        if turn_id not in self._fulls:
+            block = self._blocks[turn_id]
+            full = Excerpt(*block[:4])
+            one_sided = self._two_people and self._trim and block.source is None
+            self._fulls[turn_id] = self._trimmer.one_side(full) if one_sided else full
+        return self._fulls[turn_id]
 
     def at_most(self, turn_id: int, tokens: int) -> Excerpt:
-        """Return the best of a turn within some tokens, or the whole turn where it cannot be cut so far."""
-        whole, source = self.whole(turn_id), self._records.source_of(turn_id)
-        if whole.tokens <= tokens or not self._trim:
-            return whole
-        least = _SMALLEST_CUT if source else max(1, min(_SMALLEST_CUT, whole.tokens // 4))
+        """Return the best of a turn within some tokens, or the full turn where it cannot be cut so far."""
+        full, source = self.full(turn_id), self._blocks[turn_id].source
+        if full.tokens <= tokens or not self._trim:
+            return full
+        least = _SMALLEST_CUT if source else max(1, min(_SMALLEST_CUT, full.tokens // 4))
         if tokens < least:
-            return whole
+            return full
         if (turn_id, tokens) not in self._cuts:
-            self._cuts[turn_id, tokens] = self._trimmer.tight(whole, budget_tokens=tokens, source=source)
-        return self._cuts[turn_id, tokens] or whole
+            self._cuts[turn_id, tokens] = self._trimmer.tight(full, budget_tokens=tokens, source=source)
+        return self._cuts[turn_id, tokens] or full

@@ -91,7 +91,7 @@ class DerivedRecord(NamedTuple):
 
     Attributes:
         body: JSON text; whoever wrote it reads it.
-        upto_seq: sequence number of the newest message that it has read, -1 for none.
+        upto_seq: sequence number of the newest message that it covers, -1 for none.
         version: 1 for the first one saved, one more with each save.
     """
 
@@ -114,13 +114,8 @@ class RecordStore(Protocol):
     ) -> int:
         """Save a record in the place of the version that it was made from, and return its own version.
 
-        Args:
-            tenant: whose conversation.
-            thread: which of its conversations.
-            kind: which of the conversation's records.
-            body: JSON text.
-            upto_seq: sequence number of the newest message that it has read, at least -1.
-            expected_version: version of the record that was loaded, 0 where there was none.
+        The arguments are those of a ``DerivedRecord``; ``expected_version`` is that of the record that was loaded, 0
+        where there was none.
 
         Raises:
             TypeError: the body is no text.
@@ -136,7 +131,7 @@ class MemoryScope(NamedTuple):
 
 
 class EarlierText(NamedTuple):
-    """An earlier version of a memory; the fields are those of ``Memory``."""
+    """An earlier text of a memory; the fields are those of ``Memory``."""
 
     text: str
     valid_from: float
@@ -268,7 +263,7 @@ class MessageStore(Protocol):
 
         Args:
             tenant: whose thread.
-            thread: which of the tenant's threads.
+            thread: names the thread within its tenant.
             messages: oldest first; none: nothing is stored, the thread's last number is returned.
             expected_seq: number of the thread's last message that the new ones follow, -1 for none; None: whatever it
                 is. Not looked at where all messages are stored already.
@@ -288,7 +283,7 @@ class MessageStore(Protocol):
 
         Args:
             tenant: whose thread.
-            thread: which of the tenant's threads.
+            thread: names the thread within its tenant.
             from_seq: number of the first one, at least 0.
             limit: how many at most, at least 0; None: all.
             min_seq: number of a message that the reader knows to be written; at least 0.

@@ -16,7 +16,7 @@ from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from gatekeeper_core.errors import ConfigError, CorruptionError, MessageFormatError, check_str
 from gatekeeper_core.messages import Message
-from gatekeeper_core.storage.base import MEMORY_CATEGORIES, EarlierText, Memory
+from gatekeeper_core.storage.base import EarlierText, Memory
 
 __all__ = [
     "decode_memory",
@@ -88,12 +88,9 @@ def decode_memory(data: bytes) -> Memory:
     try:
         value = _value(data)
         value["earlier"] = tuple(EarlierText(*earlier) for earlier in value["earlier"])
-        memory = Memory(**value)
+        return Memory(**value)
     except (KeyError, TypeError) as error:
         raise ValueError("no encoded memory") from error
-    if memory.category not in MEMORY_CATEGORIES or not isinstance(memory.text, str):
-        raise ValueError("no encoded memory")
-    return memory
 
 
 def encode_terms(terms: tuple[str, ...]) -> bytes:
@@ -115,12 +112,12 @@ def encode_vector(vector: array[float]) -> bytes:
     >>> encode_vector(array("f", [1.0])).hex()
     '0000803f'
     """
-    return _lowest_first(array("f", vector)).tobytes()
+    return _little_endian(array("f", vector)).tobytes()
 
 
 def decode_vector(data: bytes) -> array[float]:
     """Return the vector that was encoded."""
-    return _lowest_first(array("f", data))
+    return _little_endian(array("f", data))
 
 
 def _json(value: object) -> bytes:
@@ -135,7 +132,7 @@ def _value(data: bytes) -> Any:
         raise ValueError("nested too deeply") from error
 
 
-def _lowest_first(numbers: array[float]) -> array[float]:
+def _little_endian(numbers: array[float]) -> array[float]:
     if sys.byteorder == "big":
         numbers.byteswap()
     return numbers

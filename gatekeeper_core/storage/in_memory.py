@@ -37,13 +37,13 @@ class InMemoryBlobStore(BlobStore):
     is_in_process = True
 
     def __init__(self, *, max_bytes: int | None = None) -> None:
-        self._blobs: dict[str, dict[str, bytes]] = {}
-        self._lock = RLock()
         if max_bytes is not None:
             check_tokens("max_bytes", max_bytes, at_least=1)
         self._max_bytes = max_bytes
-        self._put: dict[tuple[str, str], int] = {}  # sizes, the first that was put first
+        self._blobs: dict[str, dict[str, bytes]] = {}
+        self._oldest: dict[tuple[str, str], int] = {}  # sizes, the first that was put first
         self._all_bytes = 0
+        self._lock = RLock()
 
     def put(self, scope: str, blob_id: str, data: bytes, /) -> None:
         if not isinstance(data, bytes):
@@ -51,28 +51,24 @@ class InMemoryBlobStore(BlobStore):
         with self._lock:
             self.delete(scope, blob_id)  # a dictionary keeps the place of a key that is there
             self._blobs.setdefault(scope, {})[blob_id] = data
-            if self._max_bytes is None:
-                return
-            self._put[scope, blob_id] = len(data)
+            self._oldest[scope, blob_id] = len(data)
             self._all_bytes += len(data)
-            while self._all_bytes > self._max_bytes and len(self._put) > 1:
-                self.delete(*next(iter(self._put)))
+            while self._max_bytes is not None and self._all_bytes > self._max_bytes and len(self._oldest) > 1:
+                self.delete(*next(iter(self._oldest)))
 
     def get(self, scope: str, blob_id: str, start: int = 0, end: int | None = None, /) -> bytes:
-        with self._lock:
-            data = self._blobs.get(scope, {})[blob_id]
-        return data if start == 0 and end is None else data[max(0, start) : None if end is None else max(0, end)]
+        data = self._blobs.get(scope, {})[blob_id]
+        return data[max(0, start) : None if end is None else max(0, end)]
 
     def delete(self, scope: str, blob_id: str | None = None, /) -> None:
         with self._lock:
             blobs = self._blobs.get(scope, {})
-            for gone in list(blobs) if blob_id is None else [blob_id]:
-                blobs.pop(gone, None)
-                if self._max_bytes is not None:
-                    self._all_bytes -= self._put.pop((scope, gone), 0)
+            for name in list(blobs) if blob_id is None else [blob_id]:
+                blobs.pop(name, None)
+                self._all_bytes -= self._oldest.pop((scope, name), 0)
             if not blobs:
                 self._blobs.pop(scope, None)
 
     def records(self, scope: str, /) -> tuple[BlobRecord, ...]:
         with self._lock:
-            return tuple(BlobRecord(blob_id, len(data)) for blob_id, data in self._blobs.get(scope, {}).items())
+            return tuple(BlobRecord(name, len(data)) for name, data in self._blobs.get(scope, {}).items())

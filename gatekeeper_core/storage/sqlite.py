@@ -23,10 +23,10 @@ from gatekeeper_core.storage.sqlite_connections import (
     Connections,
     SQLiteTransaction,
     Synchronous,
+    close_before_fork,
     typed_errors,
-    watch_forks,
 )
-from gatekeeper_core.storage.sqlite_schema import migrate, schema_problems, schema_state
+from gatekeeper_core.storage.sqlite_schema import has_only_our_tables, migrate, schema_state
 from gatekeeper_core.storage.tables import TableStore, counts
 from gatekeeper_core.tokens import check_tokens
 
@@ -37,15 +37,9 @@ class StoreInfo(NamedTuple):
     """Row counts and sizes of a store.
 
     Attributes:
-        path: the file.
-        schema_version: how many migrations it has behind it.
         size_bytes: the file with its write-ahead log.
-        threads: how many threads have messages.
-        messages: how many messages there are.
-        records: how many derived records.
-        memories: how many memories, closed ones too.
-        blobs: how many blobs.
-        tombstones: how many things were forgotten.
+        threads: threads with messages.
+        memories: closed ones too.
     """
 
     path: str
@@ -129,7 +123,7 @@ class SQLiteStore(TableStore):
     @property
     def found_schema_version(self) -> int:
         """The version of the file's tables when it was opened, before it was brought up to date; 0: it was new."""
-        return self._connections.found_version or 0
+        return self._connections.schema_version or 0
 
     def close(self) -> None:
         """Close the connections of all threads, when the calls that run are done. Any later call is refused."""
@@ -163,11 +157,13 @@ class SQLiteStore(TableStore):
         with self._connections.bare() as connection:
             try:
                 lines = [line.decode("utf-8", "replace") for (line,) in connection.execute("PRAGMA integrity_check")]
-                found = [line for line in lines if line != "ok"] + schema_problems(connection)
+                problems = [line for line in lines if line != "ok"]
+                if not has_only_our_tables(connection):
+                    problems.append("the tables, indexes, views or triggers are not as they were made")
             except (sqlite3.Error, UnicodeDecodeError):
-                found = ["the file cannot be read to the end"]
-        tell(STORE_CHECKED, backend=self.backend, problems=len(found), level="WARNING" if found else "INFO")
-        return tuple(found)
+                problems = ["the file cannot be read to the end"]
+        tell(STORE_CHECKED, backend=self.backend, problems=len(problems), level="WARNING" if problems else "INFO")
+        return tuple(problems)
 
     def info(self) -> StoreInfo:
         """Return how much lies in the store; linear in its rows."""
@@ -211,7 +207,7 @@ class InMemoryStore(TableStore):
         self._lock = RLock()
         self._connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
         migrate(self._connection)
-        watch_forks(self)
+        close_before_fork(self)
 
     def __del__(self) -> None:
         connection = getattr(self, "_connection", None)
@@ -240,10 +236,10 @@ class InMemoryStore(TableStore):
         """Return True: what was deleted is in no file."""
         return True
 
-    def hold(self) -> None:
+    def pause(self) -> None:
         """Let no call begin."""
         self._lock.acquire()
 
-    def let_go(self) -> None:
+    def resume(self) -> None:
         """Let calls begin again."""
         self._lock.release()

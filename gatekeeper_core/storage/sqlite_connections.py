@@ -16,7 +16,7 @@ import os
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, Literal, Protocol
 from weakref import WeakSet
@@ -24,9 +24,9 @@ from weakref import WeakSet
 from gatekeeper_core.errors import ConfigError, CorruptionError, StorageError
 from gatekeeper_core.events import STORE_CALL, STORE_OPENED
 from gatekeeper_core.observation import stage, tell
-from gatekeeper_core.storage.sqlite_schema import MIGRATIONS, Foreign, migrate, schema_problems, schema_state
+from gatekeeper_core.storage.sqlite_schema import MIGRATIONS, Foreign, has_only_our_tables, migrate, schema_state
 
-__all__ = ["Connections", "SQLiteTransaction", "Synchronous", "typed_errors", "watch_forks"]
+__all__ = ["Connections", "SQLiteTransaction", "Synchronous", "close_before_fork", "typed_errors"]
 
 Synchronous = Literal["normal", "full"]
 
@@ -46,22 +46,6 @@ _REASONS = {
 """What to make of SQLite's words, which are the same in all versions; Python 3.10 does not give its numbers."""
 
 _ADVICE = "run check(), and restore it from a backup"
-
-
-class _Held(Protocol):
-    """A resource that a fork waits for."""
-
-    def hold(self) -> None:
-        """Wait for the calls that run, and let no other one begin."""
-
-    def let_go(self) -> None:
-        """Let calls begin again."""
-
-
-_open_here: WeakSet[_Held] = WeakSet()
-_open_lock = threading.Lock()
-_held_for_fork: list[_Held] = []
-_inherited: list[sqlite3.Connection] = []
 
 
 class SQLiteTransaction:
@@ -91,18 +75,17 @@ def typed_errors(place: str) -> Iterator[None]:
     try:
         yield
     except Foreign as error:
-        raise StorageError(
-            f"{place}: this is a database of another program; nothing was changed, give another path"
-        ) from error
+        reason = "this is a database of another program; nothing was changed, give another path"
+        raise StorageError(f"{place}: {reason}") from error
     except UnicodeDecodeError as error:  # SQLite's own words quote a name that is damaged
         raise CorruptionError(f"{place}: the file is damaged; {_ADVICE}") from error
     except OverflowError as error:
         raise ConfigError("a number is too large to be stored") from error
     except sqlite3.Error as error:
         words = str(error).lower()
-        reason = next((reason for known, reason in _REASONS.items() if words.startswith(known)), None)
+        reason = next((reason for beginning, reason in _REASONS.items() if words.startswith(beginning)), "")
         # SQLite calls a file that it cannot read a DatabaseError; a clash of keys that were looked up is damage.
-        if reason is None and type(error) in (sqlite3.DatabaseError, sqlite3.IntegrityError):
+        if not reason and type(error) in (sqlite3.DatabaseError, sqlite3.IntegrityError):
             raise CorruptionError(f"{place}: the file is damaged, or no database; {_ADVICE}") from error
         raise StorageError(f"{place}: {reason or f'SQLite refused the call ({type(error).__name__})'}") from error
 
@@ -114,7 +97,7 @@ class Connections:
     is an error even with ``create``.
 
     Attributes:
-        found_version: the schema version that the file had when it was opened, 0 for a new one.
+        schema_version: the schema version that the file had when it was opened, 0 for a new one.
     """
 
     def __init__(
@@ -131,236 +114,203 @@ class Connections:
             raise ConfigError(f"synchronous must be one of {', '.join(_SYNCHRONOUS)}")
         self.path = path
         self.migrations = migrations
-        self.found_version: int | None = None
+        self.schema_version: int | None = None
         self._create = create
         self._migrate = migrate
         self._synchronous = synchronous
-        self._busy_timeout_ms = busy_timeout_ms
+        self._busy_seconds = busy_timeout_ms / 1000
         self._local = threading.local()
-        self._lent: WeakSet[_Lent] = WeakSet()
+        self._slots: WeakSet[_Slot] = WeakSet()
         self._lock = threading.Lock()
-        self._writer = threading.RLock()  # as for _Lent: a signal handler gets SQLite's error
-        self._held: list[_Lent] = []
+        self._paused: list[_Slot] = []
         self._is_closed = False
-        watch_forks(self)
+        close_before_fork(self)
         with self.reading():
             self._create = False  # a file that cannot be used is refused here, and one that is lost later on
 
     def close(self) -> None:
         """Close all connections, when the calls that run are done; no call is answered after that."""
         self._is_closed = True
-        self.hold()
-        self.let_go()
+        self.pause()
+        self.resume()
 
     @contextmanager
     def writing(self) -> Iterator[SQLiteTransaction]:
         """Lend the connection of this thread for one transaction that writes: all of it is stored, or nothing."""
-        with self._lend("write") as lent, self._only_writer(), self._transaction(lent, "BEGIN IMMEDIATE") as connection:
-            if connection.execute("PRAGMA user_version").fetchone()[0] > len(self.migrations):
+        with self._transaction("write", "BEGIN IMMEDIATE") as transaction:
+            if transaction.rows("PRAGMA user_version")[0][0] > len(self.migrations):
                 raise self._newer()  # another process has brought the file up to date in the meantime
-            yield SQLiteTransaction(connection)
+            yield transaction
 
     @contextmanager
     def reading(self) -> Iterator[SQLiteTransaction]:
         """Lend the connection of this thread for reading one state of the file."""
-        with self._lend("read") as lent, self._transaction(lent, "BEGIN") as connection:
-            yield SQLiteTransaction(connection)
+        with self._transaction("read", "BEGIN") as transaction:
+            yield transaction
 
     @contextmanager
     def bare(self) -> Iterator[sqlite3.Connection]:
         """Lend the connection of this thread without a transaction, for what SQLite does outside of one."""
-        with self._lend("bare") as lent:
-            yield lent.opened(self._open)
+        with self._lend("bare") as slot:
+            yield slot.connection
 
     @contextmanager
-    def _only_writer(self) -> Iterator[None]:
-        """Let the threads of this process write in turn.
-
-        SQLite would let them ask for its lock again and again, at growing intervals: whoever has waited longest asks
-        least often, and a call may wait for seconds. Taken when the thread holds its connection, so that no process
-        forks while a thread that will not be in the child holds it.
-        """
-        if not self._writer.acquire(timeout=self._busy_timeout_ms / 1000):
-            raise StorageError(f"{self.path}: {_LOCKED}")
-        try:
-            yield
-        finally:
-            self._writer.release()
-
-    @contextmanager
-    def _transaction(self, lent: _Lent, begin: str) -> Iterator[sqlite3.Connection]:
-        connection = lent.opened(self._open)
-        try:
-            connection.execute(begin)
-            yield connection
-            connection.execute("COMMIT")
-        except BaseException:
-            lent.roll_back()
-            raise
+    def _transaction(self, access: str, begin: str) -> Iterator[SQLiteTransaction]:
+        with self._lend(access) as slot:
+            try:
+                slot.connection.execute(begin)
+                yield SQLiteTransaction(slot.connection)
+                slot.connection.execute("COMMIT")
+            except BaseException:
+                try:
+                    slot.connection.rollback()
+                except sqlite3.Error:
+                    slot.close()  # which undoes the transaction as well
+                raise
 
     @contextmanager
-    def _lend(self, access: str) -> Iterator[_Lent]:
-        lent: _Lent | None = getattr(self._local, "lent", None)
-        if lent is None:
+    def _lend(self, access: str) -> Iterator[_Slot]:
+        slot: _Slot | None = getattr(self._local, "slot", None)
+        if slot is None:
             with self._lock:
-                self._local.lent = lent = _Lent()
-                self._lent.add(lent)
-        with stage(STORE_CALL) as call, lent.lock, typed_errors(self.path):
+                self._local.slot = slot = _Slot()
+                self._slots.add(slot)
+        with stage(STORE_CALL) as call, slot.lock, typed_errors(self.path):
             call.tell(lambda: {"backend": "sqlite", "access": access})
             if self._is_closed:
                 raise StorageError(f"{self.path}: the store was closed")
+            if not slot.is_open:
+                slot.connection, slot.is_open = self._open(), True
             try:
-                yield lent
+                yield slot
             except (sqlite3.Error, UnicodeDecodeError):
-                lent.discard()  # whatever state it is in, the next call gets a new one
+                slot.close()  # whatever state it is in, the next call gets a new one
                 raise
 
     def _open(self) -> sqlite3.Connection:
-        deadline = time.monotonic() + self._busy_timeout_ms / 1000
+        """Return a new connection; who is the first to open a file waits here, for SQLite would refuse at once."""
+        deadline = time.monotonic() + self._busy_seconds
         while True:
+            if not self._create and not _is_filled(self.path):
+                raise StorageError(f"{self.path}: there is no store")
+            connection = sqlite3.connect(
+                self.path,
+                timeout=self._busy_seconds,
+                isolation_level=None,
+                check_same_thread=False,  # close() may come from any thread
+                cached_statements=_STATEMENTS,
+            )
             try:
-                return self._opened()
-            except sqlite3.OperationalError as error:  # noqa: PERF203 - the loop is there to try again
-                # Who is the first to open a file waits for nobody: SQLite refuses at once.
-                if "locked" not in str(error) or time.monotonic() >= deadline:
+                self._prepare(connection)
+            except BaseException as error:
+                connection.close()
+                is_locked = isinstance(error, sqlite3.OperationalError) and "locked" in str(error)
+                if not is_locked or time.monotonic() >= deadline:
                     raise
                 time.sleep(_RETRY_SECONDS)
-
-    def _opened(self) -> sqlite3.Connection:
-        log_bytes = _size_of(f"{self.path}-wal")  # first: whoever makes a store makes its log last
-        if _size_of(self.path) == 0:
-            if log_bytes > 0:  # SQLite would delete the log
-                raise CorruptionError(
-                    f"{self.path}: the file is empty or gone, and its write-ahead log is not; {_ADVICE}"
-                )
-            if not self._create:
-                raise StorageError(f"{self.path}: there is no store")
-        connection = sqlite3.connect(
-            self.path,
-            timeout=self._busy_timeout_ms / 1000,
-            isolation_level=None,
-            check_same_thread=False,  # close() may come from any thread
-            cached_statements=_STATEMENTS,
-        )
-        try:
-            self._prepare(connection)
-        except BaseException:
-            connection.close()
-            raise
-        return connection
+            else:
+                return connection
 
     def _prepare(self, connection: sqlite3.Connection) -> None:
+        newest = len(self.migrations)
         connection.text_factory = bytes  # there is no text in the tables, but in damaged ones there may be
         connection.execute("PRAGMA trusted_schema = OFF")
         connection.execute("PRAGMA cell_size_check = ON")
         connection.execute("BEGIN")  # another process may be making the tables
         state = schema_state(connection)
         connection.execute("COMMIT")
-        if state.version > len(self.migrations):
+        if state.version > newest:
             raise self._newer()
-        if not (state.is_empty or self._migrate or state.version == len(self.migrations)):
+        if not (state.is_empty or self._migrate or state.version == newest):
             raise StorageError(f"{self.path}: it was written by an older version of this library; migrate it first")
         if connection.execute("PRAGMA journal_mode = WAL").fetchone()[0] != b"wal":
             raise StorageError(f"{self.path}: no write-ahead log can be kept there; give a path on a local disk")
         connection.execute(f"PRAGMA synchronous = {self._synchronous}")
         connection.execute("PRAGMA secure_delete = ON")
         migrate(connection, self.migrations)
-        if self.found_version is None:
-            self.found_version = state.version
-            tell(STORE_OPENED, backend="sqlite", found_version=state.version, schema_version=len(self.migrations))
-        if schema_problems(connection, self.migrations):
+        if self.schema_version is None:
+            self.schema_version = state.version
+            tell(STORE_OPENED, backend="sqlite", found_version=state.version, schema_version=newest)
+        if not has_only_our_tables(connection, self.migrations):
             raise CorruptionError(f"{self.path}: the tables are not as they were made; {_ADVICE}")
 
     def _newer(self) -> StorageError:
         return StorageError(f"{self.path}: it was written by a newer version of this library; install that one")
 
-    def hold(self) -> None:
+    def pause(self) -> None:
         """Close all connections when the calls that run are done, and let no other one begin."""
         self._lock.acquire()
-        self._held = list(self._lent)
-        for lent in self._held:
-            lent.lock.acquire()
-            lent.discard()
+        self._paused = list(self._slots)
+        for slot in self._paused:
+            slot.lock.acquire()
+            slot.close()
 
-    def let_go(self) -> None:
+    def resume(self) -> None:
         """Let calls begin again."""
-        held, self._held = self._held, []
-        for lent in held:
-            lent.lock.release()
+        paused, self._paused = self._paused, []
+        for slot in paused:
+            slot.lock.release()
         self._lock.release()
 
 
-def _size_of(name: str) -> int:
-    try:
-        return os.path.getsize(name)
-    except OSError:
-        return 0
+class _Slot:
+    """The connection of one thread, while ``is_open``. It is closed when the thread ends."""
 
-
-class _Lent:
-    """The connection of one thread. It is closed when the thread ends."""
-
-    __slots__ = ("__weakref__", "_connection", "_process", "lock")
+    __slots__ = ("__weakref__", "connection", "is_open", "lock")
+    connection: sqlite3.Connection
 
     def __init__(self) -> None:
         self.lock = threading.RLock()  # a signal handler that calls in the middle of a call gets an error, and no lock
-        self._connection: sqlite3.Connection | None = None
-        self._process = os.getpid()
+        self.is_open = False
 
     def __del__(self) -> None:
-        self.discard()
+        self.close()
 
-    def opened(self, open_one: Callable[[], sqlite3.Connection]) -> sqlite3.Connection:
-        if self._process != os.getpid():
-            self._leave_behind()
-        if self._connection is None:
-            self._connection = open_one()
-        return self._connection
-
-    def roll_back(self) -> None:
-        if self._connection is not None and self._connection.in_transaction:
-            try:
-                self._connection.execute("ROLLBACK")
-            except sqlite3.Error:
-                self.discard()  # which undoes the transaction as well
-
-    def discard(self) -> None:
-        if self._process != os.getpid():
-            self._leave_behind()
-        connection, self._connection = self._connection, None
-        if connection is not None:
+    def close(self) -> None:
+        if self.is_open:
+            self.is_open = False
             with suppress(sqlite3.Error):
-                connection.close()
-
-    def _leave_behind(self) -> None:
-        """Keep a connection of the parent process for ever: closing it here would take the parent's locks away."""
-        if self._connection is not None:
-            _inherited.append(self._connection)
-        self._connection = None
-        self._process = os.getpid()
+                self.connection.close()
 
 
-def watch_forks(held: _Held) -> None:
-    """Let forks wait for somebody's calls."""
-    global _is_watching  # a hook cannot be taken back, so there is one for all
+def _is_filled(path: str) -> bool:
+    try:
+        return os.path.getsize(path) > 0
+    except OSError:
+        return False
+
+
+# --- forks ----------------------------------------------------------------------------------------------------------
+
+
+class _Pausable(Protocol):
+    def pause(self) -> None: ...
+    def resume(self) -> None: ...
+
+
+_open_here: WeakSet[_Pausable] = WeakSet()
+_open_lock = threading.Lock()
+_paused_for_fork: list[_Pausable] = []
+
+
+def close_before_fork(store: _Pausable) -> None:
+    """Let forks wait for the calls of a store."""
     with _open_lock:
-        if not _is_watching and hasattr(os, "register_at_fork"):
-            os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork)
-            _is_watching = True
-        _open_here.add(held)
-
-
-_is_watching = False
+        _open_here.add(store)
 
 
 def _before_fork() -> None:
     _open_lock.acquire()
-    for held in list(_open_here):
-        held.hold()
-        _held_for_fork.append(held)
+    for store in list(_open_here):
+        store.pause()
+        _paused_for_fork.append(store)
 
 
 def _after_fork() -> None:
-    while _held_for_fork:
-        _held_for_fork.pop().let_go()
+    while _paused_for_fork:
+        _paused_for_fork.pop().resume()
     _open_lock.release()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Sequence
+from contextlib import closing
 from functools import cache
 from typing import NamedTuple
 
@@ -13,8 +14,8 @@ __all__ = [
     "TABLES_SQL",
     "Foreign",
     "SchemaState",
+    "has_only_our_tables",
     "migrate",
-    "schema_problems",
     "schema_state",
 ]
 
@@ -87,12 +88,7 @@ class Foreign(Exception):  # noqa: N818 - it never leaves the room; the callers 
 
 
 class SchemaState(NamedTuple):
-    """The schema state recorded in a file.
-
-    Attributes:
-        version: how many migrations it has behind it.
-        is_empty: whether nothing has been written to it yet.
-    """
+    """The number of migrations that a file has behind it, and whether nothing has been written to it yet."""
 
     version: int
     is_empty: bool
@@ -107,8 +103,7 @@ def schema_state(connection: sqlite3.Connection) -> SchemaState:
     """
     application = _number(connection, "PRAGMA application_id")
     version = _number(connection, "PRAGMA user_version")
-    tables = _number(connection, "SELECT count(*) FROM sqlite_master")
-    is_empty = application == version == tables == 0
+    is_empty = application == version == _number(connection, "SELECT count(*) FROM sqlite_master") == 0
     if not is_empty and application != APPLICATION_ID:
         raise Foreign
     return SchemaState(version, is_empty)
@@ -133,31 +128,21 @@ def migrate(connection: sqlite3.Connection, migrations: Sequence[str] = MIGRATIO
         connection.execute("COMMIT")
 
 
-def schema_problems(connection: sqlite3.Connection, migrations: tuple[str, ...] = MIGRATIONS) -> list[str]:
-    """Return what is other than the migrations make it, in words; none: the tables are ours.
-
-    A trigger or a view that somebody else has put into the file is a problem: it could change what is written.
-    """
-    found, wanted = _definitions(connection), _wanted(migrations)
-    differing = [name for name, sql in wanted.items() if found.get(name) != sql]
-    added = len(found.keys() - wanted.keys())
-    problems = [f"the table or index {name.decode()} is not as it was made" for name in sorted(differing)]
-    return problems + ([f"{added} tables, indexes, views or triggers are not ours"] if added else [])
+def has_only_our_tables(connection: sqlite3.Connection, migrations: tuple[str, ...] = MIGRATIONS) -> bool:
+    """Return whether tables, indexes, views and triggers are those of the migrations: others could change a write."""
+    return _definitions(connection) == _migrated(migrations)
 
 
 @cache
-def _wanted(migrations: tuple[str, ...]) -> dict[bytes, bytes]:
-    connection = sqlite3.connect(":memory:", isolation_level=None)
-    connection.text_factory = bytes
-    try:
+def _migrated(migrations: tuple[str, ...]) -> set[tuple[bytes, bytes]]:
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
         migrate(connection, migrations)
         return _definitions(connection)
-    finally:
-        connection.close()
 
 
-def _definitions(connection: sqlite3.Connection) -> dict[bytes, bytes]:
-    return dict(connection.execute("SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL"))
+def _definitions(connection: sqlite3.Connection) -> set[tuple[bytes, bytes]]:
+    query = "SELECT CAST(name AS BLOB), CAST(sql AS BLOB) FROM sqlite_master WHERE sql IS NOT NULL"
+    return set(connection.execute(query))
 
 
 def _number(connection: sqlite3.Connection, query: str) -> int:

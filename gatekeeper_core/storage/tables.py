@@ -26,11 +26,17 @@ from contextlib import AbstractContextManager, contextmanager
 from heapq import nlargest
 from typing import Any, NamedTuple, Protocol, TypeVar
 
-from gatekeeper_core.errors import ConflictError, CorruptionError, ForgottenError, check_str
+from gatekeeper_core.errors import (
+    ConfigError,
+    ConflictError,
+    CorruptionError,
+    ForgottenError,
+    StaleReadError,
+    check_str,
+)
 from gatekeeper_core.events import STORE_FORGOT
 from gatekeeper_core.messages import Message
 from gatekeeper_core.observation import tell
-from gatekeeper_core.storage.appending import check_name, encoded, plan_append, reading_range
 from gatekeeper_core.storage.base import (
     BlobRecord,
     BlobStore,
@@ -49,19 +55,10 @@ from gatekeeper_core.storage.codec import (
     decode_text,
     decode_vector,
     encode_memory,
+    encode_message,
     encode_terms,
     encode_text,
     encode_vector,
-)
-from gatekeeper_core.storage.forgetting import (
-    TENANT,
-    named_target,
-    sources_of,
-    sources_of_all,
-    tombstone,
-    tombstones_against,
-    tombstones_of,
-    without_source,
 )
 from gatekeeper_core.tokens import check_tokens
 from gatekeeper_core.vectors import cosine
@@ -70,10 +67,12 @@ __all__ = [
     "CHUNK_BYTES",
     "MAX_COMPARED_VECTORS",
     "MEMORY_COLUMNS",
-    "Among",
+    "MemoryFilter",
     "StoredMemory",
     "TableStore",
     "Transaction",
+    "check_records",
+    "counts",
 ]
 
 S = TypeVar("S", bound="TableStore")
@@ -93,6 +92,7 @@ _AT_ONCE = 500
 
 _TERMS_AT_ONCE = 50
 _LARGEST = 2**62
+_TENANT = "tenant"
 _OF_THREAD = ("messages", "records", "blob_chunks", "blobs")
 _OF_USER = ("memory_terms", "memory_sources", "memories")
 _MEMORIES = "FROM memories AS m WHERE m.tenant = ? AND m.user_id = ?"
@@ -117,7 +117,7 @@ class Transaction(Protocol):
         """Run a statement for each row of values."""
 
 
-class Among(NamedTuple):
+class MemoryFilter(NamedTuple):
     """The filter of a memory search: a condition on ``memories AS m``, and its values."""
 
     sql: str
@@ -179,34 +179,58 @@ class TableStore(Store):
         self, tenant: str, thread: str, messages: Sequence[Message], /, *, expected_seq: int | None = None
     ) -> int:
         key = self._thread(tenant, thread)
-        given = encoded(messages, expected_seq=expected_seq)
-        names = {self._key(message.message_id): message.message_id for message in given if message.message_id}
+        if expected_seq is not None:
+            check_tokens("expected_seq", expected_seq, at_least=-1)
+        for at, message in enumerate(messages):
+            if not isinstance(message, Message):
+                raise TypeError(f"messages must hold Message values, got {type(message).__name__} at position {at}")
+        appended = [(self._key(message.id) if message.id else None, encode_message(message)) for message in messages]
         query = "SELECT message_id, seq, body FROM messages WHERE tenant = ? AND thread = ? AND message_id IN ({})"
         insert = "INSERT INTO messages (tenant, thread, seq, message_id, body) VALUES (?, ?, ?, ?, ?)"
         with self._saving(tenant, b"thread", *key, thread=thread) as transaction:
-            last = _last_seq(transaction, key)
-            rows = _rows_of(transaction, query, key, list(names))
-            new, given_seq = plan_append(
-                given,
-                {names[name]: (seq, body) for name, seq, body in rows},
-                last_seq=last,
-                expected_seq=expected_seq,
-                bodies=lambda start, stop: _bodies(transaction, key, range(start, stop)),
-            )
-            placed = enumerate(new, last + 1)
-            values = [(*key, seq, self._key(name) if name else None, body) for seq, (name, body) in placed]
-            if values:
-                transaction.many(insert, values)
-        return given_seq
+            last = seq = _last_seq(transaction, key)
+            ids = list(dict.fromkeys(message_id for message_id, _ in appended if message_id))
+            rows = _rows_of(transaction, query, key, ids)
+            stored: dict[bytes | None, tuple[int, bytes]] = {name: (number, body) for name, number, body in rows}
+            if stored and len([message_id for message_id, _ in appended if message_id]) < len(appended):
+                # Without an id to recognise each one by, they must stand side by side.
+                start = next(stored[name][0] - at for at, (name, _) in enumerate(appended) if name in stored)
+                stop = start + len(appended)
+                if start < 0 or _bodies(transaction, key, range(start, stop)) != [body for _, body in appended]:
+                    raise _other_content()
+                return stop - 1
+            new: list[tuple[Any, ...]] = []
+            for name, body in appended:
+                if name not in stored:
+                    seq = last + len(new) + 1
+                    new.append((*key, seq, name, body))
+                    if name:
+                        stored[name] = seq, body
+                elif stored[name][1] == body:
+                    seq = stored[name][0]
+                else:
+                    raise _other_content()
+            if expected_seq not in (None, last) and (new or not appended):
+                reason = f"the thread ends with message {last}, not {expected_seq}"
+                reason += ": read what another writer has added, and repeat"
+                raise ConflictError("thread", expected_version=expected_seq or 0, stored_version=last, reason=reason)
+            if new:
+                transaction.many(insert, new)
+        return seq
 
     def read_messages(
         self, tenant: str, thread: str, /, *, from_seq: int = 0, limit: int | None = None, min_seq: int | None = None
     ) -> tuple[Message, ...]:
         key = self._thread(tenant, thread)
+        for name, value in (("from_seq", from_seq), ("limit", limit), ("min_seq", min_seq)):
+            if value is not None:
+                check_tokens(name, value)
         with self._reading() as transaction:
             last = _last_seq(transaction, key)
-            wanted = reading_range(from_seq=from_seq, limit=limit, min_seq=min_seq, last_seq=last)
-            bodies = _bodies(transaction, key, wanted) if wanted else []
+            if min_seq is not None and last < min_seq:
+                raise StaleReadError(min_seq=min_seq, last_seq=last)
+            seqs = range(from_seq, last + 1 if limit is None else min(last + 1, from_seq + limit))
+            bodies = _bodies(transaction, key, seqs) if seqs else []
         return tuple([self._decoded(decode_message, body) for body in bodies])
 
     def last_seq(self, tenant: str, thread: str, /) -> int:
@@ -215,7 +239,7 @@ class TableStore(Store):
             return _last_seq(transaction, key)
 
     def load_record(self, tenant: str, thread: str, kind: str, /) -> DerivedRecord | None:
-        key = (*self._thread(tenant, thread), self._key(check_name("kind", kind)))
+        key = (*self._thread(tenant, thread), self._key(_checked_name("kind", kind)))
         with self._reading() as transaction:
             row = _record(transaction, key)
         return DerivedRecord(self._decoded(decode_text, row[0]), row[1], row[2]) if row else None
@@ -223,7 +247,7 @@ class TableStore(Store):
     def save_record(
         self, tenant: str, thread: str, kind: str, body: str, /, *, upto_seq: int, expected_version: int
     ) -> int:
-        key = (*self._thread(tenant, thread), self._key(check_name("kind", kind)))
+        key = (*self._thread(tenant, thread), self._key(_checked_name("kind", kind)))
         check_str("body", body)
         check_tokens("upto_seq", upto_seq, at_least=-1)
         with self._saving(tenant, b"record", *key, thread=thread) as transaction:
@@ -236,7 +260,7 @@ class TableStore(Store):
 
     def put_memories(self, scope: MemoryScope, records: Sequence[MemoryRecord], /) -> None:
         key = self._user(scope)
-        sources = sources_of_all(records)
+        sources = check_records(records)
         with self._saving(scope.tenant, b"user", *key, user=scope.user, sources=sources) as transaction:
             stored = self._memories(transaction, key, [record.memory.id for record in records])
             versions = {name: self._record_of(row).memory.version for name, row in stored.items()}
@@ -281,21 +305,23 @@ class TableStore(Store):
         Without an index, a vector is compared with those of the newest 10,000 memories that key and categories allow.
         """
         user, limit = self._user(scope), min(limit, _LARGEST)
-        among = Among("", ())
+        where = MemoryFilter("", ())
         if key is not None:
-            among = Among(" AND m.key = ?", (self._key(key),))
+            where = MemoryFilter(" AND m.key = ?", (self._key(key),))
         if categories:
             marks = ", ".join("?" * len(categories))
-            among = Among(f"{among.sql} AND m.category IN ({marks})", (*among.values, *map(encode_text, categories)))
+            where = MemoryFilter(
+                f"{where.sql} AND m.category IN ({marks})", (*where.values, *map(encode_text, categories))
+            )
         with self._reading() as transaction:
             rows: list[StoredMemory] = []
             if terms:
-                rows += self._holding(transaction, user, terms, among, limit)
+                rows += self._holding(transaction, user, terms, where, limit)
             elif vector is None:
-                query = f"SELECT {_ROWS} {_MEMORIES} AND m.is_current = 1{among.sql} ORDER BY m.serial DESC LIMIT ?"
-                rows += [StoredMemory(*row) for row in transaction.rows(query, *user, *among.values, limit)]
+                query = f"SELECT {_ROWS} {_MEMORIES} AND m.is_current = 1{where.sql} ORDER BY m.serial DESC LIMIT ?"
+                rows += [StoredMemory(*row) for row in transaction.rows(query, *user, *where.values, limit)]
             if vector is not None:
-                near = self._nearest(transaction, user, vector, among, limit)
+                near = self._nearest(transaction, user, vector, where, limit)
                 rows += sorted(near, key=lambda row: -cosine(decode_vector(row.vector or b""), vector))[:limit]
         return tuple(map(self._record_of, {row.id: row for row in rows}.values()))
 
@@ -320,25 +346,23 @@ class TableStore(Store):
     def forget(
         self, tenant: str, /, *, thread: str | None = None, user: str | None = None, source: str | None = None
     ) -> Forgotten:
-        target = named_target(tenant, thread=thread, user=user, source=source)
-        of_tenant, name = self._key(tenant), self._key(target.name)
-        stones = [(tombstone(tenant, TENANT), stone) for stone in tombstones_of(target)]
+        kind, name = _target(tenant, thread=thread, user=user, source=source)
+        key = self._key(tenant), self._key(name)
         gone: dict[str, int] = {}
         with self._writing(tenant, alone=True) as transaction:
-            transaction.many("INSERT INTO tombstones (tenant, stone) VALUES (?, ?) ON CONFLICT DO NOTHING", stones)
-            if target.kind == TENANT:
-                gone = _delete(transaction, (*_OF_THREAD, *_OF_USER), "tenant = ?", of_tenant)
-            elif target.kind == "user":
-                gone = _delete(transaction, _OF_USER, "tenant = ? AND user_id = ?", of_tenant, name)
+            insert = "INSERT INTO tombstones (tenant, stone) VALUES (?, ?) ON CONFLICT DO NOTHING"
+            transaction.many(insert, _tombstones(tenant, kind, name))
+            if kind == _TENANT:
+                gone = _delete(transaction, (*_OF_THREAD, *_OF_USER), "tenant = ?", key[0])
+            elif kind == "user":
+                gone = _delete(transaction, _OF_USER, "tenant = ? AND user_id = ?", *key)
             else:
-                if target.kind == "thread":
-                    gone = _delete(transaction, _OF_THREAD, "tenant = ? AND thread = ?", of_tenant, name)
-                gone["memories"] = self._forget_source(transaction, of_tenant, target.name)
-        messages, records, memories, blobs = (
-            gone.get(table, 0) for table in ("messages", "records", "memories", "blobs")
-        )
-        forgotten = Forgotten(messages, records, memories, blobs, self.purge())
-        tell(STORE_FORGOT, backend=self.backend, what=target.kind, **forgotten._asdict())
+                if kind == "thread":
+                    gone = _delete(transaction, _OF_THREAD, "tenant = ? AND thread = ?", *key)
+                gone["memories"] = self._forget_source(transaction, key[0], name)
+        deleted = {table: gone.get(table, 0) for table in ("messages", "records", "memories", "blobs")}
+        forgotten = Forgotten(**deleted, is_purged=self.purge())
+        tell(STORE_FORGOT, backend=self.backend, what=kind, **forgotten._asdict())
         return forgotten
 
     @abstractmethod
@@ -348,32 +372,29 @@ class TableStore(Store):
     def begin_anew(
         self, tenant: str, /, *, thread: str | None = None, user: str | None = None, source: str | None = None
     ) -> bool:
-        target = named_target(tenant, thread=thread, user=user, source=source)
+        stones = _tombstones(tenant, *_target(tenant, thread=thread, user=user, source=source))
         query = "DELETE FROM tombstones WHERE tenant = ? AND stone = ?"
         with self._writing(tenant, alone=True) as transaction:
-            return (
-                sum([transaction.execute(query, tombstone(tenant, TENANT), each) for each in tombstones_of(target)]) > 0
-            )
+            return sum([transaction.execute(query, *stone) for stone in stones]) > 0
 
     @contextmanager
     def _saving(
         self, tenant: str, *key: bytes, thread: str | None = None, user: str | None = None, sources: Iterable[str] = ()
     ) -> Iterator[Transaction]:
         """Begin a transaction that saves something, unless it is for what was forgotten."""
-        stones = tombstones_against(tenant, thread=thread, user=user, sources=sources)
+        named = [(_TENANT, ""), ("thread", thread), ("user", user), *(("source", source) for source in sources)]
+        stones = {_tombstone(tenant, kind, name): kind for kind, name in named if name is not None}
         query = "SELECT stone FROM tombstones WHERE tenant = ? AND stone IN ({})"
         with self._writing(tenant, *key) as transaction:
-            found = {stone for (stone,) in _rows_of(transaction, query, (tombstone(tenant, TENANT),), list(stones))}
-            for stone, kind in stones.items():
-                if stone in found:
-                    raise ForgottenError(kind)
+            for (stone,) in _rows_of(transaction, query, [_tombstone(tenant, _TENANT)], list(stones)):
+                raise ForgottenError(stones[stone])
             yield transaction
 
     def _thread(self, tenant: str, thread: str) -> tuple[bytes, bytes]:
-        return self._key(check_name(TENANT, tenant)), self._key(check_name("thread", thread))
+        return self._key(_checked_name(_TENANT, tenant)), self._key(_checked_name("thread", thread))
 
     def _user(self, scope: MemoryScope) -> tuple[bytes, bytes]:
-        return self._key(check_name(TENANT, scope.tenant)), self._key(check_name("user", scope.user))
+        return self._key(_checked_name(_TENANT, scope.tenant)), self._key(_checked_name("user", scope.user))
 
     def _decoded(self, decode: Callable[[bytes], V], data: bytes) -> V:
         try:
@@ -396,11 +417,11 @@ class TableStore(Store):
         return {name: rows[name] for name in keys if name in rows}
 
     def _holding(
-        self, transaction: Transaction, key: tuple[bytes, bytes], terms: Sequence[str], among: Among, limit: int
+        self, transaction: Transaction, key: tuple[bytes, bytes], terms: Sequence[str], where: MemoryFilter, limit: int
     ) -> list[StoredMemory]:
         """Return the current memories that hold a term, by the first of their terms, newest first."""
         joined = (
-            "JOIN memories AS m ON m.tenant = t.tenant AND m.user_id = t.user_id AND m.id = t.id" if among.sql else ""
+            "JOIN memories AS m ON m.tenant = t.tenant AND m.user_id = t.user_id AND m.id = t.id" if where.sql else ""
         )
         names = list(dict.fromkeys(map(self._key, terms)))
         first: dict[bytes, None] = {}
@@ -409,10 +430,10 @@ class TableStore(Store):
             for place, name in enumerate(names[start : start + _TERMS_AT_ONCE]):
                 parts.append(
                     f"SELECT * FROM (SELECT t.id, {place} AS place, t.serial FROM memory_terms AS t {joined} "  # noqa: S608
-                    f"WHERE t.tenant = ? AND t.user_id = ? AND t.term = ?{among.sql} ORDER BY t.serial DESC LIMIT ?"
+                    f"WHERE t.tenant = ? AND t.user_id = ? AND t.term = ?{where.sql} ORDER BY t.serial DESC LIMIT ?"
                     f") AS part_{place}"
                 )
-                values += [*key, name, *among.values, limit]
+                values += [*key, name, *where.values, limit]
             rows = transaction.rows(" UNION ALL ".join(parts) + " ORDER BY place, serial DESC", *values)
             first.update(dict.fromkeys(row[0] for row in rows))
             if len(first) >= limit:
@@ -420,13 +441,13 @@ class TableStore(Store):
         return list(self._memories(transaction, key, list(first)[:limit]).values())
 
     def _nearest(
-        self, transaction: Transaction, key: tuple[bytes, bytes], vector: array[float], among: Among, limit: int
+        self, transaction: Transaction, key: tuple[bytes, bytes], vector: array[float], where: MemoryFilter, limit: int
     ) -> Iterable[StoredMemory]:
-        """Return the current memories that are nearest to a vector, in any order; some others may be among them."""
+        """Return the current memories that are nearest to a vector, in any order; some others may be with them."""
         size = len(encode_vector(vector))
-        query = f"SELECT m.id, m.vector {_MEMORIES} AND m.is_current = 1 AND length(m.vector) = ?{among.sql} "
+        query = f"SELECT m.id, m.vector {_MEMORIES} AND m.is_current = 1 AND length(m.vector) = ?{where.sql} "
         query += "ORDER BY m.serial DESC LIMIT ?"
-        rows = transaction.rows(query, *key, size, *among.values, MAX_COMPARED_VECTORS)
+        rows = transaction.rows(query, *key, size, *where.values, MAX_COMPARED_VECTORS)
         best = nlargest(limit, rows, key=lambda row: cosine(decode_vector(row[1]), vector))
         return self._memories(transaction, key, [row[0] for row in best]).values()
 
@@ -444,7 +465,7 @@ class TableStore(Store):
             rows.append((*key, name, serial, int(is_current), *about, *body))
             if is_current:
                 terms += [(*key, self._key(term), serial, name) for term in dict.fromkeys(record.terms)]
-            sources += [(key[0], self._key(source), key[1], name) for source in sources_of(record)]
+            sources += [(key[0], self._key(source), key[1], name) for source in _sources_of(record)]
         self._insert_rows(transaction, rows)
         if terms:
             insert = "INSERT INTO memory_terms (tenant, user_id, term, serial, id) VALUES (?, ?, ?, ?, ?)"
@@ -470,15 +491,19 @@ class TableStore(Store):
         query = "SELECT user_id, id FROM memory_sources WHERE tenant = ? AND source = ?"
         rows = transaction.rows(query, tenant, self._key(source))
         for user, name in rows:
-            key, kept = (tenant, user), list[tuple[int, MemoryRecord]]()
+            key, rest = (tenant, user), list[tuple[int, MemoryRecord]]()
             for row in self._memories(transaction, key, [name]).values():
                 try:
-                    record = without_source(self._record_of(row), source)
+                    record = self._record_of(row)
                 except CorruptionError:
-                    continue  # of what cannot be read nothing is left
-                kept += [(row.serial, record)] if record else []  # no newer than it was
+                    continue  # of what cannot be read nothing stays
+                memory = record.memory
+                if memory.thread != source:
+                    earlier = tuple(text for text in memory.earlier if text.thread != source)
+                    memory = memory._replace(earlier=earlier, version=memory.version + 1)
+                    rest.append((row.serial, record._replace(memory=memory)))  # no newer than it was
             self._delete_memories(transaction, key, [name])
-            self._insert_memories(transaction, key, kept)
+            self._insert_memories(transaction, key, rest)
         return len(rows)
 
 
@@ -579,3 +604,69 @@ def counts(transaction: Transaction) -> dict[str, int]:
     tables = {"threads": "(SELECT DISTINCT tenant, thread FROM messages) AS threads"}
     tables |= {table: table for table in ("messages", "records", "memories", "blobs", "tombstones")}
     return {name: transaction.rows(f"SELECT count(*) FROM {table}")[0][0] for name, table in tables.items()}  # noqa: S608
+
+
+def _other_content() -> ConflictError:
+    reason = (
+        "the thread holds a message under an id that was given again with other content or other neighbours: give "
+        "each message an id of its own"
+    )
+    return ConflictError("message", expected_version=0, stored_version=1, reason=reason)
+
+
+def _checked_name(what: str, name: object) -> str:
+    text = check_str(what, name)
+    if not text:
+        raise ConfigError(f"{what} must not be empty")
+    return text
+
+
+# --- forgetting -----------------------------------------------------------------------------------------------------
+
+
+def _target(tenant: str, *, thread: str | None, user: str | None, source: str | None) -> tuple[str, str]:
+    """Return the kind and the name of what is to be forgotten: a thread, a user, a source, or the tenant with ""."""
+    _checked_name(_TENANT, tenant)
+    options = (("thread", thread), ("user", user), ("source", source))
+    named = [(kind, name) for kind, name in options if name is not None]
+    if len(named) > 1:
+        raise ConfigError("name one of thread, user and source, or none of them for all of the tenant")
+    for kind, name in named:
+        return kind, _checked_name(kind, name)
+    return _TENANT, ""
+
+
+def _tombstones(tenant: str, kind: str, name: str) -> list[tuple[bytes, bytes]]:
+    """Return the rows of ``tombstones`` that stand for something; a thread is a source as well."""
+    kinds = ("thread", "source") if kind == "thread" else (kind,)
+    return [(_tombstone(tenant, _TENANT), _tombstone(tenant, each, name)) for each in kinds]
+
+
+def _tombstone(tenant: str, kind: str, name: str = "") -> bytes:
+    """Return what stands for something that was forgotten: 16 bytes that tell nothing of its name.
+
+    Source: BLAKE2b, 128 bits, over the names with their lengths.
+    """
+    from hashlib import blake2b  # here, because it is a tenth of the import of the library
+
+    parts = map(encode_text, (tenant, kind, name))
+    return blake2b(b"".join([b"%d:%b" % (len(part), part) for part in parts]), digest_size=16).digest()
+
+
+def _sources_of(record: MemoryRecord) -> tuple[str, ...]:
+    """Return the threads that a memory's text and its earlier texts come from, each once."""
+    memory = record.memory
+    threads = (memory.thread, *(earlier.thread for earlier in memory.earlier))
+    return tuple(dict.fromkeys(thread for thread in threads if thread))
+
+
+def check_records(records: Iterable[MemoryRecord]) -> set[str]:
+    """Return the threads that the texts of memories come from.
+
+    Raises:
+        TypeError: one is no ``MemoryRecord``.
+    """
+    for record in records:
+        if not isinstance(record, MemoryRecord):
+            raise TypeError(f"records must be MemoryRecord, got {type(record).__name__}")
+    return {source for record in records for source in _sources_of(record)}

@@ -1,78 +1,137 @@
-"""The terminal chat: which model answers, the loop, and the slash commands."""
+"""``gatekeeper chat``: which model answers, the loop at the terminal, and the slash commands."""
 
 from __future__ import annotations
 
 from contextlib import closing
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
 
+import typer
 from rich.text import Text
 
-from gatekeeper_cli.models import CHAT_PIP_LINE, KEY_NAME
+from gatekeeper_cli.explain import why_view
+from gatekeeper_cli.explanation import meaning_line
+from gatekeeper_cli.history_file import HistoryFile
+from gatekeeper_cli.meaning import meaning_encoder
+from gatekeeper_cli.models import CHAT_PIP_LINE, KEY_NAME, ClientModel, client_at, client_from_env
 from gatekeeper_cli.offline import OfflineModel
-from gatekeeper_cli.phrases import meaning_line
-from gatekeeper_cli.texts import spoken
-from gatekeeper_cli.topics import topics_of
-from gatekeeper_cli.views import exchange_line, topics_view, visible, why_view
+from gatekeeper_cli.options import HELP, BaseUrl, Budget, KeyEnv, Meaning, checked_budget, plain_table, refuse
+from gatekeeper_cli.session import Session
+from gatekeeper_cli.terminal import Terminal
+from gatekeeper_cli.texts import spoken, visible
+from gatekeeper_cli.topics import spans
 from gatekeeper_core.errors import GatekeeperError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from gatekeeper_cli.session import Session
-    from gatekeeper_cli.terminal import Terminal
+    from gatekeeper_cli.models import Model
 
-__all__ = ["COMMANDS", "Chat", "offered_model"]
+__all__ = ["Chat", "chat"]
 
 _INTERRUPTED_STATUS = 130
+_BEGINNING_CHARACTERS = 240
 
 
-def offered_model(terminal: Terminal) -> OfflineModel | None:
-    """Say in two lines how to get a model going, and return the scripted one if nobody at the terminal minds."""
-    texts = spoken()
-    terminal.complain(texts("chat.no_key", key=KEY_NAME))
-    terminal.complain(texts("chat.no_client", line=CHAT_PIP_LINE))
-    if not terminal.interactive:
-        return OfflineModel()
-    try:
-        answer = terminal.read(texts("chat.offer"))
-    except (EOFError, KeyboardInterrupt):
-        terminal.write("\n")
-        return None
-    return None if answer.strip().lower().startswith("n") else OfflineModel()
+@dataclass(frozen=True)
+class _ModelOptions:
+    """The options of the model that answers."""
+
+    base_url: BaseUrl = None
+    model: Annotated[str | None, typer.Option("--model", help=HELP("help.chat_model"), metavar="NAME")] = None
+    key_env: KeyEnv = None
+    env_file: Annotated[str | None, typer.Option(help=HELP("help.env_file"), metavar="FILE")] = None
+    offline: Annotated[bool, typer.Option("--offline", help=HELP("help.offline"))] = False
+
+    def open(self, terminal: Terminal) -> Model | None:
+        """Return the model; where none has a key, the scripted one, unless the person at the terminal minds."""
+        if self.offline:
+            return OfflineModel()
+        if self.base_url is not None and self.model is not None:
+            return ClientModel(client_at(self.base_url, self.model, self.key_env))
+        client = client_from_env(self.env_file)
+        if client is not None:
+            return ClientModel(client)
+        texts = spoken()
+        terminal.complain(texts("chat.no_key", key=KEY_NAME))
+        terminal.complain(texts("chat.no_client", line=CHAT_PIP_LINE))
+        if not terminal.interactive:
+            return OfflineModel()
+        try:
+            answer = terminal.read(texts("chat.offer"))
+        except (EOFError, KeyboardInterrupt):
+            terminal.write("\n")
+            return None
+        return None if answer.strip().lower().startswith("n") else OfflineModel()
+
+
+def chat(
+    history: Annotated[str | None, typer.Option(help=HELP("help.history"), metavar="FILE.jsonl")] = None,
+    budget: Budget = 4000,
+    meaning: Meaning = False,
+    options: _ModelOptions = _ModelOptions(),
+) -> None:
+    """Chat with a model that is sent, with each question, only the turns that the question needs."""
+    tokens, terminal, embedder = checked_budget(budget), Terminal(), meaning_encoder(wanted=meaning)
+    if (options.base_url is None) != (options.model is None):
+        refuse(spoken()("error.chat_model"))
+    file = None if history is None else HistoryFile(history)
+    model = options.open(terminal)
+    if model is None:
+        return
+    with closing(model):
+        session = Session(
+            model,
+            token_budget=tokens,
+            messages=file.messages if file else (),
+            store=file.append if file else None,
+            embedder=embedder,
+        )
+        if file and file.note:
+            terminal.complain(file.note)
+        if terminal.interactive:
+            turns = session.gatekeeper.turns
+            name = "chat.hello_again" if turns else "chat.hello"
+            terminal.note(spoken()(name, model=model.name, turns=len(turns)))
+            terminal.remember(block.user_text for block in turns)
+        raise typer.Exit(Chat(session, terminal).run())
 
 
 class Chat:
-    """A session at a terminal.
-
-    Args:
-        session: who answers.
-        terminal: where the questions come from and the answers go.
-    """
+    """A session at a terminal."""
 
     def __init__(self, session: Session, terminal: Terminal) -> None:
-        self._session = session
-        self._terminal = terminal
+        self._session, self._terminal = session, terminal
         self._texts = spoken()
-        self._over = False
-        self._answering = False
+        self._is_over = False
+        self._is_answering = False
         self._unanswered = 0
+        self._commands: dict[str, tuple[str, Callable[[str], None]]] = {
+            "why": ("", self._why),
+            "topics": ("", self._topics),
+            "pin": ("[KEY VALUE]", self._pin),
+            "unpin": ("KEY", self._unpin),
+            "budget": ("[N]", self._budget),
+            "help": ("", self._help),
+            "quit": ("", self._quit),
+        }
 
     def run(self) -> int:
         """Read and answer until the end of the input, ``/quit`` or ``/exit``; return the exit status.
 
-        Through a pipe nobody reads a note, so a question without an answer is told by status 1.
+        Through a pipe nobody reads a note, so status 1 reports a question without an answer.
         """
         interactive = self._terminal.interactive
-        while not self._over:
+        while not self._is_over:
             try:
                 self._take(self._terminal.read())
             except EOFError:  # noqa: PERF203 - each line may be the last one
                 self._terminal.write("\n" if interactive else "")
                 break
             except KeyboardInterrupt:  # at a terminal it ends the line or the answer, not the chat
-                if self._answering:
+                if self._is_answering:
                     self._terminal.note(self._texts("chat.interrupted"))
-                    self._answering = False
+                    self._is_answering = False
                 self._terminal.write("\n")
                 if not interactive:
                     return _INTERRUPTED_STATUS
@@ -84,14 +143,14 @@ class Chat:
             return
         self._terminal.remember([line])
         if text.startswith("/") and not text.startswith("//"):
-            self._obey(text)
+            self._run_command(text)
         else:
             self._answer(line.replace("//", "/", 1) if text.startswith("//") else line)
-        if not self._over:
+        if not self._is_over:
             self._terminal.write("\n")
 
     def _answer(self, question: str) -> None:
-        self._answering = True
+        self._is_answering = True
         with closing(self._session.ask(question)) as answer:
             try:
                 with self._terminal.waiting():
@@ -100,43 +159,55 @@ class Chat:
                     self._terminal.write(piece)
                     piece = next(answer)
             except StopIteration as end:
-                self._answering = False
-                self._terminal.note(exchange_line(end.value, self._texts))
+                self._is_answering = False
+                self._terminal.note(end.value.line(self._texts))
             except GatekeeperError as error:
-                self._answering = False
+                self._is_answering = False
                 self._unanswered += 1
                 self._terminal.note(self._texts("chat.no_answer", error=error))
 
     # --- commands
 
-    def _obey(self, text: str) -> None:
+    def _run_command(self, text: str) -> None:
         name, rest = _halves(text[1:])
-        command = COMMANDS.get(_SAME.get(name.lower(), name.lower()))
+        command = self._commands.get("quit" if name.lower() == "exit" else name.lower())
         if command is None:
-            known = ", ".join(f"/{known}" for known in COMMANDS)
-            self._terminal.note(self._texts("chat.unknown", name=name, known=known, text=text))
+            names = ", ".join(f"/{known}" for known in self._commands)
+            self._terminal.note(self._texts("chat.unknown", name=name, known=names, text=text))
             return
         try:
-            command.obey(self, rest)
+            command[1](rest)
         except (GatekeeperError, ValueError) as error:
             self._terminal.note(f"/{name}: {error}")
 
     def _why(self, _rest: str) -> None:
-        if self._session.selection is None:
-            self._terminal.note(self._texts("chat.no_question"))
-        else:
-            self._terminal.show(why_view(self._session.selection, self._texts))
-            if said := meaning_line(self._session.selection, self._texts):
-                self._terminal.show([Text(said)])
+        selection, texts = self._session.selection, self._texts
+        if selection is None:
+            self._terminal.note(texts("chat.no_question"))
+            return
+        self._terminal.show(why_view(selection, texts))
+        if line := meaning_line(selection.embedder, selection.embedder_missed, texts):
+            self._terminal.show([Text(line)])
 
     def _topics(self, _rest: str) -> None:
-        gatekeeper = self._session.gatekeeper
-        self._terminal.show(topics_view(topics_of(gatekeeper), gatekeeper.turns, self._texts))
+        """Show the topics of the conversation: which turns each holds, and how it begins."""
+        gatekeeper, texts = self._session.gatekeeper, self._texts
+        if not gatekeeper.topics:
+            self._terminal.show([Text(texts("chat.no_topic"))])
+            return
+        table = plain_table()
+        table.add_column(texts("topic"), justify="right", no_wrap=True)
+        table.add_column(texts("turns"), no_wrap=True)
+        table.add_column(texts("begins_with"), ratio=1, no_wrap=True, overflow="ellipsis")
+        for topic_id, start, stop in gatekeeper.topics:
+            beginning = visible(gatekeeper.turns[start].user_text[:_BEGINNING_CHARACTERS])
+            table.add_row(*map(Text, (str(topic_id), spans(range(start, stop), texts), beginning)))
+        self._terminal.show([table])
 
     def _pin(self, rest: str) -> None:
         if not rest:
-            pinned = self._session.gatekeeper.get_constraints()
-            lines = [f"{visible(key)}: {visible(value)}" for key, value in pinned.items()]
+            constraints = self._session.gatekeeper.get_constraints()
+            lines = [f"{visible(key)}: {visible(value)}" for key, value in constraints.items()]
             self._terminal.show(map(Text, lines or [self._texts("chat.no_pin")]))
             return
         key, value = _halves(rest)
@@ -160,39 +231,16 @@ class Chat:
         self._terminal.note(self._texts("chat.budget", tokens=self._session.token_budget))
 
     def _help(self, _rest: str) -> None:
-        width = max(len(f"/{name} {command.arguments}") for name, command in COMMANDS.items())
-        for name, command in COMMANDS.items():
-            said = self._texts(f"command.{name}")
-            self._terminal.show([Text(f"{f'/{name} {command.arguments}':{width}}  {said}")])
-        self._terminal.show([Text(f"{'//text':{width}}  {self._texts('command.slash')}")])
+        rows = [(f"/{name} {arguments}", f"command.{name}") for name, (arguments, _) in self._commands.items()]
+        width = max(len(usage) for usage, _ in rows)
+        rows.append(("//text", "command.slash"))
+        self._terminal.show(Text(f"{usage:{width}}  {self._texts(key)}") for usage, key in rows)
 
     def _quit(self, _rest: str) -> None:
-        self._over = True
+        self._is_over = True
 
 
 def _halves(text: str) -> tuple[str, str]:
     """Return the first word of a text and the rest."""
     first, *rest = text.split(None, 1) or [""]
     return first, "".join(rest).strip()
-
-
-class _Command(NamedTuple):
-    """A slash command: its arguments as the help shows them, and who does it; ``command.NAME`` says what it does."""
-
-    arguments: str
-    obey: Callable[[Chat, str], None]
-
-
-COMMANDS = {
-    "why": _Command("", Chat._why),
-    "topics": _Command("", Chat._topics),
-    "pin": _Command("[KEY VALUE]", Chat._pin),
-    "unpin": _Command("KEY", Chat._unpin),
-    "budget": _Command("[N]", Chat._budget),
-    "help": _Command("", Chat._help),
-    "quit": _Command("", Chat._quit),
-}
-"""The slash commands by their names, in the order of the help."""
-
-_SAME = {"exit": "quit"}
-"""Other names of commands."""

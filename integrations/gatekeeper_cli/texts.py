@@ -1,4 +1,4 @@
-"""What the command says, in English and in Chinese: one table, ``texts.json``, and which language is meant.
+"""The words of the command, in English and in Chinese (``texts.json``), and texts of a conversation made safe to show.
 
 Messages of the conversation, JSON, and the errors of the library are never translated.
 """
@@ -14,12 +14,28 @@ from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from gatekeeper_core.notebook import UNSHOWABLE
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from gatekeeper_core.selection.result import Decision
 
-__all__ = ["ENGLISH", "TABLE", "Language", "Texts", "language_of", "speak", "spoken", "texts_for"]
+__all__ = [
+    "ENGLISH",
+    "TABLE",
+    "Language",
+    "Texts",
+    "language_of",
+    "speak",
+    "spoken",
+    "texts_for",
+    "visible",
+    "visible_lines",
+]
+
+_UNSHOWABLE = re.compile(UNSHOWABLE)
+_UNSHOWABLE_IN_LINES = re.compile(f"(?![\t\n]){UNSHOWABLE}")
 
 
 class Language(str, Enum):
@@ -34,13 +50,9 @@ TABLE: Mapping[str, tuple[str, str]] = {
     key: (english, chinese)
     for key, (english, chinese) in json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf-8")).items()
 }
-"""Everything that is said, by a name of ours: in English, in Chinese.
+"""The English and the Chinese text by key; ``left_out.X`` and ``odd.X`` have two English forms, ``one|many``."""
 
-``gate_reason.X`` and ``reason.X`` say what the reasons of the gate and of a decision mean; ``left_out.X`` and ``odd.X``
-name what a format could not hold, in English as ``one|many``.
-"""
-
-_TELLING_ODDS = 0.1  # log odds from which on a sign is worth naming
+_MIN_ODDS = 0.1  # log odds from which on a sign is worth naming
 
 _COUNTED = re.compile(
     r"\{(\w+)[^}]*\} (?:more |smaller |model )?(?:turn|topic|token|anchor|answer|character|call|conversation|line"
@@ -72,23 +84,20 @@ class Texts:
         return text.format(**values) if values else text
 
     def reason(self, decision: Decision) -> str:
-        """Return what the reason of a decision means; a reason that is new here, as it is.
-
-        Of a turn that is kept for its meaning it adds the cosine, and that the turn shares no anchor with the question.
-        """
+        """Return the reason of a decision in words; for a turn kept by its meaning, with the cosine."""
         switched = decision.why == "low_need" and decision.kept_from_coverage is None
         name = "after_switch" if switched else f"reason.{decision.why}"
-        said = self(name, meaning=decision.meaning, tokens=decision.tokens) if name in TABLE else decision.why
-        return said if decision.why != "meaning" or decision.shared else self("no_anchor", why=said)
+        reason = self(name, meaning=decision.meaning, tokens=decision.tokens) if name in TABLE else decision.why
+        return reason if decision.why != "meaning" or decision.shared else self("no_anchor", why=reason)
 
     def why(self, decision: Decision, *, with_need: bool = True) -> str:
         """Return the reason of a decision, the need of the turn and, where it is kept, what speaks for it most."""
         signs = () if decision.outcome == "dropped" else decision.signs
-        telling = [(name, odds) for name, odds in signs if odds >= _TELLING_ODDS and f"sign.{name}" in TABLE]
-        said = [f"{self(f'sign.{name}')} {odds:+.1f}" for name, odds in telling[:1]]
+        shown = [(name, odds) for name, odds in signs if odds >= _MIN_ODDS and f"sign.{name}" in TABLE]
+        notes = [f"{self(f'sign.{name}')} {odds:+.1f}" for name, odds in shown[:1]]
         if with_need and decision.need is not None:
-            said.insert(0, self("need_is", need=decision.need))
-        return self("semicolon").join(filter(None, (self.reason(decision), self("colon").join(said))))
+            notes.insert(0, self("need_is", need=decision.need))
+        return self("semicolon").join(filter(None, (self.reason(decision), self("colon").join(notes))))
 
     def gate_reason(self, name: str) -> str:
         """Return what a reason of the gate means; a reason that is new here, as it is."""
@@ -100,23 +109,19 @@ class Texts:
         >>> Texts(Language.en).counted({"image": 1, "hidden_message": 1_200}, "left_out")
         '1,200 hidden messages, 1 image'
         """
-        said = []
+        parts = []
         for kind, count in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
             one, _, many = self(f"{kinds}.{kind}").partition("|")
-            said.append(f"{count:,} {many if many and count != 1 else one}")
-        return self("comma").join(said)
-
-
-ENGLISH = Texts(Language.en)
-"""The texts in English."""
+            parts.append(f"{count:,} {many if many and count != 1 else one}")
+        return self("comma").join(parts)
 
 
 def texts_for(language: Language) -> Texts:
     """Return the texts of a language, of the locale's for ``auto``."""
-    chosen = language_of(os.environ, locale.getlocale()[0]) if language is Language.auto else language
-    return Texts(chosen)
+    return Texts(language_of(os.environ, locale.getlocale()[0]) if language is Language.auto else language)
 
 
+ENGLISH = Texts(Language.en)
 _spoken: ContextVar[Texts] = ContextVar("spoken", default=ENGLISH)
 
 
@@ -133,12 +138,9 @@ def spoken() -> Texts:
 
 
 def language_of(environment: Mapping[str, str], system: str | None = None) -> Language:
-    """Return the language that the environment asks for, Chinese or English.
+    """Return the language of the first of ``LC_ALL``, ``LC_MESSAGES`` and ``LANG`` that is set, else of ``system``.
 
-    Args:
-        environment: the first of ``LC_ALL``, ``LC_MESSAGES`` and ``LANG`` that is set speaks; ``LANGUAGE`` before it,
-            unless that is C (as gettext has it).
-        system: what the system says where none of them is set.
+    ``LANGUAGE`` comes first, unless the locale is C (as gettext has it).
 
     >>> language_of({"LANG": "zh_CN.UTF-8"}).value, language_of({"LC_ALL": "C", "LANG": "zh_CN.UTF-8"}).value
     ('zh', 'en')
@@ -149,3 +151,21 @@ def language_of(environment: Mapping[str, str], system: str | None = None) -> La
         found = (environment.get("LANGUAGE") or found).partition(":")[0]
     name = (found or system or "").lower()
     return Language.zh if name.startswith(("zh", "chinese")) else Language.en
+
+
+def visible(text: str) -> str:
+    r"""Return a text on one line, with a replacement character for what a terminal would obey or cannot show.
+
+    >>> visible("one\n  two \x1b[31m")
+    'one two \ufffd[31m'
+    """
+    return _UNSHOWABLE.sub("\ufffd", " ".join(text.split()))
+
+
+def visible_lines(text: str) -> str:
+    r"""Return a text with its lines and tabs, and the same replacement character; a carriage return is left out.
+
+    >>> visible_lines("one\r\n\ttwo \x1b[31m")
+    'one\n\ttwo \ufffd[31m'
+    """
+    return _UNSHOWABLE_IN_LINES.sub("\ufffd", text.replace("\r", ""))

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from gatekeeper_core.context.history.window import newest_turns
+from gatekeeper_core.context.history.strategies import newest_turns
 from gatekeeper_core.messages import group_turns
 from gatekeeper_core.selection.anchors import extract_anchors, folded, has_whole, terms_in
 from gatekeeper_core.selection.cues import read_cues, without_cues

@@ -185,7 +185,7 @@ class Asker:
         max_dollars: what the requests of this asker may cost together, by what they could cost at most; None: no limit.
 
     Attributes:
-        asked: how many requests were sent.
+        requests_sent: how many requests were sent.
         dollars: what they cost, of those whose price is known.
     """
 
@@ -203,7 +203,7 @@ class Asker:
         self._lock = threading.Lock()
         self._asking: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
         self._reserved = 0.0
-        self.asked, self.dollars = 0, 0.0
+        self.requests_sent, self.dollars = 0, 0.0
 
     def ask(self, request: Request) -> Entry:
         """Return the entry of a request: from the ledger, or asked now and written there.
@@ -238,7 +238,7 @@ class Asker:
             with self._lock:
                 self._reserved -= most
                 self.dollars += spent
-                self.asked += 1
+                self.requests_sent += 1
         return entry
 
 

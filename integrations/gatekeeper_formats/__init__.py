@@ -10,12 +10,14 @@ r"""Readers and writers of the formats that conversations are kept in, without t
 from __future__ import annotations
 
 from gatekeeper_formats.base import AmbiguousConversationError, FormatError, Heading
-from gatekeeper_formats.folders import Unread, conversation_files, readable_conversations
 from gatekeeper_formats.reading import (
     Conversation,
+    Unread,
+    conversation_files,
     list_conversations,
     read_conversation,
     read_conversations,
+    readable_conversations,
     write_messages,
 )
 from gatekeeper_formats.registry import READABLE, SUFFIXES, WRITABLE

@@ -3,23 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gatekeeper_core.errors import MessageFormatError
-from gatekeeper_core.messages import SIGNED, Metadata
+from gatekeeper_core.messages import SIGNED, Message, Metadata
+from gatekeeper_core.native.items import Format as NativeFormat
 from gatekeeper_core.native.items import kind_of
 from gatekeeper_core.pricing.usage import Usage
-from gatekeeper_formats.base import CutLineError, Entry, LeftOut, Loaded, PlaceError, count_media, date_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
-    from gatekeeper_core.messages import Message
-    from gatekeeper_core.native.items import Format as NativeFormat
-    from gatekeeper_formats.base import Item
-
-__all__ = ["Log", "native_messages", "one_log", "without"]
+from gatekeeper_formats import base
 
 
 @dataclass(slots=True)
@@ -34,7 +27,7 @@ class Log:
         created: the day it began.
     """
 
-    left_out: LeftOut = field(default_factory=Counter)
+    left_out: base.LeftOut = field(default_factory=Counter)
     usage: list[Usage] = field(default_factory=list)
     id: str | None = None
     title: str | None = None
@@ -43,27 +36,27 @@ class Log:
     def begins(self, session: object, time: object) -> None:
         """Note the id and the day of the session, where none is known yet."""
         self.id = self.id or (session if isinstance(session, str) and session else None)
-        self.created = self.created or date_of(time)
+        self.created = self.created or base.date_of(time)
 
 
-def one_log(items: Iterator[Item], read: Callable[[Iterator[Item], Log], Iterable[Message]]) -> Iterator[Entry]:
+def one_log(items: base.Items, read: Callable[[base.Items, Log], Iterable[Message]]) -> base.Entries:
     """Yield the one session of a log; it is read here, because its title may be in its last line."""
     log = Log()
     messages = tuple(read(_whole_lines(items, log.left_out), log))
-    loaded = Loaded(messages, log.left_out, usage=tuple(log.usage))
-    yield Entry(lambda: loaded, id=log.id, title=log.title, created=log.created)
+    loaded = base.Loaded(messages, log.left_out, usage=tuple(log.usage))
+    yield base.Entry(lambda: loaded, id=log.id, title=log.title, created=log.created)
 
 
-def _whole_lines(items: Iterator[Item], left_out: LeftOut) -> Iterator[Item]:
+def _whole_lines(items: base.Items, left_out: base.LeftOut) -> base.Items:
     """Yield the values of a log; a last line that is still being written is counted."""
     try:
         yield from items
-    except CutLineError:
+    except base.CutLineError:
         left_out["cut_line"] += 1
 
 
 def native_messages(
-    form: NativeFormat, items: Sequence[tuple[Mapping[str, Any], str]], left_out: LeftOut
+    form: NativeFormat, items: Sequence[tuple[base.Fields, str]], left_out: base.LeftOut
 ) -> list[Message]:
     """Return the messages of items in a provider's format; what holds no text is counted.
 
@@ -79,13 +72,13 @@ def native_messages(
     """
     for item, place in items:
         if not isinstance(item.get("role", ""), str):
-            raise PlaceError(f'{place}: "role" must be text')
+            raise base.PlaceError(f'{place}: "role" must be text')
     try:
         messages = [read.message for read in form.read([item for item, _ in items])]
     except MessageFormatError as error:
-        raise PlaceError(f"{items[error.position or 0][1]}: {error.reason}") from error
+        raise base.PlaceError(f"{items[error.position or 0][1]}: {error.reason}") from error
     for message in messages:
-        count_media(message, left_out)
+        base.count_media(message, left_out)
     return [_unsigned(message) for message in messages]
 
 
@@ -95,7 +88,7 @@ def _unsigned(message: Message) -> Message:
     return replace(message, metadata=Metadata({key: mark for key, mark in message.metadata.items() if key != SIGNED}))
 
 
-def without(blocks: object, kinds: frozenset[str], left_out: LeftOut) -> Any:
+def without(blocks: object, kinds: frozenset[str], left_out: base.LeftOut) -> Any:
     """Return content without the blocks of thinking of these types, which are counted; text comes back as it is."""
     if not isinstance(blocks, list):
         return blocks

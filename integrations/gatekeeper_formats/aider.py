@@ -7,17 +7,12 @@ itself; everything else is the model's answer.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import partial
-from typing import TYPE_CHECKING
 
 from gatekeeper_core.messages import Message
 from gatekeeper_core.pricing.usage import Usage
-from gatekeeper_formats.base import Entry, Format, Item, LeftOut, PlaceError, date_of, loader
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-__all__ = ["FORMAT"]
+from gatekeeper_formats import base
 
 _START = re.compile(r"^# aider chat started at (.*)$", re.MULTILINE)
 _USER = re.compile(r"####(?: (?P<text>.*?))?(?P<written> {2})?")
@@ -36,20 +31,20 @@ def _knows(text: str) -> bool:
     return _START.match(text.lstrip()) is not None
 
 
-def _entries(items: Iterator[Item], _whole_file: bool) -> Iterator[Entry]:
+def _entries(items: base.Items, _whole_file: bool) -> base.Entries:
     text = str(next(items).value).replace("\r\n", "\n")
     starts = list(_START.finditer(text))
     if not starts:
-        raise PlaceError("is no chat history of Aider: no line begins with # aider chat started at")
+        raise base.PlaceError("is no chat history of Aider: no line begins with # aider chat started at")
     ends = [*(start.start() for start in starts[1:]), len(text)]
     for start, end in zip(starts, ends, strict=True):
         lines = text[start.end() : end].split("\n")
         asked = (found["text"] for line in lines if (found := _USER.fullmatch(line)) and found["text"])
         title = next((question for question in asked if not _COMMAND.match(question)), None)
-        yield Entry(loader(partial(_messages, lines)), title=title, created=date_of(start[1]))
+        yield base.Entry(base.loader(partial(_messages, lines)), title=title, created=base.date_of(start[1]))
 
 
-def _messages(lines: list[str], left_out: LeftOut) -> Iterator[Message | Usage]:
+def _messages(lines: list[str], left_out: base.LeftOut) -> Iterator[Message | Usage]:
     """Yield what was said; lines of one kind are one message, and a blank line ends what the user said."""
     open_kind, own, fence = "", list[str](), ""
     for line in lines:
@@ -78,7 +73,7 @@ def _told(line: str, fence: str) -> tuple[str, str]:
     return "answer", line
 
 
-def _said(kind: str, lines: list[str], left_out: LeftOut) -> Iterator[Message]:
+def _said(kind: str, lines: list[str], left_out: base.LeftOut) -> Iterator[Message]:
     text = "\n".join(lines).strip("\n")
     if kind == "note":
         left_out["app_note"] += any(line.strip() and not _TOKENS.search(line) for line in lines)
@@ -100,4 +95,4 @@ def _count(text: str | None) -> int:
     return round(float(found[1]) * (1000 if found[2] else 1)) if found else 0
 
 
-FORMAT = Format(name="aider", knows=_knows, entries=_entries)
+FORMAT = base.Format(name="aider", knows=_knows, entries=_entries)

@@ -1,4 +1,4 @@
-"""What a format is: how its files are told, read and written, and what is said of everything that it cannot hold.
+"""The formats' common ground: a ``Format`` detects, reads and writes files, and counts everything that it cannot hold.
 
 ::
 
@@ -17,47 +17,16 @@ from dataclasses import KW_ONLY, dataclass
 from datetime import datetime, timezone
 from functools import partial
 from itertools import chain
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from gatekeeper_core.errors import GatekeeperError, MessageFormatError
-from gatekeeper_core.messages import MediaPart, Message, Turn
+from gatekeeper_core.messages import MediaKind, MediaPart, Message, Part, TextPart, Turn
 from gatekeeper_core.pricing.usage import Usage
 
-__all__ = [
-    "AmbiguousConversationError",
-    "CutLineError",
-    "Entry",
-    "Format",
-    "FormatError",
-    "Heading",
-    "Item",
-    "LeftOut",
-    "Loaded",
-    "PlaceError",
-    "all_together",
-    "checked_object",
-    "count_fields",
-    "count_media",
-    "date_of",
-    "date_of_seconds",
-    "field_of",
-    "json_list",
-    "json_or_none",
-    "json_text",
-    "kind_of",
-    "list_or_empty",
-    "loader",
-    "message_from",
-    "object_or_empty",
-    "one_per_item",
-    "peeked",
-    "text_or_none",
-    "without_surrogates",
-]
-
 Kind = TypeVar("Kind", list[Any], dict[str, Any], str)
-LeftOut = Counter[str]
-"""How many things of each kind were left out; docs/formats.md lists the kinds."""
+Fields: TypeAlias = Mapping[str, Any]
+LeftOut: TypeAlias = Counter[str]
+"""The number of dropped things by kind; docs/formats.md lists the kinds."""
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _SHOWN_TITLE = 60
@@ -138,14 +107,19 @@ class Item(NamedTuple):
         return f"conversation {self.at + 1}" if noun == "conversation" else f"{noun} {self.at} (counting from 0)"
 
 
+Items: TypeAlias = Iterator[Item]
+Reports: TypeAlias = Iterator[Message | Usage | None]
+"""The messages of a conversation, and the usage of each model call among them; None where nothing was reported."""
+
+
 class Loaded(NamedTuple):
     """One conversation.
 
     Attributes:
         messages: its messages, oldest first.
         left_out: what was left out of it.
-        turns: its turns, where the format says itself what a turn is.
-        usage: what was reported for each call of a model, in order; empty where the format reports nothing.
+        turns: its turns, where the format has turns of its own.
+        usage: the usage of each call of a model, in order; empty where the format reports none.
     """
 
     messages: tuple[Message, ...]
@@ -156,14 +130,7 @@ class Loaded(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One conversation of a file; its messages are read when they are asked for.
-
-    Attributes:
-        load: reads the messages; raises ``PlaceError`` where it cannot.
-        id: what the file calls it.
-        title: its title.
-        created: when it began, as ``2024-05-31``.
-    """
+    """One conversation of a file: ``load`` reads its messages or raises ``PlaceError``; the rest is its heading."""
 
     load: Callable[[], Loaded]
     _: KW_ONLY
@@ -172,32 +139,65 @@ class Entry:
     created: str | None = None
 
 
+Entries: TypeAlias = Iterator[Entry]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Format:
-    """One format.
+    """One format. Most formats name ``messages``, ``conversation`` or both; ``entries`` is for those that fit neither.
 
     Attributes:
-        name: what ``--from`` and ``--to`` call it.
+        name: its name for ``--from`` and ``--to``.
         knows: whether the first value of a file (its text, for a format that is no JSON) is of this format.
-        entries: makes the conversations of the values of a file (its one text, for a format that is no JSON); the truth
-            value says whether the one value is the whole file.
-        write: makes the text of a file, and counts what the format cannot hold; None for a format that is only read.
+        messages: reads a conversation whose messages are the values of a file.
+        conversation: reads a conversation that is one value of a file, which is an object.
+        holds: with both, whether the first value is a conversation.
+        id_keys, title_key, created: id, title and day of a conversation that is one value.
+        opening: id and day of a conversation whose messages are the values, from the first of them.
+        entries: returns the conversations of the values of a file (its one text, for a format that is no JSON); the
+            truth value says whether the one value is the full file.
+        write: writes the text of a file, and counts what the format cannot hold; None for a format that is only read.
     """
 
     name: str
     knows: Callable[[Any], bool]
-    entries: Callable[[Iterator[Item], bool], Iterator[Entry]]
+    messages: Callable[[Items, LeftOut], Iterable[Message | Usage | None]] | None = None
+    conversation: Callable[[Fields, LeftOut], Iterable[Message | Usage | None]] | None = None
+    holds: Callable[[Any], bool] = lambda value: isinstance(value, dict) and "messages" in value and "role" not in value
+    id_keys: tuple[str, ...] = ("id",)
+    title_key: str = "title"
+    created: Callable[[Fields], str | None] = lambda _: None
+    opening: Callable[[Fields], dict[str, str | None]] = lambda _: {}
+    entries: Callable[[Items, bool], Entries] | None = None
     write: Callable[[Sequence[Message], LeftOut], Iterable[str]] | None = None
 
+    def conversations(self, items: Items, *, whole_file: bool) -> Entries:
+        """Yield the conversations of a file; a broken one breaks no other. The values pass by once."""
+        if self.entries is not None:
+            yield from self.entries(items, whole_file)
+            return
+        first, values = peeked(items)
+        if self.messages is not None and (self.conversation is None or not self.holds(first)):
+            yield Entry(loader(partial(self.messages, values)), **self.opening(object_or_empty(first)))
+            return
 
-# --- making entries -------------------------------------------------------------------------------------------------
+        def read(item: Item, left_out: LeftOut) -> Iterable[Message | Usage | None]:
+            if not isinstance(item.value, dict):
+                raise PlaceError(f"must be an object, got {kind_of(item.value)}")
+            return self.conversation(item.value, left_out) if self.conversation else ()
+
+        for item in values:
+            value = object_or_empty(item.value)
+            yield Entry(
+                loader(partial(read, item), prefix="" if whole_file else f"{item.place('conversation')}: "),
+                id=next((value[key] for key in self.id_keys if isinstance(value.get(key), str)), None),
+                title=text_or_none(value.get(self.title_key)),
+                created=self.created(value),
+            )
 
 
 def loader(read: Callable[[LeftOut], Iterable[Message | Usage | None]], *, prefix: str = "") -> Callable[[], Loaded]:
-    """Return what loads a conversation from its messages and what is reported among them.
-
-    The prefix says in an error which conversation it is.
-    """
+    """Return a function that loads a conversation; in errors, ``prefix`` names the conversation."""
 
     def load() -> Loaded:
         left_out: LeftOut = Counter()
@@ -206,7 +206,7 @@ def loader(read: Callable[[LeftOut], Iterable[Message | Usage | None]], *, prefi
             for value in read(left_out):
                 if isinstance(value, Usage):
                     usage.append(value)
-                elif value is not None:  # what reported nothing
+                elif value is not None:
                     messages.append(value)
         except PlaceError as error:
             raise PlaceError(f"{prefix}{error}") from error.__cause__
@@ -215,47 +215,7 @@ def loader(read: Callable[[LeftOut], Iterable[Message | Usage | None]], *, prefi
     return load
 
 
-def all_together(
-    items: Iterator[Item],
-    read: Callable[[Iterator[Item], LeftOut], Iterable[Message | Usage | None]],
-    *,
-    id: str | None = None,  # noqa: A002 - the name that Entry gives it
-    created: str | None = None,
-) -> Iterator[Entry]:
-    """Yield the one conversation of a file that holds a message in each value.
-
-    The values pass by once: it must be loaded before the file is closed.
-    """
-    yield Entry(loader(partial(read, items)), id=id, created=created)
-
-
-def one_per_item(
-    items: Iterator[Item],
-    read: Callable[[Mapping[str, Any], LeftOut], Iterable[Message | Usage | None]],
-    *,
-    whole_file: bool,
-    id_keys: Sequence[str] = ("id",),
-    title_key: str = "title",
-    created: Callable[[Mapping[str, Any]], str | None] = lambda _: None,
-) -> Iterator[Entry]:
-    """Yield a conversation for each value of a file; one that is broken breaks no other."""
-
-    def read_item(item: Item, left_out: LeftOut) -> Iterable[Message | Usage | None]:
-        if not isinstance(item.value, dict):
-            raise PlaceError(f"must be an object, got {kind_of(item.value)}")
-        return read(item.value, left_out)
-
-    for item in items:
-        value = object_or_empty(item.value)
-        yield Entry(
-            loader(partial(read_item, item), prefix="" if whole_file else f"{item.place('conversation')}: "),
-            id=next((value[key] for key in id_keys if isinstance(value.get(key), str)), None),
-            title=text_or_none(value.get(title_key)),
-            created=created(value),
-        )
-
-
-def peeked(items: Iterator[Item]) -> tuple[object, Iterator[Item]]:
+def peeked(items: Items) -> tuple[object, Items]:
     """Return the first value, None where there is none, and all items."""
     first = next(items, None)
     return (None, items) if first is None else (first.value, chain((first,), items))
@@ -272,6 +232,32 @@ def message_from(data: Mapping[str, Any], place: str, left_out: LeftOut) -> Mess
         raise PlaceError(f"{place}: {error.reason}") from error
     count_media(message, left_out)
     return message
+
+
+def count_tools(value: Fields, left_out: LeftOut) -> None:
+    """Count the definitions of tools in a request."""
+    left_out["tool_definition"] += len(list_or_empty(value.get("tools")))
+
+
+def items_of(value: Fields, key: str) -> Items:
+    """Return the elements of a list in an object as items."""
+    return (Item(element, at) for at, element in enumerate(field_of(value, key, list)))
+
+
+def text_parts(text: object) -> list[Part]:
+    """Return a text as parts of a message; an empty one and anything else holds nothing."""
+    return [TextPart(text)] if isinstance(text, str) and text else []
+
+
+def media_part(kind: MediaKind, left_out: LeftOut) -> list[Part]:
+    """Return a mark where media stood, which is counted."""
+    left_out[kind] += 1
+    return [MediaPart(kind)]
+
+
+def arguments_of(value: object) -> str:
+    """Return the arguments of a call as text."""
+    return value if isinstance(value, str) else json_text({} if value is None else value)
 
 
 def count_media(message: Message, left_out: LeftOut) -> None:
@@ -293,7 +279,7 @@ def checked_object(value: object, place: str) -> dict[str, Any]:
     return value
 
 
-def field_of(value: Mapping[str, Any], key: str, kind: type[Kind], place: str = "") -> Kind:
+def field_of(value: Fields, key: str, kind: type[Kind], place: str = "") -> Kind:
     """Return a field of an object that must be a list, an object or text."""
     found = value.get(key)
     if not isinstance(found, kind):

@@ -6,29 +6,11 @@ branch. What the user saw last is the way from ``current_node`` up to the root.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
 
-from gatekeeper_core.messages import MediaPart, Part, TextPart
-from gatekeeper_formats.base import (
-    Entry,
-    Format,
-    Item,
-    LeftOut,
-    checked_object,
-    date_of_seconds,
-    field_of,
-    object_or_empty,
-    one_per_item,
-)
-from gatekeeper_formats.branches import TreeKeys, branch_of
-from gatekeeper_formats.transcript import Transcript
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from gatekeeper_core.messages import MediaKind, Message
-
-__all__ = ["FORMAT"]
+from gatekeeper_core.messages import MediaKind, Message, Part, TextPart
+from gatekeeper_formats import base
+from gatekeeper_formats.transcript import Transcript, TreeKeys, branch_of
 
 _KEYS = TreeKeys(nodes="mapping", current="current_node", parent="parent")
 _TO_EVERYONE = "all"
@@ -44,22 +26,8 @@ _POINTERS: Mapping[str, MediaKind] = {
 }
 
 
-def _knows(value: Any) -> bool:
-    return isinstance(value, dict) and "mapping" in value
-
-
-def _entries(items: Iterator[Item], whole_file: bool) -> Iterator[Entry]:
-    return one_per_item(
-        items,
-        _messages,
-        whole_file=whole_file,
-        id_keys=("conversation_id", "id"),
-        created=lambda value: date_of_seconds(value.get("create_time")),
-    )
-
-
-def _messages(value: Mapping[str, Any], left_out: LeftOut) -> tuple[Message, ...]:
-    mapping = field_of(value, "mapping", dict)
+def _messages(value: base.Fields, left_out: base.LeftOut) -> tuple[Message, ...]:
+    mapping = base.field_of(value, "mapping", dict)
     path = branch_of(mapping, value.get("current_node"), _KEYS)
     seen = set(path)
     for name, node in mapping.items():
@@ -69,12 +37,12 @@ def _messages(value: Mapping[str, Any], left_out: LeftOut) -> tuple[Message, ...
     for name in path:
         message = mapping[name].get("message")
         if message is not None:
-            _add(transcript, checked_object(message, f"the message of node {name!a:.60}"), left_out)
+            _add(transcript, base.checked_object(message, f"the message of node {name!a:.60}"), left_out)
     return transcript.messages
 
 
-def _add(transcript: Transcript, message: Mapping[str, Any], left_out: LeftOut) -> None:
-    author, metadata, content = (object_or_empty(message.get(key)) for key in ("author", "metadata", "content"))
+def _add(transcript: Transcript, message: base.Fields, left_out: base.LeftOut) -> None:
+    author, metadata, content = (base.object_or_empty(message.get(key)) for key in ("author", "metadata", "content"))
     role, kind = author.get("role"), content.get("content_type")
     kind = kind if isinstance(kind, str) else None
     transcript.pause()
@@ -98,7 +66,7 @@ def _add(transcript: Transcript, message: Mapping[str, Any], left_out: LeftOut) 
             transcript.message(role, parts)
 
 
-def _parts(content: Mapping[str, Any], left_out: LeftOut) -> list[Part]:
+def _parts(content: base.Fields, left_out: base.LeftOut) -> list[Part]:
     """Return what a message holds; a text that is empty holds nothing."""
     kind = content.get("content_type")
     found: list[Part] = []
@@ -107,28 +75,32 @@ def _parts(content: Mapping[str, Any], left_out: LeftOut) -> list[Part]:
         for piece in pieces:
             found += _piece(piece, left_out)
     elif kind == "computer_output":
-        left_out["image"] += 1
-        found.append(MediaPart("image"))
+        found += base.media_part("image", left_out)
     else:
         # code, execution_output, system_error; tether_quote; tether_browsing_display
         texts = [content[key] for key in ("title", "text", "result") if isinstance(content.get(key), str)]
-        found += [TextPart(text) for text in texts if text]
+        found += [part for text in texts for part in base.text_parts(text)]
         if not texts:
             left_out["unknown_part"] += 1
     return found
 
 
-def _piece(piece: object, left_out: LeftOut) -> list[Part]:
+def _piece(piece: object, left_out: base.LeftOut) -> list[Part]:
     if isinstance(piece, str):
-        return [TextPart(piece)] if piece else []
-    kind, text = (object_or_empty(piece).get(key) for key in ("content_type", "text"))
+        return base.text_parts(piece)
+    kind, text = (base.object_or_empty(piece).get(key) for key in ("content_type", "text"))
     if isinstance(kind, str) and kind in _POINTERS:
-        left_out[_POINTERS[kind]] += 1
-        return [MediaPart(_POINTERS[kind])]
+        return base.media_part(_POINTERS[kind], left_out)
     if isinstance(text, str):  # the words of a recording
-        return [TextPart(text)] if text else []
+        return base.text_parts(text)
     left_out["unknown_part"] += 1
     return []
 
 
-FORMAT = Format(name="chatgpt", knows=_knows, entries=_entries)
+FORMAT = base.Format(
+    name="chatgpt",
+    knows=lambda value: isinstance(value, dict) and "mapping" in value,
+    conversation=_messages,
+    id_keys=("conversation_id", "id"),
+    created=lambda value: base.date_of_seconds(value.get("create_time")),
+)

@@ -10,77 +10,42 @@ message, is a beginning.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
-from gatekeeper_core.messages import MEDIA_TYPES, MediaPart, Part, TextPart
+from gatekeeper_core.messages import MEDIA_TYPES, Message, Part, Role
 from gatekeeper_core.native.items import kind_of
-from gatekeeper_formats.base import (
-    Entry,
-    Format,
-    Item,
-    LeftOut,
-    PlaceError,
-    checked_object,
-    date_of,
-    field_of,
-    json_text,
-    list_or_empty,
-    object_or_empty,
-    one_per_item,
-    text_or_none,
-)
+from gatekeeper_formats import base
 from gatekeeper_formats.transcript import Transcript
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from gatekeeper_core.messages import Message, Role
-
-__all__ = ["FORMAT"]
 
 _ROLES: Mapping[str, Role] = {"human": "user", "assistant": "assistant", "user": "user", "system": "system"}
 _THINKING = frozenset({"thinking", "redacted_thinking"})
 
 
-def _knows(value: Any) -> bool:
-    return isinstance(value, dict) and "chat_messages" in value
-
-
-def _entries(items: Iterator[Item], whole_file: bool) -> Iterator[Entry]:
-    return one_per_item(
-        items,
-        _messages,
-        whole_file=whole_file,
-        id_keys=("uuid",),
-        title_key="name",
-        created=lambda value: date_of(value.get("created_at")),
-    )
-
-
-def _messages(value: Mapping[str, Any], left_out: LeftOut) -> tuple[Message, ...]:
-    listed = field_of(value, "chat_messages", list)
-    messages = [checked_object(item, Item(item, at).place()) for at, item in enumerate(listed)]
+def _messages(value: base.Fields, left_out: base.LeftOut) -> tuple[Message, ...]:
+    listed = base.field_of(value, "chat_messages", list)
+    messages = [base.checked_object(item, base.Item(item, at).place()) for at, item in enumerate(listed)]
     transcript = Transcript(left_out)
     for message in _shown(messages, value.get("current_leaf_message_uuid"), left_out):
         _add(transcript, message, left_out)
     return transcript.messages
 
 
-def _shown(messages: list[dict[str, Any]], leaf: object, left_out: LeftOut) -> list[dict[str, Any]]:
+def _shown(messages: list[dict[str, Any]], leaf: object, left_out: base.LeftOut) -> list[dict[str, Any]]:
     """Return the messages of the branch of a leaf, else of the newest, oldest first; without parents, all of them."""
     if not any(isinstance(message.get("parent_message_uuid"), str) for message in messages):
         return messages
     by_id = {message["uuid"]: message for message in messages if isinstance(message.get("uuid"), str)}
     if isinstance(leaf, str):
         if leaf not in by_id:
-            raise PlaceError(f'the message {leaf!a:.60} of "current_leaf_message_uuid" is missing')
+            raise base.PlaceError(f'the message {leaf!a:.60} of "current_leaf_message_uuid" is missing')
         current: dict[str, Any] | None = by_id[leaf]
     else:
-        current = max(reversed(messages), key=lambda message: text_or_none(message.get("created_at")) or "")
+        current = max(reversed(messages), key=lambda message: base.text_or_none(message.get("created_at")) or "")
     path: dict[int, dict[str, Any]] = {}
     while current is not None:
         if id(current) in path:
-            raise PlaceError(f"the parents of message {current.get('uuid')!a:.60} go round in a circle")
+            raise base.PlaceError(f"the parents of message {current.get('uuid')!a:.60} go round in a circle")
         path[id(current)] = current
         parent = current.get("parent_message_uuid")
         current = by_id.get(parent) if isinstance(parent, str) else None
@@ -88,36 +53,38 @@ def _shown(messages: list[dict[str, Any]], leaf: object, left_out: LeftOut) -> l
     return [*path.values()][::-1]
 
 
-def _add(transcript: Transcript, message: Mapping[str, Any], left_out: LeftOut) -> None:
+def _add(transcript: Transcript, message: base.Fields, left_out: base.LeftOut) -> None:
     sender = message.get("sender")
     role = _ROLES.get(sender) if isinstance(sender, str) else None
     if role is None:
         left_out["unknown_role"] += 1
         return
     transcript.pause()
-    said = [_add_piece(transcript, role, piece, left_out) for piece in list_or_empty(message.get("content"))]
-    text = message.get("text")
-    rest: list[Part] = [] if any(said) or not isinstance(text, str) or not text else [TextPart(text)]
-    rest += _attached(message, left_out)
+    said = [_add_piece(transcript, role, piece, left_out) for piece in base.list_or_empty(message.get("content"))]
+    rest = [] if any(said) else base.text_parts(message.get("text"))
+    for attachment in base.list_or_empty(message.get("attachments")):
+        parts = base.text_parts(base.object_or_empty(attachment).get("extracted_content"))
+        left_out["attachment"] += not parts
+        rest += parts
+    left_out["attachment"] += len(base.list_or_empty(message.get("files") or message.get("files_v2")))
     if rest:
         transcript.say(role, rest)
     elif not any(said):
         left_out["empty_message"] += 1
 
 
-def _add_piece(transcript: Transcript, role: Role, piece: object, left_out: LeftOut) -> bool:
+def _add_piece(transcript: Transcript, role: Role, piece: object, left_out: base.LeftOut) -> bool:
     """Add a part of a message and return whether it held anything."""
-    block, kind = object_or_empty(piece), kind_of(piece)
+    block, kind = base.object_or_empty(piece), kind_of(piece)
     if kind == "tool_use":
-        name, given = block.get("name"), block.get("input")
-        arguments = given if isinstance(given, str) else json_text(given if given is not None else {})
-        transcript.call(name if isinstance(name, str) else "", arguments, call_id=text_or_none(block.get("id")))
+        name, arguments = block.get("name"), base.arguments_of(block.get("input"))
+        transcript.call(name if isinstance(name, str) else "", arguments, call_id=base.text_or_none(block.get("id")))
         return True
     if kind == "tool_result":
         result = block.get("content")
         inner = result if isinstance(result, list) else [] if result is None else [result]
         parts = [part for each in inner for part in _parts(each, left_out)]
-        call_id, name = (text_or_none(block.get(key)) for key in ("tool_use_id", "name"))
+        call_id, name = (base.text_or_none(block.get(key)) for key in ("tool_use_id", "name"))
         transcript.answer(parts, call_id=call_id, name=name)
         return True
     if kind in _THINKING:
@@ -129,30 +96,22 @@ def _add_piece(transcript: Transcript, role: Role, piece: object, left_out: Left
     return bool(parts)
 
 
-def _parts(piece: object, left_out: LeftOut) -> list[Part]:
-    if isinstance(piece, str):
-        return [TextPart(piece)] if piece else []
-    kind, text = kind_of(piece), object_or_empty(piece).get("text")
+def _parts(piece: object, left_out: base.LeftOut) -> list[Part]:
+    kind = kind_of(piece)
+    text = piece if isinstance(piece, str) else base.object_or_empty(piece).get("text")
     if isinstance(text, str):
-        return [TextPart(text)] if text else []
+        return base.text_parts(text)
     if kind in MEDIA_TYPES:
-        left_out[MEDIA_TYPES[kind]] += 1
-        return [MediaPart(MEDIA_TYPES[kind])]
+        return base.media_part(MEDIA_TYPES[kind], left_out)
     left_out["unknown_part"] += 1
     return []
 
 
-def _attached(message: Mapping[str, Any], left_out: LeftOut) -> list[Part]:
-    """Return the texts of the attached files; of the others the export holds the name alone."""
-    found: list[Part] = []
-    for attachment in list_or_empty(message.get("attachments")):
-        text = object_or_empty(attachment).get("extracted_content")
-        if isinstance(text, str) and text:
-            found.append(TextPart(text))
-        else:
-            left_out["attachment"] += 1
-    left_out["attachment"] += len(list_or_empty(message.get("files") or message.get("files_v2")))
-    return found
-
-
-FORMAT = Format(name="claude", knows=_knows, entries=_entries)
+FORMAT = base.Format(
+    name="claude",
+    knows=lambda value: isinstance(value, dict) and "chat_messages" in value,
+    conversation=_messages,
+    id_keys=("uuid",),
+    title_key="name",
+    created=lambda value: base.date_of(value.get("created_at")),
+)

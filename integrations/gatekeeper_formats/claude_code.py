@@ -15,23 +15,17 @@ What a compaction put in its place, records of the program and messages of subag
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from gatekeeper_core.messages import Message, Part, TextPart
 from gatekeeper_core.native.anthropic import ANTHROPIC
 from gatekeeper_core.native.items import content_of, kind_of
 from gatekeeper_core.pricing.usage import Usage, read_usage
+from gatekeeper_formats import base
 from gatekeeper_formats.agent_log import Log, native_messages, one_log, without
 from gatekeeper_formats.anthropic import THINKING
-from gatekeeper_formats.base import Format, checked_object, text_or_none
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
-    from gatekeeper_formats.base import Entry, Item
-
-__all__ = ["FORMAT"]
 
 _TALK = ("user", "assistant")
 _RECORDS = frozenset(
@@ -90,10 +84,6 @@ def _knows(value: Any) -> bool:
     return kind_of(value) in _RECORDS and not _NAMES.isdisjoint(value)
 
 
-def _entries(items: Iterator[Item], _whole_file: bool) -> Iterator[Entry]:
-    return one_log(items, lambda rest, log: _Session(log).messages(rest))
-
-
 class _Session:
     """The records of a file, and how they hang together."""
 
@@ -108,11 +98,11 @@ class _Session:
         self._links: dict[str, _Link] = {}
         self._newest: str | None = None
 
-    def messages(self, items: Iterable[Item]) -> list[Message]:
+    def messages(self, items: Iterable[base.Item]) -> list[Message]:
         """Return the messages of the newest branch; those of a subagent where the file has no others."""
         main = False
         for item in items:
-            record = checked_object(item.value, item.place())
+            record = base.checked_object(item.value, item.place())
             talks = record.get("type") in _TALK and isinstance(record.get("message"), dict)
             aside = record.get("isSidechain") is True
             if talks and not aside and not main:
@@ -132,7 +122,7 @@ class _Session:
         self._log.title = next((self._titles[kind] for kind in reversed(_TITLES) if kind in self._titles), None)
         return self._newest_branch()
 
-    def _link(self, record: Mapping[str, Any], *, talks: bool) -> bool:
+    def _link(self, record: base.Fields, *, talks: bool) -> bool:
         """Note where a record hangs; return whether it was there before."""
         name = record.get("uuid")
         if not isinstance(name, str) or name in self._links:
@@ -145,13 +135,13 @@ class _Session:
             self._newest = name
         return False
 
-    def _note_title(self, record: Mapping[str, Any]) -> None:
+    def _note_title(self, record: base.Fields) -> None:
         kind = kind_of(record)
-        title = text_or_none(record.get(_TITLES.get(kind, "")))
+        title = base.text_or_none(record.get(_TITLES.get(kind, "")))
         if title is not None and (kind != "summary" or kind not in self._titles):
             self._titles[kind] = title
 
-    def _read(self, record: Mapping[str, Any], place: str) -> None:
+    def _read(self, record: base.Fields, place: str) -> None:
         """Read a record with a message."""
         message, left_out = record["message"], self._log.left_out
         content = without(message.get("content"), THINKING, left_out)
@@ -200,7 +190,7 @@ class _Session:
         return found
 
 
-def _by_the_program(record: Mapping[str, Any], content: object) -> bool:
+def _by_the_program(record: base.Fields, content: object) -> bool:
     """Return whether the program wrote a message itself: a reminder, an error, the output of a local command."""
     first = content[0] if isinstance(content, list) and content else content
     text = first.get("text") if isinstance(first, dict) else first
@@ -224,4 +214,8 @@ def _joined(messages: list[Message]) -> Message:
     return replace(messages[0], content=content_of(parts), tool_calls=calls)
 
 
-FORMAT = Format(name="claude-code", knows=_knows, entries=_entries)
+FORMAT = base.Format(
+    name="claude-code",
+    knows=_knows,
+    entries=lambda items, _: one_log(items, lambda records, log: _Session(log).messages(records)),
+)

@@ -13,22 +13,16 @@ lies on another branch.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import Any
 
+from gatekeeper_core.messages import Message
 from gatekeeper_core.native.items import kind_of
 from gatekeeper_core.native.openai_responses import RESPONSES
 from gatekeeper_core.pricing.usage import Usage, read_usage
+from gatekeeper_formats import base
 from gatekeeper_formats.agent_log import Log, native_messages, one_log
-from gatekeeper_formats.base import Format, checked_object, text_or_none
 from gatekeeper_formats.responses import counted
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
-    from gatekeeper_core.messages import Message
-    from gatekeeper_formats.base import Entry, Item
-
-__all__ = ["FORMAT"]
 
 _RECORDS = frozenset({"session_meta", "response_item", "event_msg", "turn_context", "compacted"})
 _BY_THE_PROGRAM = re.compile(
@@ -46,10 +40,6 @@ def _knows(value: Any) -> bool:
     return first_versions or (kind_of(value) in _RECORDS and isinstance(value.get("payload"), dict))
 
 
-def _entries(items: Iterator[Item], _whole_file: bool) -> Iterator[Entry]:
-    return one_log(items, lambda rest, log: _Rollout(log).messages(rest))
-
-
 class _Rollout:
     """The records of a file."""
 
@@ -59,16 +49,16 @@ class _Rollout:
         self._open: list[tuple[dict[str, Any], str]] = []  # items of the turn that is read, and their places
         self._turns: list[tuple[int, int]] = []  # how many messages and calls were before each question
         self._model = ""
-        self._total: Mapping[str, Any] = {}
+        self._total: base.Fields = {}
 
-    def messages(self, items: Iterable[Item]) -> list[Message]:
+    def messages(self, items: Iterable[base.Item]) -> list[Message]:
         """Return the messages of the rollout."""
         for item in items:
-            record = checked_object(item.value, item.place())
+            record = base.checked_object(item.value, item.place())
             kind, payload = kind_of(record), record.get("payload")
             if "payload" not in record and kind not in _RECORDS:  # of the first versions
                 kind, payload = "response_item" if kind else "session_meta", record
-            payload = checked_object(payload, f'{item.place()}: "payload"')
+            payload = base.checked_object(payload, f'{item.place()}: "payload"')
             if kind == "response_item":
                 self._item(payload, item.place())
                 continue
@@ -99,11 +89,11 @@ class _Rollout:
         self._messages += native_messages(RESPONSES, self._open, self._log.left_out)
         self._open = []
 
-    def _event(self, event: Mapping[str, Any]) -> None:
+    def _event(self, event: base.Fields) -> None:
         if event.get("type") == "token_count" and isinstance(event.get("info"), dict):
             self._count(event["info"])
         elif event.get("type") == "thread_name_updated":
-            self._log.title = text_or_none(event.get("thread_name")) or self._log.title
+            self._log.title = base.text_or_none(event.get("thread_name")) or self._log.title
         elif event.get("type") == "thread_rolled_back" and isinstance(event.get("num_turns"), int):
             self._close()
             taken_back = self._turns[max(0, len(self._turns) - max(0, event["num_turns"])) :]
@@ -112,7 +102,7 @@ class _Rollout:
                 self._log.left_out["branch_message"] += len(self._messages) - messages
                 del self._messages[messages:], self._log.usage[calls:], self._turns[-len(taken_back) :]
 
-    def _count(self, info: Mapping[str, Any]) -> None:
+    def _count(self, info: base.Fields) -> None:
         """Note what a call used; the same totals again are the same call, told again with new limits."""
         total, last = info.get("total_token_usage"), info.get("last_token_usage")
         if not isinstance(total, dict) or total == self._total:
@@ -124,11 +114,15 @@ class _Rollout:
             self._log.usage.append(usage)
 
 
-def _by_the_program(item: Mapping[str, Any]) -> bool:
+def _by_the_program(item: base.Fields) -> bool:
     content = item.get("content")
     first = content[0] if isinstance(content, list) and content else None
     text = first.get("text") if isinstance(first, dict) else None
     return item.get("role") == "user" and isinstance(text, str) and bool(_BY_THE_PROGRAM.match(text.lstrip()))
 
 
-FORMAT = Format(name="codex", knows=_knows, entries=_entries)
+FORMAT = base.Format(
+    name="codex",
+    knows=_knows,
+    entries=lambda items, _: one_log(items, lambda records, log: _Rollout(log).messages(records)),
+)

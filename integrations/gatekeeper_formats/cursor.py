@@ -16,18 +16,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Mapping
 from datetime import date
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from gatekeeper_core.messages import Message
-from gatekeeper_formats.base import Entry, Format, Item, LeftOut, Loaded, PlaceError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from gatekeeper_core.messages import Role
-
-__all__ = ["FORMAT"]
+from gatekeeper_core.messages import Message, Role
+from gatekeeper_formats import base
 
 _LABELS: Mapping[str, Role] = {"**User**": "user", "**Cursor**": "assistant"}
 _RULE = "---"
@@ -59,10 +53,10 @@ def _knows(text: str) -> bool:
     return _head(text) is not None
 
 
-def _entries(items: Iterator[Item], _whole_file: bool) -> Iterator[Entry]:
+def _entries(items: base.Items, _whole_file: bool) -> base.Entries:
     head = _head(str(next(items).value).replace("\r\n", "\n"))
     if head is None:
-        raise PlaceError("is no export of Cursor: it must begin with a line such as _Exported on ... from Cursor_")
+        raise base.PlaceError("is no export of Cursor: it must begin with a line such as _Exported on ... from Cursor_")
     said: list[tuple[Role | None, list[str]]] = [(None, [])]
     filled = -1  # the position of the last line that is not blank, in what was said last
     for line in head.body.split("\n"):
@@ -78,9 +72,9 @@ def _entries(items: Iterator[Item], _whole_file: bool) -> Iterator[Entry]:
             filled = len(own) - 1 if line.strip() else filled
     if filled >= 0 and said[-1][1][filled].strip() == _RULE:  # a rule at the end belongs to the file
         del said[-1][1][filled:]
-    left_out: LeftOut = Counter(preface=int(any(line.strip() not in ("", _RULE) for line in said[0][1])))
+    left_out: base.LeftOut = Counter(preface=int(any(line.strip() not in ("", _RULE) for line in said[0][1])))
     messages = tuple(Message(role, "\n".join(lines).strip("\n")) for role, lines in said if role)
-    yield Entry(lambda: Loaded(messages, left_out), title=head.title, created=_day(head.when))
+    yield base.Entry(lambda: base.Loaded(messages, left_out), title=head.title, created=_day(head.when))
 
 
 def _day(when: str) -> str | None:
@@ -104,4 +98,4 @@ def _day(when: str) -> str | None:
         return None
 
 
-FORMAT = Format(name="cursor", knows=_knows, entries=_entries)
+FORMAT = base.Format(name="cursor", knows=_knows, entries=_entries)

@@ -10,33 +10,13 @@ A session is read as it happened: the list that a compression puts under ``$set`
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from gatekeeper_core.messages import Message
 from gatekeeper_core.native.gemini import GEMINI
 from gatekeeper_core.pricing.usage import read_usage
+from gatekeeper_formats import base
 from gatekeeper_formats.agent_log import Log, native_messages, one_log
-from gatekeeper_formats.base import (
-    Format,
-    Item,
-    LeftOut,
-    PlaceError,
-    all_together,
-    checked_object,
-    field_of,
-    kind_of,
-    list_or_empty,
-    one_per_item,
-    peeked,
-    text_or_none,
-)
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from gatekeeper_core.messages import Message
-    from gatekeeper_formats.base import Entry
-
-__all__ = ["CLI", "CONTENTS"]
 
 _TYPED = frozenset({"type", "part_kind"})
 """What the parts of other formats say of themselves; a part of Gemini is told by its key."""
@@ -52,7 +32,7 @@ def _is_content(value: object) -> bool:
     return isinstance(parts, list) and all(_TYPED.isdisjoint(part) for part in parts if isinstance(part, dict))
 
 
-def _contents_key(value: Mapping[str, Any]) -> str | None:
+def _contents_key(value: base.Fields) -> str | None:
     history = value.get("history")
     listed = isinstance(history, list) and bool(history) and _is_content(history[0])
     return "contents" if "contents" in value else "history" if listed else None
@@ -62,37 +42,29 @@ def _knows_contents(value: Any) -> bool:
     return isinstance(value, dict) and (_is_content(value) or _contents_key(value) is not None)
 
 
-def _content_entries(items: Iterator[Item], whole_file: bool) -> Iterator[Entry]:
-    first, values = peeked(items)
-    if isinstance(first, dict) and not _is_content(first):
-        return one_per_item(values, _messages_of, whole_file=whole_file)
-    return all_together(values, lambda rest, left_out: _messages(list(rest), left_out))
-
-
-def _messages_of(value: Mapping[str, Any], left_out: LeftOut) -> list[Message]:
+def _messages_of(value: base.Fields, left_out: base.LeftOut) -> list[Message]:
     key = _contents_key(value) or "contents"
     contents = value.get(key)
-    listed = [{"parts": [{"text": contents}]}] if isinstance(contents, str) else field_of(value, key, list)
-    if isinstance(value.get("tools"), list):
-        left_out["tool_definition"] += len(value["tools"])
+    listed = [{"parts": [{"text": contents}]}] if isinstance(contents, str) else base.field_of(value, key, list)
+    base.count_tools(value, left_out)
     system = next((value[name] for name in ("systemInstruction", "system_instruction") if value.get(name)), None)
     if isinstance(system, dict):
         listed = [{"role": "system", "parts": system.get("parts")}, *listed]
     elif isinstance(system, str):
         listed = [{"role": "system", "parts": [{"text": system}]}, *listed]
-    return _messages([Item(content, at) for at, content in enumerate(listed)], left_out)
+    return _messages((base.Item(content, at) for at, content in enumerate(listed)), left_out)
 
 
-def _messages(items: list[Item], left_out: LeftOut) -> list[Message]:
+def _messages(items: base.Items, left_out: base.LeftOut) -> list[Message]:
     contents = []
     for item in items:
         place = item.place("content")
-        content = checked_object(item.value, place)
+        content = base.checked_object(item.value, place)
         contents.append(({**content, "parts": _told(content.get("parts"), left_out)}, place))
     return native_messages(GEMINI, contents, left_out)
 
 
-def _told(parts: Any, left_out: LeftOut) -> Any:
+def _told(parts: Any, left_out: base.LeftOut) -> Any:
     """Return parts without the thoughts, which are counted."""
     if not isinstance(parts, list):
         return parts
@@ -104,34 +76,26 @@ def _told(parts: Any, left_out: LeftOut) -> Any:
 # --- Gemini CLI -----------------------------------------------------------------------------------------------------
 
 
-def _knows_session(value: Any) -> bool:
-    return isinstance(value, dict) and {"sessionId", "projectHash"} <= value.keys()
-
-
-def _session_entries(items: Iterator[Item], _whole_file: bool) -> Iterator[Entry]:
-    return one_log(items, _session)
-
-
-def _session(items: Iterator[Item], log: Log) -> list[Message]:
+def _session(items: base.Items, log: Log) -> list[Message]:
     """Return the messages of a session, each as it was last written."""
     written: dict[object, tuple[dict[str, Any], str]] = {}
     for item in items:
-        record = checked_object(item.value, item.place())
-        listed: list[Item] = []
+        record = base.checked_object(item.value, item.place())
+        listed: list[base.Item] = []
         if isinstance(record.get("$rewindTo"), str):
             _rewind(written, record["$rewindTo"], log)
         elif isinstance(record.get("$set"), dict):
-            log.title = text_or_none(record["$set"].get("summary")) or log.title
+            log.title = base.text_or_none(record["$set"].get("summary")) or log.title
             log.left_out["compaction" if record["$set"].get("messages") else "log_record"] += 1
         elif "sessionId" in record:
             log.begins(record["sessionId"], record.get("startTime"))
-            log.title = text_or_none(record.get("summary")) or log.title
-            messages = field_of(record, "messages", list, f"{item.place()}: ") if "messages" in record else []
-            listed = [Item(each, at) for at, each in enumerate(messages)]
+            log.title = base.text_or_none(record.get("summary")) or log.title
+            messages = base.field_of(record, "messages", list, f"{item.place()}: ") if "messages" in record else []
+            listed = [base.Item(each, at) for at, each in enumerate(messages)]
         else:
             listed = [item]
         for each in listed:
-            message = checked_object(each.value, each.place())
+            message = base.checked_object(each.value, each.place())
             name = message.get("id")
             written[name if isinstance(name, str) else (item.at, each.at)] = message, each.place()
     told = [(content, place) for message, place in written.values() for content in _contents(message, place, log)]
@@ -146,7 +110,7 @@ def _rewind(written: dict[object, tuple[dict[str, Any], str]], name: str, log: L
         log.left_out["branch_message"] += 1
 
 
-def _contents(message: Mapping[str, Any], place: str, log: Log) -> list[dict[str, Any]]:
+def _contents(message: base.Fields, place: str, log: Log) -> list[dict[str, Any]]:
     """Return what one message of a session was for the model: its answer with its calls, then their results."""
     kind = message.get("type")
     if kind not in ("user", "gemini"):
@@ -160,16 +124,16 @@ def _contents(message: Mapping[str, Any], place: str, log: Log) -> list[dict[str
         return [{"role": "user", "parts": parts}] if parts else []
     calls = message.get("toolCalls") or []
     if not isinstance(calls, list):
-        raise PlaceError(f'{place}: "toolCalls" must be a list, got {kind_of(calls)}')
+        raise base.PlaceError(f'{place}: "toolCalls" must be a list, got {base.kind_of(calls)}')
     if calls:
         parts = [part for part in parts if not (isinstance(part, dict) and "functionCall" in part)]
     results: list[Any] = []
     for call in calls:
-        asked = checked_object(call, f"{place}: a call")
+        asked = base.checked_object(call, f"{place}: a call")
         parts.append({"functionCall": {key: asked.get(key) for key in ("id", "name", "args")}})
         result = asked.get("result")
         results += result if isinstance(result, list) else [result] if isinstance(result, dict) else []
-    log.left_out["thinking"] += len(list_or_empty(message.get("thoughts")))
+    log.left_out["thinking"] += len(base.list_or_empty(message.get("thoughts")))
     usage = read_usage(message.get("tokens"), model=message.get("model"))
     if usage is not None:
         log.usage.append(usage)
@@ -177,5 +141,15 @@ def _contents(message: Mapping[str, Any], place: str, log: Log) -> list[dict[str
     return [*answer, {"role": "user", "parts": results}] if results else answer
 
 
-CONTENTS = Format(name="gemini", knows=_knows_contents, entries=_content_entries)
-CLI = Format(name="gemini-cli", knows=_knows_session, entries=_session_entries)
+CONTENTS = base.Format(
+    name="gemini",
+    knows=_knows_contents,
+    messages=_messages,
+    conversation=_messages_of,
+    holds=lambda value: isinstance(value, dict) and not _is_content(value),
+)
+CLI = base.Format(
+    name="gemini-cli",
+    knows=lambda value: isinstance(value, dict) and {"sessionId", "projectHash"} <= value.keys(),
+    entries=lambda items, _: one_log(items, _session),
+)

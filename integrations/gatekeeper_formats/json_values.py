@@ -13,14 +13,10 @@ from __future__ import annotations
 
 import codecs
 import json
-from typing import TYPE_CHECKING, BinaryIO, NamedTuple
+from collections.abc import Callable, Iterator
+from typing import BinaryIO, NamedTuple
 
 from gatekeeper_formats.base import CutLineError, Item, PlaceError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-__all__ = ["TOO_DEEP", "TextSource", "Values", "line_value", "read_values"]
 
 TOO_DEEP = "the JSON is nested too deeply"
 
@@ -34,11 +30,9 @@ _decoder = json.JSONDecoder()
 
 
 class Values(NamedTuple):
-    """The values of a JSON file.
+    """The values of a JSON file in order, and whether it is one value that is no list.
 
-    Attributes:
-        items: the values in order; taking one raises ``PlaceError`` where the file is broken.
-        whole_file: whether the file is one value that is no list.
+    Taking one raises ``PlaceError`` where the file is broken.
     """
 
     items: Iterator[Item]
@@ -50,7 +44,7 @@ class TextSource:
 
     Args:
         stream: the bytes; a byte order mark at the beginning is no part of the text.
-        progress: is told how many bytes each piece has.
+        progress: is called with the number of bytes of each piece.
 
     Attributes:
         text: what has been read and is still held.
@@ -69,11 +63,7 @@ class TextSource:
         self.at = 0
 
     def more(self) -> bool:
-        """Read on, at least as much again as is held; return whether there was anything.
-
-        Raises:
-            PlaceError: it is not UTF-8.
-        """
+        """Read on, at least as much again as is held; return whether there was anything."""
         if self._ended:
             return False
         self._column, self._line = self._column_of(self.at), self.line()
@@ -93,7 +83,7 @@ class TextSource:
 
     @property
     def ended(self) -> bool:
-        """Whether the last line, which no line feed ends, has been passed."""
+        """True if the last line, which no line feed ends, has been passed."""
         return self._ended and self.at == len(self.text) and not self.text.endswith("\n")
 
     def rest(self) -> str:
@@ -153,10 +143,7 @@ class TextSource:
 def read_values(source: TextSource) -> Values:
     """Return the values of a JSON file: the elements of its list, the objects in its lines, or its one value.
 
-    Lines are told by the first one, which is an object by itself. JSON text may hold every line end but the line feed.
-
-    Raises:
-        PlaceError: the file begins with something that cannot be read.
+    A file has lines if its first one is an object. JSON text may hold every line end but the line feed.
     """
     first = source.skip_white()
     if first == "[":
@@ -169,11 +156,7 @@ def read_values(source: TextSource) -> Values:
 
 
 def line_value(line: str, number: int) -> object:
-    """Return the value of a line.
-
-    Raises:
-        PlaceError: it is no JSON.
-    """
+    """Return the value of a line; raise ``PlaceError`` where it is no JSON."""
     try:
         value: object = json.loads(line)
     except json.JSONDecodeError as error:

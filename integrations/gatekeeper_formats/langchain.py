@@ -6,32 +6,11 @@ writes it, and an object with such a list under ``"messages"``, are read too.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 from gatekeeper_core.messages import Message, TextPart
-from gatekeeper_formats.base import (
-    Entry,
-    Format,
-    Item,
-    LeftOut,
-    PlaceError,
-    all_together,
-    checked_object,
-    count_media,
-    field_of,
-    json_list,
-    json_or_none,
-    kind_of,
-    message_from,
-    object_or_empty,
-    one_per_item,
-    peeked,
-)
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-__all__ = ["FORMAT", "langchain_message"]
+from gatekeeper_formats import base
 
 _ROLES = {"human": "user", "ai": "assistant", "system": "system", "tool": "tool", "function": "function"}
 _TYPES = frozenset(
@@ -64,32 +43,20 @@ def _knows(value: Any) -> bool:
     return _is_message(value) or (isinstance(messages, list) and bool(messages) and _is_message(messages[0]))
 
 
-def _entries(items: Iterator[Item], whole_file: bool) -> Iterator[Entry]:
-    first, values = peeked(items)
-    if isinstance(first, dict) and "messages" in first:
-        return one_per_item(values, _messages_of, whole_file=whole_file)
-    return all_together(values, _messages)
-
-
-def _messages_of(value: Mapping[str, Any], left_out: LeftOut) -> Iterator[Message]:
-    messages = field_of(value, "messages", list)
-    return _messages((Item(message, at) for at, message in enumerate(messages)), left_out)
-
-
-def _messages(items: Iterator[Item], left_out: LeftOut) -> Iterator[Message]:
+def _messages(items: base.Items, left_out: base.LeftOut) -> Iterator[Message]:
     for item in items:
         message = langchain_message(item.value, item.place(), left_out)
         if message is not None:
             yield message
 
 
-def langchain_message(value: object, place: str, left_out: LeftOut) -> Message | None:
+def langchain_message(value: object, place: str, left_out: base.LeftOut) -> Message | None:
     """Return the message of a value, or None for the mark of a removed one, which is counted.
 
     Raises:
         PlaceError: it is none.
     """
-    kind, data = _unwrapped(checked_object(value, place), place)
+    kind, data = _unwrapped(base.checked_object(value, place), place)
     if kind == "remove":
         left_out["removal"] += 1
         return None
@@ -100,18 +67,18 @@ def _unwrapped(value: dict[str, Any], place: str) -> tuple[str, dict[str, Any]]:
     """Return the type of a message and its fields, however it was written."""
     data = value
     if value.get("type") == "constructor":
-        data = checked_object(value.get("kwargs"), f'{place}, "kwargs"')
+        data = base.checked_object(value.get("kwargs"), f'{place}, "kwargs"')
     elif "data" in value:
-        data = checked_object(value["data"], f'{place}, "data"')
+        data = base.checked_object(value["data"], f'{place}, "data"')
     kind = data.get("type") if value.get("type") == "constructor" else value.get("type")
     if not isinstance(kind, str) or kind not in _TYPES:
-        got = f"got {kind!a:.40}" if isinstance(kind, str) else f"got {kind_of(kind)}"
-        raise PlaceError(f'{place}: "type" must be one of {", ".join(sorted(_TYPES))}, {got}')
+        got = f"got {kind!a:.40}" if isinstance(kind, str) else f"got {base.kind_of(kind)}"
+        raise base.PlaceError(f'{place}: "type" must be one of {", ".join(sorted(_TYPES))}, {got}')
     return kind.removesuffix("MessageChunk").lower(), data
 
 
-def _message(kind: str, data: Mapping[str, Any], place: str, left_out: LeftOut) -> Message:
-    extra = object_or_empty(data.get("additional_kwargs"))
+def _message(kind: str, data: base.Fields, place: str, left_out: base.LeftOut) -> Message:
+    extra = base.object_or_empty(data.get("additional_kwargs"))
     left_out["thinking"] += bool(extra.get("reasoning_content"))
     left_out["artifact"] += data.get("artifact") is not None
     calls = _calls(data, place)
@@ -124,24 +91,24 @@ def _message(kind: str, data: Mapping[str, Any], place: str, left_out: LeftOut) 
     }
     if kind == "chat" and isinstance(fields["role"], str):
         fields["role"] = _ROLES.get(fields["role"].lower(), fields["role"].lower())
-    return message_from(fields, place, left_out)
+    return base.message_from(fields, place, left_out)
 
 
-def _calls(data: Mapping[str, Any], place: str) -> list[dict[str, Any]]:
+def _calls(data: base.Fields, place: str) -> list[dict[str, Any]]:
     """Return the calls of a message in OpenAI's form; one that LangChain could not parse is one, too."""
     found = []
     for key in ("tool_calls", "invalid_tool_calls"):
         listed = data.get(key) or ()
         if not isinstance(listed, (list, tuple)):
-            raise PlaceError(f'{place}: "{key}" must be a list, got {kind_of(listed)}')
+            raise base.PlaceError(f'{place}: "{key}" must be a list, got {base.kind_of(listed)}')
         for at, item in enumerate(listed):
-            call = checked_object(item, f"{place}, {key}[{at}]")
+            call = base.checked_object(item, f"{place}, {key}[{at}]")
             function = {"name": call.get("name"), "arguments": call.get("args")}
             found.append({"id": call.get("id"), "function": function})
     return found
 
 
-def _content(content: object, left_out: LeftOut, *, named_elsewhere: bool) -> object:
+def _content(content: object, left_out: base.LeftOut, *, named_elsewhere: bool) -> object:
     """Return the content without the parts that are calls named elsewhere, and without thinking, which is counted."""
     if not isinstance(content, list):
         return content
@@ -158,12 +125,12 @@ def _content(content: object, left_out: LeftOut, *, named_elsewhere: bool) -> ob
 # --- writing --------------------------------------------------------------------------------------------------------
 
 
-def _write(messages: Sequence[Message], left_out: LeftOut) -> Iterable[str]:
-    return json_list(_written(message, left_out) for message in messages)
+def _write(messages: Sequence[Message], left_out: base.LeftOut) -> Iterable[str]:
+    return base.json_list(_written(message, left_out) for message in messages)
 
 
-def _written(message: Message, left_out: LeftOut) -> dict[str, Any]:
-    count_media(message, left_out)
+def _written(message: Message, left_out: base.LeftOut) -> dict[str, Any]:
+    base.count_media(message, left_out)
     left_out["metadata"] += bool(message.metadata)
     left_out["message_field"] += message.created_at is not None
     kind = _WRITTEN[message.role]
@@ -181,7 +148,7 @@ def _written(message: Message, left_out: LeftOut) -> dict[str, Any]:
         data["tool_calls"], data["invalid_tool_calls"] = [], []
         for call in message.tool_calls:
             common = {"name": call.name, "id": call.id}
-            arguments = json_or_none(call.arguments)
+            arguments = base.json_or_none(call.arguments)
             if not isinstance(arguments, dict):
                 invalid = {"type": "invalid_tool_call", **common, "args": call.arguments, "error": None}
                 data["invalid_tool_calls"].append(invalid)
@@ -196,4 +163,11 @@ def _written(message: Message, left_out: LeftOut) -> dict[str, Any]:
     return {"type": kind, "data": data}
 
 
-FORMAT = Format(name="langchain", knows=_knows, entries=_entries, write=_write)
+FORMAT = base.Format(
+    name="langchain",
+    knows=_knows,
+    messages=_messages,
+    conversation=lambda value, left_out: _messages(base.items_of(value, "messages"), left_out),
+    holds=lambda value: isinstance(value, dict) and "messages" in value,
+    write=_write,
+)

@@ -6,31 +6,14 @@ A run of type ``llm`` is a model call. Its messages are LangChain's, OpenAI's or
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gatekeeper_core.pricing.usage import Usage, read_usage
-from gatekeeper_formats.base import (
-    Entry,
-    Format,
-    Item,
-    LeftOut,
-    PlaceError,
-    checked_object,
-    date_of,
-    kind_of,
-    list_or_empty,
-    message_from,
-    object_or_empty,
-)
+from gatekeeper_formats import base
 from gatekeeper_formats.langchain import langchain_message
 from gatekeeper_formats.traces import Call, Record, Said, conversations_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
-
-__all__ = ["FORMAT"]
 
 _THREADS = ("thread_id", "session_id", "conversation_id")
 """The keys of a run's metadata that LangSmith groups runs into threads by."""
@@ -40,36 +23,36 @@ def _knows(value: Any) -> bool:
     return isinstance(value, dict) and "run_type" in value and bool(value.keys() & {"inputs", "outputs", "trace_id"})
 
 
-def _entries(items: Iterator[Item], _whole_file: bool) -> Iterator[Entry]:
+def _entries(items: base.Items, _whole_file: bool) -> base.Entries:
     return conversations_of(record for item in items for record in _records(item.value, item.place("run"), parent=None))
 
 
 def _records(value: object, place: str, *, parent: str | None) -> Iterator[Record]:
     """Yield a run and those inside it."""
-    run = checked_object(value, place)
-    extra = object_or_empty(run.get("extra"))
-    named = (object_or_empty(extra.get("metadata")).get(key) for key in _THREADS)
+    run = base.checked_object(value, place)
+    extra = base.object_or_empty(run.get("extra"))
+    named = (base.object_or_empty(extra.get("metadata")).get(key) for key in _THREADS)
     names = (parent, *named, run.get("trace_id"), run.get("id"))
     name = next((text for text in names if isinstance(text, str) and text), "")
     whole = parent is None and not run.get("parent_run_id") and _listed(run)
     rank = 0 if run.get("run_type") == "llm" else 1 if whole else None
     start = run.get("start_time")
     order = run.get("dotted_order") if isinstance(run.get("dotted_order"), str) else str(start)
-    yield Record(name, str(order), rank, partial(_call, run, rank == 1, place), date_of(start))
-    for at, child in enumerate(list_or_empty(run.get("child_runs"))):
+    yield Record(name, str(order), rank, partial(_call, run, rank == 1, place), base.date_of(start))
+    for at, child in enumerate(base.list_or_empty(run.get("child_runs"))):
         yield from _records(child, f"{place}, child {at}", parent=name)
 
 
-def _listed(run: Mapping[str, Any]) -> list[Any] | None:
+def _listed(run: base.Fields) -> list[Any] | None:
     """Return the messages that a run holds as a whole: with its outputs, else of its inputs."""
-    lists = (object_or_empty(run.get(side)).get("messages") for side in ("outputs", "inputs"))
+    lists = (base.object_or_empty(run.get(side)).get("messages") for side in ("outputs", "inputs"))
     return next((listed for listed in lists if isinstance(listed, list) and listed), None)
 
 
-def _call(run: Mapping[str, Any], whole: bool, place: str) -> Call:
+def _call(run: base.Fields, whole: bool, place: str) -> Call:
     if whole:
         return Call(_said(_listed(run) or (), f"{place}, messages"), (), None)
-    inputs, outputs = object_or_empty(run.get("inputs")), object_or_empty(run.get("outputs"))
+    inputs, outputs = base.object_or_empty(run.get("inputs")), base.object_or_empty(run.get("outputs"))
     answers = _answers(outputs)
     sent = inputs.get("messages")
     if isinstance(sent, list) and sent and all(isinstance(batch, list) for batch in sent) and not _is_pair(sent[0]):
@@ -89,7 +72,7 @@ def _is_pair(value: list[Any]) -> bool:
     return len(value) == 2 and all(isinstance(text, str) for text in value)
 
 
-def _answers(outputs: Mapping[str, Any]) -> list[Any]:
+def _answers(outputs: base.Fields) -> list[Any]:
     """Return the messages that a model answered with, the chosen one first."""
     generations = outputs.get("generations")
     if isinstance(generations, list) and generations:
@@ -113,15 +96,15 @@ def _answers(outputs: Mapping[str, Any]) -> list[Any]:
 def _said(values: Iterable[Any], place: str) -> list[Said]:
     found = []
     for at, value in enumerate(values):
-        left_out: LeftOut = Counter()
+        left_out: base.LeftOut = Counter()
         where = f"{place}[{at}]"
         if isinstance(value, list) and _is_pair(value):
             role, text = value
             value = {"role": {"human": "user", "ai": "assistant"}.get(role, role), "content": text}
         elif not isinstance(value, dict):
-            raise PlaceError(f"{where}: must be a message, got {kind_of(value)}")
+            raise base.PlaceError(f"{where}: must be a message, got {base.kind_of(value)}")
         if "role" in value and "type" not in value:
-            found.append(Said(message_from(value, where, left_out), left_out))
+            found.append(Said(base.message_from(value, where, left_out), left_out))
         else:
             message = langchain_message(_typed(value), where, left_out)
             if message is not None:
@@ -139,10 +122,13 @@ def _typed(value: dict[str, Any]) -> dict[str, Any]:
     return {**value, "kwargs": {**kwargs, "type": kind}}
 
 
-def _usage(run: Mapping[str, Any], outputs: Mapping[str, Any], answer: object) -> Usage | None:
+def _usage(run: base.Fields, outputs: base.Fields, answer: object) -> Usage | None:
     """Return what is reported of a call: by its answer, which tells of caches, or by the run."""
-    extra = object_or_empty(run.get("extra"))
-    metadata, invocation = object_or_empty(extra.get("metadata")), object_or_empty(extra.get("invocation_params"))
+    extra = base.object_or_empty(run.get("extra"))
+    metadata, invocation = (
+        base.object_or_empty(extra.get("metadata")),
+        base.object_or_empty(extra.get("invocation_params")),
+    )
     models = (
         metadata.get("ls_model_name"),
         invocation.get("model"),
@@ -150,16 +136,16 @@ def _usage(run: Mapping[str, Any], outputs: Mapping[str, Any], answer: object) -
         outputs.get("model"),
     )
     model = next((name for name in models if isinstance(name, str)), None)
-    fields = object_or_empty(answer)
-    fields = object_or_empty(fields.get("kwargs")) or fields
+    fields = base.object_or_empty(answer)
+    fields = base.object_or_empty(fields.get("kwargs")) or fields
     reports = (
         outputs.get("usage_metadata"),
         fields.get("usage_metadata"),
         outputs.get("usage"),
-        object_or_empty(outputs.get("llm_output")).get("token_usage"),
+        base.object_or_empty(outputs.get("llm_output")).get("token_usage"),
         run,
     )
     return next((usage for report in reports if (usage := read_usage(report, model=model))), None)
 
 
-FORMAT = Format(name="langsmith", knows=_knows, entries=_entries)
+FORMAT = base.Format(name="langsmith", knows=_knows, entries=_entries)

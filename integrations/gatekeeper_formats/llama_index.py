@@ -6,32 +6,12 @@ the call that a result answers may stand. Each key of a store is a conversation;
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gatekeeper_core.messages import Message, TextPart
-from gatekeeper_formats.base import (
-    Entry,
-    Format,
-    Item,
-    LeftOut,
-    PlaceError,
-    all_together,
-    checked_object,
-    count_media,
-    field_of,
-    json_list,
-    kind_of,
-    loader,
-    message_from,
-    object_or_empty,
-    peeked,
-)
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-__all__ = ["FORMAT"]
+from gatekeeper_formats import base
 
 _ROLES = {"chatbot": "assistant", "model": "assistant", "developer": "system"}
 _THINKING = "thinking"
@@ -45,34 +25,36 @@ def _knows(value: Any) -> bool:
     return isinstance(value, dict) and ("store" in value or _is_message(value))
 
 
-def _entries(items: Iterator[Item], whole_file: bool) -> Iterator[Entry]:
-    first, values = peeked(items)
-    return (
-        _stored(values, whole_file) if isinstance(first, dict) and "store" in first else all_together(values, _messages)
-    )
+def _entries(items: base.Items, whole_file: bool) -> base.Entries:
+    first, values = base.peeked(items)
+    if isinstance(first, dict) and "store" in first:
+        return _stored(values, whole_file)
+    return iter((base.Entry(base.loader(partial(_messages, values))),))
 
 
-def _stored(items: Iterator[Item], whole_file: bool) -> Iterator[Entry]:
+def _stored(items: base.Items, whole_file: bool) -> base.Entries:
     for item in items:
         place = "" if whole_file else f"{item.place('store')}: "
-        store = object_or_empty(item.value).get("store")
+        store = base.object_or_empty(item.value).get("store")
         if not isinstance(store, dict):
-            raise PlaceError(f'{place}"store" must be an object, got {kind_of(store)}')
+            raise base.PlaceError(f'{place}"store" must be an object, got {base.kind_of(store)}')
         for key, listed in store.items():
-            yield Entry(loader(partial(_listed, listed), prefix=f"{place}key {key!a:.60}: "), id=key, title=key)
+            yield base.Entry(
+                base.loader(partial(_listed, listed), prefix=f"{place}key {key!a:.60}: "), id=key, title=key
+            )
 
 
-def _listed(listed: object, left_out: LeftOut) -> Iterator[Message]:
+def _listed(listed: object, left_out: base.LeftOut) -> Iterator[Message]:
     if not isinstance(listed, list):
-        raise PlaceError(f"must be a list, got {kind_of(listed)}")
-    return _messages((Item(message, at) for at, message in enumerate(listed)), left_out)
+        raise base.PlaceError(f"must be a list, got {base.kind_of(listed)}")
+    return _messages((base.Item(message, at) for at, message in enumerate(listed)), left_out)
 
 
-def _messages(items: Iterator[Item], left_out: LeftOut) -> Iterator[Message]:
+def _messages(items: base.Items, left_out: base.LeftOut) -> Iterator[Message]:
     for item in items:
         place = item.place()
-        value = checked_object(item.value, place)
-        extra = object_or_empty(value.get("additional_kwargs"))
+        value = base.checked_object(item.value, place)
+        extra = base.object_or_empty(value.get("additional_kwargs"))
         content, calls = _content(value, place, left_out)
         role = value.get("role")
         fields = {
@@ -84,18 +66,18 @@ def _messages(items: Iterator[Item], left_out: LeftOut) -> Iterator[Message]:
             "name": extra.get("name"),
         }
         left_out["thinking"] += bool(extra.get("thinking") or extra.get("reasoning_content"))
-        yield message_from(fields, place, left_out)
+        yield base.message_from(fields, place, left_out)
 
 
-def _content(value: Mapping[str, Any], place: str, left_out: LeftOut) -> tuple[object, list[dict[str, Any]]]:
+def _content(value: base.Fields, place: str, left_out: base.LeftOut) -> tuple[object, list[dict[str, Any]]]:
     """Return the content of a message and its calls in OpenAI's form."""
     if "blocks" not in value:
         return value.get("content"), []
-    blocks = field_of(value, "blocks", list, f"{place}: ")
+    blocks = base.field_of(value, "blocks", list, f"{place}: ")
     kept: list[dict[str, Any]] = []
     calls: list[dict[str, Any]] = []
     for at, item in enumerate(blocks):
-        block = checked_object(item, f"{place}, blocks[{at}]")
+        block = base.checked_object(item, f"{place}, blocks[{at}]")
         kind = block.get("block_type", "text" if "text" in block else None)
         if kind == "tool_call":
             function = {"name": block.get("tool_name"), "arguments": block.get("tool_kwargs")}
@@ -112,13 +94,13 @@ def _content(value: Mapping[str, Any], place: str, left_out: LeftOut) -> tuple[o
 # --- writing --------------------------------------------------------------------------------------------------------
 
 
-def _write(messages: Sequence[Message], left_out: LeftOut) -> Iterable[str]:
+def _write(messages: Sequence[Message], left_out: base.LeftOut) -> Iterable[str]:
     written = (_written(message, left_out) for message in messages)
-    return json_list(written, start='{"store": {"chat": [', end='\n]}, "class_name": "SimpleChatStore"}\n')
+    return base.json_list(written, start='{"store": {"chat": [', end='\n]}, "class_name": "SimpleChatStore"}\n')
 
 
-def _written(message: Message, left_out: LeftOut) -> dict[str, Any]:
-    count_media(message, left_out)
+def _written(message: Message, left_out: base.LeftOut) -> dict[str, Any]:
+    base.count_media(message, left_out)
     left_out["message_id"] += message.id is not None
     left_out["metadata"] += bool(message.metadata)
     left_out["message_field"] += message.created_at is not None
@@ -135,4 +117,4 @@ def _written(message: Message, left_out: LeftOut) -> dict[str, Any]:
     return {"role": message.role, "additional_kwargs": extra, "blocks": blocks}
 
 
-FORMAT = Format(name="llama-index", knows=_knows, entries=_entries, write=_write)
+FORMAT = base.Format(name="llama-index", knows=_knows, entries=_entries, write=_write)

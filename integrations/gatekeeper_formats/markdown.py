@@ -8,27 +8,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
-from gatekeeper_core.messages import Message
-from gatekeeper_formats.base import (
-    Entry,
-    Format,
-    Item,
-    LeftOut,
-    Loaded,
-    PlaceError,
-    count_fields,
-    count_media,
-    without_surrogates,
-)
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from gatekeeper_core.messages import Role
-
-__all__ = ["FORMAT"]
+from gatekeeper_core.messages import Message, Role
+from gatekeeper_formats import base
 
 _SPEAKERS: Mapping[Role, tuple[str, ...]] = {
     "user": (
@@ -108,20 +92,20 @@ def _lines(text: str) -> Iterator[_Line]:
 # --- reading --------------------------------------------------------------------------------------------------------
 
 
-def _entries(items: Iterator[Item], _whole_file: bool) -> Iterator[Entry]:
+def _entries(items: base.Items, _whole_file: bool) -> base.Entries:
     text = str(next(items).value)
     if text.count("\r\n") == text.count("\n"):
         text = text.replace("\r\n", "\n")
     lines = list(_lines(text))
     first = next((label for line in lines if not line.fenced and (label := _label(line.text))), None)
     if first is None:
-        raise PlaceError("is no transcript: no line names a speaker, such as ## User, **Assistant:** or 用户：")
-    left_out: LeftOut = Counter()
+        raise base.PlaceError("is no transcript: no line names a speaker, such as ## User, **Assistant:** or 用户：")
+    left_out: base.LeftOut = Counter()
     before, said = _parted(lines, first.style)
     title = next((found[1].strip() for line in before if (found := _TITLE.fullmatch(line))), None)
     left_out["preface"] += any(line.strip() and not _TITLE.fullmatch(line) for line in before)
     messages = tuple(_messages(said, left_out))
-    yield Entry(lambda: Loaded(messages, left_out), title=title)
+    yield base.Entry(lambda: base.Loaded(messages, left_out), title=title)
 
 
 def _parted(lines: list[_Line], style: str) -> tuple[list[str], list[tuple[Role, list[_Line]]]]:
@@ -144,7 +128,7 @@ def _without_ends(lines: list[_Line]) -> list[_Line]:
     return lines[filled[0] : filled[-1] + 1] if filled else []
 
 
-def _messages(said: list[tuple[Role, list[_Line]]], left_out: LeftOut) -> Iterator[Message]:
+def _messages(said: list[tuple[Role, list[_Line]]], left_out: base.LeftOut) -> Iterator[Message]:
     ruled = len(said) > 1 and all(_ends_with_rule(lines) for _, lines in said[:-1])
     for role, lines in said:
         own = _without_ends(lines[:-1]) if ruled and _ends_with_rule(lines) else lines
@@ -175,11 +159,11 @@ def _is_special(line: str) -> bool:
 # --- writing --------------------------------------------------------------------------------------------------------
 
 
-def _write(messages: Sequence[Message], left_out: LeftOut) -> Iterable[str]:
+def _write(messages: Sequence[Message], left_out: base.LeftOut) -> Iterable[str]:
     for at, message in enumerate(messages):
-        count_media(message, left_out)
+        base.count_media(message, left_out)
         left_out["tool_call"] += len(message.tool_calls)
-        count_fields(message, left_out)
+        base.count_fields(message, left_out)
         if message.role == "tool":
             left_out["tool_result"] += 1
         elif message.text or not message.tool_calls:
@@ -187,13 +171,13 @@ def _write(messages: Sequence[Message], left_out: LeftOut) -> Iterable[str]:
             yield ("\n" if at else "") + f"{_WRITTEN[message.role]}\n\n{text}\n"
 
 
-def _written(text: str, left_out: LeftOut) -> str:
+def _written(text: str, left_out: base.LeftOut) -> str:
     r"""Return a text that reads back the same, but for empty lines at its ends.
 
     >>> _written("## User\n---", Counter())
     '\\## User\n\\---'
     """
-    body = without_surrogates(text, left_out).strip("\n")
+    body = base.without_surrogates(text, left_out).strip("\n")
     left_out["end_lines"] += len(body) != len(text)
     lines = list(_lines(body))
     written = [
@@ -205,4 +189,4 @@ def _written(text: str, left_out: LeftOut) -> str:
     return "\n".join(written)
 
 
-FORMAT = Format(name="markdown", knows=_knows, entries=_entries, write=_write)
+FORMAT = base.Format(name="markdown", knows=_knows, entries=_entries, write=_write)

@@ -8,35 +8,12 @@ from __future__ import annotations
 
 import html
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from gatekeeper_core.messages import MediaPart, TextPart
-from gatekeeper_core.pricing.usage import Usage, read_usage
-from gatekeeper_formats.base import (
-    Entry,
-    Format,
-    Item,
-    LeftOut,
-    checked_object,
-    date_of_seconds,
-    field_of,
-    json_or_none,
-    json_text,
-    list_or_empty,
-    loader,
-    message_from,
-    object_or_empty,
-    text_or_none,
-)
-from gatekeeper_formats.branches import TreeKeys, branch_of
-from gatekeeper_formats.transcript import Transcript
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from gatekeeper_core.messages import Message, Part
-
-__all__ = ["FORMAT"]
+from gatekeeper_core.messages import MediaPart, Part, TextPart
+from gatekeeper_core.pricing.usage import read_usage
+from gatekeeper_formats import base
+from gatekeeper_formats.transcript import Transcript, TreeKeys, branch_of
 
 _KEYS = TreeKeys(nodes="history.messages", current="history.currentId", parent="parentId")
 _DETAILS = re.compile(
@@ -51,53 +28,52 @@ def _knows(value: Any) -> bool:
     return isinstance(history, dict) and "messages" in history
 
 
-def _chat(value: Mapping[str, Any]) -> Mapping[str, Any]:
+def _chat(value: base.Fields) -> base.Fields:
     """Return the chat of an exported row, or the value itself: a chat that was exported alone."""
     chat = value.get("chat")
     return chat if isinstance(chat, dict) else value
 
 
-def _entries(items: Iterator[Item], whole_file: bool) -> Iterator[Entry]:
+def _entries(items: base.Items, whole_file: bool) -> base.Entries:
     for item in items:
-        row = object_or_empty(item.value)
+        row = base.object_or_empty(item.value)
         chat = _chat(row)
 
-        def read(left_out: LeftOut, value: object = item.value) -> Iterator[Message | Usage | None]:
-            return _messages(_chat(checked_object(value, "the chat")), left_out)
+        def read(left_out: base.LeftOut, value: object = item.value) -> base.Reports:
+            return _messages(_chat(base.checked_object(value, "the chat")), left_out)
 
-        yield Entry(
-            loader(read, prefix="" if whole_file else f"{item.place('conversation')}: "),
-            id=text_or_none(row.get("id")) or text_or_none(chat.get("id")),
-            title=text_or_none(row.get("title")) or text_or_none(chat.get("title")),
-            created=date_of_seconds(row.get("created_at")),
+        yield base.Entry(
+            base.loader(read, prefix="" if whole_file else f"{item.place('conversation')}: "),
+            id=base.text_or_none(row.get("id")) or base.text_or_none(chat.get("id")),
+            title=base.text_or_none(row.get("title")) or base.text_or_none(chat.get("title")),
+            created=base.date_of_seconds(row.get("created_at")),
         )
 
 
-def _messages(chat: Mapping[str, Any], left_out: LeftOut) -> Iterator[Message | Usage | None]:
-    history = field_of(chat, "history", dict)
-    nodes = field_of(history, "messages", dict, "history: ")
+def _messages(chat: base.Fields, left_out: base.LeftOut) -> base.Reports:
+    history = base.field_of(chat, "history", dict)
+    nodes = base.field_of(history, "messages", dict, "history: ")
     path = branch_of(nodes, history.get("currentId"), _KEYS)
     left_out["branch_message"] += len(nodes) - len(path)
     transcript = Transcript(left_out)
-    system = object_or_empty(chat.get("params")).get("system")
-    if isinstance(system, str) and system:
-        transcript.say("system", (TextPart(system),))
+    system = base.text_parts(base.object_or_empty(chat.get("params")).get("system"))
+    if system:
+        transcript.say("system", system)
     for name in path:
         node = nodes[name]
         _add(transcript, node, f"the message of node {name!a:.60}", left_out)
-        info = object_or_empty(node.get("usage") or node.get("info"))
+        info = base.object_or_empty(node.get("usage") or node.get("info"))
         yield read_usage(info.get("usage", info), model=node.get("model"))
     yield from transcript.messages
 
 
-def _add(transcript: Transcript, node: Mapping[str, Any], place: str, left_out: LeftOut) -> None:
+def _add(transcript: Transcript, node: base.Fields, place: str, left_out: base.LeftOut) -> None:
     """Add a message, with the tool use that stands in its text."""
-    message = message_from({"role": node.get("role"), "content": node.get("content")}, place, left_out)
+    message = base.message_from({"role": node.get("role"), "content": node.get("content")}, place, left_out)
     parts: list[Part] = [TextPart(message.content)] if isinstance(message.content, str) else list(message.content)
-    for file in list_or_empty(node.get("files")):
-        if object_or_empty(file).get("type") == "image":
-            left_out["image"] += 1
-            parts.append(MediaPart("image"))
+    for file in base.list_or_empty(node.get("files")):
+        if base.object_or_empty(file).get("type") == "image":
+            parts += base.media_part("image", left_out)
         else:
             left_out["attachment"] += 1
     transcript.pause()
@@ -111,7 +87,7 @@ def _add(transcript: Transcript, node: Mapping[str, Any], place: str, left_out: 
     left_out["empty_message"] += not said
 
 
-def _add_answer(transcript: Transcript, text: str, left_out: LeftOut) -> bool:
+def _add_answer(transcript: Transcript, text: str, left_out: base.LeftOut) -> bool:
     """Add the text of an answer, its calls and their results in their order; return whether it held anything."""
     at, said = 0, False
     while True:
@@ -143,8 +119,8 @@ def _decoded(text: str) -> str:
     >>> _decoded('"{\\"q\\": 1}"'), _decoded('{"q": 1}'), _decoded("plain")
     ('{"q": 1}', '{"q": 1}', 'plain')
     """
-    value = json_or_none(text)
-    return text if value is None else value if isinstance(value, str) else json_text(value)
+    value = base.json_or_none(text)
+    return text if value is None else value if isinstance(value, str) else base.json_text(value)
 
 
-FORMAT = Format(name="open-webui", knows=_knows, entries=_entries)
+FORMAT = base.Format(name="open-webui", knows=_knows, entries=_entries)

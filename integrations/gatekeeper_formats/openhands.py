@@ -7,35 +7,13 @@ call, its observation the result.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
-from gatekeeper_core.messages import MediaPart, TextPart
+from gatekeeper_core.messages import MediaPart, Part, Role, TextPart
 from gatekeeper_core.pricing.usage import Usage, read_usage
-from gatekeeper_formats.base import (
-    Entry,
-    Format,
-    Item,
-    LeftOut,
-    PlaceError,
-    all_together,
-    checked_object,
-    date_of,
-    field_of,
-    json_text,
-    list_or_empty,
-    object_or_empty,
-    one_per_item,
-    peeked,
-    text_or_none,
-)
+from gatekeeper_formats import base
 from gatekeeper_formats.transcript import Transcript
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from gatekeeper_core.messages import Message, Part, Role
-
-__all__ = ["FORMAT"]
 
 _LISTS = ("trajectory", "history")
 """The list of events in what the server answers, and in what an evaluation writes."""
@@ -61,64 +39,50 @@ def _is_event(value: object) -> bool:
     )
 
 
-def _listed(value: Mapping[str, Any]) -> str | None:
+def _listed(value: base.Fields) -> str | None:
     """Return the name under which an object holds a list of events, or None."""
     lists = (name for name in _LISTS if isinstance(value.get(name), list))
     return next((name for name in lists if not value[name] or _is_event(value[name][0])), None)
 
 
-def _knows(value: Any) -> bool:
-    return _is_event(value) or (isinstance(value, dict) and _listed(value) is not None)
+def _holds(value: Any) -> bool:
+    return isinstance(value, dict) and _listed(value) is not None
 
 
-def _entries(items: Iterator[Item], whole_file: bool) -> Iterator[Entry]:
-    first, values = peeked(items)
-    if isinstance(first, dict) and _listed(first) is not None:
-        return one_per_item(
-            values, _messages_of, whole_file=whole_file, id_keys=("conversation_id", "instance_id", "id")
-        )
-    return all_together(values, _messages, created=date_of(object_or_empty(first).get("timestamp")))
-
-
-def _messages_of(value: Mapping[str, Any], left_out: LeftOut) -> Iterator[Message | Usage | None]:
-    events = field_of(value, _listed(value) or _LISTS[0], list)
-    return _messages((Item(event, at) for at, event in enumerate(events)), left_out)
-
-
-def _messages(items: Iterator[Item], left_out: LeftOut) -> Iterator[Message | Usage | None]:
+def _messages(items: base.Items, left_out: base.LeftOut) -> base.Reports:
     transcript = Transcript(left_out)
     calls: dict[str, str] = {}  # the call of each action, by the action's id
     reports = _Reports()
     for item in items:
         place = item.place("event")
-        event = checked_object(item.value, place)
+        event = base.checked_object(item.value, place)
         action, observation = event.get("action"), event.get("observation")
         if isinstance(action, str):
             _add_action(transcript, event, action, calls, place, left_out)
         elif isinstance(observation, str):
             _add_observation(transcript, event, observation, calls, left_out)
         else:
-            raise PlaceError(f'{place}: must have an "action" or an "observation" that is text')
+            raise base.PlaceError(f'{place}: must have an "action" or an "observation" that is text')
         yield reports.of(event)
     yield from transcript.messages
 
 
 def _add_action(
     transcript: Transcript,
-    event: Mapping[str, Any],
+    event: base.Fields,
     action: str,
     calls: dict[str, str],
     place: str,
-    left_out: LeftOut,
+    left_out: base.LeftOut,
 ) -> None:
-    args = checked_object(event.get("args", {}), f'{place}, "args"')
+    args = base.checked_object(event.get("args", {}), f'{place}, "args"')
     by_user = event.get("source") == "user"
     if action in ("message", "system"):
         left_out["tool_definition"] += bool(args.get("tools"))
         role: Role = "system" if action == "system" else "user" if by_user else "assistant"
         transcript.message(role, _parts(args, left_out))
     elif action in ("finish", "reject"):
-        texts = (text_or_none(args.get(key)) for key in ("final_thought", "thought"))
+        texts = (base.text_or_none(args.get(key)) for key in ("final_thought", "thought"))
         transcript.message("assistant", [TextPart(text) for text in texts if text][:1])
     elif action == "think":
         left_out["thinking"] += 1
@@ -130,28 +94,28 @@ def _add_action(
         left_out["hidden_message"] += 1
     else:
         transcript.pause()
-        thought = text_or_none(args.get("thought"))
+        thought = base.text_or_none(args.get("thought"))
         if thought:
             transcript.say("assistant", (TextPart(thought),))
         name, call_id = _named_call(event)
         number = str(event.get("id", f"unnumbered_{len(calls)}"))
         calls[number] = call_id = call_id or f"action_{number}"
-        arguments = json_text({key: value for key, value in args.items() if key not in _BOOKKEEPING})
+        arguments = base.json_text({key: value for key, value in args.items() if key not in _BOOKKEEPING})
         transcript.call(name or action, arguments, call_id=call_id)
 
 
-def _named_call(event: Mapping[str, Any]) -> tuple[str | None, str | None]:
+def _named_call(event: base.Fields) -> tuple[str | None, str | None]:
     """Return the name and the id that a model gave to a call, where the event has them."""
-    metadata = object_or_empty(event.get("tool_call_metadata"))
-    return text_or_none(metadata.get("function_name")), text_or_none(metadata.get("tool_call_id"))
+    metadata = base.object_or_empty(event.get("tool_call_metadata"))
+    return base.text_or_none(metadata.get("function_name")), base.text_or_none(metadata.get("tool_call_id"))
 
 
 def _add_observation(
     transcript: Transcript,
-    event: Mapping[str, Any],
+    event: base.Fields,
     observation: str,
     calls: Mapping[str, str],
-    left_out: LeftOut,
+    left_out: base.LeftOut,
 ) -> None:
     if observation == "think":
         return  # "your thought has been logged"
@@ -163,15 +127,15 @@ def _add_observation(
     transcript.answer(_parts(event, left_out), call_id=call_id, name=observation)
 
 
-def _parts(holder: Mapping[str, Any], left_out: LeftOut) -> list[Part]:
+def _parts(holder: base.Fields, left_out: base.LeftOut) -> list[Part]:
     """Return the text of a message or of an observation, and marks where pictures stood."""
     content = holder.get("content")
-    parts: list[Part] = [TextPart(content)] if isinstance(content, str) and content else []
-    for named in (holder, object_or_empty(holder.get("extras"))):
+    parts = base.text_parts(content)
+    for named in (holder, base.object_or_empty(holder.get("extras"))):
         urls = named.get("image_urls")
         pictures = len(urls) if isinstance(urls, list) else int(bool(named.get("screenshot")))
         left_out["image"] += pictures
-        left_out["attachment"] += len(list_or_empty(named.get("file_urls")))
+        left_out["attachment"] += len(base.list_or_empty(named.get("file_urls")))
         parts += [MediaPart("image")] * pictures
     return parts
 
@@ -187,20 +151,28 @@ class _Reports:
         self._sums = Usage(0, 0)
         self._answers: set[object] = set()
 
-    def of(self, event: Mapping[str, Any]) -> Usage | None:
+    def of(self, event: base.Fields) -> Usage | None:
         """Return the usage that an event adds to those before it, or None."""
-        sums = object_or_empty(event.get("llm_metrics")).get("accumulated_token_usage")
+        sums = base.object_or_empty(event.get("llm_metrics")).get("accumulated_token_usage")
         if isinstance(sums, dict):
             usage = read_usage(sums, model=sums.get("model"))
             if usage is None:
                 return None
             before, self._sums = self._sums, usage
             return usage.since(before)
-        answer = object_or_empty(object_or_empty(event.get("tool_call_metadata")).get("model_response"))
+        answer = base.object_or_empty(base.object_or_empty(event.get("tool_call_metadata")).get("model_response"))
         if not isinstance(answer.get("id"), str) or answer["id"] in self._answers:
             return None
         self._answers.add(answer["id"])
         return read_usage(answer.get("usage"), model=answer.get("model"))
 
 
-FORMAT = Format(name="openhands", knows=_knows, entries=_entries)
+FORMAT = base.Format(
+    name="openhands",
+    knows=lambda value: _is_event(value) or _holds(value),
+    messages=_messages,
+    conversation=lambda value, left_out: _messages(base.items_of(value, _listed(value) or _LISTS[0]), left_out),
+    holds=_holds,
+    id_keys=("conversation_id", "instance_id", "id"),
+    opening=lambda first: {"created": base.date_of(first.get("timestamp"))},
+)

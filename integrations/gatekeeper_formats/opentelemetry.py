@@ -10,35 +10,15 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Iterator, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from gatekeeper_core.messages import MediaPart, Message, Part, TextPart, ToolCall
+from gatekeeper_core.messages import MediaKind, Message, Part, Role, TextPart, ToolCall
 from gatekeeper_core.native.items import content_of
 from gatekeeper_core.pricing.usage import read_usage
-from gatekeeper_formats.base import (
-    Entry,
-    Format,
-    Item,
-    LeftOut,
-    PlaceError,
-    checked_object,
-    date_of,
-    date_of_seconds,
-    field_of,
-    json_text,
-    kind_of,
-    list_or_empty,
-    object_or_empty,
-)
+from gatekeeper_formats import base
 from gatekeeper_formats.traces import Call, Record, Said, conversations_of, said_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from gatekeeper_core.messages import MediaKind, Role
-
-__all__ = ["FORMAT"]
 
 _SENT, _ANSWERED, _SYSTEM = "gen_ai.input.messages", "gen_ai.output.messages", "gen_ai.system_instructions"
 _MODEL_CALLS = frozenset({"chat", "generate_content", "text_completion"})
@@ -63,20 +43,20 @@ def _knows(value: Any) -> bool:
     return any(key in value for key in _TRACES) or ("attributes" in value and bool(named))
 
 
-def _entries(items: Iterator[Item], _whole_file: bool) -> Iterator[Entry]:
+def _entries(items: base.Items, _whole_file: bool) -> base.Entries:
     empty = True
     records = (_record(span, place) for item in items for span, place in _spans(item))
     for entry in conversations_of(records):
         empty = False
         yield entry
     if empty:
-        raise PlaceError(f'holds no model call with messages: spans need "{_SENT}" or "{_ANSWERED}"')
+        raise base.PlaceError(f'holds no model call with messages: spans need "{_SENT}" or "{_ANSWERED}"')
 
 
-def _spans(item: Item) -> Iterator[tuple[dict[str, Any], str]]:
+def _spans(item: base.Item) -> Iterator[tuple[dict[str, Any], str]]:
     """Yield the spans of a value of a file, each with its place."""
     place = item.place("span")
-    value = checked_object(item.value, place)
+    value = base.checked_object(item.value, place)
     if not any(key in value for key in _TRACES):
         yield value, place
         return
@@ -87,24 +67,29 @@ def _spans(item: Item) -> Iterator[tuple[dict[str, Any], str]]:
         yield span, f"{place}, span {at}" if item.line else f"span {at} (counting from 0)"
 
 
-def _inside(value: Mapping[str, Any], keys: tuple[str, ...], place: str) -> Iterator[dict[str, Any]]:
+def _inside(value: base.Fields, keys: tuple[str, ...], place: str) -> Iterator[dict[str, Any]]:
     key = next((key for key in keys if key in value), keys[0])
-    for inner in field_of(value, key, list, f"{place}: ") if key in value else ():
-        yield checked_object(inner, f'{place}, "{key}"')
+    for inner in base.field_of(value, key, list, f"{place}: ") if key in value else ():
+        yield base.checked_object(inner, f'{place}, "{key}"')
 
 
-def _record(span: Mapping[str, Any], place: str) -> Record:
-    attributes = _attributes(span.get("attributes"), place)
-    trace = object_or_empty(span.get("context")).get("trace_id")
+def _record(span: base.Fields, place: str) -> Record:
+    attributes = span.get("attributes")
+    if not isinstance(attributes, dict):
+        if not isinstance(attributes, list):
+            got = base.kind_of(attributes)
+            raise base.PlaceError(f'{place}: "attributes" must be an object or a list, got {got}')
+        attributes = _named(attributes)
+    trace = base.object_or_empty(span.get("context")).get("trace_id")
     names = (attributes.get("gen_ai.conversation.id"), span.get("traceId"), span.get("trace_id"), trace)
     name = next((text for text in names if isinstance(text, str) and text), "")
     nanoseconds = span.get("startTimeUnixNano", span.get("start_time_unix_nano"))
     start = span.get("start_time")
     if isinstance(nanoseconds, (int, str)) and str(nanoseconds).isdecimal() and len(str(nanoseconds)) <= 20:
         order = f"{int(nanoseconds):020d}"
-        created = date_of_seconds(int(nanoseconds) // 10**9)
+        created = base.date_of_seconds(int(nanoseconds) // 10**9)
     else:
-        order, created = str(start), date_of(start)
+        order, created = str(start), base.date_of(start)
     has_messages = _SENT in attributes or _ANSWERED in attributes
     operation = str(attributes.get("gen_ai.operation.name", "chat"))
     rank = None if not has_messages else 0 if operation in _MODEL_CALLS else 1
@@ -112,15 +97,6 @@ def _record(span: Mapping[str, Any], place: str) -> Record:
 
 
 # --- attributes -----------------------------------------------------------------------------------------------------
-
-
-def _attributes(value: object, place: str) -> dict[str, Any]:
-    """Return the attributes of a span by name, however they were written."""
-    if isinstance(value, dict):
-        return value
-    if not isinstance(value, list):
-        raise PlaceError(f'{place}: "attributes" must be an object or a list, got {kind_of(value)}')
-    return _named(value)
 
 
 def _plain(value: object) -> Any:
@@ -134,7 +110,7 @@ def _plain(value: object) -> Any:
     kind, inner = next(iter(value.items()))
     if kind == "intValue":
         return int(inner) if isinstance(inner, str) and inner.lstrip("-").isdecimal() and len(inner) <= 20 else inner
-    inside = list_or_empty(object_or_empty(inner).get("values"))
+    inside = base.list_or_empty(base.object_or_empty(inner).get("values"))
     if kind == "arrayValue":
         return [_plain(each) for each in inside]
     return _named(inside) if kind == "kvlistValue" else inner
@@ -145,7 +121,7 @@ def _named(pairs: list[Any]) -> dict[str, Any]:
     return {each["key"]: _plain(each.get("value")) for each in known}
 
 
-def _call(attributes: Mapping[str, Any], place: str) -> Call:
+def _call(attributes: base.Fields, place: str) -> Call:
     # Some instrumentations write "cache_read_input_tokens", which here are part of the input, and of Anthropic are not.
     usage = {
         key.removeprefix(_USAGE).replace("_input_tokens", ".input_tokens"): value
@@ -153,7 +129,7 @@ def _call(attributes: Mapping[str, Any], place: str) -> Call:
         if key.startswith(_USAGE)
     }
     model = attributes.get("gen_ai.response.model", attributes.get("gen_ai.request.model"))
-    system_left_out: LeftOut = Counter()
+    system_left_out: base.LeftOut = Counter()
     system, _, _ = _split(_listed(attributes, _SYSTEM, place), f'{place}, "{_SYSTEM}"', system_left_out)
     said = said_of([Message("system", content_of(system))] if system else (), system_left_out)
     said += _said(_listed(attributes, _SENT, place), f'{place}, "{_SENT}"')
@@ -164,18 +140,18 @@ def _call(attributes: Mapping[str, Any], place: str) -> Call:
     return Call(said, answered, read_usage(usage, model=model))
 
 
-def _listed(attributes: Mapping[str, Any], key: str, place: str) -> list[Any]:
+def _listed(attributes: base.Fields, key: str, place: str) -> list[Any]:
     """Return the list of an attribute, which may be JSON in a text."""
     value = attributes.get(key)
     if isinstance(value, str):
         try:
             value = json.loads(value)
         except (ValueError, RecursionError) as error:
-            raise PlaceError(f'{place}: "{key}" must be JSON: it may have been cut') from error
+            raise base.PlaceError(f'{place}: "{key}" must be JSON: it may have been cut') from error
     if value is None:
         return []
     if not isinstance(value, list):
-        raise PlaceError(f'{place}: "{key}" must be a list, got {kind_of(value)}')
+        raise base.PlaceError(f'{place}: "{key}" must be a list, got {base.kind_of(value)}')
     return value
 
 
@@ -186,15 +162,17 @@ def _said(values: list[Any], place: str) -> list[Said]:
     found = []
     for at, value in enumerate(values):
         where = f"{place}, message {at}"
-        left_out: LeftOut = Counter()
-        message = checked_object(value, where)
+        left_out: base.LeftOut = Counter()
+        message = base.checked_object(value, where)
         role = _ROLES.get(str(message.get("role")))
         if role is None:
-            raise PlaceError(f'{where}: "role" must be one of {", ".join(_ROLES)}, got {message.get("role")!a:.40}')
-        parts, calls, results = _split(field_of(message, "parts", list, f"{where}: "), where, left_out)
+            raise base.PlaceError(
+                f'{where}: "role" must be one of {", ".join(_ROLES)}, got {message.get("role")!a:.40}'
+            )
+        parts, calls, results = _split(base.field_of(message, "parts", list, f"{where}: "), where, left_out)
         messages = list(results)
         if calls and role != "assistant":
-            raise PlaceError(f'{where}: only "assistant" may hold a tool_call')
+            raise base.PlaceError(f'{where}: only "assistant" may hold a tool_call')
         if role == "tool":
             left_out["orphan_result"] += bool(parts)
         elif parts or calls or not results:
@@ -203,32 +181,28 @@ def _said(values: list[Any], place: str) -> list[Said]:
     return found
 
 
-def _split(values: list[Any], place: str, left_out: LeftOut) -> tuple[list[Part], list[ToolCall], list[Message]]:
+def _split(values: list[Any], place: str, left_out: base.LeftOut) -> tuple[list[Part], list[ToolCall], list[Message]]:
     """Return the text and media of a message, its calls, and the tool messages of its results."""
     parts, calls, results = list[Part](), list[ToolCall](), list[Message]()
     for value in values:
-        part = checked_object(value, f"{place}, a part")
+        part = base.checked_object(value, f"{place}, a part")
         kind, content = part.get("type"), part.get("content")
         call_id = part.get("id") if isinstance(part.get("id"), str) else ""
         if kind == "text" and isinstance(content, str):
             parts.append(TextPart(content))
         elif kind == "tool_call" and isinstance(part.get("name"), str):
-            given = part.get("arguments")
-            arguments = given if isinstance(given, str) else json_text({} if given is None else given)
-            calls.append(ToolCall(str(call_id), part["name"], arguments))
+            calls.append(ToolCall(str(call_id), part["name"], base.arguments_of(part.get("arguments"))))
         elif kind == "tool_call_response":
             result = part.get("response", part.get("result"))
-            text = result if isinstance(result, str) else json_text(result)
+            text = result if isinstance(result, str) else base.json_text(result)
             results.append(Message("tool", text, tool_call_id=str(call_id)))
         elif kind == "reasoning":
             left_out["thinking"] += 1
         elif kind in ("blob", "file", "uri"):
-            medium = _MEDIA.get(str(part.get("modality")), "document")
-            left_out[medium] += 1
-            parts.append(MediaPart(medium))
+            parts += base.media_part(_MEDIA.get(str(part.get("modality")), "document"), left_out)
         else:
             left_out["unknown_part"] += 1
     return parts, calls, results
 
 
-FORMAT = Format(name="opentelemetry", knows=_knows, entries=_entries)
+FORMAT = base.Format(name="opentelemetry", knows=_knows, entries=_entries)

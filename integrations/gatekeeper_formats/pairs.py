@@ -3,39 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 from gatekeeper_core.messages import Message, Turn, group_turns
-from gatekeeper_formats.base import (
-    Entry,
-    Format,
-    Item,
-    LeftOut,
-    Loaded,
-    PlaceError,
-    checked_object,
-    count_fields,
-    count_media,
-    field_of,
-    json_text,
-)
+from gatekeeper_formats import base
 from gatekeeper_formats.openai import MIXED
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-__all__ = ["FORMAT"]
 
 
 def _knows(value: Any) -> bool:
     return isinstance(value, dict) and "role" not in value and bool(value.keys() & {"user", "assistant"})
 
 
-def _entries(items: Iterator[Item], _whole_file: bool) -> Iterator[Entry]:
-    yield Entry(lambda: _loaded(items))
+def _entries(items: base.Items, _whole_file: bool) -> base.Entries:
+    yield base.Entry(lambda: _loaded(items))
 
 
-def _loaded(items: Iterator[Item]) -> Loaded:
+def _loaded(items: base.Items) -> base.Loaded:
     """Return each pair as a turn of its own, also after a question without an answer."""
     turns: list[Turn] = []
     messages: list[Message] = []
@@ -44,25 +28,25 @@ def _loaded(items: Iterator[Item]) -> Loaded:
             messages.append(Message("assistant", ""))  # ends the turn for those who read the messages
         turns.append(_turn(item, start=2 * len(turns)))
         messages += turns[-1].messages
-    return Loaded(tuple(messages), Counter(), tuple(turns))
+    return base.Loaded(tuple(messages), Counter(), tuple(turns))
 
 
-def _turn(item: Item, *, start: int) -> Turn:
+def _turn(item: base.Item, *, start: int) -> Turn:
     place = item.place()
-    value = checked_object(item.value, place)
+    value = base.checked_object(item.value, place)
     if "role" in value:
-        raise PlaceError(f"{place}: {MIXED}")
+        raise base.PlaceError(f"{place}: {MIXED}")
     if not value.keys() & {"user", "assistant"}:
-        raise PlaceError(f'{place}: must hold "role" and "content", or "user" and "assistant"')
+        raise base.PlaceError(f'{place}: must hold "role" and "content", or "user" and "assistant"')
     return Turn.of(_side(value, "user", place), _side(value, "assistant", place, optional=True), start=start)
 
 
 def _side(value: dict[str, Any], key: str, place: str, *, optional: bool = False) -> str:
     """Return one side of a pair; an assistant that is missing or null has not answered yet."""
-    return "" if optional and value.get(key) is None else field_of(value, key, str, f"{place}: ")
+    return "" if optional and value.get(key) is None else base.field_of(value, key, str, f"{place}: ")
 
 
-def _write(messages: Sequence[Message], left_out: LeftOut) -> Iterable[str]:
+def _write(messages: Sequence[Message], left_out: base.LeftOut) -> Iterable[str]:
     turns = group_turns(messages)
     begin = turns[0].start if turns else len(messages)
     kinds = {"system": "system_message", "tool": "tool_result"}
@@ -70,16 +54,16 @@ def _write(messages: Sequence[Message], left_out: LeftOut) -> Iterable[str]:
     for turn in turns:
         user = _joined(turn, "user", left_out)
         answer = _joined(turn, "assistant", left_out)
-        yield json_text({"user": user, "assistant": answer or None}) + "\n"
+        yield base.json_text({"user": user, "assistant": answer or None}) + "\n"
 
 
-def _joined(turn: Turn, role: str, left_out: LeftOut) -> str:
+def _joined(turn: Turn, role: str, left_out: base.LeftOut) -> str:
     """Return what one side said in a turn, and count what a pair has no place for."""
     own = [message for message in turn.messages if message.role == role]
     for message in own:
         left_out["tool_call"] += len(message.tool_calls)
-        count_fields(message, left_out)
-        count_media(message, left_out)
+        base.count_fields(message, left_out)
+        base.count_media(message, left_out)
     if role == "user":
         left_out.update(
             "system_message" if message.role == "system" else "tool_result"
@@ -91,4 +75,4 @@ def _joined(turn: Turn, role: str, left_out: LeftOut) -> str:
     return "\n".join(texts)
 
 
-FORMAT = Format(name="pairs", knows=_knows, entries=_entries, write=_write)
+FORMAT = base.Format(name="pairs", knows=_knows, entries=_entries, write=_write)

@@ -1,48 +1,29 @@
-"""Conversation files to messages: which format a file has, which conversation is meant, and where a file is broken.
+"""Conversation files read as messages: detection of the format, choice of the conversation, errors with their place.
 
 ::
 
     bytes ──TextSource──> values ──Format──> conversations ──choice──> messages ──> turns
 
-Formats are told apart by their content; ``gatekeeper_formats.registry`` lists the module of each. A file is read as a
-stream: of many conversations one is held at a time.
+The content of a file decides its format; ``gatekeeper_formats.registry`` lists the formats. A file is read as a stream:
+of many conversations one is held in memory at a time.
 """
 
 from __future__ import annotations
 
 import os
 from collections import Counter
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import BinaryIO, NamedTuple
 
 from gatekeeper_core.messages import Message, Turn, group_turns, validate_messages
 from gatekeeper_core.pricing.usage import Usage
-from gatekeeper_formats.base import (
-    AmbiguousConversationError,
-    Entry,
-    FormatError,
-    Heading,
-    Item,
-    LeftOut,
-    PlaceError,
-)
+from gatekeeper_formats.base import AmbiguousConversationError, Entry, FormatError, Heading, Item, LeftOut, PlaceError
 from gatekeeper_formats.json_values import TOO_DEEP, TextSource, read_values
-from gatekeeper_formats.registry import FORMATS, TEXT_FORMATS, format_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-__all__ = [
-    "Conversation",
-    "list_conversations",
-    "named_errors",
-    "read_conversation",
-    "read_conversations",
-    "write_messages",
-]
+from gatekeeper_formats.registry import FORMATS, SUFFIXES, TEXT_FORMATS, format_of
 
 _SHOWN_CONVERSATIONS = 10
 _REPEATED_LEAST, _REPEATED_SHARE = 3, 1 / 3
@@ -73,6 +54,13 @@ class Conversation:
     odd: LeftOut = field(default_factory=Counter)
     usage: tuple[Usage, ...] = ()
     repeated_speakers: int = 0
+
+
+class Unread(NamedTuple):
+    """A file, or one conversation of it, that could not be read, and why."""
+
+    file: str
+    reason: str
 
 
 # --- the door -------------------------------------------------------------------------------------------------------
@@ -169,6 +157,65 @@ def write_messages(messages: Sequence[Message], form: str) -> tuple[str, LeftOut
     return text, +left_out
 
 
+def conversation_files(folder: str, unread: list[Unread]) -> list[str]:
+    """Return the files below a folder that may hold conversations, sorted; unreadable folders go to ``unread``.
+
+    Hidden folders below it and symbolic links are skipped.
+    """
+
+    def closed(error: OSError) -> None:
+        unread.append(Unread(os.path.relpath(error.filename, folder), error.strerror or str(error)))
+
+    found: list[str] = []
+    for path, folders, names in os.walk(folder, onerror=closed):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        files = [os.path.join(path, name) for name in names if os.path.splitext(name)[1].lower() in SUFFIXES]
+        # A named pipe would keep the reader waiting.
+        found += (file for file in files if os.path.isfile(file) and not os.path.islink(file))
+    return sorted(found)
+
+
+def readable_conversations(
+    source: str | BinaryIO,
+    name: str,
+    *,
+    unread: list[Unread],
+    form: str | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> Iterator[Conversation]:
+    """Yield each conversation of a file that can be read; the others go to ``unread``.
+
+    Args:
+        source: the path of the file, or a stream, where the first broken conversation is the end.
+        name: what the file is called.
+        unread: takes what could not be read.
+        form: its format; None tells it by the content.
+        progress: is called with the number of bytes of each piece that is read.
+    """
+    number = 0
+    with _noted(name, unread):
+        for conversation in read_conversations(source, form=form, name=name, progress=progress):
+            number = conversation.heading.number
+            yield conversation
+            del conversation  # one is held in memory at a time
+        return
+    after: list[Heading] = []
+    if isinstance(source, str):
+        with suppress(FormatError):  # then the file itself is broken, as is noted
+            after = list_conversations(source, form=form, name=name)[number + 1 :]
+    for heading in after:
+        with _noted(name, unread):
+            yield read_conversation(source, form=form, conversation=str(heading.number), name=name)
+
+
+@contextmanager
+def _noted(name: str, unread: list[Unread]) -> Iterator[None]:
+    try:
+        yield
+    except FormatError as error:
+        unread.append(Unread(name, str(error).removeprefix(f"{name}: ")))
+
+
 # --- a file ---------------------------------------------------------------------------------------------------------
 
 
@@ -209,12 +256,12 @@ def _entries(stream: BinaryIO, form: str | None, progress: Callable[[int], None]
         text = source.rest()
         told = next((known for known in texts if form is not None or known.knows(text)), None)
         if told is not None:
-            return told.name, told.entries(iter((Item(text, 0),)), True)
+            return told.name, told.conversations(iter((Item(text, 0),)), whole_file=True)
     values = read_values(source)
     known, items = FORMATS[form] if form else None, values.items
     if known is None:
         known, items = format_of(items, whole_file=values.whole_file)
-    return known.name, known.entries(items, values.whole_file)
+    return known.name, known.conversations(items, whole_file=values.whole_file)
 
 
 def _loaded(form: str, heading: Heading, entry: Entry) -> Conversation:

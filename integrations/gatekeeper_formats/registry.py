@@ -1,9 +1,8 @@
-"""The formats that are read and written, and which of them a file has."""
+"""The formats that are read and written, and detection of the one of a file."""
 
 from __future__ import annotations
 
 from itertools import chain, islice
-from typing import TYPE_CHECKING
 
 from gatekeeper_formats import (
     aider,
@@ -27,14 +26,7 @@ from gatekeeper_formats import (
     responses,
     sharegpt,
 )
-from gatekeeper_formats.base import PlaceError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from gatekeeper_formats.base import Format, Item
-
-__all__ = ["FORMATS", "READABLE", "SUFFIXES", "TEXT_FORMATS", "WRITABLE", "format_of"]
+from gatekeeper_formats.base import Format, Items, PlaceError
 
 TEXT_FORMATS = (aider.FORMAT, cursor.FORMAT, markdown.FORMAT)
 """The formats that are no JSON, in the order of asking."""
@@ -59,7 +51,7 @@ _IN_ORDER = (
     openai.LIST,
     pairs.FORMAT,
 )
-"""What a value is asked for in turn: what is surest to be told first."""
+"""The formats in the order in which they are tried, the surest first."""
 
 FORMATS: dict[str, Format] = {form.name: form for form in (openai.LIST, openai.LINES, *_IN_ORDER, *TEXT_FORMATS)}
 """Every format by its name."""
@@ -70,9 +62,9 @@ READABLE = tuple(name for name in FORMATS if name != openai.LINES.name)
 WRITABLE = tuple(name for name, form in FORMATS.items() if form.write is not None)
 """The names that ``--to`` knows."""
 
-_TOLD_LATER = (responses.FORMAT, anthropic.FORMAT)
+_DETECTED_LATER = (responses.FORMAT, anthropic.FORMAT)
 _LOOK_AHEAD = 1_000
-"""So many messages of a list are held before its format is told."""
+"""So many messages of a list are read before its format is decided."""
 
 _NEARLY = frozenset({"content", "text"})
 """Keys of a value that was meant as a message."""
@@ -89,31 +81,27 @@ SUFFIXES = {
 """The format that the end of a file's name stands for."""
 
 
-def format_of(items: Iterator[Item], *, whole_file: bool) -> tuple[Format, Iterator[Item]]:
-    """Return the format of a file and all its values.
+def format_of(items: Items, *, whole_file: bool) -> tuple[Format, Items]:
+    """Return the format of a file and all its values; ``whole_file``: whether there is one, and no element of a list.
 
-    The first value tells it. A list that begins with a plain message is in the format that a later message tells, if
-    that is Anthropic's or that of Responses items.
-
-    Args:
-        items: the values.
-        whole_file: whether there is only one, and no element of a list.
+    The first value decides. A list that begins with a plain message is in the format of a later message, if that is
+    Anthropic's or that of Responses items.
 
     Raises:
         PlaceError: the first value is an object that no format knows.
     """
     first = next(items, None)
-    held = [] if first is None else [first]
+    read = [] if first is None else [first]
     value = None if first is None else first.value
     found = next((form for form in _IN_ORDER if form.knows(value)), None)
     if found is openai.LIST and isinstance(value, dict) and "role" in value:
         for item in islice(items, _LOOK_AHEAD):
-            held.append(item)
-            found = next((form for form in _TOLD_LATER if form.knows(item.value)), openai.LIST)
+            read.append(item)
+            found = next((form for form in _DETECTED_LATER if form.knows(item.value)), openai.LIST)
             if found is not openai.LIST:
                 break
     elif found is None and isinstance(value, dict) and not value.keys() & _NEARLY:
         keys = ", ".join(f"{key!a:.40}" for key in list(value)[:_SHOWN_KEYS]) or "none"
         where = "it" if whole_file or first is None else "its first line" if first.line else "its first element"
         raise PlaceError(f"holds no known format: {where} has the keys {keys}; known are {', '.join(READABLE)}")
-    return found or (openai.LIST if whole_file or value is None else pairs.FORMAT), chain(held, items)
+    return found or (openai.LIST if whole_file or value is None else pairs.FORMAT), chain(read, items)

@@ -2,32 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from gatekeeper_core.messages import Message
 from gatekeeper_core.native.items import kind_of as type_of
 from gatekeeper_core.native.openai_responses import RESPONSES
-from gatekeeper_core.pricing.usage import Usage, read_usage
+from gatekeeper_core.pricing.usage import read_usage
+from gatekeeper_formats import base
 from gatekeeper_formats.agent_log import native_messages
-from gatekeeper_formats.base import (
-    Format,
-    Item,
-    LeftOut,
-    PlaceError,
-    all_together,
-    checked_object,
-    date_of_seconds,
-    kind_of,
-    one_per_item,
-    peeked,
-)
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from gatekeeper_core.messages import Message
-    from gatekeeper_formats.base import Entry
-
-__all__ = ["FORMAT", "counted"]
 
 _COMPACTIONS = frozenset({"compaction", "compaction_summary", "context_compaction"})
 _ITEMS = frozenset({"reasoning", "compaction", "item_reference"})
@@ -62,42 +44,33 @@ def _is_item_or_message(value: object) -> bool:
     return _is_item(value) or (isinstance(value, dict) and "role" in value and "content" in value)
 
 
-def _entries(items: Iterator[Item], whole_file: bool) -> Iterator[Entry]:
-    first, values = peeked(items)
-    if isinstance(first, dict) and first.keys() & {"input", "output"} and not first.keys() & {"role", "type"}:
-        return one_per_item(
-            values,
-            _messages_of,
-            whole_file=whole_file,
-            created=lambda value: date_of_seconds(value.get("created_at")),
-        )
-    return all_together(values, _messages_of_items)
+def _holds(value: Any) -> bool:
+    return isinstance(value, dict) and bool(value.keys() & {"input", "output"}) and not value.keys() & {"role", "type"}
 
 
-def _messages_of(value: Mapping[str, Any], left_out: LeftOut) -> Iterator[Message | Usage | None]:
+def _messages_of(value: base.Fields, left_out: base.LeftOut) -> base.Reports:
     """Yield the messages of a request, of an answer, or of both in one object."""
-    listed: list[Item] = []
+    listed: list[base.Item] = []
     if isinstance(value.get("instructions"), str):
-        listed.append(Item({"role": "system", "content": value["instructions"]}, 0))
+        listed.append(base.Item({"role": "system", "content": value["instructions"]}, 0))
     for key in ("input", "output"):
         part = value.get(key)
         if key == "input" and isinstance(part, str):
             part = [{"role": "user", "content": part}]
         if part is not None and not isinstance(part, list):
-            raise PlaceError(f'"{key}" must be a list of items, got {kind_of(part)}')
-        listed += [Item(item, at) for at, item in enumerate(part or ())]
-    if isinstance(value.get("tools"), list):
-        left_out["tool_definition"] += len(value["tools"])
+            raise base.PlaceError(f'"{key}" must be a list of items, got {base.kind_of(part)}')
+        listed += [base.Item(item, at) for at, item in enumerate(part or ())]
+    base.count_tools(value, left_out)
     yield from _messages_of_items(iter(listed), left_out)
     yield read_usage(value)
 
 
-def _messages_of_items(items: Iterator[Item], left_out: LeftOut) -> list[Message]:
-    placed = ((checked_object(item.value, item.place("item")), item.place("item")) for item in items)
+def _messages_of_items(items: base.Items, left_out: base.LeftOut) -> list[Message]:
+    placed = ((base.checked_object(item.value, item.place("item")), item.place("item")) for item in items)
     return native_messages(RESPONSES, [each for each in placed if not counted(each[0], left_out)], left_out)
 
 
-def counted(item: Mapping[str, Any], left_out: LeftOut) -> bool:
+def counted(item: base.Fields, left_out: base.LeftOut) -> bool:
     """Count an item that is no message, and return whether it was one: reasoning, or the place of a compaction."""
     kind = type_of(item)
     if kind == "reasoning":
@@ -109,4 +82,11 @@ def counted(item: Mapping[str, Any], left_out: LeftOut) -> bool:
     return True
 
 
-FORMAT = Format(name="responses", knows=_knows, entries=_entries)
+FORMAT = base.Format(
+    name="responses",
+    knows=_knows,
+    messages=_messages_of_items,
+    conversation=_messages_of,
+    holds=_holds,
+    created=lambda value: base.date_of_seconds(value.get("created_at")),
+)

@@ -7,37 +7,13 @@ use is written as LLaMA-Factory does: ``function_call`` with a JSON object of na
 from __future__ import annotations
 
 import reprlib
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
-from gatekeeper_core.messages import MediaPart, TextPart
-from gatekeeper_formats.base import (
-    Entry,
-    Format,
-    Item,
-    LeftOut,
-    PlaceError,
-    all_together,
-    checked_object,
-    count_fields,
-    count_media,
-    date_of,
-    field_of,
-    json_list,
-    json_or_none,
-    json_text,
-    object_or_empty,
-    one_per_item,
-    peeked,
-)
+from gatekeeper_core.messages import MediaPart, Message, Role, TextPart
+from gatekeeper_formats import base
 from gatekeeper_formats.openai import message_of_item
 from gatekeeper_formats.transcript import Transcript
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from gatekeeper_core.messages import Message, Role
-
-__all__ = ["FORMAT"]
 
 _ROLES: Mapping[str, Role] = {
     "system": "system",
@@ -64,33 +40,24 @@ def _knows(value: Any) -> bool:
     return isinstance(value, dict) and ("conversations" in value or _is_saying(value))
 
 
-def _entries(items: Iterator[Item], whole_file: bool) -> Iterator[Entry]:
-    first, values = peeked(items)
-    if first is None or _is_saying(first):
-        return all_together(values, _conversation)
-    return one_per_item(
-        values, _messages, whole_file=whole_file, created=lambda value: date_of(value.get("created_at"))
-    )
-
-
-def _messages(value: Mapping[str, Any], left_out: LeftOut) -> Iterable[Message]:
-    sayings = field_of(value, "conversations", list)
+def _messages(value: base.Fields, left_out: base.LeftOut) -> Iterable[Message]:
+    sayings = base.field_of(value, "conversations", list)
     left_out["tool_definition"] += bool(value.get("tools"))
     system = value.get("system")
-    items = [Item(saying, at) for at, saying in enumerate(sayings)]
+    items = [base.Item(saying, at) for at, saying in enumerate(sayings)]
     if isinstance(system, str) and system:
-        items.insert(0, Item({"from": "system", "value": system}, 0))
+        items.insert(0, base.Item({"from": "system", "value": system}, 0))
     if items and isinstance(items[0].value, dict) and "role" in items[0].value:
         return [message_of_item(item, left_out) for item in items]
     return _conversation(iter(items), left_out)
 
 
-def _conversation(items: Iterator[Item], left_out: LeftOut) -> tuple[Message, ...]:
+def _conversation(items: base.Items, left_out: base.LeftOut) -> tuple[Message, ...]:
     transcript = Transcript(left_out)
     for item in items:
         place = item.place()
-        saying = checked_object(item.value, place)
-        speaker, text = (field_of(saying, key, str, f"{place}: ") for key in ("from", "value"))
+        saying = base.checked_object(item.value, place)
+        speaker, text = (base.field_of(saying, key, str, f"{place}: ") for key in ("from", "value"))
         if speaker in _CALLS:
             transcript.call(*_call(text))
         elif speaker in _RESULTS:
@@ -99,7 +66,7 @@ def _conversation(items: Iterator[Item], left_out: LeftOut) -> tuple[Message, ..
             transcript.pause()
             transcript.say(_ROLES[speaker], (TextPart(text),))
         else:
-            raise PlaceError(
+            raise base.PlaceError(
                 f'{place}: "from" must be one of {", ".join((*_ROLES, *sorted(_CALLS | _RESULTS)))}, '
                 f"got {reprlib.repr(speaker)}"
             )
@@ -108,21 +75,21 @@ def _conversation(items: Iterator[Item], left_out: LeftOut) -> tuple[Message, ..
 
 def _call(text: str) -> tuple[str, str]:
     """Return the name and the arguments of a call; what is no such object is an argument without a name."""
-    call = object_or_empty(json_or_none(text))
+    call = base.object_or_empty(base.json_or_none(text))
     if not isinstance(call.get("name"), str):
         return "", text
     arguments = call.get("arguments", {})
-    return call["name"], arguments if isinstance(arguments, str) else json_text(arguments)
+    return call["name"], arguments if isinstance(arguments, str) else base.json_text(arguments)
 
 
-def _write(messages: Sequence[Message], left_out: LeftOut) -> Iterable[str]:
+def _write(messages: Sequence[Message], left_out: base.LeftOut) -> Iterable[str]:
     sayings = (saying for message in messages for saying in _sayings(message, left_out))
-    return json_list(sayings, start='[{"conversations": [', end="\n]}]\n")
+    return base.json_list(sayings, start='[{"conversations": [', end="\n]}]\n")
 
 
-def _sayings(message: Message, left_out: LeftOut) -> Iterator[dict[str, str]]:
-    count_media(message, left_out)
-    count_fields(message, left_out)
+def _sayings(message: Message, left_out: base.LeftOut) -> Iterator[dict[str, str]]:
+    base.count_media(message, left_out)
+    base.count_fields(message, left_out)
     left_out["call_id"] += len(message.tool_calls)
     if not isinstance(message.content, str):
         texts = sum(not isinstance(part, MediaPart) for part in message.content)
@@ -130,7 +97,15 @@ def _sayings(message: Message, left_out: LeftOut) -> Iterator[dict[str, str]]:
     if message.text or not message.tool_calls:
         yield {"from": _WRITTEN[message.role], "value": message.text}
     for call in message.tool_calls:
-        yield {"from": "function_call", "value": json_text({"name": call.name, "arguments": call.arguments})}
+        yield {"from": "function_call", "value": base.json_text({"name": call.name, "arguments": call.arguments})}
 
 
-FORMAT = Format(name="sharegpt", knows=_knows, entries=_entries, write=_write)
+FORMAT = base.Format(
+    name="sharegpt",
+    knows=_knows,
+    messages=_conversation,
+    conversation=_messages,
+    holds=lambda value: value is not None and not _is_saying(value),
+    created=lambda value: base.date_of(value.get("created_at")),
+    write=_write,
+)

@@ -12,25 +12,20 @@ reported of them stays.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from gatekeeper_core.messages import Message
 from gatekeeper_core.pricing.usage import Usage
-from gatekeeper_formats.base import Entry, LeftOut, loader
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-
-    from gatekeeper_core.messages import Message
-
-__all__ = ["Call", "Record", "Said", "conversations_of", "said_of"]
+from gatekeeper_formats import base
 
 
 class Said(NamedTuple):
     """A message of a call, and what was left out of it."""
 
     message: Message
-    left_out: LeftOut
+    left_out: base.LeftOut
 
 
 class Call(NamedTuple):
@@ -108,7 +103,7 @@ def _system(sent: Sequence[Said]) -> Hashable:
     return tuple(said.message.text for said in sent if said.message.role == "system")
 
 
-def conversations_of(records: Iterable[Record]) -> Iterator[Entry]:
+def conversations_of(records: Iterable[Record]) -> base.Entries:
     """Yield the conversations of the records of a file, in the order of their first records.
 
     All records are held: the calls of a conversation lie anywhere in a file.
@@ -124,12 +119,14 @@ def conversations_of(records: Iterable[Record]) -> Iterator[Entry]:
         steps = [record for record in group if record.rank == min(ranks)]
         beside = len(group) - len(steps)
         created = next((record.created for record in group if record.created), None)
-        yield Entry(
-            loader(partial(_messages, steps, beside), prefix=f"conversation {name!a:.60}: "), id=name, created=created
+        yield base.Entry(
+            base.loader(partial(_messages, steps, beside), prefix=f"conversation {name!a:.60}: "),
+            id=name,
+            created=created,
         )
 
 
-def _messages(steps: Sequence[Record], beside: int, left_out: LeftOut) -> Iterator[Message | Usage | None]:
+def _messages(steps: Sequence[Record], beside: int, left_out: base.LeftOut) -> base.Reports:
     left_out["trace_step"] += beside
     threads: list[_Thread] = []
     for step in steps:
@@ -147,7 +144,7 @@ def _messages(steps: Sequence[Record], beside: int, left_out: LeftOut) -> Iterat
         yield said.message
 
 
-def said_of(messages: Iterable[Message], left_out: LeftOut | None = None) -> list[Said]:
+def said_of(messages: Iterable[Message], left_out: base.LeftOut | None = None) -> list[Said]:
     """Return messages of a call; what was left out is counted with the first of them."""
     said = [Said(message, Counter()) for message in messages]
     if said and left_out:

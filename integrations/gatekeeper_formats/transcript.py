@@ -1,61 +1,45 @@
-"""Messages put together from what an export says one after the other, with each tool result behind its call."""
+"""Messages from the pieces of an export, each tool result behind its call, and one branch of a tree of messages."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from gatekeeper_core.messages import Message, Part, ToolCall
+from gatekeeper_core.messages import Message, Part, Role, ToolCall
 from gatekeeper_core.native.items import content_of
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from gatekeeper_core.messages import Role
-    from gatekeeper_formats.base import LeftOut
-
-__all__ = ["Transcript"]
-
-
-class _Waiting(NamedTuple):
-    """A call without its result."""
-
-    id: str
-    name: str
+from gatekeeper_formats import base
 
 
 class Transcript:
     """A conversation that grows at its end.
 
-    Exports name calls and results by an id, by the tool's name, or not at all. A result goes to the call that it names,
-    else to the oldest one that waits, of its tool if there is one; a further result of the same tool belongs to the
-    one before it. A result without a call, which no provider accepts, is left out and counted.
-
-    Args:
-        left_out: counts what is left out.
+    Exports identify calls and results by an id, by the tool's name, or not at all. A result goes to the call with its
+    id, else to the oldest open call, of its tool if there is one; a further result of the same tool belongs to the one
+    before it. A result without a call, which no provider accepts, is dropped and counted in ``left_out``.
     """
 
-    def __init__(self, left_out: LeftOut) -> None:
+    def __init__(self, left_out: base.LeftOut) -> None:
         self._left_out = left_out
         self._heads: list[Message] = []  # each message without its content
         self._parts: list[list[Part]] = []
-        self._waiting: list[_Waiting] = []
+        self._waiting: list[ToolCall] = []  # calls without their results
         self._open: Role | None = None
         self._last_result: str | None = None
         self._calls = 0
 
     @property
     def messages(self) -> tuple[Message, ...]:
-        """What was said, oldest first."""
+        """The messages, oldest first."""
         pairs = zip(self._heads, self._parts, strict=True)
         return tuple(replace(head, content=content_of(parts)) for head, parts in pairs)
 
     def pause(self) -> None:
-        """Let what is said next be a message of its own."""
+        """Begin a new message with whatever is added next."""
         self._open = None
 
     def say(self, role: Role, parts: Sequence[Part]) -> None:
-        """Add what a speaker said; a speaker goes on in the message that is open."""
+        """Add parts to the speaker's open message, or in a new one."""
         if role == self._open:
             self._parts[-1].extend(parts)
             return
@@ -65,7 +49,7 @@ class Transcript:
             self._waiting.clear()  # a result after the next question would break the order of the exchange
 
     def message(self, role: Role, parts: Sequence[Part]) -> None:
-        """Add a message of its own; one that holds nothing is counted."""
+        """Add a new message; an empty one is counted."""
         self.pause()
         if parts:
             self.say(role, parts)
@@ -79,11 +63,11 @@ class Transcript:
         if self._open != "assistant":
             self.say("assistant", ())
         self._heads[-1] = replace(self._heads[-1], tool_calls=(*self._heads[-1].tool_calls, call))
-        self._waiting.append(_Waiting(call.id, name))
+        self._waiting.append(call)
 
     def answer(self, parts: Sequence[Part], *, call_id: str | None = None, name: str | None = None) -> None:
         """Add the result of a call."""
-        found = self._asked(call_id, name)
+        found = self._open_call(call_id, name)
         if found is not None:
             self._waiting.remove(found)
             self._add(Message("tool", "", tool_call_id=found.id), parts)
@@ -94,7 +78,7 @@ class Transcript:
             self._left_out["orphan_result"] += 1
         self._open = None
 
-    def _asked(self, call_id: str | None, name: str | None) -> _Waiting | None:
+    def _open_call(self, call_id: str | None, name: str | None) -> ToolCall | None:
         if call_id is not None:
             return next((call for call in self._waiting if call.id == call_id), None)
         by_name = next((call for call in self._waiting if call.name == name), None)
@@ -105,3 +89,43 @@ class Transcript:
         self._heads.append(head)
         self._parts.append(list(parts))
         self._last_result = None
+
+
+class TreeKeys(NamedTuple):
+    """The names that a format gives to a tree of messages.
+
+    Attributes:
+        nodes: the object of nodes, for errors.
+        current: the newest node of the branch that is shown.
+        parent: the parent of a node.
+    """
+
+    nodes: str
+    current: str
+    parent: str
+
+
+def branch_of(nodes: base.Fields, current: object, keys: TreeKeys) -> list[str]:
+    """Return the names of the nodes from the root to the current one; None stands for the only end there is.
+
+    Raises:
+        PlaceError: a node is missing or no object, the parents go round in a circle, or several branches have an end.
+    """
+    if current is None:
+        named = (node.get(keys.parent) for node in nodes.values() if isinstance(node, dict))
+        parents = {parent for parent in named if isinstance(parent, str)}
+        ends = [name for name in nodes if name not in parents]
+        if len(ends) > 1 or (nodes and not ends):
+            raise base.PlaceError(f'"{keys.current}" is missing, and {len(ends)} branches have an end')
+        current = ends[0] if ends else None
+    path: dict[str, None] = {}
+    while current is not None:
+        if not isinstance(current, str):
+            raise base.PlaceError(f"the name of a node must be text, got {base.kind_of(current)}")
+        if current in path:
+            raise base.PlaceError(f"the parents of node {current!a:.60} go round in a circle")
+        if current not in nodes:
+            raise base.PlaceError(f'node {current!a:.60} is missing in "{keys.nodes}"')
+        path[current] = None
+        current = base.checked_object(nodes[current], f"node {current!a:.60}").get(keys.parent)
+    return list(reversed(path))

@@ -9,47 +9,48 @@ from __future__ import annotations
 import os
 import weakref
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import lru_cache
 from hashlib import blake2b
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import psycopg
+from psycopg import conninfo as psycopg_conninfo
 from psycopg.pq import TransactionStatus
 from psycopg.rows import tuple_row
 from psycopg_pool import ConnectionPool
 
-from gatekeeper_core.errors import GatekeeperError, StorageError
+from gatekeeper_core.errors import ConfigError, GatekeeperError, StorageError, check_str
 from gatekeeper_core.events import STORE_CALL
 from gatekeeper_core.observation import stage
 from gatekeeper_core.storage.codec import encode_text
-from gatekeeper_postgres.errors import EXPECTED, UnfitTablesError, typed
-from gatekeeper_postgres.servers import Server
+from gatekeeper_core.tokens import check_tokens
+from gatekeeper_postgres.errors import EXPECTED, NEWER, UnfitTablesError, place_of, typed
 
-__all__ = ["BACKEND", "Connections", "Lock", "PostgresTransaction", "lock_on"]
+__all__ = ["BACKEND", "Connections", "PostgresTransaction", "lock_on"]
 
 BACKEND = "postgres"
 """What the store is called in what it tells."""
 
+_MAX_MS = 2**31 - 1  # of the server's own settings
+_GRACE_MS = 10_000
 _IDLE_MS = 60_000
 """After so long without a word from a worker that has stopped in the middle of a call, the server undoes the call."""
 
 
-class Lock(NamedTuple):
-    """A lock that the transaction holds to its end: a number of 64 bits; shared with others that share it, or alone."""
+def lock_on(*names: str | bytes, shared: bool = False) -> str:
+    """Return the statement that locks something by its names to the end of the transaction.
 
-    number: int
-    is_shared: bool = False
+    A shared lock is held by several at once.
 
-
-def lock_on(*names: str | bytes, shared: bool = False) -> Lock:
-    """Return the lock on something by its names; two things have the same one in one case of 2 to the power of 64."""
+    Source: BLAKE2b, 64 bits: two things have the same lock in one case of 2 to the power of 64.
+    """
     running = blake2b(digest_size=8)
     for name in names:
         data = name if isinstance(name, bytes) else encode_text(name)
-        running.update(b"%d:" % len(data))
-        running.update(data)
-    return Lock(int.from_bytes(running.digest(), "big", signed=True), shared)
+        running.update(b"%d:" % len(data) + data)
+    number = int.from_bytes(running.digest(), "big", signed=True)
+    return f"SELECT pg_advisory_xact_lock{'_shared' if shared else ''}({number:d})"
 
 
 class PostgresTransaction:
@@ -78,28 +79,70 @@ def _marked(sql: str) -> bytes:
 
 
 class Connections:
-    """Lends connections to calls.
+    """Opens a pool in each process and lends connections of it to calls.
 
-    Args:
-        server: where to connect to.
-        schema: where the tables lie.
-        pool: a pool of the caller's, open, which is not closed here; None: one of our own.
+    Arguments and errors are those of ``PostgresStore``, with the least and the most connections as a pair; a pool of
+    the caller's has its own sizes and way to connect.
+
+    Attributes:
+        place: names the server and the database in errors.
+        conninfo: what psycopg connects to, ours added where the caller said nothing; "" for a pool of the caller's.
     """
 
-    def __init__(self, server: Server, schema: str, *, pool: ConnectionPool[Any] | None = None) -> None:
-        self.server = server
+    def __init__(
+        self,
+        conninfo: str | None,
+        pool: ConnectionPool[Any] | None,
+        schema: str,
+        *,
+        statement_timeout_ms: int,
+        lock_timeout_ms: int,
+        connect_timeout_ms: int,
+        connections: tuple[int, int],
+    ) -> None:
+        min_connections, max_connections = connections
+        if (conninfo is None) == (pool is None):
+            raise ConfigError("give conninfo, or a pool of your own: one of them")
+        if pool is not None:
+            max_connections, connect_timeout_ms = max(1, pool.max_size), max(1, round(pool.timeout * 1000))
+            min_connections = 0
+        check_tokens("statement_timeout_ms", statement_timeout_ms)
+        check_tokens("lock_timeout_ms", lock_timeout_ms)
+        check_tokens("connect_timeout_ms", connect_timeout_ms, at_least=1)
+        check_tokens("min_connections", min_connections)
+        check_tokens("max_connections", max_connections, at_least=max(1, min_connections))
+        self.conninfo = ""
+        if conninfo is not None:
+            self.place = place_of(check_str("conninfo", conninfo))
+            self.conninfo = _completed(conninfo, statement_timeout_ms, connect_timeout_ms)
+        else:
+            self.place = "PostgreSQL"
+            with suppress(ConfigError, TypeError):
+                self.place = place_of(check_str("conninfo", pool.conninfo if pool else None))
+        seconds = connect_timeout_ms / 1000
+        self._pool_arguments: dict[str, Any] = {
+            "conninfo": self.conninfo,
+            "kwargs": {"autocommit": True},
+            "min_size": min_connections,
+            "max_size": max_connections,
+            "timeout": seconds,
+            # A pool that waits ever longer for a server would not be there when the server is back.
+            "reconnect_timeout": seconds,
+            "open": False,
+        }
+        self._timeouts = min(statement_timeout_ms, _MAX_MS), min(lock_timeout_ms, _MAX_MS)
         self._schema = schema
-        self._given = pool
         self._process = os.getpid()
         self._pools: dict[int, ConnectionPool[Any]] = {}  # by process; that of a parent stays, and is not touched
+        self._callers_pool = pool
         self._is_closed = False
         # Where nobody closes a pool, Python 3.13 waits 20 seconds at its end for the pool's threads.
         weakref.finalize(self, _close_pool, self._pools)
 
     def check_reachable(self) -> None:
         """Connect once, so that an error says why there is no connection: a pool would say that it took too long."""
-        if self._given is None:
-            with _typed_errors(self.server.place), psycopg.connect(self.server.conninfo):
+        if self._callers_pool is None:
+            with _typed_errors(self.place), psycopg.connect(self.conninfo):
                 pass
 
     def close(self) -> None:
@@ -111,7 +154,7 @@ class Connections:
     def transaction(
         self,
         access: Literal["read", "write"] = "read",
-        *locks: Lock,
+        *locks: str,
         is_patient: bool = False,
         version: int | None = None,
     ) -> Iterator[PostgresTransaction]:
@@ -119,46 +162,41 @@ class Connections:
 
         Args:
             access: "read": one state of the tables, nothing written; "write": sees what others have committed.
-            locks: what it holds from its beginning, in this order.
+            locks: statements of :func:`lock_on`, in this order.
             is_patient: whether it may take as long as it takes, as a migration does.
             version: the version that the tables must have now that the locks are held; None: any.
         """
         beginning = self._beginning(access, locks, is_patient=is_patient)
-        with self._called(access), self._lent(beginning) as cursor:
+        with self._connection(access, beginning) as cursor:
             transaction = PostgresTransaction(cursor)
             if version is not None and transaction.rows("SELECT version FROM context_gatekeeper") != [(version,)]:
-                raise UnfitTablesError.newer()
+                raise UnfitTablesError(NEWER)
             yield transaction
             cursor.execute(b"COMMIT", prepare=False)
 
     def vacuum(self, tables: Iterable[str]) -> None:
         """Let the server clear the deleted rows from tables and indexes, in no transaction."""
-        with self._called("bare"), self._lent(b"SELECT 1") as cursor:
+        with self._connection("bare", b"SELECT 1") as cursor:
             for table in tables:
                 cursor.execute(f'VACUUM (INDEX_CLEANUP ON, TRUNCATE OFF) "{self._schema}".{table}'.encode())
 
     @contextmanager
-    def _called(self, access: str) -> Iterator[None]:
-        with stage(STORE_CALL) as call, _typed_errors(self.server.place):
+    def _connection(self, access: str, beginning: bytes) -> Iterator[psycopg.Cursor[tuple[Any, ...]]]:
+        with stage(STORE_CALL) as call, _typed_errors(self.place):
             call.tell(lambda: {"backend": BACKEND, "access": access})
-            yield
-
-    @contextmanager
-    def _lent(self, beginning: bytes) -> Iterator[psycopg.Cursor[tuple[Any, ...]]]:
-        pool = self._pool()
-        cursor = self._begun(pool, beginning)
-        connection = cursor.connection
-        try:
-            yield cursor
-        except BaseException:
-            _roll_back(connection)
-            raise
-        finally:
-            _give_back(pool, connection, is_ours=self._given is None)
+            pool = self._pool()
+            cursor = self._begun(pool, beginning)
+            try:
+                yield cursor
+            except BaseException:
+                _roll_back(cursor.connection)
+                raise
+            finally:
+                self._give_back(pool, cursor.connection)
 
     def _begun(self, pool: ConnectionPool[Any], beginning: bytes) -> psycopg.Cursor[tuple[Any, ...]]:
         """Return a cursor of a connection on which the transaction has begun."""
-        for _ in range(self.server.max_connections + 1):  # all of them may have been closed
+        for _ in range(max(1, pool.max_size) + 1):  # all of them may have been closed
             connection: psycopg.Connection[Any] = pool.getconn()
             try:
                 if not connection.autocommit:
@@ -168,20 +206,25 @@ class Connections:
             except BaseException as error:
                 is_stale = isinstance(error, psycopg.OperationalError) and connection.closed
                 _roll_back(connection)
-                _give_back(pool, connection, is_ours=self._given is None)
+                self._give_back(pool, connection)
                 if not is_stale:
                     raise
             else:
                 return cursor
         raise psycopg.OperationalError("all connections are closed")
 
-    def _beginning(self, access: str, locks: Iterable[Lock], *, is_patient: bool) -> bytes:
+    def _give_back(self, pool: ConnectionPool[Any], connection: psycopg.Connection[Any]) -> None:
+        if pool is self._callers_pool and not connection.closed:
+            connection.autocommit = False
+        pool.putconn(connection)
+
+    def _beginning(self, access: str, locks: Iterable[str], *, is_patient: bool) -> bytes:
         """Return what begins a transaction: all in one message to the server.
 
         The search path is fixed, so that nobody can put another table, function or operator in the place of ours and
         of the server's: ``pg_catalog`` comes first by itself, temporary tables last.
         """
-        statement_ms, lock_ms = (0, _IDLE_MS) if is_patient else self.server.timeouts
+        statement_ms, lock_ms = (0, _IDLE_MS) if is_patient else self._timeouts
         level = "REPEATABLE READ READ ONLY" if access == "read" else "READ COMMITTED"
         parts = [
             f"BEGIN ISOLATION LEVEL {level}",
@@ -189,23 +232,21 @@ class Connections:
             f"SET LOCAL statement_timeout = {statement_ms:d}",
             f"SET LOCAL lock_timeout = {lock_ms:d}",
             f"SET LOCAL idle_in_transaction_session_timeout = {_IDLE_MS:d}",
+            *locks,
         ]
-        for lock in locks:
-            how = "pg_advisory_xact_lock_shared" if lock.is_shared else "pg_advisory_xact_lock"
-            parts.append(f"SELECT {how}({lock.number:d})")
         return "; ".join(parts).encode()
 
     def _pool(self) -> ConnectionPool[Any]:
         if self._is_closed:
-            raise StorageError(f"{self.server.place}: the store was closed")
-        if self._given is not None:
+            raise StorageError(f"{self.place}: the store was closed")
+        if self._callers_pool is not None:
             if os.getpid() != self._process:
-                raise StorageError(f"{self.server.place}: the pool belongs to the parent process: open one in this one")
-            return self._given
+                raise StorageError(f"{self.place}: the pool belongs to the parent process: open one in this one")
+            return self._callers_pool
         process = os.getpid()
         pool = self._pools.get(process)
         if pool is None:
-            pool = self._pools.setdefault(process, ConnectionPool(**self.server.pool_arguments))
+            pool = self._pools.setdefault(process, ConnectionPool(**self._pool_arguments))
             pool.open()
         return pool
 
@@ -236,10 +277,20 @@ def _close_pool(pools: dict[int, ConnectionPool[Any]]) -> None:
         pool.close()
 
 
-def _give_back(pool: ConnectionPool[Any], connection: psycopg.Connection[Any], *, is_ours: bool) -> None:
-    if not is_ours and not connection.closed:
-        connection.autocommit = False
-    pool.putconn(connection)
+def _completed(conninfo: str, statement_timeout_ms: int, connect_timeout_ms: int) -> str:
+    """Add what notices a host that has vanished: without it, a call would wait for ever."""
+    added: dict[str, Any] = {
+        "application_name": "context-gatekeeper",
+        "connect_timeout": max(1, -(-connect_timeout_ms // 1000)),
+        "keepalives_idle": 30,
+        "keepalives_interval": 10,
+        "keepalives_count": 3,
+    }
+    if statement_timeout_ms:
+        added["tcp_user_timeout"] = min(statement_timeout_ms + _GRACE_MS, _MAX_MS)
+    named = psycopg_conninfo.conninfo_to_dict(conninfo)
+    missing = {name: value for name, value in added.items() if name not in named}
+    return psycopg_conninfo.make_conninfo(conninfo, **missing)
 
 
 def _roll_back(connection: psycopg.Connection[Any]) -> None:

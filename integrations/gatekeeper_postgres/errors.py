@@ -9,16 +9,14 @@ from psycopg_pool import PoolClosed, PoolTimeout, TooManyRequests
 
 from gatekeeper_core.errors import ConfigError, CorruptionError, StorageError
 
-__all__ = ["EXPECTED", "UnfitTablesError", "place_of", "typed"]
+__all__ = ["EXPECTED", "NEWER", "UnfitTablesError", "place_of", "typed"]
+
+
+NEWER = "its tables were written by a newer version of this library; install that one"
 
 
 class UnfitTablesError(Exception):
     """The tables cannot be used, for the reason given; ``typed`` names the server."""
-
-    @classmethod
-    def newer(cls) -> UnfitTablesError:
-        """Return the error for tables of a newer version."""
-        return cls("its tables were written by a newer version of this library; install that one")
 
 
 EXPECTED = (psycopg.Error, UnfitTablesError)
@@ -26,14 +24,8 @@ EXPECTED = (psycopg.Error, UnfitTablesError)
 
 _REASONS: tuple[tuple[type[psycopg.Error] | tuple[type[psycopg.Error], ...], str], ...] = (
     (PoolClosed, "the store was closed"),
-    (
-        TooManyRequests,
-        "too many calls wait for a connection: try again, or raise max_connections",
-    ),
-    (
-        PoolTimeout,
-        "no connection in time: all are in use (raise max_connections), or the server cannot be reached",
-    ),
+    (TooManyRequests, "too many calls wait for a connection: try again, or raise max_connections"),
+    (PoolTimeout, "no connection in time: all are in use (raise max_connections), or the server cannot be reached"),
     (server.QueryCanceled, "the call took too long and was undone: try again, or raise statement_timeout_ms"),
     (server.LockNotAvailable, "another writer kept it locked: try again, or raise lock_timeout_ms"),
     ((server.DeadlockDetected, server.SerializationFailure), "the server undid the call for another one: try again"),
@@ -74,12 +66,7 @@ def place_of(conninfo: str) -> str:
 
 
 def typed(error: Exception, place: str) -> Exception:
-    """Return an error as one of ours.
-
-    Args:
-        error: one of ``EXPECTED``.
-        place: names the server and the database.
-    """
+    """Return an error of ``EXPECTED`` as one of ours; ``place`` names the server and the database."""
     if isinstance(error, UnfitTablesError):
         return StorageError(f"{place}: {error}")
     if isinstance(error, server.NumericValueOutOfRange):

@@ -11,11 +11,10 @@ from functools import reduce
 from typing import NamedTuple
 
 from gatekeeper_core.errors import ConfigError, check_str
-from gatekeeper_core.storage.codec import decode_vector
 from gatekeeper_core.storage.sqlite_schema import TABLES_SQL
 from gatekeeper_postgres.connections import PostgresTransaction
-from gatekeeper_postgres.errors import UnfitTablesError
-from gatekeeper_postgres.vectors import MAX_INDEXED_DIMENSIONS, OLDEST_PGVECTOR, VectorType, as_text
+from gatekeeper_postgres.errors import NEWER, UnfitTablesError
+from gatekeeper_postgres.vectors import MAX_INDEXED_DIMENSIONS, OLDEST_PGVECTOR, VectorType
 
 __all__ = [
     "MIGRATIONS",
@@ -24,7 +23,6 @@ __all__ = [
     "SchemaState",
     "add_embeddings",
     "check_schema_name",
-    "copy_vectors",
     "index_dimensions",
     "install_pgvector",
     "migrate",
@@ -44,34 +42,18 @@ MIGRATIONS: tuple[str, ...] = (_FIRST,)
 NEWEST = len(MIGRATIONS)
 """The version that this library reads and writes."""
 
-TABLES = (
-    "context_gatekeeper",
-    "messages",
-    "records",
-    "memories",
-    "memory_terms",
-    "memory_sources",
-    "blobs",
-    "blob_chunks",
-    "tombstones",
-)
+TABLES = tuple(re.findall(r"CREATE TABLE (\w+)", _FIRST))
 
-_COPIED_AT_ONCE = 500
 _PGVECTOR = "SELECT extversion, extnamespace::regnamespace::text FROM pg_extension WHERE extname = 'vector'"
 _RELATIONS = "SELECT relname FROM pg_class JOIN pg_namespace AS n ON n.oid = relnamespace WHERE nspname = ?"
 _COLUMN = """
 SELECT 1 FROM pg_attribute JOIN pg_class AS c ON c.oid = attrelid JOIN pg_namespace AS n ON n.oid = relnamespace
 WHERE nspname = ? AND relname = 'memories' AND attname = 'embedding' AND NOT attisdropped
 """
-_UNCOPIED = """
-SELECT tenant, user_id, id, vector FROM memories
-WHERE is_current = 1 AND embedding IS NULL AND length(vector) <= 64000 AND (tenant, user_id, id) > (?, ?, ?)
-ORDER BY tenant, user_id, id LIMIT ? FOR UPDATE
-"""
 
 
 class SchemaState(NamedTuple):
-    """What a database says of a store in it.
+    """The tables that a database has.
 
     Attributes:
         version: how many migrations its tables have behind them; 0: there are none.
@@ -87,12 +69,7 @@ class SchemaState(NamedTuple):
 
 
 def check_schema_name(schema: object) -> str:
-    """Return the name of a PostgreSQL schema.
-
-    Raises:
-        TypeError: it is no text.
-        ConfigError: it is no plain name.
-    """
+    """Return the name of a PostgreSQL schema; it must be a plain one."""
     name = check_str("schema", schema)
     if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,62}", name) or name.lower().startswith("pg_"):
         raise ConfigError("schema must be a name of letters, digits and underscores, 63 at most, and none of pg_…")
@@ -116,34 +93,28 @@ def schema_state(transaction: PostgresTransaction, schema: str) -> SchemaState:
                 f"the schema {schema} holds tables of another program; nothing was changed, give another schema"
             )
         version = rows[0][0]
-    column = bool(transaction.rows(_COLUMN, schema))
     vectors = None
     for installed, place in transaction.rows(_PGVECTOR):
         if tuple(int(part) for part in re.findall(r"\d+", installed)[:2]) >= OLDEST_PGVECTOR:
             vectors = VectorType(place)
-    return SchemaState(version, exists, vectors, column)
+    return SchemaState(version, exists, vectors, bool(transaction.rows(_COLUMN, schema)))
 
 
 def migrate(transaction: PostgresTransaction, schema: str, migrations: tuple[str, ...] = MIGRATIONS) -> int:
     """Bring the tables up to date, and return how many migrations were run.
 
     All in one transaction, under a lock: several processes may do so at once, and one that is killed leaves nothing.
-
-    Raises:
-        UnfitTablesError: the schema holds tables of another program, or a newer version of ours.
     """
     state = schema_state(transaction, schema)
     if state.version > len(migrations):
-        raise UnfitTablesError.newer()
+        raise UnfitTablesError(NEWER)
     if not state.exists:
         transaction.execute(f'CREATE SCHEMA "{schema}"')
     for version in range(state.version, len(migrations)):
         for statement in filter(None, map(str.strip, migrations[version].split(";"))):
             transaction.execute(statement)
-    if state.version == 0:
-        transaction.execute("INSERT INTO context_gatekeeper (version) VALUES (?)", len(migrations))
-    else:
-        transaction.execute("UPDATE context_gatekeeper SET version = ?", len(migrations))
+    transaction.execute("DELETE FROM context_gatekeeper")
+    transaction.execute("INSERT INTO context_gatekeeper (version) VALUES (?)", len(migrations))
     return len(migrations) - state.version
 
 
@@ -162,16 +133,6 @@ def add_embeddings(transaction: PostgresTransaction, schema: str) -> None:
             "CREATE INDEX memories_without_embedding ON memories (tenant, user_id, serial) "
             "WHERE is_current = 1 AND vector IS NOT NULL AND embedding IS NULL"
         )
-
-
-def copy_vectors(
-    transaction: PostgresTransaction, after: tuple[bytes, bytes, bytes], vectors: VectorType
-) -> tuple[bytes, bytes, bytes] | None:
-    """Give some memories that were stored before pgvector was there their embedding; return the last one's keys."""
-    rows = transaction.rows(_UNCOPIED, *after, _COPIED_AT_ONCE)
-    update = f"UPDATE memories SET embedding = ?::{vectors.name} WHERE tenant = ? AND user_id = ? AND id = ?"  # noqa: S608
-    transaction.many(update, [(as_text(decode_vector(row[3])), *row[:3]) for row in rows])
-    return rows[-1][:3] if rows else None
 
 
 def index_dimensions(transaction: PostgresTransaction, schema: str, dimensions: int, vectors: VectorType) -> None:

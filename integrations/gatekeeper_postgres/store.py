@@ -3,7 +3,7 @@
 ::
 
     store ── gatekeeper_core.storage.tables      what a store with tables does
-          ── connections, servers, errors        transactions
+          ── connections, errors                 transactions
           ── schema                              tables, migrations
           ── vectors                             pgvector
 """
@@ -24,13 +24,19 @@ from gatekeeper_core.events import NO_VECTORS, PURGE_FAILED, STORE_OPENED, VECTO
 from gatekeeper_core.observation import tell
 from gatekeeper_core.storage.base import MemoryRecord, MemoryScope
 from gatekeeper_core.storage.codec import decode_vector, encode_text
-from gatekeeper_core.storage.forgetting import sources_of_all
-from gatekeeper_core.storage.tables import MEMORY_COLUMNS, Among, StoredMemory, TableStore, Transaction, counts
+from gatekeeper_core.storage.tables import (
+    MEMORY_COLUMNS,
+    MemoryFilter,
+    StoredMemory,
+    TableStore,
+    Transaction,
+    check_records,
+    counts,
+)
 from gatekeeper_postgres import schema as tables
 from gatekeeper_postgres.connections import BACKEND, Connections, PostgresTransaction, lock_on
-from gatekeeper_postgres.errors import UnfitTablesError
+from gatekeeper_postgres.errors import NEWER, UnfitTablesError
 from gatekeeper_postgres.schema import NEWEST, SchemaState
-from gatekeeper_postgres.servers import Server
 from gatekeeper_postgres.vectors import VectorType, as_text
 
 __all__ = ["EXACT_UP_TO", "MAX_NAME_BYTES", "PostgresStore", "StoreInfo"]
@@ -66,19 +72,14 @@ WHERE relnamespace = ?::regnamespace AND relkind = 'r'
 
 
 class StoreInfo(NamedTuple):
-    """How much lies in a store.
+    """Row counts and sizes of a store.
 
     Attributes:
         place: the server and the database.
         schema: the PostgreSQL schema.
-        schema_version: how many migrations the tables have behind them.
         size_bytes: the tables with their indexes.
-        threads: how many threads have messages.
-        messages: how many messages there are.
-        records: how many derived records.
-        memories: how many memories, closed ones too.
-        blobs: how many blobs.
-        tombstones: how many things were forgotten.
+        threads: threads with messages.
+        memories: closed ones too.
         vectors: "pgvector", or "compared one by one" where the server does not have it.
     """
 
@@ -119,6 +120,10 @@ class PostgresStore(TableStore):
         create: whether to make the tables where there are none, and to install pgvector where the role may.
         migrate: whether to bring older tables up to date; False: they are refused.
 
+    Attributes:
+        found_schema_version: version of the tables when the store was opened, before they were brought up to date; 0:
+            there were none.
+
     Raises:
         TypeError: an argument has the wrong type.
         ConfigError: an argument is impossible.
@@ -142,18 +147,17 @@ class PostgresStore(TableStore):
         create: bool = True,
         migrate: bool = True,
     ) -> None:
-        server = Server.of(
+        self._connections = Connections(
             conninfo,
             pool,
+            tables.check_schema_name(schema),
             statement_timeout_ms=statement_timeout_ms,
             lock_timeout_ms=lock_timeout_ms,
             connect_timeout_ms=connect_timeout_ms,
-            min_connections=min_connections,
-            max_connections=max_connections,
+            connections=(min_connections, max_connections),
         )
-        self.place = server.place
-        self._schema = tables.check_schema_name(schema)
-        self._connections = Connections(server, schema, pool=pool)
+        self.place = self._connections.place
+        self._schema = schema
         self._dimensions: set[int] = set()
         self._connections.check_reachable()
         try:
@@ -167,26 +171,20 @@ class PostgresStore(TableStore):
         with self._connections.transaction() as transaction:
             state = tables.schema_state(transaction, self._schema)
             if state.version > NEWEST:
-                raise UnfitTablesError.newer()
+                raise UnfitTablesError(NEWER)
             if state.version == 0 and not create:
                 raise UnfitTablesError("there is no store")
             if 0 < state.version < NEWEST and not migrate:
-                raise UnfitTablesError(
-                    "its tables were written by an older version of this library; migrate them first"
-                )
-        self._found_version = state.version
+                older = "its tables were written by an older version of this library; migrate them first"
+                raise UnfitTablesError(older)
+        self.found_schema_version = state.version
         if state.version < NEWEST:
             with self._migrating() as transaction:
                 tables.migrate(transaction, self._schema)
         if migrate and not state.has_embeddings:
             state = self._make_room_for_vectors(create=create)
         self._vectors = state.vectors if state.has_embeddings else None
-        tell(STORE_OPENED, backend=BACKEND, found_version=self._found_version, schema_version=NEWEST)
-
-    @property
-    def found_schema_version(self) -> int:
-        """The version of the tables when the store was opened, before they were brought up to date; 0: none."""
-        return self._found_version
+        tell(STORE_OPENED, backend=BACKEND, found_version=self.found_schema_version, schema_version=NEWEST)
 
     def close(self) -> None:
         """Close the connections of this process, when the calls that run are done. Any later call is refused."""
@@ -197,7 +195,7 @@ class PostgresStore(TableStore):
 
         The first vector of a dimension makes its index, which other writers of memories wait for.
         """
-        sources_of_all(records)  # which checks them
+        check_records(records)
         vectors = self._vectors
         for dimensions in {len(record.vector) for record in records if record.vector} - self._dimensions:
             if vectors and vectors.indexed(dimensions):
@@ -273,7 +271,7 @@ class PostgresStore(TableStore):
         return self._connections.transaction("write", lock_on(self._schema, "migrate"), is_patient=True)
 
     def _make_room_for_vectors(self, *, create: bool) -> SchemaState:
-        """Let pgvector keep the vectors, where it can be had; what was stored before gets its copy."""
+        """Let pgvector keep the vectors that are put from now on, where it is available."""
         try:
             if create:
                 with self._migrating() as transaction:
@@ -286,12 +284,7 @@ class PostgresStore(TableStore):
         except StorageError as error:
             tell(VECTORS_UNINDEXED, error=type(error).__name__)
         with self._connections.transaction() as transaction:
-            state = tables.schema_state(transaction, self._schema)
-        after: tuple[bytes, bytes, bytes] | None = (b"", b"", b"")
-        while state.vectors and state.has_embeddings and after is not None:
-            with self._connections.transaction("write", is_patient=True) as transaction:
-                after = tables.copy_vectors(transaction, after, state.vectors)
-        return state
+            return tables.schema_state(transaction, self._schema)
 
     def _insert_rows(self, transaction: Transaction, rows: Sequence[tuple[Any, ...]]) -> None:
         if self._vectors is None:
@@ -303,20 +296,20 @@ class PostgresStore(TableStore):
         return transaction.many(insert, [(*row, copy) for row, copy in zip(rows, copies, strict=True)])
 
     def _nearest(
-        self, transaction: Transaction, key: tuple[bytes, bytes], vector: array[float], among: Among, limit: int
+        self, transaction: Transaction, key: tuple[bytes, bytes], vector: array[float], where: MemoryFilter, limit: int
     ) -> Iterable[StoredMemory]:
         """Return the current memories that are nearest to a vector.
 
-        Those that pgvector holds are found by it; the others, of which there are none where it is installed and the
-        vectors are not too long for it, are compared here.
+        Those that pgvector holds are found by it; the others (vectors too long for it, or all of them where it is not
+        installed) are compared here.
         """
         text = as_text(vector)
         names: list[bytes] = []
         if self._vectors:
             if text:
-                names = self._nearest_on_server(transaction, key, (text, len(vector)), among, limit, self._vectors)
-            among = Among(f"{among.sql} AND m.embedding IS NULL", among.values)
-        here = super()._nearest(transaction, key, vector, among, limit)
+                names = self._nearest_on_server(transaction, key, (text, len(vector)), where, limit, self._vectors)
+            where = MemoryFilter(f"{where.sql} AND m.embedding IS NULL", where.values)
+        here = super()._nearest(transaction, key, vector, where, limit)
         return [*self._memories(transaction, key, names).values(), *here]
 
     @staticmethod
@@ -324,31 +317,30 @@ class PostgresStore(TableStore):
         transaction: Transaction,
         key: tuple[bytes, bytes],
         vector: tuple[str, int],
-        among: Among,
+        where: MemoryFilter,
         limit: int,
         vectors: VectorType,
     ) -> list[bytes]:
         """Return the ids of the nearest that pgvector holds.
 
-        Few are compared one by one. Among many the index is asked, which goes on until there are enough of this user;
-        where it gives up before that, they are compared one by one as well: whatever others have stored, nothing is
-        lost.
+        Few are compared one by one. Among many the index is searched until there are enough of this user; where it
+        gives up before that, they are compared one by one as well: whatever others have stored, nothing is lost.
         """
         text, dimensions = vector
-        where = "FROM memories AS m WHERE m.tenant = ? AND m.user_id = ? AND m.is_current = 1 "
-        where += f"AND length(m.vector) = {4 * dimensions:d} AND m.embedding IS NOT NULL{among.sql}"
-        values = (*key, *among.values)
-        query = f"SELECT count(*) FROM (SELECT 1 {where} LIMIT ?) AS counted"  # noqa: S608 - no input
+        source = "FROM memories AS m WHERE m.tenant = ? AND m.user_id = ? AND m.is_current = 1 "
+        source += f"AND length(m.vector) = {4 * dimensions:d} AND m.embedding IS NOT NULL{where.sql}"
+        values = (*key, *where.values)
+        query = f"SELECT count(*) FROM (SELECT 1 {source} LIMIT ?) AS counted"  # noqa: S608 - no input
         ((many,),) = transaction.rows(query, *values, EXACT_UP_TO + 1)
-        held = vectors.indexed(dimensions)
-        if held and many > EXACT_UP_TO:
+        indexed = vectors.indexed(dimensions)
+        if indexed and many > EXACT_UP_TO:
             transaction.execute("SET LOCAL hnsw.iterative_scan = strict_order")
-            near = f"{held} {vectors.distance} {vectors.asked(dimensions)}"
-            wanted = limit if "halfvec" not in held else 2 * limit
-            rows = transaction.rows(f"SELECT m.id {where} ORDER BY {near} LIMIT ?", *values, text, wanted)
-            if len(rows) == wanted:
+            near = f"{indexed} {vectors.distance} {vectors.placeholder(dimensions)}"
+            most = limit if "halfvec" not in indexed else 2 * limit
+            rows = transaction.rows(f"SELECT m.id {source} ORDER BY {near} LIMIT ?", *values, text, most)
+            if len(rows) == most:
                 return [row[0] for row in rows]
         # No index holds this expression.
         distance = f"(embedding {vectors.distance} ?::{vectors.name})"
-        rows = transaction.rows(f"SELECT m.id {where} ORDER BY {distance} LIMIT ?", *values, text, limit)
+        rows = transaction.rows(f"SELECT m.id {source} ORDER BY {distance} LIMIT ?", *values, text, limit)
         return [row[0] for row in rows]

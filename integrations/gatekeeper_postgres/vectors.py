@@ -1,4 +1,4 @@
-"""Vectors in PostgreSQL: which of them the extension pgvector keeps and indexes, and how it is asked.
+"""Vectors in PostgreSQL: what the extension pgvector keeps and indexes.
 
 ======================== ===================================================================================
 dimensions               how the nearest are found
@@ -61,7 +61,7 @@ class VectorType(NamedTuple):
         kind = self._kind(dimensions)
         return kind and f"(embedding::{kind})"
 
-    def asked(self, dimensions: int) -> str:
+    def placeholder(self, dimensions: int) -> str:
         """Return the placeholder of a vector that is compared with what an index holds."""
         return f"?::{self._kind(dimensions) or self.name}"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from gatekeeper_core.context.history.model_windows import window_of_model
+from gatekeeper_core.pricing.model_names import window_of_model
 from gatekeeper_core.pricing.prices import prices_of_model
 
 if TYPE_CHECKING:

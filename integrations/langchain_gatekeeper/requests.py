@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from gatekeeper_core.context.history.selector import ThreadSelector
     from gatekeeper_core.context.history.view import HistoryView
-    from gatekeeper_core.context.prompt.adapter import Asked, ThreadRequest, ThreadRequests
+    from gatekeeper_core.context.prompt.adapter import RequestOptions, ThreadRequest, ThreadRequests
     from gatekeeper_core.messages import Provider
     from gatekeeper_core.pricing.usage import Usage
 
@@ -101,10 +101,10 @@ class AgentRequests:
             return built, request
         return built, _with_system(request, first, messages=messages)
 
-    def _identity(self, request: ModelRequest[Any]) -> Asked:
-        from gatekeeper_core.context.prompt.adapter import Asked
+    def _identity(self, request: ModelRequest[Any]) -> RequestOptions:
+        from gatekeeper_core.context.prompt.adapter import RequestOptions
 
-        return Asked(
+        return RequestOptions(
             thread=_thread_of(request),
             tenant=self._tenant_of(request),
             user=owner_of(request.runtime, self.user),

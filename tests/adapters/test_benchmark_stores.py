@@ -7,34 +7,26 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchmarks.store_shelves import SHELVES, Append, Place
-from benchmarks.stores import names, said
+from benchmarks.stores import KINDS, POSTGRES, Place, entries, names
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from benchmarks.store_shelves import ShelfKind
-
 pytestmark = pytest.mark.adapters
 
-PEERS = [kind for kind in SHELVES.values() if not kind.is_ours and not kind.server]
-THREAD = next(names())
 
-
-@pytest.mark.parametrize("kind", PEERS, ids=[kind.name for kind in PEERS])
-def test_a_peer_in_a_file_gives_back_what_it_took(tmp_path: Path, kind: ShelfKind) -> None:
-    place = Place(str(tmp_path))
-    assert kind.why_not(place) == ""
-    messages = said(6)
-    shelf = kind.open(place)
-    shelf.prepare(THREAD)
-    shelf.append(THREAD, messages[:3])
-    shelf.write([Append(THREAD, (each,)) for each in messages[3:]])
-    assert shelf.texts(THREAD) == [each.text for each in messages]
-    assert shelf.newest(THREAD, 2, 4) == [each.text for each in messages[4:]]
+@pytest.mark.parametrize(
+    "name", [name for name, kind in KINDS.items() if not kind.is_ours and kind.settings != POSTGRES]
+)
+def test_a_competitor_in_a_file_gives_back_what_it_took(tmp_path: Path, name: str) -> None:
+    messages, thread = entries(6), next(names())
+    shelf = KINDS[name].open(Place(str(tmp_path)))
+    for part in (messages[:3], messages[3:]):
+        shelf.append(thread, part)
+    assert shelf.texts(thread) == [each.text for each in messages]
     shelf.close()
     (file,) = tmp_path.glob("*.db")
     connection = sqlite3.connect(file)
     journal = connection.execute("PRAGMA journal_mode").fetchone()[0]
     connection.close()
-    assert kind.settings.startswith({"wal": "WAL", "delete": "rollback journal"}[journal])
+    assert KINDS[name].settings.startswith({"wal": "WAL", "delete": "rollback journal"}[journal])

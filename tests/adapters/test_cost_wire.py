@@ -21,7 +21,7 @@ if os.environ.get("GATEKEEPER_FORBID_SKIPS") != "1":
 from langchain_core.messages import AIMessage
 
 from gatekeeper_core import HistoryConfig, TokenEstimator
-from gatekeeper_core.context.history.policy import CallBill
+from gatekeeper_core.pricing.policy import CallBill
 from gatekeeper_core.pricing.prices import UNKNOWN, ModelPrices, prices_of_model
 from gatekeeper_core.pricing.usage import Usage, read_usage
 from langchain_gatekeeper import GatekeeperMiddleware

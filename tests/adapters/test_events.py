@@ -11,7 +11,7 @@ from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.instrumentation.events.base import BaseEvent  # type: ignore[attr-defined]
 
 from gatekeeper_core import ContextBuilder, ContextBuilderConfig
-from gatekeeper_core.context.prompt.adapter import Asked, ThreadRequests
+from gatekeeper_core.context.prompt.adapter import RequestOptions, ThreadRequests
 from gatekeeper_core.events import HISTORY, REQUEST
 from langchain_gatekeeper import GatekeeperSelector
 from langchain_gatekeeper.events import announce
@@ -80,7 +80,7 @@ def test_both_frameworks_and_the_log_tell_the_same_of_a_build(
     heard = Heard()
     requests = ThreadRequests(builder(), read=read_message, write=write_built)
     with everything_told() as records:
-        built = requests.request(langchain_talk(script), Asked("t1", provider="gemini"))
+        built = requests.request(langchain_talk(script), RequestOptions("t1", provider="gemini"))
         step = RunnableLambda(lambda _: announce(built, shadow=shadow))
         step.invoke(None, {"callbacks": [heard]})
         memory_of(script, builder=builder(), chat_store_key="t1", shadow=shadow).get()

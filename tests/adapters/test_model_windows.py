@@ -1,6 +1,6 @@
 import pytest
 
-from gatekeeper_core.context.history.model_windows import window_of_model
+from gatekeeper_core.pricing.model_names import window_of_model
 
 
 def test_no_row_is_larger_than_what_the_frameworks_say() -> None:

@@ -79,7 +79,7 @@ def test_what_is_sent_never_exceeds_the_budget_by_an_exact_count(
     rendered = sum(len(ENCODING.encode(message.text, disallowed_special=())) for message in sent)
     assert rendered == count_messages(sent, token_counter=count_tokens)
     assert rendered <= budget or view.status == "over_budget"
-    assert (view.counter, view.margin) == ("tiktoken small", 0.0)
+    assert (view.sizes.counter, view.sizes.margin) == ("tiktoken small", 0.0)
 
 
 def test_a_table_that_is_not_in_the_cache_is_not_fetched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

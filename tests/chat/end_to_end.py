@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from gatekeeper_chat import Reply
-    from gatekeeper_core.selection.verdicts import Verdict
+    from gatekeeper_core.selection.topics import Verdict
 
 BUDGET_TOKENS = 500
 SMALL_BUDGET_TOKENS = 100

@@ -63,7 +63,7 @@ def recorded(file: Path) -> list[dict[str, Any]]:
 @each_language
 def test_the_model_is_sent_what_the_gatekeeper_chooses(language: str, server: MiniMaxServer, tmp_path: Path) -> None:
     """000-51, 000-52, 000-53: asserted on the wire."""
-    from gatekeeper_cli.phrases import shown_dollars
+    from gatekeeper_cli.explanation import shown_dollars
 
     prices = prices_of_model("MiniMax-M2.7")
     assert prices is not None

@@ -28,7 +28,7 @@ from tests.chat.server import API_KEY
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from gatekeeper_core.selection.verdicts import Verdict
+    from gatekeeper_core.selection.topics import Verdict
     from tests.chat.end_to_end import Conversation, Request
 
 pytestmark = pytest.mark.chat

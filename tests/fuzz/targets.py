@@ -24,8 +24,7 @@ from gatekeeper_core import (
     select_history,
 )
 from gatekeeper_core.context.tool_results.compressor import ToolResultCompressor, ToolResultConfig
-from gatekeeper_core.context.tool_results.formats.json_text import read_json, write_json
-from gatekeeper_core.context.tool_results.formats.tables import write_table
+from gatekeeper_core.context.tool_results.formats.json_text import read_json, write_json, write_table
 from gatekeeper_core.context.tool_results.pointers import defused, one_line, pointer_id, pointers_in
 from gatekeeper_core.context.tool_results.signals import failing
 from gatekeeper_core.errors import ConfigError, MessageFormatError
@@ -358,11 +357,11 @@ def costs(data: bytes) -> None:
     least = source.choice((None, 1, 64, 1_024))
     prices = ModelPrices(**rates, min_cached_tokens=least, step_tokens=1 + source.number(128))
     state = _state(source)
-    config = HistoryConfig(token_budget=budget, strategy=strategy)
+    config = HistoryConfig(token_budget=budget, strategy=strategy, prices=prices)
     gatekeeper = ContextGatekeeper()
     for nth, stop in enumerate(at + 1 for at, message in enumerate(kept) if message.role == "user"):
         asked = kept[:stop]
-        view = select_history(asked, gatekeeper=gatekeeper, config=config, state=state, prices=prices, now=400.0 * nth)
+        view = select_history(asked, gatekeeper=gatekeeper, config=config, state=state, now=400.0 * nth)
         sent = keep(asked, view)
         assert view.kept == tuple(sorted({*view.kept}))
         assert validate_messages(sent, provider="openai") == ()
@@ -376,10 +375,11 @@ def costs(data: bytes) -> None:
 def _state(source: Input) -> ThreadState:
     """Return a state that was stored and damaged; the first one where it is refused."""
     values = ThreadState().to_dict()
-    names = [*sorted(values), "another"]
+    parts = [part for part in values.values() if isinstance(part, dict)]
+    places = [(values, "version"), (values, "another"), *((part, name) for part in parts for name in part)]
     while not source.is_empty:
-        name = source.choice(names)
-        values[name] = source.choice((*DAMAGE, source.number(256), [source.number(8), 9], source.number(60_000) / 7))
+        part, name = source.choice(places)
+        part[name] = source.choice((*DAMAGE, source.number(256), [source.number(8), 9], source.number(60_000) / 7))
     try:
         state = ThreadState.from_dict(values)
     except ConfigError:

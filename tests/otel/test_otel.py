@@ -23,11 +23,11 @@ import gatekeeper_core
 from gatekeeper_core import BudgetError, ContextBuilder, ContextBuilderConfig, ContextGatekeeper, Message, Thread
 from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.errors import ConflictError
-from gatekeeper_core.events import EVENTS, HISTORY, USAGE, fact_table
+from gatekeeper_core.events import EVENTS, HISTORY, USAGE
 from gatekeeper_core.observation import stage, tell
 from gatekeeper_core.storage.sqlite import InMemoryStore, SQLiteStore
 from gatekeeper_otel import instrument
-from tests.observed import BY_KEY, fits, tell_everything
+from tests.observed import BY_KEY, DOCUMENTED, FACTS, fits, tell_everything
 from tests.talks import TALKS
 
 pytestmark = pytest.mark.otel
@@ -262,11 +262,8 @@ def test_attributes_are_the_facts_of_the_schema(exported: Exported, tmp_path: Pa
         event = BY_KEY[span.name.removeprefix("gatekeeper.")]
         own = {name: value for name, value in (span.attributes or {}).items() if name.startswith("gatekeeper.")}
         facts = {name.removeprefix("gatekeeper."): list(v) if isinstance(v, tuple) else v for name, v in own.items()}
-        absent = {
-            name: None
-            for name in event.facts
-            if fact_table()[name].kind.endswith("None") and name not in event.optional
-        }
+        page = DOCUMENTED[event.key]
+        absent = {name: None for name in page.facts if FACTS[name][0].endswith("None") and name not in page.optional}
         assert fits(event, {**(absent if facts["outcome"] == "ok" else {}), **facts}), (span.name, facts)
     known = {f"gatekeeper.{event.key}" for event in EVENTS if event.is_stage}
     assert {span.name for span in exported.spans()} == known

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 import pytest
 
-from tests.store_contract import fill, seen
+from tests.store_contract import fill
 from tests.test_store_command import run
 
 if TYPE_CHECKING:
@@ -37,18 +37,6 @@ def test_info_and_migrate_name_the_place_and_no_password(url: str, store: Postgr
         assert "s3cret" not in done.output
 
 
-def test_a_server_checks_its_own_pages(url: str) -> None:
-    done = run("check", url)
-    assert (done.exit_code, done.stderr) == (2, "gatekeeper: a server checks its own pages: run pg_amcheck there\n")
-
-
-def test_forgetting_deletes_what_was_named(url: str, store: PostgresStore) -> None:
-    done = run("forget", url, "acme", "--thread", "t1", "--yes", "--json")
-    assert done.exit_code == 0
-    assert json.loads(done.stdout)["messages"] == 2
-    assert seen(store)["messages"]["t1"] == []
-
-
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -66,16 +54,6 @@ def test_a_store_that_is_not_there_is_one_line_and_exit_status_2(
     with psycopg.connect(conninfo) as connection:
         query = "SELECT count(*) FROM pg_namespace WHERE nspname LIKE 'no%%'"
         assert connection.execute(query, ()).fetchone() == (0,)
-
-
-@pytest.mark.parametrize("url", ["postgresql://ann:s3cret@127.0.0.1:1/chats", "postgres://ann:s3cret@[::1/chats"])
-def test_a_server_that_cannot_be_reached_is_one_line_and_exit_status_2(url: str) -> None:
-    done = run("info", url)
-    assert (done.exit_code, done.stdout) == (2, "")
-    assert done.stderr.startswith("gatekeeper: ")
-    assert done.stderr.count("\n") == 1
-    assert "s3cret" not in done.stderr
-    assert "ann" not in done.stderr.replace("cannot", "")
 
 
 def test_without_the_extra_the_line_that_installs_it_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

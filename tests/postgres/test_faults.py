@@ -8,12 +8,10 @@ Environment:
 
 from __future__ import annotations
 
-import subprocess
 import threading
 import time
 from collections import Counter
 from contextlib import suppress
-from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import psycopg
@@ -22,24 +20,19 @@ import pytest
 from gatekeeper_core.errors import StorageError
 from gatekeeper_core.messages import Message
 from gatekeeper_core.storage.base import MemoryScope
-from gatekeeper_postgres import PostgresStore, connections, schema
-from gatekeeper_postgres.schema import MIGRATIONS, TABLES
+from gatekeeper_postgres import PostgresStore
+from gatekeeper_postgres.schema import TABLES
 from tests.fault_record import fault_round
 from tests.memory_store_contract import record
 from tests.message_store_contract import ids_of, said
 from tests.servers import PostgresServer, running_or_skipped
 from tests.storage.test_sqlite_faults import (
     CALLS,
-    Child,
     chance,
-    fail_at_each_statement,
-    fail_at_each_statement_of_forgetting,
-    look_for,
     mix_all_calls,
     rounds,
-    writes,
 )
-from tests.store_contract import fill, seen
+from tests.store_contract import fill
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -92,11 +85,6 @@ def test_a_server_that_is_not_there_is_named_and_nobody_else() -> None:
     assert str(caught.value).startswith("127.0.0.1:1/chats: the connection was lost or refused")
     assert "ann" not in str(caught.value)
     assert caught.value.__cause__ is caught.value.__context__ is None  # psycopg's own words name the user
-
-
-def test_a_database_that_is_not_there_is_said_to_be(postgres_server: PostgresServer) -> None:
-    with pytest.raises(StorageError, match=r"/nothing: .*(there is no such database|lost or refused)"):
-        PostgresStore(postgres_server.conninfo.replace("/postgres", "/nothing"))
 
 
 def answered(call: Callable[[], T], *, within_seconds: float = 60) -> T:
@@ -209,23 +197,6 @@ def test_no_call_returns_before_its_commit_is_flushed(store: PostgresStore, conn
     assert len(waiting) <= 1, waiting
 
 
-def test_a_killed_server_leaves_no_process_that_keeps_the_next_one_from_starting(mortal: MortalServer) -> None:
-    """Also one that is on no list of its children: here a program of its folder that waits for its input."""
-    command = [str(mortal.folder / "package" / "postgres" / "bin" / "psql"), "-AtX", mortal.conninfo]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0) as unlisted:
-        assert unlisted.stdin is not None
-        assert unlisted.stdout is not None
-        unlisted.stdin.write(b"SELECT 1;\n")
-        assert unlisted.stdout.readline() == b"1\n"
-        assert unlisted.pid in mortal.processes()
-        mortal.kill()
-        try:
-            assert mortal.processes() == []
-        finally:
-            unlisted.kill()
-        mortal.start()
-
-
 def test_connections_that_a_restart_closed_are_replaced_without_an_error(
     mortal: MortalServer, mortal_database: str
 ) -> None:
@@ -265,42 +236,6 @@ def test_a_call_while_the_server_is_away_ends_in_time(mortal: MortalServer, mort
         found.stored(there.count("m0") == 1, "the message before")
         found.content(there == ["m0"], "a message that was refused")
         assert answered(lambda: store.append_messages("acme", "t1", said(1)), within_seconds=20) == 1
-
-
-def test_a_server_that_takes_no_writes_is_read_all_the_same(store: PostgresStore, conninfo: str) -> None:
-    fill(store)
-    before = seen(store)
-    with (
-        fault_round(STORE, "a server that takes no writes") as found,
-        PostgresStore(f"{conninfo}?options=-c%20default_transaction_read_only%3Don", migrate=False) as other,
-    ):
-        found.content(seen(other) == before, "what a reader sees")
-        for name, write in CALLS.items():
-            with pytest.raises(StorageError, match="the server takes no writes"):
-                write(other)  # type: ignore[arg-type]
-            found.refused()
-            found.stored(seen(store) == before, f"what was there before: {name}")
-
-
-def test_a_role_without_rights_is_told(store: PostgresStore, conninfo: str) -> None:
-    fill(store)
-    with psycopg.connect(conninfo, autocommit=True) as connection:
-        connection.execute("CREATE ROLE reader LOGIN")
-        try:
-            with pytest.raises(StorageError, match="the role may not do this"):
-                PostgresStore(conninfo.replace("postgres@", "reader@"))
-            connection.execute("GRANT USAGE ON SCHEMA gatekeeper TO reader")
-            connection.execute("GRANT SELECT ON ALL TABLES IN SCHEMA gatekeeper TO reader")
-            with PostgresStore(conninfo.replace("postgres@", "reader@")) as reader:
-                assert seen(reader) == seen(store)
-                with pytest.raises(StorageError, match="the role may not do this"):
-                    reader.append_messages("acme", "t1", said(7))
-            connection.execute("ALTER ROLE reader CONNECTION LIMIT 0")
-            with pytest.raises(StorageError, match=r"no resources left|lost or refused"):
-                PostgresStore(conninfo.replace("postgres@", "reader@"))
-        finally:
-            connection.execute("DROP OWNED BY reader")
-            connection.execute("DROP ROLE reader")
 
 
 def sleep(store: PostgresStore, seconds: int) -> None:
@@ -359,134 +294,6 @@ def test_calls_wait_for_a_connection_no_longer_than_they_were_told(conninfo: str
         sleeper.join()
         found.content(store.last_seq("acme", "t1") == -1, "a call that was refused")
         assert store.append_messages("acme", "t1", said(1)) == 0
-
-
-class Failing(psycopg.Cursor[Any]):
-    """A cursor whose statements fail when their number has come."""
-
-    left: int | None = None
-    loses_connection = False
-
-    def execute(self, *arguments: Any, **named: Any) -> Any:
-        self._count()
-        return super().execute(*arguments, **named)
-
-    def executemany(self, *arguments: Any, **named: Any) -> None:
-        self._count()
-        super().executemany(*arguments, **named)
-
-    def _count(self) -> None:
-        if Failing.left is not None:
-            Failing.left -= 1
-            if Failing.left < 0:
-                if Failing.loses_connection:
-                    self.connection.close()
-                raise psycopg.OperationalError("made up")
-
-
-@pytest.mark.parametrize("loses_connection", [False, True], ids=["refused", "connection lost"])
-@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS.keys())
-def test_whichever_statement_fails_all_of_a_call_is_stored_or_nothing(
-    store: PostgresStore, conninfo: str, monkeypatch: pytest.MonkeyPatch, call: Any, loses_connection: bool
-) -> None:
-    monkeypatch.setattr(connections.psycopg, "Cursor", Failing)
-    monkeypatch.setattr(Failing, "left", None)
-    monkeypatch.setattr(Failing, "loses_connection", loses_connection)
-    fault = "the Nth statement of a call fails" + (", and its connection with it" if loses_connection else "")
-    fail_at_each_statement(store, call, Failing, lambda: state(conninfo), STORE, fault=fault)
-
-
-def test_whichever_statement_of_forgetting_fails_the_rows_are_all_there_or_all_gone(
-    store: PostgresStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(connections.psycopg, "Cursor", Failing)
-    monkeypatch.setattr(Failing, "left", None)
-    fail_at_each_statement_of_forgetting(store, Failing, STORE)
-
-
-SLOW = "; ".join(f"CREATE TABLE added_{n} (tenant bytea PRIMARY KEY)" for n in range(40))
-
-
-def test_a_kill_in_the_middle_of_a_migration_leaves_it_undone_or_done(store: PostgresStore, conninfo: str) -> None:
-    fill(store)
-    before = seen(store)
-    done = 0
-    for number in rounds(4):
-
-        def work(say: Callable[[str], None]) -> None:
-            with PostgresStore(conninfo) as other:
-                say("ready")
-                migrate(other)
-                time.sleep(10)
-
-        Child(work).killed(after_seconds=chance("migration", number).random() * 0.03)
-        with (
-            fault_round(STORE, "kill -9 in the middle of a migration") as round_,
-            psycopg.connect(conninfo, autocommit=True) as connection,
-        ):
-            wait_until_alone(connection)
-            query = "SELECT version, (SELECT count(*) FROM pg_tables WHERE tablename LIKE 'added%%') FROM gatekeeper.context_gatekeeper"
-            found = connection.execute(query, ()).fetchone()
-            round_.content(found in ((1, 0), (2, 40)), f"half a migration: {found}")
-            if found == (2, 40):
-                done += 1
-                connection.execute("UPDATE gatekeeper.context_gatekeeper SET version = 1")
-                for n in range(40):
-                    connection.execute(f"DROP TABLE gatekeeper.added_{n}".encode())
-            round_.stored(seen(store) == before, "what was there before")
-    assert done < len(rounds(4))
-    assert migrate(store) == 1
-
-
-def migrate(store: PostgresStore) -> int:
-    with store._migrating() as transaction:
-        return schema.migrate(transaction, "gatekeeper", (*MIGRATIONS, SLOW))
-
-
-def wait_until_alone(connection: psycopg.Connection[Any]) -> None:
-    """Wait until the server has noticed that a client is gone."""
-    query = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND state <> 'idle'"
-    deadline = time.monotonic() + 20
-    while connection.execute(query).fetchone() != (1,):
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
-
-
-def test_what_was_acknowledged_survives_a_kill_of_a_worker_at_any_moment(store: PostgresStore, conninfo: str) -> None:
-    """Present once, in order; a batch whole or not at all; a pointer never without its body."""
-    for number in rounds(3):
-
-        def work(say: Callable[[str], None], number: int = number) -> None:
-            with PostgresStore(conninfo) as other:
-                writes(other, number)(say)
-
-        lines = Child(work).killed(after_seconds=0.05 + chance("kill", number).random() * 0.1)
-        with psycopg.connect(conninfo, autocommit=True) as connection:
-            wait_until_alone(connection)
-        with fault_round(STORE, "kill -9 while it appends, saves records and memories, puts bodies aside") as found:
-            batches = look_for(store, lines, found)
-            blobs = store.blobs_of("acme", "t1")
-            is_last = number == len(rounds(3)) - 1
-            for batch in batches:
-                if is_last or batch.startswith(f"{number}-"):  # those of earlier rounds once more at the end
-                    found.content(blobs.get("s", batch) == batch.encode() * 3_000, f"the body of {batch}")
-
-
-def test_processes_that_write_to_one_thread_lose_and_double_nothing(store: PostgresStore, conninfo: str) -> None:
-    """Each repeats every append, as after an answer that was lost."""
-
-    def work(_: Callable[[str], None], child: int) -> None:
-        seqs = [store.append_messages("acme", "t1", said(100 * child + n // 2)) for n in range(40)]
-        assert seqs[::2] == seqs[1::2] == sorted(seqs[::2])
-
-    children = [Child(partial(work, child=child)) for child in range(4)]
-    with fault_round(STORE, "four processes append to one thread, each append twice") as found:
-        for child in children:
-            child.ended()
-        times = Counter(map(str, ids_of(store)))
-        for name in (f"m{100 * child + n}" for child in range(4) for n in range(20)):
-            found.stored(times[name] == 1, name)
-        assert times.total() == 4 * 20
 
 
 def test_eight_threads_that_mix_all_calls_lose_and_double_nothing(store: PostgresStore) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING
 import psycopg
 import pytest
 
-from gatekeeper_core.context.memory.stored_threads import StoredThreads
+from gatekeeper_core.context.memory.thread import StoredThreads
 from gatekeeper_core.context.prompt.builder import ContextBuilder
 from gatekeeper_core.errors import StaleReadError, StorageError
 from gatekeeper_postgres import PostgresStore
@@ -122,30 +121,6 @@ def test_a_replica_reads_and_refuses_each_write(pair: Pair) -> None:
                 with pytest.raises(StorageError, match="takes no writes: give the address of the primary"):
                     write(behind)  # type: ignore[arg-type]
                 assert seen(behind) == before, name
-
-
-def test_a_reading_that_a_replica_undoes_is_told_and_can_be_repeated(pair: Pair) -> None:
-    """As the server does where the primary has cleared away what the reading still needs."""
-    words: list[str] = []
-    with PostgresStore(pair.primary) as store:
-        fill(store)
-        with answered(lambda: PostgresStore(pair.replica)) as behind:
-            answered(lambda: behind.read_messages("acme", "t2", min_seq=1))
-
-            def read() -> None:
-                try:
-                    with behind._connections.transaction() as transaction:
-                        transaction.rows("SELECT count(*), pg_sleep(20) FROM messages")
-                except StorageError as error:
-                    words.append(str(error))
-
-            reader = threading.Thread(target=read)
-            reader.start()
-            time.sleep(0.5)
-            assert store.forget("acme", thread="t1").is_purged
-            reader.join(30)
-            assert words == [f"{behind.place}: the server undid the call for another one: try again"]
-            assert answered(lambda: behind.read_messages("acme", "t2", min_seq=1)) == tuple(said(0, 1))
 
 
 @pytest.mark.parametrize("sqlstate", ["40001", "40P01"], ids=["serialization failure", "deadlock"])

@@ -64,14 +64,6 @@ def test_a_schema_of_another_program_is_refused_and_left_as_it_is(
     assert list(admin.execute(query)) == [("messages",)]
 
 
-def test_an_empty_schema_that_an_administrator_made_is_filled(
-    conninfo: str, admin: psycopg.Connection[tuple[object, ...]]
-) -> None:
-    admin.execute("CREATE SCHEMA gatekeeper")
-    with PostgresStore(conninfo) as store:
-        assert store.append_messages("acme", "t1", said(0)) == 0
-
-
 def test_tables_of_a_newer_version_are_refused_also_when_they_come_while_the_store_is_open(
     store: PostgresStore, conninfo: str
 ) -> None:
@@ -103,16 +95,6 @@ def test_older_tables_are_brought_up_to_date_or_refused(
     assert migrated(store, (*schema.MIGRATIONS, ADDED)) == 1
     assert migrated(store, (*schema.MIGRATIONS, ADDED)) == 0
     assert seen(store) == before
-
-
-def test_a_migration_that_fails_leaves_nothing(
-    store: PostgresStore, admin: psycopg.Connection[tuple[object, ...]]
-) -> None:
-    with pytest.raises(StorageError, match="the server refused the call"):
-        migrated(store, (*schema.MIGRATIONS, f"{ADDED}; CREATE TABLE records (x bytea)"))
-    assert admin.execute("SELECT version FROM gatekeeper.context_gatekeeper").fetchone() == (1,)
-    assert admin.execute("SELECT 1 FROM pg_tables WHERE tablename = 'added'").fetchone() is None
-    assert store.append_messages("acme", "t1", said(0)) == 0
 
 
 def test_a_store_that_is_not_there_is_not_made_unless_it_may(

@@ -12,7 +12,6 @@ import pytest
 
 from benchmarks.corpus import generate_questions, generate_turns
 from benchmarks.speed_methods import specification_formula
-from gatekeeper_core.selection import retrieval
 from gatekeeper_core.selection.anchors import count_terms, extract_anchors, folded, has_whole
 from gatekeeper_core.selection.index import TurnIndex
 from gatekeeper_core.selection.retrieval import RetrievalConfig, read_query, score_turns
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     from gatekeeper_core.selection.anchors import Anchor
     from gatekeeper_core.selection.retrieval import Query
 
+K1, B = 1.2, 0.75
 MAX_COUNT = 15  # what a posting can hold
 SURE_KINDS = ("identifier", "version", "number")
 PHRASES = ("word", *SURE_KINDS, "quote", "code", "triple")
@@ -42,10 +42,10 @@ def exhaustive(query: Query, texts: Sequence[tuple[str, str]]) -> list[tuple[flo
         lexical = 0.0
         for side, weight in enumerate((CONFIG.user_weight, CONFIG.assistant_weight)):
             length = sum(sides[side].values()) / means[side]
-            norm = retrieval._K1 * (1 - retrieval._B + retrieval._B * length)
+            norm = K1 * (1 - B + B * length)
             for term in shared:
                 count = min(MAX_COUNT, sides[side].get(term, 0))
-                lexical += weight * query.idf[term] * (retrieval._K1 + 1) * count / (count + norm)
+                lexical += weight * query.idf[term] * (K1 + 1) * count / (count + norm)
         text = folded("\n".join(texts[turn]))
         exact = sum(worth for anchor, worth in phrases(query) if is_whole(anchor, text, shared))
         recency = turn / max(1, len(texts) - 1)
@@ -75,6 +75,7 @@ def is_whole(anchor: Anchor, text: str, shared: set[str]) -> bool:
 
 @pytest.mark.parametrize("language", ["en", "zh", "mixed"])
 def test_the_index_scores_as_the_formula_does_over_every_turn(language: str) -> None:
+    """000-26: Robertson's term weight with Lucene's idf, k1 = 1.2 and b = 0.75."""
     long = generate_turns(400, seed=SEED)
     turns = [turn for each in ("en", "zh", "mixed") for turn in [t for t in long if t.language == each][:20]]
     texts, index = [(turn.user, turn.assistant) for turn in turns], TurnIndex()

@@ -15,7 +15,6 @@ import pytest
 from gatekeeper_core import (
     ConfigError,
     ContextGatekeeper,
-    GatekeeperConfig,
     GatekeeperError,
     Message,
     Selection,
@@ -24,7 +23,6 @@ from gatekeeper_core import (
 from gatekeeper_core.encoder import TextEncoder
 from gatekeeper_core.messages import Turn, group_turns
 from gatekeeper_core.tokens import count_messages, estimate_text_tokens
-from gatekeeper_core.vectors import packed
 from tests.case_files import from_file
 from tests.gatekeeper_state import state_of
 from tests.tiny_embedder import TinyEmbedder
@@ -107,21 +105,6 @@ def test_a_selected_turn_has_exactly_three_keys(user: str, assistant: str, query
     assert gatekeeper.select(query) == [{"user": user, "assistant": assistant, "turn_id": 0}]
 
 
-def test_selected_turns_are_chronological() -> None:
-    """000-46: turn_id ascending, also where the oldest is worth most."""
-    turns = [("Redis port 6379 redis.conf", "Redis port."), *NOODLES, ("Redis port?", "It is open.")]
-    ids = [turn["turn_id"] for turn in gatekeeper_of(turns).select("New topic: Redis port 6379 in redis.conf?")]
-    assert ids == sorted(ids)
-    assert 0 in ids
-
-
-def test_changing_an_answer_changes_no_other() -> None:
-    gatekeeper = gatekeeper_of(REDIS)
-    gatekeeper.select("Redis port?").clear()
-    gatekeeper.select("Redis port?")[0]["user"] = "x"
-    assert gatekeeper.select("Redis port?")[0]["user"] != "x"
-
-
 def test_a_question_is_asked_of_the_history_as_it_is_when_it_is_added() -> None:
     """000-45: other turns came between the question and its turn, or went."""
     grown, cut = gatekeeper_of(REDIS[:1]), gatekeeper_of(REDIS + NOODLES)
@@ -138,47 +121,16 @@ def test_a_question_is_asked_of_the_history_as_it_is_when_it_is_added() -> None:
 
 
 def test_a_block_has_the_six_fields_of_the_specification() -> None:
-    """000-05 to 000-10: names, order and types."""
+    """000-05 to 000-11, 000-13: names and types; pairs, triples, words, versions and code once, in order."""
     block = gatekeeper_of(REDIS, token_counter=estimate_text_tokens).turns[2]
-    assert block._fields == ("user_text", "assistant_text", "tokens_user", "tokens_assistant", "anchors", "turn_id")
     assert (block.user_text, block.assistant_text) == REDIS[2]
     assert block.tokens_user == estimate_text_tokens(REDIS[2][0])
     assert block.tokens_assistant == estimate_text_tokens(REDIS[2][1])
     assert block.turn_id == 2
-    assert isinstance(block.anchors, list)
-    assert all(isinstance(anchor, str) for anchor in block.anchors)
-
-
-def test_the_anchors_of_a_block_hold_pairs_and_triples_once_in_order() -> None:
-    """000-09, 000-11, 000-13: 2-grams and 3-grams, words, versions, code; first seen first."""
     anchors = gatekeeper_of([("布隆过滤器 v1.2.3", "布隆过滤器，see `SETBIT key`")]).turns[0].anchors
     assert {"布隆", "隆过", "过滤", "滤器", "布隆过", "隆过滤", "过滤器", "v1.2.3", "SETBIT key"} <= set(anchors)
-    assert len(anchors) == len(set(anchors))
-    assert anchors[0] == "布隆"
+    assert (len(anchors), anchors[0]) == (len(set(anchors)), "布隆")
     assert not any("器 v" in anchor or "，" in anchor for anchor in anchors)
-
-
-def test_the_turns_can_be_read_and_not_written() -> None:
-    """000-10: 0-based positions in the current history."""
-    gatekeeper = gatekeeper_of(REDIS)
-    turns = gatekeeper.turns
-    assert [block.turn_id for block in turns] == [0, 1, 2]
-    assert turns[-1] == turns[2]
-    assert tuple(turns[1:]) == (turns[1], turns[2])
-    with pytest.raises(IndexError):
-        turns[3]
-    with pytest.raises(TypeError):
-        turns[0] = turns[1]  # type: ignore[index]
-    turns[0].anchors.append("x")
-    assert "x" not in gatekeeper.turns[0].anchors
-
-
-def test_a_view_of_the_turns_stays_what_it_was() -> None:
-    gatekeeper = gatekeeper_of(REDIS)
-    view = gatekeeper.turns
-    gatekeeper.add_turn("new", "turn")
-    gatekeeper.sync(NOODLES)
-    assert [(block.user_text, block.assistant_text) for block in view] == REDIS
 
 
 def test_a_cut_frees_the_numbers() -> None:
@@ -208,12 +160,6 @@ def test_sync_counts_only_what_is_new() -> None:
     assert sum(counted.values()) == 2 * len(REDIS + NOODLES)
 
 
-def test_sync_takes_pairs_of_any_kind_and_from_an_iterator() -> None:
-    gatekeeper = ContextGatekeeper()
-    gatekeeper.sync(list(pair) for pair in REDIS)  # type: ignore[misc]
-    assert observed(gatekeeper) == observed(gatekeeper_of(REDIS))
-
-
 def test_sync_takes_turns_made_of_messages() -> None:
     """000-06 to 000-08: what tools said is searched, and the cost counts every message."""
     turns = tool_turns()
@@ -226,24 +172,6 @@ def test_sync_takes_turns_made_of_messages() -> None:
     selection = gatekeeper.explain("New topic: overcast?")
     assert [turn.turn_id for turn in selection.turns] == [0]
     assert selection.tokens == count_messages(turns[0].messages)
-
-
-def test_sync_sees_a_change_inside_a_turn() -> None:
-    """Lasting identity is the content: also of a tool call and its result."""
-    gatekeeper, fresh = ContextGatekeeper(), ContextGatekeeper()
-    gatekeeper.sync(tool_turns("Bern"))
-    gatekeeper.sync(tool_turns("Lima"))
-    fresh.sync(tool_turns("Lima"))
-    assert observed(gatekeeper) == observed(fresh)
-    assert "Lima" in gatekeeper.turns[0].assistant_text
-
-
-def test_pairs_and_turns_can_stand_side_by_side() -> None:
-    gatekeeper = ContextGatekeeper()
-    gatekeeper.sync([REDIS[0], *tool_turns(), REDIS[1]])
-    gatekeeper.add_turn(*REDIS[2])
-    assert len(gatekeeper.turns) == 5
-    assert [turn["turn_id"] for turn in gatekeeper.select("New topic: requirepass?")] == [4]
 
 
 def test_a_broken_element_leaves_the_history_as_it_was() -> None:
@@ -267,20 +195,6 @@ def test_a_counter_of_the_caller_is_the_only_measure() -> None:
     selection = gatekeeper.explain("New topic: Redis port?")
     assert selection.history_tokens == sum(len(user) + len(assistant) for user, assistant in REDIS)
     assert sum(len(turn.user) + len(turn.assistant) for turn in selection.turns) == selection.tokens <= 60
-
-
-def test_each_text_is_counted_once() -> None:
-    """Turns that are selected whole cost no further count, however often they are asked for."""
-    counted: Counter[str] = Counter()
-
-    def counter(text: str) -> int:
-        counted[text] += 1
-        return len(text)
-
-    gatekeeper = gatekeeper_of(REDIS + NOODLES, token_counter=counter, config=GatekeeperConfig(trim=False))
-    for query in QUERIES * 3:
-        gatekeeper.explain(query).to_dict()
-    assert counted == Counter({text: 1 for turn in REDIS + NOODLES for text in turn})
 
 
 @pytest.mark.parametrize("wrong", [-1, 1.5, None, "3", True, float("nan")])
@@ -345,25 +259,6 @@ def test_a_budget_that_is_not_positive_is_impossible(budget: int) -> None:
         gatekeeper_of(REDIS).explain("Redis", token_budget=budget)
 
 
-@pytest.mark.parametrize("budget", [1.5, "4000", True, [1]])
-def test_a_budget_is_a_whole_number(budget: Any) -> None:
-    with pytest.raises(TypeError, match="token_budget"):
-        ContextGatekeeper(budget)
-    with pytest.raises(TypeError, match="token_budget"):
-        gatekeeper_of(REDIS).explain("Redis", token_budget=budget)
-
-
-def test_a_budget_of_none_is_refused_where_a_gatekeeper_is_made() -> None:
-    with pytest.raises(TypeError, match="token_budget"):
-        ContextGatekeeper(None)  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize("config", [{}, "fill", GatekeeperConfig])
-def test_the_settings_have_their_own_type(config: Any) -> None:
-    with pytest.raises(TypeError, match="config must be a GatekeeperConfig"):
-        ContextGatekeeper(config=config)
-
-
 @pytest.mark.parametrize("query", ["", "Redis?", "继续", "我们聊了什么？", "换个话题", "back to Redis"])
 def test_an_empty_history_has_nothing_to_give(query: str) -> None:
     selection = ContextGatekeeper().explain(query)
@@ -381,50 +276,7 @@ def test_a_pending_answer_is_a_turn_too() -> None:
     assert gatekeeper.turns[0].tokens_assistant == 0
 
 
-@pytest.mark.parametrize(
-    "text", ["\ud800", "a\x00b", "\x1b[31m", "\u202egnp.exe\u202c", "\ufeff\u200b", "\udfff\ud83d"]
-)
-def test_strange_characters_come_back_as_they_went_in(text: str) -> None:
-    gatekeeper = gatekeeper_of([(f"Redis {text}", f"port {text}")])
-    gatekeeper.set_constraint(f"k{text}", text)
-    assert gatekeeper.select(f"Redis {text} port") == [
-        {"user": f"Redis {text}", "assistant": f"port {text}", "turn_id": 0}
-    ]
-    json.dumps(gatekeeper.explain(f"Redis {text}").to_dict())
-
-
 # --- several threads
-
-
-def test_one_gatekeeper_can_be_used_from_several_threads() -> None:
-    """No exception, no turn lost or doubled, and the state is that of the same turns added one after another."""
-    gatekeeper = ContextGatekeeper(token_budget=200)
-    barrier = threading.Barrier(8)
-
-    def work(thread: int) -> list[Selection]:
-        barrier.wait()
-        selections = []
-        for i in range(15):
-            gatekeeper.add_turn(f"thread {thread} asks Redis question {i}", f"端口 {thread}{i}")
-            selections.append(gatekeeper.explain(f"Redis question {i} of thread {thread}"))
-            gatekeeper.set_constraint(f"k{thread}", str(i))
-            _ = gatekeeper.turns[-1].anchors, gatekeeper.topics, gatekeeper.verdicts
-        return selections
-
-    with ThreadPoolExecutor(8) as pool:
-        selections = [selection for made in pool.map(work, range(8)) for selection in made]
-    assert len(selections) == 120
-    assert all(selection.tokens <= 200 for selection in selections)
-    pairs = [(block.user_text, block.assistant_text) for block in gatekeeper.turns]
-    assert set(pairs) == {
-        (f"thread {thread} asks Redis question {i}", f"端口 {thread}{i}") for thread in range(8) for i in range(15)
-    }
-    assert len(pairs) == 120
-    assert gatekeeper.get_constraints().keys() == {f"k{thread}" for thread in range(8)}
-    rebuilt = gatekeeper_of(pairs, token_budget=200)
-    for query in QUERIES:
-        assert gatekeeper.explain(query).turns == rebuilt.explain(query).turns
-    assert gatekeeper.verdicts == rebuilt.verdicts
 
 
 @from_file("question", "thinking", "answer")
@@ -436,19 +288,6 @@ def test_thinking_is_left_out_of_a_turn(question: str, thinking: str, answer: st
     synced.sync([(question, thought)])
     assert observed(added) == observed(synced) == observed(plain)
     assert added.select(question) == [{"user": question, "assistant": answer, "turn_id": 0}]
-
-
-def test_a_turn_with_thinking_is_recognised_at_the_next_sync() -> None:
-    counted: Counter[str] = Counter()
-
-    def counter(text: str) -> int:
-        counted[text] += 1
-        return len(text)
-
-    gatekeeper = ContextGatekeeper(token_counter=counter)
-    for _ in range(2):
-        gatekeeper.sync([("port?", "<think>hm</think>6380")])
-    assert counted == {"port?": 1, "6380": 1}
 
 
 # --- an embedder
@@ -511,19 +350,6 @@ def by_words(selection: Selection) -> str:
     return json.dumps(values)
 
 
-@pytest.mark.parametrize("strategy", ["gate", "fill"])
-@pytest.mark.parametrize("turns", [TALK, REDIS + NOODLES, REDIS, [], [("", "")], TALK * 15])
-def test_an_embedder_that_fails_leaves_the_choice_to_the_words(turns: Pairs, strategy: Any) -> None:
-    config = GatekeeperConfig(strategy=strategy)
-    plain, failing = (gatekeeper_of(turns, config=config, embedder=embedder) for embedder in (None, Moody(fails)))
-    for query in QUERIES + [query for query, _ in MEANT.values()]:
-        selection = failing.explain(query, token_budget=80)
-        assert selection.embedder_missed == ("error: ConnectionError" if query else "no_vector")
-        assert by_words(selection) == json.dumps(plain.explain(query, token_budget=80).to_dict())
-    assert failing.verdicts == plain.verdicts
-    assert failing.topics == plain.topics
-
-
 LIES: list[tuple[Any, str]] = [
     (fails, "error: ConnectionError"),
     (lambda texts: [[math.nan] * 32 for _ in texts], "no_vector"),
@@ -549,71 +375,6 @@ def test_after_an_embedder_failed_the_next_add_recovers(lie: Any, reason: str) -
     assert observed(gatekeeper) == observed(with_embedder(TALK))
 
 
-def test_another_dimension_later_costs_the_opinion_and_no_answer() -> None:
-    model = Moody(TinyEmbedder())
-    gatekeeper = with_embedder(TALK[:-1], embedder=model)
-    model.answer = TinyEmbedder(dimensions=64)
-    gatekeeper.add_turn(*TALK[-1])
-    selection = gatekeeper.explain(MEANT["english"][0])
-    assert selection.embedder_missed == "other_dimensions"
-    assert by_words(selection) == json.dumps(gatekeeper_of(TALK).explain(MEANT["english"][0]).to_dict())
-    model.answer = TinyEmbedder()
-    gatekeeper.sync(TALK)
-    assert observed(gatekeeper) == observed(with_embedder(TALK))
-
-
-def test_a_slow_embedder_is_not_waited_for_and_speaks_when_it_has_read() -> None:
-    go, tiny = threading.Event(), TinyEmbedder()
-
-    def waits(texts: Sequence[str]) -> list[list[float]]:
-        go.wait(20.0)
-        return tiny(texts)
-
-    gatekeeper = with_embedder(TALK[:3], embedder=TextEncoder(Moody(waits), timeout_seconds=0.05))
-    selection = gatekeeper.explain(MEANT["mixed"][0])
-    assert selection.embedder_missed in ("late", "busy")
-    assert by_words(selection) == json.dumps(gatekeeper_of(TALK[:3]).explain(MEANT["mixed"][0]).to_dict())
-    go.set()
-    deadline = time.monotonic() + 20.0
-    while gatekeeper._vectors.missing() and time.monotonic() < deadline:
-        gatekeeper.sync(TALK[:3])
-    for query in [*QUERIES[:-1], MEANT["mixed"][0]]:
-        while gatekeeper.explain(query).embedder_missed and time.monotonic() < deadline:
-            time.sleep(0.01)
-    assert gatekeeper.explain(MEANT["mixed"][0]).decision(0).meaning is not None
-    assert observed(gatekeeper) == observed(with_embedder(TALK[:3]))
-
-
-def test_without_a_scale_nothing_is_near_and_the_reason_is_told() -> None:
-    tiny = TinyEmbedder()
-    model = Moody(lambda texts: fails(texts) if len(texts) > 1 else tiny(texts))
-    gatekeeper = with_embedder(TALK, embedder=model)
-    query = MEANT["english"][0]
-    assert gatekeeper.explain(query).embedder_missed == "not_calibrated"
-    assert by_words(gatekeeper.explain(query)) == json.dumps(gatekeeper_of(TALK).explain(query).to_dict())
-    model.answer = tiny
-    assert observed(gatekeeper) == observed(with_embedder(TALK))
-
-
-def test_texts_without_a_vector_keep_no_other_from_its_own() -> None:
-    """A table of English words: a hundred Chinese turns have none, and each new turn still gets its vector."""
-    tiny = TinyEmbedder()
-    model = Moody(
-        lambda texts: [
-            vector if text.isascii() else [0.0] * 32 for text, vector in zip(texts, tiny(texts), strict=True)
-        ]
-    )
-    gatekeeper = with_embedder([(f"第{at}天吃什么？", f"吃第{at}种面。") for at in range(100)], embedder=model)
-    gatekeeper.add_turn("Where is the password?", "In the vault.")
-    asked_before = len(model.texts)
-    selection = gatekeeper.explain("Tell me the passphrase")
-    assert [turn.turn_id for turn in selection.turns] == [100]
-    assert selection.decision(100).meaning is not None
-    assert selection.decision(0).meaning is None
-    gatekeeper.add_turn("Thanks.", "Sure.")
-    assert len(model.texts) - asked_before <= 1 + 20 + 2 * 64
-
-
 def test_each_text_is_embedded_once_and_only_what_is_there() -> None:
     tiny = TinyEmbedder()
     gatekeeper = with_embedder(TALK, embedder=tiny)
@@ -621,17 +382,6 @@ def test_each_text_is_embedded_once_and_only_what_is_there() -> None:
     gatekeeper.sync(TALK[:3])
     gatekeeper.sync(TALK)
     assert Counter(tiny.texts) == Counter({"\n".join(turn): 1 for turn in TALK})
-
-
-@pytest.mark.parametrize("query", [query for query, _ in MEANT.values()])
-def test_a_history_that_is_synced_is_embedded_when_a_question_comes(query: str) -> None:
-    tiny = TinyEmbedder()
-    gatekeeper = ContextGatekeeper(embedder=tiny)
-    gatekeeper.sync(TALK[:2])
-    gatekeeper.sync(TALK)
-    assert tiny.texts == []
-    assert gatekeeper.explain(query).to_dict() == with_embedder(TALK).explain(query).to_dict()
-    assert {"\n".join(turn) for turn in TALK} < {*tiny.texts}
 
 
 def test_a_history_that_grew_and_was_edited_has_the_vectors_of_one_built_anew() -> None:
@@ -653,27 +403,6 @@ def test_a_history_that_grew_and_was_edited_has_the_vectors_of_one_built_anew() 
     for user, assistant in TALK[2:]:
         added.add_turn(user, assistant)
     assert observed(added) == observed(gatekeeper)
-
-
-def test_a_selection_read_late_says_what_it_said_at_once() -> None:
-    """The conversation was cut, went on, and got vectors of another dimension."""
-    model = Moody(TinyEmbedder())
-    gatekeeper = with_embedder(TALK * 20, embedder=model)
-    query = MEANT["english"][0]
-    at_once = [gatekeeper.explain(query).decision(turn_id) for turn_id in range(140)]
-    late = gatekeeper.explain(query)
-    gatekeeper.sync(TALK * 3)
-    gatekeeper.add_turn("Something else?", "不是。")
-    gatekeeper._vectors.put(0, packed([1.0] * 64))
-    assert [late.decision(turn_id) for turn_id in range(140)] == at_once
-
-
-def test_two_gatekeepers_share_an_encoder_and_its_cache() -> None:
-    tiny = TinyEmbedder()
-    encoder = TextEncoder(tiny)
-    one, other = (with_embedder(TALK, embedder=encoder) for _ in range(2))
-    assert observed(one) == observed(other) == observed(with_embedder(TALK))
-    assert max(Counter(tiny.texts).values()) == 1
 
 
 def test_threads_add_and_ask_while_an_embedder_is_at_work() -> None:

@@ -8,10 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gatekeeper_core.selection.anchors import count_terms
-from gatekeeper_core.selection.index import BACKGROUND_TURNS, TurnIndex, postings_among
+from gatekeeper_core.selection.index import TurnIndex, postings_among
+from gatekeeper_core.selection.information import BACKGROUND_TURNS
 from gatekeeper_core.selection.lexicon import background_frequencies
-from tests.case_files import from_file
 
 Turn = tuple[dict[str, int], dict[str, int]]
 
@@ -62,14 +61,6 @@ def test_the_index_is_what_a_plain_reading_of_the_turns_gives(turns: list[Turn],
     assert [index.mean_user_length, index.mean_assistant_length] == means
 
 
-@given(st.integers(1, 99), st.integers(0, 600))
-def test_few_turns_are_looked_up_in_many_postings(step: int, turn: int) -> None:
-    index = index_of([({"redis": 1} if at % step == 0 else {"shard": 1}, {}) for at in range(500)])
-    expected = [turn << 8 | 1 << 4] if turn < 500 and turn % step == 0 else []
-    assert postings_among(index.postings("redis"), [turn], {turn}) == expected
-    assert postings_among(index.postings("zanzibar"), [turn], {turn}) == []
-
-
 # --- idf ------------------------------------------------------------------------------------------------------------
 
 
@@ -94,16 +85,6 @@ def test_a_listed_term_stands_in_its_share_of_the_background_turns(turns: list[T
     assert BACKGROUND_TURNS == 20
 
 
-@from_file("turns", "common", "rare")
-def test_a_common_term_weighs_less_than_a_rare_one_in_a_conversation_of_three_turns(
-    turns: list[tuple[str, str]], common: str, rare: str
-) -> None:
-    """000-14: three turns cannot tell a generic word, the background can."""
-    index = index_of([(count_terms(user), count_terms(assistant)) for user, assistant in turns])
-    assert index.document_frequency(rare) == index.document_frequency(common) == 1
-    assert index.idf(common) < index.idf(rare)
-
-
 # --- taking turns back ----------------------------------------------------------------------------------------------
 
 
@@ -122,9 +103,3 @@ def test_taking_the_newest_turns_back_restores_the_state_before(
             index.add(user, assistant)
         kept = kept[:keep] + more
         assert state(index) == state(index_of(kept))
-
-
-def test_an_empty_index_has_no_turn_to_take_back() -> None:
-    """An error, not a negative length."""
-    with pytest.raises(IndexError):
-        TurnIndex().remove_last([])

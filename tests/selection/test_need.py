@@ -12,10 +12,8 @@ from hypothesis import strategies as st
 from gatekeeper_core import ContextGatekeeper, GatekeeperConfig, Selection
 from gatekeeper_core.selection.need import (
     coverage_at,
-    log_odds,
     need_weights,
     price_of,
-    probability,
     smallest_form,
     tokens_worth,
 )
@@ -61,25 +59,6 @@ def test_price_and_coverage_are_inverse(coverage: float) -> None:
 
 
 # --- the weights
-
-
-def test_ten_signs_of_the_words_and_two_of_the_meaning_are_weighed() -> None:
-    assert len(SIGNS) == 12
-    assert {sign for _, sign in SIGNS} >= {"meaning", "embedded"}
-    assert all(need_weights(group)._fields == ("question", "newest", "older") for group in ("first", "second", "both"))
-    with pytest.raises(ValueError, match="not in tuple"):
-        need_weights("third")
-
-
-@pytest.mark.parametrize(("table", "sign"), SIGNS)
-@pytest.mark.parametrize("value", [-2.0, 0.0, 0.5, 3.0])
-def test_a_sign_moves_the_probability_the_way_of_its_weight(table: str, sign: str, value: float) -> None:
-    """The logistic function of the bias and of what the sign adds."""
-    weights = getattr(need_weights(), table)
-    added = weights[sign] * value
-    assert log_odds(weights, {sign: value, "unknown": 9.0}) == {sign: added}
-    odds = math.exp(weights["bias"] + added)
-    assert probability(weights, {sign: value}) == pytest.approx(odds / (1 + odds), abs=1e-6)
 
 
 # --- through the door

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import math
 from random import Random
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
-from hypothesis import example, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gatekeeper_core import ContextGatekeeper, GatekeeperConfig
 from gatekeeper_core.selection.anchors import count_terms, term_weight
 from gatekeeper_core.selection.cues import read_cues, without_cues
 from gatekeeper_core.selection.index import TURN_BITS, TurnIndex
+from gatekeeper_core.selection.information import surprise
 from gatekeeper_core.selection.need import need_weights
 from gatekeeper_core.selection.retrieval import read_query
-from gatekeeper_core.selection.topic_map import TopicMap
-from gatekeeper_core.selection.topics import GateConfig, _best_earlier, information, judge, read_terms, surprise
-from gatekeeper_core.selection.verdicts import Verdict
+from gatekeeper_core.selection.topics import GateConfig, TopicMap, Verdict, _best_earlier, judge, read_question
 from gatekeeper_core.tokens import estimate_text_tokens
 from tests.case_files import from_file, rows
 
@@ -47,32 +45,29 @@ def of_talks(*arguments: str) -> Callable[[Callable[..., None]], Callable[..., N
 class State(NamedTuple):
     topic_map: TopicMap
     index: TurnIndex
-    verdicts: list[Verdict]
-    tokens: list[int]
 
 
 def read(turns: Turns) -> State:
     """Return the state after some turns, put together from the stages alone."""
-    state = State(TopicMap(), TurnIndex(), [], [])
+    state, before = State(TopicMap(), TurnIndex()), ""
     for user, assistant in turns:
         user_terms, assistant_terms = count_terms(user), count_terms(assistant)
-        state.verdicts.append(ask(state, user))
+        verdict = ask(state, user, newest=before)
         state.index.add(user_terms, assistant_terms)
-        state.topic_map.add(state.verdicts[-1], {**user_terms, **assistant_terms}.keys())
-        state.tokens.append(estimate_text_tokens(user) + estimate_text_tokens(assistant))
+        state.topic_map.add(verdict, {**user_terms, **assistant_terms}.keys())
+        before = user + assistant
     return state
 
 
-def ask(state: State, query: str, **settings: Any) -> Verdict:
-    read_as = read_query(query, state.index, about=without_cues(query))
-    reading = read_terms(read_as.idf, state.topic_map, state.index) if state.verdicts else None
-    newest, config = (state.tokens or [0])[-1], GateConfig(**settings)
-    weights = need_weights()
-    return judge(reading, read_cues(query), state.topic_map, newest_tokens=newest, config=config, weights=weights)
+def ask(state: State, query: str, *, newest: str, **settings: Any) -> Verdict:
+    terms = read_query(query, state.index, about=without_cues(query)).idf
+    reading = read_question(query, terms, state.topic_map, state.index)
+    tokens, config, weights = estimate_text_tokens(newest), GateConfig(**settings), need_weights()
+    return judge(reading, read_cues(query), state.topic_map, newest_tokens=tokens, config=config, weights=weights)
 
 
 def verdict(turns: Turns, query: str, **settings: Any) -> Verdict:
-    return ask(read(turns), query, **settings)
+    return ask(read(turns), query, newest="".join(turns[-1]) if turns else "", **settings)
 
 
 def gatekeeper_of(turns: Turns, **gate: Any) -> ContextGatekeeper:
@@ -96,21 +91,6 @@ QUESTIONS = [
     *("换个话题，缓存怎么监控？", "我们都聊了什么", "新宿 hotel 有 breakfast 吗？", "怎么学 Rust 的 async？"),
     *("Postgres 备份到 S3 的 cron 怎么写？", "\ud800", "先把这个放一放，我们聊聊 X", "bread Redis 西湖 Postgres"),
 ]
-
-
-@pytest.mark.parametrize("turns", [*CONVERSATIONS, ()])
-@pytest.mark.parametrize("query", QUESTIONS)
-def test_the_gate_answers_continue_or_switch_with_measures_in_0_to_1(turns: Turns, query: str) -> None:
-    """000-16, 000-17, 000-20: never a third answer, always with its reason and its measures."""
-    answer = ask(read(turns), query)
-    assert answer.decision in ("continue", "switch")
-    assert 0.0 <= answer.overlap <= 1.0
-    assert 0.0 <= answer.new_ratio <= 1.0
-    assert 0.0 <= answer.need <= 1.0
-    assert 0.0 <= answer.link <= 1.0
-    active = read(turns).topic_map.topic_count - 1
-    assert answer.active_topic == (active if turns else None)
-    assert answer.resumed_topic is None or (answer.decision == "switch" and 0 <= answer.resumed_topic < active)
 
 
 ENGLISH_WORDS = ["redis", "port", "bread", "dough", "oven", "kafka", "it", "that", "new topic:", "back to", "?"]
@@ -159,17 +139,6 @@ def test_a_switch_needs_both_conditions_strictly(turns: Turns, query: str) -> No
     assert {(answer.decision, answer.reason) for answer in at_the_border} == {("continue", "ambiguous")}
 
 
-@pytest.mark.parametrize(("turns", "query"), NEW_TOPICS)
-@pytest.mark.parametrize("where", ["between", "few new terms"])
-def test_the_zone_without_a_rule_continues_as_ambiguous(turns: Turns, query: str, where: str) -> None:
-    """000-19: between the thresholds, or a small overlap with few new terms."""
-    measured = verdict(turns, query)
-    settings = {"switch_below": measured.overlap} if where == "between" else {"new_above": measured.new_ratio}
-    answer = verdict(turns, query, **settings)
-    assert (answer.decision, answer.reason) == ("continue", "ambiguous")
-    assert (answer.overlap, answer.new_ratio) == (measured.overlap, measured.new_ratio)
-
-
 @given(st.sampled_from(CONVERSATIONS), st.lists(words, min_size=1, max_size=8).map(" ".join))
 def test_every_verdict_follows_its_rule(turns: Turns, query: str) -> None:
     """000-17, 000-18, 000-19, C12: read back from the measures, with the default thresholds."""
@@ -187,14 +156,6 @@ def test_every_verdict_follows_its_rule(turns: Turns, query: str) -> None:
         assert answer.overlap >= 0.20 or answer.new_ratio <= 0.70 or answer.link >= 0.05
 
 
-@of_talks("query")
-def test_a_short_question_that_names_nothing_new_stays(turns: Turns, query: str) -> None:
-    """000-18, 000-19b: no shared term and nothing but new ones, yet it may need the newest turn."""
-    answer = verdict(turns, query)
-    assert (answer.overlap < 0.20, answer.new_ratio > 0.70, answer.link >= 0.05) == (True, True, True)
-    assert (answer.decision, answer.reason) == ("continue", "ambiguous")
-
-
 # --- The measures ---------------------------------------------------------------------------------------------------
 
 
@@ -207,33 +168,11 @@ def test_questions_within_a_topic_continue(turns: Turns) -> None:
     assert decisions[4:] == ["continue", "continue"]
 
 
-@of_talks("inside", "outside")
-def test_the_active_topics_own_words_raise_the_overlap_and_lower_the_new_ratio(
-    turns: Turns, inside: str, outside: str
-) -> None:
-    """000-15, 000-17, 000-20: the gate reads the question's anchors against the active topic."""
-    known, unknown = verdict(turns, inside), verdict(turns, outside)
-    assert known.overlap > unknown.overlap
-    assert known.new_ratio < unknown.new_ratio == 1.0
-
-
-@of_talks("query", "new_ratio")
-def test_the_new_ratio_asks_for_the_active_topic_alone(turns: Turns, query: str, new_ratio: float) -> None:
-    """000-20: 0 where the active topic holds every term, 1 where it holds none, whatever earlier topics hold."""
-    assert verdict(turns, query).new_ratio == new_ratio
-
-
-@of_talks("query")
-def test_a_question_that_is_half_new_lies_between(turns: Turns, query: str) -> None:
-    """000-20: a share of the informative terms."""
-    assert 0.0 < verdict(turns, query).new_ratio < 1.0
-
-
 @given(st.sampled_from(CONVERSATIONS), st.lists(words, max_size=6).map(" ".join))
 def test_overlap_and_new_ratio_are_what_they_are_called(turns: Turns, query: str) -> None:
     """000-15, 000-17, 000-20: the overlap is 0 where the newest turns hold nothing; a new ratio of 1 says the same."""
     state = read(turns)
-    answer = ask(state, query)
+    answer = verdict(turns, query)
     terms = read_query(query, state.index, about=without_cues(query)).idf
     near = frozenset().union(*state.topic_map.newest_turns)
     telling = {term for term in terms if term_weight(term) == 1.0}
@@ -263,33 +202,7 @@ def test_the_link_is_firm_where_a_question_cannot_do_without_the_newest_turn(
     assert len(turns) - 1 in ids(turns, firm)
 
 
-@pytest.mark.parametrize("plain", ["crust steam", "oven temperature", "zanzibar"])
-@pytest.mark.parametrize(("opening", "firmer"), [("Earlier: ", True), ("New topic: ", False)])
-def test_a_wording_moves_the_link(plain: str, opening: str, firmer: bool) -> None:
-    """000-23, 000-24: pointing back makes it firmer, a new topic looser."""
-    measured, plainly = verdict(ENGLISH, opening + plain).link, verdict(ENGLISH, plain).link
-    assert (measured > plainly) == firmer
-    assert measured != plainly
-
-
-@pytest.mark.parametrize("turns", CONVERSATIONS)
-def test_the_more_of_a_question_another_turn_holds_the_looser_its_link(turns: Turns) -> None:
-    """000-30: a question about the first turn does not hang on the newest one."""
-    assert verdict(turns, turns[0][0]).link < 0.12 < verdict(turns, turns[-1][0]).link
-
-
 # --- What a term tells ----------------------------------------------------------------------------------------------
-
-
-@example((("Redis", "Redis 缓存"),) * 6, "Redis 缓存")
-@given(st.sampled_from(CONVERSATIONS), st.lists(words, max_size=8).map(" ".join))
-def test_information_is_surprise_times_rarity(turns: Turns, query: str) -> None:
-    """000-14, 000-17: the documented formula, written down a second time."""
-    index = read(turns).index
-    told = information(count_terms(query), index)
-    for term, value in told.items():
-        rarity = math.log((len(turns) + 1) / (index.document_frequency(term) + 0.5)) / math.log(len(turns) + 1)
-        assert value == pytest.approx(surprise(term) * max(0.2, rarity))
 
 
 # --- The best earlier turn ------------------------------------------------------------------------------------------
@@ -331,13 +244,6 @@ def test_a_question_without_anchors_continues(turns: Turns, query: str) -> None:
     assert (answer.decision, answer.reason) == ("continue", "no_anchors")
 
 
-@pytest.mark.parametrize("query", ["好的", "好", "明白了", "yes, great"])
-@pytest.mark.parametrize("turns", CONVERSATIONS)
-def test_an_acknowledgement_continues(turns: Turns, query: str) -> None:
-    """000-21: 好的 is no topic."""
-    assert verdict(turns, query).decision == "continue"
-
-
 # --- Cues -----------------------------------------------------------------------------------------------------------
 
 
@@ -356,17 +262,6 @@ def test_a_question_of_nothing_but_pointing_words_continues_whatever_the_measure
     """000-22, 000-23, C13: the thresholds are not asked."""
     assert verdict(turns, query, continue_above=1.0, switch_below=1.0, new_above=0.0).decision == "continue"
     assert ids(turns, query) >= {4, 5}
-
-
-@of_talks("query")
-def test_a_word_that_points_back_continues_and_takes_the_evidence_of_an_earlier_topic_along(
-    turns: Turns, query: str
-) -> None:
-    """000-22, 000-30."""
-    answer = verdict(turns, query)
-    assert (answer.decision, answer.reason) == ("continue", "referring_word")
-    kept = ids(turns, query)
-    assert kept & {0, 1, 2}
 
 
 @of_talks("query")
@@ -415,13 +310,6 @@ def test_a_correction_after_a_switch_brings_the_topic_before_it_back(
     assert {turn.turn_id for turn in selection.turns} & {0, 1, 2}
 
 
-@pytest.mark.parametrize("turns", CONVERSATIONS)
-def test_a_correction_without_a_switch_before_it_brings_nothing_back(turns: Turns) -> None:
-    """000-22: the last turns are what was meant."""
-    assert verdict(turns, "That's not what I meant").decision == "continue"
-    assert {4, 5} <= ids(turns, "That's not what I meant") <= {3, 4, 5}
-
-
 def test_of_several_earlier_topics_the_one_with_the_words_is_resumed() -> None:
     """000-30: three topics, each can be gone back to."""
     turns = (*ENGLISH, *MIXED[3:])
@@ -431,14 +319,6 @@ def test_of_several_earlier_topics_the_one_with_the_words_is_resumed() -> None:
     assert verdict(turns, "Back to the Redis server, its port and password, not the bread").resumed_topic == 0
 
 
-@of_talks("query", "found")
-def test_a_wrong_switch_is_cheap(turns: Turns, query: str, found: int) -> None:
-    """000-19b, 000-30: turns with real evidence stay, even after an explicit change of topic."""
-    gatekeeper = gatekeeper_of(turns)
-    assert gatekeeper.explain(query).gate.reason == "explicit_switch"
-    assert found in {turn["turn_id"] for turn in gatekeeper.select(query)}
-
-
 @pytest.mark.parametrize("turns", CONVERSATIONS)
 @pytest.mark.parametrize("query", ["What have we discussed so far?", "我们都聊了什么", "总结一下上面的讨论要点"])
 def test_a_question_about_the_conversation_continues_with_its_own_reason(turns: Turns, query: str) -> None:
@@ -446,13 +326,8 @@ def test_a_question_about_the_conversation_continues_with_its_own_reason(turns: 
     selection = gatekeeper_of(turns).explain(query)
     assert (selection.gate.decision, selection.gate.reason) == ("continue", "about_conversation")
     assert {decision.topic_id for decision in selection.decisions if decision.outcome != "dropped"} == set(
-        range(read(turns).topic_map.topic_count)
+        range(len(read(turns).topic_map.topics))
     )
 
 
 # --- Settings -------------------------------------------------------------------------------------------------------
-
-
-def test_the_thresholds_of_the_specification_are_the_defaults() -> None:
-    """000-17, 000-18: 0.45, 0.20, 0.70."""
-    assert (GateConfig().continue_above, GateConfig().switch_below, GateConfig().new_above) == (0.45, 0.20, 0.70)

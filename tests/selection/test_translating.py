@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import random
-
 import pytest
 
 from gatekeeper_core import ContextGatekeeper
-from gatekeeper_core.selection import translating
 from gatekeeper_core.selection.anchors import count_terms
+from gatekeeper_core.selection.expansion import translated_terms
 from gatekeeper_core.selection.index import TurnIndex
-from gatekeeper_core.selection.lexicon import translations
-from gatekeeper_core.selection.translating import translated_terms
 from tests.case_files import from_file
 
 CHINESE = (
@@ -104,35 +99,3 @@ def test_the_gate_sees_a_translation() -> None:
     assert gate.overlap > 0.45 > unrelated.overlap
     assert gate.link > unrelated.link
     assert (gate.decision, gate.reason) == ("continue", "overlap")
-
-
-def random_words(rng: random.Random, *, chinese: bool) -> str:
-    """Return some words of the table, of one language, as a text."""
-    if chinese:
-        return "，".join(
-            word for english in rng.sample(sorted(translations()), 4) for word in translations()[english][:1]
-        )
-    return " ".join(rng.sample(sorted(translations()), 6)).replace("_", " ")
-
-
-@pytest.mark.parametrize("chinese", [False, True])
-def test_a_conversation_in_one_language_knows_nothing_of_translations(
-    chinese: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    rng = random.Random(chinese)
-    turns = tuple((random_words(rng, chinese=chinese), random_words(rng, chinese=chinese)) for _ in range(30))
-    queries = [random_words(rng, chinese=chinese) for _ in range(60)]
-
-    def answers() -> list[str]:
-        gatekeeper = gatekeeper_of(turns + (CHINESE if chinese else ENGLISH))
-        return [json.dumps(gatekeeper.explain(query).to_dict()) for query in queries]
-
-    with_table = answers()
-    monkeypatch.setattr(translating, "_UNKNOWN_WEIGHT", 0.0)
-    monkeypatch.setattr(translating, "_RARER_WEIGHT", 0.0)
-    assert with_table == answers()
-
-
-def test_without_its_weights_nothing_is_translated(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(translating, "_UNKNOWN_WEIGHT", 0.0)
-    assert translated("flight 猫", "航班 cat") == {}

@@ -4,11 +4,10 @@ import math
 from collections.abc import Callable
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gatekeeper_core.messages import Message, group_turns
-from gatekeeper_core.selection import trimming
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.selection.index import TurnIndex
 from gatekeeper_core.selection.retrieval import Query, read_query
@@ -69,7 +68,7 @@ def whole(user: str, assistant: str, count: Callable[[str], int] = estimate_text
 def tight_excerpt(
     turn: Excerpt, asked: Query, *, budget_tokens: int, count: Callable[[str], int] = estimate_text_tokens
 ) -> Excerpt | None:
-    return Trimmer(asked, known=Sentences(count)).tight(turn, budget_tokens=budget_tokens)
+    return Trimmer(asked, sentences=Sentences(count)).tight(turn, budget_tokens=budget_tokens)
 
 
 def cut_to(turn: Excerpt, ask: str, budget_tokens: int, count: Callable[[str], int] = estimate_text_tokens) -> Excerpt:
@@ -81,7 +80,7 @@ def cut_to(turn: Excerpt, ask: str, budget_tokens: int, count: Callable[[str], i
 
 
 def one_side(turn: Excerpt, asked: Query) -> Excerpt:
-    return Trimmer(asked, known=Sentences(estimate_text_tokens)).one_side(turn)
+    return Trimmer(asked, sentences=Sentences(estimate_text_tokens)).one_side(turn)
 
 
 def buried(script: str) -> str:
@@ -140,19 +139,6 @@ def test_each_gap_is_marked(script: str) -> None:
     assert part.assistant == f"… {kept} … {kept} …"
 
 
-def test_a_block_of_code_stays_whole() -> None:
-    """000-36: one fence is one sentence."""
-    fence = "```python\ndef door():\n    return 'code'  # really? yes. no!\n\n\nprint(door())\n```"
-    text = FILLER["en"] * 9 + "\n" + fence + "\n" + FILLER["en"] * 9
-    assert pieces_of(cut_to(whole("", text, len), "def door", len(fence) + 9, len).assistant) == [fence]
-
-
-def test_a_word_within_another_is_no_match_and_hides_none() -> None:
-    """000-36: ``prune`` does not hold ``run``, also beside a sentence that does."""
-    text = FILLER["en"] * 6 + "Prune the tree. " + FILLER["en"] * 6 + "Prune it, then run. " + FILLER["en"] * 6
-    assert pieces_of(cut_to(whole("", text), "run", 10).assistant) == ["Prune it, then run."]
-
-
 # --- down to a budget
 
 
@@ -183,30 +169,6 @@ def test_a_tight_excerpt_never_loses_the_assistant_altogether(
         assert bool(part.assistant) == bool(assistant)
 
 
-@given(long_texts, long_texts, counters, st.integers(0, 200))
-def test_with_room_for_all_of_it_a_tight_excerpt_is_the_whole(
-    user: str, assistant: str, counter: str, extra: int
-) -> None:
-    """000-34: twice the cost is room for both sides, whichever is longer."""
-    count = COUNTERS[counter]
-    turn = whole(user, assistant, count)
-    assume((user or assistant) and (assistant or not user))
-    part = tight_excerpt(turn, query("door"), budget_tokens=2 * turn.tokens + extra, count=count)
-    assert part == turn
-
-
-@three_scripts
-@pytest.mark.parametrize("budget", [20, 40, 80, 160])
-def test_the_best_sentence_comes_first(script: str, budget: int) -> None:
-    """000-34: where little fits, it is the sentence that answers."""
-    turn = whole(QUESTION[script], buried(script))
-    part = tight_excerpt(turn, query(QUESTION[script]), budget_tokens=budget, count=estimate_text_tokens)
-    assert part is not None
-    assert NEEDLE[script].strip() in part.assistant
-    assert part.trimmed
-    assert_verbatim_and_in_order(part.assistant, turn.assistant)
-
-
 @three_scripts
 def test_where_nothing_is_shared_the_beginning_is_taken(script: str) -> None:
     """000-23, 000-39: what a query without anchors needs of the newest turn."""
@@ -235,7 +197,7 @@ def test_of_a_turn_of_messages_the_long_ones_share_what_the_others_leave(short_a
         [Message("user", "?"), *(Message("tool" if text[-1].isdigit() else "assistant", text) for text in texts)]
     )
     every = Excerpt("?", turn.assistant_text, 1, sum(map(len, texts)))
-    part = Trimmer(query("door"), known=Sentences(len)).tight(every, budget_tokens=200, source=turn)
+    part = Trimmer(query("door"), sentences=Sentences(len)).tight(every, budget_tokens=200, source=turn)
     assert part is not None
     share = (200 - len("?" + "port 6380" + "door 7719" + "short")) // 2
     assert part.cuts == tuple(
@@ -244,49 +206,7 @@ def test_of_a_turn_of_messages_the_long_ones_share_what_the_others_leave(short_a
     assert part.tokens == 200
 
 
-@pytest.mark.parametrize("budget", [1, 2, 3])
-def test_where_no_sentence_fits_there_is_no_excerpt(budget: int) -> None:
-    """000-34: the turn is passed over rather than torn."""
-    turn = whole(QUESTION["en"], FILLER["en"] * 9, len)
-    assert tight_excerpt(turn, query("door"), budget_tokens=budget, count=len) is None
-
-
 # --- what is kept from query to query
-
-
-@three_scripts
-def test_a_sentence_is_counted_once_for_all_queries(script: str) -> None:
-    counted: list[str] = []
-
-    def count(text: str) -> int:
-        counted.append(text)
-        return estimate_text_tokens(text)
-
-    text = "".join(f"Day {number}: {FILLER[script]}" for number in range(9)) + NEEDLE[script]
-    turn, known = whole("", text), Sentences(count)
-    for ask in (QUESTION[script], "雨 rain"):
-        part = Trimmer(query(ask), known=known).tight(turn, budget_tokens=60)
-        assert part == tight_excerpt(turn, query(ask), budget_tokens=60, count=estimate_text_tokens)
-    written = [text[start:stop] for start, stop in sentences(text)]
-    assert all(counted.count(sentence) <= written.count(sentence) for sentence in written)
-    assert counted.count(written[0]) == counted.count(GAP) == 1
-
-
-def test_the_sentences_that_are_kept_are_bounded() -> None:
-    known = Sentences(len)
-    for number in range(5_000):
-        known.of(f"Door {number} is green. Its code is {number}.")
-    assert len(known._read) == trimming._MAX_TEXTS
-
-
-def test_what_was_cut_back_is_not_kept() -> None:
-    turns = [("Where is the door?", buried("en")), ("And the garage?", buried("mixed"))]
-    gatekeeper = ContextGatekeeper(60, token_counter=estimate_text_tokens)
-    gatekeeper.sync(turns)
-    gatekeeper.select(QUESTION["en"])
-    assert len(gatekeeper._sentences._read)
-    gatekeeper.sync(turns[:1])
-    assert not len(gatekeeper._sentences._read)
 
 
 # --- two people
@@ -306,19 +226,6 @@ def test_of_two_people_only_the_side_that_holds_the_question_is_sent(script: str
     assert (left.user, left.assistant, left.trimmed) == (told, "", True)
     assert (right.user, right.assistant, right.trimmed) == ("", told, True)
     assert left.tokens == right.tokens == estimate_text_tokens(told)
-
-
-@three_scripts
-def test_the_answer_to_a_question_stays_with_it(script: str) -> None:
-    """000-39: of two people, too, and also where neither or both hold the question."""
-    asked = query(QUESTION[script])
-    for turn in (
-        whole(QUESTION[script], ASIDE[script]),
-        whole(NEEDLE[script], NEEDLE[script] + ASIDE[script]),
-        whole(ASIDE[script], ASIDE[script]),
-        whole(NEEDLE[script], "ok"),
-    ):
-        assert one_side(turn, asked) == turn
 
 
 @pytest.mark.parametrize(("names", "sides"), [(("Anna", "Ben"), 1), (("User", "Assistant"), 2)])

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gatekeeper_core.storage.base import BlobRecord, is_in_process, thread_blobs
-from gatekeeper_core.storage.sqlite import InMemoryStore, SQLiteStore
+from gatekeeper_core.storage.base import BlobRecord
 from tests.blob_store_contract import BlobStoreContract
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from gatekeeper_core.storage.base import BlobStore
 
 
@@ -45,21 +42,3 @@ class ListStore:
 class TestAStoreOfTheUsersOwn(BlobStoreContract):
     def make_store(self) -> BlobStore:
         return ListStore()
-
-
-def test_the_blobs_of_a_thread_wait_for_somebody_where_their_store_does(tmp_path: Path) -> None:
-    assert is_in_process(thread_blobs(InMemoryStore(), "acme", "t1"))
-    with SQLiteStore(tmp_path / "store.db") as store:
-        assert not is_in_process(thread_blobs(store, "acme", "t1"))
-
-
-def test_a_store_is_in_process_only_where_it_says_so_itself() -> None:
-    class InProcess(ListStore):
-        is_in_process = True
-
-    class Unclear(ListStore):
-        is_in_process = "yes"
-
-    assert is_in_process(InProcess())
-    assert not is_in_process(Unclear())
-    assert not is_in_process(ListStore())

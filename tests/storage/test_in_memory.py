@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import pytest
-
 from gatekeeper_core.storage.in_memory import InMemoryBlobStore
 from tests.blob_store_contract import BlobStoreContract
 
@@ -30,16 +28,6 @@ def test_a_limit_of_all_blobs_lets_those_go_that_were_put_first() -> None:
     assert (store.records("b"), [one.id for one in store.records("c")]) == ((), ["2"])
 
 
-@pytest.mark.parametrize("end", [None, -1, 0, 1, 3, 9])
-@pytest.mark.parametrize("start", [-2, 0, 1, 3, 9])
-def test_a_range_of_a_blob_is_read_as_it_is_named(start: int, end: int | None) -> None:
-    """A place before the first byte is the first one, whatever Python's slices make of it."""
-    store = InMemoryBlobStore()
-    store.put("s", "a", b"01234")
-    places = range(max(0, start), 5 if end is None else end)
-    assert store.get("s", "a", start, end) == b"".join(b"%d" % at for at in places if at < 5)
-
-
 def test_a_scope_goes_with_its_last_blob() -> None:
     """A process that stores and deletes for ever would keep the name of each conversation."""
     store = InMemoryBlobStore()
@@ -49,8 +37,3 @@ def test_a_scope_goes_with_its_last_blob() -> None:
     assert [blob.id for blob in store.records("s")] == ["b"]
     store.delete("s", "b")
     assert store._blobs == {}
-
-
-def test_only_bytes_are_stored() -> None:
-    with pytest.raises(TypeError, match="data must be bytes"):
-        InMemoryBlobStore().put("s", "a", "text")  # type: ignore[arg-type]

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import logging
-import os
-import random
 from collections.abc import Callable
-from itertools import count, islice
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -101,24 +98,6 @@ def test_a_search_of_the_files_finds_nothing_of_what_was_forgotten(path: Path, n
         assert store.check() == ()
 
 
-def test_nothing_is_left_of_rows_that_sqlite_had_moved_between_pages(path: Path) -> None:
-    """Rows of many sizes, put in without order: pages are split, and parts of them stay behind in the old ones."""
-    draw = random.Random(3)
-    names = [f"thread-{n:03}" for n in range(60)]
-    draw.shuffle(names)
-    with SQLiteStore(path) as store:
-        for name in names:
-            for n in range(draw.randrange(1, 4)):
-                text = f"SECRET{name} " + "y" * draw.randrange(10, 900)
-                store.append_messages("acme", name, [Message("user", text, id=f"id-{name}-{n}")])
-            body = f"SECRET{name}" * draw.randrange(1, 30)
-            store.save_record("acme", name, "summary", body, upto_seq=0, expected_version=0)
-        for name in names[:20]:
-            store.forget("acme", thread=name)
-        found = files_of(path)
-        assert [name for name in names if name.encode() in found] == names[20:]
-
-
 def test_rows_that_cannot_be_purged_are_gone_all_the_same(path: Path) -> None:
     """A reader in another place keeps the log from being emptied; the answer says so, and purge does the rest."""
     with SQLiteStore(path, busy_timeout_ms=1) as store, SQLiteStore(path) as other:
@@ -174,41 +153,6 @@ def test_a_path_that_names_no_file_is_refused(wrong: str) -> None:
         SQLiteStore(wrong)
 
 
-def test_arguments_are_checked(path: Path) -> None:
-    with pytest.raises(TypeError, match="path must be a str or a path"):
-        SQLiteStore(b"store.db")  # type: ignore[arg-type]
-    with pytest.raises(ConfigError, match="synchronous must be one of normal, full"):
-        SQLiteStore(path, synchronous="off")  # type: ignore[arg-type]
-    with pytest.raises(ConfigError, match="busy_timeout_ms"):
-        SQLiteStore(path, busy_timeout_ms=-1)
-
-
-def test_a_relative_path_stays_the_file_that_it_named(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(path.parent)
-    with SQLiteStore(os.path.relpath(path)) as store:
-        monkeypatch.chdir("/")
-        assert store.path == str(path)
-
-
-def test_a_thousand_appends_to_one_thread_cost_the_same_each(path: Path) -> None:
-    """Nothing that grows with the thread is read for an append: no time that is quadratic in its length."""
-    with SQLiteStore(path) as store:
-
-        def appends_to(length: int) -> Callable[[], object]:
-            thread = f"{length} messages"
-            numbers = count(length)
-            store.append_messages("acme", thread, said(*range(length)))
-
-            def append() -> None:
-                for n in islice(numbers, 50):
-                    store.append_messages("acme", thread, said(n), expected_seq=n - 1)
-
-            return append
-
-        assert_slower(appends_to, small=200, large=8_000, at_most=4)  # reading the thread each time: 40 times
-        assert len(store.read_messages("acme", "8000 messages", from_seq=8_000)) in (50, 100, 150)  # one to three runs
-
-
 def test_a_hundred_thousand_memories_of_one_user_stay_usable() -> None:
     """004-58: terms are looked up in postings, whatever the number of memories."""
 
@@ -235,17 +179,6 @@ def test_of_very_many_vectors_the_newest_are_compared(monkeypatch: pytest.Monkey
     store.put_memories(ANN, [record("exact", vector=(1.0, 0.0))])
     store.put_memories(ANN, [record(f"m{n}", vector=(1.0, n + 1.0)) for n in range(3)])
     assert ids(store.find_memories(ANN, vector=unit_vector([1.0, 0.0]), limit=1)) == ["m0"]
-
-
-def test_a_purge_that_fails_is_logged_without_content(path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    with SQLiteStore(path, busy_timeout_ms=1) as store, SQLiteStore(path) as other:
-        store.append_messages("acme", "t1", said(0))
-        with caplog.at_level(logging.WARNING, "gatekeeper.storage"), other._connections.writing():
-            assert not store.purge()
-        assert [(entry.message, entry.gatekeeper_error) for entry in caplog.records] == [  # type: ignore[attr-defined]
-            ("purge of the store failed", "OperationalError")
-        ]
-        assert store.purge()
 
 
 def test_a_call_in_the_middle_of_a_call_in_memory_is_a_part_of_it() -> None:

@@ -8,25 +8,22 @@ Environment:
 
 from __future__ import annotations
 
-import ctypes
 import os
 import random
-import resource
 import shutil
 import signal
 import sqlite3
-import tempfile
 import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, suppress
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from gatekeeper_core.errors import ConflictError, CorruptionError, ForgottenError, StorageError
+from gatekeeper_core.errors import ConflictError, ForgottenError, StorageError
 from gatekeeper_core.messages import Message
 from gatekeeper_core.storage.base import MemoryScope
 from gatekeeper_core.storage.sqlite import SQLiteStore
@@ -39,7 +36,7 @@ from tests.message_store_contract import ids_of, said
 from tests.store_contract import fill, seen
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from gatekeeper_core.storage.base import Store
     from tests.fault_record import Round
@@ -171,109 +168,6 @@ def look_for(store: Store, lines: list[str], found: Round) -> list[str]:
     return batches
 
 
-def with_a_log(folder: Path, count: int) -> tuple[Path, list[str]]:
-    """Return a copy of a store whose last messages stand in its log alone, as after a kill, and all ids."""
-    source, copy = folder / "source.db", folder / "copy.db"
-    with SQLiteStore(source) as store:
-        for n in range(count):
-            store.append_messages("acme", "t1", said(n))
-        store.purge()
-        for n in range(count, 2 * count):
-            store.append_messages("acme", "t1", said(n))
-        shutil.copy(source, copy)
-        shutil.copy(f"{source}-wal", f"{copy}-wal")
-    return copy, [f"m{n}" for n in range(2 * count)]
-
-
-def test_of_a_cut_or_garbled_log_a_beginning_is_read_or_an_error(tmp_path: Path) -> None:
-    original, names = with_a_log(tmp_path, 30)
-    log = Path(f"{original}-wal").read_bytes()
-    assert len(log) > 100_000
-    shortest = len(names)
-    for number in rounds(8):
-        draw = chance("log", number)
-        copy = tmp_path / f"copy-{number}.db"
-        shutil.copy(original, copy)
-        at = draw.randrange(len(log))
-        damaged = log[:at] if number % 2 else log[:at] + draw.randbytes(64) + log[at + 64 :]
-        Path(f"{copy}-wal").write_bytes(damaged)
-        fault = "write-ahead log cut off" if number % 2 else "64 bytes of the write-ahead log garbled"
-        with fault_round(STORE, fault) as round_:
-            try:
-                with SQLiteStore(copy) as store:
-                    found = ids_of(store)
-                    round_.content(found == names[: len(found)], "no beginning of what was written")
-                    for name in names[:30]:  # what stood in the file itself
-                        round_.stored(name in found, name)
-                    assert store.check() == ()
-                    assert store.append_messages("acme", "t1", said(1_000)) == len(found)
-                    shortest = min(shortest, len(found))
-            except StorageError:
-                round_.refused()
-    assert shortest < len(names)
-
-
-def large(path: Path) -> dict[str, Any]:
-    """Fill a store with some hundred rows of each kind, and return what can be read of it."""
-    with SQLiteStore(path) as store:
-        for thread in range(12):
-            batch = [Message("user", f"{thread}/{n} 端口 " * 20, id=f"{thread}-{n}") for n in range(30)]
-            store.append_messages("acme", f"t{thread}", batch)
-            store.save_record("acme", f"t{thread}", "task", f'"{thread}"' * 50, upto_seq=1, expected_version=0)
-            store.blobs_of("acme", f"t{thread}").put("s", "b", bytes([thread]) * 40_000)
-        scope = MemoryScope("acme", "ann")
-        vector = [1.0, *([0.5] * 40)]
-        store.put_memories(scope, [record(f"m{n}", "tea", f"t{n}", vector=tuple(vector)) for n in range(60)])
-        return dict(everything(store))
-
-
-def everything(store: SQLiteStore) -> Iterator[tuple[str, Any]]:
-    """Yield what each reading gives: what is stored, or the error."""
-    for name in (f"t{thread}" for thread in range(12)):
-        yield f"messages {name}", attempt(partial(store.read_messages, "acme", name))
-        yield f"last {name}", attempt(partial(store.last_seq, "acme", name))
-        yield f"record {name}", attempt(partial(store.load_record, "acme", name, "task"))
-        yield f"blob {name}", attempt(partial(store.blobs_of("acme", name).get, "s", "b"))
-    for n in range(60):
-        yield f"memory {n}", attempt(partial(store.get_memory, ANN, f"m{n}"))
-        yield f"found {n}", attempt(partial(store.find_memories, ANN, terms=[f"t{n}"], limit=1))
-
-
-def attempt(read: Callable[[], Any]) -> Any:
-    try:
-        return read()
-    except StorageError:
-        return StorageError
-    except KeyError:
-        return None  # a blob that is not there
-
-
-def test_overwritten_bytes_are_an_error_of_ours_or_change_no_other_row(tmp_path: Path) -> None:
-    """SQLite has no checksum of a page: a text may be read changed. Most are read as stored, nothing else is raised."""
-    original = tmp_path / "original.db"
-    wanted = large(original)
-    data = original.read_bytes()
-    kept = errors = other = 0
-    for number in rounds(6):
-        draw = chance("bytes", number)
-        damaged = bytearray(data)
-        start = draw.randrange(len(data) - 512)
-        for at in draw.sample(range(len(data)), 512) if number % 2 else range(start, start + 512):
-            damaged[at] = draw.randrange(256)
-        copy = tmp_path / f"copy-{number}.db"
-        copy.write_bytes(damaged)
-        try:
-            with SQLiteStore(copy) as store:
-                attempt(store.check)
-                for what, found in everything(store):
-                    errors += found is StorageError
-                    kept += found == wanted[what]
-                    other += found is not StorageError and found != wanted[what]
-        except StorageError:
-            errors += 1
-    assert kept > errors + other > 0
-
-
 def test_a_full_disk_is_named_and_stores_nothing_of_the_call(path: Path) -> None:
     with fault_round(STORE, "no room left in the file") as found, SQLiteStore(path) as store:
         store.append_messages("acme", "t1", said(0))
@@ -297,95 +191,6 @@ def test_a_full_disk_is_named_and_stores_nothing_of_the_call(path: Path) -> None
             connection.execute("PRAGMA max_page_count = 1000000")
         assert store.append_messages("acme", "t1", large_ones) == 20
         assert store.check() == ()
-
-
-class FileLimit:
-    """Files that the system lets grow no more."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-
-    def fill(self) -> None:
-        """Leave room for some writes."""
-        resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, resource.RLIM_INFINITY))
-
-    def clear(self) -> None:
-        """Make room again."""
-        resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
-
-    def close(self) -> None:
-        """Leave nothing behind."""
-
-
-class SmallDisk:
-    """A file system of its own without room; it takes the right to mount one.
-
-    Raises:
-        OSError: this process may not.
-    """
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        libc = ctypes.CDLL(None, use_errno=True)
-        if libc.mount(b"tmpfs", str(folder).encode(), b"tmpfs", 0, b"size=1m"):
-            raise OSError(ctypes.get_errno(), "mount")
-        self._unmount = partial(libc.umount2, str(folder).encode(), 2)  # MNT_DETACH
-
-    def fill(self) -> None:
-        """Leave room for some writes, and then not for a page."""
-        (self.folder / "ballast").write_bytes(bytes(600_000))
-
-    def clear(self) -> None:
-        """Make room again."""
-        (self.folder / "ballast").unlink()
-
-    def close(self) -> None:
-        """Take it away."""
-        self._unmount()
-
-
-def full_disks() -> dict[str, type[FileLimit | SmallDisk]]:
-    """Return the ways in which this process can have no room left."""
-    with tempfile.TemporaryDirectory() as folder:
-        try:
-            SmallDisk(Path(folder)).close()
-        except (OSError, AttributeError):
-            return {"the system lets the files grow no more": FileLimit}
-    return {"the system lets the files grow no more": FileLimit, "the file system is full": SmallDisk}
-
-
-FULL_DISKS = full_disks()
-
-
-@pytest.mark.parametrize("fault", FULL_DISKS)
-def test_a_file_that_may_not_grow_is_named_and_can_be_used_when_it_may_again(tmp_path: Path, fault: str) -> None:
-    """The system's own refusal, in the write-ahead log; readers go on."""
-
-    def work(say: Callable[[str], None]) -> None:
-        with SQLiteStore(disk.folder / "store.db") as store:
-            store.append_messages("acme", "t1", said(0))
-            disk.fill()
-            written: list[int] = []
-
-            def write_on() -> None:
-                while True:
-                    written.append(store.append_messages("acme", "t1", [Message("user", "x" * 20_000)]))
-
-            with fault_round(STORE, fault) as found:
-                for _ in range(2):
-                    with pytest.raises(StorageError, match=r"store\.db: (the system could not|there is no room)"):
-                        write_on()
-                    found.refused()
-                    found.stored(store.last_seq("acme", "t1") == len(written) > 1, "the messages before")
-                    found.content(len(store.read_messages("acme", "t1")) == len(written) + 1, "half a message")
-            disk.clear()
-            assert store.append_messages("acme", "t1", said(1_000)) == len(written) + 1
-            assert store.check() == ()
-        say("done")
-        time.sleep(10)
-
-    with closing(FULL_DISKS[fault](tmp_path)) as disk:
-        assert Child(work).killed(after_seconds=0) == ["done"]
 
 
 SLOW = "; ".join(f"CREATE TABLE added_{n} (tenant BLOB, thread BLOB, PRIMARY KEY (tenant, thread))" for n in range(60))
@@ -418,21 +223,6 @@ def test_a_kill_in_the_middle_of_a_migration_leaves_it_undone_or_done(path: Path
                     found.stored(seen(store) == before, "what was there before")
         Connections(str(copy), synchronous="normal", busy_timeout_ms=0, migrations=(*MIGRATIONS, SLOW)).close()
     assert done < len(rounds(8))
-
-
-def test_a_kill_while_the_file_is_made_leaves_no_half_of_it(path: Path) -> None:
-    for number in rounds(6):
-        made = path.with_name(f"new-{number}.db")
-
-        def work(say: Callable[[str], None], made: Path = made) -> None:
-            say("ready")
-            SQLiteStore(made)
-            time.sleep(10)
-
-        Child(work).killed(after_seconds=chance("new", number).random() * 0.02)
-        with fault_round(STORE, "kill -9 while the file is made") as found, SQLiteStore(made) as store:
-            assert store.append_messages("acme", "t1", said(0)) == 0
-            found.content(store.check() == (), "the check found something")
 
 
 class Failing(sqlite3.Connection):
@@ -528,44 +318,6 @@ def state(store: SQLiteStore) -> list[tuple[Any, ...]]:
         return [row for table in sorted(tables) for row in transaction.rows(f"SELECT * FROM {table}")]  # noqa: S608
 
 
-def test_whichever_statement_of_forgetting_fails_the_rows_are_all_there_or_all_gone(
-    path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    let_fail(monkeypatch)
-    with SQLiteStore(path) as store:
-        fail_at_each_statement_of_forgetting(store, Failing, STORE)
-        assert store.check() == ()
-
-
-def fail_at_each_statement_of_forgetting(store: Any, failing: Any, name: str) -> None:
-    """Forget the same again and again, each time with a later statement that fails, until none does."""
-    outcomes: set[str] = set()
-    number = 0
-    while "purged" not in outcomes:
-        store.begin_anew("acme", thread="t1")
-        store.forget("acme")
-        store.begin_anew("acme")
-        fill(store)
-        before = seen(store)
-        with fault_round(name, "the Nth statement of forgetting fails") as found:
-            failing.left = number
-            try:
-                gone = store.forget("acme", thread="t1")
-            except StorageError:
-                failing.left = None
-                found.refused()
-                found.stored(seen(store) == before, "what was not forgotten")
-                outcomes.add("undone")
-                number += 1
-                continue
-            failing.left = None
-            outcomes.add("purged" if gone.is_purged else "not purged")
-            found.content(ids_of(store) == [], "what was forgotten")
-        assert store.purge()
-        number += 1 if TIMES > 1 else 5
-    assert outcomes == {"undone", "not purged", "purged"}
-
-
 def test_eight_threads_that_mix_all_calls_lose_and_double_nothing(path: Path) -> None:
     with SQLiteStore(path, busy_timeout_ms=60_000) as store:
         mix_all_calls(store, STORE, least=24)
@@ -622,14 +374,3 @@ def one_of_all_calls(store: SQLiteStore, draw: random.Random, name: str, appende
             store.append_messages("acme", "private", said(draw.randrange(5)))
         store.forget("acme", thread="private")
         store.begin_anew("acme", thread="private")
-
-
-def test_an_empty_file_in_the_place_of_a_store_with_a_log_is_an_error(tmp_path: Path) -> None:
-    copy, _ = with_a_log(tmp_path, 3)
-    copy.write_bytes(b"")
-    log = Path(f"{copy}-wal").read_bytes()
-    with fault_round(STORE, "an empty file beside a log") as found:
-        with pytest.raises(CorruptionError, match="the file is empty or gone, and its write-ahead log is not"):
-            SQLiteStore(copy)
-        found.refused()
-        found.content(Path(f"{copy}-wal").read_bytes() == log, "the log")

@@ -7,26 +7,29 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from gatekeeper_core.context.history.earlier import question_at, told_inside, told_question
-from gatekeeper_core.context.history.policy import (
-    REMEMBERED_PREFIXES,
-    Plan,
-    PolicyState,
-    PromptPolicy,
-    PromptSizes,
-    SentRequest,
-)
+from gatekeeper_core.context.history.reading import History
+from gatekeeper_core.context.history.recall import question_at, question_with, render_recalled
 from gatekeeper_core.context.history.request import HistoryRequest
 from gatekeeper_core.context.history.run import RunConfig, ShrunkRun, shrink_run
-from gatekeeper_core.context.history.strategies import Choice, History, HistoryStatus, fitting_turns
-from gatekeeper_core.context.history.view import HistoryView
+from gatekeeper_core.context.history.strategies import fitting_turns, has_tool_calls
+from gatekeeper_core.context.history.view import HistorySizes, HistoryStatus, HistoryView
 from gatekeeper_core.messages import Message, is_answered
+from gatekeeper_core.pricing.policy import (
+    CachedPrompt,
+    CallBill,
+    Continuation,
+    HistoryDigests,
+    PromptPolicy,
+    PromptSizes,
+)
+from gatekeeper_core.selection.need import coverage_at, price_of
 from gatekeeper_core.token_estimate import budget_within
 from gatekeeper_core.tokens import count_message, describe_counter
 
@@ -34,10 +37,12 @@ if TYPE_CHECKING:
     from gatekeeper_core.pricing.prices import ModelPrices
     from gatekeeper_core.tokens import TokenCounter
 
-__all__ = ["Costs", "ThreadAccount"]
-
 _STEPS = 4
 """Steps in which a growing run drops past turns, since each step costs a new prompt. Source: ours."""
+
+
+_REMEMBERED_PREFIXES = 64
+"""Newest past turns within which an edit keeps the thread. Source: ours; edits further back are rare."""
 
 
 class Costs:
@@ -96,12 +101,15 @@ class Costs:
                 if (turn := self.history.turn_at(at)) is not None:
                     self.past[turn] = max(0, self.past[turn] - count_message(message, token_counter=self.counter))
 
-    def view(self, choice: Choice) -> HistoryView:
-        """Return the view: the part of a choice that fits beside the current turn as it is now."""
-        history = self.history
-        before, costs = choice.tokens_before, self.as_sent(choice)
-        chosen_tokens = sum(costs[turn] for turn in choice.turns) if before is None else before
-        told = told_question(history, history.current, choice.told)
+    def view(self, choice: HistoryView, *, chosen_tokens: int | None) -> HistoryView:
+        """Return the view: the part of a choice that fits beside the current turn as it is now.
+
+        ``chosen_tokens`` are those of an earlier step of the run; None: this is the first.
+        """
+        history, costs = self.history, self.as_sent(choice)
+        if chosen_tokens is None:
+            chosen_tokens = sum(costs[turn] for turn in choice.turns)
+        told = question_with(history, history.current, choice.told)
         told_tokens = self.more_than(*told) if told else 0
         run = self._shrunk(told_tokens + chosen_tokens)
         self.run_stable = run.stable
@@ -124,31 +132,32 @@ class Costs:
         else:
             pins = [(at, pin) for at, pin in history.pinned if at not in positions]
             positions.update(history.head, history.notes, (at for at, _ in pins))
-        other = [(at, new) for at, new in (*choice.cuts, *pins) if at in positions and new != history.messages[at]]
+        other = [(at, new) for at, new in (*choice.replaced, *pins) if at in positions and new != history.messages[at]]
         status = self._status(choice, turns, room)
-        return HistoryView(
-            kept=tuple(sorted(positions)),
-            status="selected" if status == "passthrough" and run.replaced else status,
-            reason=choice.reason,
-            selection=choice.selection,
-            turns=turns,
+        sizes = HistorySizes(
+            message_count=len(history.messages),
             turn_count=len(history.past),
             tokens=always + sum(costs[turn] for turn in turns),
             history_tokens=self.tokens_at_start + self._run_tokens,
             fixed_tokens=self.fixed,
             budget_tokens=self._given_budget,
-            replaced=(*sorted(other, key=itemgetter(0)), *filter(None, [told]), *run.replaced),
-            folded=run.folded,
             chosen_tokens=chosen_tokens,
-            told=choice.told if told else "",
-            message_count=len(history.messages),
-            pinned=tuple(at for at, _ in history.pinned if at in positions),
             **describe_counter(self.counter),
         )
+        return choice._replace(
+            kept=tuple(sorted(positions)),
+            status="selected" if status == "passthrough" and run.replaced else status,
+            turns=turns,
+            replaced=(*sorted(other, key=itemgetter(0)), *filter(None, [told]), *run.replaced),
+            folded=run.folded,
+            told=choice.told if told else "",
+            pinned=tuple(at for at, _ in history.pinned if at in positions),
+            sizes=sizes,
+        )
 
-    def as_sent(self, choice: Choice) -> Sequence[int]:
+    def as_sent(self, choice: HistoryView) -> Sequence[int]:
         """Return the tokens of each past turn, with the cuts of the chosen ones."""
-        costs, cuts = list(self.past), dict(choice.cuts)
+        costs, cuts = list(self.past), dict(choice.replaced)
         for turn in choice.turns if cuts else ():
             for at in range(self.history.past[turn].start, self.history.past[turn].stop):
                 if at in cuts:
@@ -175,7 +184,7 @@ class Costs:
             before_tokens=self.fixed + self.always + self.pinned + self.question + past_tokens,
         )
 
-    def _status(self, choice: Choice, turns: Sequence[int], room: int) -> HistoryStatus:
+    def _status(self, choice: HistoryView, turns: Sequence[int], room: int) -> HistoryStatus:
         if room < 0:
             return "over_budget" if self.history.current else "nothing_fits"
         if self.past and not turns and min(self.past) > room:
@@ -201,28 +210,39 @@ class ThreadAccount:
         costs: of the conversation.
         request: what is sent beside the messages.
         small_below: see ``HistoryConfig.passthrough_below``.
+
+    Attributes:
+        state: of the policy for the next call.
     """
 
     def __init__(self, policy: PromptPolicy, costs: Costs, request: HistoryRequest, *, small_below: int) -> None:
         self._policy = policy
         self._small_below = small_below
-        self._state = policy.state
+        self.state = policy.state
         self._history = history = costs.history
         self._costs = costs
         self._overhead = overhead = request.overhead
         moving = overhead.before_tokens + overhead.after_tokens + overhead.unsent_tokens
         self._fixed = costs.fixed - moving + costs.always  # always first
         self._question = question_at(history, history.current) if request.can_recall else None
-        self._plan: Plan | None = None
+        self._bill: CallBill | None = None
+        self._current: Sequence[Message] = history.current.messages if history.current else ()
+        self._has_run = any(message.role == "tool" for message in self._current)
+        self._is_run = has_tool_calls(history.past[-1:])  # then the model is likely to call tools
 
-    @property
-    def _is_run(self) -> bool:
-        """Whether the model is likely to call tools: it did in the turn before."""
-        return any(message.role == "tool" for turn in self._history.past[-1:] for message in turn.messages)
+    def selection_coverage(self, coverage: float) -> float:
+        """Return the coverage of the selection with which a cached body and recalled turns reach ``coverage`` together.
 
-    @property
-    def _current(self) -> Sequence[Message]:
-        return self._history.current.messages if self._history.current else ()
+        The body holds further needed turns at the price of a cache, and a recalled token costs as much as other input:
+        so the selection counts the geometric mean, the price of a token times the root of input over read.
+
+        Source: ours, ``python -m benchmarks.cost``: of 100 turns the prompts hold as many needed turns as with ``gate``
+        at the same coverage, and cost 0.57 of everything, not 0.73.
+        """
+        prices = self._policy.prices
+        if self._policy.is_thrifty or not self._policy.is_warm or not prices.cache_read:
+            return coverage
+        return coverage_at(price_of(coverage) * math.sqrt(prices.input / prices.cache_read))
 
     @cached_property
     def _prefixes(self) -> list[str]:
@@ -234,104 +254,89 @@ class ThreadAccount:
         return digests
 
     @cached_property
-    def _same_turns(self) -> int:
-        """Leading past turns that have not changed since the call before; 0 if the change is too far back to tell."""
-        return self._common_turns(self._policy.state.prefixes)
+    def _question_digest(self) -> str:
+        return _digest_of((), self._history.query, self._prefixes[-1])
 
     @cached_property
-    def _everything_same_tokens(self) -> int:
-        """Tokens of everything that were sent before, on this branch of the conversation or the previous one."""
-        turns = max(self._same_turns, self._common_turns(self._policy.state.branch))
+    def _continuation(self) -> Continuation:
+        """What the history has in common with that of the call before, or with another branch of it."""
+        state, past = self._policy.state.history, self._history.past
+        same = self._same_turns(state.prefixes)
+        turns = max(same, self._same_turns(state.branch))
         tokens = self._fixed + sum(self._costs.past[:turns])
         if turns and self._policy.prices.marked:  # the last mark was behind the question of the last of them
-            last = self._history.past[turns - 1]
+            last = past[turns - 1]
             tokens -= sum(map(self._costs.tokens_at, range(last.start + 1, last.stop)))
-        return tokens
+        goes_on = not self._policy.state.ledger.questions
+        if not goes_on and same >= state.turn_count:
+            turn = past[state.turn_count].messages if state.turn_count < len(past) else self._current
+            goes_on = state.tail == _digest_of(turn[: state.tail_messages], self._prefixes[state.turn_count])
+        return Continuation(
+            same_turns=same,
+            everything_same_tokens=tokens,
+            goes_on=goes_on,
+            is_summary_same=state.summary == self._overhead.summary_digest,
+            is_same_question=state.question == self._question_digest and same >= state.turn_count,
+        )
 
-    def _common_turns(self, prefixes: Sequence[str]) -> int:
-        old = frozenset(prefixes)
-        return next((at for at in range(len(self._prefixes))[::-1] if self._prefixes[at] in old), 0) if old else 0
+    def _same_turns(self, prefixes: Sequence[str]) -> int:
+        """Return how many leading past turns have a known digest; 0 if the change is too far back to tell."""
+        known = frozenset(prefixes)
+        return next((at for at in range(len(self._prefixes))[::-1] if self._prefixes[at] in known), 0) if known else 0
 
-    @cached_property
-    def _goes_on(self) -> bool:
-        """Whether the history of the call before, with its question, is a beginning of this one."""
-        state, past = self._policy.state, self._history.past
-        if not state.questions:
-            return True
-        if self._same_turns < state.turn_count:
-            return False
-        turn = past[state.turn_count].messages if state.turn_count < len(past) else self._current
-        return state.tail == self._tail(state.turn_count, turn[: state.tail_messages])
-
-    def _tail(self, turns: int, messages: Sequence[Message]) -> str:
-        return _digest_of(messages, self._prefixes[turns])
-
-    def choose(self, choice: Choice) -> Choice:
-        """Return the past turns to send for a new question, from those of the selection."""
-        overhead, costs = self._overhead, self._costs
-        whole, room, sent = costs.past, costs.room_at_start, costs.as_sent(choice)
+    def choose(self, choice: HistoryView, *, is_step: bool) -> HistoryView:
+        """Return the past turns to send for a question, from those of the selection; at a further step the same."""
+        overhead, costs, history = self._overhead, self._costs, self._history
+        if choice.reason in ("small_history", "everything_fits") and self._policy.is_thrifty:
+            self._policy.is_thrifty, self._policy.everything_reason = False, choice.reason
+        if is_step:
+            return choice
+        full, room, sent = costs.past, costs.room_at_start, costs.as_sent(choice)
         selected = {turn: sent[turn] for turn in choice.turns}
         if choice.status == "no_query":  # then the body stays; where it does not fit, the newest turns take its place
-            body = {turn: whole[turn] for turn in self._state.turns(len(whole))}
-            selected = body if sum((*body.values(), *whole[-1:])) <= room else selected
+            body = {turn: full[turn] for turn in self.state.body.ids(len(full))}
+            selected = body if sum((*body.values(), *full[-1:])) <= room else selected
+
+        def recall(turns: Sequence[int]) -> str:
+            return render_recalled(turns, history.past, choice.selection, question=history.query)
+
+        def recall_tokens(turns: Sequence[int]) -> int:
+            question = question_with(history, history.current, recall(turns))
+            return costs.more_than(*question) if question else 0
+
+        ahead = overhead.before_tokens + overhead.after_tokens - overhead.summary_tokens
+        seen = any(message.role == "tool" for message in history.messages)
         sizes = PromptSizes(
             fixed=self._fixed,
-            question=overhead.before_tokens
-            + overhead.after_tokens
-            - overhead.summary_tokens
-            + costs.pinned
-            + costs.question,
-            turns=whole,
+            question=ahead + costs.pinned + costs.question,
+            turns=full,
             selected=selected,
             room=room,
-            recall=None if self._question is None else lambda turns: self._told_tokens(choice, turns),
-            same_turns=self._same_turns,
-            everything_same_tokens=self._everything_same_tokens,
-            goes_on=self._goes_on,
-            is_stand_in_same=self._policy.state.stand_in == overhead.summary_digest,
-            texts={turn: costs.more_than(*replaced) for turn, replaced in self._with_texts(self._state).items()},
-            question_name=_digest_of((), self._history.query, self._prefixes[-1]),
-            is_run=self._is_run,
-            may_run=any(message.role == "tool" for message in self._history.messages),
-            stand_in=overhead.summary_tokens,
+            recall=None if self._question is None else recall_tokens,
+            continuation=self._continuation,
+            texts={turn: costs.more_than(*replaced) for turn, replaced in self._with_texts().items()},
+            tools="likely" if self._is_run else "seen" if seen else "",
+            summary=overhead.summary_tokens,
             ahead=overhead.before_tokens,
-            is_small=sum(whole) + costs.pinned < self._small_below,
+            is_small=sum(full) + costs.pinned < self._small_below,
         )
-        plan, self._state = self._policy.choose(sizes)
-        self._plan = plan
-        if plan.action == "fresh":
+        self._bill, self.state = bill, _ = self._policy.choose(sizes)
+        if bill.action == "fresh":
             return choice
-        told = self._told(choice, plan.recalled) if plan.recalled else ""
-        cuts = tuple(sorted(self._with_texts(self._state).values()))
-        first = [turn for turn in choice.turns if turn in plan.body]
-        rest = [turn for turn in reversed(plan.body) if turn not in first]
-        status = choice.status
-        if plan.action == "everything" and status == "selected":
-            status = "passthrough"
-        return choice._replace(turns=(*first, *rest), status=status, cuts=cuts, told=told)
+        turns = self.state.body.ids(len(full))
+        first = [turn for turn in choice.turns if turn in turns]
+        return choice._replace(
+            turns=(*first, *(turn for turn in reversed(turns) if turn not in first)),
+            status="passthrough" if bill.action == "everything" and choice.status == "selected" else choice.status,
+            replaced=tuple(sorted(self._with_texts().values())),
+            told=recall(bill.recalled) if bill.recalled else "",
+        )
 
-    def _told(self, choice: Choice, turns: Sequence[int]) -> str:
-        return told_inside(turns, self._history.past, choice.selection, question=self._history.query)
-
-    def _told_tokens(self, choice: Choice, turns: Sequence[int]) -> int:
-        replaced = told_question(self._history, self._history.current, self._told(choice, turns))
-        return self._costs.more_than(*replaced) if replaced else 0
-
-    def _with_texts(self, state: PolicyState) -> dict[int, tuple[int, Message]]:
+    def _with_texts(self) -> dict[int, tuple[int, Message]]:
         """Return the past questions that still hold recalled text, with their positions, by turn."""
-        past = self._history.past
-        pairs = {turn: told_question(self._history, past[turn], text) for turn, text in state.texts if turn < len(past)}
+        past, texts = self._history.past, self.state.body.texts
+        pairs = {turn: question_with(self._history, past[turn], text) for turn, text in texts if turn < len(past)}
         return {turn: pair for turn, pair in pairs.items() if pair}
-
-    def keep_everything(self, reason: str) -> None:
-        """Make everything the body, if there is a reason, so that the provider can cache it."""
-        if reason and self._policy.is_thrifty:
-            self._policy = replace(self._policy, is_thrifty=False, everything_reason=reason)
-
-    @property
-    def state(self) -> PolicyState:
-        """The state of the policy for the next call."""
-        return self._state
 
     def billed(self, view: HistoryView, previous: HistoryView | None) -> HistoryView:
         """Return the view with its bill, and keep the state for the next call.
@@ -341,72 +346,80 @@ class ThreadAccount:
             previous: the view of the step of the run before, None for a new question.
         """
         if previous and previous.bill and is_answered(self._history.messages):  # no model is called
-            self._state = self._policy.state
+            self.state = self._policy.state
             return view._replace(bill=previous.bill)
-        plan, count, state = self._plan, len(self._history.past), self._state
-        if not self._policy.is_thrifty and set(view.turns) != set(state.turns(count)):  # some had no room
-            texts = tuple(each for each in state.texts if each[0] in view.turns)
-            state = state._replace(body=tuple(sorted(view.turns)), since=count, texts=texts)
+        count, body, is_thrifty = len(self._history.past), self.state.body, self._policy.is_thrifty
+        if not is_thrifty and set(view.turns) != set(body.ids(count)):  # some had no room
+            texts = tuple(each for each in body.texts if each[0] in view.turns)
+            body = replace(body, turns=tuple(sorted(view.turns)), since=count, texts=texts)
         if view.told and self._has_run:
-            state = state._replace(texts=(*(each for each in state.texts if each[0] < count), (count, view.told)))
-        self._state = state
-        sent = self._sent(view, previous)
-        bill, state = self._policy.charge(state, sent, plan)
-        before = self._policy.state
-        state = state._replace(
-            turn_count=count,
-            prefixes=tuple(self._prefixes[-1 - REMEMBERED_PREFIXES :]),
-            branch=before.branch if self._same_turns == before.turn_count else before.prefixes,
-            tail=self._tail(count, self._current),
-            tail_messages=len(self._current),
-            stand_in="" if self._omitted(view) else self._overhead.summary_digest,
+            body = replace(body, texts=(*(each for each in body.texts if each[0] < count), (count, view.told)))
+        self.state = replace(self.state, body=body)
+        sent, stable = self._sent(view)
+        bill, state = self._policy.charge(
+            self._bill,
+            self.state,
+            sent,
+            continuation=self._continuation,
+            same_tokens=self._same_tokens(view, previous, tokens=sent.sent_tokens, begun=stable),
+            is_last=(view.told != "" or (is_thrifty and view.turn_count > 0)) and not self._is_run,
         )
+        before, digest = self._policy.state.history, self._question_digest
+        if self._bill is None:
+            digest = self.state.history.question
+        history = HistoryDigests(
+            turn_count=count,
+            prefixes=tuple(self._prefixes[-1 - _REMEMBERED_PREFIXES :]),
+            branch=before.branch if self._continuation.same_turns == before.turn_count else before.prefixes,
+            tail=_digest_of(self._current, self._prefixes[count]),
+            tail_messages=len(self._current),
+            summary="" if self._omitted(view) else self._overhead.summary_digest,
+            question="" if bill.action == "fresh" else digest,
+        )
+        self.state = replace(state, history=history)
         current = self._history.current
-        is_fleeting = view.told and not self._has_run
-        until = current.start if current and self._behind(view) else self._question if is_fleeting else None
+        until = current.start if current and self._after(view) else None
+        if until is None and view.told and not self._has_run:
+            until = self._question
         kept = [at for at in view.kept if until is None or at < until]
-        end = kept[-1] if kept and not self._policy.is_thrifty else None
-        end = end if self._costs.run_stable is None else self._costs.run_stable
-        if plan is None and previous and previous.bill:
+        end = kept[-1] if kept and not is_thrifty else None
+        if self._bill is None and previous and previous.bill:
             bill = bill._replace(action=previous.bill.action, recalled=previous.bill.recalled)
-        self._state = state
-        return view._replace(bill=bill._replace(body_end=end))
+        return view._replace(
+            bill=bill._replace(body_end=end if self._costs.run_stable is None else self._costs.run_stable)
+        )
 
-    def _sent(self, view: HistoryView, previous: HistoryView | None) -> SentRequest:
-        """Return the sizes of a view as a request, and of everything."""
+    def _sent(self, view: HistoryView) -> tuple[CachedPrompt, int]:
+        """Return the tokens of a view as a request, beside everything; and those up to the end of the question."""
         costs, overhead, fixed = self._costs, self._overhead, self._fixed
-        omitted, behind = self._omitted(view), self._behind(view)
+        omitted, after = self._omitted(view), self._after(view)
         ahead = overhead.before_tokens - (omitted if overhead.summary_digest else 0)
-        texts = sum(costs.more_than(*each) for each in self._with_texts(self._state).values())
-        body = fixed + ahead + texts + sum(costs.past[turn] for turn in self._state.turns(len(costs.past)))
-        begun = body + behind + costs.pinned + costs.question
+        texts = sum(costs.more_than(*each) for each in self._with_texts().values())
+        body = fixed + ahead + texts + sum(costs.past[turn] for turn in self.state.body.ids(len(costs.past)))
+        begun = body + after + costs.pinned + costs.question
         tokens = view.fixed_tokens + view.tokens - overhead.unsent_tokens - omitted
         stable = begun if self._shrunk(view) else tokens
-        if behind or (view.told and not self._has_run):
+        if after or (view.told and not self._has_run):
             stable = body
         everything = view.fixed_tokens + view.history_tokens - overhead.unsent_tokens - overhead.summary_tokens
-        stand_in_behind = 0 if overhead.summary_digest else overhead.summary_tokens
+        summary_after = 0 if overhead.summary_digest else overhead.summary_tokens
         stable_everything = everything
-        if overhead.after_tokens > stand_in_behind:
-            stable_everything = fixed + overhead.before_tokens - overhead.summary_tokens + stand_in_behind
+        if overhead.after_tokens > summary_after:
+            stable_everything = fixed + overhead.before_tokens - overhead.summary_tokens + summary_after
             stable_everything += sum(costs.past)
-        return SentRequest(
-            fixed=fixed,
-            tokens=tokens,
+        return CachedPrompt(
+            fixed_tokens=fixed,
             stable_tokens=fixed if self._policy.is_thrifty else stable,
-            same_tokens=self._same_tokens(view, previous, tokens=tokens, begun=begun),
             everything_tokens=everything,
             everything_stable_tokens=stable_everything,
-            everything_same_tokens=self._everything_same_tokens,
-            goes_on=self._goes_on,
-            is_last=(view.told != "" or (self._policy.is_thrifty and view.turn_count > 0)) and not self._is_run,
-        )
+            sent_tokens=tokens,
+        ), begun
 
     def _omitted(self, view: HistoryView) -> int:
-        """Return the tokens of the text for turns that are left out, where none is."""
+        """Return the tokens of the summary of dropped turns, where none is dropped."""
         return self._overhead.summary_tokens if len(view.turns) == len(self._history.past) else 0
 
-    def _behind(self, view: HistoryView) -> int:
+    def _after(self, view: HistoryView) -> int:
         """Return the tokens between the past turns and the question."""
         return self._overhead.after_tokens - (0 if self._overhead.summary_digest else self._omitted(view))
 
@@ -422,10 +435,6 @@ class ThreadAccount:
         """Return the messages of the current run that a view sends in another form."""
         current = self._history.current
         return [each for each in view.replaced if current and each[0] >= current.start and each[0] != self._question]
-
-    @property
-    def _has_run(self) -> bool:
-        return any(message.role == "tool" for message in self._current)
 
 
 def _digest_of(messages: Iterable[Message], *more: str) -> str:

@@ -1,42 +1,17 @@
-"""Messages that are always sent, messages that never are, and messages that are no question.
-
-::
-
-    user · [note] · assistant · user · [summary] · call · results     as the list has them, all with the user's role
-    user ·   ""   · assistant · user ·  system   · call · results     as the turns are read
-
-A note is emptied, because it is always sent and counted apart; a summary goes with its turn. A pinned message is part
-of its turn as any other, and is sent without it where the turn is not.
-"""
+"""Messages that the user pins or excludes, and instructions that hold for the whole conversation."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, TypeAlias
 
-from gatekeeper_core.context.history.rounds import reach_of
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.messages import SIGNED, Message, Turn, is_summary, with_text
 from gatekeeper_core.selection.trimming import GAP
 from gatekeeper_core.text import data_pattern, is_question, sentences
 
-__all__ = [
-    "Pins",
-    "as_said",
-    "beginning_of",
-    "check_pins",
-    "check_positions",
-    "instructions_in",
-    "positions_of",
-    "summaries_in",
-    "summaries_needed",
-]
-
 Pins: TypeAlias = Collection[int | str] | Callable[[Any], bool]
 """Messages of a conversation: their positions, their ids, or a function that picks them."""
-
-_EMPTY_USER, _EMPTY_SYSTEM = Message("user", ""), Message("system", "")
 
 _STANDING = data_pattern("summary_patterns.tsv", "STANDING")
 _NOT_THEIRS = (">", "＞", "```", "~~~")  # quoted lines and code blocks are not the user's own words
@@ -136,64 +111,3 @@ def _is_instruction(text: str) -> bool:
         return False
     said = (read[start:stop] for start, stop in sentences(read))
     return any(_STANDING.search(one) and not is_question(one) and not one.startswith(_NOT_THEIRS) for one in said)
-
-
-def summaries_in(messages: tuple[Message, ...]) -> tuple[int, ...]:
-    """Return the positions of the summaries in a conversation.
-
-    >>> summaries_in((Message("user", "?"), Message("user", "[...]", metadata={"synthetic": "folded"})))
-    (1,)
-    """
-    return tuple(
-        at for at, message in enumerate(messages) if getattr(message, "metadata", None) and is_summary(message)
-    )
-
-
-def as_said(
-    messages: tuple[Message, ...], *, notes: Collection[int] = (), summaries: Collection[int] = (), left: int = 0
-) -> tuple[Message, ...]:
-    """Return the messages as a reader of turns is to see them: only questions have the user's role.
-
-    Before the first question, what is none opens a turn where an answer follows, so that this is not lost; later it
-    stays within the turn that it was written into.
-
-    Args:
-        messages: the conversation.
-        notes: positions of messages that are counted apart.
-        summaries: positions of the summaries.
-        left: so many messages are left to their provider.
-
-    >>> [message.role for message in as_said((Message("user", "?"), Message("user", "[...]")), summaries=[1])]
-    ['user', 'system']
-    """
-    none = frozenset((*notes, *summaries))
-    if not none and not left:
-        return messages
-    changed = [*[_EMPTY_SYSTEM] * left, *messages[left:]]
-    asked = next((at for at, one in enumerate(changed) if one.role == "user" and at not in none), len(messages))
-    emptied, after = frozenset(notes), "user"  # the role of the next message that is no system message
-    for at in range(len(messages) - 1, -1, -1):
-        role = messages[at].role
-        opens = at < asked and role == "user" and after != "user"
-        if at in emptied:
-            changed[at] = _EMPTY_USER if opens else _EMPTY_SYSTEM
-        elif at in none and not opens:
-            changed[at] = replace(messages[at], role="system")
-        if at < asked and role != "system":
-            after = role
-    return tuple(changed)
-
-
-def summaries_needed(
-    messages: tuple[Message, ...], summaries: Collection[int], current: Turn | None
-) -> tuple[int, ...]:
-    """Return which summaries before the current turn stand for rounds of it, too: these are always needed."""
-    if current is None:
-        return ()
-    needed, asked, behind = [], 0, current.start
-    for at in sorted((at for at in summaries if at < current.start), reverse=True):
-        asked += sum(one.role == "user" and not is_summary(one) for one in messages[at:behind])
-        behind = at
-        if reach_of(messages[at]) > asked:
-            needed.append(at)
-    return tuple(needed[::-1])

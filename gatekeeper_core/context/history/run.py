@@ -4,7 +4,7 @@
 
     run over its room? ──> 1 compress its results, oldest first ──> 2 fold its oldest answered rounds
                              each until a share of the room is reached; the newest rounds stay whole
-    cheaper by now?    ──> compress the results of all its old rounds, or leave their pointers alone; see ``run_costs``
+    cheaper by now?    ──> compress the results of all its old rounds, or leave their pointers alone; see ``RunBill``
 
 The run is gone through from its beginning, message by message, as it grew. So each step of a run, also one that another
 process resumes, folds the same rounds, and the beginning of the prompt changes only where a further round is folded.
@@ -25,19 +25,17 @@ from gatekeeper_core.context.history.rounds import (
     read_rounds,
     summary_of,
 )
-from gatekeeper_core.context.history.run_costs import RunBill
 from gatekeeper_core.context.history.shrink import compress, compressed, drop_pointers
 from gatekeeper_core.context.tool_results.context import ResultCompressor, ToolResults, memory_of
 from gatekeeper_core.context.tool_results.pointers import pointers_in
 from gatekeeper_core.errors import check_range
 from gatekeeper_core.messages import Message, with_text
+from gatekeeper_core.pricing.cache import FIRST_CUT, MOST, input_cost
 from gatekeeper_core.text import Locale, locale_of
 from gatekeeper_core.tokens import TokenCounter
 
 if TYPE_CHECKING:
     from gatekeeper_core.pricing.prices import ModelPrices
-
-__all__ = ["RunConfig", "ShrunkRun", "shrink_run"]
 
 _COMPRESSED, _POINTERS = 0, 1  # the forms of an offer
 
@@ -155,6 +153,74 @@ def shrink_run(
     )
     sent = (positions[place] for place in reversed(range(growing.stable)) if place not in gone)
     return ShrunkRun(tuple(positions[place] for place in folded), replaced, ledger.tokens, peak, next(sent, None))
+
+
+class RunBill:
+    """The input bill of a run, call by call, ours beside that of everything sent; the cache stays warm.
+
+    Prompts are in tokens, with what stands before the run; money is in dollars.
+
+    Args:
+        prices: of the model.
+        before_tokens: what stands before the run; the cache holds it when the run begins.
+    """
+
+    __slots__ = ("_cached", "_changed", "_prices", "_whole", "before", "everything", "paid")
+
+    def __init__(self, prices: ModelPrices, before_tokens: int) -> None:
+        self._prices = prices
+        self.before = self._cached = self._whole = before_tokens
+        self.paid = self.everything = self._cost(before_tokens, before_tokens)
+        self._changed = False
+
+    @property
+    def smallest(self) -> int:
+        """The smallest prompt that is cached; 0 where none is."""
+        return self._prices.min_cached_tokens or 0
+
+    def begin_call(self, whole: int) -> None:
+        """Begin a call whose prompt would have so many tokens with everything."""
+        self.everything += self._cost(whole, self._whole)
+        self._whole = whole
+
+    def pays(self, tokens: int, smaller: int, *, same: int, smaller_same: int, carried: int) -> bool:
+        """Return whether a smaller prompt pays, by rent or buy.
+
+        Args:
+            tokens: the prompt of the call that has begun, as it is.
+            smaller: the prompt that it could be.
+            same: tokens at its beginning that are those of the call before.
+            smaller_same: the same of the smaller prompt.
+            carried: tokens that it would have spared the calls before.
+
+        Source: Karlin et al. 1988, "Competitive snoopy caching": buy when the rent paid so far reaches the price.
+        """
+        if smaller >= tokens or (not self._changed and self._whole - smaller < FIRST_CUT * self._whole):
+            return False
+        price = self._cost(smaller, smaller_same) - self._cost(tokens, same)
+        return price <= carried * self._prices.cache_read / 1_000_000
+
+    def allows(self, smaller: int, *, smaller_same: int) -> bool:
+        """Return whether a smaller prompt keeps the bill within the promise, now and at each later call.
+
+        Each later call costs at most what it costs with everything: the prompt is large enough to be cached again, and
+        what it saves is at least what is lost where hits are rounded to whole steps.
+        """
+        prices, gain = self._prices, self._whole - smaller
+        rounding = abs(prices.cache_write - prices.cache_read) * (prices.step_tokens - 1)
+        if self.smallest and (smaller < self.smallest or gain * prices.cache_read < rounding):
+            return False
+        return self.paid + self._cost(smaller, smaller_same) <= MOST * self.everything
+
+    def end_call(self, tokens: int, *, same: int) -> None:
+        """Pay for the call: so many tokens, ``same`` of which, at the beginning, are those of the call before."""
+        self.paid += self._cost(tokens, same)
+        self._cached = tokens
+        self._changed = self._changed or tokens < self._whole
+
+    def _cost(self, tokens: int, same: int) -> float:
+        cached = min(same, self._cached)
+        return input_cost(tokens, cached=cached, written_to=tokens, prices=self._prices)
 
 
 @dataclass(slots=True)

@@ -20,47 +20,32 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from gatekeeper_core.context.history.account import Costs, ThreadAccount
-from gatekeeper_core.context.history.left import left_to_provider
-from gatekeeper_core.context.history.pins import (
-    Pins,
-    as_said,
-    beginning_of,
-    check_pins,
-    check_positions,
-    instructions_in,
-    positions_of,
-    summaries_in,
-    summaries_needed,
-)
-from gatekeeper_core.context.history.policy import PromptPolicy
+from gatekeeper_core.context.history.pins import Pins, check_pins, check_positions, instructions_in, positions_of
+from gatekeeper_core.context.history.reading import History, read_history, with_pins
 from gatekeeper_core.context.history.request import HistoryRequest
 from gatekeeper_core.context.history.strategies import (
-    Choice,
-    History,
     HistoryConfig,
     Strategy,
     budget_for_window,
     choose_past,
     has_tool_calls,
+    newest_turns,
     with_defaults,
     with_options,
     without_loose_questions,
 )
 from gatekeeper_core.context.history.view import HistoryView, ThreadState
-from gatekeeper_core.context.history.window import newest_turns
 from gatekeeper_core.events import PAST
-from gatekeeper_core.messages import Message, Turn, split_current_turn
+from gatekeeper_core.messages import Message
 from gatekeeper_core.observation import stage
-from gatekeeper_core.pricing.prices import UNKNOWN, ModelPrices
+from gatekeeper_core.pricing.policy import PromptPolicy
+from gatekeeper_core.pricing.prices import UNKNOWN
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.tokens import check_tokens, count_message, count_messages
 
 if TYPE_CHECKING:
-    from gatekeeper_core.embedding import Embedder
-    from gatekeeper_core.encoder import TextEncoder
+    from gatekeeper_core.native.reading import NativeMessages
     from gatekeeper_core.tokens import TokenCounter
-
-__all__ = ["read_history", "select_history", "select_past", "with_pins"]
 
 _INSTRUCTIONS_PART = 4
 """Instructions may cost one part in so many of what is left for the history. Source: ours."""
@@ -72,7 +57,6 @@ def select_history(
     token_budget: int | None = None,
     strategy: Strategy | None = None,
     coverage: float | None = None,
-    keep_newest: int | None = None,
     pinned: Pins = (),
     exclude: Pins = (),
     config: HistoryConfig | None = None,
@@ -80,19 +64,16 @@ def select_history(
     query: str | None = None,
     fixed_tokens: int = 0,
     state: ThreadState | None = None,
-    prices: ModelPrices | None = None,
     now: float | None = None,
-    embedder: Embedder | TextEncoder | None = None,
 ) -> HistoryView:
     """Return which messages to send: the turns that the question needs, within the budget.
 
     Args:
         messages: the whole conversation, our messages or dicts in the format of a provider (see ``read_messages``);
             read, never changed. All positions are in this list.
-        token_budget: tokens that the request may have; None: as in ``config``, like the next three.
+        token_budget: tokens that the request may have; None: as in ``config``, like the next two.
         strategy: ``gate``, ``fill``, ``cache`` or ``window``; see ``HistoryConfig``.
         coverage: the share of what the answer needs that is to be sent, 0..1.
-        keep_newest: newest turns that are sent whole whatever the question says.
         pinned: messages that are always sent: their positions, ids, or a function of one message. A message of the
             assistant or of a tool keeps its whole turn, where it fits.
         exclude: messages that are never sent, likewise; a past turn with such a message is dropped.
@@ -104,10 +85,7 @@ def select_history(
         fixed_tokens: tokens that the caller sends in addition, at least 0.
         state: ``state`` of the view before, ``ThreadState()`` at first. With it a run chooses its past once, and the
             bill is estimated. None: this is the first call.
-        prices: of the model of this call; None: those of ``config``, else ``UNKNOWN``.
         now: the time in seconds, to tell whether a cache is cold; None: every cache counts as warm.
-        embedder: a new one for the gatekeeper (``ContextGatekeeper.set_embedder``); the same one again changes nothing.
-            None: the gatekeeper keeps its own, if any.
 
     Raises:
         TypeError: an argument has the wrong type.
@@ -119,117 +97,69 @@ def select_history(
     >>> select_history(talk, token_budget=100, config=HistoryConfig(passthrough_below=0)).kept
     (0, 1, 2, 5)
     """
-    config = with_options(
-        config, token_budget=token_budget, strategy=strategy, coverage=coverage, keep_newest=keep_newest
-    )
+    config = with_options(config, token_budget=token_budget, strategy=strategy, coverage=coverage)
     gatekeeper = ContextGatekeeper() if gatekeeper is None else gatekeeper
     _check_arguments(messages, gatekeeper, state)
     check_tokens("fixed_tokens", fixed_tokens)
-    check_pins("pinned", pinned)
-    check_pins("exclude", exclude)
-    pinned, exclude = positions_of(messages, pinned), positions_of(messages, exclude)
-    check_positions("pinned", pinned, len(messages))
-    check_positions("exclude", exclude, len(messages))
-    if embedder is not None:
-        gatekeeper.set_embedder(embedder)
-
-    def select(read: Sequence[Message], *, state: ThreadState | None, **places: Any) -> HistoryView:
-        return select_past(
-            read_history(read, query=query, **places),
-            gatekeeper=gatekeeper,
-            config=config,
-            request=HistoryRequest(fixed_tokens=fixed_tokens, prices=prices),
-            state=state,
-            now=now,
-        )
-
+    places: list[Sequence[int]] = []
+    for name, pins in (("pinned", pinned), ("exclude", exclude)):
+        check_pins(name, pins)
+        places.append(positions_of(messages, pins))
+        check_positions(name, places[-1], len(messages))
+    native, ours = None, cast("Sequence[Message]", messages)
+    notes: Collection[int] = ()
     if messages and isinstance(messages[0], Mapping):
-        # Here, because builder and adapters never come with such a list.
-        from gatekeeper_core.context.history.native import select_native
+        from gatekeeper_core.native.reading import read_native  # here, because builder and adapters have our messages
 
-        return select_native(messages, select, pinned=pinned, exclude=exclude, state=state)  # type: ignore[arg-type]
-    for at, message in enumerate(messages):
+        native = read_native(cast("Sequence[Mapping[str, Any]]", messages))
+        ours, notes = native.messages, native.settings
+        places = [sorted({place for at in positions for place in native.of_item(at)}) for positions in places]
+        state = state and state._replace(view=_view_in(native, state.view))
+    for at, message in enumerate(ours):
         if not isinstance(message, Message):
             raise TypeError(f"messages[{at}] must be a Message, got {type(message).__name__}")
-    return select(cast("Sequence[Message]", messages), pinned=pinned, exclude=exclude, state=state)
-
-
-def read_history(
-    messages: Sequence[Message],
-    *,
-    query: str | None = None,
-    notes: Collection[int] = (),
-    pinned: Collection[int] = (),
-    exclude: Collection[int] = (),
-    all_past: bool = False,
-    provider_messages: int = 0,
-) -> History:
-    """Return the parts of a conversation; arguments and errors as for :func:`select_history`.
-
-    With ``all_past`` every turn is past, even if the last one holds the question: the caller asks it elsewhere. Without
-    a query and a user message, everything counts as the current turn. ``notes`` are positions of user or system
-    messages that are always sent, belong to no turn and do not count as questions. Nor does a summary of folded
-    messages: it stays in its turn, or in the head before the first question; if it also covers rounds of the current
-    turn, it is a note. The head begins with what the provider stores, ``provider_messages`` messages or its own
-    compaction (see ``left_to_provider``). The current turn cannot be excluded.
-    """
-    messages = tuple(messages)
-    left = left_to_provider(messages, held=provider_messages)
-    notes = tuple(sorted({at for at in notes if at >= left.stop}))
-    summaries = tuple(at for at in summaries_in(messages) if at >= left.stop)
-    seen = as_said(messages, notes=notes, summaries=summaries, left=left.stop)
-    question = "" if all_past else query  # no turn holds ""
-    conversation = split_current_turn(seen, query=question)
-    needed = summaries_needed(messages, summaries, conversation.current)
-    if needed:
-        notes = tuple(sorted({*notes, *needed}))
-        seen = as_said(messages, notes=notes, summaries=summaries, left=left.stop)
-        conversation = split_current_turn(seen, query=question)
-    head, current = conversation.head, conversation.current
-    if query is None and current is None and len(messages) > left.stop:
-        head, current = tuple(range(left.stop)), Turn(messages[left.stop :], left.stop, len(messages))
-    text = query if query is not None else current.user_text if current else ""
-    inside = range(current.start, current.stop) if current else ()
-    in_head, exclude = frozenset(head), frozenset(exclude)
-    history = History(
-        messages,
-        seen,
-        tuple(at for at in head if at < left.stop or at not in exclude),
-        tuple(at for at in notes if at not in in_head and at not in inside),
-        tuple(turn for turn in conversation.past if not any(at in exclude for at in range(turn.start, turn.stop))),
-        current,
-        text.strip(),
-        summaries,
-        left,
+    view = select_past(
+        read_history(ours, query=query, notes=notes, pinned=places[0], exclude=places[1]),
+        gatekeeper=gatekeeper,
+        config=config,
+        request=HistoryRequest(fixed_tokens=fixed_tokens),
+        state=state,
+        now=now,
     )
-    return with_pins(history, pinned)
+    return view if native is None else _view_out(native, view)
 
 
-def with_pins(history: History, pinned: Collection[int], *, trim: bool = True) -> History:
-    """Return a conversation with further pins.
+def _view_in(native: NativeMessages, view: HistoryView | None) -> HistoryView | None:
+    """Return the view of a list in a provider's format as one of our messages: with those that it sends changed."""
+    if view is None:
+        return None
+    replaced = []
+    for position, item in view.replaced:
+        places = native.of_item(position)
+        read = [one.message for one in native.format.read([item])]
+        if len(read) == len(places):
+            both = zip(places, read, strict=True)
+            replaced += [(at, message) for at, message in both if message.text != native.messages[at].text]
+    return view._replace(replaced=tuple(replaced))
 
-    A pinned user message brings the answer of its turn along, so that roles still alternate; without the rest of the
-    turn the answer is cut to its beginning. A system message is sent alone, and any other one keeps its turn.
 
-    Args:
-        history: the conversation.
-        pinned: positions.
-        trim: whether answers may be cut.
-    """
-    pins, required = dict(history.pinned), {*history.required}
-    for at in {*pinned}.difference(history.notes):
-        number = history.turn_at(at)
-        if number is None:
-            continue
-        turn, message = history.past[number], history.messages[at]
-        if message.role in ("user", "system"):
-            pins[at] = message
-        else:
-            required.add(number)
-        last = history.messages[turn.stop - 1]
-        if message.role == "user" and last.role == "assistant" and not last.tool_calls:
-            pins[turn.stop - 1] = beginning_of(last) if trim else last
-    return history._replace(pinned=tuple(sorted(pins.items())), required=tuple(sorted(required, reverse=True)))
+def _view_out(native: NativeMessages, view: HistoryView) -> HistoryView:
+    """Return the view of our messages as one of the list in a provider's format that they were read from."""
+    sent = native.sent(frozenset(view.kept), dict(view.replaced))
+    places, bill = range(len(native.items)), view.bill
+    if bill and bill.body_end is not None:
+        bill = bill._replace(body_end=native.spans[bill.body_end][1] - 1)
+    folded, pinned = frozenset(view.folded), frozenset(view.pinned)
+    outer = view._replace(
+        bill=bill,
+        sizes=view.sizes._replace(message_count=len(native.items)),
+        kept=tuple(sent),
+        replaced=tuple((at, item) for at, item in sent.items() if item is not native.items[at]),
+        folded=tuple(at for at in places if folded and folded.issuperset(native.of_item(at))),
+        pinned=tuple(at for at in places if not pinned.isdisjoint(native.of_item(at))),
+        state=None,
+    )
+    return outer._replace(state=view.state and view.state._replace(view=outer))
 
 
 def select_past(
@@ -286,20 +216,21 @@ def select_past(
                 costs.past,
                 config,
                 room=costs.room_at_start,
-                coverage=policy.selection_coverage(coverage) if policy else coverage,
+                coverage=account.selection_coverage(coverage) if account else coverage,
                 window_from=request.window_from,
             )
             if account:
-                account.keep_everything(chosen.everything_reason)
-                chosen = chosen if is_step else account.choose(chosen)
+                chosen = account.choose(chosen, is_step=is_step)
         except Exception as error:
             if config.on_error == "raise":
                 raise
             costs.set_past([max(1, count_messages(t.messages, token_counter=costs.counter)) for t in history.past])
-            newest = Choice(newest_turns(costs.past, budget_tokens=costs.room_at_start)[::-1], "fallback", "")
-            chosen = (chosen or newest)._replace(status="fallback", reason=_where(error), selection=None)
+            newest = newest_turns(costs.past, budget_tokens=costs.room_at_start)[::-1]
+            chosen = chosen or HistoryView("fallback", "", newest)
+            chosen = chosen._replace(status="fallback", reason=_where(error), selection=None)
         failed = {*range(before.turn_count + 1)}.difference(before.turns) if before else ()
-        view = costs.view(chosen._replace(turns=without_loose_questions(chosen.turns, history, failed=failed)))
+        chosen = chosen._replace(turns=without_loose_questions(chosen.turns, history, failed=failed))
+        view = costs.view(chosen, chosen_tokens=previous.sizes.chosen_tokens if previous else None)
         if account:
             view = account.billed(view, previous)
         if state is not None:
@@ -325,13 +256,17 @@ def _with_instructions(
     return history
 
 
-def _chosen_before(view: HistoryView, history: History) -> Choice:
-    past = history.past
-    # Each step decides again whether anything fits.
-    status = "selected" if view.status in ("nothing_fits", "over_budget") else view.status
-    turns = tuple(turn for turn in view.turns if turn < len(past))
-    cuts = tuple((at, message) for at, message in view.replaced if past and at < past[-1].stop)
-    return Choice(turns, status, view.reason, view.selection, view.chosen_tokens, cuts, view.told)
+def _chosen_before(view: HistoryView, history: History) -> HistoryView:
+    """Return what an earlier step of the run chose of the past; each step decides again whether anything fits."""
+    past, status = history.past, view.status
+    return HistoryView(
+        status="selected" if status in ("nothing_fits", "over_budget") else status,
+        reason=view.reason,
+        turns=tuple(turn for turn in view.turns if turn < len(past)),
+        selection=view.selection,
+        replaced=tuple((at, message) for at, message in view.replaced if past and at < past[-1].stop),
+        told=view.told,
+    )
 
 
 def _check_arguments(messages: object, gatekeeper: object, state: object) -> None:

@@ -19,10 +19,10 @@ from typing import Any, Generic, TypeVar
 
 from gatekeeper_core.caching import LruCache
 from gatekeeper_core.context.history.pins import Pins, check_pins, positions_of
-from gatekeeper_core.context.history.policy import PolicyState, PromptPolicy
+from gatekeeper_core.context.history.reading import read_history
 from gatekeeper_core.context.history.recall import NOTHING_EARLIER, RECALL_BUDGET_TOKENS, recall_turns
 from gatekeeper_core.context.history.request import HistoryRequest
-from gatekeeper_core.context.history.select import read_history, select_past
+from gatekeeper_core.context.history.select import select_past
 from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.context.history.view import HistoryView, ThreadState
 from gatekeeper_core.context.tool_results.thread_memories import thread_name
@@ -32,6 +32,7 @@ from gatekeeper_core.events import CHEAPER, HISTORY, LEFT_OUT, NO_ROOM, STATE_LO
 from gatekeeper_core.messages import Message
 from gatekeeper_core.observation import stage, tell
 from gatekeeper_core.pricing.cache import MOST, WORTH_A_LINE
+from gatekeeper_core.pricing.policy import PolicyState, PromptPolicy
 from gatekeeper_core.pricing.prices import UNKNOWN
 from gatekeeper_core.pricing.usage import Usage
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
@@ -39,8 +40,6 @@ from gatekeeper_core.selection.planner import GatekeeperConfig
 from gatekeeper_core.storage.base import RecordStore
 from gatekeeper_core.token_estimate import budget_within
 from gatekeeper_core.tokens import TokenCounter, check_tokens, checked_counter, count_messages
-
-__all__ = ["POLICY_KIND", "ThreadSelector"]
 
 Item = TypeVar("Item")
 
@@ -393,17 +392,15 @@ class ThreadSelector(Generic[Item]):
 
     def _compare(self, view: HistoryView, state: ThreadEntry, config: HistoryConfig) -> None:
         """Name a strategy that is cheaper by more than a tenth, once for a thread with known prices."""
-        bill, questions = view.bill, state.last.policy.questions
-        if bill is None or state.has_compared or questions < _COMPARED_QUESTIONS or state.prices == UNKNOWN:
+        ledger = state.last.policy.ledger
+        if not view.bill or state.has_compared or ledger.questions < _COMPARED_QUESTIONS or state.prices == UNKNOWN:
             return
         is_cache = config.strategy == "cache"
-        cheaper, dollars = ("gate", bill.gate_paid) if is_cache else ("cache", MOST * bill.everything_paid)
-        if dollars < (1 - WORTH_A_LINE) * bill.paid:
+        cheaper, dollars = ("gate", ledger.gate_paid) if is_cache else ("cache", MOST * ledger.everything_paid)
+        if dollars < (1 - WORTH_A_LINE) * ledger.paid:
             state.has_compared = True
-            paid = round(bill.paid, 4)
-            tell(
-                CHEAPER, strategy=config.strategy, cheaper=cheaper, cheaper_dollars=round(dollars, 4), paid_dollars=paid
-            )
+            paid, dollars = round(ledger.paid, 4), round(dollars, 4)
+            tell(CHEAPER, strategy=config.strategy, cheaper=cheaper, cheaper_dollars=dollars, paid_dollars=paid)
 
     def _config_of(self, thread: Hashable) -> HistoryConfig:
         """Return the settings with the name of the thread, for a compressor."""

@@ -16,17 +16,15 @@ that matter; the newest turns to keep are sent whole.
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from gatekeeper_core.context.history.left import Left
+from gatekeeper_core.context.history.reading import History
 from gatekeeper_core.context.history.run import RunConfig
-from gatekeeper_core.context.history.window import newest_turns
+from gatekeeper_core.context.history.view import HistoryView
 from gatekeeper_core.errors import ConfigError, check_range
-from gatekeeper_core.messages import Message, Turn
+from gatekeeper_core.messages import Turn
 from gatekeeper_core.pricing.prices import ModelPrices
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.selection.planner import GatekeeperConfig
@@ -34,29 +32,8 @@ from gatekeeper_core.token_estimate import budget_for
 from gatekeeper_core.tokens import check_tokens
 
 if TYPE_CHECKING:
-    from gatekeeper_core.selection.result import Selection
+    pass
 
-__all__ = [
-    "PASSTHROUGH_BELOW",
-    "PASSTHROUGH_BELOW_WITH_TOOLS",
-    "RECENT_TURNS",
-    "Choice",
-    "History",
-    "HistoryConfig",
-    "HistoryStatus",
-    "OnError",
-    "Strategy",
-    "budget_for_window",
-    "check_reserve",
-    "choose_past",
-    "fitting_turns",
-    "has_tool_calls",
-    "with_defaults",
-    "with_options",
-    "without_loose_questions",
-]
-
-HistoryStatus = Literal["selected", "passthrough", "no_query", "nothing_fits", "over_budget", "fallback"]
 Strategy = Literal["gate", "fill", "cache", "window"]
 OnError = Literal["fallback", "raise"]
 
@@ -217,68 +194,6 @@ def budget_for_window(max_input_tokens: int | None) -> int:
     return max(1, max_input_tokens * 3 // 4)
 
 
-class History(NamedTuple):
-    """A conversation as the selection sees it.
-
-    Attributes:
-        messages: the caller's messages.
-        seen: the same, with the pinned ones emptied and summaries as system messages: the turns consist of these.
-        head: positions before the first user message that are always sent.
-        notes: further positions that are always sent and belong to no turn.
-        past: the finished turns, oldest first, less the excluded ones; a note has no text and no cost in them.
-        current: the turn that the model is to answer, or None where it is not in the list.
-        query: the question, stripped; "" without one.
-        summaries: positions of the summaries of folded messages.
-        left: the part that the provider keeps itself; it belongs to the head.
-        pinned: position of each message of a past turn that is always sent, and its form without the rest of the turn.
-        required: past turns that are always sent whole where they fit.
-    """
-
-    messages: tuple[Message, ...]
-    seen: tuple[Message, ...]
-    head: tuple[int, ...]
-    notes: tuple[int, ...]
-    past: tuple[Turn, ...]
-    current: Turn | None
-    query: str
-    summaries: tuple[int, ...] = ()
-    left: Left = Left()
-    pinned: tuple[tuple[int, Message], ...] = ()
-    required: tuple[int, ...] = ()
-
-    def turn_at(self, position: int) -> int | None:
-        """Return the id of the past turn with the message at a position, None if it is in no past turn."""
-        turn = bisect_right(self.past, position, key=attrgetter("start")) - 1
-        return turn if turn >= 0 and position < self.past[turn].stop else None
-
-
-class Choice(NamedTuple):
-    """The past turns to keep, and how they were chosen.
-
-    Attributes:
-        turns: their ids, the most valuable first.
-        status: as in a ``HistoryView``.
-        reason: as in a ``HistoryView``.
-        selection: the selection behind it, or None.
-        tokens_before: tokens of the turns that were chosen at an earlier step; None: at this one.
-        cuts: position in the caller's list and shortened copy of each message of theirs that is cut.
-        told: text of earlier turns to put before the question, "" without any.
-    """
-
-    turns: tuple[int, ...]
-    status: HistoryStatus
-    reason: str
-    selection: Selection | None = None
-    tokens_before: int | None = None
-    cuts: tuple[tuple[int, Message], ...] = ()
-    told: str = ""
-
-    @property
-    def everything_reason(self) -> str:
-        """Why the whole past is sent, whatever it costs; "" where it is chosen from."""
-        return self.reason if self.reason in ("small_history", "everything_fits") else ""
-
-
 def choose_past(
     history: History,
     gatekeeper: ContextGatekeeper,
@@ -288,8 +203,8 @@ def choose_past(
     room: int,
     coverage: float | None = None,
     window_from: int = 0,
-) -> Choice:
-    """Return the past turns to keep, and the cuts of their messages; without a question the newest ones.
+) -> HistoryView:
+    """Return a view with the turns to keep and the cuts of their messages; without a question the newest turns.
 
     Args:
         history: the conversation.
@@ -302,20 +217,20 @@ def choose_past(
     """
     past, strategy, newest = history.past, config.strategy, config.keep_newest or 0
     if not past:
-        return Choice((), "passthrough", "no_past_turns")
+        return HistoryView("passthrough", "no_past_turns")
     is_small = strategy == "gate" and sum(gatekeeper.turn_tokens) < (config.passthrough_below or 0)
     if (is_small or strategy == "fill") and sum(costs) <= room:
         reason = "small_history" if is_small else "everything_fits"
-        return Choice(tuple(range(len(costs)))[::-1], "passthrough", reason)
+        return HistoryView("passthrough", reason, tuple(range(len(costs)))[::-1])
     floor = _each_with_room(history.required, costs, room)
     remaining = room - sum(costs[turn] for turn in floor)
     if strategy == "window" or not history.query:
         is_window = strategy == "window"
         first = max(len(past) - newest, sum(turn.stop <= window_from for turn in past)) if is_window else 0
         turns = (*floor, *(turn for turn in _newest(costs, first, remaining) if turn not in floor))
-        return Choice(turns, "selected", "window") if is_window else Choice(turns, "no_query", "newest_turns")
+        return HistoryView(*(("selected", "window") if is_window else ("no_query", "newest_turns")), turns)
     if room < 1:
-        return Choice((), "nothing_fits", "no_room")
+        return HistoryView("nothing_fits", "no_room")
     whole = enumerate(zip(gatekeeper.turn_tokens, costs, strict=True)) if history.pinned else ()
     pinned_tokens = {turn: tokens - cost for turn, (tokens, cost) in whole}
     # The margin is taken off already, and is taken off there; what is pinned of a turn is paid for.
@@ -339,7 +254,7 @@ def choose_past(
         for at, text in turn.cuts
         if past[turn.turn_id].start + at not in pinned
     }
-    return Choice(turns, "selected", selection.gate.reason, selection, cuts=tuple(sorted(cuts.items())))
+    return HistoryView("selected", selection.gate.reason, turns, selection, replaced=tuple(sorted(cuts.items())))
 
 
 def has_tool_calls(turns: Iterable[Turn]) -> bool:
@@ -425,3 +340,31 @@ def _each_with_room(turns: Iterable[int], costs: Sequence[int] | Mapping[int, in
             room -= costs[turn]
             fitting.append(turn)
     return tuple(fitting)
+
+
+def newest_turns(costs: Sequence[int], *, budget_tokens: int) -> tuple[int, ...]:
+    """Return the positions of the newest turns that fit together, oldest first.
+
+    A turn that is over the budget by itself is passed over; from the newest other turn on the window has no hole and
+    ends before the first turn for which the rest of the budget is too small. So it is empty only when no turn fits.
+
+    Args:
+        costs: tokens of each turn, oldest first, each at least 0.
+        budget_tokens: what they may cost together; below 0 nothing fits.
+
+    Source: specification 001 (the last rounds within the budget); passing over is ours.
+
+    >>> newest_turns([30, 10, 500, 40], budget_tokens=60)
+    (1, 3)
+    """
+    taken: list[int] = []
+    left = budget_tokens
+    for position in range(len(costs) - 1, -1, -1):
+        cost = costs[position]
+        if cost > budget_tokens:
+            continue
+        if cost > left:
+            break
+        taken.append(position)
+        left -= cost
+    return tuple(reversed(taken))

@@ -3,73 +3,109 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
-from gatekeeper_core.context.history.policy import PolicyState
 from gatekeeper_core.errors import ConfigError
+from gatekeeper_core.pricing.policy import PolicyState
 
 if TYPE_CHECKING:
-    from gatekeeper_core.context.history.policy import CallBill
-    from gatekeeper_core.context.history.strategies import History, HistoryStatus
+    from gatekeeper_core.context.history.reading import History
+    from gatekeeper_core.pricing.policy import CallBill
     from gatekeeper_core.selection.result import Selection
 
-__all__ = ["HistoryView", "ThreadState", "keep"]
-
 _Item = TypeVar("_Item")
+
+
+HistoryStatus = Literal["selected", "passthrough", "no_query", "nothing_fits", "over_budget", "fallback"]
+
+
+class HistorySizes(NamedTuple):
+    """The counts behind a view.
+
+    Attributes:
+        message_count: messages in the caller's list.
+        turn_count: past turns in the conversation.
+        tokens: what the kept messages cost, by the counter's estimate.
+        history_tokens: what all messages would cost, less a greeting before the first user message.
+        fixed_tokens: tokens that the budget covers in addition.
+        budget_tokens: the budget for all of it.
+        chosen_tokens: tokens of the past turns that were chosen when the run began.
+        counter: the counter of the tokens: the profile of a ``TokenEstimator``, or the name of another counter.
+        margin: how far a prompt may exceed its estimate, as a share of it: that part of the budget stays free.
+    """
+
+    message_count: int = 0
+    turn_count: int = 0
+    tokens: int = 0
+    history_tokens: int = 0
+    fixed_tokens: int = 0
+    budget_tokens: int = 0
+    chosen_tokens: int = 0
+    counter: str = ""
+    margin: float = 0.0
 
 
 class HistoryView(NamedTuple):
     """The part of a conversation that the model gets, and why.
 
     Attributes:
-        kept: positions in the caller's list, ascending.
         status: ``selected`` (chosen for the query), ``passthrough`` (all of it, or there is no past turn), ``no_query``
             (there is no question: the newest turns that fit), ``nothing_fits`` (even the smallest past turn has no
             room), ``over_budget`` (what is always sent is over the budget by itself), ``fallback`` (selection failed:
             the newest turns that fit).
         reason: one word or a short fact that says more: the gate's reason, the type and place of an error.
-        selection: the selection behind it, with a decision for every turn; None without one.
         turns: ids of the past turns that are kept, the one to drop first last.
-        turn_count: past turns in the conversation.
-        tokens: what the kept messages cost, by the counter's estimate.
-        history_tokens: what all messages would cost, less a greeting before the first user message.
-        fixed_tokens: tokens that the budget covers in addition.
-        budget_tokens: the budget for all of it.
+        selection: the selection behind it, with a decision for every turn; None without one.
+        kept: positions in the caller's list, ascending.
         replaced: position and message of what is sent in another form, ascending: long messages of past turns, cut;
             compressed results of the current run, and the summary of its folded rounds in the place of the first. Of a
             list in a provider's format these are dicts in that format.
         folded: positions of the current run that the summary replaces; only the first of them is kept.
-        chosen_tokens: tokens of the past turns that were chosen when the run began.
-        counter: the counter of the tokens: the profile of a ``TokenEstimator``, or the name of another counter.
-        margin: how far a prompt may exceed its estimate, as a share of it: that part of the budget stays free.
         told: text of earlier turns before the question, in the message that replaces it; "" without any.
-        bill: what the call costs and why the past is sent so; None without a state.
-        state: for the next call of this thread; None if this call had none, unless the strategy is ``cache``.
-        message_count: messages in the caller's list.
         pinned: positions of the messages of past turns that are kept whatever the question says: those that the caller
             pins, and standing instructions.
+        bill: what the call costs and why the past is sent so; None without a state.
+        state: for the next call of this thread; None if this call had none, unless the strategy is ``cache``.
+        sizes: the counts behind it.
     """
 
-    kept: tuple[int, ...]
     status: HistoryStatus
     reason: str
-    selection: Selection | None
-    turns: tuple[int, ...]
-    turn_count: int
-    tokens: int
-    history_tokens: int
-    fixed_tokens: int
-    budget_tokens: int
+    turns: tuple[int, ...] = ()
+    selection: Selection | None = None
+    kept: tuple[int, ...] = ()
     replaced: tuple[tuple[int, Any], ...] = ()
     folded: tuple[int, ...] = ()
-    chosen_tokens: int = 0
-    counter: str = ""
-    margin: float = 0.0
     told: str = ""
+    pinned: tuple[int, ...] = ()
     bill: CallBill | None = None
     state: ThreadState | None = None
-    message_count: int = 0
-    pinned: tuple[int, ...] = ()
+    sizes: HistorySizes = HistorySizes()
+
+    @property
+    def turn_count(self) -> int:
+        """Past turns in the conversation."""
+        return self.sizes.turn_count
+
+    @property
+    def tokens(self) -> int:
+        """Tokens of the kept messages, estimated."""
+        return self.sizes.tokens
+
+    @property
+    def history_tokens(self) -> int:
+        """Tokens of all messages, less a greeting before the first user message."""
+        return self.sizes.history_tokens
+
+    @property
+    def fixed_tokens(self) -> int:
+        """Tokens that the budget covers in addition."""
+        return self.sizes.fixed_tokens
+
+    @property
+    def budget_tokens(self) -> int:
+        """The budget for all of it."""
+        return self.sizes.budget_tokens
 
     @property
     def cause(self) -> str:
@@ -93,18 +129,11 @@ class HistoryView(NamedTuple):
             "decision": self.selection.gate.decision if self.selection else None,
             "messages_kept": len(self.kept),
             "messages_pinned": len(self.pinned),
-            "message_count": self.message_count,
             "messages_folded": len(self.folded),
             "messages_replaced": len(self.replaced),
             "turns_kept": len(self.turns),
-            "turn_count": self.turn_count,
             "turn_ids": sorted(self.turns),
-            "tokens": self.tokens,
-            "history_tokens": self.history_tokens,
-            "fixed_tokens": self.fixed_tokens,
-            "budget_tokens": self.budget_tokens,
-            "counter": self.counter,
-            "margin": self.margin,
+            **{name: value for name, value in self.sizes._asdict().items() if name != "chosen_tokens"},
             **(self.bill.facts() if self.bill else {}),
         }
 
@@ -180,8 +209,8 @@ def keep(messages: Sequence[_Item], view: HistoryView) -> list[_Item]:
     """
     if not isinstance(view, HistoryView):
         raise TypeError(f"view must be the HistoryView of these messages, got {type(view).__name__}")
-    if len(messages) != view.message_count:
-        reason = f"the view was made from {view.message_count} messages, got {len(messages)}"
+    if len(messages) != view.sizes.message_count:
+        reason = f"the view was made from {view.sizes.message_count} messages, got {len(messages)}"
         raise ConfigError(f"{reason}: pass the list that select_history was given, or select again")
     replaced: dict[int, Any] = dict(view.replaced)
     return [replaced.get(at, messages[at]) for at in view.kept]

@@ -43,11 +43,7 @@ class ThreadConstraints:
     __slots__ = ("_count", "_max_tokens", "_store")
 
     def __init__(
-        self,
-        store: RecordStore,
-        *,
-        max_tokens: int = CONSTRAINT_TOKENS,
-        token_counter: TokenCounter | None = None,
+        self, store: RecordStore, *, max_tokens: int = CONSTRAINT_TOKENS, token_counter: TokenCounter | None = None
     ) -> None:
         check_tokens("max_tokens", max_tokens, at_least=1)
         self._store = store
@@ -68,37 +64,35 @@ class ThreadConstraints:
         """
 
         def change(record: DerivedRecord | None) -> NewRecord:
-            before, cap = _values(record), self._max_tokens
-            after = with_constraint(before, key, value, max_tokens=cap, count=self._count)
-            return NewRecord(_written(after), thread.last_seq)
+            values, cap = _values(record), self._max_tokens
+            return _record(with_constraint(values, key, value, max_tokens=cap, count=self._count), thread)
 
         update_record(self._store, thread, _KIND, change)
 
     def remove(self, thread: Thread, key: str) -> bool:
         """Remove one constraint and return whether it was there."""
-        was_there = False
+        removed: str | None = None
 
         def change(record: DerivedRecord | None) -> NewRecord | None:
-            nonlocal was_there
+            nonlocal removed
             values = _values(record)
-            was_there = values.pop(key, None) is not None
-            return NewRecord(_written(values), thread.last_seq) if was_there else None
+            removed = values.pop(key, None)
+            return None if removed is None else _record(values, thread)
 
         update_record(self._store, thread, _KIND, change)
-        return was_there
+        return removed is not None
 
     def clear(self, thread: Thread) -> None:
         """Remove all constraints, also those that cannot be read any more."""
         update_record(self._store, thread, _KIND, lambda record: NewRecord("{}", thread.last_seq) if record else None)
 
 
-def _written(values: dict[str, str]) -> str:
+def _record(values: dict[str, str], thread: Thread) -> NewRecord:
     # Not escaped: two escaped surrogates side by side would be read back as one character.
-    return json.dumps(values, ensure_ascii=False)
+    return NewRecord(json.dumps(values, ensure_ascii=False), thread.last_seq)
 
 
 def _values(record: DerivedRecord | None) -> dict[str, str]:
-    """Return the constraints of a record."""
     try:
         values = json.loads(record.body) if record else {}
     except ValueError as error:

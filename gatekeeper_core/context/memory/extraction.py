@@ -8,18 +8,20 @@ hands over to be worked on. What the user asks to remember is taken whatever it 
 
 from __future__ import annotations
 
+import math
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import groupby, islice
 from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple, cast
 
-from gatekeeper_core.context.memory.thread import Thread
+from gatekeeper_core.context.memory.thread import Thread, check_thread
 from gatekeeper_core.data_files import expanded, rows
+from gatekeeper_core.errors import check_number
 from gatekeeper_core.selection.anchors import count_terms, folded
-from gatekeeper_core.text import HAN, LazyPattern, Span, data_pattern, is_question, sentences
+from gatekeeper_core.text import HAN, LazyPattern, data_pattern, is_question, sentences
 
 if TYPE_CHECKING:
     from gatekeeper_core.storage.base import MemoryCategory
@@ -30,7 +32,7 @@ __all__ = [
     "Extracted",
     "Extraction",
     "ForgetRequest",
-    "Found",
+    "Topic",
     "extract",
     "masked",
     "read_clause",
@@ -52,9 +54,8 @@ class Extracted(NamedTuple):
         text: what was said, word for word; from a model perhaps in other words.
         category: what it is about.
         key: the question that it answers, or None.
-        seq: sequence number of the message, -1 where a model does not tell.
-        start: where it begins in that message's text, -1 likewise.
-        stop: where it ends, -1 likewise.
+        seq: sequence number of the message, -1 where a model does not say.
+        start: where it begins in that message's text, -1 likewise; ``stop`` is its end.
     """
 
     text: str
@@ -91,22 +92,13 @@ class Extraction(NamedTuple):
 def extract(thread: Thread, after_seq: int = -1) -> Extraction:
     """Return what a user said of themselves and their work, from the messages behind a sequence number.
 
-    Args:
-        thread: the conversation.
-        after_seq: sequence number of the newest message that was read before, -1 for none.
-
-    Raises:
-        TypeError: an argument has the wrong type.
-
     >>> from gatekeeper_core.messages import Message
     >>> said = extract(Thread("t1", [Message("user", "I live in Paris, and I prefer short answers. Can you help?")]))
     >>> [(each.text, each.category) for each in said.found]
     [('I live in Paris', 'fact'), ('I prefer short answers', 'user_preference')]
     """
-    if not isinstance(thread, Thread):
-        raise TypeError(f"thread must be a Thread, got {type(thread).__name__}")
-    if isinstance(after_seq, bool) or not isinstance(after_seq, int):
-        raise TypeError(f"after_seq must be a whole number, got {type(after_seq).__name__}")
+    check_thread(thread)
+    check_number("after_seq", after_seq, low=-math.inf, whole=True)
     items: list[Extracted | ForgetRequest] = []
     dropped = 0
     for seq, text in user_texts(thread, after_seq):
@@ -118,7 +110,7 @@ def extract(thread: Thread, after_seq: int = -1) -> Extraction:
 
 
 def user_texts(thread: Thread, after_seq: int = -1) -> Iterator[tuple[int, str]]:
-    """Yield what the user wrote, with its sequence numbers; a message that was made up for the user is none of it."""
+    """Yield the user's messages with their sequence numbers, without those that were written for the user."""
     for seq in range(max(0, after_seq + 1), len(thread.messages)):
         message = thread.messages[seq]
         if message.role == "user" and "synthetic" not in (message.metadata or ()):
@@ -152,21 +144,18 @@ _FORGET = _pattern("FORGET")  # a request to forget; its group is what
 _NOTHING_TO_FORGET = _pattern("NOTHING_TO_FORGET")  # it names nothing: the talk goes on, and no memory is meant
 
 
-class Found(NamedTuple):
+class Topic(NamedTuple):
     """The topic of a clause, and the question that it answers, or None."""
 
     category: MemoryCategory
     key: str | None
 
 
-def read_clause(clause: str) -> Found | None:
-    """Return what a clause says about its writer, or None.
-
-    Args:
-        clause: from its first word on; only its beginning is compared.
+def read_clause(clause: str) -> Topic | None:
+    """Return what a clause, from its first word on, says about its writer, or None; only its beginning is compared.
 
     >>> read_clause("I live in Paris"), read_clause("I like green tea").key, read_clause("Nice to meet you")
-    (Found(category='fact', key='residence'), 'like:green tea', None)
+    (Topic(category='fact', key='residence'), 'like:green tea', None)
     >>> read_clause("我们的项目用 Redis 做缓存").category, read_clause("我对花生过敏").key
     ('project_context', 'allergy:花生')
     """
@@ -179,7 +168,7 @@ def read_clause(clause: str) -> Found | None:
                 by_terms = named.isascii() and template.endswith(":*")
                 short = " ".join(count_terms(named) if by_terms else named.split())
                 key = template.replace("*", short[:_MAX_KEY]) if short else ""
-            return Found(category, key or None)
+            return Topic(category, key or None)
     return None
 
 
@@ -189,11 +178,11 @@ def memory_rules() -> Sequence[tuple[MemoryCategory, str, re.Pattern[str]]]:
 
     ``*`` in a template is what the group ``o`` matched.
     """
-    found = []
+    rules = []
     for (_, category, key), parts in groupby(rows("memory_rules.tsv"), itemgetter(0, 1, 2)):
         wording = expanded("memory_patterns.tsv", "".join(part for *_, part in parts))
-        found.append((cast("MemoryCategory", category), key.strip("-"), re.compile(wording, re.IGNORECASE)))
-    return found
+        rules.append((cast("MemoryCategory", category), key.strip("-"), re.compile(wording, re.IGNORECASE)))
+    return rules
 
 
 # --- one message ----------------------------------------------------------------------------------------------------
@@ -211,7 +200,6 @@ _KNOWN_SPEAKER = LazyPattern(
 _FENCES = ("```", "~~~")
 _LINE_MARKS = (">", "|", "{", "[", "$", "<", "```", "~~~", "    ", "\t")
 _HAN_START = LazyPattern(f"(?!我)[{HAN}]")
-_BLANK = " "
 _EDGE = " \t\r\n,;，；、。.!！?？~～:：\"'”’"
 _TAIL = LazyPattern(r"(?:\s(?:and|but|because|since|so|also|plus)|而且|但是|不过|并且|另外|还有|同时|所以|因为)\Z")
 _TAG_QUESTION = LazyPattern(
@@ -232,30 +220,28 @@ class _Reader:
 
     def items(self) -> Iterator[Extracted | ForgetRequest]:
         """Yield what is to be remembered and forgotten, in order."""
-        asked = False  # "Remember:", and the next sentence says what
+        announced = False  # "Remember:", and the next sentence says what
         for start, stop in sentences(self._text):
             if stop - start > _MAX_SENTENCE or self._is_foreign(start, stop):
-                asked = False
+                announced = False
                 continue
             at = self._behind_openers(start, stop)
             as_question = _ASKED_TO_REMEMBER.match(self._masked, at, stop)
             request = as_question or _REMEMBER.match(self._masked, at, stop)
-            if asked or request:
+            if announced or request:
                 begin = self._behind_openers(request.end() if request else at, stop)
                 text = self._cut(begin, stop)
-                said = any(map(str.isalnum, text)) and (as_question or not is_question(self._text[start:stop]))
-                asked = not said and not asked and self._text[start:stop].endswith((":", "："))
-                if said:  # whatever it says
-                    category, key = read_clause(self._text[begin:stop]) or (
-                        "user_preference" if text.lower().startswith("to ") else "fact",
-                        None,
-                    )
+                is_content = any(map(str.isalnum, text)) and (as_question or not is_question(self._text[start:stop]))
+                announced = not is_content and not announced and self._text[start:stop].endswith((":", "："))
+                if is_content:  # whatever it says
+                    default: MemoryCategory = "user_preference" if text.lower().startswith("to ") else "fact"
+                    category, key = read_clause(self._text[begin:stop]) or (default, None)
                     yield Extracted(text, category, key, self._seq, begin, begin + len(text))
                 continue
             if forget := self._forget_request(at, stop):
                 yield forget
             else:
-                yield from self._of_sentence(start, stop)
+                yield from self._statements(start, stop)
             if _TASK.search(self._masked, start, stop):
                 return  # what follows is a text to work on
 
@@ -263,13 +249,10 @@ class _Reader:
         """Return whether a sentence is code, a quotation, part of a marked block, or of a conversation of others."""
         line = self._text.rfind("\n", 0, start) + 1
         beginning = self._text[line : line + 60]
-        if beginning.startswith(_LINE_MARKS) or beginning.lstrip().startswith(_LINE_MARKS[:-2]):
-            return True
-        if any(fence in self._text[start:stop] for fence in _FENCES) or not self._masked[start:stop].strip():
-            return True
-        if _KNOWN_SPEAKER.match(beginning):
-            return True
-        return self._is_talk and _SPEAKER.match(beginning) is not None
+        is_marked = beginning.startswith(_LINE_MARKS) or beginning.lstrip().startswith(_LINE_MARKS[:-2])
+        is_code = any(fence in self._text[start:stop] for fence in _FENCES) or not self._masked[start:stop].strip()
+        speaker = _KNOWN_SPEAKER.match(beginning) or (self._is_talk and _SPEAKER.match(beginning))
+        return is_marked or is_code or bool(speaker)
 
     def _forget_request(self, at: int, stop: int) -> ForgetRequest | None:
         match = _FORGET.match(self._masked, at, stop)
@@ -277,45 +260,44 @@ class _Reader:
             return None
         begin, end = match.span(match.lastgroup)
         what = self._text[begin:end].strip(_EDGE)
-        if not what or _NOTHING_TO_FORGET.match(what) or not any(map(str.isalnum, what)):
+        if _NOTHING_TO_FORGET.match(what) or not any(map(str.isalnum, what)):
             return None
         begin = self._text.index(what, begin)
         return ForgetRequest(what, self._seq, begin, begin + len(what))
 
-    def _of_sentence(self, start: int, stop: int) -> Iterator[Extracted]:
-        """Yield what the clauses of a sentence say; a clause that is asked, supposed or another's ends the search."""
+    def _statements(self, start: int, stop: int) -> Iterator[Extracted]:
+        """Yield what the clauses of a sentence state; a clause that is asked, supposed or another's ends the search."""
         stop = self._end_of_statements(start, stop)
-        units: list[tuple[int, int, Found]] = []
+        units: list[tuple[int, int, Topic]] = []
         for at, end in self._clauses(start, stop):
             before, clause = self._masked[start:at], self._masked[at:end]
             if _HYPOTHETICAL.search(before) or _REPORTED.search(before) or _TASK.search(before):
                 break
-            said = read_clause(clause)
-            if said is None and units and _HAN_START.match(clause):
-                said = read_clause(f"我{clause}")  # 我叫…，住在…: said once for both
-            if said is not None and not _LATER_HYPOTHETICAL.search(clause):
-                units.append((at, end, said))
+            topic = read_clause(clause)
+            if topic is None and units and _HAN_START.match(clause):
+                topic = read_clause(f"我{clause}")  # 我叫…，住在…: said once for both
+            if topic is not None and not _LATER_HYPOTHETICAL.search(clause):
+                units.append((at, end, topic))
         ends = [*(at for at, _, _ in units[1:]), stop]
-        for (at, own, said), end in zip(units, ends, strict=False):
-            whole, alone = self._cut(at, end), self._cut(at, own)
+        for (at, own, (category, key)), end in zip(units, ends, strict=False):
+            full, alone = self._cut(at, end), self._cut(at, own)
             # The clauses behind a preference, a skill or a project may belong to it, as a list does.
-            text = whole if said.category != "fact" and len(whole) <= _MAX_TEXT else alone
+            text = full if category != "fact" and len(full) <= _MAX_TEXT else alone
             if not text or len(text) > _MAX_TEXT:
                 continue
             if _SECRET.search(text):
                 self.dropped += 1
                 continue
-            # Of a list: what the user likes is more than its first member.
-            is_list = said.key is not None and said.key.startswith("like:") and text != alone
-            yield Extracted(text, said.category, None if is_list else said.key, self._seq, at, at + len(text))
+            if key is not None and key.startswith("like:") and text != alone:
+                key = None  # of a list: what the user likes is more than its first member
+            yield Extracted(text, category, key, self._seq, at, at + len(text))
 
     def _clauses(self, start: int, stop: int) -> list[tuple[int, int]]:
         """Return where the clauses of a stretch begin, behind words that only lead over, and where they end."""
-        borders = [match.span() for match in CLAUSE_BORDER.finditer(self._masked, start, stop)]
-        begins = [start, *(end for _, end in borders)]
-        ends = [*(begin for begin, _ in borders), stop]
+        borders = [at for match in CLAUSE_BORDER.finditer(self._masked, start, stop) for at in match.span()]
+        places = iter([start, *borders, stop])
         return [
-            (self._behind_openers(begin, stop), end) for begin, end in zip(begins, ends, strict=True) if begin < end
+            (self._behind_openers(begin, stop), end) for begin, end in zip(places, places, strict=True) if begin < end
         ]
 
     def _end_of_statements(self, start: int, stop: int) -> int:
@@ -349,29 +331,26 @@ class _Reader:
 
 def masked(text: str) -> str:
     """Return a text of the same length with what is quoted, code, or in a marked block blanked out."""
-    spans = [*_blocks(text), *(Span(*match.span()) for match in _QUOTED.finditer(text))]
+    spans = [*_blocks(text), *(match.span() for match in _QUOTED.finditer(text))]
     pieces, at = [], 0
     for start, stop in sorted(spans):
         if stop > at:
-            pieces += [text[at : max(at, start)], _BLANK * (stop - max(at, start))]
+            pieces += [text[at : max(at, start)], " " * (stop - max(at, start))]
             at = stop
     return "".join((*pieces, text[at:]))
 
 
-def _blocks(text: str) -> Iterable[Span]:
-    """Return what stands between an opening mark and the next closing mark of its name, the outermost only."""
+def _blocks(text: str) -> Iterator[tuple[int, int]]:
+    """Yield what stands between an opening mark and the next closing mark of its name, the outermost only."""
     marks = list(_TAG.finditer(text)) if "</" in text else []
     closing: dict[str, list[int]] = {}
     for match in marks:
         if match[1]:
             closing.setdefault(match[2].lower(), []).append(match.end())
-    found, at = [], 0
+    at = 0
     for match in marks:
         ends = closing.get(match[2].lower(), [])
-        if match[1] or match.start() < at:
-            continue
         place = bisect_left(ends, match.end() + 1)
-        if place < len(ends):
+        if not match[1] and match.start() >= at and place < len(ends):
             at = ends[place]
-            found.append(Span(match.start(), at))
-    return found
+            yield match.start(), at

@@ -15,7 +15,7 @@ from gatekeeper_core.selection.cues import read_cues
 from gatekeeper_core.selection.lexicon import HAN_LIGHT, HAN_PARTICLES
 from gatekeeper_core.text import LazyPattern, code_fences, data_pattern, is_han, is_question, sentences
 
-__all__ = ["Asked", "extract_goal", "read_request"]
+__all__ = ["Request", "extract_goal", "read_request"]
 
 _END_CHARS = 2_000
 """Characters read at each end of a long message. Source: ours."""
@@ -23,7 +23,7 @@ _END_CHARS = 2_000
 _MAX_OPENINGS = 6
 
 
-class Asked(NamedTuple):
+class Request(NamedTuple):
     """The request in a message.
 
     Attributes:
@@ -53,23 +53,23 @@ def extract_goal(text: str) -> str | None:
     >>> extract_goal("好的，谢谢。现在帮我写一个部署脚本"), extract_goal("ok, thanks!")
     ('帮我写一个部署脚本', None)
     """
-    asked = read_request(text)
-    return asked.text if asked else None
+    request = read_request(text)
+    return request.text if request else None
 
 
-def read_request(text: str) -> Asked | None:
-    """Return what a user's message asks for and how it stands to the goal before, or None where it asks for nothing.
+def read_request(text: str) -> Request | None:
+    """Return the request of a user's message and how it relates to the goal before, or None where it asks for nothing.
 
     >>> read_request("Forget that, translate the manual instead.")
-    Asked(text='translate the manual instead.', explicit=True, correction=False, switch=False)
+    Request(text='translate the manual instead.', explicit=True, correction=False, switch=False)
     >>> read_request("不对，我问的是端口怎么改？").correction
     True
     """
-    kept, at = [], 0
+    prose, at = [], 0
     for span in code_fences(text):
-        kept.append(text[at : span.start])
+        prose.append(text[at : span.start])
         at = span.stop
-    lines = "\n".join([*kept, text[at:]]).splitlines()
+    lines = "\n".join([*prose, text[at:]]).splitlines()
     words = "\n".join(line for line in lines if not line.lstrip().startswith((">", "＞")))
     if len(words) > 2 * _END_CHARS:
         words = f"{words[:_END_CHARS]}\n{words[-_END_CHARS:]}"
@@ -81,14 +81,14 @@ def read_request(text: str) -> Asked | None:
             start = _request_start(words, span.start, span.stop)
         if start is None:
             continue
-        asked = words[start:]
-        for last in reversed(sentences(asked)):  # thanks at the end
-            if _after_openings(asked, last.start, last.stop) < last.stop:
+        request = words[start:]
+        for last in reversed(sentences(request)):  # thanks at the end
+            if _after_openings(request, last.start, last.stop) < last.stop:
                 break
-            asked = asked[: last.start]
-        if asked := " ".join(asked.split()):
+            request = request[: last.start]
+        if request := " ".join(request.split()):
             cues = read_cues(words)
-            return Asked(asked, explicit, cues.correction is not None, cues.switch is not None)
+            return Request(request, explicit, cues.correction is not None, cues.switch is not None)
     return None
 
 

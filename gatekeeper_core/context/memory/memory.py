@@ -13,11 +13,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
-from itertools import islice
+from itertools import count, islice
 from typing import TYPE_CHECKING, Literal
 
-from gatekeeper_core.context.memory.records import written
+from gatekeeper_core.context.memory.records import retry_conflicts
 from gatekeeper_core.context.memory.search import (
     MAX_CANDIDATES,
     RELATED,
@@ -49,6 +50,8 @@ if TYPE_CHECKING:
 
 __all__ = ["LongTermMemory", "keeps_memories"]
 
+_Link = Literal["supersedes", "superseded_by"]
+
 _MAX_VERSIONS = 1_000
 _MAX_EARLIER = 20  # texts that a memory keeps of those it had before, the newest
 _MAX_CHARACTERS = 2_000  # of one memory
@@ -78,7 +81,7 @@ class LongTermMemory:
     ['I prefer green tea']
     """
 
-    __slots__ = ("_clock", "_config", "_embedder", "_query_embedder", "_related", "_store", "_told")
+    __slots__ = ("_clock", "_config", "_embedder", "_query_embedder", "_related", "_store", "_warned")
 
     def __init__(
         self,
@@ -91,9 +94,9 @@ class LongTermMemory:
     ) -> None:
         if config is not None and not isinstance(config, MemoryConfig):
             raise TypeError(f"config must be a MemoryConfig, got {type(config).__name__}")
-        for name, value in (("embedder", embedder), ("query_embedder", query_embedder), ("clock", clock)):
-            if value is not None and not callable(value):
-                raise TypeError(f"{name} must be callable, got {type(value).__name__}")
+        for name, function in (("embedder", embedder), ("query_embedder", query_embedder), ("clock", clock)):
+            if function is not None and not callable(function):
+                raise TypeError(f"{name} must be callable, got {type(function).__name__}")
         self._store = store
         self._embedder = embedder
         self._query_embedder = query_embedder or embedder
@@ -101,14 +104,12 @@ class LongTermMemory:
         self._related: float = getattr(embedder, "related_cosine", RELATED)
         check_number("related_cosine", self._related, low=0.01, high=0.99)
         self._clock = clock
-        self._told: set[str] = set()
+        self._warned: set[str] = set()
 
     @property
     def is_inline(self) -> bool:
         """True if a search never blocks: no model, and a store with ``is_in_process`` set."""
         return self._query_embedder is None and is_in_process(self._store)
-
-    # --- writing -----------------------------------------------------------------------------------------------------
 
     def add(
         self,
@@ -145,7 +146,7 @@ class LongTermMemory:
         _check_scope(scope)
         draft = Memory("", text, category, key, thread, seq, self._now() or 0.0, valid_to)
         _check_draft(draft)
-        return self._written(scope, lambda: self._placed(scope, draft))
+        return self._write(scope, lambda: self._merge(scope, draft))
 
     def update(
         self, scope: MemoryScope, memory_id: str, text: str, *, thread: str | None = None, seq: int | None = None
@@ -167,9 +168,9 @@ class LongTermMemory:
             _check_draft(draft)
             if old.superseded_by is not None:
                 raise ConfigError(f"another memory took its place: update {old.superseded_by!r}")
-            return (old, []) if old.text == text else self._reworded(stored, draft)
+            return (old, []) if old.text == text else self._reword(stored, draft)
 
-        return self._written(scope, change)
+        return self._write(scope, change)
 
     def forget(self, scope: MemoryScope, memory_id: str | None = None) -> int:
         """Delete a memory with all that it superseded and that superseded it, or with None everything of the scope.
@@ -179,13 +180,12 @@ class LongTermMemory:
         """
         _check_scope(scope)
         with stage(MEMORY_FORGET) as seen:
-            if memory_id is None:
-                deleted = self._store.delete_memories(scope)
-            elif found := self._store.get_memory(scope, memory_id):
-                chain = [*self._chain(scope, found, "supersedes"), *self._chain(scope, found, "superseded_by")]
-                deleted = self._store.delete_memories(scope, tuple(dict.fromkeys(each.memory.id for each in chain)))
-            else:
-                deleted = 0
+            ids = None
+            if memory_id is not None:
+                record = self._store.get_memory(scope, memory_id)
+                links: tuple[_Link, ...] = ("supersedes", "superseded_by") if record else ()
+                ids = {each.memory.id for link in links for each in self._chain(scope, record, link)}
+            deleted = self._store.delete_memories(scope, ids) if ids != set() else 0
             seen.tell(lambda: {"memories": deleted})
         return deleted
 
@@ -200,21 +200,17 @@ class LongTermMemory:
         check_tokens("limit", limit, at_least=1)
         if self._embedder is None:
             return 0
-        found = islice(self._store.find_memories(scope, limit=limit), limit)
-        stale = [record for record in found if record.vector_of != self._mark(record.memory.text)]
+        newest = islice(self._store.find_memories(scope, limit=limit), limit)
+        stale = [record for record in newest if record.vector_of != self._mark(record.memory.text)]
         embedded = self._embedded(self._embedder, [record.memory.text for record in stale]) if stale else Embedded(())
-        made = 0
+        count = 0
         for record, vector in zip(stale, embedded.vectors, strict=False):
             memory = record.memory._replace(version=record.memory.version + 1)
-            marked = record._replace(memory=memory, vector=vector, vector_of=self._mark(memory.text))
-            try:
+            with suppress(ConflictError):  # it was changed in the meantime, and embedded by who changed it
+                marked = MemoryRecord(memory, record.terms, vector, self._mark(memory.text))
                 self._store.put_memories(scope, [marked])
-            except ConflictError:  # it was changed in the meantime, and embedded by who changed it
-                continue
-            made += 1
-        return made
-
-    # --- reading -----------------------------------------------------------------------------------------------------
+                count += 1
+        return count
 
     def get(self, scope: MemoryScope, memory_id: str) -> Memory:
         """Return the memory of an id, current or superseded.
@@ -229,8 +225,9 @@ class LongTermMemory:
         """Return the current memories that were put last, newest first by the time since when they hold."""
         _check_scope(scope)
         check_tokens("limit", limit, at_least=1)
-        found = [record.memory for record in islice(self._store.find_memories(scope, limit=limit), limit)]
-        return tuple(sorted(found, key=lambda memory: (-memory.valid_from, -(memory.seq or 0), memory.id)))
+        records = islice(self._store.find_memories(scope, limit=limit), limit)
+        memories = [record.memory for record in records]
+        return tuple(sorted(memories, key=lambda memory: (-memory.valid_from, -(memory.seq or 0), memory.id)))
 
     def history(self, scope: MemoryScope, memory_id: str) -> tuple[Memory, ...]:
         """Return a memory and those that it superseded, newest first.
@@ -245,13 +242,13 @@ class LongTermMemory:
         """Return the current memories that hold all telling words of a text ("my address"), in any order."""
         _check_scope(scope)
         # 地址 weighs little, and counts where it is all there is.
-        wanted = telling_terms(text) or {term for term in count_terms(text) if len(term) > 1}
-        if not wanted:
+        terms = telling_terms(text) or {term for term in count_terms(text) if len(term) > 1}
+        if not terms:
             return ()
-        counts = self._store.count_memories(scope, wanted).by_term
-        rarest = min(wanted, key=lambda term: (counts.get(term, 0), term))
-        found = islice(self._store.find_memories(scope, terms=(rarest,), limit=MAX_CANDIDATES), MAX_CANDIDATES)
-        return tuple(record.memory for record in found if wanted <= set(record.terms))
+        counts = self._store.count_memories(scope, terms).by_term
+        rarest = min(terms, key=lambda term: (counts.get(term, 0), term))
+        records = islice(self._store.find_memories(scope, terms=(rarest,), limit=MAX_CANDIDATES), MAX_CANDIDATES)
+        return tuple(record.memory for record in records if terms <= set(record.terms))
 
     def search(
         self,
@@ -293,31 +290,26 @@ class LongTermMemory:
             return MemoryHits((), "dense" if self._query_embedder else "sparse")
         with stage(MEMORY_SEARCH) as seen:
             embedder, now = self._query_embedder, self._now()
-            embedded = self._embedded(embedder, ["\n".join((*before, query))]) if embedder else Embedded(())
-            vector, counts = next(iter(embedded.vectors), None), question_terms(query, before)
-            terms, found = candidates(self._store, scope, counts, vector, tuple(categories or ()))
+            embedded = self._embedded(embedder, ["\n".join((*before, query))]) if embedder else None
+            vector = embedded.vectors[0] if embedded and embedded.vectors else None
+            counts = question_terms(query, before)
+            terms, records = candidates(self._store, scope, counts, vector, tuple(categories or ()))
             if now is not None:
-                found = [each for each in found if each.memory.valid_to is None or each.memory.valid_to > now]
-            hits = ranked_hits(
-                terms,
-                found,
-                embedded if embedder else None,
-                least=least,
-                embedder_name=self._config.embedder_name,
-                related=self._related,
-            )
+                records = [each for each in records if each.memory.valid_to is None or each.memory.valid_to > now]
+            name, related = self._config.embedder_name, self._related
+            hits = ranked_hits(terms, records, embedded, least=least, embedder_name=name, related=related)
             hits = replace(hits, hits=hits.hits[:limit])
             seen.tell(lambda: {"status": hits.status, "reason": hits.reason or "", "memories": len(hits)})
         return hits
 
     # --- how a text becomes a memory ---------------------------------------------------------------------------------
 
-    def _placed(self, scope: MemoryScope, draft: Memory) -> tuple[Memory, list[MemoryRecord]]:
-        """Return the memory that holds a draft, and what has to be put for that."""
+    def _merge(self, scope: MemoryScope, draft: Memory) -> tuple[Memory, list[MemoryRecord]]:
+        """Return the memory that holds a draft, and the records to put for that."""
         stored = None
         if draft.key is not None:
-            found = self._store.find_memories(scope, key=draft.key, categories=(draft.category,), limit=1)
-            stored = next(iter(found), None)
+            same_key = self._store.find_memories(scope, key=draft.key, categories=(draft.category,), limit=1)
+            stored = next(iter(same_key), None)
         stored = stored or most_alike(self._store, scope, draft, least=self._config.merge_similarity)
         if stored is None:
             memory_id, stored = self._free_id(scope, draft)
@@ -326,21 +318,21 @@ class LongTermMemory:
                 return memory, [self._record(memory)]
         old = stored.memory
         spoken_before = draft.thread == old.thread is not None and draft.seq is not None and draft.seq < (old.seq or 0)
-        same_text = _same_text(draft, old)
+        same_text = folded(draft.text) == folded(old.text)
         if spoken_before or (same_text and draft.valid_to == old.valid_to and draft.key in (None, old.key)):
             return old, []  # it says no more
         if draft.key is None or draft.key != old.key or same_text:
-            return self._reworded(stored, draft)
+            return self._reword(stored, draft)
         draft = draft._replace(supersedes=old.id)
         memory = draft._replace(id=self._free_id(scope, draft)[0])
         until = draft.valid_from if old.valid_to is None else min(old.valid_to, draft.valid_from)
         closed = old._replace(valid_to=until, superseded_by=memory.id, version=old.version + 1)
         return memory, [stored._replace(memory=closed), self._record(memory)]
 
-    def _reworded(self, stored: MemoryRecord, draft: Memory) -> tuple[Memory, list[MemoryRecord]]:
+    def _reword(self, stored: MemoryRecord, draft: Memory) -> tuple[Memory, list[MemoryRecord]]:
         old = stored.memory
         earlier = old.earlier
-        if not _same_text(draft, old):
+        if folded(draft.text) != folded(old.text):
             earlier = (*earlier, EarlierText(old.text, old.valid_from, old.thread, old.seq))[-_MAX_EARLIER:]
         memory = draft._replace(
             id=old.id, key=draft.key or old.key, supersedes=old.supersedes, earlier=earlier, version=old.version + 1
@@ -348,7 +340,7 @@ class LongTermMemory:
         return memory, [self._record(memory, stored)]
 
     def _record(self, memory: Memory, before: MemoryRecord | None = None) -> MemoryRecord:
-        """Return a memory with its terms and, where there is an embedder, its vector: made anew for a new text only."""
+        """Return a memory with its terms and, where there is an embedder, its vector: of a new text only a new one."""
         terms = tuple(count_terms(memory.text))
         if self._embedder is None:
             return MemoryRecord(memory, terms)
@@ -358,8 +350,8 @@ class LongTermMemory:
         vectors = self._embedded(self._embedder, [memory.text]).vectors
         return MemoryRecord(memory, terms, vectors[0], mark) if vectors else MemoryRecord(memory, terms)
 
-    def _written(self, scope: MemoryScope, change: Callable[[], tuple[Memory, list[MemoryRecord]]]) -> Memory:
-        """Make a change and store it; where another writer was faster, make it anew from what is stored by then."""
+    def _write(self, scope: MemoryScope, change: Callable[[], tuple[Memory, list[MemoryRecord]]]) -> Memory:
+        """Store a change; where another writer was faster, repeat it on what is stored by then."""
 
         def write() -> tuple[Memory, int]:
             memory, records = change()
@@ -368,50 +360,54 @@ class LongTermMemory:
             return memory, len(records)
 
         with stage(MEMORY_WRITE) as seen:
-            memory, number = written(write)
+            memory, number = retry_conflicts(write)
             seen.tell(lambda: {"memories": number})
         return memory
 
-    # --- shared ------------------------------------------------------------------------------------------------------
-
     def _stored(self, scope: MemoryScope, memory_id: str) -> MemoryRecord:
-        found = self._store.get_memory(scope, memory_id)
-        if found is None:
+        record = self._store.get_memory(scope, memory_id)
+        if record is None:
             raise KeyError(memory_id)
-        return found
+        return record
 
-    def _chain(
-        self, scope: MemoryScope, record: MemoryRecord, link: Literal["supersedes", "superseded_by"]
-    ) -> Iterator[MemoryRecord]:
+    def _chain(self, scope: MemoryScope, record: MemoryRecord | None, link: _Link) -> Iterator[MemoryRecord]:
         """Yield a memory and those that it is linked with in one direction, each once, at most 1,000."""
-        seen: set[str] = set()
-        found: MemoryRecord | None = record
-        while found is not None and found.memory.id not in seen and len(seen) < _MAX_VERSIONS:
-            seen.add(found.memory.id)
-            yield found
-            linked: str | None = getattr(found.memory, link)
-            found = self._store.get_memory(scope, linked) if linked else None
+        ids: set[str] = set()
+        while record is not None and record.memory.id not in ids and len(ids) < _MAX_VERSIONS:
+            ids.add(record.memory.id)
+            yield record
+            linked: str | None = getattr(record.memory, link)
+            record = self._store.get_memory(scope, linked) if linked else None
 
     def _free_id(self, scope: MemoryScope, draft: Memory) -> tuple[str, MemoryRecord | None]:
-        """Return an id that two writers of the same text or key make alike, so that one of them is told.
+        """Return an id that two writers of the same text or key make alike, so that one of them meets a conflict.
 
         Of a draft that supersedes nothing also the current memory that such ids lead to, if it has its key or its text:
         another writer has just put it, or it has no terms to be found by.
         """
-        number = 0
-        while found := self._store.get_memory(scope, _made_id(draft, number)):
+        import hashlib  # here, because it is a tenth of the import of the library
+
+        # Of one key whatever the text: of two writers that find no memory of the key one meets a conflict, and
+        # supersedes the other.
+        text = folded(draft.text)
+        parts = (draft.category, draft.key or "", draft.supersedes or "", text if draft.key is None else "")
+        for number in count():
+            data = "\0".join((*parts, str(number))).encode("utf-8", "surrogatepass")
+            memory_id = hashlib.sha256(data).hexdigest()[:24]
+            taken = self._store.get_memory(scope, memory_id)
+            if taken is None:
+                break
             if draft.supersedes is None:
-                *_, newest = self._chain(scope, found, "superseded_by")
-                is_same = _same_text(newest.memory, draft) if draft.key is None else newest.memory.key == draft.key
+                *_, newest = self._chain(scope, taken, "superseded_by")
+                is_same = folded(newest.memory.text) == text if draft.key is None else newest.memory.key == draft.key
                 if is_same and newest.memory.superseded_by is None:
                     return newest.memory.id, newest
-            number += 1
-        return _made_id(draft, number), None
+        return memory_id, None
 
     def _embedded(self, embedder: Embedder, texts: Sequence[str]) -> Embedded:
         embedded = embed(embedder, texts)
-        if embedded.reason and embedded.reason not in self._told:
-            self._told.add(embedded.reason)
+        if embedded.reason and embedded.reason not in self._warned:
+            self._warned.add(embedded.reason)
             tell(EMBEDDER_FAILED, reason=embedded.reason)
         return embedded
 
@@ -420,22 +416,6 @@ class LongTermMemory:
 
     def _now(self) -> float | None:
         return None if self._clock is None else self._clock()
-
-
-def _made_id(draft: Memory, number: int) -> str:
-    import hashlib  # here, because it is a tenth of the import of the library
-
-    # Of one key whatever the text: of two writers that find no memory of the key one is told, and supersedes the other.
-    text = folded(draft.text) if draft.key is None else ""
-    parts = (draft.category, draft.key or "", draft.supersedes or "", text, str(number))
-    return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:24]
-
-
-def _same_text(first: Memory, second: Memory) -> bool:
-    return folded(first.text) == folded(second.text)
-
-
-# --- arguments ------------------------------------------------------------------------------------------------------
 
 
 def _check_scope(scope: MemoryScope) -> None:

@@ -12,14 +12,14 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from gatekeeper_core.context.memory.thread import Thread
+from gatekeeper_core.context.memory.thread import Thread, check_thread
 from gatekeeper_core.errors import ConflictError
 from gatekeeper_core.storage.base import DerivedRecord
 
 if TYPE_CHECKING:
     from gatekeeper_core.storage.base import RecordStore
 
-__all__ = ["WRITE_ATTEMPTS", "NewRecord", "load_record", "update_record", "written"]
+__all__ = ["WRITE_ATTEMPTS", "NewRecord", "load_record", "retry_conflicts", "update_record"]
 
 WRITE_ATTEMPTS = 64
 """How often a change is tried before it is a ``ConflictError``. Source: ours. Of four writers that never rest, one
@@ -29,21 +29,15 @@ Result = TypeVar("Result")
 
 
 class NewRecord(NamedTuple):
-    """A record to save: JSON text, and the sequence number of the newest message that it has read."""
+    """A record to save: JSON text, and the sequence number of the newest message that it covers."""
 
     body: str
     upto_seq: int
 
 
 def load_record(store: RecordStore, thread: Thread, kind: str) -> DerivedRecord | None:
-    """Return the newest record of a kind of a thread, None where there is none.
-
-    Raises:
-        StorageError: the store failed.
-        TypeError: ``thread`` is no Thread.
-    """
-    if not isinstance(thread, Thread):
-        raise TypeError(f"thread must be a Thread, got {type(thread).__name__}")
+    """Return the newest record of a kind of a thread, None where there is none; raises what the store raises."""
+    check_thread(thread)
     return store.load_record(thread.tenant, thread.id, kind)
 
 
@@ -52,17 +46,12 @@ def update_record(
 ) -> DerivedRecord | None:
     """Change a record of a thread and return it as it is stored now; of two writers no one undoes the other's change.
 
-    Args:
-        store: keeps the records.
-        thread: the conversation.
-        kind: which of its records.
-        change: gives what to save in the place of a record, or of none; None: the record stays. It is asked again each
-            time that another writer was faster.
+    ``change`` returns the record to save in the place of the stored one (None: there is none), or None to leave it. It
+    is called again each time that another writer was faster.
 
     Raises:
         ConflictError: other writers were faster 64 times in a row.
         StorageError: the store failed.
-        TypeError: ``thread`` is no Thread.
 
     >>> from gatekeeper_core.storage.sqlite import InMemoryStore
     >>> store, thread = InMemoryStore(), Thread("t1")
@@ -78,16 +67,15 @@ def update_record(
         if new is None:
             return record
         expected = record.version if record else 0
-        version = store.save_record(
-            thread.tenant, thread.id, kind, new.body, upto_seq=new.upto_seq, expected_version=expected
-        )
+        key = (thread.tenant, thread.id, kind)
+        version = store.save_record(*key, new.body, upto_seq=new.upto_seq, expected_version=expected)
         return DerivedRecord(new.body, new.upto_seq, version)
 
-    return written(write)
+    return retry_conflicts(write)
 
 
-def written(write: Callable[[], Result]) -> Result:
-    """Return what a write (load, change and save) returns, made anew each time that another writer was faster.
+def retry_conflicts(write: Callable[[], Result]) -> Result:
+    """Return the result of a write (load, change and save), repeated each time that another writer was faster.
 
     Raises:
         ConflictError: other writers were faster 64 times in a row.

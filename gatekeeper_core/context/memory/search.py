@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from gatekeeper_core.embedding import Embedded, embedding_mark
 from gatekeeper_core.errors import check_range, check_str
@@ -55,9 +55,7 @@ _RELATED_TERMS = 0.08
 """The cosine of terms that counts as related: one of ten unrelated utterances finds a memory at it. Source: measured,
 ``benchmarks.long_term_memory --thresholds``."""
 
-_EARLIER_WEIGHT = (
-    0.9  # of a text that was said before, against the one after it. Source: ``benchmarks.long_term_memory``
-)
+_EARLIER_WEIGHT = 0.9  # of a text against the one after it. Source: ``benchmarks.long_term_memory``
 _MAX_BEFORE = 20
 _ROUNDING = 1e-6
 _MAX_RELATED_COUNTED = 4 * MAX_RELATED
@@ -113,20 +111,12 @@ class MemoryHits(Sequence[MemoryHit]):
     def __len__(self) -> int:
         return len(self.hits)
 
-    @overload
-    def __getitem__(self, at: int) -> MemoryHit: ...
-    @overload
-    def __getitem__(self, at: slice) -> tuple[MemoryHit, ...]: ...
-    def __getitem__(self, at: int | slice) -> MemoryHit | tuple[MemoryHit, ...]:
+    def __getitem__(self, at: Any) -> Any:
         return self.hits[at]
 
 
 def calibrated(cosine: float, related: float) -> float:
     """Return a cosine on the scale of all similarities, where ``related`` is 0.6, and 0 and 1 stay.
-
-    Args:
-        cosine: 0..1.
-        related: the cosine that counts as related, above 0 and below 1.
 
     Rounded to six digits. Source: ours; 0.6 is the threshold of specification 001.
 
@@ -139,11 +129,7 @@ def calibrated(cosine: float, related: float) -> float:
 
 
 def question_terms(query: str, before: Sequence[str] = ()) -> dict[str, float]:
-    """Return the counts of a question's terms, with those of the texts said before it, which count less.
-
-    Args:
-        query: what was asked.
-        before: what was said before, oldest first; the newest 20 are read.
+    """Return the counts of a question's terms, with those of the newest 20 texts before it, which count less.
 
     >>> question_terms("and the port?", ["Redis port"])
     {'port': 1, 'redis': 0.9}
@@ -158,7 +144,7 @@ def question_terms(query: str, before: Sequence[str] = ()) -> dict[str, float]:
 
 def ranked_hits(
     terms: TermVector,
-    found: Iterable[MemoryRecord],
+    records: Iterable[MemoryRecord],
     embedded: Embedded | None,
     *,
     least: float,
@@ -170,10 +156,10 @@ def ranked_hits(
     The question comes as its terms and, where there is an embedder, what that gave; ``related`` is its calibration.
     """
     vector = embedded.vectors[0] if embedded and embedded.vectors else None
-    compared: list[MemoryHit] = []
+    hits: list[MemoryHit] = []
     lengths: set[int] = set()
     is_dense = False
-    for memory, _, stored, vector_of in found:
+    for memory, _, stored, vector_of in records:
         hit = MemoryHit(memory, calibrated(terms.similarity(count_terms(memory.text)), _RELATED_TERMS), "sparse")
         if stored is not None:
             lengths.add(len(stored))
@@ -182,15 +168,15 @@ def ranked_hits(
                 is_dense = True
                 similarity = calibrated(cosine(vector, stored), related)
                 hit = hit if hit.similarity > similarity else MemoryHit(memory, similarity, "dense")
-        compared.append(hit)
+        hits.append(hit)
     ranked = sorted(
-        (hit for hit in compared if 0.0 < hit.similarity >= least),
+        (hit for hit in hits if 0.0 < hit.similarity >= least),
         key=lambda hit: (-hit.similarity, -hit.memory.valid_from, -(hit.memory.seq or 0), hit.memory.id),
     )
     if embedded is None:
         return MemoryHits(tuple(ranked), "sparse")
     reason = embedded.reason
-    if vector is not None and compared and not is_dense:
+    if vector is not None and hits and not is_dense:
         reason = "stale_vectors" if len(vector) in lengths else "other_dimensions" if lengths else "no_stored_vectors"
     return MemoryHits(tuple(ranked), "fallback" if reason else "dense", reason)
 
@@ -236,12 +222,9 @@ def candidates(
     related = tuple(islice(related_to(tuple(counts)), _MAX_RELATED_COUNTED))
     memories, by_term = store.count_memories(scope, (*counts, *related)) if counts else (0, {})
     terms = TermVector(counts, documents=memories, frequencies=by_term)
-    held = [term for term in terms.terms if by_term.get(term)]
-    held += islice((term for term in related if by_term.get(term)), MAX_RELATED)
-    if not held and vector is None:
+    indexed = [term for term in terms.terms if by_term.get(term)]
+    indexed += islice((term for term in related if by_term.get(term)), MAX_RELATED)
+    if not indexed and vector is None:
         return terms, []
-    found: Iterable[object] = store.find_memories(
-        scope, terms=held, vector=vector, categories=categories, limit=MAX_CANDIDATES
-    )
-    # A store that gives more than it was asked for, or something else, does not make a search long or fail it.
-    return terms, [each for each in islice(found, 2 * MAX_CANDIDATES) if isinstance(each, MemoryRecord)]
+    records = store.find_memories(scope, terms=indexed, vector=vector, categories=categories, limit=MAX_CANDIDATES)
+    return terms, list(islice(records, 2 * MAX_CANDIDATES))  # whatever a store returns, the search is bounded

@@ -42,10 +42,6 @@ class ClearedStep(NamedTuple):
 def cleared_steps(thread: Thread, task: ActiveTask) -> tuple[ClearedStep, ...]:
     """Return the finished steps that stand for messages, oldest first, with the ranges of what need not be sent.
 
-    Args:
-        thread: the conversation.
-        task: its task, as the tracker gives it for this conversation.
-
     Source: specification 002-07, 002-09.
 
     >>> thread = Thread("t1", (Message("user", "build it"), Message("assistant", "done"), Message("user", "and now?")))
@@ -55,7 +51,7 @@ def cleared_steps(thread: Thread, task: ActiveTask) -> tuple[ClearedStep, ...]:
     if not task.steps:
         return ()
     bundles = list(_bundles(thread.messages, task))
-    found, taken = [], set[int]()
+    cleared, taken = [], set[int]()
     for step in task.steps:
         inside = [bundle for bundle in bundles if step.from_seq <= bundle[0] and bundle[-1] <= step.to_seq]
         seqs = {at for bundle in inside for at in bundle} - taken
@@ -63,8 +59,8 @@ def cleared_steps(thread: Thread, task: ActiveTask) -> tuple[ClearedStep, ...]:
         if seqs:
             firsts = sorted(at for at in seqs if at - 1 not in seqs)
             lasts = sorted(at for at in seqs if at + 1 not in seqs)
-            found.append(ClearedStep(step, tuple(zip(firsts, lasts, strict=True))))
-    return tuple(found)
+            cleared.append(ClearedStep(step, tuple(zip(firsts, lasts, strict=True))))
+    return tuple(cleared)
 
 
 def stand_in_text(cleared: ClearedStep, *, locale: Locale = "zh") -> str:
@@ -82,24 +78,20 @@ def stand_in_text(cleared: ClearedStep, *, locale: Locale = "zh") -> str:
     if locale not in get_args(Locale):
         raise ConfigError(f'locale must be "zh" or "en", got {locale!r}')
     name, count = quoted(cleared.step.name), len(cleared.seqs)
+    heading = f"[step {name} is done; its {count} message{'s are' if count > 1 else ' is'} left out]"
     if locale == "zh":
-        said = f"[步骤{name}已完成,省略其 {count} 条消息]"
-    else:
-        said = f"[step {name} is done; its {count} message{'s are' if count > 1 else ' is'} left out]"
-    return f"{said}\n{cleared.step.summary}".strip()
+        heading = f"[步骤{name}已完成,省略其 {count} 条消息]"
+    return f"{heading}\n{cleared.step.summary}".strip()
 
 
 def _bundles(messages: Sequence[Message], task: ActiveTask) -> Iterator[tuple[int, ...]]:
     """Yield the positions that are left out together, if at all."""
     starts = turn_starts([message.role for message in messages])
-    asked = {request.seq for request in (*filter(None, [task.goal]), *task.sub_requests)}
+    requests = {request.seq for request in (*filter(None, [task.goal]), *task.sub_requests)}
     for start, stop in pairwise(starts):
-        if asked.isdisjoint(range(start, stop)):
+        if requests.isdisjoint(range(start, stop)):
             yield tuple(at for at in range(start, stop) if messages[at].role != "system")
     first = starts[0] if starts else len(messages)  # a greeting before the first turn is not sent anyway
-    for one in read_rounds(messages):
-        if one.answered and one.positions[0] >= first:
-            yield one.positions
-    for at in range(first, len(messages)):
-        if is_answer(messages[at]):
-            yield (at,)
+    rounds = (one.positions for one in read_rounds(messages) if one.answered)
+    yield from (positions for positions in rounds if positions[0] >= first)
+    yield from ((at,) for at in range(first, len(messages)) if is_answer(messages[at]))

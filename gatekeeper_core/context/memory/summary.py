@@ -13,7 +13,7 @@ raises nothing: the result of the update tells.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -28,14 +28,13 @@ from gatekeeper_core.context.history.summarizer import (
     check_summarizer,
 )
 from gatekeeper_core.context.memory.records import WRITE_ATTEMPTS
-from gatekeeper_core.context.memory.summary_merge import fit_summary, merged
 from gatekeeper_core.context.memory.summary_model import write_draft
-from gatekeeper_core.context.memory.summary_record import Summary
-from gatekeeper_core.context.memory.summary_sentences import CONTEXT_TURNS, read_turns, said_text
-from gatekeeper_core.context.memory.thread import Thread
+from gatekeeper_core.context.memory.summary_record import Summary, fit_summary, merged
+from gatekeeper_core.context.memory.summary_sentences import CONTEXT_TURNS, read_turns, spoken_text
+from gatekeeper_core.context.memory.thread import Thread, check_thread
 from gatekeeper_core.errors import ConfigError, ConflictError, CorruptionError, StorageError, check_range
 from gatekeeper_core.events import SUMMARY, SUMMARY_MODEL, Event
-from gatekeeper_core.messages import conversation_locale, group_turns, is_answered, turn_role
+from gatekeeper_core.messages import Message, conversation_locale, group_turns, is_answered, turn_role
 from gatekeeper_core.observation import stage
 from gatekeeper_core.storage.base import RecordStore
 from gatekeeper_core.text import Locale
@@ -166,26 +165,16 @@ class ThreadSummary:
         if not isinstance(config, SummaryConfig | None):
             raise TypeError(f"config must be a SummaryConfig, got {type(config).__name__}")
         check_summarizer(summarizer)
+        self.config = config or SummaryConfig()
         self._store = store
-        self._config = config or SummaryConfig()
         self._counter = checked_counter(token_counter)
         self._summarizer = summarizer
         self._lock = Lock()
         self._running: WeakValueDictionary[tuple[str, str, str, int], Lock] = WeakValueDictionary()
 
-    @property
-    def config(self) -> SummaryConfig:
-        """The settings."""
-        return self._config
-
     def get(self, thread: Thread) -> Summary | None:
         """Return the stored summary, None where there is none, the store fails or what was read has changed."""
         return self._load(thread).summary
-
-    def due(self, thread: Thread, *, before_seq: int | None = None) -> bool:
-        """Return whether enough was said since the last update; see :meth:`update_if_needed`."""
-        stored = self._load(thread)
-        return not stored.failed and self._is_due(thread, stored.summary, _finished_stop(thread, before_seq))
 
     def update_if_needed(
         self, thread: Thread, *, before_seq: int | None = None, wait_seconds: float = 0.0
@@ -199,18 +188,18 @@ class ThreadSummary:
         Args:
             thread: the conversation.
             before_seq: messages from here on stay uncovered, for the window shows them; None: none.
-            wait_seconds: how long to wait for another caller that is at this conversation, then to find what that one
+            wait_seconds: how long to wait for another caller that updates this conversation, then to use what that one
                 has stored; 0 and less do not wait.
 
         Raises:
             TypeError: an argument has the wrong type.
             ConfigError: ``before_seq`` is negative.
         """
-        return self._update(thread, before_seq, wait_seconds, whenever=False)
+        return self._update(thread, before_seq, wait_seconds, only_if_due=True)
 
     def update(self, thread: Thread, *, before_seq: int | None = None, wait_seconds: float = 0.0) -> SummaryUpdate:
         """Bring the summary up to date wherever there is something new; else as :meth:`update_if_needed`."""
-        return self._update(thread, before_seq, wait_seconds, whenever=True)
+        return self._update(thread, before_seq, wait_seconds, only_if_due=False)
 
     def model_due(self, thread: Thread) -> bool:
         """Return whether there is a summarizer, and something in the summary that it does not know of."""
@@ -224,20 +213,22 @@ class ThreadSummary:
         raises, gives nothing or too much, or holds a name or number that nobody said. What is covered does not change,
         and may grow meanwhile.
         """
-        _check_thread(thread)
-        return self._alone(SUMMARY_MODEL, thread, partial(self._by_model, thread))
+        check_thread(thread)
+        return self._exclusively(SUMMARY_MODEL, thread, partial(self._by_model, thread))
 
     # --- One update ---------------------------------------------------------------------------------------------------
 
-    def _update(self, thread: Thread, before_seq: int | None, wait_seconds: float, *, whenever: bool) -> SummaryUpdate:
-        _check_thread(thread)
-        work = partial(self._by_sentences, thread, _finished_stop(thread, before_seq), whenever)
-        return self._alone(SUMMARY, thread, work, wait_seconds=wait_seconds)
+    def _update(
+        self, thread: Thread, before_seq: int | None, wait_seconds: float, *, only_if_due: bool
+    ) -> SummaryUpdate:
+        check_thread(thread)
+        work = partial(self._by_sentences, thread, _finished_stop(thread, before_seq), only_if_due)
+        return self._exclusively(SUMMARY, thread, work, wait_seconds=wait_seconds)
 
-    def _alone(
+    def _exclusively(
         self, event: Event, thread: Thread, work: Callable[[], SummaryUpdate], *, wait_seconds: float = 0.0
     ) -> SummaryUpdate:
-        """Return the result of a stage that one caller at a time works at for a conversation, or that it is busy."""
+        """Return the result of a stage that one caller at a time runs for a conversation, or that it is busy."""
         with self._lock:  # by process: an update that was under way at a fork never ends in the child
             running = self._running.setdefault((thread.tenant, thread.id, event.key, os.getpid()), Lock())
         with stage(event, thread=thread.id) as seen:
@@ -251,37 +242,36 @@ class ThreadSummary:
             seen.tell(update.facts, level="WARNING" if update.has_failed else None)
         return update
 
-    def _by_sentences(self, thread: Thread, stop: int, whenever: bool) -> SummaryUpdate:
-        made: Summary | None = None
+    def _by_sentences(self, thread: Thread, stop: int, only_if_due: bool) -> SummaryUpdate:
+        summary: Summary | None = None
         version = -1
         for _ in range(WRITE_ATTEMPTS):
             stored = self._load(thread)
             if stored.failed:
-                return SummaryUpdate(made, "unsaved" if made else "failed", stored.flaw)
+                return SummaryUpdate(summary, "unsaved" if summary else "failed", stored.flaw)
             if stored.version == version:  # nobody was faster: the store says so all the same
                 break
             old, version = stored.summary, stored.version
-            covered = old.upto_seq + 1 if old else 0
-            if not (stop > covered if whenever else self._is_due(thread, old, stop)):
+            start = old.upto_seq + 1 if old else 0
+            if not (self._is_due(thread.messages[start:stop]) if only_if_due else stop > start):
                 return SummaryUpdate(old, "current" if old else "none", stored.flaw)
-            made = self._extended(thread, old, stop)
+            summary = self._extended(thread, old, stop)
             with suppress(ConflictError):
-                return self._save(thread, made, stored, unsaved=made)
-        return SummaryUpdate(made, "unsaved", "conflict")
+                return self._save(thread, summary, stored, unsaved=summary)
+        return SummaryUpdate(summary, "unsaved", "conflict")
 
-    def _is_due(self, thread: Thread, summary: Summary | None, stop: int) -> bool:
-        start = summary.upto_seq + 1 if summary else 0
-        new = [message for message in thread.messages[start:stop] if message.role != "system"]
-        if len(new) >= self._config.message_threshold:
+    def _is_due(self, messages: Sequence[Message]) -> bool:
+        new = [message for message in messages if message.role != "system"]
+        if len(new) >= self.config.message_threshold:
             return True
-        if not new or not self._config.enable_token_based_compaction:
+        if not new or not self.config.enable_token_based_compaction:
             return False
-        return count_messages(new, token_counter=self._counter) >= self._config.token_compaction_threshold
+        return count_messages(new, token_counter=self._counter) >= self.config.token_compaction_threshold
 
     def _extended(self, thread: Thread, old: Summary | None, stop: int) -> Summary:
         """Return the summary with everything up to a position; what it covers already is not read again."""
-        made = old or Summary(locale=self._config.locale or conversation_locale(thread.messages))
-        from_seq = made.upto_seq + 1
+        summary = old or Summary(locale=self.config.locale or conversation_locale(thread.messages))
+        from_seq = summary.upto_seq + 1
         turns = group_turns(thread.messages[:stop])
         first = next(at for at, turn in enumerate(turns) if turn.stop > from_seq)
         limit = max(turns[first].stop, from_seq + _MAX_MESSAGES)
@@ -290,21 +280,22 @@ class ThreadSummary:
         for at in range(first, len(turns), _TURNS_AT_ONCE):
             new = turns[max(0, at - CONTEXT_TURNS) : at + _TURNS_AT_ONCE]
             items = read_turns(new, from_seq=max(from_seq, turns[at].start))
-            said = filter(None, map(said_text, thread.messages[made.upto_seq + 1 : new[-1].stop]))
-            made = replace(
-                made,
-                items=merged(made.items, items),
+            texts = filter(None, map(spoken_text, thread.messages[summary.upto_seq + 1 : new[-1].stop]))
+            summary = replace(
+                summary,
+                items=merged(summary.items, items),
                 upto_seq=new[-1].stop - 1,
-                covered_tokens=made.covered_tokens + sum(map(self._counter, said)),
+                covered_tokens=summary.covered_tokens + sum(map(self._counter, texts)),
             )
-            made = fit_summary(made, self._config.max_summary_tokens, token_counter=self._counter)
+            summary = self._fitted(summary)
         return replace(
-            made,
+            summary,
             covered_messages=sum(message.role != "system" for message in thread.messages[:stop]),
-            checkpoints=(*made.checkpoints, (stop - 1, thread.digests([stop - 1])[stop - 1]))[-_MAX_CHECKPOINTS:],
+            checkpoints=(*summary.checkpoints, (stop - 1, thread.digests([stop - 1])[stop - 1]))[-_MAX_CHECKPOINTS:],
         )
 
-    # --- The model ----------------------------------------------------------------------------------------------------
+    def _fitted(self, summary: Summary) -> Summary:
+        return fit_summary(summary, self.config.max_summary_tokens, token_counter=self._counter)
 
     def _by_model(self, thread: Thread) -> SummaryUpdate:
         read = self._load(thread).summary
@@ -314,23 +305,21 @@ class ThreadSummary:
             self._summarizer,
             thread.messages,
             read,
-            max_tokens=budget_within(self._counter, self._config.max_summary_tokens),
-            max_input_tokens=self._config.max_model_input_tokens,
+            max_tokens=budget_within(self._counter, self.config.max_summary_tokens),
+            max_input_tokens=self.config.max_model_input_tokens,
             counter=self._counter,
         )
         if draft.failure:
             return SummaryUpdate(read, "failed", draft.failure, draft.unsupported)
-
         for _ in range(WRITE_ATTEMPTS):
             # The newest summary may cover more by now; it takes the text if it begins with what the model read.
             stored = self._load(thread, since=read.checkpoints[-1])
             newest = stored.summary
             if newest is None or newest.model_upto_seq > read.upto_seq:
                 return SummaryUpdate(newest or read, "unsaved", stored.flaw or "changed")
-            made = replace(newest, model_text=draft.text, model_upto_seq=read.upto_seq)
-            made = fit_summary(made, self._config.max_summary_tokens, token_counter=self._counter)
+            summary = self._fitted(replace(newest, model_text=draft.text, model_upto_seq=read.upto_seq))
             with suppress(ConflictError):
-                return self._save(thread, made, stored, unsaved=read)
+                return self._save(thread, summary, stored, unsaved=read)
         return SummaryUpdate(read, "unsaved", "conflict")
 
     # --- The store ----------------------------------------------------------------------------------------------------
@@ -338,18 +327,16 @@ class ThreadSummary:
     def _load(self, thread: Thread, *, since: tuple[int, str] | None = None) -> _Stored:
         """Return what is stored and holds for a conversation; its version also where it does not hold.
 
-        Args:
-            thread: the conversation.
-            since: a checkpoint of this conversation; a summary that was made beyond it holds as well.
+        A summary that was made beyond the checkpoint ``since`` holds as well.
         """
-        _check_thread(thread)
+        check_thread(thread)
         try:
             record: Any = self._store.load_record(thread.tenant, thread.id, _KIND)
             if record is None:
                 return _Stored(None)
             body, upto_seq, version = record
             if not isinstance(body, str) or type(upto_seq) is not int or type(version) is not int:
-                raise StorageError("the store gave something else than a record")
+                raise StorageError("the store returned something else than a record")
         except Exception as error:  # noqa: BLE001 - the caller's own store: it may raise anything, and a chat goes on
             return _Stored(None, flaw=f"error: {type(error).__name__}", failed=True)
         try:
@@ -357,48 +344,37 @@ class ThreadSummary:
         except CorruptionError:
             return _Stored(None, version, "damaged")
         # In the language and with the tokens of the settings of now.
-        summary = replace(summary, locale=self._config.locale or summary.locale)
+        summary = replace(summary, locale=self.config.locale or summary.locale)
         summary = replace(summary, tokens=self._counter(summary.text) if summary.text else 0)
         if not (summary.checkpoints and summary.upto_seq == upto_seq == summary.checkpoints[-1][0]):
             return _Stored(None, version, "damaged")
-        if not (self._holds(summary, thread) or since in summary.checkpoints):
+        is_unchanged = thread.digests([upto_seq]).get(upto_seq) == summary.checkpoints[-1][1] and all(
+            item.text in spoken_text(thread.messages[seq]) for item in summary.items for seq in item.seqs
+        )
+        if not (is_unchanged or since in summary.checkpoints):
             return _Stored(None, version, "changed")
-        if summary.tokens <= budget_within(self._counter, self._config.max_summary_tokens):
-            return _Stored(summary, version)
-        return _Stored(fit_summary(summary, self._config.max_summary_tokens, token_counter=self._counter), version)
+        if summary.tokens > budget_within(self._counter, self.config.max_summary_tokens):
+            summary = self._fitted(summary)
+        return _Stored(summary, version)
 
-    def _holds(self, summary: Summary, thread: Thread) -> bool:
-        """Return whether a conversation begins with what a summary was made of, and says each of its sentences."""
-        if not -1 < summary.upto_seq <= thread.last_seq:
-            return False
-        if thread.digests([summary.upto_seq])[summary.upto_seq] != summary.checkpoints[-1][1]:
-            return False
-        return all(item.text in said_text(thread.messages[seq]) for item in summary.items for seq in item.seqs)
-
-    def _save(self, thread: Thread, made: Summary, stored: _Stored, *, unsaved: Summary) -> SummaryUpdate:
+    def _save(self, thread: Thread, summary: Summary, stored: _Stored, *, unsaved: Summary) -> SummaryUpdate:
         """Store a summary in the place of another one; ``unsaved`` is what holds if the store fails.
 
         Raises:
             ConflictError: another writer was faster.
         """
+        key = (thread.tenant, thread.id, _KIND)
         try:
             version = self._store.save_record(
-                *(thread.tenant, thread.id, _KIND, made.to_json()),
-                upto_seq=made.upto_seq,
-                expected_version=stored.version,
+                *key, summary.to_json(), upto_seq=summary.upto_seq, expected_version=stored.version
             )
             if type(version) is not int:
-                raise StorageError("the store gave something else than a version")
+                raise StorageError("the store returned something else than a version")
         except ConflictError:
             raise
         except Exception as error:  # noqa: BLE001 - as for loading
             return SummaryUpdate(unsaved, "unsaved", f"error: {type(error).__name__}")
-        return SummaryUpdate(replace(made, version=version), "rebuilt" if stored.flaw else "updated", stored.flaw)
-
-
-def _check_thread(thread: object) -> None:
-    if not isinstance(thread, Thread):
-        raise TypeError(f"thread must be a Thread, got {type(thread).__name__}")
+        return SummaryUpdate(replace(summary, version=version), "rebuilt" if stored.flaw else "updated", stored.flaw)
 
 
 def _finished_stop(thread: Thread, before_seq: int | None) -> int:

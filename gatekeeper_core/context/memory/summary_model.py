@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from gatekeeper_core.context.history.summarizer import PlainSummarizer, Summarizer, ask, readable
 from gatekeeper_core.context.memory.summary_record import Summary
-from gatekeeper_core.context.memory.summary_sentences import said_text
+from gatekeeper_core.context.memory.summary_sentences import spoken_text
 from gatekeeper_core.messages import Message
 from gatekeeper_core.selection.anchors import count_terms, extract_anchors, folded, has_whole, stem
 from gatekeeper_core.selection.lexicon import ENGLISH_STOP_WORDS, background_frequencies
@@ -56,7 +56,9 @@ def write_draft(
             messages, at least one, and the sentences of the summary in the place of the others.
         counter: counts a text.
     """
-    spoken = [(message, said_text(message)) for message in messages[summary.model_upto_seq + 1 : summary.upto_seq + 1]]
+    spoken = [
+        (message, spoken_text(message)) for message in messages[summary.model_upto_seq + 1 : summary.upto_seq + 1]
+    ]
     said = [Message(message.role, text, name=message.name) for message, text in spoken if text.strip()]
     start, left = len(said), max_input_tokens
     while start > 0:
@@ -119,11 +121,11 @@ def unsupported(text: str, sources: Iterable[str]) -> tuple[str, ...]:
         bare = _COMMA.sub("", source)
         terms.update(count_terms(bare, limit=_MAX_ANCHORS))
         plain.append(folded(clean(bare)))
-    said = "\n".join(plain)
+    known = "\n".join(plain)
     prose = "\n".join(map(_without_marks, text.splitlines()))
     chinese = (match[1] for match in _CHINESE_NAME.finditer(folded(clean(prose))))
     named = (*_anchors(prose), *_english_names(prose), *((name, name) for name in chinese if len(name) > 1))
-    missing = (written for written, term in named if term not in terms and not has_whole(folded(written), said))
+    missing = (written for written, term in named if term not in terms and not has_whole(folded(written), known))
     return tuple(dict.fromkeys(missing))[:MAX_UNSUPPORTED]
 
 
@@ -139,31 +141,25 @@ def _without_marks(line: str) -> str:
 def _anchors(prose: str) -> Iterator[tuple[str, str]]:
     common = background_frequencies()
     for anchor in extract_anchors(prose, limit=_MAX_ANCHORS):
-        if anchor.kind not in _KINDS:
-            continue
         parts = anchor.term.replace("'", "-").split("-")
-        if anchor.kind == "identifier" and all(
+        is_words = anchor.kind == "identifier" and all(  # "follow-up", "well-known"
             part in ENGLISH_STOP_WORDS or (part.isalpha() and stem(part) in common) for part in parts
-        ):
-            continue  # "follow-up", "well-known"
-        yield anchor.text, anchor.term
+        )
+        if anchor.kind in _KINDS and not is_words:
+            yield anchor.text, anchor.term
 
 
 def _english_names(prose: str) -> Iterator[tuple[str, str]]:
+    common = background_frequencies()
     for start, stop in sentences(prose):
         words = word_strings(clean(prose[start:stop]))
-        for at, word in enumerate(words):
+        second = words[1].casefold() if len(words) > 1 else ""
+        is_subject = second in _VERBS or second.endswith("ed")  # the first word is somebody who does something
+        if not is_subject or common.get(stem(words[0].casefold()), 0.0) > _COMMON:
+            words[:1] = [""]
+        for word in words:
             name = word.partition("'")[0].partition("’")[0]
             low = name.casefold()
-            if len(name) < 2 or not (name.isascii() and name[0].isupper() and name.isalpha()):
-                continue
-            if low not in ENGLISH_STOP_WORDS and (at > 0 or _opens_as_name(words)):
+            is_name = len(name) > 1 and name.isascii() and name[0].isupper() and name.isalpha()
+            if is_name and low not in ENGLISH_STOP_WORDS:
                 yield name, stem(low)
-
-
-def _opens_as_name(words: list[str]) -> bool:
-    """Return whether the first word of a sentence reads like somebody who does something."""
-    if len(words) < 2 or background_frequencies().get(stem(words[0].casefold()), 0.0) > _COMMON:
-        return False
-    second = words[1].casefold()
-    return second in _VERBS or second.endswith("ed")

@@ -1,64 +1,86 @@
-"""The summary of a conversation as a value: sentences by section, and the JSON in which a store keeps them.
+"""The summary of a conversation as a value: sentences by section, how new ones are merged in, and how it fits a budget.
 
 Sentences are verbatim, with the messages that they come from. A model's text is kept beside them, so that there is
-always something to fall back to.
+always something to fall back to. A sentence replaces an earlier one about the same thing where the user said it, or
+where the earlier one was the assistant's as well:
+
+* a decision, or a preference, with the same subject but for its numbers;
+* a decision or a detail that says that something has changed ("instead", 改用), and shares a third of all terms of both
+  subjects, or two thirds of those of the earlier one.
+
+Where neither holds, both stay: a stale sentence beside a newer one does less harm than a lost one.
+
+When room is short it goes to the most informative sentences for their tokens, each term counting less the more often it
+was mentioned already: first within a share for each section, then wherever there is room.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Literal, NamedTuple, get_args
+from heapq import heapify, heappop, heappush
+from typing import Literal, get_args
 
+from gatekeeper_core.context.memory.summary_sentences import (
+    Section,
+    Speaker,
+    SummaryItem,
+    says_change,
+    sentence_weight,
+    subject_of,
+)
 from gatekeeper_core.errors import CorruptionError
 from gatekeeper_core.storage.codec import from_record, to_record
 from gatekeeper_core.text import Locale
+from gatekeeper_core.token_estimate import budget_within
+from gatekeeper_core.tokens import TokenCounter, check_tokens, checked_counter
 
-__all__ = ["SECTIONS", "Section", "Speaker", "Summary", "SummaryItem", "SummarySource", "render_items"]
+__all__ = [
+    "SECTIONS",
+    "SHARES",
+    "Section",
+    "Speaker",
+    "Summary",
+    "SummaryItem",
+    "SummarySource",
+    "fit_summary",
+    "merged",
+    "render_items",
+]
 
-Section = Literal["topics", "decisions", "preferences", "details", "facts"]
-Speaker = Literal["user", "assistant"]
 SummarySource = Literal["extractive", "model"]
 
 SECTIONS: tuple[Section, ...] = get_args(Section)
 """The sections in the order in which they are written. Source: specification 004-30; the last one is ours."""
 
-_HEADINGS: dict[Locale, dict[Section, str]] = {
-    "zh": {
-        "topics": "主要话题：",
-        "decisions": "重要决定：",
-        "preferences": "用户偏好：",
-        "details": "技术细节：",
-        "facts": "其他事实：",
-    },
-    "en": {
-        "topics": "Main topics:",
-        "decisions": "Important decisions:",
-        "preferences": "User preferences:",
-        "details": "Technical details:",
-        "facts": "Other facts:",
-    },
+_HEADINGS: dict[Locale, str] = {
+    "zh": "主要话题：|重要决定：|用户偏好：|技术细节：|其他事实：",
+    "en": "Main topics:|Important decisions:|User preferences:|Technical details:|Other facts:",
 }
-
 _FORMAT = 2
+SHARES: dict[Section, float] = {"topics": 0.15, "decisions": 0.3, "preferences": 0.15, "details": 0.2, "facts": 0.2}
+"""Share of the room that a section gets before any other may take it. Source: ours; a conversation of one kind of
+sentence uses all of it."""
 
+MOST_OF_SAID = 1 / 3
+"""Share of what it covers up to which a summary takes facts. Source: ours: a longer one would be no summary."""
 
-class SummaryItem(NamedTuple):
-    """One sentence of a summary.
-
-    Attributes:
-        section: what it is.
-        text: the sentence, as it stands in each of its messages.
-        seqs: sequence numbers of the messages in which it was said, ascending, at least one.
-        speaker: who said it first.
-        replaces: sequence numbers of what was said earlier of the same thing and no longer holds, ascending.
-    """
-
-    section: Section
-    text: str
-    seqs: tuple[int, ...]
-    speaker: Speaker
-    replaces: tuple[int, ...] = ()
+_WORTHS: dict[Section, float] = {"topics": 1.0, "decisions": 3.0, "preferences": 1.5, "details": 1.0, "facts": 1.0}
+_REPEATED = 0.3  # what a term counts a second time, beside the first
+_LINE_TOKENS = 8  # added to what a line costs, so that the shortest are not the best
+_USERS_WORTH, _LATENESS_WORTH = 1.15, 0.1
+_SETTLED: tuple[Section, ...] = ("decisions", "preferences")
+_SHARE_OF_ALL, _SHARE_OF_EARLIER = 1 / 3, 2 / 3
+_MAX_SEQS, _MAX_REPLACED = 8, 16  # of one item: the first and the newest ones
+_REPLACEABLE: dict[Section, tuple[Section, ...]] = {
+    "decisions": ("decisions", "details", "facts"),
+    "details": ("decisions", "details", "facts"),
+    "preferences": ("preferences",),
+    "topics": (),
+    "facts": (),
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,7 +184,165 @@ def render_items(items: Iterable[SummaryItem], locale: Locale) -> str:
     Important decisions:
     - Let's use Redis.
     """
-    said: dict[Section, list[str]] = {section: [] for section in SECTIONS}
+    headings = dict(zip(SECTIONS, _HEADINGS[locale].split("|"), strict=True))
+    lines: dict[Section, list[str]] = {section: [] for section in SECTIONS}
     for item in items:
-        said[item.section].append(f"- {item.text}")
-    return "\n".join(line for section, lines in said.items() if lines for line in (_HEADINGS[locale][section], *lines))
+        lines[item.section].append(f"- {item.text}")
+    return "\n".join(line for section in SECTIONS if lines[section] for line in (headings[section], *lines[section]))
+
+
+def merged(items: Iterable[SummaryItem], new: Iterable[SummaryItem]) -> tuple[SummaryItem, ...]:
+    """Return a summary's sentences with new ones, by section and then in the order in which they were said last.
+
+    The new ones come in the order in which they were said, all of them later than the old ones.
+
+    >>> first, later = "We decided to use Redis for the cache.", "Let's switch the cache to Memcached instead."
+    >>> both = [SummaryItem("decisions", text, (seq,), "user") for seq, text in enumerate((first, later))]
+    >>> [(item.text, item.replaces) for item in merged(both[:1], both[1:])]
+    [("Let's switch the cache to Memcached instead.", (0,))]
+    """
+    current = {(item.section, item.text): item for item in items}
+    for item in new:
+        key = (item.section, item.text)
+        if key in current:
+            seqs = sorted({*current[key].seqs, *item.seqs})
+            current[key] = current[key]._replace(seqs=tuple(seqs[:1] + seqs[1:][1 - _MAX_SEQS :]))
+        elif not _is_repetition(item, current.values()):
+            replaced = _replaced(item, current.values())
+            for old in replaced:
+                del current[old.section, old.text]
+            replaces = sorted({seq for old in replaced for seq in (*old.seqs, *old.replaces)} - set(item.seqs))
+            current[key] = item._replace(replaces=tuple(replaces[-_MAX_REPLACED:]))
+    return tuple(sorted(current.values(), key=lambda item: (SECTIONS.index(item.section), item.seqs[-1])))
+
+
+def _is_repetition(item: SummaryItem, items: Iterable[SummaryItem]) -> bool:
+    """Return whether a sentence says nothing new: a topic or a fact that is listed, or the assistant's echo."""
+    subject = subject_of(item)
+    if item.section in ("topics", "facts"):
+        rivals = [old for old in items if item.section == "facts" or old.section == "topics"]
+        if any(_jaccard(subject, subject_of(old)) >= 0.5 for old in rivals):
+            return True
+    if item.section == "topics" or item.speaker == "user" or not subject:
+        return False
+    return any(subject <= subject_of(old) for old in items if old.section != "topics")
+
+
+def _replaced(item: SummaryItem, items: Iterable[SummaryItem]) -> list[SummaryItem]:
+    """Return what a sentence takes the place of: a change of the same thing, or the same words with other numbers."""
+    subject = subject_of(item)
+    changes = item.section in ("decisions", "details") and says_change(item.text)
+    settles = item.section in _SETTLED
+    words = _words(subject)
+    replaced = []
+    for old in items if changes or settles else ():
+        if old.section not in _REPLACEABLE[item.section] or not (item.speaker == "user" or old.speaker == "assistant"):
+            continue
+        earlier = subject_of(old)
+        shared = len(subject & earlier)
+        is_within = shared > 0 and shared >= _SHARE_OF_EARLIER * len(earlier)
+        same_thing = changes and (is_within or _jaccard(subject, earlier) >= _SHARE_OF_ALL)
+        if same_thing or (settles and words and item.section == old.section and words == _words(earlier)):
+            replaced.append(old)
+    return replaced
+
+
+def _jaccard(subject: frozenset[str], other: frozenset[str]) -> float:
+    """Return the share of all terms of two subjects that both have. Source: Jaccard 1901."""
+    together = len(subject | other)
+    return len(subject & other) / together if together else 0.0
+
+
+def _words(subject: frozenset[str]) -> frozenset[str]:
+    """Return the terms that are no number, version, date or amount; ``node1`` is the name of something."""
+    return frozenset(term for term in subject if not (term[0] in "@#" or term.lstrip("v").replace(".", "").isdigit()))
+
+
+def fit_summary(summary: Summary, budget_tokens: int, *, token_counter: TokenCounter | None = None) -> Summary:
+    """Return a summary whose text costs at most so many tokens, with the most valuable of its sentences.
+
+    A model's text is shown where it fits together with all sentences that came after it; it is never cut. Otherwise the
+    sentences are shown alone. The margin of an estimating counter is kept free.
+
+    Args:
+        summary: the summary.
+        budget_tokens: what its text may cost, >= 0; an empty text costs nothing.
+        token_counter: counts a text; None: ``TokenEstimator()``.
+
+    Raises:
+        ConfigError: the budget is negative.
+        TypeError: an argument has the wrong type.
+    """
+    check_tokens("budget_tokens", budget_tokens)
+    counter = checked_counter(token_counter)
+    room = budget_within(counter, budget_tokens)
+    plain = replace(summary, source="extractive", items=_chosen(summary, room, counter))
+    shown = replace(plain, source="model") if summary.model_text else plain
+    for one in (shown, plain):
+        tokens = counter(one.text) if one.text else 0
+        if tokens <= room:
+            return replace(one, tokens=tokens)
+    return replace(plain, items=(), tokens=0)
+
+
+def _chosen(summary: Summary, room: int, counter: Callable[[str], int]) -> tuple[SummaryItem, ...]:
+    """Return the sentences that fit, in their order: each section's best within its share, then the best of all."""
+    limit = int(summary.covered_tokens * MOST_OF_SAID) if summary.covered_tokens else room
+    kept = summary.items
+    taken: list[SummaryItem] | None = None
+    while kept:
+        tokens = counter(render_items(kept, summary.locale))
+        if tokens <= room and (tokens <= limit or all(item.section != "facts" for item in kept)):
+            break
+        if taken is None:
+            taken = _take(summary, room, counter)
+        else:  # lines may cost more together than alone; of a short conversation facts are not taken for their room
+            facts = [at for at, item in enumerate(taken) if item.section == "facts"] if tokens <= room else []
+            del taken[facts[-1] if facts else -1]
+        chosen = frozenset(taken)
+        kept = tuple(item for item in summary.items if item in chosen)
+    return kept
+
+
+def _take(summary: Summary, room: int, counter: Callable[[str], int]) -> list[SummaryItem]:
+    """Return the sentences that are taken, in the order in which they are: shares first, then the rest.
+
+    What a sentence is worth falls with each time that its terms were told before. A decision counts three times, a
+    preference one and a half; a little more counts what the user said, and what was said late.
+    """
+    lines = {item: counter(f"- {item.text}\n") for item in summary.items}
+    information = {item: sentence_weight(item.text) for item in lines}
+    taken: dict[SummaryItem, None] = {}
+    spent: dict[Section, int] = {}
+    times: Counter[str] = Counter()
+
+    def entry(item: SummaryItem) -> tuple[float, int, str, str, SummaryItem]:
+        terms, factor = information[item].weights.items(), information[item].factor
+        new = math.fsum(weight * _REPEATED ** times[term] for term, weight in terms)
+        by = _USERS_WORTH if item.speaker == "user" else 1.0
+        by *= 1 + _LATENESS_WORTH * item.seqs[-1] / max(1, summary.upto_seq)
+        worth = round(new * factor * by * _WORTHS[item.section] / (lines[item] + _LINE_TOKENS), 9)
+        return -worth, -item.seqs[-1], item.section, item.text, item
+
+    def take(items: Iterable[SummaryItem], shares: Mapping[Section, float]) -> None:
+        # A worth only falls: what is still the best when it is worked out again is the best of all.
+        queue = [entry(item) for item in items if item not in taken]
+        heapify(queue)
+        while queue:
+            item = heappop(queue)[-1]
+            again = entry(item)
+            if queue and queue[0] < again:
+                heappush(queue, again)
+                continue
+            cost = lines[item]
+            if item.section not in spent:
+                cost += counter(render_items([item._replace(text="")], summary.locale))
+            of_section = spent.get(item.section, 0) + cost
+            if sum(spent.values()) + cost <= room and of_section <= shares[item.section] * room:
+                taken[item] = None
+                spent[item.section] = of_section
+                times.update(information[item].weights.keys())
+
+    take(lines, SHARES)
+    take(lines, dict.fromkeys(SECTIONS, 1.0))
+    return list(taken)

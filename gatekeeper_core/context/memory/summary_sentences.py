@@ -16,27 +16,33 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from itertools import islice
 from typing import Literal, NamedTuple
 
-from gatekeeper_core.context.memory.summary_record import Section, Speaker, SummaryItem
 from gatekeeper_core.messages import Message, Turn, is_summary
 from gatekeeper_core.selection.anchors import extract_anchors, folded, telling_terms
-from gatekeeper_core.selection.cues import read_cues, without_cues
+from gatekeeper_core.selection.cues import is_request, without_cues
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
-from gatekeeper_core.selection.index import idf_among
+from gatekeeper_core.selection.information import idf_among
 from gatekeeper_core.selection.speakers import speaker_of
 from gatekeeper_core.text import LazyPattern, clean, data_pattern, is_question, sentences, split_thinking
 
 __all__ = [
     "CONTEXT_TURNS",
-    "Telling",
+    "Section",
+    "SentenceWeight",
+    "Speaker",
+    "SummaryItem",
     "is_uncommon",
-    "read_telling",
     "read_turns",
-    "said_text",
     "says_change",
+    "sentence_weight",
+    "spoken_text",
     "subject_of",
 ]
+
+Section = Literal["topics", "decisions", "preferences", "details", "facts"]
+Speaker = Literal["user", "assistant"]
 
 CONTEXT_TURNS = 8
 """Turns before the new ones that are read again to know whether a topic goes on. Source: ours."""
@@ -66,10 +72,28 @@ _LIKED = data_pattern("summary_patterns.tsv", "LIKED")
 _CHANGED = data_pattern("summary_patterns.tsv", "CHANGED")
 
 
-def said_text(message: Message) -> str:
+class SummaryItem(NamedTuple):
+    """One sentence of a summary.
+
+    Attributes:
+        section: what it is.
+        text: the sentence, as it stands in each of its messages.
+        seqs: sequence numbers of the messages in which it was said, ascending, at least one.
+        speaker: who said it first.
+        replaces: sequence numbers of what was said earlier of the same thing and no longer holds, ascending.
+    """
+
+    section: Section
+    text: str
+    seqs: tuple[int, ...]
+    speaker: Speaker
+    replaces: tuple[int, ...] = ()
+
+
+def spoken_text(message: Message) -> str:
     """Return what a message says to people: the text of a user or an assistant, without thinking; of others nothing.
 
-    >>> said_text(Message("assistant", "<think>hm</think>Port 6380.")), said_text(Message("tool", "6380"))
+    >>> spoken_text(Message("assistant", "<think>hm</think>Port 6380.")), spoken_text(Message("tool", "6380"))
     ('Port 6380.', '')
     """
     if message.role not in ("user", "assistant") or is_summary(message):
@@ -81,25 +105,25 @@ def read_turns(turns: Sequence[Turn], *, from_seq: int) -> tuple[SummaryItem, ..
     """Return the sentences of finished turns that could go into the summary, in the order in which they were said.
 
     Args:
-        turns: the turns to read, oldest first, behind up to ``CONTEXT_TURNS`` that only tell the topic.
+        turns: the turns to read, oldest first, behind up to ``CONTEXT_TURNS`` that are read for their topic alone.
         from_seq: the first message that is new.
 
     >>> turn = Turn.of("Let's use Redis for the cache.", "Good. It listens on port 6380.")
     >>> [(item.section, item.text) for item in read_turns([turn], from_seq=0)]
     [('decisions', "Let's use Redis for the cache."), ('details', 'It listens on port 6380.')]
     """
-    found: dict[tuple[int, str], SummaryItem] = {}
+    items: dict[tuple[int, str], SummaryItem] = {}
     for turn in turns:
         for seq, message in enumerate(turn.messages, turn.start):
-            if seq >= from_seq and (said := said_text(message)):
+            if seq >= from_seq and (text := spoken_text(message)):
                 speaker: Speaker = "user" if message.role == "user" else "assistant"
-                for section, text in _of(said, speaker):
-                    found[seq, text] = SummaryItem(section, text, (seq,), speaker)
+                for section, sentence in _items_of(text, speaker):
+                    items[seq, sentence] = SummaryItem(section, sentence, (seq,), speaker)
     for opening in _topic_openings(turns, from_seq):
-        held = found.get((opening.seqs[0], opening.text))
-        if held is None or held.section in ("details", "facts"):  # a sentence need not stand there twice
-            found[opening.seqs[0], opening.text] = opening
-    return tuple(sorted(found.values(), key=lambda item: item.seqs))
+        same = items.get((opening.seqs[0], opening.text))
+        if same is None or same.section in ("details", "facts"):  # a sentence need not stand there twice
+            items[opening.seqs[0], opening.text] = opening
+    return tuple(sorted(items.values(), key=lambda item: item.seqs))
 
 
 def _topic_openings(turns: Sequence[Turn], from_seq: int) -> Iterator[SummaryItem]:
@@ -110,48 +134,43 @@ def _topic_openings(turns: Sequence[Turn], from_seq: int) -> Iterator[SummaryIte
     for topic, start, stop in gatekeeper.topics:
         resumed = verdicts[start].resumed_topic
         if (resumed is None or resumed >= topic) and turns[start].start >= from_seq:
-            for turn in turns[start:stop]:
-                if opening := _opening(turn):
-                    yield opening
-                    break
+            openings = filter(None, map(_opening, turns[start:stop]))
+            yield from islice(openings, 1)
 
 
-def _side(turn: Turn, role: Literal["user", "assistant"]) -> str:
-    return "\n".join(said_text(message)[:_MAX_READ_CHARS] for message in turn.messages if message.role == role)
+def _side(turn: Turn, role: Speaker) -> str:
+    return "\n".join(spoken_text(message)[:_MAX_READ_CHARS] for message in turn.messages if message.role == role)
 
 
 def _opening(turn: Turn) -> SummaryItem | None:
-    """Return the user's sentence that tells most, a question counting double; None where nothing tells anything."""
-    best: tuple[float, SummaryItem] | None = None
+    """Return the user's sentence of the highest score, a question counting double; None where all are small talk."""
+    best_score, best = -1.0, None
     for seq, message in enumerate(turn.messages, turn.start):
-        if message.role != "user":
-            continue
-        for text in _sentences(said_text(message)):
-            if len(text) > _MAX_CHARS or not (telling := read_telling(without_cues(text))).names_something:
-                continue
-            told = telling.told * (2 if is_question(text) else 1)
-            if best is None or told > best[0]:
-                best = told, SummaryItem("topics", text, (seq,), "user")
-    return best[1] if best else None
+        for text in _sentences(spoken_text(message)) if message.role == "user" else ():
+            weight = sentence_weight(without_cues(text))
+            score = weight.score * (2 if is_question(text) else 1)
+            if len(text) <= _MAX_CHARS and weight.names_something and score > best_score:
+                best_score, best = score, SummaryItem("topics", text, (seq,), "user")
+    return best
 
 
-def _of(said: str, speaker: Speaker) -> Iterator[tuple[Section, str]]:
+def _items_of(message: str, speaker: Speaker) -> Iterator[tuple[Section, str]]:
     """Yield the sentences of one message that are taken, in order: of details and facts only the weightiest few."""
-    read = [(text, *_section_of(text, speaker)) for text in _sentences(said)]
+    read = [(text, *_section_of(text, speaker)) for text in _sentences(message)]
     taken: set[int] = set()
-    for limited, most in _MAX_OF_MESSAGE.items():
-        places = [at for at, (_, section, _) in enumerate(read) if section == limited]
+    for section, most in _MAX_OF_MESSAGE.items():
+        places = [at for at, (_, other, _) in enumerate(read) if other == section]
         taken.update(sorted(places, key=lambda at: -read[at][2])[: most[speaker]])
-    for at, (text, section, _) in enumerate(read):
-        if section and (at in taken or section not in _MAX_OF_MESSAGE):
-            yield section, text
+    for at, (text, of_section, _) in enumerate(read):
+        if of_section and (at in taken or of_section not in _MAX_OF_MESSAGE):
+            yield of_section, text
 
 
-def _sentences(said: str) -> Iterator[str]:
-    """Yield the sentences of a text, list marks aside; code blocks and a sentence that is cut off are none."""
-    read = said[:_MAX_READ_CHARS]
+def _sentences(message: str) -> Iterator[str]:
+    """Yield the sentences of a text, list marks aside; without code blocks and a sentence that is cut off."""
+    read = message[:_MAX_READ_CHARS]
     for start, stop in sentences(read):
-        if stop - start > _MAX_LONG_CHARS or (stop == len(read) < len(said)):
+        if stop - start > _MAX_LONG_CHARS or (stop == len(read) < len(message)):
             continue
         text = read[start:stop]
         mark = _LIST_MARK.match(text)
@@ -176,10 +195,10 @@ def _section_of(text: str, speaker: Speaker) -> tuple[Section | None, float]:
     if asks or len(text) > _MAX_CHARS:
         return None, 0.0
     weight = detail_weight(text)
-    if weight >= _DETAIL_THRESHOLD and not (speaker == "user" and read_cues(text).request):
+    if weight >= _DETAIL_THRESHOLD and not (speaker == "user" and is_request(text)):
         return "details", weight  # what is asked for is none
-    telling = read_telling(text)
-    return ("facts", telling.told) if telling.is_fact else (None, 0.0)
+    information = sentence_weight(text)
+    return ("facts", information.score) if information.is_fact else (None, 0.0)
 
 
 def says_change(text: str) -> bool:
@@ -234,9 +253,9 @@ def _folded(text: str) -> str:
     return folded(clean(text)).replace("’", "'")
 
 
-# --- How much a sentence tells ----------------------------------------------------------------------------------------
+# --- The information in a sentence ------------------------------------------------------------------------------------
 
-# told = (sum over the telling terms of their idf against everyday talk) * first person * names * time
+# score = (sum over the telling terms of their idf against everyday talk) * first person * names * time
 #
 # Greetings, thanks and small talk are taken out first, and so is the name in front of a message. What is rare in
 # everyday talk is what somebody may ask for later. No figure depends on the conversation: a summary that was made step
@@ -257,7 +276,7 @@ _TIME = data_pattern("summary_patterns.tsv", "TIME")
 _NAME = LazyPattern(r"(?<=[a-z0-9,;:)] )[A-Z]\w|[《「『“·]|(?<=[\u4e00-\u9fff])[A-Za-z]{2}")
 
 
-class Telling(NamedTuple):
+class SentenceWeight(NamedTuple):
     """The information in a sentence.
 
     Attributes:
@@ -273,8 +292,8 @@ class Telling(NamedTuple):
     signs: int
 
     @property
-    def told(self) -> float:
-        """The score: the sum of the weights times the factor."""
+    def score(self) -> float:
+        """The sum of the weights times the factor."""
         return round(math.fsum(self.weights.values()) * self.factor, 6)
 
     @property
@@ -289,12 +308,12 @@ class Telling(NamedTuple):
 
 
 @lru_cache(maxsize=512)  # the sentences of a summary are weighed again at each update
-def read_telling(text: str) -> Telling:
-    """Return what a sentence tells.
+def sentence_weight(text: str) -> SentenceWeight:
+    """Return the information in a sentence.
 
-    >>> read_telling("Anna: Hey Ben, good to see you!").is_fact, read_telling("I went to Oslo yesterday.").is_fact
+    >>> sentence_weight("Anna: Hey Ben, good to see you!").is_fact, sentence_weight("I went to Oslo yesterday.").is_fact
     (False, True)
-    >>> read_telling("你好，好久不见！").told, read_telling("我昨天去了植物园。").is_fact
+    >>> sentence_weight("你好，好久不见！").score, sentence_weight("我昨天去了植物园。").is_fact
     (0.0, True)
     """
     if speaker_of(text):  # the name in front of the message that it opens
@@ -308,7 +327,7 @@ def read_telling(text: str) -> Telling:
     }
     own, timed = _FIRST_PERSON.search(plain) is not None, _TIME.search(plain) is not None
     factor = (FIRST_PERSON if own else 1.0) * (TIME if timed else 1.0) * (NAMES if _NAME.search(said) else 1.0)
-    return Telling(weights, factor, plain != low, own + timed)
+    return SentenceWeight(weights, factor, plain != low, own + timed)
 
 
 def is_uncommon(term: str) -> bool:

@@ -1,14 +1,18 @@
-"""A conversation as a plain value."""
+"""A conversation as a plain value, and the conversations of a store as such values."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.messages import MediaPart, Message
 
-__all__ = ["Thread", "messages_digest"]
+if TYPE_CHECKING:
+    from gatekeeper_core.storage.base import MessageStore
+
+__all__ = ["StoredThreads", "Thread", "check_thread", "messages_digest"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +81,7 @@ class Thread:
         Args:
             seqs: sequence numbers, -1 for no message at all; those past the end are not in the result.
 
-        Source: BLAKE2b, 128 bits, over the digest up to the message before and what the message says.
+        Source: BLAKE2b, 128 bits, over the digest up to the message before and the text of the message.
 
         >>> thread = Thread("t1", (Message("user", "hello"), Message("assistant", "hi")))
         >>> thread.digests([0])[0] == Thread("t2", thread.messages[:1]).digests([0])[0] != thread.digests([1])[1]
@@ -87,6 +91,12 @@ class Thread:
             new = _digests_of(self.messages[max(0, len(self._digests) - 1) :], after=self._digests[-1:])
             object.__setattr__(self, "_digests", (*self._digests[:-1], *new))
         return {seq: self._digests[seq + 1] for seq in seqs if -1 <= seq <= self.last_seq}
+
+
+def check_thread(thread: object) -> None:
+    """Raise TypeError for what is no Thread."""
+    if not isinstance(thread, Thread):
+        raise TypeError(f"thread must be a Thread, got {type(thread).__name__}")
 
 
 def messages_digest(messages: Iterable[Message]) -> str:
@@ -100,22 +110,68 @@ def messages_digest(messages: Iterable[Message]) -> str:
 
 
 def _digests_of(messages: Iterable[Message], *, after: Sequence[str] = ()) -> Iterator[str]:
-    """Yield the digest before the first message, ``after`` or that of no message at all, then one for each message."""
+    """Yield the digest before the first message, ``after`` or that of no message at all, then one for each message.
+
+    The sizes of a message's fields come before them, so that no two that differ in a field are written alike.
+    """
     from hashlib import blake2b  # here, because it is a tenth of the import of the library
 
     digest = after[0] if after else blake2b(digest_size=16).hexdigest()
     yield digest
     for message in messages:
-        digest = blake2b(digest.encode("ascii") + _said(message), digest_size=16).hexdigest()
+        calls = message.tool_calls
+        fields = [message.role, message.text, message.tool_call_id or "", message.name or "", str(len(calls))]
+        for call in calls:
+            fields += (call.id, call.name, call.arguments)
+        if not isinstance(message.content, str):
+            fields += [part.kind for part in message.content if isinstance(part, MediaPart)]
+        sizes = ",".join([str(len(text)) for text in fields])
+        data = f"{digest}{sizes};{''.join(fields)}".encode("utf-8", "surrogatepass")
+        digest = blake2b(data, digest_size=16).hexdigest()
         yield digest
 
 
-def _said(message: Message) -> bytes:
-    """Return what a message says, so that no two that differ in a field are written alike."""
-    fields = [message.role, message.text, message.tool_call_id or "", message.name or "", str(len(message.tool_calls))]
-    for call in message.tool_calls:
-        fields += (call.id, call.name, call.arguments)
-    if not isinstance(message.content, str):
-        fields += [part.kind for part in message.content if isinstance(part, MediaPart)]
-    sizes = ",".join([str(len(field)) for field in fields])
-    return f"{sizes};{''.join(fields)}".encode("utf-8", "surrogatepass")
+class StoredThreads:
+    """The threads of a store as values. Nothing is kept here: each load reads the thread as it is stored.
+
+    Safe to use from several threads, beside any number of other workers.
+
+    >>> from gatekeeper_core.storage.sqlite import InMemoryStore
+    >>> threads = StoredThreads(InMemoryStore())
+    >>> threads.append("t1", [Message("user", "端口?", id="m1"), Message("assistant", "6380", id="m2")], tenant="acme")
+    1
+    >>> thread = threads.load("t1", tenant="acme", user="ann", min_seq=1)
+    >>> thread.last_seq, thread.user, threads.load("t1", tenant="other").last_seq
+    (1, 'ann', -1)
+    """
+
+    def __init__(self, store: MessageStore) -> None:
+        self._store = store
+
+    def append(
+        self, thread_id: str, messages: Sequence[Message], *, tenant: str = "default", expected_seq: int | None = None
+    ) -> int:
+        """Store messages at the end of a thread and return the sequence number of the last one given.
+
+        Arguments and errors are those of ``MessageStore.append_messages``. Give the number to :meth:`load` as
+        ``min_seq`` to read what you wrote, from a replica too.
+        """
+        return self._store.append_messages(tenant, thread_id, messages, expected_seq=expected_seq)
+
+    def load(
+        self, thread_id: str, *, tenant: str = "default", user: str | None = None, min_seq: int | None = None
+    ) -> Thread:
+        """Return a thread as it is stored now; an unknown or forgotten one has no messages.
+
+        Args:
+            thread_id: names the thread within its tenant.
+            tenant: whose thread.
+            user: whose long-term memories belong to it; None: nobody's.
+            min_seq: number of a message that the reader knows to be written.
+
+        Raises:
+            ConfigError: a name is empty, or a number is out of range.
+            StaleReadError: the thread is not stored up to ``min_seq``.
+            StorageError: the store cannot be read, or what is stored is damaged.
+        """
+        return Thread(thread_id, self._store.read_messages(tenant, thread_id, min_seq=min_seq), tenant, user)

@@ -7,15 +7,15 @@ nothing twice.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from itertools import islice
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 from gatekeeper_core.context.memory.extraction import (
     CLAUSE_BORDER,
     MAX_READ_CHARACTERS,
     Extracted,
-    Extraction,
     ForgetRequest,
     extract,
     masked,
@@ -101,28 +101,39 @@ def remember_thread(
         StorageError: a store could not do what it was asked.
     """
     with stage(EXTRACTION, thread=thread.id) as seen:
-        done = _remembered(memory, thread, store, extractor)
-        seen.tell(done.facts, level="WARNING" if done.status == "fallback" else None)
-    return done
+        result = _remember(memory, thread, store, extractor)
+        seen.tell(result.facts, level="WARNING" if result.status == "fallback" else None)
+    return result
 
 
-def _remembered(
+def _remember(
     memory: LongTermMemory, thread: Thread, store: RecordStore, extractor: MemoryExtractor | None
 ) -> Remembered:
     record = store.load_record(thread.tenant, thread.id, EXTRACTION_KIND)
     upto_seq = record.upto_seq if record else -1
     if thread.user is None or thread.last_seq <= upto_seq:
         return Remembered((), (), 0, upto_seq, "nothing_new")
-    extraction, status, reason = _extraction(thread, upto_seq, extractor)
+    extracted, forget, dropped = extract(thread, upto_seq)
+    status: Literal["rules", "model", "fallback"] = "rules"
+    reason = None
+    if extractor is not None:
+        try:
+            items = list(islice(iter(extractor(thread, upto_seq)), _MAX_FROM_MODEL))
+        except Exception as error:  # noqa: BLE001 - a model of the caller's: it may raise anything
+            status, reason = "fallback", f"error: {type(error).__name__}"
+        else:
+            texts = dict(user_texts(thread, upto_seq))
+            extracted = tuple(item for item in items if _is_usable(item, texts))
+            status, dropped = "model", len(items) - len(extracted)
     scope = MemoryScope(thread.tenant, thread.user)
     memories: dict[str, Memory] = {}
     forgotten: dict[str, None] = {}
-    items: list[Extracted | ForgetRequest] = [*extraction.found, *extraction.forget]
-    for item in sorted(items, key=lambda each: (each.seq, each.start)):  # as it was said
+    in_order: list[Extracted | ForgetRequest] = sorted((*extracted, *forget), key=attrgetter("seq", "start"))
+    for item in in_order:
         if isinstance(item, Extracted):
             seq = item.seq if item.seq >= 0 else thread.last_seq
-            made = memory.add(scope, item.text, category=item.category, key=item.key, thread=thread.id, seq=seq)
-            memories[made.id] = made
+            added = memory.add(scope, item.text, category=item.category, key=item.key, thread=thread.id, seq=seq)
+            memories[added.id] = added
             continue
         for named in memory.naming(scope, item.text):
             memory.forget(scope, named.id)
@@ -134,38 +145,22 @@ def _remembered(
         return None if old and old.upto_seq >= thread.last_seq else NewRecord("{}", thread.last_seq)
 
     update_record(store, thread, EXTRACTION_KIND, read_to_the_end)
-    return Remembered(tuple(memories.values()), tuple(forgotten), extraction.dropped, thread.last_seq, status, reason)
+    return Remembered(tuple(memories.values()), tuple(forgotten), dropped, thread.last_seq, status, reason)
 
 
 # --- a model's extractor --------------------------------------------------------------------------------------------
 
 
-def _extraction(
-    thread: Thread, after_seq: int, extractor: MemoryExtractor | None
-) -> tuple[Extraction, Literal["rules", "model", "fallback"], str | None]:
-    """Return what to remember and forget, who found it, and why the model did not."""
-    by_rules = extract(thread, after_seq)
-    if extractor is None:
-        return by_rules, "rules", None
-    try:
-        given = list(islice(iter(extractor(thread, after_seq)), _MAX_FROM_MODEL))
-    except Exception as error:  # noqa: BLE001 - a model of the caller's: it may raise anything
-        return by_rules, "fallback", f"error: {type(error).__name__}"
-    texts = dict(user_texts(thread, after_seq))
-    found = tuple(item for item in given if _is_usable(item, texts))
-    return Extraction(found, by_rules.forget, len(given) - len(found)), "model", None
-
-
-def _is_usable(item: Any, said: dict[int, str]) -> bool:
+def _is_usable(item: Any, texts: dict[int, str]) -> bool:
     """Return whether an item of a model's has the shape that it should have, and was said."""
     if not isinstance(item, Extracted) or item.category not in MEMORY_CATEGORIES:
         return False
-    texts: tuple[object, ...] = (item.text, "key" if item.key is None else item.key)
-    if not all(isinstance(text, str) and text.strip() for text in texts) or len(item.text) > _MAX_CHARACTERS:
+    words: tuple[object, ...] = (item.text, "key" if item.key is None else item.key)
+    if not all(isinstance(word, str) and word.strip() for word in words) or len(item.text) > _MAX_CHARACTERS:
         return False
     if not all(isinstance(number, int) for number in (item.seq, item.start)):
         return False
-    messages = [said[item.seq]] if item.seq in said else [] if item.seq >= 0 else said.values()
+    messages = [texts[item.seq]] if item.seq in texts else [] if item.seq >= 0 else texts.values()
     return any(is_supported(item.text, message) for message in messages)
 
 
@@ -180,22 +175,18 @@ _NARRATOR = frozenset(
 
 
 def is_supported(text: str, message: str) -> bool:
-    """Return whether a message of the user's says what a text says, as far as words tell.
+    """Return whether a message of the user's (its first 20,000 characters) says what a text says.
 
     It does word for word, or where one sentence holds every term of the text (of Chinese, every character), except for
-    those that only tell about somebody ("the user prefers"), and both negate or neither does.
-
-    Args:
-        text: what is to be remembered.
-        message: a message of the user's; its first 20,000 characters are read.
+    those that a narrator adds ("the user prefers"), and both negate or neither does.
 
     >>> is_supported("User prefers green tea", "I love green tea"), is_supported("User owns a dog", "I love green tea")
     (True, False)
     >>> is_supported("用户喜欢绿茶", "我不喜欢喝绿茶")
     False
     """
-    said = masked(message[:MAX_READ_CHARACTERS])
-    stated = [said[start:stop] for start, stop in sentences(said) if not is_question(said[start:stop])]
+    prose = masked(message[:MAX_READ_CHARACTERS])
+    stated = [prose[start:stop] for start, stop in sentences(prose) if not is_question(prose[start:stop])]
     parts = [text[start:stop] for start, stop in sentences(text)]
     return bool(parts) and all(any(_says(sentence, part) for sentence in stated) for part in parts)
 
@@ -207,13 +198,9 @@ def _says(sentence: str, part: str) -> bool:
     if at >= 0 and clean_part:
         begins = [match.end() for match in CLAUSE_BORDER.finditer(clean_sentence, 0, at)]
         return _NEGATION.search(clean_sentence, max(begins, default=0), at) is None
-    wanted = set(_single_terms(part)) - _NARRATOR
+    # Of a script without spaces the single characters.
+    terms, stated = (
+        {term for term in count_terms(text) if term.isascii() or len(term) == 1} for text in (part, sentence)
+    )
     same = (_NEGATION.search(sentence) is None) == (_NEGATION.search(part) is None)
-    return bool(wanted) and same and wanted <= set(_single_terms(sentence))
-
-
-def _single_terms(text: str) -> Iterator[str]:
-    """Yield the terms of a text, of a script without spaces its single characters."""
-    for term in count_terms(text):
-        if term.isascii() or len(term) == 1:
-            yield term
+    return same and bool(terms - _NARRATOR) and terms - _NARRATOR <= stated

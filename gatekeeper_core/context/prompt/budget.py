@@ -29,7 +29,7 @@ class ContextBudget(NamedTuple):
         summary: the summary of the thread.
         retrieved: long-term memories.
         recent_messages: earlier turns and the current run.
-        current_input: what the user asks now.
+        current_input: the question.
         reserved: kept free.
     """
 

@@ -2,9 +2,9 @@
 
 ::
 
-    thread ──> summary · constraints · task · memories      asked of their stores, within one limit of time
+    thread ──> summary · constraints · task · memories      from their stores, within one limit of time
            ──> request: exchanges whole, question at the end, past results compressed
-           ──> assembly: what must be sent, what is optional, the turns beside it ──> BuiltContext
+           ──> prompt: what must be sent, what is optional, the turns beside it ──> BuiltContext
 
 Everything works without a model. A memory search, a model or an embedder of the user's own runs off the caller's thread
 and may be slow, down, or talk nonsense; a store may fail: the build goes on without it, and the trace says so.
@@ -23,9 +23,9 @@ from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.context.memory.memory import LongTermMemory, keeps_memories
 from gatekeeper_core.context.memory.thread import Thread
 from gatekeeper_core.context.prompt.budget import ContextBuilderConfig
-from gatekeeper_core.context.prompt.build import NO_THREAD, Build
-from gatekeeper_core.context.prompt.lookups import Setup
+from gatekeeper_core.context.prompt.build import BuildOptions, build_prompt
 from gatekeeper_core.context.prompt.parts import SystemPrompt
+from gatekeeper_core.context.prompt.records import BuilderParts
 from gatekeeper_core.context.prompt.result import BuiltContext
 from gatekeeper_core.context.tool_results.compressor import ToolResultCompressor
 from gatekeeper_core.context.tool_results.pointers import check_key
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from gatekeeper_core.context.history.summarizer import PlainSummarizer, Summarizer
     from gatekeeper_core.context.memory.constraints import ThreadConstraints
     from gatekeeper_core.context.memory.summary import ThreadSummary
-    from gatekeeper_core.context.memory.tracker import TaskTracker
+    from gatekeeper_core.context.memory.task import TaskTracker
     from gatekeeper_core.context.memory.update import MemoryExtractor
     from gatekeeper_core.context.tool_results.context import ResultCompressor
     from gatekeeper_core.context.tool_results.working_memory import WorkingMemory
@@ -114,7 +114,7 @@ class ContextBuilder:
             memory = LongTermMemory(cast("MemoryStore", store))
         config = config or ContextBuilderConfig()
         self._before: LruCache[tuple[str, str], array[int]] = LruCache(max_entries=config.history.max_threads)
-        self._setup = Setup(
+        self._parts = BuilderParts(
             config=config,
             count=count,
             session_key=session_key,
@@ -128,39 +128,39 @@ class ContextBuilder:
 
     def __repr__(self) -> str:
         """Return the budget and the kinds of what is plugged in; no text of a conversation."""
-        plugged = [(name, getattr(self._setup, name)) for name in ("store", "memory", "summarizer")]
+        plugged = [(name, getattr(self._parts, name)) for name in ("store", "memory", "summarizer")]
         kinds = "".join(f", {name}={type(part).__name__}" for name, part in plugged if part is not None)
         return f"ContextBuilder(total_budget={self.config.total_budget}{kinds})"
 
     @property
     def config(self) -> ContextBuilderConfig:
         """The settings."""
-        return self._setup.config
+        return self._parts.config
 
     @property
     def token_counter(self) -> TokenCounter:
         """The token counter; each text is counted once."""
-        return self._setup.count
+        return self._parts.count
 
     @property
     def constraints(self) -> ThreadConstraints:
         """Standing instructions of the user, by thread: ``builder.constraints.set(thread, "language", "Chinese")``."""
-        return self._setup.constraints
+        return self._parts.constraints
 
     @property
     def tasks(self) -> TaskTracker:
         """The active tasks of threads, with their steps, phases and findings."""
-        return self._setup.tasks
+        return self._parts.tasks
 
     @property
     def working_memory(self) -> WorkingMemory | ThreadMemories | None:
         """The store of offloaded tool results; a tool reads them for the model: ``.of(thread.id).answer(pointer)``."""
-        return getattr(self._setup.tool_results, "working_memory", None)
+        return getattr(self._parts.tool_results, "working_memory", None)
 
     @property
     def summaries(self) -> ThreadSummary:
         """The summaries of threads."""
-        return self._setup.summaries
+        return self._parts.summaries
 
     def set_config(self, **changes: Any) -> None:
         """Change some of the settings, for the builds that begin from now on.
@@ -171,7 +171,7 @@ class ContextBuilder:
 
         Source: specification 001-60.
         """
-        self._setup = replace(self._setup, config=replace(self._setup.config, **changes))
+        self._parts = replace(self._parts, config=replace(self._parts.config, **changes))
 
     def build(
         self,
@@ -210,22 +210,13 @@ class ContextBuilder:
             TypeError: an argument has the wrong type.
         """
         _check_arguments(thread, prompt, system_prompt, reserve_tokens, prices)
-        setup = self._setup
-        build = Build(
-            setup,
-            thread or NO_THREAD,
-            prompt,
-            reserve_tokens=reserve_tokens,
-            debug=debug,
-            prices=prices,
-            recall=recall,
-        )
+        parts, included = self._parts, include_current_input if safety_net else None
+        options = BuildOptions(included, debug, tools, reserve_tokens, pin, prices, recall)
         with stage(BUILD, thread=thread.id if thread else None, log=debug) as seen:
-            included = include_current_input if safety_net else None
-            context = build.context(system_prompt, included=included, tools=tools, pin=pin)
+            context = build_prompt(parts, thread, prompt, system_prompt, options)
             if thread is not None:
-                setup.save_policy(thread)
-                setup.follow_up(thread)
+                parts.save_policy(thread)
+                parts.follow_up(thread)
                 context = self._compared(thread, context)
             seen.tell(context.facts)
         return context
@@ -254,7 +245,7 @@ class ContextBuilder:
         Source: specification 001-61.
         """
         plain = replace(
-            self._setup.config,
+            self._parts.config,
             history=HistoryConfig(strategy="window"),
             sliding_window_size=10**9,
             enable_summary=False,
@@ -262,25 +253,22 @@ class ContextBuilder:
             enable_tool_result_compression=False,
             enable_instruction_pinning=False,
         )
-        builder = ContextBuilder(plain, token_counter=self._setup.count)
+        builder = ContextBuilder(plain, token_counter=self._parts.count)
         thread = Thread("simple", tuple(previous_messages or ()))
         return builder.build(thread, user_prompt, system_prompt, include_current_input=True, debug=False).messages
 
     def report(self, usage: Usage, thread: Thread) -> None:
         """Correct the account of a thread by what the provider reports for the prompt that was built last."""
-        setup = self._setup
-        setup.selector.report(usage, thread=thread.id, tenant=thread.tenant)
-        setup.save_policy(thread)
+        self._parts.selector.report(usage, thread=thread.id, tenant=thread.tenant)
+        self._parts.save_policy(thread)
 
     def _compared(self, thread: Thread, context: BuiltContext) -> BuiltContext:
         """Return a context that says how much of it is the same as in the build before."""
-        key, now = (thread.tenant, thread.id), array("q", map(hash, context.messages))
-        before = self._before.get(key)  # left there for a build at the same time
-        self._before.put(key, now)
-        same = sum(part.tokens for part in context.trace.parts[: common_beginning(before or (), now)])
-        whole = context.token_stats.total - context.token_stats.tools
-        trace = context.trace._replace(prefix_tokens=same, prefix_share=same / whole if whole else 0.0)
-        return replace(context, trace=trace)
+        key, digest = (thread.tenant, thread.id), array("q", map(hash, context.messages))
+        before = self._before.get(key) or ()
+        self._before.put(key, digest)
+        same = sum(part.tokens for part in context.trace.parts[: common_beginning(before, digest)])
+        return replace(context, trace=context.trace._replace(prefix_tokens=same))
 
 
 def _check_arguments(

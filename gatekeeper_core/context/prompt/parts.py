@@ -1,29 +1,33 @@
-"""The parts of a context that are no messages of the thread: what they say, fenced, and within their limit.
+"""The parts of a prompt that are no messages of the thread: their texts, fenced, and within their limit.
 
-What others wrote (summaries, memories, results of steps) stands in a fence that nothing inside it can close; its
-heading stands outside. With a session key nobody else can compute the fence's name.
+Third-party text (summaries, memories, results of steps) is in a fence that nothing inside can close; its heading is
+outside. With a session key nobody else can compute the fence's name.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from gatekeeper_core.context.memory.summary_merge import fit_summary
+from gatekeeper_core.context.memory.pin_text import pin_text
+from gatekeeper_core.context.memory.steps import cleared_steps, stand_in_text
+from gatekeeper_core.context.memory.summary_record import fit_summary
+from gatekeeper_core.context.memory.task import ActiveTask, status_text
 from gatekeeper_core.fences import fence
 from gatekeeper_core.messages import Message
 from gatekeeper_core.selection.constraints import render_constraints
 from gatekeeper_core.text import Locale
 from gatekeeper_core.token_estimate import budget_for
-from gatekeeper_core.tokens import TokenCounter
+from gatekeeper_core.tokens import TokenCounter, count_message
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from gatekeeper_core.context.memory.search import MemoryHit
     from gatekeeper_core.context.memory.summary_record import Summary
+    from gatekeeper_core.context.memory.thread import Thread
+    from gatekeeper_core.context.prompt.result import Part
 
-__all__ = ["Sections", "SystemPrompt"]
+__all__ = ["JOIN_TOKENS", "OptionalPart", "PartRenderer", "SystemPrompt", "reserve"]
 
 Heading = Literal["summary", "retrieved", "steps"]
 
@@ -35,67 +39,121 @@ _RELEVANCE: dict[Locale, str] = {"zh": "相关度", "en": "relevance"}
 _LEAST_BODY = 16
 """Tokens that a body needs beside its heading. Source: requirement 001-78."""
 
+JOIN_TOKENS = 2
+"""Kept free for each optional part, and for each system message: some providers take one, and they are joined."""
+
 
 class SystemPrompt(NamedTuple):
     """A system prompt in two parts, so that a cache of the prompt's prefix can hold the first.
 
     Attributes:
-        stable: what is the same at every build: roles, rules.
-        volatile: what changes: the time, the user's place.
+        stable: the same at every build: roles, rules.
+        volatile: may change: the time, the user's place.
     """
 
     stable: str
     volatile: str = ""
 
 
-class Sections:
-    """Makes the parts of one build; the session key is a secret in the names of the fences."""
+class OptionalPart(NamedTuple):
+    """A part that is sent if it has room.
 
-    def __init__(
-        self, *, locale: Locale, fencing: bool, session_key: bytes | None, token_counter: TokenCounter
-    ) -> None:
-        self._locale = locale
-        self._fencing = fencing
-        self._key = session_key
-        self._count = token_counter
+    Attributes:
+        name: the part.
+        message: what it says; None: nothing, or it has no room.
+        tokens: what it may cost.
+        max_growth: tokens by which it may grow: a tenth of the room that it leaves, at most so many.
+        is_wanted: whether there was something to say.
+    """
+
+    name: Part
+    message: Message | None
+    tokens: int = 0
+    max_growth: int = 0
+    is_wanted: bool = False
+
+
+def reserve(
+    parts: Iterable[OptionalPart], room_tokens: int, *, count: TokenCounter
+) -> tuple[dict[Part, OptionalPart], list[str], int]:
+    """Return the parts that have room, most valuable first, the names of the others, and the room that remains."""
+    taken: dict[Part, OptionalPart] = {}
+    given_up: list[str] = []
+    for part in parts:
+        tokens = count_message(part.message, token_counter=count) if part.message else 0
+        tokens += min(part.max_growth, max(0, room_tokens - tokens) // 10)
+        if part.message and tokens + JOIN_TOKENS <= room_tokens:
+            taken[part.name] = part._replace(tokens=tokens)
+            room_tokens -= tokens + JOIN_TOKENS
+        elif part.message or part.is_wanted:
+            given_up.append(part.name)
+    return taken, given_up, room_tokens
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartRenderer:
+    """Renders the parts of one build; the session key is a secret in the names of the fences."""
+
+    locale: Locale
+    fencing: bool
+    session_key: bytes | None = field(repr=False)
+    count: TokenCounter
+
+    def constraints(self, constraints: Mapping[str, str]) -> Message | None:
+        """Return the user's standing instructions, None without any."""
+        text = render_constraints(constraints, fenced=lambda lines: self._fenced(lines, "constraints"))
+        return Message("system", text) if text else None
+
+    def pin(self, prompt: str, task: ActiveTask | None, *, limit: int) -> Message | None:
+        """Return the pin with as many lines on the task as the limit allows; None for a blank prompt."""
+        lines = status_text(task, locale=self.locale).splitlines() if task else []
+        for count in range(len(lines), 1, -1):
+            status = self._fenced("\n".join(lines[:count]), "task")
+            message = Message("system", pin_text(prompt, status=status))
+            if count_message(message, token_counter=self.count) <= limit:
+                return message
+        text = pin_text(prompt)
+        return Message("system", text) if text else None
+
+    def steps(self, thread: Thread, task: ActiveTask | None, *, limit: int) -> tuple[Message | None, tuple[int, ...]]:
+        """Return the summaries of the newest finished steps that fit, oldest first, and the messages they cover."""
+        steps, message = cleared_steps(thread, task) if task else (), None
+        first = len(steps)
+        while first:
+            texts = [stand_in_text(step, locale=self.locale) for step in steps[first - 1 :]]
+            longer = self._message("steps", "\n".join(texts))
+            if count_message(longer, token_counter=self.count) > limit:
+                break
+            first, message = first - 1, longer
+        return message, tuple(seq for step in steps[first:] for seq in step.seqs)
 
     def summary(self, summary: Summary | None, *, limit: int) -> Message | None:
-        """Return a summary with as many of its sentences as the limit allows; None where hardly any fits."""
+        """Return a summary with as many of its sentences as the limit allows; None if hardly any fits."""
         if summary is None or not summary.text:
             return None
-        room = limit - self._count(self._message("summary", "").text)
+        room = limit - self.count(self._message("summary", "").text)
         while room >= _LEAST_BODY:
             # The builder keeps the margin of an estimate free once, for the whole prompt.
-            body = fit_summary(summary, budget_for(self._count, room), token_counter=self._count).text
+            body = fit_summary(summary, budget_for(self.count, room), token_counter=self.count).text
             message = self._message("summary", body)
-            over = self._count(message.text) - limit
-            if over <= 0:
+            excess = self.count(message.text) - limit
+            if excess <= 0:
                 return message if body else None
-            room -= over  # what a join costs is seen when it is made
+            room -= excess  # the cost of a join shows only in the joined text
         return None
 
     def memories(self, hits: Sequence[MemoryHit], *, limit: int) -> tuple[Message | None, int]:
         """Return memories, and how many: the most similar ones that fit. Source: specification 001-27, 001-29."""
-        label = _RELEVANCE[self._locale]
+        label = _RELEVANCE[self.locale]
         lines = [f"- {' '.join(hit.memory.text.split())} ({label}: {hit.similarity:.2f})" for hit in hits]
         for count in range(len(lines), 0, -1):
             message = self._message("retrieved", "\n".join(lines[:count]))
-            if self._count(message.text) <= limit:
+            if self.count(message.text) <= limit:
                 return message, count
         return None, 0
 
-    def steps(self, texts: Sequence[str]) -> Message:
-        """Return what stands for finished steps, oldest first."""
-        return self._message("steps", "\n".join(texts))
-
-    def constraints(self, constraints: Mapping[str, str]) -> Message | None:
-        """Return what the user has laid down for good, None where that is nothing."""
-        text = render_constraints(constraints, fenced=lambda lines: self.fenced(lines, "constraints"))
-        return Message("system", text) if text else None
-
-    def fenced(self, text: str, name: str) -> str:
-        """Return a text in a fence, or as it is where fencing is off."""
-        return fence(text, tag=name, key=self._key or b"") if self._fencing else text
+    def _fenced(self, text: str, name: str) -> str:
+        return fence(text, tag=name, key=self.session_key or b"") if self.fencing else text
 
     def _message(self, name: Heading, body: str) -> Message:
-        return Message("system", f"{HEADINGS[self._locale][name]}\n{self.fenced(body, name)}")
+        return Message("system", f"{HEADINGS[self.locale][name]}\n{self._fenced(body, name)}")

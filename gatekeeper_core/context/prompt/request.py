@@ -1,8 +1,8 @@
-"""The messages of a thread made ready for a build: exchanges whole, the question in its place, what is past made small.
+"""The messages of a thread prepared for a build: exchanges whole, the question in its place, the past made smaller.
 
 ::
 
-    thread ──finished steps out──> question missing? add it ──> whole exchanges ──> past results small, long texts cut
+    thread ──finished steps out──> question missing? add it ──> whole exchanges ──> results compressed, long texts cut
 """
 
 from __future__ import annotations
@@ -11,13 +11,15 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from gatekeeper_core.context.prompt.exchanges import whole_exchanges
 from gatekeeper_core.context.tool_results.context import ResultCompressor, ToolResults
-from gatekeeper_core.messages import Message, Turn, is_answer, is_answered, turn_starts
+from gatekeeper_core.messages import Message, ToolCall, Turn, is_answer, is_answered, turn_starts
 from gatekeeper_core.tokens import TokenCounter
 from gatekeeper_core.truncation import truncate_middle
 
-__all__ = ["Request", "make_request", "needs_prompt", "question_place", "run_start"]
+__all__ = ["NO_RESULT", "Request", "make_request", "needs_prompt", "question_place", "run_start", "whole_exchanges"]
+
+NO_RESULT = "[no result]"
+"""The result of a call that has none."""
 
 _SURE_CHARS = 20
 _MOST_TOKENS = 4
@@ -29,17 +31,17 @@ class Request(NamedTuple):
 
     Attributes:
         messages: the messages as they are sent, unless the current run has to be made smaller.
-        seqs: for each its sequence number in the thread, None where it was made here.
+        seqs: for each its sequence number in the thread, None for one that was added here.
         changed: positions whose text was compressed or cut.
         starts: positions at which the turns begin, ascending; the last turn is the current one.
-        added: whether the question was added.
+        question_added: whether the question was added.
     """
 
     messages: tuple[Message, ...]
     seqs: tuple[int | None, ...]
     changed: frozenset[int]
     starts: tuple[int, ...]
-    added: bool
+    question_added: bool
 
     @property
     def start(self) -> int:
@@ -54,25 +56,31 @@ class Request(NamedTuple):
         return tuple(at for at in range(min(first, self.start)) if self.messages[at].role == "system")
 
     @property
-    def asked(self) -> tuple[int, ...]:
-        """Positions of what the user asks now."""
+    def query(self) -> tuple[int, ...]:
+        """Positions of the user messages of the current turn."""
         return tuple(at for at in range(self.start, len(self.messages)) if self.messages[at].role == "user")
 
-    def first_behind(self, seq: int) -> int:
-        """Return the first position whose message comes behind one of the thread, or was made here."""
-        return next((at for at, own in enumerate(self.seqs) if own is None or own > seq), len(self.seqs))
-
-    def says_all(self, upto_seq: int) -> bool:
-        """Return whether the messages of the thread up to one are all in it, and none of them is changed."""
-        return {seq for at, seq in enumerate(self.seqs) if at not in self.changed}.issuperset(range(upto_seq + 1))
-
     @property
-    def waits(self) -> bool:
+    def has_open_calls(self) -> bool:
         """True if the last calls still wait for their results: nothing may follow them yet."""
         for results, message in enumerate(reversed(self.messages)):
             if message.role != "tool":
                 return len(message.tool_calls) > results
         return False
+
+    @property
+    def least(self) -> frozenset[int]:
+        """Positions of what must be sent at the least: head, question, and open calls."""
+        calls = [at for at in range(self.start, len(self.messages)) if self.messages[at].tool_calls]
+        return frozenset((*self.head, *self.query[-1:], *(calls[-1:] if self.has_open_calls else ())))
+
+    def first_after(self, seq: int) -> int:
+        """Return the first position whose message comes after one of the thread, or was added here."""
+        return next((at for at, own in enumerate(self.seqs) if own is None or own > seq), len(self.seqs))
+
+    def contains(self, upto_seq: int) -> bool:
+        """Return whether the messages of the thread up to one are all in it, unchanged."""
+        return {seq for at, seq in enumerate(self.seqs) if at not in self.changed}.issuperset(range(upto_seq + 1))
 
 
 def make_request(
@@ -89,8 +97,9 @@ def make_request(
     Args:
         messages: the thread's.
         question: a message to add in its place (:func:`question_place`), or None.
-        without: sequence numbers of messages that something else stands for.
-        compress_result: makes the text of a past tool result smaller; None: nothing does.
+        without: sequence numbers of messages to leave out.
+        compress_result: compresses past tool results, and longer ones of the current run for its question, whether or
+            not there is room for them: so each step of the run sends them in the same form. None: nothing does.
         max_message_tokens: a longer text of a past user or assistant message is cut in the middle, and a longer result
             of the current run is compressed; None: none is.
         token_counter: counts a text.
@@ -102,105 +111,136 @@ def make_request(
         at = sum(seq is not None and seq < place for seq in seqs)
         seqs.insert(at, None)
         listed.insert(at, question)
-    whole = whole_exchanges(listed)
-    sent = tuple(message for _, message in whole)
-    starts = tuple(turn_starts([message.role for message in sent]))
+    exchanges = whole_exchanges(listed)
+    full = tuple(message for _, message in exchanges)
+    starts = tuple(turn_starts([message.role for message in full]))
     start = starts[-1] if starts else 0
-    small = _made_small(sent, start, compress_result, max_message_tokens, token_counter)
+    sent = list(full)
+    for at, message in enumerate(full[:start]):
+        is_text = message.role in ("user", "assistant") and isinstance(message.content, str)
+        if is_text and _is_longer(message.text, max_message_tokens, token_counter):
+            limit = max_message_tokens or 0
+            sent[at] = replace(message, content=truncate_middle(message.text, limit, token_counter=token_counter))
+    if compress_result is not None:
+        query = "\n".join(message.text for message in full[start:] if message.role == "user")
+        of_past, of_run = ToolResults(full, compress_result), ToolResults(full, compress_result, query=query)
+        for at, message in enumerate(full):
+            if message.role == "tool" and (at < start or _is_longer(message.text, max_message_tokens, token_counter)):
+                sent[at] = (of_past if at < start else of_run).smaller(at, message) or message
     return Request(
-        tuple(small.get(at, message) for at, message in enumerate(sent)),
-        tuple(None if at is None else seqs[at] for at, _ in whole),
-        frozenset(at for at, message in small.items() if message.text != sent[at].text),
+        tuple(sent),
+        tuple(None if at is None else seqs[at] for at, _ in exchanges),
+        frozenset(at for at, message in enumerate(sent) if message is not full[at] and message.text != full[at].text),
         starts,
         question is not None,
     )
 
 
-def _made_small(
-    messages: tuple[Message, ...],
-    start: int,
-    compress_result: ResultCompressor | None,
-    max_tokens: int | None,
-    count: TokenCounter,
-) -> dict[int, Message]:
-    """Return what is sent in another form: past results compressed, other long texts of the past cut.
+def whole_exchanges(messages: Sequence[Message]) -> list[tuple[int | None, Message]]:
+    """Return a conversation in the order that every provider takes, each message after its position in the list.
 
-    Results of the current run that are longer than a past message may be are compressed for its question. Whether there
-    is room for them does not matter: so each step of the run sends them in the same form.
+    The position is None for a result that was missing. Calls of the last message that only tool messages follow still
+    wait for their results: they stay. Messages that every provider takes are the caller's own objects::
+
+        a call without a result, then other roles  a result that says so, directly after the other results
+        a result that answers no call, or again    left out
+        a call without an id, or with one twice    an id of its own, also in its result; results without one in order
+        a system message amid calls and results    after the results; before the calls while they wait for results
+
+    >>> call = Message("assistant", "", tool_calls=(ToolCall("a", "now", "{}"),))
+    >>> [(at, one.text) for at, one in whole_exchanges([Message("user", "?"), call, Message("user", "again?")])]
+    [(0, '?'), (1, ''), (None, '[no result]'), (2, 'again?')]
     """
-    small = {at: _cut(message, max_tokens, count) for at, message in enumerate(messages[:start])}
-    if compress_result is None:
-        return small
-    results = ToolResults(messages, compress_result)
-    asked = "\n".join(message.text for message in messages[start:] if message.role == "user")
-    of_run = ToolResults(messages, compress_result, query=asked)
+    sent: list[tuple[int | None, Message]] = []
+    delayed: list[tuple[int | None, Message]] = []  # system messages amid calls and results
+    waiting: list[tuple[str, ToolCall]] = []  # calls without a result so far, each after its original id
+    opened = 0  # the position of the newest message that is no result
     for at, message in enumerate(messages):
-        if message.role != "tool":
-            continue
-        if at < start:
-            small[at] = results.smaller(at, message) or message
-        elif max_tokens is not None and _is_longer(message.text, max_tokens, count):
-            small[at] = of_run.smaller(at, message) or message
-    return small
+        if message.role == "tool":
+            call_id = message.tool_call_id or ""
+            place = next((place for place, (own, _) in enumerate(waiting) if own == call_id), None)
+            if place is None and not call_id and waiting:
+                place = 0  # without an id it goes by its place
+            if place is None:
+                continue
+            _, call = waiting.pop(place)
+            sent.append((at, message if call.id == call_id else replace(message, tool_call_id=call.id)))
+        elif message.role == "system" and waiting:
+            delayed.append((at, message))
+        else:
+            missing = [Message("tool", NO_RESULT, tool_call_id=call.id, name=call.name or None) for _, call in waiting]
+            sent += [*((None, result) for result in missing), *delayed]
+            delayed, opened = [], len(sent)
+            calls = message.tool_calls if message.role == "assistant" else ()
+            named = _with_ids(calls, at)
+            waiting = [(call.id, renamed) for call, renamed in zip(calls, named, strict=True)]
+            sent.append((at, message if named == calls else replace(message, tool_calls=named)))
+        if not waiting:
+            sent += delayed
+            delayed = []
+    sent[opened:opened] = delayed
+    return sent
 
 
-def _cut(message: Message, max_tokens: int | None, count: TokenCounter) -> Message:
-    """Return a message whose text is no longer than allowed; parts that are no text stay out of it."""
-    if max_tokens is None or message.role not in ("user", "assistant") or not isinstance(message.content, str):
-        return message
-    if not _is_longer(message.content, max_tokens, count):
-        return message
-    return replace(message, content=truncate_middle(message.content, max_tokens, token_counter=count))
+def _with_ids(calls: tuple[ToolCall, ...], at: int) -> tuple[ToolCall, ...]:
+    seen: set[str] = set()
+    named = []
+    for number, call in enumerate(calls):
+        if not call.id or call.id in seen:
+            call = replace(call, id=f"call_{at}_{number}")
+        seen.add(call.id)
+        named.append(call)
+    return tuple(named)
 
 
-def _is_longer(text: str, max_tokens: int, count: TokenCounter) -> bool:
-    return len(text) * _MOST_TOKENS > max_tokens and count(text) > max_tokens
+def _is_longer(text: str, max_tokens: int | None, count: TokenCounter) -> bool:
+    return max_tokens is not None and len(text) * _MOST_TOKENS > max_tokens and count(text) > max_tokens
 
 
 def needs_prompt(turns: Sequence[Turn], prompt: str, *, included: bool) -> bool:
     """Return whether the prompt is missing at the end of a thread and has to be added.
 
-    It is there where the newest turn is still open (its last message is no answer) and the user said the prompt in it,
-    white space aside: the same text, or of a text over 20 characters one that holds it whole, or its beginning where
-    that is all of the message. In a tool loop that is so at every step.
+    It is there if the newest turn is open (its last message is no answer) and contains the prompt in a user message,
+    white space aside: the same text, or of a text over 20 characters one that contains all of it, or a message that is
+    its beginning. In a tool loop that is so at every step.
 
     Args:
         turns: the thread's.
-        prompt: what the user asks now; blank: nothing is missing.
-        included: whether the caller asks for it to be added: then it is there only where it is the very last message.
+        prompt: the question; blank: nothing is missing.
+        included: whether the caller asks for it to be added: then it is there only if it is the very last message.
 
     Source: specification 001-33 to 001-35.
 
     >>> from gatekeeper_core.messages import group_turns
     >>> talk = [Message("user", "Which port?"), Message("assistant", "6380")]
-    >>> [needs_prompt(group_turns(said), "Which  port?", included=False) for said in (talk[:1], talk)]
+    >>> [needs_prompt(group_turns(messages), "Which  port?", included=False) for messages in (talk[:1], talk)]
     [False, True]
     """
-    asked = _folded(prompt)
-    if not asked:
+    query = _normalized(prompt)
+    if not query:
         return False
     newest = turns[-1].messages if turns else ()
     if included:
-        return not newest or newest[-1].role != "user" or _folded(newest[-1].text) != asked
+        return not newest or newest[-1].role != "user" or _normalized(newest[-1].text) != query
     if not newest or is_answered(newest):
         return True
-    for said in (_folded(message.text) for message in newest if message.role == "user"):
-        short = min(len(said), len(asked)) <= _SURE_CHARS
-        if said == asked or (not short and (asked in said or asked.startswith(said))):
+    for text in (_normalized(message.text) for message in newest if message.role == "user"):
+        is_short = min(len(text), len(query)) <= _SURE_CHARS
+        if text == query or (not is_short and (query in text or query.startswith(text))):
             return False
     return True
 
 
 def question_place(messages: Sequence[Message]) -> int:
-    """Return where a question that is missing in a thread belongs: the position of the message that it stands before.
+    """Return the position of the message before which a missing question belongs.
 
-    That is the end; but calls and results behind the last answer are steps on the way to this question's, so it stands
-    before them, at each step in the same place. Those behind a user message answer that one.
+    That is the end; but calls and results after the last answer are steps on the way to this question's, so it comes
+    before them, at each step in the same place. Those after a user message answer that one.
 
     >>> from gatekeeper_core.messages import ToolCall
     >>> answer, call = Message("assistant", "6380"), Message("assistant", "", tool_calls=(ToolCall("a", "now", "{}"),))
-    >>> asked, result = Message("user", "Which port?"), Message("tool", "12:00", tool_call_id="a")
-    >>> question_place([asked, answer, call, result]), question_place([asked, call, result])
+    >>> query, result = Message("user", "Which port?"), Message("tool", "12:00", tool_call_id="a")
+    >>> question_place([query, answer, call, result]), question_place([query, call, result])
     (2, 3)
     """
     start = run_start(messages)
@@ -210,12 +250,12 @@ def question_place(messages: Sequence[Message]) -> int:
 
 
 def run_start(messages: Sequence[Message]) -> int:
-    """Return where the steps of the current run begin: the position behind the last user message or answer."""
+    """Return where the steps of the current run begin: the position after the last user message or answer."""
     start = len(messages)
     while start and not (messages[start - 1].role == "user" or is_answer(messages[start - 1])):
         start -= 1
     return start
 
 
-def _folded(text: str) -> str:
+def _normalized(text: str) -> str:
     return " ".join(text.split())

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
@@ -149,7 +150,6 @@ class BuildTrace(NamedTuple):
         fates: what became of every message of the thread, oldest first; together they cover all of it.
         shares: the parts of the budget.
         budget_tokens: the whole budget.
-        available_tokens: what of it may be used: less the margin of an estimate, and what is reserved.
         counter: what counted the tokens.
         margin: how far a prompt may lie over its estimate, as a share of it.
         view: the selection among the messages of the thread, None where there was nothing to select from.
@@ -159,14 +159,12 @@ class BuildTrace(NamedTuple):
             ``ContextCompressor``; "" where that was not needed.
         misses: parts that could not be had.
         prefix_tokens: tokens of the messages at the start that were the same in the build before.
-        prefix_share: the same as a share of the messages, 0..1.
     """
 
     parts: tuple[BuiltPart, ...]
     fates: tuple[MessageFate, ...]
     shares: ContextBudget
     budget_tokens: int
-    available_tokens: int
     counter: str
     margin: float
     view: HistoryView | None = None
@@ -175,7 +173,16 @@ class BuildTrace(NamedTuple):
     squeezed: str = ""
     misses: tuple[Miss, ...] = ()
     prefix_tokens: int = 0
-    prefix_share: float = 0.0
+
+    @property
+    def available_tokens(self) -> int:
+        """The part of the budget that may be used: less the margin of an estimate, and what is reserved."""
+        return math.floor(self.budget_tokens / (1 + self.margin)) - self.shares.reserved
+
+    @property
+    def prefix_share(self) -> float:
+        """``prefix_tokens`` as a share of the messages, 0..1."""
+        return self.prefix_tokens / max(1, sum(part.tokens for part in self.parts))
 
     @property
     def left_out(self) -> tuple[tuple[int, int], ...]:
@@ -185,6 +192,7 @@ class BuildTrace(NamedTuple):
     def to_dict(self) -> dict[str, Any]:
         """Return everything as JSON-ready values: counts and ids, never text."""
         values = self._asdict()
+        values |= {"available_tokens": self.available_tokens, "prefix_share": self.prefix_share}
         for name in ("parts", "fates", "misses"):
             values[name] = [one._asdict() for one in values[name]]
         values["given_up"] = list(self.given_up)
@@ -270,23 +278,19 @@ class BuiltContext:
         return notebook_table(caption, ("part", "seq", "role", "tokens", "begins with"), rows)
 
 
-def fates_of(count: int, known: Iterable[tuple[int, Fate]], *, summarized: int = 0) -> tuple[MessageFate, ...]:
-    """Return what became of so many messages, those beside one another with one fate together.
+def fates_of(count: int, fates: Mapping[int, Fate], *, summarized: int = 0) -> tuple[MessageFate, ...]:
+    """Return the fates of so many messages, consecutive ones with one fate together.
 
     Args:
         count: messages of the thread.
-        known: sequence numbers and their fate; of several, the first holds; without any a message is left out.
-        summarized: so many of the first messages the summary covers, where nothing else is known of them.
+        fates: by sequence number; a message without one is left out.
+        summarized: so many of the first messages the summary covers, if they have no other fate.
 
-    >>> [tuple(one) for one in fates_of(5, [(0, "sent"), (1, "sent"), (4, "step"), (0, "step")], summarized=3)]
+    >>> [tuple(one) for one in fates_of(5, {0: "sent", 1: "sent", 4: "step"}, summarized=3)]
     [(0, 2, 'sent'), (2, 3, 'summary'), (3, 4, 'left_out'), (4, 5, 'step')]
     """
-    fates: list[Fate] = ["summary"] * min(count, summarized)
-    fates += ["left_out"] * (count - len(fates))
-    for seq, fate in reversed(tuple(known)):
-        fates[seq] = fate
     ranges: list[MessageFate] = []
-    for fate, same in groupby(fates):
+    for fate, seqs in groupby(fates.get(seq, "summary" if seq < summarized else "left_out") for seq in range(count)):
         start = ranges[-1].stop if ranges else 0
-        ranges.append(MessageFate(start, start + len(tuple(same)), fate))
+        ranges.append(MessageFate(start, start + len(tuple(seqs)), fate))
     return tuple(ranges)

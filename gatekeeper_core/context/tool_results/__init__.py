@@ -1,1 +1,1 @@
-"""Tool results made small, and the working memory that keeps the whole ones."""
+"""Compression of tool results, and the working memory that keeps the full ones."""

@@ -1,9 +1,9 @@
-"""The seam between a compaction, which knows when a result may give way, and the compressor that makes it small.
+"""The tool results of a conversation, as a compaction passes them to the compressor.
 
 ::
 
-    messages ──once per compaction──> tool names · question · live pointers ──ResultContext──> compress_result ──> text
-                                                        ↑──────────── pointers that it made ─────────────┘
+    messages ──once per compaction──> tool names · query · live pointers ──ResultContext──> compress_result ──> text
+                                                       ↑───────────── its new pointers ──────────────┘
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class ResultContext(NamedTuple):
     Attributes:
         tool_name: the tool whose call it answers; None where no call is found and the message names none.
         query: the newest text of the user, in a run the question; None where there is none.
-        live: ids of the pointers in the window, those made on the way among them: what they name must not make room.
+        live: ids of the pointers in the window, new ones among them: their texts must not be evicted.
             Anybody may have written them, so an id says nothing about what is kept.
         age_rounds: how many answered rounds are newer, at least 0.
         thread_id: names the thread; None where it has no name.
@@ -53,18 +53,18 @@ def memory_of(
 
 
 class ToolResults:
-    """The tool results of a conversation, with what a compressor is told of each.
+    """The tool results of a conversation, with the context of each for a compressor.
 
     Args:
-        messages: the conversation as it is now; read when a result is to be made smaller, never changed.
-        compress: makes a text smaller.
+        messages: the conversation as it is now; read when a result is compressed, never changed.
+        compress: compresses a text.
         query: the question.
         thread_id: names the thread.
         tenant: names whose thread it is.
 
-    >>> asked = Message("user", "?"), Message("tool", "12:00:00", tool_call_id="a", name="now")
-    >>> results = ToolResults(asked, lambda message, context: f"{context.tool_name} {message.text[:2]}")
-    >>> results.smaller(1, asked[1]).text, results.smaller(0, asked[0])
+    >>> messages = Message("user", "?"), Message("tool", "12:00:00", tool_call_id="a", name="now")
+    >>> results = ToolResults(messages, lambda message, context: f"{context.tool_name} {message.text[:2]}")
+    >>> results.smaller(1, messages[1]).text, results.smaller(0, messages[0])
     ('now 12', None)
     """
 
@@ -87,8 +87,8 @@ class ToolResults:
     def smaller(self, position: int, message: Message, *, age_rounds: int = 0) -> Message | None:
         """Return a tool message with a shorter text, marked as compressed, or None where it stays as it is.
 
-        What was compressed before and what was read from working memory stays, and so do media. A pointer that the
-        result itself brought along is defused: it is none of ours.
+        Compressed results, readings of working memory and media stay. A pointer in the result itself is defused: it
+        is none of ours.
 
         Raises:
             TypeError: the compressor returned no text.
@@ -110,7 +110,7 @@ class ToolResults:
             raise TypeError(f"compress_result must return str, got {type(text).__name__}")
         if text == before:
             return None
-        # Of the pointers in it only those are the compressor's own that the result did not bring along.
+        # The compressor's own pointers are those that the result did not have.
         text = defused(text, set(pointers_in(text)).difference(pointers_in(before)))
         if len(text) >= len(before):
             return None
@@ -129,9 +129,9 @@ def _tool_names(messages: Sequence[Message]) -> Iterator[tuple[int, str]]:
     answers = 0
     for at, message in enumerate(messages):
         if message.role == "tool":
-            given = message.tool_call_id
-            placed = by_place[answers] if answers < len(by_place) and not (given and by_id) else ""
-            name = (by_id.get(given, "") if given else "") or placed or message.name
+            call_id = message.tool_call_id
+            placed = by_place[answers] if answers < len(by_place) and not (call_id and by_id) else ""
+            name = (by_id.get(call_id, "") if call_id else "") or placed or message.name
             answers += 1
             if name:
                 yield at, name

@@ -1,50 +1,70 @@
-"""The input and output of every strategy that compresses a result."""
+"""The input and output of a format's digest function, and the lines that fit its budget.
+
+Line numbers are 1-based and inclusive, in what a model reads and in what it requests.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from typing import NamedTuple, TypeAlias
 
-from gatekeeper_core.context.tool_results.omissions import gap, shortened, with_gaps
-from gatekeeper_core.context.tool_results.query_match import Asked
+from gatekeeper_core.context.tool_results.query_match import QueryMatcher
 from gatekeeper_core.context.tool_results.signals import failure_places
 from gatekeeper_core.tokens import TokenCounter
 
-__all__ = ["Digest", "Lines", "Shelf", "Strategy", "Task"]
+__all__ = [
+    "MARK",
+    "Digest",
+    "Lines",
+    "Selection",
+    "Strategy",
+    "Task",
+    "gap",
+    "merged",
+    "shortened",
+    "with_gaps",
+    "with_neighbours",
+]
 
-LINE_CHARS = 600
-"""Characters from which a kept line is cut. Source: ours; the longest lines of common logs stay whole."""
+MARK = "…"
+"""The beginning of every line that we write into a text of others to report an omission."""
 
+_LINE_CHARS = 600
+"""Characters from which a kept line is cut. Source: ours; the longest lines of common logs stay complete."""
+
+_MIN_LINE_CHARS = 60
+_WINDOW_CHARS = 100
 _OVERDRAFT_TOKENS = 160
-_LEAST_LINE_CHARS = 60
 
 
 class Task(NamedTuple):
-    """The limits and the query of a strategy.
+    """The limits and the query of a digest.
 
     Attributes:
-        asked: the anchors of the question, empty where there is none.
-        budget_tokens: what the digest should cost; failures and what was asked for come first.
+        query: matches lines with the user's question; empty where there is none.
+        budget_tokens: what the digest should cost; failures and matches come first.
         counter: counts tokens.
         list_items: most items of a list that are shown only because they stand first.
     """
 
-    asked: Asked
+    query: QueryMatcher
     budget_tokens: int
     counter: TokenCounter
     list_items: int
 
-    def places(self, text: str) -> list[int]:
-        """Return where words of the question and of failure stand in a text, the most important places first."""
-        return [*self.asked.places(text), *failure_places(text, limit=4)]
+    def cut(self, text: str, limit: int) -> str:
+        """Return a text in about ``limit`` characters, around words of the query and of failure."""
+        if len(text) <= limit:
+            return text
+        return shortened(text, limit, around=[*self.query.places(text), *failure_places(text, limit=4)])
 
 
 class Lines(NamedTuple):
     """Lines of a result, in their order.
 
     Attributes:
-        texts: those that were read.
+        texts: the lines that were read.
         numbers: their numbers in the result.
         total: how many the result has.
     """
@@ -54,20 +74,20 @@ class Lines(NamedTuple):
     total: int
 
     @classmethod
-    def whole(cls, texts: Sequence[str], *, first: int = 1) -> Lines:
-        """Return all lines of a result; ``first`` is the number of the first."""
-        return cls(texts, range(first, first + len(texts)), len(texts))
+    def of(cls, texts: Sequence[str]) -> Lines:
+        """Return all lines of a result, numbered from 1."""
+        return cls(texts, range(1, 1 + len(texts)), len(texts))
 
-    def at(self, places: Sequence[int]) -> Lines:
+    def at(self, indices: Sequence[int]) -> Lines:
         """Return the lines at some indices, of a result of as many lines."""
-        return Lines([self.texts[at] for at in places], [self.numbers[at] for at in places], self.total)
+        return Lines([self.texts[at] for at in indices], [self.numbers[at] for at in indices], self.total)
 
 
 class Digest(NamedTuple):
-    """A result made small.
+    """A compressed result.
 
     Attributes:
-        text: what is left, with marks for what is missing.
+        text: the remaining text, with marks for what is missing.
         shown: how many items (lines, rows, entries) of the result are in it.
         total: how many the result has.
         what: what they are, a plural.
@@ -84,19 +104,19 @@ class Digest(NamedTuple):
 Strategy: TypeAlias = Callable[[str, Task], "Digest | None"]
 
 
-class Shelf:
-    """Lines that are kept as long as a budget goes; the order of adding is the order of worth.
+class Selection:
+    """Lines that are kept as long as a budget goes, the most valuable first.
 
     Args:
         lines: the lines to choose from.
-        task: gives counter, budget and what was asked.
+        task: gives counter, budget and query.
         what: what the lines are, a plural.
         first: number of the first line of the result.
 
     Attributes:
         kept: the kept lines by number.
-        left: tokens that are left.
-        overdraft: how far below 0 they may go for failures and for what was asked.
+        remaining: tokens of the budget that are not spent.
+        overdraft: how far below 0 they may go for failures and matches.
     """
 
     def __init__(self, lines: Lines, task: Task, *, what: str = "lines", first: int = 1) -> None:
@@ -105,41 +125,118 @@ class Shelf:
         self._gap_tokens = task.counter("\n" + gap(100, what, 1_000, 1_099))
         self._shortens = False
         self.kept: dict[int, str] = {}
-        self.left = task.budget_tokens - self._gap_tokens
+        self.remaining = task.budget_tokens - self._gap_tokens
         self.overdraft = -max(_OVERDRAFT_TOKENS, task.budget_tokens // 2)
 
-    def add(self, index: int, *, note: str = "", least_left: int = 0) -> bool:
+    def add(self, index: int, *, note: str = "", reserve: int = 0) -> bool:
         """Return whether the line is kept now: it was already, or there was room for it.
 
         Args:
             index: which of the lines.
-            note: what is said at its end.
-            least_left: tokens that must be left afterwards; below 0 for what may go over the budget.
+            note: is appended to it.
+            reserve: tokens that must remain afterwards; below 0 for what may go over the budget.
         """
         number = self._lines.numbers[index]
         if number in self.kept:
             return True
         gaps = self._gap_tokens * (1 - (number - 1 in self.kept) - (number + 1 in self.kept))
-        if self.left - gaps < least_left:  # whatever the line costs
+        if self.remaining - gaps < reserve:  # whatever the line costs
             return False
-        whole = line = self._lines.texts[index]
-        if len(line) > LINE_CHARS:
-            limit = max(_LEAST_LINE_CHARS, min(LINE_CHARS, self.left))
-            line = shortened(line, limit, around=self._task.places(line))
+        full = line = self._lines.texts[index]
+        if len(line) > _LINE_CHARS:
+            line = self._task.cut(line, max(_MIN_LINE_CHARS, min(_LINE_CHARS, self.remaining)))
         line += note
         cost = self._cost(line) + gaps
-        if self.left - cost < least_left:
+        if self.remaining - cost < reserve:
             return False
-        self.left -= cost
+        self.remaining -= cost
         self.kept[number] = line
-        self._shortens |= len(line) < len(whole)
+        self._shortens |= len(line) < len(full)
         return True
 
     @property
-    def is_whole(self) -> bool:
+    def is_complete(self) -> bool:
         """True if every line is kept unchanged."""
         return len(self.kept) >= self._lines.total and not self._shortens
 
     def text(self) -> str:
         """Return the kept lines in their order, with a mark where some are missing."""
         return "\n".join(with_gaps(self.kept, self._lines.total, what=self._what, first=self._first))
+
+    def digest(self, strategy: str) -> Digest:
+        """Return the kept lines as a digest."""
+        return Digest(self.text(), len(self.kept), self._lines.total, self._what, strategy)
+
+
+def gap(count: int, what: str, first: int, last: int) -> str:
+    """Return the line that reports an omission; ``what`` is a plural.
+
+    >>> gap(412, "lines", 88, 499), gap(1, "rows", 7, 7)
+    ('… 412 lines omitted [88-499]', '… 1 row omitted [7]')
+    """
+    noun = what[:-1] if count == 1 else what
+    return f"{MARK} {count} {noun} omitted [{first if first == last else f'{first}-{last}'}]"
+
+
+def with_gaps(kept: Mapping[int, str], total: int, *, what: str = "lines", first: int = 1) -> list[str]:
+    """Return kept lines, given by number, in order, with a mark in each place where some of ``total`` are missing.
+
+    >>> with_gaps({1: "a", 4: "b"}, 6)
+    ['a', '… 2 lines omitted [2-3]', 'b', '… 2 lines omitted [5-6]']
+    """
+    shown: list[str] = []
+    expected = first
+    for number in sorted(kept):
+        if number > expected:
+            shown.append(gap(number - expected, what, expected, number - 1))
+        shown.append(kept[number])
+        expected = number + 1
+    last = first + total - 1
+    if expected <= last:
+        shown.append(gap(last - expected + 1, what, expected, last))
+    return shown
+
+
+def with_neighbours(numbers: Iterable[int], width: int, *, within: range) -> list[int]:
+    """Return numbers of lines and those of their neighbours, ascending, each once."""
+    return sorted({near for number in numbers for near in range(number - width, number + width + 1) if near in within})
+
+
+def shortened(line: str, limit: int, *, around: Sequence[int] = ()) -> str:
+    """Return a line in at most about ``limit`` characters: its beginning, its end, and windows around given places.
+
+    The first of the places, which are character positions, are the most important ones.
+
+    >>> shortened("a" * 30 + "b" * 30, 20)
+    'aaaaaaaaaaaaa… 41 characters omitted …bbbbbb'
+    """
+    if len(line) <= limit:
+        return line
+    head, tail = limit * 2 // 3, limit // 3
+    spans = [(0, head), (len(line) - tail, len(line))]
+    width = min(_WINDOW_CHARS, limit)
+    inside = (at for at in around[: max(1, limit // width)] if head <= at < len(line) - tail)
+    spans += ((max(0, at - width // 2), min(len(line), at + width)) for at in inside)
+    pieces: list[str] = []
+    before = 0
+    for start, stop in merged(spans):
+        if start > before:
+            pieces.append(f"{MARK} {start - before} characters omitted {MARK}")
+        pieces.append(line[start:stop])
+        before = stop
+    return "".join(pieces)
+
+
+def merged(spans: Iterable[tuple[int, int]], *, joins: int = 0) -> list[tuple[int, int]]:
+    """Return spans in order, joined where they overlap or at most ``joins`` lie between them.
+
+    >>> merged([(4, 9), (0, 3), (2, 3)], joins=1)
+    [(0, 9)]
+    """
+    joined: list[tuple[int, int]] = []
+    for start, stop in sorted(spans):
+        if joined and start <= joined[-1][1] + joins:
+            joined[-1] = (joined[-1][0], max(joined[-1][1], stop))
+        else:
+            joined.append((start, stop))
+    return joined

@@ -1,4 +1,4 @@
-"""Pointers to texts that were put aside, which a text of others cannot forge.
+"""Pointers to offloaded texts, which a text of others cannot forge.
 
 ``[[wm:<id>]] type=<kind> size=<bytes> preview="<one line>"``. The id is HMAC-SHA256(session key, content), cut to 80
 bits, in base32: the same content has one id in its thread, nobody without the key can make one, and it opens nothing
@@ -42,7 +42,7 @@ _ID = LazyPattern(r"[a-z2-7]{16}")
 
 
 class Pointer(NamedTuple):
-    """The pointer to a text that was put aside.
+    """The pointer to an offloaded text.
 
     Attributes:
         id: 16 characters of base32.
@@ -104,21 +104,17 @@ def pointer_id(text: str) -> str | None:
 
 
 def pointers_in(text: str) -> tuple[str, ...]:
-    """Return the ids of all pointers in a text, each once, in their order: what of it is *live* while it is sent.
-
-    >>> pointers_in("[[wm:abcdefghijklmnop]] and [[wm:abcdefghijklmnop]]")
-    ('abcdefghijklmnop',)
-    """
+    """Return the ids of all pointers in a text, each once, in their order."""
     if "[[wm:" not in text:  # most texts: a tenth of the time
         return ()
     return tuple(dict.fromkeys(match[1] for match in _POINTER.finditer(text)))
 
 
 def defused(text: str, known: Collection[str] = ()) -> str:
-    """Return a text in which nothing reads as a pointer but the known ones: ``[[wm:`` becomes ``[ [wm:``.
+    """Return a text in which nothing reads as a pointer but those with known ids: ``[[wm:`` becomes ``[ [wm:``.
 
     Marks are compared as they look (``fences.py``). JSON stays JSON, because the mark can only stand inside a string.
-    Doing it twice changes nothing more. ``known`` are ids that are ours.
+    Doing it twice changes nothing more.
 
     >>> defused("[[wm:abcdefghijklmnop]] [[WM : x", known=()), defused("[[wm:abcdefghijklmnop]]", {"abcdefghijklmnop"})
     ('[ [wm:abcdefghijklmnop]] [ [WM : x', '[[wm:abcdefghijklmnop]]')
@@ -135,7 +131,7 @@ def one_line(text: str, *, max_chars: int = _PREVIEW_CHARS) -> str:
     r"""Return the beginning of a text on one line that stands safely between double quotes.
 
     White space becomes one space, a double quote a single one; control and format characters, surrogates and private
-    ones go; what reads as a pointer is defused.
+    ones are removed; pointers are defused.
 
     >>> one_line('first\nsecond "line"\x00')
     "first second 'line'"

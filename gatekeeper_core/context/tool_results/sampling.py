@@ -1,20 +1,19 @@
 """Samples of a result that is too long to be read in full.
 
-Both ends, even samples, and where words of failure or of the question stand.
+Both ends, even samples, and the places of words of failure and of the query.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from heapq import merge
-from itertools import islice
+from itertools import chain, islice
 
-from gatekeeper_core.context.tool_results.digest import Lines
+from gatekeeper_core.context.tool_results.digest import Lines, merged
 from gatekeeper_core.context.tool_results.formats.json_results import Table, parts_of
 from gatekeeper_core.context.tool_results.formats.json_text import JsonValue, read_json, read_json_at
 from gatekeeper_core.context.tool_results.formats.templates import masked
-from gatekeeper_core.context.tool_results.omissions import merged
-from gatekeeper_core.context.tool_results.query_match import Asked
+from gatekeeper_core.context.tool_results.query_match import QueryMatcher
 from gatekeeper_core.context.tool_results.signals import failure_places
 from gatekeeper_core.text import LazyPattern
 
@@ -35,20 +34,28 @@ _MISSES = 24  # places that begin no object: from so many more than objects on, 
 _STATUS = LazyPattern(r"5[0-9]{2}(?<![\w.-]...)(?![\w.-])")  # maybe of HTTP; the columns tell when the row is read
 
 
-def sample_lines(text: str, asked: Asked, *, max_chars: int) -> Lines:
+def sample_lines(text: str, query: QueryMatcher, *, max_chars: int) -> Lines:
     r"""Return all lines of a text, or of one that is longer than ``max_chars`` those worth reading.
 
-    A text of few, very long lines comes back whole: each of its lines is cut where it is shown.
+    A text of few, very long lines comes back in full: each of its lines is cut where it is shown.
 
-    >>> sample_lines("a\nb", Asked(None), max_chars=100)
+    >>> sample_lines("a\nb", QueryMatcher(None), max_chars=100)
     Lines(texts=['a', 'b'], numbers=range(1, 3), total=2)
     """
     total = text.count("\n") + 1
     if len(text) <= max_chars or len(text) > _LONGEST_LINE * total:
-        return Lines.whole(text.split("\n"))
-    spans = [_whole_lines(text, start, stop) for start, stop in _even(len(text), max_chars * 3 // 4)]
+        return Lines.of(text.split("\n"))
+
+    def line_span(start: int, stop: int) -> tuple[int, int]:
+        """Widen a span to complete lines, where these are not too long."""
+        before = text.rfind("\n", max(0, start - _LONGEST_LINE), start)
+        after = text.find("\n", stop, stop + _LONGEST_LINE)
+        return (before + 1 if before >= 0 else start, after if after >= 0 else min(len(text), stop))
+
+    spans = [line_span(start, stop) for start, stop in _even(len(text), max_chars * 3 // 4)]
     room = max_chars // 4
-    for start, stop in _hits(text, asked):
+    matches = [line_span(start, stop) for start, stop in query.spans(text, limit=_HITS)]
+    for start, stop in chain(matches, _failures(text, lambda place: line_span(place, place))):
         room -= stop - start
         if room < 0:
             break
@@ -58,10 +65,103 @@ def sample_lines(text: str, asked: Asked, *, max_chars: int) -> Lines:
     pieces = merged(spans, joins=1)
     before = _counts_before(text, "\n", [start for start, _ in pieces])
     for (start, stop), count in zip(pieces, before, strict=True):
-        found = text[start:stop].split("\n")
-        texts += found
-        numbers += range(count + 1, count + 1 + len(found))
+        lines = text[start:stop].split("\n")
+        texts += lines
+        numbers += range(count + 1, count + 1 + len(lines))
     return Lines(texts, numbers, total)
+
+
+def sample_rows(text: str, query: QueryMatcher, *, max_chars: int) -> tuple[Table, list[tuple[str, JsonValue]]] | None:
+    """Return some of the objects that a long JSON text consists of, and the values beside them; None for other texts.
+
+    The objects begin with the same key: those of a list, of JSON lines, or of a list or a map inside of an object. A
+    quarter of what is read are rows with words of the query or of failure, the rest even samples. Beside their list
+    are plain values, with their paths.
+
+    >>> text = '{"total": 9, "rows": [%s], "next": null}' % ", ".join(['{"id": 1}'] * 9)
+    >>> table, around = sample_rows(text, QueryMatcher(None), max_chars=100)
+    >>> table.path, table.total, around
+    ('rows[]', 9, [('total', '9'), ('next', None)])
+    """
+    layout = _layout(text)
+    if layout is None:
+        return None
+    path, opening, list_at = layout
+    rows: dict[int, dict[str, JsonValue]] = {}
+    misses = 0
+
+    def read(place: int) -> int:
+        """Return how many characters of a row were read; 0 where it was read before, or is none."""
+        nonlocal misses
+        if place < 0 or misses > _MISSES + len(rows):
+            return 0
+        key = _KEY_BEFORE.search(text, max(0, place - _KEY_CHARS), place) if list_at < 0 else None
+        if place in rows or (key is None and list_at < 0):
+            return 0
+        value = read_json_at(text, place)
+        if value is None or not isinstance(row := value[0], dict):
+            misses += 1
+            return 0
+        rows[place] = {"key": key[1], **row} if key else row
+        return value[1] - place
+
+    room = max_chars
+    for place in _hit_rows(text, opening, query):
+        room -= read(place)
+        if room <= max_chars * 3 // 4:
+            break
+    for start, stop in _even(len(text), room):
+        at = text.find(opening, start)
+        while 0 <= at < stop:
+            read(at)
+            at = text.find(opening, at + 1)
+    if not rows:
+        return None
+    places = sorted(rows)
+    numbers = _counts_before(text, opening, places)
+    total = max(text.count(opening), numbers[-1] + 1)
+    around = _values_around(text, opening, list_at) if path and list_at >= 0 else []
+    return Table(path, [rows[place] for place in places], numbers, total), around
+
+
+def _hit_rows(text: str, opening: str, query: QueryMatcher) -> Iterable[int]:
+    """Yield the beginnings of objects: the last one, matches of the query, one of each kind of failure."""
+
+    def row_span(place: int) -> tuple[int, int]:
+        after = text.find(opening, place + 1)
+        return text.rfind(opening, 0, place + len(opening)), after if after >= 0 else len(text)
+
+    yield text.rfind(opening)
+    yield from (row_span(start)[0] for start, _ in query.spans(text, limit=200))
+    yield from (start for start, _ in _failures(text, row_span))
+
+
+def _values_around(text: str, opening: str, list_at: int) -> list[tuple[str, JsonValue]]:
+    """Return the plain values beside the list, with their paths."""
+    last = read_json_at(text, text.rfind(opening))
+    around = read_json(f"{text[:list_at]}[{text[last[1] :]}") if last else None
+    return [(path, value) for path, value in parts_of(around)[1] if value != []] if around else []
+
+
+def _layout(text: str) -> tuple[str, str, int] | None:
+    """Return where the objects of a list, of JSON lines, or of the outermost list or map over half the text are.
+
+    That is the path of their list, as tables name it, "" for the full text; what each of them begins with, up to its
+    first key; and where the list begins, or -1 where they are the values of an object.
+    """
+
+    def is_spread(opening: str, start: int) -> bool:
+        return text.rfind(opening) - start > len(text) // 2
+
+    first = _FIRST.match(text)
+    if first is None:
+        return None
+    if first[1] or is_spread(first[2], first.start(2)):
+        return "", first[2], max(first.start(1), 0)
+    for value in _VALUE.finditer(text, 0, _LONGEST_LINE):
+        if is_spread(value[3], value.start(3)):
+            return f"{value[1]}[]" if value[2] else "*", value[3], value.start(2)
+    return None
 
 
 def _even(length: int, chars: int) -> list[tuple[int, int]]:
@@ -71,26 +171,12 @@ def _even(length: int, chars: int) -> list[tuple[int, int]]:
     return [(0, head), *((start, start + each) for start in between), (length - tail, length)]
 
 
-def _whole_lines(text: str, start: int, stop: int) -> tuple[int, int]:
-    """Return a span widened to whole lines, where these are not too long."""
-    before = text.rfind("\n", max(0, start - _LONGEST_LINE), start)
-    after = text.find("\n", stop, stop + _LONGEST_LINE)
-    return (before + 1 if before >= 0 else start, after if after >= 0 else min(len(text), stop))
-
-
-def _hits(text: str, asked: Asked) -> Iterable[tuple[int, int]]:
-    """Yield the lines in which the question's words stand, then one line of each kind that tells of a failure."""
-    for start, stop in asked.spans(text, limit=_HITS):
-        yield _whole_lines(text, start, stop)
-    yield from _failures(text, lambda place: _whole_lines(text, place, place))
-
-
 def _failures(text: str, span_of: Callable[[int], tuple[int, int]]) -> Iterable[tuple[int, int]]:
-    """Yield one line or row of each kind that has a word of failure, or a number like a status of HTTP from 500 on.
+    """Yield one line or row of each kind that has a word of failure, or a number like an HTTP status from 500 on.
 
-    Where such a number stands belongs to its kind: most are no status.
+    The characters before such a number belong to its kind: most numbers are no status.
     """
-    numbers = (found.start() for found in islice(_STATUS.finditer(text), _PLACES))
+    numbers = (match.start() for match in islice(_STATUS.finditer(text), _PLACES))
     befores = ((at, masked(text[max(0, at - _CHARS_BEFORE) : at])) for at in numbers)
     words = ((at, "") for at in failure_places(text, limit=_PLACES))
     seen: set[tuple[str, str]] = set()
@@ -117,101 +203,3 @@ def _counts_before(text: str, mark: str, places: Iterable[int]) -> list[int]:
         counts.append(count)
         seen = place
     return counts
-
-
-# --- JSON -----------------------------------------------------------------------------------------------------------
-
-
-def _layout(text: str) -> tuple[str, str, int] | None:
-    """Return where the objects of a list, of JSON lines, or of the outermost list or map over half the text are.
-
-    That is the path of their list, as tables name it, "" for the whole text; what each of them begins with, up to its
-    first key; and where the list begins, or -1 where they are the values of an object.
-    """
-    first = _FIRST.match(text)
-    if first is None:
-        return None
-    if first[1] or _is_spread(text, first[2], first.start(2)):
-        return "", first[2], max(first.start(1), 0)
-    for value in _VALUE.finditer(text, 0, _LONGEST_LINE):
-        if _is_spread(text, value[3], value.start(3)):
-            return f"{value[1]}[]" if value[2] else "*", value[3], value.start(2)
-    return None
-
-
-def _is_spread(text: str, opening: str, start: int) -> bool:
-    return text.rfind(opening) - start > len(text) // 2
-
-
-def sample_rows(text: str, asked: Asked, *, max_chars: int) -> tuple[Table, list[tuple[str, JsonValue]]] | None:
-    """Return some of the objects that a long JSON text consists of, or None where it does not; and what is beside them.
-
-    They begin with the same key: the objects of a list, of JSON lines, or of a list or a map inside of an object. A
-    quarter of what is read are rows in which words of the question or of failure stand, the rest even samples. Beside
-    their list are plain values, with their paths.
-
-    >>> text = '{"total": 9, "rows": [%s], "next": null}' % ", ".join(['{"id": 1}'] * 9)
-    >>> table, around = sample_rows(text, Asked(None), max_chars=100)
-    >>> table.path, table.total, around
-    ('rows[]', 9, [('total', '9'), ('next', None)])
-    """
-    layout = _layout(text)
-    if layout is None:
-        return None
-    path, opening, list_at = layout
-    found: dict[int, dict[str, JsonValue]] = {}
-    misses = 0
-
-    def read(place: int) -> int:
-        """Return how many characters of a row were read; 0 where it was read before, or is none."""
-        nonlocal misses
-        if place < 0 or misses > _MISSES + len(found):
-            return 0
-        key = _KEY_BEFORE.search(text, max(0, place - _KEY_CHARS), place) if list_at < 0 else None
-        if place in found or (key is None and list_at < 0):
-            return 0
-        value = read_json_at(text, place)
-        if value is None or not isinstance(row := value[0], dict):
-            misses += 1
-            return 0
-        found[place] = {"key": key[1], **row} if key else row
-        return value[1] - place
-
-    room = max_chars
-    for place in _hit_rows(text, opening, asked):
-        room -= read(place)
-        if room <= max_chars * 3 // 4:
-            break
-    for start, stop in _even(len(text), room):
-        at = text.find(opening, start)
-        while 0 <= at < stop:
-            read(at)
-            at = text.find(opening, at + 1)
-    if not found:
-        return None
-    places = sorted(found)
-    numbers = _counts_before(text, opening, places)
-    total = max(text.count(opening), numbers[-1] + 1)
-    around = _values_around(text, opening, list_at) if path and list_at >= 0 else []
-    return Table(path, [found[place] for place in places], numbers, total), around
-
-
-def _hit_rows(text: str, opening: str, asked: Asked) -> Iterable[int]:
-    """Yield where objects begin: the last one, those the question names, one of each kind that tells of a failure."""
-
-    def row_of(place: int) -> tuple[int, int]:
-        after = text.find(opening, place + 1)
-        return text.rfind(opening, 0, place + len(opening)), after if after >= 0 else len(text)
-
-    yield text.rfind(opening)
-    for start, _ in asked.spans(text, limit=200):
-        yield row_of(start)[0]
-    for start, _ in _failures(text, row_of):
-        yield start
-
-
-def _values_around(text: str, opening: str, list_at: int) -> list[tuple[str, JsonValue]]:
-    """Return the plain values beside the list, with their paths."""
-    last = read_json_at(text, text.rfind(opening))
-    around = read_json(f"{text[:list_at]}[{text[last[1] :]}") if last else None
-    return [(path, value) for path, value in parts_of(around)[1] if value != []] if around else []

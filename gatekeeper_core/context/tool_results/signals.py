@@ -1,6 +1,6 @@
-"""Words that tell of trouble: what must not be lost when a result is made small.
+"""Words of failures and warnings, which must survive compression.
 
-Words are looked for as plain strings first and judged by a regular expression where they stand: one long alternation
+Words are searched for as plain strings first and judged by a regular expression where they stand: one long alternation
 over every line would be most of what reading a log costs.
 """
 
@@ -24,14 +24,14 @@ __all__ = [
     "is_status_column",
     "lowered",
     "severities",
-    "stated",
+    "stated_level",
     "stated_levels",
 ]
 
 FAILURE = 2
 WARNING = 1
 
-# A word ends where it may be inflected no further: KeyError and exit_failure tell of trouble, "erroneous" does not.
+# A word ends where it may be inflected no further: KeyError and exit_failure are failures, "erroneous" is not.
 _ENDS = LazyPattern(r"(?:ed|s|ure|ures|ion|ing|er)?(?![a-z])")
 _NO_LETTER_BEFORE = frozenset(
     {"fail", "lost", "warn", "leak", "stale", "stuck", "abort", "panic", "eperm", "errno", "enoent"}
@@ -77,34 +77,37 @@ _PIECE = 65_536
 
 
 def lowered(text: str) -> str:
-    """Return a text in lower case, a piece at a time: ``str.lower`` takes twelve bytes a character outside ASCII.
-
-    >>> lowered("Ärger 缓存 X")
-    'ärger 缓存 x'
-    """
+    """Return a text in lower case, a piece at a time: ``str.lower`` takes twelve bytes a character outside ASCII."""
     if text.isascii() or len(text) <= _PIECE:
         return text.lower()
     return "".join([text[at : at + _PIECE].lower() for at in range(0, len(text), _PIECE)])
 
 
 def severities(lines: Sequence[str]) -> list[int]:
-    """Return ``FAILURE``, ``WARNING`` or 0 for what each of some lines tells of.
+    """Return ``FAILURE``, ``WARNING`` or 0 for each of some lines.
 
     >>> severities(["KeyError: 'port'", "连接失败", "WARN slow", "0 errors", "ok"])
     [2, 2, 1, 0, 0]
     """
-    found: list[int] = []
-    for lows, all_of_them in in_lower_case(lines):
-        failures, warnings = _words_in(all_of_them, "failure"), _words_in(all_of_them, "warning")
-        marked = _is_marked(all_of_them)
+    levels: list[int] = []
+    for lows, joined in in_lower_case(lines):
+        failures, warnings = (
+            [word for word in _words(kind, is_ascii=joined.isascii()) if word in joined]
+            for kind in ("failure", "warning")
+        )
+        may_be_marked = joined[:1] in ("e", "f") or any(mark in joined for mark in _MARKS)
+        marked = may_be_marked and _MARKED.search(joined) is not None
         for low in lows:
-            plain = _without_failure(low, failures, marked)
-            found.append(FAILURE if plain is None else WARNING if _any_place(plain, warnings) else 0)
-    return found
+            plain, failed = low, marked and _MARKED.search(low) is not None
+            if not failed and _stands_in(low, failures):
+                plain = _NO_FAILURE.sub(" ", low) if len(low) <= _LONG_LINE else low
+                failed = plain == low or _stands_in(plain, failures)
+            levels.append(FAILURE if failed else WARNING if _stands_in(plain, warnings) else 0)
+    return levels
 
 
 def failing(lines: Sequence[str]) -> list[int]:
-    """Return the indices of the lines that tell of a failure.
+    """Return the indices of the lines that report a failure.
 
     >>> failing(["ok", "KeyError: 'port'", "WARN slow"])
     [1]
@@ -112,18 +115,18 @@ def failing(lines: Sequence[str]) -> list[int]:
     return [at for at, level in enumerate(severities(lines)) if level == FAILURE]
 
 
-def stated(line: str) -> int:
+def stated_level(line: str) -> int:
     """Return 1 where the first level that a line states is that of a failure, -1 where it is a lower one, 0 for none.
 
-    >>> [stated(line) for line in ("12:01 ERROR disk full", "[info] retry failed", "E/Camera( 77): dead", "it failed")]
+    >>> [stated_level(line) for line in ("12:01 ERROR disk full", "[info] retry failed", "E/Cam( 77): dead", "failed")]
     [1, -1, 1, 0]
     """
-    found = _STATED.search(line[:_STATED_CHARS])
-    return 0 if found is None else 1 if found.lastindex else -1
+    match = _STATED.search(line[:_STATED_CHARS])
+    return 0 if match is None else 1 if match.lastindex else -1
 
 
 def stated_levels(column: str, texts: Collection[str]) -> dict[str, int]:
-    """Return of the texts of a column those that are levels, with what they state, as :func:`stated` has it.
+    """Return those of the texts of a column that are levels, as :func:`stated_level` rates them.
 
     >>> stated_levels("Level", ["Information", "Error", "x"]), stated_levels("PRIORITY", "36")
     ({'Information': -1, 'Error': 1}, {'3': 1, '6': -1})
@@ -132,16 +135,12 @@ def stated_levels(column: str, texts: Collection[str]) -> dict[str, int]:
         return {text: 1 if text in _BAD_LETTERS else -1 for text in texts}
     name = column.rpartition(".")[2].lower()
     codes = _BAD_CODES.get("status" if is_status_column(name) else name, _LEVEL)
-    found = ((text, _LEVEL.fullmatch(text) or codes.fullmatch(text)) for text in texts)
-    return {text: 1 if level[1] else -1 for text, level in found if level is not None}
+    matches = ((text, _LEVEL.fullmatch(text) or codes.fullmatch(text)) for text in texts)
+    return {text: 1 if match[1] else -1 for text, match in matches if match is not None}
 
 
 def is_status_column(name: str) -> bool:
-    """Return whether a column may hold a status of HTTP.
-
-    >>> [name for name in ("sc-status", "elb_status_code", "responseCode", "sc-substatus") if is_status_column(name)]
-    ['sc-status', 'elb_status_code', 'responseCode']
-    """
+    """Return whether a column may hold an HTTP status: ``sc-status``, ``responseCode``, but not ``sc-substatus``."""
     return _STATUS_COLUMN.fullmatch(name.lower()) is not None
 
 
@@ -149,35 +148,9 @@ def in_lower_case(lines: Sequence[str]) -> Iterable[tuple[list[str], str]]:
     """Yield lines in lower case, a hundred at once, and these as one text: most words stand in none of them."""
     for start in range(0, len(lines), _LINES_AT_ONCE):
         some = lines[start : start + _LINES_AT_ONCE]
-        together = lowered("\n".join(some))
-        lows = together.split("\n")
-        yield lows if len(lows) == len(some) else [lowered(line) for line in some], together
-
-
-@cache
-def _words(kind: str, *, is_ascii: bool) -> tuple[str, ...]:
-    """Return the words of failures or of warnings, all of them or those in ASCII."""
-    return tuple(word for row, word in rows("signals.tsv") if row == kind and (word.isascii() or not is_ascii))
-
-
-def _words_in(low: str, kind: str) -> list[str]:
-    """Return the words of failures or of warnings that occur in a lower-case text."""
-    return [word for word in _words(kind, is_ascii=low.isascii()) if word in low]
-
-
-def _is_marked(low: str) -> bool:
-    """Return whether some line tells of a failure without a word."""
-    return (low[:1] in ("e", "f") or any(mark in low for mark in _MARKS)) and _MARKED.search(low) is not None
-
-
-def _without_failure(low: str, words: Sequence[str], marked: bool) -> str | None:
-    """Return a line without phrases such as "0 errors", or None where it tells of a failure."""
-    if marked and _MARKED.search(low):
-        return None
-    if not _any_place(low, words):
-        return low
-    plain = _NO_FAILURE.sub(" ", low) if len(low) <= _LONG_LINE else low
-    return None if plain == low or _any_place(plain, words) else plain
+        joined = lowered("\n".join(some))
+        lows = joined.split("\n")
+        yield lows if len(lows) == len(some) else [lowered(line) for line in some], joined
 
 
 def failure_places(text: str, *, limit: int) -> list[int]:
@@ -187,12 +160,17 @@ def failure_places(text: str, *, limit: int) -> list[int]:
     [3, 15]
     """
     low = lowered(text)
-    found = merge(*(islice(_places(low, word), limit) for word in _words("failure", is_ascii=False) if word in low))
-    return [min(at, len(text)) for at in islice(found, limit)]
+    words = (word for word in _words("failure", is_ascii=False) if word in low)
+    places = merge(*(islice(_places(low, word), limit) for word in words))
+    return [min(at, len(text)) for at in islice(places, limit)]
 
 
-def _any_place(low: str, words: Sequence[str]) -> bool:
-    """Return whether one of the words stands in a lower-case text."""
+@cache
+def _words(kind: str, *, is_ascii: bool) -> tuple[str, ...]:
+    return tuple(word for row, word in rows("signals.tsv") if row == kind and (word.isascii() or not is_ascii))
+
+
+def _stands_in(low: str, words: Sequence[str]) -> bool:
     for word in words:  # noqa: SIM110 - for every line of a log, a generator costs twice as much
         if word in low and next(_places(low, word), -1) >= 0:
             return True

@@ -3,11 +3,9 @@
 ::
 
     secret · tenant · thread ──HMAC-SHA256──> session key ──> working memory: a scope and ids of its own,
-                                                                │ among the blobs of its thread (``Store.blobs_of``)
-                                                                │ those used last are kept ready
-                                                                └ any other is made again: its texts lie in the store
+                                                                among the blobs of its thread (``Store.blobs_of``)
 
-So the same text has another id in each thread, and an id opens nothing in another thread or for another tenant.
+The same text has another id in each thread, and an id opens nothing in another thread or for another tenant.
 """
 
 from __future__ import annotations
@@ -33,19 +31,19 @@ _KEY_LABEL = b"gatekeeper session key"
 class ThreadMemories:
     """The working memories of many threads; safe to use from several threads of the process.
 
-    There is at most one memory of a thread at a time in the process. Those used last are kept ready; any other that
-    nobody holds is made again when it is needed, and finds its texts in the store.
+    There is at most one memory of a thread at a time in the process. The most recently used ones are cached; any other
+    that nobody refers to is built again when it is needed, and finds its texts in the store.
 
     Args:
-        blobs: the store. A whole ``Store`` keeps the texts with their thread, so that forgetting the thread deletes
+        blobs: the store. A full ``Store`` keeps the texts with their thread, so that forgetting the thread deletes
             them; any other ``BlobStore`` keeps them until they are cleared.
-        secret: what all session keys are made from, 16 bytes or more (``secrets.token_bytes(32)``). Keep it: with
+        secret: all session keys are derived from it, 16 bytes or more (``secrets.token_bytes(32)``). Keep it: with
             another one nothing is found again.
-        quota_bytes: what the texts of one thread may take together, at least 1.
-        ttl_seconds: texts that nobody used for so long may go when room is made; None keeps them until it is needed.
-        clock: gives the time in seconds; needed with ``ttl_seconds``.
-        token_counter: counts what is read; None: the library's own.
-        max_ready: how many memories are kept ready, at least 1. Source: ours; each takes a few hundred bytes for every
+        quota_bytes: size limit of all texts of one thread, at least 1.
+        ttl_seconds: texts unused for longer may be evicted first; None keeps them until room is needed.
+        clock: returns the time in seconds; needed with ``ttl_seconds``.
+        token_counter: counts readings; None: the library's own.
+        max_ready: how many memories are cached, at least 1. Source: ours; each takes a few hundred bytes for every
             text that it keeps in the store.
 
     Raises:
@@ -88,11 +86,11 @@ class ThreadMemories:
         self._alive: WeakValueDictionary[tuple[str, str, int], WorkingMemory] = WeakValueDictionary()
 
     def __len__(self) -> int:
-        """Return how many memories are kept ready."""
+        """Return how many memories are cached."""
         return len(self._ready)
 
     def of(self, thread_id: str, *, tenant: str = "default") -> WorkingMemory:
-        """Return the working memory of a thread; ``.clear()`` on it deletes what the thread put aside.
+        """Return the working memory of a thread; ``.clear()`` on it deletes the thread's texts.
 
         Raises:
             ConfigError: a name is empty.
@@ -102,10 +100,10 @@ class ThreadMemories:
         name = (tenant, thread_id, os.getpid())  # one that was in use at a fork stays locked for ever
         with self._lock:
             memory = self._alive.get(name)
-        # Made without the lock: it asks the store, which may be slow. Two at a time are one in the end.
-        made = self._make(thread_blobs(self._blobs, tenant, thread_id), key) if memory is None else memory
+        # Built without the lock: it queries the store, which may be slow. Two at a time are one in the end.
+        built = self._make(thread_blobs(self._blobs, tenant, thread_id), key) if memory is None else memory
         with self._lock:
-            memory = self._alive.setdefault(name, made)
+            memory = self._alive.setdefault(name, built)
         self._ready.put(name, memory)
         return memory
 
@@ -149,7 +147,7 @@ def session_key(secret: bytes, thread_id: str, *, tenant: str = "default") -> by
     check_key(secret, name="secret")
     written = [_KEY_LABEL]
     for what, name in (("tenant", tenant), ("thread_id", thread_id)):
-        check_str(f"{what}", name)
+        check_str(what, name)
         if not name:
             raise ConfigError(f"{what} must not be empty: threads without a name would share one memory")
         data = name.encode("utf-8", "surrogatepass")
@@ -157,10 +155,10 @@ def session_key(secret: bytes, thread_id: str, *, tenant: str = "default") -> by
     return hmac.digest(secret, b"".join(written), "sha256")
 
 
-def thread_name(given: object) -> str | None:
-    """Return the name of a thread that a framework gives as a text, a number or a UUID; None where it gives none.
+def thread_name(value: object) -> str | None:
+    """Return the name of a thread from a text, a number or a UUID of a framework; None where there is none.
 
     >>> thread_name("t1"), thread_name(7), thread_name(None), thread_name("")
     ('t1', '7', None, None)
     """
-    return None if given is None else str(given) or None
+    return None if value is None else str(value) or None

@@ -1,32 +1,25 @@
-"""Working memory: where long tool results are kept while the conversation carries a pointer to them.
+"""Working memory: long tool results are kept here while the conversation carries a pointer to them.
 
 ::
 
     result ──offload──> blob store (scope, id)      conversation: [[wm:<id>]] type=… size=… preview="…"
-    model asks ──read(pointer, bytes | lines | query)──> at most a budget of tokens, with what is missing
+    model ──read(pointer, bytes | lines | query)──> a text within a budget of tokens, with marks for omissions
 
-Ids and the scope come from the session key: with one key for each thread of each tenant, no thread can read, or even
-ask about, what another one put aside.
+Ids and the scope come from the session key: with one key for each thread of each tenant, no thread can read or probe
+the texts of another one.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from threading import RLock
 from typing import NamedTuple
 
-from gatekeeper_core.context.tool_results.omissions import (
-    border_after,
-    border_before,
-    gap,
-    shortened,
-    with_context,
-    with_gaps,
-)
+from gatekeeper_core.context.tool_results.digest import gap, shortened, with_gaps, with_neighbours
 from gatekeeper_core.context.tool_results.pointers import Pointer, check_key, defused, keyed_id, one_line, pointer_id
-from gatekeeper_core.context.tool_results.query_match import Asked
+from gatekeeper_core.context.tool_results.query_match import QueryMatcher
 from gatekeeper_core.errors import ConfigError, check_str
 from gatekeeper_core.storage.base import BlobStore
 from gatekeeper_core.tokens import TokenCounter, check_tokens, checked_counter
@@ -42,30 +35,33 @@ __all__ = [
     "UNKNOWN_POINTER",
     "Reading",
     "WorkingMemory",
+    "border_after",
+    "border_before",
     "check_limits",
+    "encoded",
 ]
 
 READ_TOOL_NAME = "read_working_memory"
-"""The tool that agents read working memory with."""
+"""The tool with which agents read working memory."""
 
 RECALL_TOOL_NAME = "recall_earlier"
-"""The tool that agents read earlier turns with; see :mod:`gatekeeper_core.context.history.recall`."""
+"""The tool with which agents read earlier turns; see :mod:`gatekeeper_core.context.history.recall`."""
 
 READING_TOOLS = frozenset({READ_TOOL_NAME, RECALL_TOOL_NAME})
-"""Tools whose results were asked for to be read: they are never compressed or put aside."""
+"""Tools whose results are never compressed or offloaded."""
 
 UNKNOWN_POINTER = "[working memory: nothing is kept under this pointer]"
-"""What a wrong, a foreign and a forgotten pointer read as."""
+"""The text of a wrong, a foreign and an evicted pointer."""
 
 READ_BUDGET_TOKENS = 2_000
-"""Tokens of one reading. Source: ours; about the 8,000 bytes from which results are put aside."""
+"""Tokens of one reading. Source: ours; about the 8,000 bytes from which results are offloaded."""
 
 READ_TOOL_DESCRIPTION = (
     "Read a part of a long tool result that was put aside. `pointer` is the [[wm:...]] mark that stands in its place. "
     "Give `query` (words to look for), or `first_line` and `last_line`."
 )
 QUOTA_BYTES = 64 * 1024 * 1024
-"""What the texts of one memory may take together. Source: ours."""
+"""Size limit of all texts of one memory. Source: ours."""
 
 _SCOPE_LABEL = b"gatekeeper working memory scope"
 _MATCHES = 20
@@ -80,7 +76,7 @@ class Reading(NamedTuple):
     Attributes:
         text: what the model gets, within its budget: a head line, the content, marks for what is missing.
         found: whether the pointer is one of this memory.
-        complete: whether everything that was asked for is in the text.
+        complete: whether all of the requested part is in the text.
     """
 
     text: str
@@ -94,18 +90,18 @@ class _Entry(NamedTuple):
 
 
 class WorkingMemory:
-    r"""Texts put aside for one thread, by pointers that only this thread can make and follow.
+    r"""Offloaded texts of one thread, by pointers that only this thread can make and follow.
 
-    What was used longest ago makes room for what is new, but nothing that a pointer in the window names. Thread-safe.
-    Another object with the same key, also in another process, finds all texts; only when each was used is not stored.
+    The least recently used text is evicted first, but none that a pointer in the window points to. Thread-safe.
+    Another object with the same key, also in another process, finds all texts; only the times of use are not stored.
 
     Args:
         blobs: the store; shared by any number of memories.
         session_key: the secret of the thread, 16 bytes or more (``secrets.token_bytes(32)``), kept with the thread.
-        quota_bytes: what all texts together may take in UTF-8, at least 1.
-        ttl_seconds: texts that nobody used for so long may go when room is made; None keeps them until it is needed.
-        clock: gives the time in seconds; needed with ``ttl_seconds``.
-        token_counter: counts what is read; None: the library's own.
+        quota_bytes: size limit of all texts together in UTF-8, at least 1.
+        ttl_seconds: texts unused for longer may be evicted first; None keeps them until room is needed.
+        clock: returns the time in seconds; needed with ``ttl_seconds``.
+        token_counter: counts readings; None: the library's own.
 
     Raises:
         ConfigError: an argument is out of range, or a time to live comes without a clock.
@@ -143,13 +139,13 @@ class WorkingMemory:
         self._catch_up()
 
     def __contains__(self, pointer: object) -> bool:
-        """Return whether something is kept under this id now; asking is no use of it."""
+        """Return whether a text is kept under this id now, which is no use of it."""
         with self._lock:
             return pointer in self._entries
 
     @property
     def ids(self) -> frozenset[str]:
-        """The ids of what is kept, as the store was when this object last looked for an unknown id."""
+        """The ids of the texts, as the store was when this object last looked for an unknown id."""
         with self._lock:
             return frozenset(self._entries)
 
@@ -169,39 +165,39 @@ class WorkingMemory:
         Raises:
             TypeError: an argument is no text.
         """
-        data = _encoded(text)
+        data = encoded(text)
         check_str("kind", kind)
         word = "".join(char for char in kind if char.isascii() and (char.isalnum() or char in "-_"))[:32]
         return Pointer(keyed_id(self._key, data), word or "text", len(data), one_line(text))
 
     def offload(self, text: str, *, live: Iterable[str] = (), kind: str = "text") -> Pointer | None:
-        """Put a text aside, once, and return its pointer, or None where there is no room for it.
+        """Store a text, once, and return its pointer, or None where there is no room for it.
 
         Args:
-            text: what to keep, lone surrogates too.
-            live: ids, or texts with pointers, that the window still shows: these never make room.
+            text: the text, lone surrogates too.
+            live: ids, or texts with pointers, in the window: these are never evicted.
             kind: what the text is, for the pointer.
 
         Raises:
             TypeError: an argument has the wrong type.
         """
         pointer = self.pointer_to(text, kind=kind)
-        held = {found for each in live if (found := pointer_id(each)) is not None}
+        pinned = {found for each in live if (found := pointer_id(each)) is not None}
         with self._lock:
-            if self._get(pointer.id, 0, 0) is None:  # a pointer is only given out for what can be read
-                if not self._make_room(pointer.size_bytes, held):
+            if self._get(pointer.id, 0, 0) is None:  # a pointer is only given out for a text that can be read
+                if not self._make_room(pointer.size_bytes, pinned):
                     return None
-                self._blobs.put(self._scope, pointer.id, _encoded(text))
+                self._blobs.put(self._scope, pointer.id, encoded(text))
                 self._use(pointer.id, pointer.size_bytes)
         return pointer
 
     def load(self, pointer: str) -> str | None:
-        """Return a whole text as it was put aside, or None where there is none: for programs, not for models.
+        """Return a full text as it was stored, or None where there is none: for programs, not for models.
 
         Raises:
             TypeError: ``pointer`` is no text.
         """
-        data = self._get(_id_in(pointer))
+        data = self._get(pointer_id(check_str("pointer", pointer)))
         return None if data is None else data.decode("utf-8", "surrogatepass")
 
     def read(
@@ -214,36 +210,52 @@ class WorkingMemory:
         query: str | None = None,
         budget_tokens: int = READ_BUDGET_TOKENS,
     ) -> Reading:
-        """Return a part of a text for a model to read, with marks for what is missing, within a budget.
+        """Return a part of a text for a model to read, with marks for omissions, within a budget.
 
         What reads as a pointer inside the text is defused (``[[wm:`` becomes ``[ [wm:``); nothing else is changed.
 
         Args:
             pointer: the pointer as it stands in the window, or its id alone.
-            start: first byte of the UTF-8 text to give, at least 0; inside a character the next one begins.
+            start: first byte of the UTF-8 text, at least 0; inside a character the next one begins.
             end: byte after the last one; None: to the end, as far as the budget goes.
             lines: the first and the last line, 1-based; past the end there is nothing.
-            query: gives the lines that share its rarest words, each with a line before and after.
+            query: selects the lines that share its rarest words, each with a line before and after.
             budget_tokens: what the reading may cost, at least 1.
 
         Raises:
-            ConfigError: a number is out of range, or more than one of bytes, lines and query is given.
+            ConfigError: a number is out of range, or more than one of bytes, lines and query is passed.
             TypeError: an argument has the wrong type.
         """
         check_tokens("budget_tokens", budget_tokens, at_least=1)
-        _check_choice(start, end, lines, query)
+        for name, value in (("start", start), ("end", end)):
+            if value is not None:
+                check_tokens(name, value)
+        if query is not None and not isinstance(query, str):
+            raise TypeError(f"query must be str, got {type(query).__name__}")
+        if lines is not None:
+            if len(lines) != 2:
+                raise TypeError("lines must be a tuple of the first and the last line")
+            check_tokens("lines[0]", lines[0], at_least=1)
+            check_tokens("lines[1]", lines[1], at_least=lines[0])
+        if sum((start is not None or end is not None, lines is not None, query is not None)) > 1:
+            raise ConfigError("read bytes (start, end), lines or by query: one of them")
         if lines is None and query is None:
             return self._read_bytes(pointer, start or 0, end, budget_tokens)
         text = self.load(pointer)
         if text is None:
             return self._unknown(budget_tokens)
-        numbered = text.split("\n")
-        if lines is None:
-            return self._read_query(numbered, query or "", budget_tokens)
-        first, last = lines[0], min(lines[1], len(numbered))
-        head = f"[working memory: lines {first}-{last} of {len(numbered)}]"
-        wanted = range(first, last + 1)
-        return self._fitted(head, {number: numbered[number - 1] for number in wanted}, wanted, budget_tokens)
+        numbered = dict(enumerate(text.split("\n"), 1))
+        if lines is not None:
+            part = range(lines[0], min(lines[1], len(numbered)) + 1)
+            head = f"[working memory: lines {part.start}-{part.stop - 1} of {len(numbered)}]"
+            return self._fitted(head, {number: numbered[number] for number in part}, part, budget_tokens)
+        matcher = QueryMatcher(query)
+        best = [index + 1 for index in matcher.ranked(list(numbered.values()), limit=_MATCHES, share=0.4)]
+        part = range(1, len(numbered) + 1)
+        shown = dict.fromkeys((*best, *with_neighbours(best, _CONTEXT_LINES, within=part)))  # the best are dropped last
+        kept = {at: shortened(numbered[at], _LINE_CHARS, around=matcher.places(numbered[at])) for at in shown}
+        head = f"[working memory: {len(best)} matching of {len(numbered)} lines]"
+        return self._fitted(head, kept, part, budget_tokens)
 
     def answer(
         self,
@@ -254,9 +266,9 @@ class WorkingMemory:
         query: str | None = None,
         budget_tokens: int = READ_BUDGET_TOKENS,
     ) -> str:
-        """Return a reading as the text of a tool, whatever the numbers that a model gives.
+        """Return a reading as the text of a tool, whatever numbers a model passes.
 
-        A question goes before line numbers; without either it is the beginning of the text.
+        A query goes before line numbers; without either it is the beginning of the text.
 
         Raises:
             ConfigError: ``budget_tokens`` is below 1.
@@ -269,27 +281,22 @@ class WorkingMemory:
         return self.read(pointer, lines=(first, last), budget_tokens=budget_tokens).text
 
     def touch(self, pointer: str) -> bool:
-        """Return whether a text is kept under a pointer; it is the one used last then."""
+        """Return whether a text is kept under a pointer, which counts as a use."""
         return self._get(pointer_id(pointer), 0, 0) is not None
 
     def clear(self) -> None:
-        """Forget everything that was put aside in this thread."""
+        """Delete all texts of this thread."""
         with self._lock:
             self._blobs.delete(self._scope)
             self._entries.clear()
 
     def size_of(self, pointer: str) -> int:
-        """Return the size in bytes of what a pointer names; 0 where this memory has none."""
+        """Return the size in bytes of the text of a pointer; 0 where this memory has none."""
         entry = self._entries.get(pointer_id(pointer) or "")
         return entry.size_bytes if entry else 0
 
-    # --- room
-
     def _catch_up(self) -> None:
-        """Make the entries those of the store, which other processes use as well.
-
-        What is new here counts as used now, in the order in which it was put: the store knows nothing of uses.
-        """
+        """Make the entries those of the store, which other processes use as well; new ones count as used now."""
         stored = {record.id: record.size_bytes for record in self._blobs.records(self._scope)}
         for gone in [found for found in self._entries if found not in stored]:
             del self._entries[gone]
@@ -297,10 +304,10 @@ class WorkingMemory:
             if found not in self._entries:
                 self._use(found, size_bytes)
 
-    def _make_room(self, needed: int, held: Collection[str]) -> bool:
-        """Return whether a text of this size fits, after the ones used longest ago have gone; all or nothing."""
+    def _make_room(self, needed: int, pinned: Collection[str]) -> bool:
+        """Return whether a text of this size fits, after evicting the least recently used ones; all or nothing."""
         used = sum(entry.size_bytes for entry in self._entries.values())
-        free = [found for found in self._entries if found not in held]
+        free = [found for found in self._entries if found not in pinned]
         if self._ttl_seconds is not None:
             limit = self._clock() - self._ttl_seconds
             for expired in [found for found in free if self._entries[found].used_at < limit]:
@@ -323,7 +330,7 @@ class WorkingMemory:
         self._entries.move_to_end(found)
 
     def _get(self, found: str | None, start: int = 0, end: int | None = None) -> bytes | None:
-        """Return bytes of what the store has under an id, which is used now; None where it has nothing."""
+        """Return bytes of the text of an id, which is used now; None where the store has none."""
         with self._lock:
             if found not in self._entries:
                 self._catch_up()
@@ -337,14 +344,12 @@ class WorkingMemory:
             self._use(found, self._entries[found].size_bytes)
             return data
 
-    # --- reading
-
     def _unknown(self, budget_tokens: int) -> Reading:
         return Reading(truncate_to_tokens(UNKNOWN_POINTER, budget_tokens, token_counter=self._counter), False, False)
 
     def _read_bytes(self, pointer: str, start: int, end: int | None, budget_tokens: int) -> Reading:
-        # One byte more than asked for tells whether the last one ends a character.
-        data = self._get(_id_in(pointer), start, None if end is None else end + 1)
+        # One byte more than requested tells whether the last one ends a character.
+        data = self._get(pointer_id(check_str("pointer", pointer)), start, None if end is None else end + 1)
         if data is None:
             return self._unknown(budget_tokens)
         begin, stop = border_after(data, 0), border_before(data, len(data) if end is None else end - start)
@@ -352,7 +357,7 @@ class WorkingMemory:
         total, begin, stop = self.size_of(pointer), start + begin, start + max(begin, stop)
 
         def rendered(part: str) -> str:
-            upto = begin + len(_encoded(part))
+            upto = begin + len(encoded(part))
             shown = f"[working memory: bytes {begin}-{max(begin, upto - 1)} of {total}]\n{defused(part)}"
             return f"{shown}\n{gap(stop - upto, 'bytes', upto, stop - 1)}" if upto < stop else shown
 
@@ -363,25 +368,13 @@ class WorkingMemory:
         shown = truncate_to_tokens(rendered(part), budget_tokens, token_counter=self._counter)
         return Reading(shown, True, part == text)
 
-    def _read_query(self, numbered: list[str], query: str, budget_tokens: int) -> Reading:
-        asked = Asked(query)
-        best = [index + 1 for index in asked.ranked(numbered, limit=_MATCHES, share=0.4)]
-        around = with_context(best, before=_CONTEXT_LINES, after=_CONTEXT_LINES, last=len(numbered))
-        wanted = dict.fromkeys((*best, *around))  # what matches best is given up last
-        head = f"[working memory: {len(best)} matching of {len(numbered)} lines]"
-        kept = {
-            number: shortened(numbered[number - 1], _LINE_CHARS, around=asked.places(numbered[number - 1]))
-            for number in wanted
-        }
-        return self._fitted(head, kept, range(1, len(numbered) + 1), budget_tokens)
-
-    def _fitted(self, head: str, kept: dict[int, str], wanted: range, budget_tokens: int) -> Reading:
-        """Return the lines that fit: as many as the budget holds, the first one cut where it must be."""
+    def _fitted(self, head: str, kept: Mapping[int, str], part: range, budget_tokens: int) -> Reading:
+        """Return as many of the kept lines as the budget holds, the first one cut where it must be."""
         numbers = list(kept)
 
-        def rendered(some: dict[int, str]) -> str:
+        def rendered(some: Mapping[int, str]) -> str:
             safe = {number: defused(line) for number, line in some.items()}
-            return "\n".join([head, *with_gaps(safe, len(wanted), first=wanted.start)])
+            return "\n".join([head, *with_gaps(safe, len(part), first=part.start)])
 
         def first_ones(count: int) -> str:
             return rendered({number: kept[number] for number in numbers[:count]})
@@ -401,13 +394,32 @@ class WorkingMemory:
         return Reading(truncate_to_tokens(text, budget_tokens, token_counter=self._counter), True, complete)
 
 
-def _id_in(pointer: str) -> str | None:
-    check_str("pointer", pointer)
-    return pointer_id(pointer)
+def encoded(text: object) -> bytes:
+    """Return a text in UTF-8, lone surrogates too."""
+    return check_str("text", text).encode("utf-8", "surrogatepass")
+
+
+def border_after(data: bytes, at: int) -> int:
+    """Return the first border between two characters of UTF-8 at or after a byte.
+
+    >>> border_after("é!".encode(), 1), border_before("é!".encode(), 1)
+    (2, 0)
+    """
+    while at < len(data) and data[at] & 0xC0 == 0x80:
+        at += 1
+    return at
+
+
+def border_before(data: bytes, at: int) -> int:
+    """Return the last border between two characters of UTF-8 at or before a byte."""
+    at = min(at, len(data))
+    while 0 < at < len(data) and data[at] & 0xC0 == 0x80:
+        at -= 1
+    return at
 
 
 def check_limits(quota_bytes: int, ttl_seconds: float | None, clock: Callable[[], float] | None) -> None:
-    """Check what a working memory may take and for how long.
+    """Check the quota and the time to live of a working memory.
 
     Raises:
         ConfigError: a limit is out of range, or a time to live comes without a clock.
@@ -416,22 +428,3 @@ def check_limits(quota_bytes: int, ttl_seconds: float | None, clock: Callable[[]
     check_tokens("quota_bytes", quota_bytes, at_least=1)
     if ttl_seconds is not None and (clock is None or not ttl_seconds > 0):
         raise ConfigError("ttl_seconds must be above 0 and needs clock=time.monotonic or another clock")
-
-
-def _encoded(text: object) -> bytes:
-    return check_str("text", text).encode("utf-8", "surrogatepass")
-
-
-def _check_choice(start: int | None, end: int | None, lines: tuple[int, int] | None, query: str | None) -> None:
-    for name, value in (("start", start), ("end", end)):
-        if value is not None:
-            check_tokens(name, value)
-    if query is not None and not isinstance(query, str):
-        raise TypeError(f"query must be str, got {type(query).__name__}")
-    if lines is not None:
-        if len(lines) != 2:
-            raise TypeError("lines must be a tuple of the first and the last line")
-        check_tokens("lines[0]", lines[0], at_least=1)
-        check_tokens("lines[1]", lines[1], at_least=lines[0])
-    if sum((start is not None or end is not None, lines is not None, query is not None)) > 1:
-        raise ConfigError("read bytes (start, end), lines or by query: one of them")

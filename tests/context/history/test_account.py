@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from gatekeeper_core import HistoryConfig
-from gatekeeper_core.context.history.policy import CallBill
 from gatekeeper_core.context.history.request import HistoryRequest
 from gatekeeper_core.context.history.selector import ThreadSelector
 from gatekeeper_core.messages import Message
+from gatekeeper_core.pricing.policy import CallBill
 from gatekeeper_core.pricing.prices import ModelPrices
 from gatekeeper_core.pricing.usage import Usage
 

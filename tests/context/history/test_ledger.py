@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gatekeeper_core.context.history.ledger import Ledger, Measure, cut, shorten
+from gatekeeper_core.context.history.ledger import Measure, cut
 from gatekeeper_core.messages import MediaPart, Message, TextPart
 from gatekeeper_core.text import Locale
 from gatekeeper_core.tokens import MEDIA_TOKENS, count_messages
@@ -15,19 +15,6 @@ from tests.loops import result
 
 def octets(text: str) -> int:
     return len(text.encode("utf-8", "surrogatepass"))
-
-
-def test_no_text_is_cut_below_its_floor() -> None:
-    ledger = Ledger([result("a", "x" * 100), result("b", "x" * 30)], token_counter=len, max_tokens=1)
-    assert shorten(ledger, (0, 1), locale="en", floors=(40, 40)) == 1
-    assert [message.text for message in ledger.messages] == [f"{'x' * 11}\n… [84 bytes omitted] …\n{'x' * 5}", "x" * 30]
-
-
-def test_a_text_over_both_limits_is_cut_once() -> None:
-    ledger = Ledger([result("a", "x" * 900)], token_counter=lambda text: len(text) // 2, max_tokens=50, max_chars=200)
-    assert shorten(ledger, (0,), locale="en") == 1
-    assert ledger.messages[0].text.count("omitted") == 1
-    assert not ledger.is_over()
 
 
 IMAGE, SOUND = MediaPart("image"), MediaPart("audio")
@@ -66,13 +53,6 @@ def test_media_that_do_not_fit_are_named_in_the_text(text: str, locale: Locale, 
     assert cut(shown(IMAGE, SOUND, IMAGE), 90, Measure(len, 0), locale=locale) == result("a", note)
 
 
-def test_media_go_unsaid_where_there_is_no_room_to_say_it() -> None:
-    assert cut(shown(TextPart("x" * 99), IMAGE), 9, Measure(len, 0), locale="en") == result("a", "x" * 9)
-    ledger = Ledger([shown(IMAGE)], token_counter=len, max_tokens=9)
-    shorten(ledger, (0,), locale="en")
-    assert ledger.messages == [result("a", "")]
-
-
 parts = st.lists(
     st.builds(TextPart, st.sampled_from(["x" * 90, "磁盘满了" * 9, "disk 满了\n"])) | st.sampled_from([IMAGE, SOUND]),
     max_size=5,
@@ -93,13 +73,3 @@ def test_a_cut_message_costs_its_budget_and_keeps_its_media_or_loses_all(
     after = [part for part in shorter.content if isinstance(part, MediaPart)]
     assert after in ([], before)
     assert (shorter.role, shorter.tool_call_id) == ("tool", "a")
-
-
-def test_a_ledger_tells_how_much_stands_before_the_first_change() -> None:
-    ledger = Ledger([Message("user", text) for text in ("日志", "two", "three")], token_counter=len, max_tokens=99)
-    assert ledger.same_tokens == ledger.tokens == 10
-    ledger.put(2, Message("user", "3"))
-    ledger.drop([1])
-    assert (ledger.same_tokens, ledger.tokens) == (2, 3)
-    ledger.note()
-    assert ledger.same_tokens == 3

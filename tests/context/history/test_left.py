@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from gatekeeper_core.context.history.left import Left, left_to_provider
 from gatekeeper_core.context.history.request import HistoryRequest
 from gatekeeper_core.context.history.select import select_history
 from gatekeeper_core.context.history.selector import ThreadSelector
@@ -28,18 +27,6 @@ def test_what_stands_before_a_compaction_is_sent_and_costs_nothing() -> None:
     assert (view.status, view.turn_count) == ("passthrough", 0)
 
 
-def test_turns_behind_a_compaction_are_selected_from() -> None:
-    messages = [Message("user", LONG), BLOCK, Message("user", "Bread?"), Message("assistant", LONG)]
-    view = view_of([*messages, Message("user", "New topic: who plays the organ?")])
-    assert view.kept == (0, 1, 4)
-
-
-def test_the_newest_compaction_counts() -> None:
-    messages = [Message("user", "a"), BLOCK, Message("user", "b"), BLOCK, Message("user", "c")]
-    assert left_to_provider(messages) == Left(3, 4)
-    assert left_to_provider(messages[:3]) == Left(1, 2)
-
-
 def test_results_behind_a_compaction_within_a_run_stay_with_the_call() -> None:
     called = Message("assistant", "so far", tool_calls=(ToolCall("c1", "f", "{}"),), metadata={COMPACTED: True})
     again = Message("assistant", "", tool_calls=(ToolCall("c2", "f", "{}"),))
@@ -54,8 +41,3 @@ def test_what_the_provider_holds_itself_is_left_to_it() -> None:
     view = selector.view(messages, HistoryRequest(provider_messages=2), thread="t")
     assert (view.kept, view.tokens) == ((0, 1, 2), selector.cost(messages[2:]))
     assert selector.view(messages, thread="t").kept == (2,)
-
-
-def test_a_pin_before_a_compaction_is_part_of_what_is_left() -> None:
-    messages = [Message("user", "Summary: much."), Message("user", "a"), BLOCK, Message("user", "b")]
-    assert view_of(messages, pinned=[0]).kept == (0, 1, 2, 3)

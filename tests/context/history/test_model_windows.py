@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gatekeeper_core.context.history.model_windows import MODEL_WINDOWS, window_of_model
+from gatekeeper_core.pricing.model_names import window_of_model
 
 
 @pytest.mark.parametrize(
@@ -24,12 +24,3 @@ from gatekeeper_core.context.history.model_windows import MODEL_WINDOWS, window_
 )
 def test_the_longest_row_that_a_name_begins_with_counts(name: str, window: int | None) -> None:
     assert window_of_model(name) == window
-
-
-def test_names_are_in_order_and_in_lower_case() -> None:
-    assert list(MODEL_WINDOWS) == sorted(MODEL_WINDOWS)
-    assert all(name == name.lower() for name in MODEL_WINDOWS)
-
-
-def test_a_dot_in_a_version_is_read_as_a_dash() -> None:
-    assert window_of_model("anthropic/claude-opus-4.6") == window_of_model("claude-opus-4-6") == 1_000_000

@@ -8,16 +8,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gatekeeper_core.context.history.earlier import told_inside
-from gatekeeper_core.context.history.policy import CallBill
-from gatekeeper_core.context.history.recall import NOTHING_EARLIER, RECALL_TOOL_NAME, recall_earlier, recall_hint
-from gatekeeper_core.context.history.select import read_history
+from gatekeeper_core.context.history.reading import read_history
+from gatekeeper_core.context.history.recall import (
+    NOTHING_EARLIER,
+    RECALL_TOOL_NAME,
+    recall_earlier,
+    recall_hint,
+    render_recalled,
+)
 from gatekeeper_core.context.history.selector import ThreadSelector
 from gatekeeper_core.context.history.strategies import HistoryConfig
-from gatekeeper_core.context.tool_results.compressor import ToolResultCompressor
-from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.fences import fence
 from gatekeeper_core.messages import Message
+from gatekeeper_core.pricing.policy import CallBill
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.tokens import estimate_text_tokens
 from tests.histories import view_with
@@ -61,8 +64,8 @@ def test_a_turn_told_inside_the_question_comes_again_only_where_it_was_told_in_p
 ) -> None:
     messages = [*messages_of(pairs), user(question)]
     view = view_with(messages, gatekeeper=ContextGatekeeper(), token_budget=1000)
-    bill = CallBill("kept", "not_smaller", *[0.0] * 6, cached_tokens=0, recalled=(2,))
-    told = told_inside([2], read_history(messages).past, None, question=question)
+    bill = CallBill("kept", "not_smaller", recalled=(2,))
+    told = render_recalled([2], read_history(messages).past, None, question=question)
     assert pairs[2][1] not in recalled(pairs[2][0], messages, view=view._replace(told=told, bill=bill))
     part = view._replace(told=told[:-50], bill=bill)
     assert pairs[2][1] in recalled(pairs[2][0], messages, view=part)
@@ -92,68 +95,12 @@ def test_a_turn_that_is_longer_than_the_limit_comes_in_part(pairs: list[tuple[st
     assert pairs[0][1].split()[0] in text
 
 
-@three_scripts
-def test_what_is_not_shown_at_all_comes_before_what_is_shown_in_part(
-    pairs: list[tuple[str, str]], question: str
-) -> None:
-    filler = f"{pairs[1][1]} {pairs[2][1]} " * 20
-    messages = [
-        user(pairs[0][0]),
-        assistant(f"{filler}{pairs[0][1]}"),
-        user("?"),
-        assistant(pairs[0][1]),
-        *messages_of(pairs[1:2]),
-        user(question),
-    ]
-    view = view_with(messages, gatekeeper=ContextGatekeeper(), token_budget=4000)
-    part = view._replace(turns=(0,), replaced=((1, assistant("…")),))
-    limit = estimate_text_tokens(fence(f"[turn 1]\nuser: ?\nassistant: {pairs[0][1]}", tag="earlier_turns"))
-    assert recalled(pairs[0][0], messages, view=part, max_tokens=limit + 2).partition("\n")[2].startswith("[turn 1]")
-
-
-@three_scripts
-def test_where_all_that_is_taken_is_shown_the_best_of_the_rest_comes(
-    pairs: list[tuple[str, str]], question: str
-) -> None:
-    weak = f"{pairs[1][0]} {pairs[1][1]} {pairs[2][0]} {pairs[2][1]} " * 30 + pairs[0][1]
-    others = [(f"{asked} {at}", f"{answer} {at}") for at, (asked, answer) in enumerate(pairs[1:] * 5)]
-    messages = [user(weak), assistant("ok"), *messages_of(others), *messages_of(pairs[:1]), user(question)]
-    gatekeeper = ContextGatekeeper(token_counter=estimate_text_tokens)
-    view = view_with(messages, gatekeeper=gatekeeper, token_budget=4000)
-    taken = gatekeeper.explain(pairs[0][0]).order
-    text = recalled(pairs[0][0], messages, view=view._replace(turns=taken))
-    assert "[turn " in text
-    assert not any(f"[turn {turn_id}]" in text for turn_id in taken)
-
-
-@three_scripts
-def test_one_endless_sentence_is_cut_in_its_middle(pairs: list[tuple[str, str]], question: str) -> None:
-    endless = f"{pairs[0][0].strip('?？')} 长 x" * 400
-    messages = [user(pairs[0][0]), assistant(endless), user("?"), assistant("!"), user(question)]
-    text = recalled(pairs[0][0], messages, max_tokens=60)
-    assert text.partition("\n")[2].startswith("[turn 0]")
-    assert estimate_text_tokens(text) <= 60
-
-
-def test_a_query_about_nothing_that_was_said_finds_nothing() -> None:
-    pairs, question = TALKS["english"]
-    assert recalled("xylophone", [*messages_of(pairs), user(question)]) == NOTHING_EARLIER
-    assert recalled("Redis", [user(question)]) == NOTHING_EARLIER
-
-
 @given(st.integers(1, 200), st.lists(st.text(max_size=200), min_size=1, max_size=6))
 def test_the_limit_holds_for_any_texts(max_tokens: int, texts: list[str]) -> None:
     messages = [*messages_of([(f"Redis {text}", text * 4) for text in texts]), user("?")]
     text = recalled("Redis", messages, max_tokens=max_tokens)
     assert text == NOTHING_EARLIER or estimate_text_tokens(text) <= max_tokens
     assert text == recalled("Redis", messages, max_tokens=max_tokens)
-
-
-def test_wrong_arguments_are_refused() -> None:
-    with pytest.raises(TypeError, match="query must be a str"):
-        recalled(3, [user()])  # type: ignore[arg-type]
-    with pytest.raises(ConfigError, match="max_tokens must be at least 1"):
-        recalled("?", [user()], max_tokens=0)
 
 
 @three_scripts
@@ -165,18 +112,6 @@ def test_a_selector_recalls_from_the_thread_it_is_asked_about(pairs: list[tuple[
     assert pairs[2][1] in selector.recall(pairs[2][0], thread="t1")
     for thread in ("t2", "t3", None):
         assert selector.recall(pairs[2][0], thread=thread) == NOTHING_EARLIER
-
-
-def test_in_shadow_mode_everything_is_shown() -> None:
-    pairs, question = TALKS["english"]
-    selector = ThreadSelector(Message.from_dict, config=HistoryConfig(passthrough_below=0, shadow=True))
-    selector.choose([message.to_dict() for message in [*messages_of(pairs), user(question)]], thread="t1")
-    assert selector.recall(pairs[2][0], thread="t1") == NOTHING_EARLIER
-
-
-def test_a_recalled_text_is_never_compressed() -> None:
-    log = "12:00:00 INFO worker finished\n" * 900
-    assert ToolResultCompressor().compress(log, tool_name=RECALL_TOOL_NAME).text == log
 
 
 @pytest.mark.parametrize(

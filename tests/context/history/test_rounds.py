@@ -10,24 +10,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gatekeeper_core.context.history.rounds import (
-    MAX_POINTERS,
     Counts,
     FoldingConfig,
     Round,
     as_summary,
     counts_in,
     counts_of,
-    fold,
     fold_rounds,
-    our_pointers,
     placeholder,
     read_rounds,
-    without_body,
-    without_pointers,
 )
 from gatekeeper_core.context.tool_results.pointers import pointers_in
 from gatekeeper_core.context.tool_results.working_memory import WorkingMemory
-from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.fences import fence
 from gatekeeper_core.messages import Message, is_summary
 from gatekeeper_core.storage.in_memory import InMemoryBlobStore
@@ -40,7 +34,6 @@ from tests.loops import (
     pointer,
     result,
     system,
-    texts,
     user,
     violations,
 )
@@ -75,27 +68,12 @@ def test_a_round_with_a_call_that_has_no_result_is_open() -> None:
     assert [one.answered for one in read_rounds([calls("a"), user(), result("a")])] == [False]
 
 
-def test_calls_without_ids_meet_their_results_by_number() -> None:
-    assert [one.answered for one in read_rounds([calls("", ""), result(None), result(None)])] == [True]
-    assert [one.answered for one in read_rounds([calls("", ""), result(None)])] == [False]
-
-
-def test_a_system_message_within_a_round_belongs_to_none() -> None:
-    assert read_rounds([calls("a"), system(), result("a")])[0].positions == (0, 2)
-
-
 def test_what_was_said_on_the_way_belongs_to_a_round_and_an_answer_to_none() -> None:
     said = [assistant("我看一下"), system(), assistant("one moment")]
     messages = [user(), *said, calls("a"), result("a"), assistant("fixed"), user(), calls("b"), result("b"), calls("c")]
     rounds = read_rounds(messages)
     assert [one.narration for one in rounds] == [(1, 3), (), ()]
     assert rounds[0].all_positions == (1, 3, 4, 5)
-
-
-@pytest.mark.parametrize("messages", [[{"role": "user"}], [None], ["text"]])
-def test_what_is_no_message_is_a_type_error_with_its_position(messages: Any) -> None:
-    with pytest.raises(TypeError, match="position 0"):
-        read_rounds(messages)
 
 
 # --- folding
@@ -114,14 +92,6 @@ def test_the_oldest_rounds_become_one_summary_that_counts_calls(keep: int, expec
     folding = fold_rounds(THREE_ROUNDS, keep)
     assert told(folding.messages) == expected
     assert is_summary(folding.messages[2])
-
-
-@pytest.mark.parametrize("keep", [3, 4, 100])
-def test_without_a_round_to_fold_the_messages_are_the_same_in_a_new_list(keep: int) -> None:
-    folding = fold_rounds(THREE_ROUNDS, keep)
-    assert folding.messages == THREE_ROUNDS
-    assert folding.messages is not THREE_ROUNDS
-    assert (folding.folded, folding.counts) == ((), Counts())
 
 
 def test_the_summary_is_a_user_message_marked_as_synthetic() -> None:
@@ -156,21 +126,6 @@ def test_the_placeholder_speaks_chinese_or_english(counts: Counts, chinese: str,
     assert (placeholder(counts, "zh"), placeholder(counts, "en")) == (chinese, english)
 
 
-def test_what_was_said_on_the_way_goes_with_its_round_and_an_answer_stays() -> None:
-    messages = [
-        user("一"),
-        assistant("let me look"),
-        calls("a"),
-        result("a"),
-        assistant("答案"),
-        user("二"),
-        calls("b"),
-        result("b"),
-    ]
-    folded = ["一", "[已执行 2 次工具调用,最近结果见下文]", "答案", "二"]
-    assert told(fold_rounds(messages, 0).messages) == folded
-
-
 def test_every_user_message_and_every_unanswered_call_stays() -> None:
     """002-24, 002-25, 002-28."""
     messages = [user("一"), calls("a"), result("a"), user("two"), calls("open", "b"), result("b"), user("三")]
@@ -191,19 +146,6 @@ def test_an_earlier_summary_is_taken_up_and_not_nested() -> None:
     twice = fold_rounds([*once, calls("e", "f"), result("e"), result("f")], 1)
     assert told(twice.messages) == ["be brief", "修复部署", "[已执行 4 次工具调用,最近结果见下文]", "", "r", "r"]
     assert (twice.counts, counts_in(twice.messages)) == (Counts(1, 1), Counts(3, 4))
-
-
-@pytest.mark.parametrize(("trusted", "counts"), [(True, Counts(4, 5)), (False, Counts(1, 1))])
-def test_a_summary_survives_the_way_through_a_dict_that_is_trusted(trusted: bool, counts: Counts) -> None:
-    once = fold_rounds(THREE_ROUNDS, 0).messages
-    read = [Message.from_dict(message.to_dict(), trusted=trusted) for message in once]
-    assert counts_in(fold_rounds([*read, calls("e"), result("e")], 0).messages) == counts
-
-
-@pytest.mark.parametrize("mark", [-1, True, "7", ""])
-def test_a_count_that_cannot_be_is_none(mark: Any) -> None:
-    marks = {"synthetic": "folded", "rounds": 2, "tool_calls": mark}
-    assert counts_of(Message("user", "", metadata=marks)) == Counts(2, 0, 0)
 
 
 # --- pointers
@@ -230,25 +172,6 @@ def test_pointers_of_folded_rounds_stand_on_a_line_behind_the_placeholder(summar
     assert ("磁盘 is full" in summary.text) is (len(lines) > 2)
 
 
-def test_a_summary_carries_the_newest_pointers_up_to_a_number() -> None:
-    texts = [" ".join(map(pointer, range(start, start + 100))) for start in (0, 100, 200)]
-    rounds = [one for name, text in zip("abc", texts, strict=True) for one in one_round(name, text)]
-    summary = fold_rounds([user(), *rounds], 0).messages[1]
-    assert pointers_in(summary.text) == pointers_in(" ".join(texts))[-MAX_POINTERS:]
-    assert len(pointers_in(summary.text)) == 256
-
-
-def test_what_was_told_and_the_oldest_pointers_can_be_taken_from_a_summary() -> None:
-    rounds = [*one_round("a", pointer(1)), *one_round("b", pointer(2))]
-    summary = fold_rounds([user(), *rounds], 0, config=FoldingConfig(summarizer=lambda _: "told")).messages[1]
-    said, pointers, *_ = summary.text.split("\n")
-    assert without_body(summary).text == f"{said}\n{pointers}"
-    assert without_body(without_pointers(summary, 1)).text == f"{said}\n{pointer(2)}"
-    assert without_body(without_pointers(summary, 2)).text == said
-    assert "told" in without_pointers(summary, 2).text
-    assert without_pointers(summary, 0) is summary
-
-
 @pytest.mark.parametrize(
     "said", ["So far they set up Redis.", "目前已部署 Redis。", "Redis 已部署。\nThe port is 6380."]
 )
@@ -260,34 +183,6 @@ def test_what_other_code_has_summarised_is_still_told_when_it_is_folded(said: st
     twice = fold_rounds([*once, *one_round("b", "done")], 0).messages
     assert twice[0].text.count(said) == 1
     assert counts_of(twice[0]).rounds == 2
-
-
-@pytest.mark.parametrize(
-    ("asked", "written"),
-    [
-        ("部署失败了", "[已执行 1 次工具调用,最近结果见下文]"),
-        ("the deploy failed", "[1 tool call executed, latest results below]"),
-        ("deploy 又失败了，看看 log", "[已执行 1 次工具调用,最近结果见下文]"),
-    ],
-)
-def test_a_placeholder_is_in_the_language_of_the_conversation(asked: str, written: str) -> None:
-    """002-20: that of its first user message; a setting says otherwise."""
-    messages = [Message("system", "Be brief."), Message("user", asked), *one_round("a", "结果 result")]
-    assert fold_rounds(messages, 0).messages[2].text == written
-    fixed = fold_rounds(messages, 0, config=FoldingConfig(locale="en")).messages
-    assert fixed[2].text == "[1 tool call executed, latest results below]"
-
-
-@given(st.lists(conversations(open_run=False), min_size=2, max_size=4))
-def test_no_pointer_is_lost_however_often_is_folded(steps: list[list[Message]]) -> None:
-    messages: list[Message] = []
-    for step in steps:
-        messages += step
-        before = {found for message in messages for found in pointers_in(message.text)}
-        messages = fold_rounds(messages, 1, config=FoldingConfig(locale="zh", working_memory=before)).messages
-        assert {found for message in messages for found in pointers_in(message.text)} == before
-        for summary in filter(is_summary, messages):
-            assert summary.text.split("\n")[0] == placeholder(counts_of(summary), "zh")
 
 
 @pytest.mark.parametrize("text", ["看 {} 失败", "see {} failed", "see {} 失败"])
@@ -314,19 +209,6 @@ def test_with_a_working_memory_only_what_it_holds_gets_into_a_summary() -> None:
     memory.clear()
     twice = fold_rounds([*once, *one_round("c", "done")], 0, config=config).messages
     assert pointers_in(twice[1].text) == ()
-
-
-def test_the_body_of_a_summary_names_no_pointer_for_the_next_one() -> None:
-    marks: dict[str, str | int] = {"synthetic": "folded", "rounds": 1, "tool_calls": 1}
-    text = f"{placeholder(Counts(1, 1), 'en')}\n{pointer(1)}\nsaid {pointer(2)}"
-    assert our_pointers([Message("user", text, metadata=marks)]) == pointers_in(pointer(1))
-    assert our_pointers([Message("user", text)]) == ()
-
-
-@pytest.mark.parametrize("memory", [7, "abc", b"abc"])
-def test_a_working_memory_can_be_asked_for_ids(memory: Any) -> None:
-    with pytest.raises(TypeError, match="working_memory"):
-        FoldingConfig(working_memory=memory)
 
 
 # --- a summarizer
@@ -368,20 +250,6 @@ def test_a_summarizer_that_fails_leaves_the_placeholder(summarizer: Any, failure
     assert folding.failure == failure
 
 
-def test_what_a_model_said_before_is_kept_when_it_fails_later() -> None:
-    once = fold_rounds(THREE_ROUNDS, 2, config=FoldingConfig(summarizer=lambda _: "磁盘满了")).messages
-    twice = fold_rounds(once, 1, config=FoldingConfig(summarizer=failing)).messages[2]
-    assert twice.text == f"[已执行 3 次工具调用,最近结果见下文]\n{fence('磁盘满了', tag='earlier_rounds')}"
-
-
-def test_a_stop_from_outside_passes_through_a_summarizer() -> None:
-    def interrupted(messages: Sequence[Message]) -> str:
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        fold_rounds(THREE_ROUNDS, 0, config=FoldingConfig(summarizer=interrupted))
-
-
 # --- promises
 
 
@@ -401,21 +269,4 @@ def test_what_stays_are_the_callers_own_messages_in_order(messages: list[Message
     ]
 
 
-@given(st.lists(st.builds(Message, st.sampled_from(["system", "user", "assistant", "tool"]), texts), max_size=8))
-def test_an_order_that_no_provider_accepts_is_folded_without_an_error(messages: list[Message]) -> None:
-    assert fold_rounds(messages, 0).messages == messages
-
-
 # --- arguments
-
-
-def test_other_messages_can_be_folded_with_the_rounds() -> None:
-    messages = [user("一"), assistant("答"), user("二"), calls("a"), result("a"), user("三")]
-    folding = fold(messages, read_rounds(messages), others=(0, 1), config=FoldingConfig())
-    assert told(folding.messages) == ["[已执行 1 次工具调用,最近结果见下文;已省略 2 条较早的消息]", "二", "三"]
-
-
-@pytest.mark.parametrize("keep", [-1])
-def test_a_number_of_rounds_below_zero_is_refused(keep: int) -> None:
-    with pytest.raises(ConfigError, match="keep"):
-        fold_rounds([], keep)

@@ -6,9 +6,8 @@ import copy
 import json
 import logging
 import threading
-import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import pairwise
@@ -21,15 +20,13 @@ from gatekeeper_core import ContextGatekeeper, GatekeeperConfig, InMemoryStore, 
 from gatekeeper_core.context.history.request import HistoryRequest
 from gatekeeper_core.context.history.run import RunConfig
 from gatekeeper_core.context.history.selector import ThreadSelector
-from gatekeeper_core.context.history.strategies import HistoryConfig, budget_for_window
+from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.context.history.view import HistoryView
 from gatekeeper_core.context.tool_results.context import ResultContext
-from gatekeeper_core.encoder import TextEncoder
-from gatekeeper_core.errors import ConfigError, ConflictError, MessageFormatError, StorageError
+from gatekeeper_core.errors import ConflictError, StorageError
 from gatekeeper_core.messages import Message
-from gatekeeper_core.selection.topics import GateConfig
 from gatekeeper_core.storage.base import RecordStore
-from gatekeeper_core.tokens import count_messages, estimate_text_tokens
+from gatekeeper_core.tokens import estimate_text_tokens
 from tests import concepts, talks
 from tests.histories import unbilled, view_with
 
@@ -59,10 +56,6 @@ def selector_of(
     """Return a selector that sends what a question selects, whatever was sent before."""
     defaults: dict[str, Any] = {"keep_newest": 0, "passthrough_below": 0, "strategy": "gate", "on_error": "raise"}
     return ThreadSelector(read, config=HistoryConfig(**{**defaults, **settings}), token_counter=token_counter)
-
-
-def cost_of(messages: Iterable[Message], *, token_counter: Any = estimate_text_tokens) -> int:
-    return count_messages(messages, token_counter=token_counter)
 
 
 class Calls:
@@ -99,16 +92,6 @@ def test_a_view_is_that_of_select_history(past: list[Item], question: str) -> No
             on_error="raise",
         )
         assert unbilled(view) == expected
-
-
-@three_scripts
-def test_the_caller_gets_his_own_objects_in_a_new_list(past: list[Item], question: str) -> None:
-    items = [*past, user(question)]
-    chosen = selector_of().choose(items)
-    assert [id(item) for item in chosen] == [id(items[at]) for at in (0, 1, 6)]
-    everything = selector_of(passthrough_below=10_000).choose(items)
-    assert everything == items
-    assert everything is not items
 
 
 def loop_of(rounds: int) -> list[dict[str, Any]]:
@@ -181,36 +164,7 @@ def test_without_a_budget_the_window_of_the_model_gives_one(window: int | None, 
     assert selector_of(token_budget=9).view([user("q")], HistoryRequest(window_tokens=window)).budget_tokens == 9
 
 
-def test_the_settings_of_the_gatekeeper_are_those_of_the_config() -> None:
-    past, question = TALKS["english"]
-    config = GatekeeperConfig(coverage=0.1, gate=GateConfig())
-    view = selector_of(gatekeeper=config).view(past, HistoryRequest(query=question))
-    core = ContextGatekeeper(config=config, token_counter=estimate_text_tokens)
-    core.sync(zip((item["content"] for item in past[::2]), (item["content"] for item in past[1::2]), strict=True))
-    assert view.turns == core.explain(question, trim=False).order
-
-
-def test_an_adapter_can_count_what_it_sends_besides() -> None:
-    selector = selector_of(token_counter=len)
-    assert selector.count("ab", "", "缓存") == 4
-    assert selector.count() == 0
-    items = [*TALKS["mixed"][0], {"role": "assistant", "content": None, "tool_calls": [{"id": "c"}]}]
-    assert selector.cost(items) == cost_of(map(Message.from_dict, items), token_counter=len)
-
-
 # --- what is remembered
-
-
-def test_the_last_view_and_the_view_of_each_thread_can_be_asked_for() -> None:
-    selector = selector_of()
-    assert selector.last_view is None
-    assert selector.view_of("one") is None
-    one = selector.view([user("a")], thread="one")
-    two = selector.view([user("b")], thread=("two", 2))
-    assert selector.last_view is two
-    assert selector.view_of("one") is one
-    assert selector.view_of(("two", 2)) is two
-    assert selector.view_of("three") is None
 
 
 def test_threads_without_a_name_are_told_apart_by_their_first_user_message() -> None:
@@ -245,10 +199,6 @@ def test_every_text_is_counted_once() -> None:
 # --- changes of a history
 
 
-def expected_view(items: Sequence[Item]) -> HistoryView:
-    return unbilled(selector_of().view(items, thread="fresh"))
-
-
 # --- runs
 
 
@@ -273,15 +223,6 @@ def test_the_past_of_a_run_is_chosen_once_and_only_shrinks(past: list[Item], que
 
 
 @three_scripts
-def test_a_question_that_is_given_only_now_and_then_is_the_same_run(past: list[Item], question: str) -> None:
-    selector = selector_of()
-    items = [*past, user(question)]
-    first = selector.view(items, thread="t")
-    assert selector.view(items, HistoryRequest(query=question), thread="t").selection is first.selection
-    assert selector.view(items, thread="t").selection is first.selection
-
-
-@three_scripts
 def test_a_current_message_that_an_agent_wraps_in_place_goes_on_with_its_run(past: list[Item], question: str) -> None:
     selector = selector_of()
     items = [*copy.deepcopy(past), user(question)]
@@ -293,41 +234,6 @@ def test_a_current_message_that_an_agent_wraps_in_place_goes_on_with_its_run(pas
     items[-1]["content"] = f"State: changed. Message: {question}"
     items.append({"role": "assistant", "content": "6380"})
     assert selector.view(items, thread="t").selection is not None
-
-
-def test_another_message_object_with_the_wrapped_text_is_another_run() -> None:
-    past, question = TALKS["english"]
-    selector = selector_of()
-    first = selector.view([*past, user(question)], thread="t")
-    again = selector.view([*past, user(f"State: sourdough. Message: {question}")], thread="t")
-    assert again.selection is not first.selection
-
-
-def test_the_same_question_after_its_answer_is_another_run() -> None:
-    past, question = TALKS["english"]
-    selector = selector_of()
-    first = selector.view([*past, user(question)], thread="t")
-    longer = [*past, user(question), assistant("6380"), user(question)]
-    again = selector.view(longer, thread="t")
-    assert again.turn_count == 4
-    assert again.selection is not first.selection
-    assert unbilled(again) == expected_view(longer)
-
-
-def test_a_past_that_was_edited_ends_the_run() -> None:
-    past, question = TALKS["english"]
-    selector = selector_of()
-    selector.view([*past, user(question)], thread="t")
-    edited = [*past[2:], user(question)]
-    assert unbilled(selector.view(edited, thread="t")) == expected_view(edited)
-
-
-def test_where_the_question_is_not_in_the_list_each_call_selects_anew() -> None:
-    past, question = TALKS["english"]
-    selector = selector_of()
-    first = selector.view(past, HistoryRequest(query=question), thread="t")
-    again = selector.view(past, HistoryRequest(query="New topic: for how long does sourdough proof?"), thread="t")
-    assert (first.turns, again.turns) == ((0,), (1,))
 
 
 # --- copies
@@ -360,22 +266,6 @@ def facts_of(record: logging.LogRecord) -> dict[str, Any]:
 
 
 @three_scripts
-def test_each_call_leaves_one_record_with_counts_and_without_text(
-    past: list[Item], question: str, caplog: pytest.LogCaptureFixture
-) -> None:
-    caplog.set_level(logging.INFO, logger="gatekeeper")
-    view = selector_of(token_budget=4000, shadow=True).view([*past, user(question)], thread="a name of a thread")
-    (record,) = records_of(caplog)
-    sent = f"{len(view.kept)} of {len(past) + 1} messages, {view.tokens:,} of 4,000 tokens"
-    assert (record.levelno, record.getMessage()) == (logging.INFO, f"history selected: {sent} ({view.cause})")
-    facts = {f"gatekeeper_{name}": value for name, value in view.facts().items()}
-    assert facts_of(record) == {**facts, "gatekeeper_shadow": True, "gatekeeper_outcome": "ok"}
-    written = json.dumps(facts_of(record), ensure_ascii=False)
-    texts = [item["content"] for item in past] + [question, "a name of a thread"]
-    assert not any(text in written for text in texts)
-
-
-@three_scripts
 def test_the_first_time_that_turns_are_left_out_of_a_thread_a_line_says_which_and_why(
     past: list[Item], question: str, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -393,46 +283,8 @@ def test_the_first_time_that_turns_are_left_out_of_a_thread_a_line_says_which_an
     assert facts_of(said[0])["gatekeeper_left_out"] == "1-2"
 
 
-def test_each_conversation_without_a_name_has_that_line(caplog: pytest.LogCaptureFixture) -> None:
-    caplog.set_level(logging.INFO, logger="gatekeeper")
-    selector = selector_of()
-    for number in range(40):
-        past = [user("hi"), assistant("hello"), user(f"New topic: bread {number}?"), assistant("Bake it.")]
-        selector.view([*past, user("New topic: when does the choir sing?")])
-    assert sum("first time" in record.getMessage() for record in records_of(caplog)) == 40
-
-
-@pytest.mark.parametrize("thread", ["t", None])
-def test_a_call_that_fails_has_a_line_without_numbers(thread: str | None, caplog: pytest.LogCaptureFixture) -> None:
-    caplog.set_level(logging.INFO, logger="gatekeeper")
-    with pytest.raises(MessageFormatError):
-        selector_of().view([{"role": "nobody", "content": "hi"}], thread=thread)
-    (record,) = records_of(caplog)
-    assert record.getMessage() == "history selected: ? of ? messages, ? of ? tokens (?)"
-    assert facts_of(record) == {"gatekeeper_outcome": "MessageFormatError"}
-
-
-def test_a_current_turn_over_the_budget_is_warned_of(caplog: pytest.LogCaptureFixture) -> None:
-    selector_of(token_budget=99).view([user("x" * 400)])
-    (record,) = records_of(caplog)
-    assert (record.levelno, facts_of(record)["gatekeeper_status"]) == (logging.WARNING, "over_budget")
-
-
 def warnings_of(caplog: pytest.LogCaptureFixture) -> list[str]:
     return [record.getMessage() for record in records_of(caplog) if record.levelno == logging.WARNING]
-
-
-def test_a_budget_that_the_fixed_part_uses_up_is_said_once_by_the_name_of_the_setting(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    config = HistoryConfig(token_budget=100, reserve_tokens=20)
-    selector = ThreadSelector(
-        Message.from_dict, config=config, token_counter=estimate_text_tokens, budget_setting="limit"
-    )
-    for _ in range(2):
-        selector.view([{"role": "system", "content": "x" * 400}, user("hello")], HistoryRequest(fixed_tokens=10))
-    said = "limit is 100 tokens, and what is sent before any turn needs 130: raise it"
-    assert [text for text in warnings_of(caplog) if "needs" in text] == [said]
 
 
 def test_an_unknown_window_is_said_once(caplog: pytest.LogCaptureFixture) -> None:
@@ -471,13 +323,6 @@ def test_every_turn_is_past_where_the_question_is_asked_elsewhere() -> None:
     )
 
 
-def test_a_reserve_leaves_something_of_the_budget() -> None:
-    with pytest.raises(
-        ConfigError, match=r"reserve_tokens is 100 and HistoryConfig\.token_budget is 100: .* token_budget"
-    ):
-        HistoryConfig(token_budget=100, reserve_tokens=100)
-
-
 # --- errors
 
 
@@ -509,30 +354,6 @@ def test_an_error_while_reading_passes_and_leaves_the_selector_usable(thread: st
     assert selector.view([*past, user(question)], thread=thread) == before
 
 
-class BrokenCounter:
-    """Counts with the estimate, and fails on request."""
-
-    def __init__(self) -> None:
-        self.broken_at = ""
-
-    def __call__(self, text: str) -> int:
-        if self.broken_at and self.broken_at in text:
-            raise OSError(f"cannot count {text}")
-        return estimate_text_tokens(text)
-
-
-def test_a_counter_that_fails_is_not_hidden_by_the_fallback() -> None:
-    """What is sent could not be kept within the budget without it."""
-    past, question = TALKS["english"]
-    counter = BrokenCounter()
-    selector = selector_of(token_counter=counter, on_error="fallback")
-    counter.broken_at = "sourdough"
-    with pytest.raises(OSError, match="cannot count"):
-        selector.view([*past, user(question)], thread="t")
-    counter.broken_at = ""
-    assert selector.view([*past, user(question)], thread="t").kept == (0, 1, 6)
-
-
 def test_a_failed_selection_falls_back_with_one_warning_and_the_thread_starts_anew(
     caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -556,38 +377,6 @@ def test_a_failed_selection_falls_back_with_one_warning_and_the_thread_starts_an
     assert (again.status, again.turns) == ("selected", (0,))
 
 
-def test_on_request_the_error_of_a_selection_is_raised_and_the_thread_starts_anew(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    class Broken(ContextGatekeeper):
-        def sync(self, *_: Any, **__: Any) -> NoReturn:
-            raise RuntimeError
-
-    past, question = TALKS["english"]
-    selector = selector_of()
-    with monkeypatch.context() as patched:
-        patched.setattr("gatekeeper_core.context.history.selector.ContextGatekeeper", Broken)
-        with pytest.raises(RuntimeError):
-            selector.view([*past, user(question)], thread="t")
-    assert selector.view([*past, user(question)], thread="t").status == "selected"
-
-
-@pytest.mark.parametrize(
-    ("error", "argument", "arguments"),
-    [
-        (TypeError, "query", {"query": 3}),
-        (ConfigError, "fixed_tokens", {"fixed_tokens": -1}),
-    ],
-)
-def test_a_wrong_argument_is_an_error_and_leaves_the_selector_usable(
-    error: type[Exception], argument: str, arguments: dict[str, Any]
-) -> None:
-    selector = selector_of(on_error="fallback")
-    with pytest.raises(error, match=argument):
-        selector.view([user("x")], HistoryRequest(**arguments), thread="t")
-    assert selector.choose([user("x")], thread="t") == [user("x")]
-
-
 @pytest.mark.parametrize(
     ("argument", "make"),
     [
@@ -603,38 +392,6 @@ def test_a_wrong_argument_is_an_error_and_leaves_the_selector_usable(
 def test_a_setting_of_the_wrong_type_is_named(argument: str, make: Callable[[], Any]) -> None:
     with pytest.raises(TypeError, match=f"^{argument} must be"):
         make()
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("token_budget", 0),
-        ("max_threads", 0),
-        ("reserve_tokens", -1),
-        ("keep_newest", -1),
-        ("passthrough_below", -1),
-        ("on_error", "ignore"),
-    ],
-)
-def test_a_setting_out_of_its_range_is_refused(name: str, value: Any) -> None:
-    with pytest.raises(ConfigError, match=f"HistoryConfig.{name}"):
-        HistoryConfig(**{name: value})
-
-
-def test_the_settings_have_the_defaults_of_the_adapters_and_cannot_be_changed() -> None:
-    config = HistoryConfig()
-    assert (config.token_budget, config.reserve_tokens, config.keep_newest, config.coverage) == (None, 0, None, None)
-    assert (config.passthrough_below, config.shadow, config.on_error) == (None, False, "fallback")
-    assert (config.strategy, config.pin_instructions, config.gatekeeper) == ("gate", True, None)
-    with pytest.raises(AttributeError):
-        config.shadow = True  # type: ignore[misc]
-
-
-@pytest.mark.parametrize(
-    ("window", "budget"), [(None, 16_000), (0, 16_000), (1, 1), (4, 3), (8192, 6144), (200_000, 150_000)]
-)
-def test_the_budget_for_a_window_is_three_quarters_of_it(window: int | None, budget: int) -> None:
-    assert budget_for_window(window) == budget
 
 
 # --- several threads at once
@@ -667,28 +424,6 @@ def test_many_conversations_at_once_give_what_they_give_one_after_the_other(max_
     assert isinstance(selector.last_view, HistoryView)
 
 
-def test_one_conversation_is_served_one_call_at_a_time() -> None:
-    inside: list[int] = []
-    most: list[int] = []
-
-    def clock() -> float:
-        inside.append(1)
-        most.append(len(inside))
-        time.sleep(0.002)
-        inside.pop()
-        return 0.0
-
-    selector = ThreadSelector(Message.from_dict, config=selector_of().config, clock=clock)
-    items = conversation(1, turn_count=4)
-    with ThreadPoolExecutor(4) as workers:
-        list(
-            workers.map(
-                lambda at: selector.view(items, HistoryRequest(query=f"{at}. Redis 端口?"), thread="t"), range(4)
-            )
-        )
-    assert (len(most), max(most)) == (4, 1)
-
-
 def test_a_run_that_is_taken_back_to_try_again_chooses_anew() -> None:
     selector = selector_of(token_budget=60, keep_newest=1)
     asked = [user("a " * 20), assistant("b"), user("c")]
@@ -696,18 +431,6 @@ def test_a_run_that_is_taken_back_to_try_again_chooses_anew() -> None:
     assert before.turns == (0,)
     assert selector.view([*asked, assistant("d " * 120)], thread="t").turns == ()
     assert selector.view(asked, thread="t").turns == (0,)
-
-
-def test_wrong_types_are_named_before_anything_is_read() -> None:
-    with pytest.raises(TypeError, match="read must be callable"):
-        ThreadSelector(5)  # type: ignore[arg-type]
-    for wrong in (None, True, 1.5):
-        with pytest.raises(TypeError, match="fixed_tokens"):
-            selector_of().view([user("a")], HistoryRequest(fixed_tokens=wrong))  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="max_input_tokens"):
-        budget_for_window(1.9e3)  # type: ignore[arg-type]
-    with pytest.raises(ConfigError, match="max_input_tokens"):
-        budget_for_window(-8)
 
 
 # --- what the policy remembers
@@ -803,17 +526,6 @@ def test_a_store_that_fails_costs_a_warning_and_nothing_else(
     assert "what a prompt policy remembers was not shared" in {record.getMessage() for record in caplog.records}
 
 
-@pytest.mark.parametrize("body", ["{}", "[]", "no JSON", "[" * 100_000, '{"version": 0}', "NaN"])
-def test_a_record_that_cannot_be_read_is_written_over(body: str, caplog: pytest.LogCaptureFixture) -> None:
-    store, steps = InMemoryStore(), shop_talk(6)
-    store.save_record("acme", "t", "prompt_policy", body, upto_seq=-1, expected_version=0)
-    with caplog.at_level(logging.WARNING):
-        assert sent_by([billed_selector(states=store)], steps[:1]) == sent_by([billed_selector()], steps[:1])
-    assert len([one for one in caplog.records if "policy" in one.getMessage()]) == 1
-    two = [billed_selector(states=store), billed_selector(states=store)]
-    assert sent_by(two, steps) == sent_by([billed_selector()], steps)
-
-
 def test_threads_without_a_name_share_nothing() -> None:
     store = InMemoryStore()
     billed_selector(states=store).view(shop_talk(1)[0])
@@ -834,18 +546,6 @@ def test_in_shadow_mode_nothing_is_sent_otherwise_and_no_report_counts() -> None
     assert before.bill
     assert again.bill
     assert again.bill.paid == pytest.approx(before.bill.paid + again.bill.dollars)
-
-
-@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy])
-def test_a_copy_of_a_selector_goes_on_by_its_store(copied: Callable[[Any], Any], tmp_path: Path) -> None:
-    steps = shop_talk(6)
-    selector = ThreadSelector(
-        Message.from_dict,
-        config=HistoryConfig(prices=CACHED, passthrough_below=0, on_error="raise"),
-        states=SQLiteStore(tmp_path / "states.db"),
-    )
-    alone = ThreadSelector(Message.from_dict, config=selector.config)
-    assert sent_by([selector, copied(selector)], steps) == sent_by([alone], steps)
 
 
 # --- an embedder
@@ -875,48 +575,3 @@ def test_threads_and_copies_share_one_encoder() -> None:
     for other in (selector, copy.copy(selector), copy.deepcopy(selector)):
         assert concepts.WANTED["mixed"] in other.view(messages, thread="t2").turns
     assert embedder.texts == []
-
-
-def test_the_vectors_of_a_long_history_come_over_several_calls_the_newest_first() -> None:
-    embedder, free = Batches(), threading.Event()
-
-    def second_batch_waits(texts: Sequence[str], /) -> list[list[float]]:
-        vectors = embedder(texts)
-        if len(embedder.texts) == 2:
-            free.wait(20.0)
-        return vectors
-
-    selector = hearing(TextEncoder(second_batch_waits, timeout_seconds=0.5))
-    past = [Message(role, f"{role} 备注 {at}") for at in range(200) for role in ("user", "assistant")]
-    begun = time.monotonic()
-    selector.view([*concepts.TALK, *past, Message("user", "备注 7?")], thread="t")
-    assert time.monotonic() - begun < 10.0
-    assert embedder.texts[0] == [f"user 备注 {at}\nassistant 备注 {at}" for at in range(199, 135, -1)]
-    assert not any("The car" in text for batch in embedder.texts for text in batch)
-    free.set()
-    deadline = time.monotonic() + 20.0
-    while 0 not in selector.view([*concepts.TALK, *past, Message("user", "Which sedan is mine?")], thread="t").turns:
-        assert time.monotonic() < deadline
-        past += [Message("user", "又 again"), Message("assistant", "好")]
-
-
-def test_an_embedder_of_one_thread_does_not_hold_up_another() -> None:
-    """The lock of a thread is held while its turns are embedded, and no other one."""
-    inside, free = threading.Event(), threading.Event()
-
-    def waits(texts: Sequence[str], /) -> list[list[float]]:
-        if any("slow" in text for text in texts):
-            inside.set()
-            free.wait(20.0)
-        return concepts.concepts(texts)
-
-    selector = hearing(TextEncoder(waits, timeout_seconds=20.0))
-    slow = [Message("user", "slow 慢"), Message("assistant", "ok"), Message("user", "Which sedan?")]
-    with ThreadPoolExecutor(1) as pool:
-        held = pool.submit(selector.view, slow, thread="slow")
-        assert inside.wait(20.0)
-        question = Message("user", concepts.QUESTIONS["mixed"])
-        assert concepts.WANTED["mixed"] in selector.view([*concepts.TALK, question], thread="fast").turns
-        assert not held.done()
-        free.set()
-        assert held.result(20.0).turn_count == 1

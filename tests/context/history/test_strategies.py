@@ -8,16 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gatekeeper_core.context.history.select import read_history, select_history
+from gatekeeper_core.context.history.reading import read_history
+from gatekeeper_core.context.history.select import select_history
 from gatekeeper_core.context.history.strategies import (
-    Choice,
     HistoryConfig,
     Strategy,
     choose_past,
     with_defaults,
     with_options,
 )
-from gatekeeper_core.context.history.view import ThreadState
+from gatekeeper_core.context.history.view import HistoryView, ThreadState
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.messages import Message
 from gatekeeper_core.pricing.prices import ModelPrices
@@ -25,7 +25,7 @@ from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.selection.planner import GatekeeperConfig
 from gatekeeper_core.tokens import count_messages, estimate_text_tokens
 from tests.histories import config_of, view_with
-from tests.loops import assistant, calls, result, system, user
+from tests.loops import assistant, calls, result, user
 
 TALK = {
     "en": [
@@ -62,7 +62,7 @@ def messages_of(talk: list[tuple[str, str]]) -> list[Message]:
 
 def chosen(
     talk: list[tuple[str, str]], query: str, *, room: int = 10_000, window_from: int = 0, **settings: Any
-) -> Choice:
+) -> HistoryView:
     history = read_history(messages_of(talk), query=query)
     gatekeeper = ContextGatekeeper(config=GatekeeperConfig(trim=False), token_counter=len)
     gatekeeper.sync(history.past)
@@ -134,14 +134,9 @@ def test_a_talk_with_tool_calls_is_sent_whole_below_six_thousand_tokens(language
     assert select_history(longer).left_out, "6,000 tokens and more"
 
 
-def test_the_system_prompt_does_not_count_as_history() -> None:
-    talk = [system("Be brief. " * 2_000), *messages_of(TALK["en"]), user(QUESTION["en"])]
-    assert select_history(talk).cause == "passthrough: small_history"
-
-
 def test_what_the_gate_sends_whole_is_cached_also_after_a_choice() -> None:
     talk, prices = long_talk("zh"), ModelPrices(input=3, output=15, cache_read=0.3, cache_write=3.75)
-    options: dict[str, Any] = {"prices": prices, "coverage": 0.5}
+    options: dict[str, Any] = {"config": HistoryConfig(prices=prices, coverage=0.5)}
     before = select_history(long_talk("zh", tools=False)[:-1] + talk[-1:], state=ThreadState(), **options)
     assert (before.bill and before.bill.action, before.turns) == ("fresh", (0,))
     first = select_history(talk, state=before.state, **options)
@@ -190,30 +185,6 @@ def test_a_window_shrinks_where_the_room_is_small() -> None:
     assert choice.turns == (4, 3)
 
 
-def test_without_a_question_the_newest_turns_are_kept_but_a_window_keeps_its_length() -> None:
-    assert chosen(TALK["en"], "", keep_newest=1).status == "no_query"
-    assert len(chosen(TALK["en"], "").turns) == 5
-    assert chosen(TALK["en"], "", strategy="window", keep_newest=2).turns == (4, 3)
-
-
-@pytest.mark.parametrize("strategy", ["gate", "fill", "cache"])
-def test_without_room_nothing_fits(strategy: Strategy) -> None:
-    assert chosen(TALK["en"], "Redis?", strategy=strategy, room=0)[:3] == ((), "nothing_fits", "no_room")
-
-
-@pytest.mark.parametrize("strategy", STRATEGIES)
-def test_without_a_past_there_is_nothing_to_choose(strategy: Strategy) -> None:
-    assert chosen([], "Redis?", strategy=strategy, keep_newest=2)[:3] == ((), "passthrough", "no_past_turns")
-
-
-@pytest.mark.parametrize("language", TALK)
-def test_a_higher_coverage_sends_more(language: str) -> None:
-    talk = [(asked, f"Redis {said * 30}") for asked, said in TALK[language]]
-    messages = [*messages_of(talk), user(QUESTION[language])]
-    less, more = (select_history(messages, token_budget=9_000, coverage=coverage) for coverage in (0.5, 0.99))
-    assert len(less.turns) < len(more.turns)
-
-
 @pytest.mark.parametrize(
     ("setting", "value", "error"),
     [
@@ -230,13 +201,6 @@ def test_a_higher_coverage_sends_more(language: str) -> None:
 def test_a_wrong_setting_is_named(setting: str, value: Any, error: type[Exception]) -> None:
     with pytest.raises(error, match=f"^HistoryConfig.{setting} must "):
         HistoryConfig(**{setting: value})
-
-
-def test_the_gatekeeper_cannot_fill_under_another_strategy() -> None:
-    fill = GatekeeperConfig(strategy="fill")
-    with pytest.raises(ConfigError, match=r'set HistoryConfig\(strategy="fill"\)'):
-        HistoryConfig(gatekeeper=fill)
-    assert HistoryConfig(gatekeeper=fill, strategy="fill").gatekeeper is fill
 
 
 def test_options_by_name_go_before_the_settings() -> None:

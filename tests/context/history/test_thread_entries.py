@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -105,16 +104,6 @@ def test_a_selector_that_has_seen_other_histories_selects_like_a_fresh_one(start
             bill=None, state=None
         )
         assert selector.view(history, **asked) is view
-
-
-@pytest.mark.parametrize("query", [None, *QUESTIONS])
-def test_a_call_with_nothing_new_gives_the_view_of_before(query: str | None) -> None:
-    history: list[Item] = [["user", TEXTS[1], []], ["assistant", TEXTS[2], []], ["user", TEXTS[3], []]]
-    selector = selector_of()
-    view = selector.view(history, HistoryRequest(query=query), thread="t")
-    assert selector.view([list(item) for item in history], HistoryRequest(query=query), thread="t") is view
-    assert selector.view(history, HistoryRequest(query=query, fixed_tokens=1), thread="t") is not view
-    assert selector.view(history, HistoryRequest(query=query, notes=[0]), thread="t") is not view
 
 
 def test_the_threads_used_last_stay_and_one_that_comes_back_is_served_right() -> None:

@@ -2,35 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gatekeeper_core.context.history.window import newest_turns
+from gatekeeper_core.context.history.strategies import newest_turns
 
 costs_of_turns = st.lists(st.integers(0, 60), max_size=12)
 budgets = st.integers(-5, 150)
-
-
-@pytest.mark.parametrize(
-    ("costs", "budget_tokens", "kept"),
-    [
-        ([], 100, ()),
-        ([10], 10, (0,)),
-        ([10], 9, ()),
-        ([10, 20, 30], 60, (0, 1, 2)),
-        ([10, 20, 30], 59, (1, 2)),
-        ([10, 20, 30], 49, (2,)),
-        ([30, 10, 500, 40], 60, (1, 3)),
-        ([10, 500], 60, (0,)),
-        ([500, 600], 60, ()),
-        ([1, 40, 30], 60, (2,)),
-    ],
-)
-def test_the_newest_turns_are_kept_until_the_rest_of_the_budget_is_too_small(
-    costs: list[int], budget_tokens: int, kept: tuple[int, ...]
-) -> None:
-    assert newest_turns(costs, budget_tokens=budget_tokens) == kept
 
 
 @given(costs_of_turns, budgets)

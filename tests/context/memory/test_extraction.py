@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from functools import partial
-from typing import Any
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gatekeeper_core.context.memory.extraction import MAX_READ_CHARACTERS, extract, masked
+from gatekeeper_core.context.memory import extraction
+from gatekeeper_core.context.memory.extraction import extract, masked, read_clause
 from gatekeeper_core.context.memory.thread import Thread
 from gatekeeper_core.messages import Message, ToolCall
+from gatekeeper_core.text import LazyPattern
 from tests.case_files import from_file
-from tests.timing import assert_linear
 
 
 def said(*texts: str) -> Thread:
@@ -109,16 +107,40 @@ def test_every_item_is_a_span_whatever_stands_around_it(text: str) -> None:
         assert text[item.start : item.stop] == item.text != ""
 
 
-@pytest.mark.parametrize(
-    "unit", ['"', "“", "`", "<a>", "</a>", "<a></b>", "I like tea, ", "我住在上海，", "remember ", "a: b\n", ". ", "'"]
-)
-def test_a_long_message_takes_no_longer_than_its_length(unit: str) -> None:
-    assert_linear(lambda size: partial(extract, said(unit * (size // len(unit)))), small=100_000, large=400_000)
-    extraction = extract(said(unit * (100_000 // len(unit))))
-    assert all(item.stop <= MAX_READ_CHARACTERS for item in extraction.found)
+@from_file("category", "clause")
+def test_a_clause_says_something_of_its_category(category: str, clause: str) -> None:
+    """004-33: preferences, facts, skills and the project, in Chinese and English."""
+    said = read_clause(clause)
+    assert said is not None
+    assert said.category == category
 
 
-@pytest.mark.parametrize("arguments", [(["hello"],), (said("a"), "1"), (said("a"), True)])
-def test_what_is_no_thread_is_refused(arguments: Any) -> None:
-    with pytest.raises(TypeError, match="must be"):
-        extract(*arguments)
+@from_file("clause")
+def test_a_clause_about_something_else_says_nothing(clause: str) -> None:
+    assert read_clause(clause) is None
+
+
+@from_file("first", "second")
+def test_two_answers_to_one_question_have_one_key(first: str, second: str) -> None:
+    """004-65: a contradiction is told by the key."""
+    one, other = read_clause(first), read_clause(second)
+    assert one is not None
+    assert other is not None
+    assert one.key == other.key is not None
+
+
+@from_file("first", "second")
+def test_answers_to_two_questions_have_two_keys(first: str, second: str) -> None:
+    one, other = read_clause(first), read_clause(second)
+    assert one is not None
+    assert other is not None
+    assert one.key != other.key
+
+
+PATTERNS = {name: value for name, value in vars(extraction).items() if isinstance(value, LazyPattern)}
+
+
+@pytest.mark.parametrize("text", ["forget it", "forget about that", "忘了吧", "don't store it"])
+def test_to_forget_nothing_is_no_request(text: str) -> None:
+    match = extraction._FORGET.match(text)
+    assert match is None or extraction._NOTHING_TO_FORGET.match(match[match.lastgroup or 0])

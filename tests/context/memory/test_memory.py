@@ -13,7 +13,7 @@ from gatekeeper_core.context.memory.memory import LongTermMemory
 from gatekeeper_core.context.memory.search import MemoryConfig
 from gatekeeper_core.embedding import embedding_mark
 from gatekeeper_core.errors import ConfigError
-from gatekeeper_core.storage.base import EarlierText, Memory, MemoryRecord, MemoryScope
+from gatekeeper_core.storage.base import EarlierText, MemoryScope
 from gatekeeper_core.storage.sqlite import InMemoryStore
 from tests.case_files import from_file
 
@@ -115,15 +115,6 @@ def test_of_one_key_the_newest_takes_the_place_of_the_older(first: str, second: 
     assert len({old.id, new.id, back.id}) == 3
     with pytest.raises(ConfigError, match=back.id):
         memory.update(ANN, new.id, "I live in Oslo")
-
-
-def test_a_known_text_may_get_a_key() -> None:
-    memory = LongTermMemory(InMemoryStore())
-    first = memory.add(ANN, "I live in Paris", category="fact")
-    keyed = memory.add(ANN, "I live in Paris", category="fact", key="residence")
-    assert (keyed.id, keyed.key, keyed.earlier) == (first.id, "residence", ())
-    memory.add(ANN, "I live in Rome", category="fact", key="residence")
-    assert current(memory) == ["I live in Rome"]
 
 
 def test_an_earlier_message_changes_nothing_that_a_later_one_said() -> None:
@@ -238,20 +229,6 @@ def test_a_search_is_inline_without_a_model_and_in_this_process() -> None:
 # --- several writers -------------------------------------------------------------------------------------------------
 
 
-def test_a_ring_of_links_ends() -> None:
-    store = InMemoryStore()
-    store.put_memories(
-        ANN,
-        [
-            MemoryRecord(Memory("a", "one", "fact", supersedes="b", superseded_by="b")),
-            MemoryRecord(Memory("b", "two", "fact", supersedes="a")),
-        ],
-    )
-    memory = LongTermMemory(store)
-    assert [each.id for each in memory.history(ANN, "b")] == ["b", "a"]
-    assert memory.forget(ANN, "a") == 2
-
-
 def test_an_id_is_the_same_on_every_machine() -> None:
     made = [LongTermMemory(InMemoryStore()).add(ANN, "我喜欢喝茶", category="fact") for _ in range(2)]
     assert made[0] == made[1]
@@ -278,14 +255,6 @@ def test_an_id_is_the_same_on_every_machine() -> None:
 def test_a_memory_that_cannot_be_is_refused(arguments: Any, error: type[Exception]) -> None:
     with pytest.raises(error):
         LongTermMemory(InMemoryStore()).add(**{"scope": ANN, "text": "tea", "category": "fact", **arguments})
-
-
-@pytest.mark.parametrize(
-    "arguments", [{"embedder": "minilm"}, {"query_embedder": 1}, {"clock": 0.0}, {"config": {"embedder_name": "e5"}}]
-)
-def test_what_is_no_function_is_refused_by_name(arguments: Any) -> None:
-    with pytest.raises(TypeError, match=next(iter(arguments))):
-        LongTermMemory(InMemoryStore(), **arguments)
 
 
 @from_file("text", "named")

@@ -18,8 +18,8 @@ from gatekeeper_core.context.memory import summary as summary_module
 from gatekeeper_core.context.memory.summary import SummaryConfig, SummaryUpdate, ThreadSummary
 from gatekeeper_core.context.memory.summary_record import Summary
 from gatekeeper_core.context.memory.thread import Thread
-from gatekeeper_core.errors import ConfigError, ConflictError
-from gatekeeper_core.messages import Message, ToolCall
+from gatekeeper_core.errors import ConflictError
+from gatekeeper_core.messages import Message
 from gatekeeper_core.storage.sqlite import InMemoryStore
 from tests import loops
 
@@ -66,6 +66,10 @@ def of(update: SummaryUpdate) -> Summary:
     return update.summary
 
 
+def is_due(thread: Thread, **settings: Any) -> bool:
+    return thread_summary(**settings).update_if_needed(thread).status == "updated"
+
+
 SMALL_TALK = [(f"and what about thing number {at}?", "fine") for at in range(20)]
 
 
@@ -74,7 +78,6 @@ def test_a_conversation_of_ten_messages_gets_a_summary_by_section(talk: Pairs) -
     """001-68, 004-14, 004-29, 004-30: ten messages make it due; topics, decisions, preferences, details."""
     summaries = thread_summary()
     thread = thread_of(talk)
-    assert summaries.due(thread)
     update = summaries.update_if_needed(thread)
     made = of(update)
     assert (update.status, made.upto_seq, made.covered_messages) == ("updated", 9, 10)
@@ -96,9 +99,9 @@ def test_the_defaults_are_those_of_the_specification() -> None:
 def test_three_thousand_tokens_make_it_due_as_well(letters: int, due: bool) -> None:
     """004-15, 004-29, 004-45, 004-46, C10: two triggers, each reached at its number; the second can be off."""
     thread = thread_of([("x" * (letters - 5), "y" * 5)])
-    assert thread_summary().due(thread) is due
-    assert not thread_summary(enable_token_based_compaction=False).due(thread)
-    assert thread_summary(token_compaction_threshold=letters).due(thread)
+    assert is_due(thread) is due
+    assert not is_due(thread, enable_token_based_compaction=False)
+    assert is_due(thread, token_compaction_threshold=letters)
 
 
 @pytest.mark.parametrize(("messages", "due"), [(8, False), (10, True), (12, True)])
@@ -107,7 +110,7 @@ def test_ten_messages_are_counted_without_system_messages_and_the_open_turn(mess
     open_turn = [loops.user("and now?"), loops.calls("a"), loops.result("a")]
     thread = thread_of(SMALL_TALK[: messages // 2], *open_turn)
     thread = Thread("t1", (*[loops.system()] * 4, *thread.messages))
-    assert thread_summary().due(thread) is due
+    assert is_due(thread) is due
 
 
 def test_nothing_is_due_twice_and_new_messages_are_read_once() -> None:
@@ -223,25 +226,6 @@ def growing(messages: list[Message], steps: list[int], limit: int) -> str:
     return shown
 
 
-def test_threads_and_tenants_have_summaries_of_their_own() -> None:
-    store = InMemoryStore()
-    thread_summary(store).update_if_needed(thread_of(TALKS["english"]))
-    assert thread_summary(store).get(thread_of(TALKS["english"], name="t2")) is None
-    assert thread_summary(store).get(Thread("t1", thread_of(TALKS["english"]).messages, tenant="other")) is None
-    assert thread_summary(store).get(thread_of(TALKS["english"]))
-
-
-def test_changed_settings_hold_for_what_is_stored() -> None:
-    store, thread = InMemoryStore(), thread_of(TALKS["english"])
-    thread_summary(store, locale="zh").update_if_needed(thread)
-    english = thread_summary(store, locale="en").get(thread)
-    assert english
-    assert english.text.startswith("Main topics:")
-    short = thread_summary(store, max_summary_tokens=60).get(thread)
-    assert short
-    assert 0 < short.tokens == len(short.text) <= 60
-
-
 # --- Stores that fail -------------------------------------------------------------------------------------------------
 
 
@@ -269,7 +253,6 @@ def test_a_store_that_cannot_be_read_is_reported_and_stops_nothing(load: Any, ca
     assert [record.gatekeeper_reason for record in caplog.records] == [made.reason]  # type: ignore[attr-defined]
     assert "secret" not in caplog.text
     assert summaries.get(thread) is None
-    assert not summaries.due(thread)
 
 
 @pytest.mark.parametrize("save", [fail, lambda *_, **__: None, lambda *_, **__: "1"])
@@ -292,16 +275,6 @@ def test_a_damaged_record_is_made_anew(body: str) -> None:
     assert thread_summary(store).get(thread) is None
     made = thread_summary(store).update_if_needed(thread)
     assert (made.status, made.reason, of(made).version) == ("rebuilt", "damaged", 2)
-
-
-def test_a_sentence_that_nobody_said_makes_a_record_foreign() -> None:
-    store, thread = InMemoryStore(), thread_of(TALKS["english"])
-    thread_summary(store).update_if_needed(thread)
-    record = store.load_record("default", "t1", "summary")
-    assert record
-    forged = record.body.replace("Let's go with Redis.", "Let's go with nobody.")
-    store.save_record("default", "t1", "summary", forged, upto_seq=9, expected_version=1)
-    assert thread_summary(store).get(thread) is None
 
 
 @pytest.mark.parametrize("talk", TALKS.values(), ids=TALKS)
@@ -519,52 +492,3 @@ def test_a_model_that_hangs_holds_up_neither_updates_nor_others() -> None:
 
 
 # --- Arguments --------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("setting", "value"),
-    [
-        *((name, 0) for name in ("message_threshold", "token_compaction_threshold", "max_summary_tokens")),
-        *(("max_model_input_tokens", 0), ("locale", "fr")),
-    ],
-)
-def test_an_impossible_setting_is_refused(setting: str, value: Any) -> None:
-    with pytest.raises(ConfigError, match=setting):
-        SummaryConfig(**{setting: value})
-
-
-def test_a_wrong_type_is_a_type_error_that_names_the_argument() -> None:
-    with pytest.raises(TypeError, match="message_threshold"):
-        SummaryConfig(message_threshold=1.5)  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="enable_token_based_compaction"):
-        SummaryConfig(enable_token_based_compaction=1)  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="config"):
-        ThreadSummary(InMemoryStore(), config={})  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="summarizer"):
-        ThreadSummary(InMemoryStore(), summarizer="gpt")  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="thread must be a Thread"):
-        thread_summary().update_if_needed([])  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="before_seq"):
-        thread_summary().update_if_needed(Thread("t1"), before_seq="9")  # type: ignore[arg-type]
-    with pytest.raises(ConfigError, match="before_seq"):
-        thread_summary().update_if_needed(Thread("t1"), before_seq=-1)
-
-
-@pytest.mark.parametrize(
-    "messages",
-    [
-        [],
-        [loops.system()],
-        [loops.assistant("hello")],
-        [loops.user("")] * 12,
-        [loops.user("\ud800\x00"), loops.assistant("\u202e")] * 6,
-        [loops.user("x"), Message("assistant", "", tool_calls=(ToolCall("a", "b", "\ud800"),))] * 6
-        + [loops.assistant()],
-    ],
-)
-def test_odd_conversations_are_summarised_or_left_alone(messages: list[Message]) -> None:
-    summaries = thread_summary(message_threshold=1)
-    thread = Thread("t1", tuple(messages))
-    made = summaries.update(thread)
-    assert made.status in ("none", "updated")
-    assert summaries.get(thread) == made.summary

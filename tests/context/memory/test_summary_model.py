@@ -8,11 +8,12 @@ from typing import Any
 import pytest
 
 from gatekeeper_core.context.history.summarizer import PlainSummarizer, Summarizer
-from gatekeeper_core.context.memory.summary_model import Draft, write_draft
+from gatekeeper_core.context.memory.summary_model import MAX_UNSUPPORTED, Draft, unsupported, write_draft
 from gatekeeper_core.context.memory.summary_record import Summary, SummaryItem
 from gatekeeper_core.messages import Message, is_summary
 from gatekeeper_core.tokens import count_messages
 from tests import loops
+from tests.case_files import from_file
 
 MESSAGES = [
     loops.system("Be brief."),
@@ -96,3 +97,25 @@ def test_one_long_message_is_cut_to_what_a_model_may_read() -> None:
 def test_what_nobody_said_is_refused(text: str, made_up: tuple[str, ...]) -> None:
     """004-60: numbers, identifiers and names come from what people said, not from tools, not from the model."""
     assert draft(lambda *_: text) == Draft("", "unsupported", made_up)
+
+
+SAID = [
+    "The cache listens on port 6380. Marta keeps the minutes in docs/minutes.md.",
+    "我们决定用 Redis 7.2 做缓存，预算 10,000 元，李雷负责。发布定在 5月3日。",
+]
+
+
+@from_file("text", "made_up")
+def test_what_nobody_said_is_found(text: str, made_up: list[str]) -> None:
+    """004-60: numbers, identifiers and names of a model come from the source."""
+    assert [*unsupported(text, SAID)] == made_up
+
+
+@from_file("text")
+def test_what_was_said_is_not_flagged(text: str) -> None:
+    assert unsupported(text, SAID) == ()
+
+
+def test_each_thing_is_named_once_and_the_list_is_bounded() -> None:
+    assert unsupported("7777 and 7777", SAID) == ("7777",)
+    assert len(unsupported(" ".join(str(number) for number in range(20_000, 30_000)), SAID)) == MAX_UNSUPPORTED

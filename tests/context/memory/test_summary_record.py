@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gatekeeper_core.context.memory.summary_record import SECTIONS, Summary, SummaryItem, render_items
+from gatekeeper_core.context.memory.summary_record import (
+    SECTIONS,
+    SHARES,
+    Speaker,
+    Summary,
+    SummaryItem,
+    fit_summary,
+    merged,
+    render_items,
+)
 from gatekeeper_core.errors import CorruptionError
+from tests.case_files import from_file
 
 ITEMS = (
     SummaryItem("topics", "Which cache do we take?", (1,), "user"),
@@ -47,10 +58,6 @@ def test_the_text_has_a_heading_for_each_section_that_holds_something() -> None:
 def test_each_section_can_be_read_by_itself() -> None:
     assert [len(SUMMARY.topics), len(SUMMARY.decisions), len(SUMMARY.preferences), len(SUMMARY.details)] == [1, 1, 0, 1]
     assert [len(SUMMARY.facts), len(Summary(items=(ITEMS[0]._replace(section="facts"),)).facts)] == [0, 1]
-
-
-def test_an_empty_summary_is_an_empty_text() -> None:
-    assert Summary().text == ""
 
 
 def test_a_models_text_stands_before_the_sentences_that_came_after_it() -> None:
@@ -90,24 +97,8 @@ BODY = json.loads(SUMMARY.to_json())
     "body",
     [
         *("", "{", "null", "[]", "7", '"text"', "{}", "[" * 100_000, "\ud800"),
-        *(json.dumps({**BODY, key: value}) for key in BODY for value in (None, 7.5, True, {"a": 1}, [7], 1e400)),
-        *(json.dumps({key: value for key, value in BODY.items() if key != gone}) for gone in BODY),
-        *(
-            json.dumps({**BODY, "items": [[*item]]})
-            for item in [
-                ("surprise", "x", [1], "user", []),
-                ("topics", 7, [1], "user", []),
-                ("topics", "x", [], "user", []),
-                ("topics", "x", [10], "user", []),
-                ("topics", "x", [-1], "user", []),
-                ("topics", "x", [True], "user", []),
-                ("topics", "x", [1], "tool", []),
-                ("topics", "x", [1], "user"),
-            ]
-        ),
-        json.dumps({**BODY, "format": 1}),
-        json.dumps({**BODY, "upto_seq": 10**40}),
-        json.dumps({**BODY, "model_upto_seq": 10}),
+        *(json.dumps({**BODY, **change}) for change in ({"format": 1}, {"upto_seq": 10**40}, {"model_upto_seq": 10})),
+        *(json.dumps({**BODY, "items": [["topics", "x", seqs, "user", []]]}) for seqs in ([], [10], [-1], [True])),
     ],
 )
 def test_a_damaged_or_foreign_body_is_a_corruption_error(body: str) -> None:
@@ -115,6 +106,135 @@ def test_a_damaged_or_foreign_body_is_a_corruption_error(body: str) -> None:
         Summary.from_json(body)
 
 
-def test_a_body_that_is_no_text_is_a_type_error() -> None:
-    with pytest.raises(TypeError, match="body must be"):
-        Summary.from_json(b"{}")  # type: ignore[arg-type]
+def decision(text: str, seq: int = 0, **fields: object) -> SummaryItem:
+    return SummaryItem("decisions", text, (seq,), "user")._replace(**fields)  # type: ignore[arg-type]
+
+
+def detail(text: str, seq: int = 0) -> SummaryItem:
+    return SummaryItem("details", text, (seq,), "assistant")
+
+
+@from_file("earlier", "later")
+def test_a_later_decision_about_the_same_thing_replaces_the_earlier(earlier: str, later: str) -> None:
+    """004-31: what is new is merged with what is old."""
+    (kept,) = merged([decision(earlier, 3)], [decision(later, 8)])
+    assert (kept.text, kept.seqs, kept.replaces) == (later, (8,), (3,))
+
+
+def test_what_was_replaced_is_remembered_over_many_corrections() -> None:
+    kept = merged([], [decision(f"预算改为 {at}000 元。", at) for at in range(1, 30)])
+    assert [(item.text, item.replaces) for item in kept] == [("预算改为 29000 元。", tuple(range(13, 29)))]
+
+
+@from_file("earlier", "later")
+def test_decisions_about_different_things_stay_side_by_side(earlier: str, later: str) -> None:
+    assert [item.text for item in merged([decision(earlier, 3)], [decision(later, 8)])] == [earlier, later]
+
+
+def test_a_corrected_detail_goes_and_a_list_of_alike_details_stays() -> None:
+    (kept,) = merged([detail("The cache port is 6380.", 1)], [decision("Change the cache port to 6381.", 4)])
+    assert kept.replaces == (1,)
+    rows = [detail("Node alpha has 16 cores.", 1), detail("Node beta has 32 cores.", 1)]
+    assert len(merged([], rows)) == 2
+
+
+def test_what_an_assistant_says_never_replaces_what_the_user_said() -> None:
+    echo = decision("The cache is now switched to Memcached, as agreed on.", 4, speaker="assistant")
+    assert merged([decision("Let's use Redis for the cache.", 1)], [echo])[0].text == "Let's use Redis for the cache."
+
+
+def test_a_sentence_that_is_said_again_is_one_item_with_both_places() -> None:
+    (kept,) = merged([decision("Let's use Redis.", 1)], [decision("Let's use Redis.", 7)])
+    assert kept.seqs == (1, 7)
+    (often,) = merged([], [decision("Let's use Redis.", seq) for seq in range(50)])
+    assert often.seqs == (0, *range(43, 50))
+
+
+def test_the_assistants_echo_is_no_item_of_its_own() -> None:
+    said = decision("Let's use Redis 7 for the session cache.", 1)
+    echo = SummaryItem("decisions", "So we decided to use Redis for the cache.", (2,), "assistant")
+    assert merged([said], [echo]) == (said,)
+
+
+def test_a_topic_that_is_listed_is_not_listed_again() -> None:
+    first = SummaryItem("topics", "Which port does the Redis cache use?", (1,), "user")
+    again = SummaryItem("topics", "And the Redis cache, which port does it use?", (9,), "user")
+    assert merged([first], [again]) == (first,)
+
+
+def fact(text: str, seq: int = 0, speaker: Speaker = "user") -> SummaryItem:
+    return SummaryItem("facts", text, (seq,), speaker)
+
+
+def test_a_fact_that_was_told_is_not_told_again() -> None:
+    told = fact("I went to the harbour festival in Oslo.", 1)
+    assert merged([told], [fact("So I went to that festival in the Oslo harbour!", 9)]) == (told,)
+    other = fact("I adopted a greyhound in Oslo.", 9)
+    assert merged([told], [other]) == (told, other)
+
+
+def test_the_users_and_the_later_of_two_facts_is_kept() -> None:
+    told = [fact("We sail to Bergen on Monday.", 1), fact("We sail to Malmo on Monday.", 8)]
+    answered = fact("We sail to Aarhus on Monday.", 8, "assistant")
+    (kept,) = fit_summary(Summary(items=(*told, answered), upto_seq=9), 45, token_counter=len).items
+    assert kept == told[1]
+
+
+@given(st.integers(1, 400), st.integers(0, 20), st.integers(0, 5))
+def test_facts_never_make_a_summary_longer_than_a_third_of_what_it_covers(
+    covered: int, facts: int, others: int
+) -> None:
+    told = [fact(f"I painted lighthouse{at} in harbour{at}.", at) for at in range(facts)]
+    decided = [decision(f"We decided to use tool{at}.", at) for at in range(others)]
+    summary = Summary(items=merged([], [*decided, *told]), upto_seq=20, covered_tokens=covered)
+    kept = fit_summary(summary, 1000, token_counter=len)
+    assert len(kept.decisions) == others, "what was settled is there, however short the talk"
+    assert not kept.facts or kept.tokens <= covered / 3
+    assert fit_summary(kept, 1000, token_counter=len) == kept
+
+
+def test_every_section_has_a_share_of_the_room() -> None:
+    assert sum(SHARES.values()) == pytest.approx(1)
+    said = [decision(f"We decided to use tool{at} for job{at}.", at) for at in range(60)]
+    asked = [SummaryItem("topics", f"What about subject{at}?", (at,), "user") for at in range(60)]
+    kept = fit_summary(Summary(items=merged([], [*said, *asked]), upto_seq=60), 400, token_counter=len)
+    assert len(kept.topics) >= 2
+    assert len(kept.decisions) > len(kept.topics)
+
+
+_items = st.builds(
+    SummaryItem,
+    st.sampled_from(SECTIONS),
+    st.sampled_from(
+        ["决定用 Redis。", "Let's use Redis 7.2.", "端口是 6380。", "I like tea.", "x" * 90, "？", "\ud800"]
+    ).flatmap(lambda text: st.integers(0, 9).map(lambda number: f"{text}{number}")),
+    st.lists(st.integers(0, 30), min_size=1, max_size=3, unique=True).map(lambda seqs: tuple(sorted(seqs))),
+    st.sampled_from(["user", "assistant"]),
+)
+_counters = st.sampled_from(
+    [len, lambda text: len(text.encode("utf-8", "surrogatepass")), lambda text: 7, lambda text: 0]
+)
+
+
+@given(st.lists(_items, max_size=30), st.integers(0, 600), st.sampled_from(["", "They chose Redis."]), _counters)
+def test_what_is_kept_fits_and_keeps_its_order(
+    items: list[SummaryItem], budget: int, written: str, counter: object
+) -> None:
+    """004-31: the merge is bounded by ``max_summary_tokens``."""
+    summary = Summary(items=merged([], items), upto_seq=30, model_text=written, model_upto_seq=9)
+    kept = fit_summary(summary, budget, token_counter=counter)  # type: ignore[arg-type]
+    assert kept.tokens <= budget
+    assert kept.tokens == (counter(kept.text) if kept.text else 0)  # type: ignore[operator]
+    assert [item for item in summary.items if item in kept.items] == list(kept.items)
+    if kept.source == "model":
+        assert kept.text.startswith(written)
+    assert fit_summary(kept, budget, token_counter=counter).text == kept.text  # type: ignore[arg-type]
+
+
+def test_a_models_text_is_shown_whole_or_not_at_all() -> None:
+    said = decision("Let's use Redis.", 5)
+    summary = Summary(items=(said,), upto_seq=9, model_text="They spoke of caches at length.", model_upto_seq=9)
+    assert fit_summary(summary, 100, token_counter=len).text == "They spoke of caches at length."
+    assert fit_summary(summary, 30, token_counter=len).text == "重要决定：\n- Let's use Redis."
+    late = replace(summary, model_upto_seq=3)
+    assert fit_summary(late, 40, token_counter=len).source == "extractive"

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 from gatekeeper_core.context.history.rounds import Counts, summary_of
-from gatekeeper_core.context.memory.summary_sentences import read_turns, said_text, says_change
+from gatekeeper_core.context.memory.summary_sentences import read_turns, sentence_weight, spoken_text
 from gatekeeper_core.messages import Message, Turn, group_turns
 from tests import loops
 from tests.case_files import from_file
@@ -127,18 +124,13 @@ def test_tools_system_messages_thinking_and_folded_rounds_say_nothing() -> None:
         Message("user", secret, metadata=summary_of(Counts(1, 1), "en").metadata),
         Message("assistant", f"<think>{secret}</think>Good."),
     ]
-    assert [said_text(message) for message in messages] == ["Hello there.", "", "", "", "", "Good."]
+    assert [spoken_text(message) for message in messages] == ["Hello there.", "", "", "", "", "Good."]
     assert not any("6666" in item.text for item in read_turns(group_turns(messages), from_seq=0))
 
 
 def test_code_blocks_list_marks_and_endless_sentences_are_left_out() -> None:
     said = sections("Hello there.", "```\nport = 6380\n```\n- The port is 6380.\n" + "word 6380 " * 100)
     assert said["details"] == ["The port is 6380."]
-
-
-def test_a_change_is_told_by_its_wording() -> None:
-    assert all(map(says_change, ["缓存改用 Memcached。", "Use Memcached instead.", "其实端口是 6381。"]))
-    assert not any(map(says_change, ["We use Redis.", "端口是 6381。"]))
 
 
 @given(loops.conversations())
@@ -149,17 +141,19 @@ def test_every_sentence_stands_in_a_message_of_a_person(messages: list[Message])
         assert item.text in messages[seq].text
 
 
-SETTLING = ("let's ", "we ", "以后", "请", "switch ", "决定", "not ", "i ")
-PIECES = [*SETTLING, *("\ud800", "、", "(", "1.", "- ", "，", "\x00", " ")]
+@from_file("more", "less")
+def test_what_is_rare_in_everyday_talk_tells_more(more: str, less: str) -> None:
+    assert sentence_weight(more).score > sentence_weight(less).score
 
 
-@given(st.lists(st.sampled_from(PIECES), max_size=30).map("".join))
-def test_any_text_can_be_read(text: str) -> None:
-    read_turns([Turn.of(text or "x", text)], from_seq=0)
+@from_file("text", "factor")
+def test_who_whom_and_when_make_it_more(text: str, factor: float) -> None:
+    assert sentence_weight(text).factor == pytest.approx(factor)
 
 
-@pytest.mark.parametrize("piece", PIECES)
-def test_a_hostile_text_takes_linear_time(piece: str) -> None:
-    start = time.process_time()
-    read_turns([Turn.of(piece * 20_000, "")], from_seq=0)
-    assert time.process_time() - start < 5
+@from_file("text", "terms", "signs", "is_fact")
+def test_a_fact_has_two_telling_terms_and_three_with_its_signs(
+    text: str, terms: int, signs: int, is_fact: bool
+) -> None:
+    telling = sentence_weight(text)
+    assert (len(telling.weights), telling.signs, telling.is_fact) == (terms, signs, is_fact)

@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
-import copy
-import pickle
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gatekeeper_core.context.memory.thread import Thread
-from gatekeeper_core.errors import ConfigError
+from gatekeeper_core.context.memory.constraints import ThreadConstraints
+from gatekeeper_core.context.memory.records import (
+    WRITE_ATTEMPTS,
+    NewRecord,
+    load_record,
+    retry_conflicts,
+    update_record,
+)
+from gatekeeper_core.context.memory.thread import StoredThreads, Thread
+from gatekeeper_core.errors import ConfigError, ConflictError, ConstraintLimitError, CorruptionError, StaleReadError
 from gatekeeper_core.messages import MediaPart, Message, TextPart, ToolCall
+from gatekeeper_core.storage.base import DerivedRecord, RecordStore, Store
+from gatekeeper_core.storage.sqlite import InMemoryStore, SQLiteStore
 from tests.loops import conversations
 
 
@@ -31,12 +42,6 @@ def test_a_name_that_is_empty_or_no_text_is_refused_and_named(name: str) -> None
     for value, error, reason in (("", ConfigError, "not be empty"), (7, TypeError, "be a str")):
         with pytest.raises(error, match=rf"Thread\.{name} must {reason}"):
             Thread(**{"id": "t1", name: value})  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize("messages", ["hello", [{"role": "user", "content": "hello"}]])
-def test_messages_that_are_none_are_a_type_error(messages: object) -> None:
-    with pytest.raises(TypeError, match=r"Thread\.messages"):
-        Thread("t1", messages)  # type: ignore[arg-type]
 
 
 # --- digests
@@ -83,24 +88,10 @@ def test_two_threads_that_continue_one_do_not_share_what_comes_after() -> None:
         thread.continued(["6380"])  # type: ignore[list-item]
 
 
-@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda value: pickle.loads(pickle.dumps(value))])  # noqa: S301
-def test_a_thread_with_digests_can_be_copied(copied: Callable[[Thread], Thread]) -> None:
-    thread = Thread("t1", (Message("user", "hello"),))
-    thread.digests([0])
-    again = copied(thread)
-    assert (again, again.digests([0])) == (thread, thread.digests([0]))
-
-
 def test_ids_marks_and_the_cut_into_parts_do_not_count() -> None:
     plain = Thread("t1", (Message("user", "a"),)).digests([0])
     assert Thread("t1", (Message("user", "a", id="m1", metadata={"seen": True}),)).digests([0]) == plain
     assert Thread("t1", (Message("user", (TextPart("a"),)),)).digests([0]) == plain
-
-
-def test_numbers_past_the_end_have_no_digest() -> None:
-    assert Thread("t1", (Message("user", "a"),)).digests([5]) == {}
-    assert Thread("t1").digests([]) == {}
-    assert Thread("t1").digests([-1, 0]) == Thread("t2").digests([-1])
 
 
 SEARCH = ToolCall("a", "b", "c")
@@ -139,3 +130,130 @@ def test_different_messages_have_different_digests_and_equal_ones_the_same() -> 
 
 def test_a_digest_is_the_same_on_every_machine() -> None:
     assert digest_of([Message("user", "你好"), Message("assistant", "hello")]) == "69b6b6ddc58906d20507fbf311b00c08"
+
+
+TEXTS = ["hello", "缓存的端口是 6380", "你好 hello", "\ud800 lone\0"]
+LONG = [Message("user", TEXTS[at % 4], id=f"m{at}") for at in range(150)]
+
+
+@pytest.fixture
+def store() -> Store:
+    return InMemoryStore()
+
+
+def whole(store: Any, name: str = "t1", tenant: str = "acme", user: str | None = None) -> Thread:
+    return Thread(name, store.read_messages(tenant, name), tenant, user)
+
+
+def test_a_thread_comes_back_as_it_was_appended(store: Store) -> None:
+    threads = StoredThreads(store)
+    for start in range(0, 150, 30):
+        assert threads.append("t1", LONG[start : start + 30], tenant="acme", expected_seq=start - 1) == start + 29
+        loaded = threads.load("t1", tenant="acme", user="ann", min_seq=start + 29)
+        assert loaded == Thread("t1", tuple(LONG[: start + 30]), "acme", "ann")
+        assert loaded.digests([start + 29]) == whole(store).digests([start + 29])
+    assert threads.append("t1", LONG[-1:], tenant="acme") == 149  # a repetition
+    with pytest.raises(ConflictError):
+        threads.append("t1", [Message("user", "new")], tenant="acme", expected_seq=7)
+
+
+def test_the_tenant_and_the_user_are_those_that_are_asked_for(store: Store) -> None:
+    threads = StoredThreads(store)
+    threads.append("t1", LONG, tenant="acme")
+    threads.append("t1", LONG[:100], tenant="other")
+    for _ in range(2):
+        assert threads.load("t1").messages == ()
+        assert threads.load("t1", tenant="acme", user="ann") == Thread("t1", tuple(LONG), "acme", "ann")
+        assert threads.load("t1", tenant="acme", user="bob").user == "bob"
+        assert threads.load("t1", tenant="other") == Thread("t1", tuple(LONG[:100]), "other")
+
+
+def test_what_is_not_there_yet_is_an_error(store: Store) -> None:
+    threads = StoredThreads(store)
+    threads.append("t1", LONG, tenant="acme")
+    for _ in range(2):
+        with pytest.raises(StaleReadError):
+            threads.load("t1", tenant="acme", min_seq=150)
+        assert threads.load("t1", tenant="acme", min_seq=149).last_seq == 149
+
+
+T1 = Thread("t1")
+
+
+@pytest.mark.parametrize(
+    ("key", "value"), [("language", "Chinese"), ("语言", "只用中文"), ("style 风格", "short 简短\n第二行")]
+)
+def test_constraints_keep_their_order_and_their_text(key: str, value: str) -> None:
+    constraints = ThreadConstraints(InMemoryStore())
+    constraints.set(T1, "first", "1")
+    constraints.set(T1, key, "old")
+    constraints.set(T1, "last", "3")
+    constraints.set(T1, key, value)
+    assert list(constraints.of(T1).items()) == [("first", "1"), (key, value), ("last", "3")]
+    assert constraints.remove(T1, key)
+    assert not constraints.remove(T1, key)
+    assert list(constraints.of(T1)) == ["first", "last"]
+
+
+@pytest.mark.parametrize("text", ["\ud83d\ude00", "\ud800", "中\udfff\ud800文", "😀", "\x00"])
+def test_what_is_set_comes_back_code_point_by_code_point(text: str) -> None:
+    """Two surrogates side by side are not read back as the one character that they would encode."""
+    constraints = ThreadConstraints(InMemoryStore())
+    constraints.set(T1, text, text)
+    constraints.set(T1, "last", "")
+    assert constraints.remove(T1, "last")
+    assert [(list(key), list(value)) for key, value in constraints.of(T1).items()] == [(list(text), list(text))]
+
+
+def test_a_zone_that_would_outgrow_its_cap_stays_as_it_was() -> None:
+    constraints = ThreadConstraints(InMemoryStore(), max_tokens=40, token_counter=len)
+    constraints.set(T1, "language", "Chinese")
+    with pytest.raises(ConstraintLimitError):
+        constraints.set(T1, "style", "as short as can be")
+    assert constraints.of(T1) == {"language": "Chinese"}
+
+
+@pytest.mark.parametrize("body", ["", "{", "[]", '{"a": 1}', "null"])
+def test_a_damaged_record_is_a_typed_error(body: str) -> None:
+    store = InMemoryStore()
+    store.save_record("default", "t1", "constraints", body, upto_seq=-1, expected_version=0)
+    constraints = ThreadConstraints(store)
+    for call in (constraints.of, lambda thread: constraints.set(thread, "a", "b")):
+        with pytest.raises(CorruptionError, match=r"clear\(\) them"):
+            call(T1)
+    constraints.clear(T1)
+    constraints.set(T1, "language", "Chinese")
+    assert constraints.of(T1) == {"language": "Chinese"}
+
+
+THREAD = Thread("t1", tenant="公司")
+
+
+def longer(record: DerivedRecord | None) -> NewRecord:
+    return NewRecord((record.body if record else "") + "字", 3)
+
+
+@pytest.mark.parametrize("kind_of_store", ["memory", "sqlite"])
+def test_of_many_writers_no_one_undoes_the_change_of_another(kind_of_store: str, tmp_path: Path) -> None:
+    store: RecordStore = InMemoryStore() if kind_of_store == "memory" else SQLiteStore(tmp_path / "s.db")
+    with ThreadPoolExecutor(4) as workers:
+        list(workers.map(lambda _: update_record(store, THREAD, "tally", longer), range(40)))
+    assert load_record(store, THREAD, "tally") == ("字" * 40, 3, 40)
+
+
+def test_a_writer_that_always_comes_second_gives_up_after_so_many_attempts() -> None:
+    tries = []
+
+    def write() -> str:
+        tries.append(1)
+        if len(tries) < limit:
+            raise ConflictError("tally", expected_version=0, stored_version=1)
+        return "in"
+
+    limit = WRITE_ATTEMPTS
+    assert (retry_conflicts(write), len(tries)) == ("in", WRITE_ATTEMPTS)
+    tries.clear()
+    limit = WRITE_ATTEMPTS + 1
+    with pytest.raises(ConflictError):
+        retry_conflicts(write)
+    assert len(tries) == WRITE_ATTEMPTS

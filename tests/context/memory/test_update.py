@@ -57,29 +57,6 @@ def test_workers_that_read_the_same_messages_add_nothing_twice() -> None:
     assert record.upto_seq == 4
 
 
-class Slow(InMemoryStore):
-    """A store in which another worker reads further at the first save."""
-
-    def __init__(self, others_upto_seq: int) -> None:
-        super().__init__()
-        self._others: int | None = others_upto_seq
-
-    def save_record(self, tenant: str, thread: str, kind: str, body: str, /, **named: int) -> int:
-        if self._others is not None:
-            others, self._others = self._others, None
-            super().save_record(tenant, thread, kind, "{}", upto_seq=others, expected_version=0)
-        return super().save_record(tenant, thread, kind, body, **named)
-
-
-@pytest.mark.parametrize(("others", "left"), [(0, 1), (1, 1), (7, 7)])
-def test_who_has_read_furthest_is_recorded(others: int, left: int) -> None:
-    records = Slow(others)
-    remember_thread(LongTermMemory(InMemoryStore()), said("I like tea.", "I like coffee."), records)
-    record = records.load_record("default", "t1", EXTRACTION_KIND)
-    assert record is not None
-    assert record.upto_seq == left
-
-
 @from_file("before", "request_", "left")
 def test_what_the_user_asks_to_forget_is_deleted(before: list[str], request_: str, left: list[str]) -> None:
     memory = LongTermMemory(InMemoryStore())

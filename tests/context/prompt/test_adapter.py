@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import logging
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given
@@ -15,7 +15,7 @@ from gatekeeper_core.context.history.rounds import as_summary
 from gatekeeper_core.context.history.run import RunConfig
 from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.context.memory.thread import Thread
-from gatekeeper_core.context.prompt.adapter import Asked, ThreadRequests, check_beside_builder
+from gatekeeper_core.context.prompt.adapter import RequestOptions, ThreadRequests, check_beside_builder
 from gatekeeper_core.context.prompt.budget import ContextBuilderConfig
 from gatekeeper_core.context.prompt.builder import ContextBuilder
 from gatekeeper_core.errors import BudgetError, ConfigError
@@ -72,7 +72,7 @@ def test_every_message_is_the_frameworks_own_or_written_and_every_provider_takes
 ) -> None:
     items, prompt = items_of(messages), Item(system(rules)) if rules else None
     door = requests(total_budget=budget, redistribute=redistribute)
-    request = door.request(items, Asked("t1", provider=provider), system=prompt)
+    request = door.request(items, RequestOptions("t1", provider=provider), system=prompt)
     if request.refused:
         assert request.facts()["status"] == "over_budget"
         return
@@ -91,15 +91,9 @@ def test_every_message_is_the_frameworks_own_or_written_and_every_provider_takes
 
 @given(conversations(open_run=True))
 def test_the_question_of_a_run_is_said_once(messages: list[Message]) -> None:
-    request = requests().request(items_of(messages), Asked("t1"))
+    request = requests().request(items_of(messages), RequestOptions("t1"))
     assert request.context is not None
     assert not request.context.trace.safety_net
-
-
-@each_script
-def test_a_run_that_was_answered_is_not_asked_again(question: str) -> None:
-    request = requests().request(items_of([*TALK, user(question), assistant("6380")]), Asked("t1"))
-    assert said(request.messages).count(question) == 1
 
 
 @each_script
@@ -107,7 +101,7 @@ def test_a_question_that_the_framework_says_itself_is_chosen_for_and_not_said(qu
     items = items_of([*TALK, *TALK[2:] * 20, user("换个话题：合唱团？"), assistant("周日。")])
     history, question = HistoryConfig(keep_newest=0, passthrough_below=0), f"{question}\n{question}"
     door = requests(history=history, total_budget=2000, enable_instruction_pinning=True)
-    request = door.request(items, Asked("t1", question=question))
+    request = door.request(items, RequestOptions("t1", question=question))
     assert request.context is not None
     assert request.context.trace.safety_net
     assert question not in said(request.messages)
@@ -119,13 +113,13 @@ def test_a_question_that_the_framework_says_itself_is_chosen_for_and_not_said(qu
 @each_script
 def test_a_question_inside_other_words_is_not_said_again(question: str) -> None:
     wrapped = f"Current state: {{}}\nCurrent message: {question}"
-    request = requests().request(items_of([*TALK, user(wrapped)]), Asked("t1", question=question))
+    request = requests().request(items_of([*TALK, user(wrapped)]), RequestOptions("t1", question=question))
     assert request.context is not None
     assert not request.context.trace.safety_net
     assert said(request.messages)[-1] == wrapped
     long = f"{question}\n{question}"
     pinned = requests(enable_instruction_pinning=True).request(
-        items_of([*TALK, user(f"{wrapped}\n{question}")]), Asked("t1", question=long)
+        items_of([*TALK, user(f"{wrapped}\n{question}")]), RequestOptions("t1", question=long)
     )
     assert f'Goal: "{question}\\n' in said(pinned.messages)[-1]  # the pin says it without the words around it
 
@@ -137,7 +131,7 @@ def test_what_must_be_sent_and_does_not_fit_is_sent_whole_and_alone(
     prompt, items = Item(system("rules " * 50)), items_of([system("be brief"), *TALK, user(question), calls("a")])
     door = requests(total_budget=50)
     with caplog.at_level(logging.WARNING, "gatekeeper.builder"):
-        request = door.request(items, Asked("t1"), system=prompt)
+        request = door.request(items, RequestOptions("t1"), system=prompt)
     assert request.messages == (prompt, items[0], items[-2], items[-1])
     assert request.refused is not None
     numbers = {"needed_tokens": request.refused.needed_tokens, "available_tokens": 50}
@@ -145,25 +139,25 @@ def test_what_must_be_sent_and_does_not_fit_is_sent_whole_and_alone(
     assert [record.message for record in caplog.records] == ["context over budget"]
     assert door.context_of("t1") is None
     with pytest.raises(BudgetError):
-        requests(total_budget=50, on_error="raise").request(items, Asked("t1"), system=prompt)
+        requests(total_budget=50, on_error="raise").request(items, RequestOptions("t1"), system=prompt)
 
 
 def test_what_else_is_sent_is_kept_free() -> None:
     items = items_of([*TALK * 30, user("Which port?")])
     door = requests(total_budget=2000, history=EVERY_TIME)
-    request = door.request(items, Asked("t1", reserve_tokens=1500, tools=("{}" * 100,)))
+    request = door.request(items, RequestOptions("t1", reserve_tokens=1500, tools=("{}" * 100,)))
     assert request.context is not None
     assert request.context.token_stats.tools == 200
     assert request.context.token_stats.total <= 500
-    assert door.request(items, Asked("t1", reserve_tokens=2000)).refused is not None
+    assert door.request(items, RequestOptions("t1", reserve_tokens=2000)).refused is not None
     with pytest.raises(ConfigError, match="reserve_tokens"):
-        door.request(items, Asked("t1", reserve_tokens=-1))
+        door.request(items, RequestOptions("t1", reserve_tokens=-1))
 
 
 def test_a_changed_message_is_written_with_what_it_was() -> None:
     long = user("word " * 500)
     items = items_of([long, assistant("ok"), user("Which port?")])
-    request = requests(max_message_tokens=100, enable_summary=False).request(items, Asked("t1"))
+    request = requests(max_message_tokens=100, enable_summary=False).request(items, RequestOptions("t1"))
     assert request.messages[0].pieces == ((request.messages[0].said, items[0]),)
     assert request.messages[1:3] == (items[1], items[2])
 
@@ -172,18 +166,13 @@ def test_joined_messages_are_written_with_all_that_they_were() -> None:
     builder = ContextBuilder(ContextBuilderConfig(), token_counter=len)
     builder.constraints.set(Thread("t1"), "language", "中文")
     prompt = Item(system("Be brief."))
-    request = requests_of(builder).request(items_of([user("hi")]), Asked("t1", provider="anthropic"), system=prompt)
+    request = requests_of(builder).request(
+        items_of([user("hi")]), RequestOptions("t1", provider="anthropic"), system=prompt
+    )
     first = request.messages[0]
     assert first.pieces is not None
     assert [original for _, original in first.pieces] == [prompt, None]
     assert first.said.text == "\n\n".join(message.text for message, _ in first.pieces)
-
-
-def test_the_system_message_comes_back_itself() -> None:
-    prompt = Item(system("Be brief."))
-    for provider in get_args(Provider):
-        request = requests().request(items_of([user("hi")]), Asked("t1", provider=provider), system=prompt)
-        assert request.messages[0] is prompt
 
 
 def test_a_summary_by_others_is_sent_and_is_no_question() -> None:
@@ -191,7 +180,7 @@ def test_a_summary_by_others_is_sent_and_is_no_question() -> None:
     asked = user("Redis port?\nAnd its host?")
     items = items_of([summary, assistant("Yes."), *TALK * 20, asked, calls("a"), result("a")])
     settings: dict[str, Any] = {"enable_summary": False, "enable_instruction_pinning": True}
-    request = requests(history=EVERY_TIME, total_budget=700, **settings).request(items, Asked("t1"))
+    request = requests(history=EVERY_TIME, total_budget=700, **settings).request(items, RequestOptions("t1"))
     assert items[0] in request.messages
     assert request.context is not None
     assert request.context.trace.left_out
@@ -208,7 +197,7 @@ def test_an_agent_has_a_pin_only_where_it_is_switched_on(
     run = [user(question), calls("a", "b"), result("a"), result("b"), calls("c"), result("c")]
     door, before = requests(enable_instruction_pinning=pinning), list[str]()
     for stop in (1, 4, 6):
-        request = door.request(items_of([*TALK, *run[:stop]]), Asked("t1", provider=provider))
+        request = door.request(items_of([*TALK, *run[:stop]]), RequestOptions("t1", provider=provider))
         *sent, last = said(request.messages)
         assert sent[: len(before)] == before
         assert last.partition("\n\n")[0] == run[stop - 1].text or (pinning and provider == "openai")
@@ -232,50 +221,25 @@ def test_threads_without_a_name_are_told_apart_by_their_first_message() -> None:
 def test_nobody_gets_the_context_of_another_by_giving_no_name(nameless: str | None) -> None:
     """Neither of a thread nor of a tenant: conversations of several users may run without."""
     door = requests()
-    made = door.request(items_of([user("My address is Elm Street 5.")]), Asked(nameless))
+    made = door.request(items_of([user("My address is Elm Street 5.")]), RequestOptions(nameless))
     assert made.context is not None
     assert door.last_context is made.context
     for tenant in ("default", "", "acme"):
         assert door.context_of(nameless, tenant=tenant) is None
-    door.request(items_of([user("hi")]), Asked("t1", tenant="acme"))
+    door.request(items_of([user("hi")]), RequestOptions("t1", tenant="acme"))
     assert door.context_of("t1") is door.context_of("t1", tenant="") is None
-
-
-def test_threads_and_users_do_not_mix() -> None:
-    builder = ContextBuilder(ContextBuilderConfig(), token_counter=len)
-    builder.constraints.set(Thread("t1"), "language", "中文")
-    door = requests_of(builder)
-    asked = {name: door.request(items_of([user("hi")]), one) for name, one in _ASKED.items()}
-    with_constraints = [
-        name for name, request in asked.items() if any("language" in text for text in said(request.messages))
-    ]
-    assert with_constraints == ["thread"]
-    assert door.context_of("t2") is asked["other"].context
-
-
-_ASKED = {"thread": Asked("t1"), "other": Asked("t2"), "tenant": Asked("t1", tenant="acme"), "nobody": Asked()}
 
 
 def test_a_copy_works_with_the_same_builder_and_remembers_nothing() -> None:
     door = requests()
-    door.request(items_of(TALK), Asked("t1"))
+    door.request(items_of(TALK), RequestOptions("t1"))
     twin = copy.deepcopy(door)
     assert door.last_context is not None
     assert twin.last_context is None
-    assert twin.request(items_of(TALK), Asked("t1")).context == door.request(items_of(TALK), Asked("t1")).context
-
-
-def test_facts_are_counts_and_ids_and_never_text() -> None:
-    request = requests(history=EVERY_TIME, total_budget=1000).request(
-        items_of([*TALK * 20, user("端口？")]), Asked("t1")
+    assert (
+        twin.request(items_of(TALK), RequestOptions("t1")).context
+        == door.request(items_of(TALK), RequestOptions("t1")).context
     )
-    facts = request.facts()
-    assert request.context is not None
-    assert facts["status"] == "built"
-    assert facts["messages"] == len(request.messages)
-    assert facts["total_tokens"] == request.context.token_stats.total
-    assert sum(facts[f"messages_{fate}"] for fate in ("sent", "changed", "folded", "summary", "step", "left_out")) == 81
-    assert not [value for value in facts.values() if isinstance(value, str) and ("Redis" in value or "端口" in value)]
 
 
 @pytest.mark.parametrize(
@@ -299,12 +263,3 @@ def test_arguments_that_cannot_work_are_refused() -> None:
         requests_of(None)  # type: ignore[arg-type]
     with pytest.raises(ConfigError, match="on_error"):
         requests(on_error="ignore")
-
-
-def test_the_last_builds_of_the_newest_threads_can_be_asked_for() -> None:
-    history = HistoryConfig(max_threads=2)
-    door = requests_of(ContextBuilder(ContextBuilderConfig(total_budget=4000, history=history), token_counter=len))
-    for name in ("t0", "t1", "t0", "t2"):
-        door.request(items_of(TALK), Asked(name))
-    assert [door.context_of(name) is not None for name in ("t0", "t1", "t2")] == [True, False, True]
-    assert door.last_context is door.context_of("t2")

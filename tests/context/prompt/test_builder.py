@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import copy
+import json
+import logging
+import re
 from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
 from typing import Any, get_args
 
 import pytest
@@ -13,21 +18,22 @@ from hypothesis import strategies as st
 
 from gatekeeper_core.context.history.strategies import HistoryConfig, Strategy
 from gatekeeper_core.context.memory.memory import LongTermMemory
+from gatekeeper_core.context.memory.pin_text import quoted
 from gatekeeper_core.context.memory.search import MemoryConfig
 from gatekeeper_core.context.memory.thread import Thread
-from gatekeeper_core.context.prompt.budget import BudgetShares, ContextBuilderConfig
+from gatekeeper_core.context.prompt.budget import BudgetShares, ContextBudget, ContextBuilderConfig
 from gatekeeper_core.context.prompt.builder import ContextBuilder
 from gatekeeper_core.context.prompt.parts import HEADINGS, SystemPrompt
 from gatekeeper_core.context.prompt.result import BuiltContext
 from gatekeeper_core.errors import BudgetError, ConfigError
-from gatekeeper_core.messages import Message, group_turns, validate_messages
+from gatekeeper_core.messages import Message, Provider, group_turns, validate_messages
 from gatekeeper_core.storage.base import MemoryScope
 from gatekeeper_core.storage.sqlite import InMemoryStore
 from gatekeeper_core.text import Locale
 from gatekeeper_core.token_estimate import budget_within
 from gatekeeper_core.tokens import count_messages
 from tests.context.history.test_strategies import TALK
-from tests.loops import PROVIDERS, assistant, calls, conversations, result, system, texts, user
+from tests.loops import PROVIDERS, assistant, calls, conversations, result, rounds, system, texts, user
 
 KEY = b"sixteen bytes or more"
 PROMPTS = [
@@ -197,13 +203,6 @@ def test_a_simple_context_is_system_previous_messages_and_question(prompt: str) 
     assert builder.build_simple_context("Be brief.", prompt, previous) == (system("Be brief."), *previous, user(prompt))
 
 
-def test_a_simple_context_keeps_to_the_budget() -> None:
-    builder = ContextBuilder(ContextBuilderConfig(total_budget=300), token_counter=len)
-    messages = builder.build_simple_context("Be brief.", "Which port?", LONG_TALK)
-    assert 2 < len(messages) < 10
-    assert messages[-3] == LONG_TALK[-2]
-
-
 def test_an_asynchronous_build_gives_the_same() -> None:
     """001-16."""
     thread = Thread("t1", tuple(LONG_TALK))
@@ -344,43 +343,10 @@ def test_a_run_that_is_too_long_gives_way_before_the_question_does() -> None:
     assert squeezed.token_stats.total <= 600
 
 
-def test_a_run_that_is_squeezed_leaves_room_for_the_joins_of_a_provider() -> None:
-    run = [system("a"), system("b"), user("The harvest report lists apples, and pears. " * 2), calls("c"), result("c")]
-    for budget in range(80, 140):
-        try:
-            context = built(
-                run,
-                "",
-                total_budget=budget,
-                rules="",
-                history=HistoryConfig(keep_newest=3, passthrough_below=0),
-            )
-        except BudgetError:
-            continue
-        assert count_messages(context.render(provider="anthropic"), token_counter=len) <= budget
-
-
 def test_a_system_prompt_that_the_thread_says_again_is_sent_once() -> None:
     context = built([system("Be brief."), user("hello"), assistant("hi")])
     assert [message.text for message in context.messages].count("Be brief.") == 1
     assert [fate.fate for fate in context.trace.fates] == ["sent"]
-
-
-def test_steps_that_are_done_are_stood_for_by_their_summary() -> None:
-    """002-07, 002-09."""
-    builder = ContextBuilder(ContextBuilderConfig(locale="en"))
-    begun = Thread("t1", (user("Build and deploy it."),))
-    builder.tasks.update(begun)
-    builder.tasks.start_step(begun, "build")
-    done = Thread("t1", (*begun.messages, calls("a"), result("a", "compiling " * 200), assistant("built")))
-    builder.tasks.finish_step(done, "all green")
-    context = builder.build(
-        Thread("t1", (*done.messages, calls("b"), result("b", "deploying"))), "Build and deploy it.", "Be brief."
-    )
-    text = "\n".join(message.text for message in context.messages)
-    assert 'step "build" is done; its 3 messages are left out]\nall green' in text
-    assert "compiling" not in text
-    assert [(fate.fate, fate.stop) for fate in context.trace.fates] == [("sent", 1), ("step", 4), ("sent", 6)]
 
 
 # --- caches -----------------------------------------------------------------------------------------------------------
@@ -505,3 +471,290 @@ def test_a_memory_of_what_is_sent_anyway_is_not_sent_twice(said: str) -> None:
 def test_a_builder_says_its_budget_and_what_is_plugged_in() -> None:
     shown = repr(ContextBuilder(ContextBuilderConfig(total_budget=900)))
     assert shown == "ContextBuilder(total_budget=900, store=InMemoryStore, memory=LongTermMemory)"
+
+
+GREETING = [user("hello"), assistant("hi")]
+LINES = "Which port?\n哪个主机 host？"
+
+
+def texts_of(context: BuiltContext, part: str) -> list[str]:
+    pairs = zip(context.messages, context.trace.parts, strict=True)
+    return [message.text for message, one in pairs if one.part == part]
+
+
+# --- the system prompt ------------------------------------------------------------------------------------------------
+
+
+def test_the_volatile_part_of_a_system_prompt_is_a_message_of_its_own() -> None:
+    """C9."""
+    context = built(GREETING, rules=SystemPrompt("Be brief.", "It is noon."))
+    assert texts_of(context, "system_prompt") == ["Be brief.", "It is noon."]
+    assert texts_of(built(GREETING, rules=SystemPrompt("Be brief.", " ")), "system_prompt") == ["Be brief."]
+    assert texts_of(built(GREETING, rules=""), "system_prompt") == []
+
+
+def test_both_parts_of_a_system_prompt_share_its_share_where_nothing_is_lent() -> None:
+    """001-20: the stable part first."""
+    context = built(GREETING, rules=SystemPrompt("s" * 150, "v" * 150), total_budget=1_000, redistribute=False)
+    stable, volatile = texts_of(context, "system_prompt")
+    assert stable == "s" * 150
+    assert volatile.endswith("…[cut]")
+    assert len(stable) + len(volatile) <= 200
+
+
+# --- the question -----------------------------------------------------------------------------------------------------
+
+
+def test_a_question_that_the_caller_asks_to_be_added_stands_there_once() -> None:
+    """001-33."""
+    asked = [*GREETING, user("Which port?")]
+    for messages, count in ((GREETING, 1), (asked, 1), ([*asked, calls("a"), result("a")], 2)):
+        context = built(messages, include_current_input=True)
+        assert [message.text for message in context.messages].count("Which port?") == count
+
+
+# --- tool results -----------------------------------------------------------------------------------------------------
+
+
+# --- turns ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("strategy", "newest", "recalled", "is_newest"),
+    [("window", None, False, True), ("gate", 0, True, False), ("gate", 1, True, True)],
+)
+def test_the_gatekeeper_stands_beside_the_window(
+    strategy: Any, newest: int | None, recalled: bool, is_newest: bool
+) -> None:
+    """004-61, C5: it chooses among the turns that the window does not show, or among all of them."""
+    port = [user("The Redis port is 6380."), assistant("Noted.")]
+    bread = [user("How long does sourdough proof?"), assistant("Five hours, 面团要发酵。")]
+    messages = [*port, *bread * 8, user("Which rye flour?"), assistant("Type 1150.")]
+    history = HistoryConfig(strategy=strategy, keep_newest=newest, passthrough_below=0)
+    settings = {"sliding_window_size": 3, "enable_summary": False, "total_budget": 2_000}
+    context = built(messages, "New topic: which port has Redis?", history=history, **settings)
+    sent = [message.text for message in context.messages]
+    assert (port[0].text in sent, "Type 1150." in sent) == (recalled, is_newest)
+
+
+# --- memories ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_categories_that_are_searched_can_be_chosen() -> None:
+    """001-25: preferences unless the caller says otherwise; none named: all four."""
+    memory, scope = LongTermMemory(InMemoryStore()), MemoryScope("default", "ann")
+    memory.add(scope, "I prefer green tea", category="user_preference")
+    memory.add(scope, "The green tea shop is shut", category="fact")
+    for settings, count in (({}, 1), ({"memory_categories": ()}, 2), ({"memory_categories": ("fact",)}, 1)):
+        builder = ContextBuilder(ContextBuilderConfig(**settings), memory=memory)
+        context = builder.build(Thread("t1", tuple(GREETING), user="ann"), "Which green tea?", "Be brief.")
+        assert context.metadata.retrieved_memory_count == count
+    assert "shop" in texts_of(context, "retrieved")[0]
+
+
+# --- steps, pin, log --------------------------------------------------------------------------------------------------
+
+
+def test_what_stands_for_steps_keeps_to_its_room_the_newest_first() -> None:
+    """002-07, 002-09."""
+    builder = ContextBuilder(ContextBuilderConfig(locale="en", total_budget=5_000), token_counter=len)
+    messages: list[Message] = [user("Build it all.")]
+    for number in range(6):
+        builder.tasks.start_step(Thread("t1", tuple(messages)), f"step {number}")
+        messages += [calls(f"c{number}"), result(f"c{number}"), assistant("done")]
+        builder.tasks.finish_step(Thread("t1", tuple(messages)), f"came of {number} " + "x" * 60)
+    messages += [calls("end"), result("end")]
+    context = builder.build(Thread("t1", tuple(messages)), "Build it all.", "Be brief.")
+    (steps,) = texts_of(context, "steps")
+    assert len(steps) <= context.trace.shares.summary
+    assert steps.startswith("[Finished steps]\n<steps-")
+    assert "came of 5" in steps
+    assert "came of 0" not in steps
+    assert steps.index("came of 4") < steps.index("came of 5")
+    assert any(fate.fate == "step" for fate in context.trace.fates)
+    assert context.trace.left_out == ()
+
+
+def test_the_pin_says_of_the_task_as_much_as_has_room() -> None:
+    """001-71."""
+    thread = Thread("t1", (user("Please deploy Redis on kestrel."), assistant("ok")))
+    builder = ContextBuilder(ContextBuilderConfig(locale="en"), token_counter=len)
+    builder.tasks.add_finding(thread, "the port is 6380")
+    (pin,) = texts_of(builder.build(thread, "Go on.\n继续。", "Be brief."), "pinned")
+    assert re.search(r'\n\n<task-\d{12}>\n\[TASK STATUS\]\nGoal: "deploy Redis on kestrel\."', pin)
+    assert "6380" in pin
+    assert re.search(r"\n</task-\d{12}>\Z", pin)
+    builder.set_config(total_budget=420, enable_summary=False)
+    (short,) = texts_of(builder.build(thread, "Go on.\n继续。", "Be brief."), "pinned")
+    assert len(short) < len(pin)
+    assert pin.startswith(short.split("\n\n", maxsplit=1)[0])
+
+
+def test_the_pin_can_be_switched_off() -> None:
+    """001-57."""
+    assert texts_of(built(GREETING, LINES, enable_instruction_pinning=False), "pinned") == []
+    builder = ContextBuilder(token_counter=len)
+    assert texts_of(builder.build(None, LINES, "Be brief.", pin=False), "pinned") == []
+    assert len(texts_of(builder.build(None, LINES, "Be brief."), "pinned")) == 1
+
+
+@pytest.mark.parametrize("prompt", ["Which port?", "哪个端口？", "Redis 的 port " * 200, LINES])
+@pytest.mark.parametrize("setting", [None, True])
+def test_the_pin_comes_last_however_short_the_question(prompt: str, setting: bool | None) -> None:
+    """001-38, 001-57."""
+    context = built(GREETING, prompt, enable_instruction_pinning=setting)
+    assert texts_of(context, "pinned") == [context.messages[-1].text]
+    assert context.messages[-1].text.startswith(f"[CRITICAL INSTRUCTION]\nUser's Current Goal: {quoted(prompt)}\n")
+
+
+@pytest.mark.parametrize("end", [[assistant("6380")], [user("Which port?"), calls("c1", "c2"), result("c1")]])
+def test_nothing_comes_behind_an_answer_to_continue_or_calls_that_wait(end: list[Message]) -> None:
+    """001-42: a provider refuses it between calls and their results."""
+    builder = ContextBuilder(token_counter=len)
+    context = builder.build(Thread("t1", (*GREETING, *end)), "Which port?", "Be brief.", safety_net=False)
+    assert texts_of(context, "pinned") == []
+    assert context.messages[-1] == end[-1]
+
+
+@pytest.mark.parametrize("asked", [LINES, "Deploy it."])
+@pytest.mark.parametrize("in_thread", [True, False])
+def test_what_is_noted_during_a_run_is_in_the_next_request(asked: str, in_thread: bool) -> None:
+    """001-38, 001-71: the goal, the steps and the findings as they are at that step."""
+    builder = ContextBuilder(ContextBuilderConfig(locale="en"), token_counter=len)
+    begun = Thread("t1", (user("Build it."), assistant("On which port of which 主机 host?")))
+    builder.tasks.start_step(begun, "look")
+    thread, before = begun.continued([user(asked)] if in_thread else []), ()
+    for number in range(4):
+        context = builder.build(thread, asked, "Be brief.")
+        assert context.messages[: len(before)] == before
+        pin, before = context.messages[-1].text, context.messages[:-1]
+        assert 'Goal: "Build it."' in pin
+        assert 'Current step: "look"' in pin
+        assert [f'- "finding {at}"' in pin for at in range(4)] == [number - 3 <= at < number for at in range(4)]
+        thread = thread.continued([calls(f"c{number}"), result(f"c{number}")])
+        builder.tasks.add_finding(thread, f"finding {number}")
+    builder.tasks.finish_step(thread, "seen")
+    assert 'Steps done: 1, last "look": "seen"' in builder.build(thread, asked, "Be brief.").messages[-1].text
+
+
+RUNS = st.tuples(*(rounds(str(number)) for number in range(3))).map(lambda made: [one for each in made for one in each])
+
+
+@given(RUNS, st.sampled_from([LINES, "Which port?"]), st.booleans(), st.booleans(), st.sampled_from(PROVIDERS))
+def test_within_a_run_each_prompt_begins_with_the_one_before(
+    run: list[Message], asked: str, in_thread: bool, cache_friendly: bool, provider: Provider
+) -> None:
+    """001-34, 001-35, 001-38, 003-90: whatever is asked, whether the thread has the question or lacks it."""
+    config = ContextBuilderConfig(cache_friendly=cache_friendly, total_budget=100_000)
+    builder = ContextBuilder(config, token_counter=len)
+    messages = [*GREETING * 10, *([user(asked)] if in_thread else [])]
+    before: list[str] = []
+    for stop in range(len(run) + 1):
+        context = builder.build(Thread("t1", (*messages, *run[:stop])), asked, SystemPrompt("Be brief.", "It is noon."))
+        rendered = context.render(provider=provider)
+        assert validate_messages(rendered, provider=provider, open_run=True) == ()
+        sent = [message.text for message in rendered]
+        for pin in texts_of(context, "pinned"):  # none where calls wait
+            assert sent[-1].endswith(pin)
+            sent[-1:] = [text for text in [sent[-1].removesuffix(pin)] if provider != "openai"]
+        said = [text.removesuffix("\n\n") for text in sent]
+        assert said[: len(before)] == before
+        assert context.trace.safety_net != in_thread
+        assert said.count(asked) == 1
+        before = said
+
+
+@pytest.mark.parametrize("turns", range(10, 16))
+def test_a_run_that_borrows_room_leaves_the_beginning_as_it_is(turns: int) -> None:
+    """003-90: a summary that catches up when the run has used up the turns' share would change it in between."""
+    thrifty = HistoryConfig(keep_newest=3, strategy="gate")  # some turns are left to the summary
+    builder = ContextBuilder(ContextBuilderConfig(total_budget=6_000, history=thrifty), token_counter=len)
+    said: list[Message] = []
+    for number in range(turns):
+        said.append(user(f"How do I configure service-{number}? {'也许 ' * 20}"))
+        builder.build(Thread("t1", tuple(said)), said[-1].text, "Be brief.")
+        said.append(assistant(f"Set port {6000 + number}。" * 12))
+    said.append(user("Which ports are in use?"))
+    before, lengths = builder.build(Thread("t1", tuple(said)), said[-1].text, "Be brief.").messages[:-1], []
+    for number in range(7):
+        said += [calls(f"c{number}"), result(f"c{number}", f"{number}. port {6000 + number}\n" * 30)]
+        context = builder.build(Thread("t1", tuple(said)), "Which ports are in use?", "Be brief.")
+        assert context.messages[: len(before)] == before
+        before = context.messages[:-1]
+        lengths.append(context.token_stats.recent_messages)
+    assert lengths[-1] > context.trace.shares.recent_messages
+
+
+def test_each_stage_writes_a_record_with_figures(caplog: pytest.LogCaptureFixture) -> None:
+    """001-18, 001-36, 001-65, C16: and never with text."""
+    caplog.set_level(logging.DEBUG, logger="gatekeeper.builder")
+    built([*GREETING, user("secret")], "secret question")
+    assert not any("secret" in str(vars(record)) for record in caplog.records)
+    assert caplog.messages[0] == "context build started"
+    assert "safety net: the prompt was missing at the end of the thread" in caplog.messages
+    assert "[1] system_prompt: 9 tokens" in caplog.messages
+    assert vars(caplog.records[-1])["gatekeeper_safety_net"] is True
+    caplog.clear()
+    built(GREETING, debug=False)
+    assert caplog.records == []
+
+
+def test_a_system_message_within_a_thread_stays_in_its_place() -> None:
+    """001-77: it is the provider's form that moves it."""
+    context = built([*GREETING, system("From now on in Latin."), user("Which port?")])
+    at = [message.text for message in context.messages].index("From now on in Latin.")
+    assert context.messages[at + 1].text == "Which port?"
+    rendered = context.render(provider="anthropic")
+    assert [message.role for message in rendered].count("system") == 1
+
+
+def test_the_shares_of_48000_tokens_are_exact() -> None:
+    """001-02, 001-06 to 001-12, 001-45 to 001-48, 004-24: 20, 10, 10, 55, 5 and 0 %."""
+    assert BudgetShares().of(48_000) == ContextBudget(9600, 4800, 4800, 26_400, 2400, 0)
+
+
+@given(st.integers(0, 10**9), st.lists(st.integers(0, 166), min_size=6, max_size=6))
+def test_shares_never_come_to_more_than_the_budget(total: int, parts: list[int]) -> None:
+    shares = BudgetShares(**dict(zip(ContextBudget._fields, parts, strict=True))).of(total)
+    assert sum(shares) <= total
+    assert all(part * total // 1000 == share for part, share in zip(parts, shares, strict=True))
+
+
+def test_shares_of_more_than_all_are_refused() -> None:
+    with pytest.raises(ConfigError, match="1000 thousandths at most, got 1001"):
+        BudgetShares(summary=101)
+
+
+SECRETS = [
+    user("secret port?"),
+    calls("a"),
+    result("a", "secret 6380"),
+    assistant("It is 6380."),
+    user("And the host?\n还有端口？"),
+]
+
+
+def context_of(messages: list[Message] = SECRETS, prompt: str = SECRETS[-1].text) -> BuiltContext:
+    return ContextBuilder(ContextBuilderConfig(locale="en")).build(Thread("t1", tuple(messages)), prompt, "Be brief.")
+
+
+def test_a_trace_is_json_and_holds_no_text() -> None:
+    """C16."""
+    context = context_of()
+    told = json.dumps(context.trace.to_dict(), allow_nan=False, sort_keys=True)
+    assert "secret" not in told
+    assert set(context.trace.to_dict()) == {*context.trace._fields, "available_tokens", "prefix_share"}
+    assert json.loads(told)["shares"]["recent_messages"] == 26_400
+    assert json.loads(told)["parts"][0] == {"part": "system_prompt", "seq": None, "tokens": 3}
+
+
+def test_dicts_are_those_of_the_rendered_messages() -> None:
+    """001-32: tool fields survive."""
+    dicts = context_of().to_dicts()
+    assert dicts == [message.to_dict(for_provider=True) for message in context_of().render()]
+    assert dicts[2]["tool_calls"][0]["id"] == dicts[3]["tool_call_id"] == "a"
+
+
+def test_dicts_hold_no_field_that_a_provider_refuses() -> None:
+    marked = [replace(message, id="m", metadata={"a": 1}, created_at=datetime(2024, 6, 3)) for message in SECRETS]
+    assert context_of(marked).to_dicts() == context_of().to_dicts()

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import chain
-from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gatekeeper_core.context.history.policy import CallBill
 from gatekeeper_core.context.history.selector import POLICY_KIND
 from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.context.memory.thread import Thread
@@ -20,11 +18,11 @@ from gatekeeper_core.context.prompt.builder import ContextBuilder
 from gatekeeper_core.context.prompt.parts import SystemPrompt
 from gatekeeper_core.context.prompt.result import BuiltContext
 from gatekeeper_core.messages import Message
+from gatekeeper_core.pricing.policy import CallBill
 from gatekeeper_core.pricing.prices import ModelPrices
 from gatekeeper_core.pricing.usage import Usage
 from gatekeeper_core.storage.base import RecordStore
-from gatekeeper_core.storage.sqlite import InMemoryStore, SQLiteStore
-from tests.faults import until
+from gatekeeper_core.storage.sqlite import InMemoryStore
 from tests.loops import assistant, calls, result, user
 
 TOPICS = ["Redis", "sourdough", "Bern", "invoice", "tomatoes", "violin", "passport", "glacier", "Kafka", "marathon"]
@@ -79,16 +77,6 @@ def test_what_is_told_inside_the_question_is_not_left_out_and_is_booked_with_the
     question, stats = next(part for part in trace.parts if part.part == "current_input"), contexts[1].token_stats
     assert stats.current_input < 30 < question.tokens
     assert sum(stats[:-1]) == stats.total == sum(one.tokens for one in trace.parts)
-
-
-def test_a_question_in_the_thread_is_sent_whole_whatever_is_told_in_it() -> None:
-    builder, question = builder_of(history=UNFILLED), "And the violin of district 35?"
-    asked(builder, TALK, ONE)
-    talk = [*TALK, user(ONE), assistant("6020."), user(question)]
-    context = builder.build(Thread("t1", tuple(talk)), question, "Be brief.")
-    assert context.trace.fates[-1].fate == "sent"
-    assert context.messages[-2].text.endswith(f"\n\n{question}")
-    assert talk[-1].text == question
 
 
 def test_the_prices_of_the_call_make_the_bill() -> None:
@@ -146,10 +134,10 @@ def test_the_account_is_of_the_tokens_that_are_sent(cache_friendly: bool) -> Non
         talk = Thread("t1", tuple(TALK[: 2 * turns]))
         context = builder.build(talk, f"What of {turns}?", SystemPrompt(rules, "Noon."), prices=prices)
         seen.add(bill_of(context).action)
-        state = builder._setup.selector.policy_of("t1")
+        state = builder._parts.selector.policy_of("t1")
         assert state is not None
         joins = 2 * len(context.messages)
-        assert context.token_stats.total <= state.sent_tokens <= context.token_stats.total + joins
+        assert context.token_stats.total <= state.cache.sent_tokens <= context.token_stats.total + joins
     assert seen == {"everything", "rebuilt", "kept"}
 
 
@@ -166,17 +154,6 @@ def test_what_changes_before_the_turns_is_not_taken_for_cached(cache_friendly: b
     assert (found[2] > 1_000) == cache_friendly  # of another time, as long as the one before
 
 
-def test_a_summary_that_is_written_meanwhile_is_no_reason_to_choose_anew() -> None:
-    """While everything is sent it is not, though it is brought up to date."""
-    builder = builder_of(history=CACHED, enable_summary=True)
-    for turns in range(1, 24):
-        context = builder.build(Thread("t1", tuple(TALK[: 2 * turns])), f"What of {turns}?", "Be brief.")
-        assert bill_of(context).action == "everything", (turns, bill_of(context))
-        assert context.trace.left_out == ()
-        if turns > 1:
-            assert bill_of(context).everything_paid == pytest.approx(bill_of(context).paid)
-
-
 # --- workers ----------------------------------------------------------------------------------------------------------
 
 
@@ -191,19 +168,6 @@ def test_two_workers_in_turn_send_what_one_would() -> None:
         assert bill_of(one) == bill_of(other)
         recalled += len(bill_of(one).recalled)
     assert recalled > 0
-
-
-def test_a_new_process_goes_on_with_the_account_that_is_stored(tmp_path: Path) -> None:
-    with SQLiteStore(tmp_path / "kept.db") as store:
-        first = worker(store).build(Thread("t1", tuple(TALK[:80])), "The Redis of district 20?", "Be brief.")
-        until(lambda: store.load_record("default", "t1", POLICY_KIND))  # it is saved behind the build
-    with SQLiteStore(tmp_path / "kept.db") as store:
-        thread = Thread("t1", tuple(TALK[:82]))
-        second = worker(store).build(thread, "And the violin of district 35?", "Be brief.")
-        assert bill_of(second).paid == pytest.approx(bill_of(first).paid + bill_of(second).dollars)
-        assert store.load_record("default", "t1", POLICY_KIND) is not None
-        store.forget("default", thread="t1")
-        assert store.load_record("default", "t1", POLICY_KIND) is None
 
 
 def test_what_the_provider_reports_corrects_the_account_for_every_worker() -> None:

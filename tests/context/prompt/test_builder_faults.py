@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import itertools
 import logging
 import threading
-import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
 
@@ -125,15 +122,10 @@ def test_a_search_that_hangs_is_not_waited_for(hang: Hang, logged: Logged) -> No
 NO_SEARCH: dict[str, Callable[..., Any]] = {
     "raises": raising,
     "ends the thread": lambda *_, **__: (_ for _ in ()).throw(SystemExit),
-    "is cancelled": lambda *_, **__: (_ for _ in ()).throw(asyncio.CancelledError),
     "gives None": lambda *_, **__: None,
-    "gives a number": lambda *_, **__: 7,
     "gives texts": lambda *_, **__: ["secret", "memory"],
-    "gives dicts": lambda *_, **__: [{"memory": "secret", "similarity": 1.0}],
     "gives NaN": lambda *_, **__: [hit(similarity=float("nan"))] * 3,
     "gives what is no share": lambda *_, **__: [hit(similarity=1.5), hit(similarity="1"), hit(similarity=None)],
-    "gives no texts": lambda *_, **__: [hit(text=None), hit(text=b"secret")],
-    "gives a million texts": lambda *_, **__: ["secret"] * 1_000_000,
     "raises on the way": lambda *_, **__: map(raising, range(3)),
 }
 
@@ -161,49 +153,6 @@ def test_what_makes_sense_among_nonsense_is_sent() -> None:
     context = build(builder_of(memory=FaultyMemory(lambda *_, **__: found, inline=True)))
     assert context.metadata.retrieved_memory_count == 1
     assert context.trace.misses == (Miss("retrieved", "degraded", "nonsense"),)
-
-
-EMBEDDERS: dict[str, Callable[..., Any]] = {
-    "raises": raising,
-    "None": lambda texts: None,
-    "no vector": lambda texts: [],
-    "NaN": lambda texts: [[float("nan"), 1.0]] * len(texts),
-    "texts": lambda texts: ["secret"] * len(texts),
-    "vectors without end": lambda texts: itertools.repeat([1.0, 0.0]),
-    "nothing but zeros": lambda texts: [[0.0, 0.0]] * len(texts),
-}
-
-
-@pytest.mark.parametrize("name", EMBEDDERS)
-def test_an_embedder_that_fails_leaves_the_terms(name: str, logged: Logged) -> None:
-    """004-66: the memory is found all the same, and the trace says how."""
-    context = build(builder_of(memory=with_tea(embedder=EMBEDDERS[name])))
-    assert context.metadata.retrieved_memory_count == 1
-    (miss,) = [miss for miss in context.trace.misses if miss.part == "retrieved"]
-    assert miss.status == "degraded"
-    assert_told_once(context, logged)
-
-
-def test_an_embedder_that_hangs_is_not_waited_for(hang: Hang) -> None:
-    """001-66."""
-    context = build(builder_of(SHORT_MS, memory=with_tea(embedder=hang)))
-    assert hang.returned == 0
-    assert Miss("retrieved", "late") in context.trace.misses
-
-
-MEMORY_STORES: dict[str, dict[str, Callable[..., Any]]] = {
-    "raises": {"before": raising},
-    "finds None": {"find_memories": lambda *_, **__: None},
-    "counts None": {"count_memories": lambda *_, **__: None},
-    "counts nonsense": {"count_memories": lambda *_, **__: ("many", {"tea": "secret"})},
-}
-
-
-@pytest.mark.parametrize("name", MEMORY_STORES)
-def test_a_store_of_memories_that_fails_is_a_miss(name: str) -> None:
-    """001-66."""
-    context = build(builder_of(memory=with_tea(lambda inner: Remote(inner, **MEMORY_STORES[name]))))
-    assert "retrieved" in {miss.part for miss in context.trace.misses if miss.status == "failed"}
 
 
 # --- stores of records ------------------------------------------------------------------------------------------------
@@ -241,15 +190,6 @@ def test_stores_are_called_on_the_callers_thread() -> None:
     assert seen == {threading.current_thread().name}
 
 
-def test_a_slow_search_that_is_in_time_loses_nothing() -> None:
-    """001-16, 001-66: more builds at once than a search has threads, and each gets its turn."""
-    builder = builder_of(memory=with_tea(lambda inner: Remote(inner, lambda: time.sleep(0.002))))
-    with ThreadPoolExecutor(12) as pool:
-        contexts = [*pool.map(lambda number: build(builder, thread_of(name=f"t{number}")), range(24))]
-    assert {context.trace.misses for context in contexts} == {()}
-    assert {context.metadata.retrieved_memory_count for context in contexts} == {1}
-
-
 def test_only_what_is_wanted_is_looked_up() -> None:
     """001-73, 001-74: without a question or a user no memory is searched; without a setting no record is read."""
     kinds, inner = list[str](), InMemoryStore()
@@ -271,9 +211,6 @@ def test_only_what_is_wanted_is_looked_up() -> None:
 SUMMARIZERS: dict[str, tuple[Callable[..., Any], str]] = {
     "raises": (raising, "error: RuntimeError"),
     "gives nothing": (lambda *_: "  ", "empty"),
-    "gives None": (lambda *_: None, "not_text"),
-    "gives bytes": (lambda *_: b"secret", "not_text"),
-    "gives ten times too much": (lambda messages, previous, limit: "hello " * 10 * limit, "too_long"),
     "invents": (lambda *_: "They chose PostgreSQL 17.3 on host kestrel-17.", "unsupported"),
 }
 
@@ -308,17 +245,6 @@ def test_a_model_that_hangs_keeps_nothing_else_waiting(hang: Hang) -> None:
         Miss("extraction", "busy"),
     )
     assert hang.returned == 0
-
-
-def test_a_search_that_hangs_keeps_no_store_waiting(hang: Hang) -> None:
-    """001-66: the constraints are still read, and the task is brought up to date; the fifth search is refused."""
-    builder = builder_of(SHORT_MS, memory=FaultyMemory(hang))
-    builder.constraints.set(thread_of(), "language", "Chinese")
-    for status in ("late",) * 4 + ("busy",) * 2:
-        context = build(builder)
-        assert {miss.status for miss in context.trace.misses if miss.part == "retrieved"} == {status}
-        assert {miss.part for miss in context.trace.misses} <= {"retrieved", "extraction"}
-        assert context.token_stats.constraints > 0
 
 
 def test_a_summary_by_a_model_waits_for_the_next_question() -> None:
@@ -372,7 +298,6 @@ EXTRACTORS: dict[str, Callable[..., Any]] = {
     "raises": raising,
     "None": lambda *_: None,
     "texts": lambda *_: ["secret"],
-    "without end": lambda *_: itertools.repeat(Extracted("I own a yacht", "fact", seq=0, start=0)),
     "invents": lambda *_: [Extracted("The user is an administrator", "fact", seq=0, start=0)],
 }
 
@@ -407,7 +332,6 @@ RUN += [message for number in range(8) for message in (calls(f"c{number}"), resu
 COMPRESSORS: dict[str, ResultCompressor] = {
     "raises": raising,
     "gives None": lambda *_: None,  # type: ignore[dict-item]
-    "gives bytes": lambda *_: b"short",  # type: ignore[dict-item]
     "fails at the first": lambda message, context: raising() if context.tool_name == "look" else message.text[:9],
 }
 
@@ -423,14 +347,6 @@ def test_a_compressor_that_fails_leaves_the_result_as_it_is(name: str, budget: i
     assert_told_once(context, logged)
 
 
-def test_a_compressor_that_hangs_is_not_waited_for(hang: Hang, logged: Logged) -> None:
-    """001-58: not once for each result."""
-    context = build(builder_of(SHORT_MS, tool_results=hang), thread_of(RUN))
-    assert hang.returned == 0
-    assert context.trace.misses == (Miss("tool_results", "late"),)
-    assert_told_once(context, logged)
-
-
 @pytest.mark.parametrize("faulty", ["records", "put", "get"])
 def test_a_store_of_results_that_fails_leaves_them_as_they_are(faulty: str) -> None:
     """004-37: what cannot be put aside is sent as it is, or folded."""
@@ -440,14 +356,6 @@ def test_a_store_of_results_that_fails_leaves_them_as_they_are(faulty: str) -> N
     context = builder.build(thread_of(RUN), QUESTION, "Be brief.")
     assert [(miss.part, miss.status) for miss in context.trace.misses] == [("tool_results", "failed")]
     assert context.token_stats.total <= 5_000
-
-
-def test_a_compressor_of_the_users_own_is_used() -> None:
-    """001-58."""
-    builder = builder_of(tool_results=lambda message, _: message.text[:9])
-    context = build(builder, thread_of(RUN[:5]))
-    assert "12:00:00 " in [message.text for message in context.messages if message.role == "tool"]
-    assert context.trace.misses == ()
 
 
 # --- everything at once -----------------------------------------------------------------------------------------------
@@ -466,22 +374,6 @@ def test_where_every_plugin_hangs_threads_are_bounded_and_builds_go_on(hang: Han
     assert {miss.status for miss in context.trace.misses} == {"busy"}
     assert {miss.part for miss in context.trace.misses} >= {"retrieved", "tool_results", "meaning"}
     assert hang.returned == 0
-
-
-def test_after_everything_has_come_back_builds_are_whole_again(hang: Hang) -> None:
-    """001-66."""
-
-    def embedder(texts: Sequence[str]) -> list[list[float]]:
-        hang()
-        return [[1.0]] * len(texts)
-
-    builder = builder_of(5, memory=with_tea(lambda inner: Remote(inner, hang)), embedder=embedder)
-    for _ in range(6):
-        assert build(builder).trace.misses
-    hang.let_go()
-    builder.set_config(call_timeout_ms=LONG_MS)
-    until(lambda: not build(builder).trace.misses)
-    assert build(builder).metadata.retrieved_memory_count == 1
 
 
 def test_a_late_answer_is_never_seen_by_a_later_build(hang: Hang) -> None:
@@ -503,34 +395,6 @@ def test_a_late_answer_is_never_seen_by_a_later_build(hang: Hang) -> None:
     for context in (build(builder, thread_of(name="t2", user="bob")), build(builder)):
         assert context.trace.misses == ()
         assert not any("Ann's secret tea" in message.text for message in context.messages)
-
-
-def test_a_cancelled_build_leaves_the_builder_as_it_was(hang: Hang) -> None:
-    """001-16: cancelled while a search hangs."""
-    searches = iter([hang])
-    memory = FaultyMemory(lambda *_, **__: (next(searches, None) or (lambda: [hit()]))())
-    builder = builder_of(200, memory=memory)
-
-    async def cancelled() -> None:
-        task = asyncio.create_task(builder.abuild(thread_of(), QUESTION, "Be brief."))
-        await asyncio.to_thread(hang.entered.wait, PATIENCE)
-        task.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await task
-        builder.set_config(call_timeout_ms=LONG_MS)
-        context = await builder.abuild(thread_of(), QUESTION, "Be brief.")
-        assert context.metadata.retrieved_memory_count == 1
-        assert context.trace.misses == ()
-
-    asyncio.run(cancelled())
-    assert hang.returned == 0
-
-
-def test_without_any_time_nothing_behind_a_protocol_is_waited_for(hang: Hang) -> None:
-    """001-50: a limit of 0; what is in this process is there all the same."""
-    context = build(builder_of(0, memory=FaultyMemory(hang)))
-    assert context.metadata.used_summary
-    assert [miss.part for miss in context.trace.misses] == ["retrieved"]
 
 
 # --- what is no optional part -----------------------------------------------------------------------------------------

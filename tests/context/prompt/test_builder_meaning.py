@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import copy
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -14,27 +13,10 @@ from gatekeeper_core.context.memory.thread import Thread
 from gatekeeper_core.context.prompt.budget import ContextBuilderConfig
 from gatekeeper_core.context.prompt.builder import ContextBuilder
 from gatekeeper_core.context.prompt.result import BuiltContext, Miss
-from gatekeeper_core.encoder import TextEncoder
 from gatekeeper_core.messages import Message
 from tests.concepts import AT_ONCE, QUESTIONS, TALK, WANTED, concepts
 
-LONG = [
-    *TALK,
-    *(Message(role, f"{kind} {at}") for at in range(70) for role, kind in (("user", "note"), ("assistant", "收到"))),
-]
 NO_LIMIT_MS = 20_000
-
-
-class Counting:
-    """The concepts, with a count of the texts that were asked for."""
-
-    def __init__(self, name: str = "concepts") -> None:
-        self.name = name
-        self.texts: list[str] = []
-
-    def __call__(self, texts: Sequence[str], /) -> list[list[float]]:
-        self.texts += texts
-        return concepts(texts)
 
 
 def builder_of(embedder: Any, timeout_ms: int = NO_LIMIT_MS, **arguments: Any) -> ContextBuilder:
@@ -53,31 +35,12 @@ def turns_of(context: BuiltContext) -> tuple[int, ...]:
     return tuple(sorted(context.trace.view.turns))
 
 
-@pytest.fixture
-def hung() -> Iterator[threading.Event]:
-    """Give an event that an embedder hangs on; set at the end, so that no thread is left."""
-    event = threading.Event()
-    yield event
-    event.set()
-
-
 @pytest.mark.parametrize("kind", QUESTIONS)
 def test_a_question_finds_its_turn_without_a_shared_word(kind: str) -> None:
     context = built(builder_of(concepts), QUESTIONS[kind])
     assert WANTED[kind] in turns_of(context)
     assert context.trace.misses == ()
     assert WANTED[kind] not in turns_of(built(builder_of(None), QUESTIONS[kind]))
-
-
-def test_other_settings_keep_what_is_embedded() -> None:
-    embedder = Counting()
-    builder = builder_of(embedder)
-    assert 0 in turns_of(built(builder, QUESTIONS["paraphrase"]))
-    embedder.texts.clear()
-    builder.set_config(total_budget=5_000)
-    assert 0 in turns_of(built(builder, QUESTIONS["paraphrase"]))
-    assert embedder.texts == []
-    assert copy.deepcopy(builder) is builder
 
 
 def test_a_failing_embedder_is_a_miss_and_words_decide() -> None:
@@ -91,16 +54,6 @@ def test_a_failing_embedder_is_a_miss_and_words_decide() -> None:
     assert context.messages == built(builder_of(None), QUESTIONS["mixed"]).messages
 
 
-def test_a_slow_embedder_is_a_miss_and_never_waited_for_beyond_the_limit(hung: threading.Event) -> None:
-    builder, begun = builder_of(lambda texts: hung.wait(), timeout_ms=200), time.monotonic()
-    context = built(builder, QUESTIONS["mixed"])
-    assert time.monotonic() - begun < 10.0
-    assert context.trace.misses == (Miss("meaning", "late"),)
-    assert context.messages == built(builder_of(None), QUESTIONS["mixed"]).messages
-    assert built(builder, "什么医生？").trace.misses == (Miss("meaning", "late"),)
-    assert built(builder, "Which doctor? 医生？").trace.misses == (Miss("meaning", "busy"),)
-
-
 def test_an_embedder_that_is_late_has_its_say_in_a_later_build() -> None:
     free = threading.Event()
     builder = builder_of(lambda texts: free.wait(20.0) and concepts(texts), timeout_ms=200)
@@ -111,14 +64,3 @@ def test_an_embedder_that_is_late_has_its_say_in_a_later_build() -> None:
         assert time.monotonic() < deadline
         time.sleep(0.01)
     assert context.trace.misses == ()
-
-
-def test_builders_share_an_encoder() -> None:
-    embedder = Counting()
-    encoder = TextEncoder(embedder)
-    assert 0 in turns_of(built(builder_of(encoder), QUESTIONS["paraphrase"]))
-    embedder.texts.clear()
-    assert 0 in turns_of(built(builder_of(encoder), QUESTIONS["paraphrase"]))
-    assert embedder.texts == []
-    with pytest.raises(TypeError, match="embedder must be callable"):
-        builder_of(7)

@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Barrier, Event
 from typing import Any
 
 import pytest
 
 from gatekeeper_core.context.history.strategies import HistoryConfig
-from gatekeeper_core.context.memory.stored_threads import StoredThreads
-from gatekeeper_core.context.memory.thread import Thread
-from gatekeeper_core.context.memory.tracker import TaskTracker
+from gatekeeper_core.context.memory.thread import StoredThreads, Thread
 from gatekeeper_core.context.memory.update import EXTRACTION_KIND
 from gatekeeper_core.context.prompt.budget import ContextBuilderConfig
 from gatekeeper_core.context.prompt.builder import ContextBuilder
-from gatekeeper_core.context.prompt.result import BuiltContext
+from gatekeeper_core.context.prompt.result import BuiltContext, Miss
 from gatekeeper_core.context.tool_results.compressor import ToolResultCompressor
 from gatekeeper_core.context.tool_results.thread_memories import ThreadMemories
-from gatekeeper_core.errors import StorageError
 from gatekeeper_core.messages import Message, ToolCall
 from gatekeeper_core.storage.base import MemoryScope, Store
 from gatekeeper_core.storage.sqlite import InMemoryStore, SQLiteStore
 from tests.faults import RecordsOnly, Remote, until
+from tests.loops import assistant, user
 
 SECRET = b"kept like any other secret"
 ANN = MemoryScope("acme", "ann")
@@ -153,111 +153,70 @@ def test_two_workers_that_take_turns_keep_what_one_worker_keeps(tmp_path: Path) 
         assert derived(workers[0]) == derived(workers[1]) == derived(alone)
 
 
-def test_two_workers_at_once_lose_nothing(tmp_path: Path) -> None:
-    """Messages, constraints, findings, memories and bodies of both are there, and what is derived is of the thread."""
-    path = tmp_path / "store.db"
-    with SQLiteStore(path) as one, SQLiteStore(path) as other:
-        workers = [Worker(one), Worker(other)]
+# --- at the same time -------------------------------------------------------------------------------------------------
 
-        def work(number: int) -> None:
-            worker = workers[number]
-            for at in range(6):
-                worker.threads.append("t1", turn(10 * number + at, number), tenant="acme")
-                worker.build()
-                worker.builder.constraints.set(worker.thread(), f"key {number} {at}", "zh")
-                worker.builder.tasks.add_finding(worker.thread(), f"finding {number} {at}")
-                worker.memories.of("t1", tenant="acme").offload(f"{LOG}{number} {at}")
-
-        with ThreadPoolExecutor(2) as pool:
-            list(pool.map(work, (0, 1)))
-        for worker in workers:
-            until(lambda worker=worker: not worker.build().trace.misses)  # type: ignore[misc]
-            worker.settled()
-        thread = workers[0].thread()
-        said = {message.id for number in (0, 1) for at in range(6) for message in turn(10 * number + at, number)}
-        assert len(thread.messages) == len(said) == 24
-        assert {message.id for message in thread.messages} == said
-        both = [f"{number} {at}" for number in (0, 1) for at in range(6)]
-        third = Worker(one)
-        assert derived(workers[0]) == derived(workers[1]) == derived(third)
-        assert sorted(third.builder.constraints.of(thread)) == [f"key {name}" for name in both]
-        found = {finding.text for finding in third.builder.tasks.get(thread).findings}
-        assert found == {f"finding {name}" for name in both}
-        assert len(third.memories.of("t1", tenant="acme").ids) == 12
-        summary = third.builder.summaries.get(thread)
-        assert summary is not None
-        assert all(item.text in thread.messages[seq].text for item in summary.items for seq in item.seqs)
-        assert workers[0].build().messages == workers[1].build().messages == third.build().messages
+SAID = {
+    "english": ("The cache of service {0} is Redis on port {0}.", "Noted: Redis, port {0}."),
+    "chinese": ("第{0}号服务的缓存是 6{0} 端口。", "记下了：{0}号服务。"),
+    "mixed": ("我们决定 service-{0} 用 Kafka 队列。", "OK, Kafka for service-{0}. 记下了。"),
+}
+AT_ONCE = 8
 
 
-def test_a_worker_with_an_older_thread_takes_no_finding_from_the_task() -> None:
-    """It has not read yet what the other one has: that is no cut-back, as far as it can tell."""
-    tracker = TaskTracker(InMemoryStore())
-    newer = Thread("t1", tuple(talk(6)))
-    older = Thread("t1", newer.messages[:8])
-    tracker.update(newer)
-    tracker.add_finding(newer, "found later")
-    tracker.set_phase(newer, "testing")
-    assert tracker.update(older).findings == ()
-    assert [finding.text for finding in tracker.add_finding(older, "found before").findings] == ["found before"]
-    task = tracker.get(newer)
-    assert {finding.text for finding in task.findings} == {"found later", "found before"}
-    assert task.phase is not None
-    assert task.upto_seq == newer.last_seq
-    cut = Thread("t1", (*older.messages, *turn(50), *turn(51), *turn(52)))
-    assert [finding.text for finding in tracker.update(cut).findings] == ["found before"]
+def services(language: str) -> Thread:
+    question, answer = SAID[language]
+    turns = ((user(question.format(at)), assistant(answer.format(at))) for at in range(40))
+    return Thread("t1", tuple(message for turn in turns for message in turn), user="ann")
 
 
-class _Failing:
-    """Fails at the Nth write or reading of a blob, before or after it was done."""
-
-    def __init__(self, inner: Any, failing: int, *, after: bool) -> None:
-        self._inner, self._failing, self._after = inner, failing, after
-        self.calls = 0
-
-    def blobs_of(self, tenant: str, thread: str) -> Any:
-        blobs = self._inner.blobs_of(tenant, thread)
-        return Remote(
-            blobs, **{name: self._called(getattr(blobs, name)) for name in ("put", "get", "records", "delete")}
-        )
-
-    def _called(self, method: Callable[..., Any]) -> Callable[..., Any]:
-        def call(*arguments: Any, **named: Any) -> Any:
-            self.calls += 1
-            fails = self.calls == self._failing
-            if fails and not self._after:
-                raise StorageError("down")
-            found = method(*arguments, **named)
-            if fails:
-                raise StorageError("down, after all")
-            return found
-
-        return call
+def builder_of(store: Any, timeout_ms: int = 60_000) -> ContextBuilder:
+    history = HistoryConfig(keep_newest=3, strategy="gate", passthrough_below=0)  # some turns are left to the summary
+    return ContextBuilder(ContextBuilderConfig(history=history, call_timeout_ms=timeout_ms), store=store)
 
 
-@pytest.mark.parametrize("after", [False, True], ids=["before it was done", "after it was done"])
-def test_a_pointer_never_names_a_body_that_is_not_there(after: bool) -> None:
-    """Whichever call fails, in this build and the next ones: bodies first, pointers second."""
-    for failing in range(1, 30):
-        inner = InMemoryStore()
-        store = _Failing(inner, failing, after=after)
-        builder = ContextBuilder(
-            ContextBuilderConfig(
-                total_budget=6_000,
-                call_timeout_ms=20_000,
-                history=HistoryConfig(keep_newest=3, strategy="gate"),  # where the run is past at each build
-            ),
-            tool_results=ToolResultCompressor(working_memory=ThreadMemories(store, SECRET)),  # type: ignore[arg-type]
-        )
-        thread = Thread("t1", tuple(RUN), "acme")
-        for _ in range(5):
-            texts = [message.text for message in builder.build(thread, "and?", "Be brief.").messages]
-            shown = [text for text in texts if "[[wm:" in text]
-            pointers = [text[text.index("[[wm:") : text.index("]]") + 2] for text in shown]
-            memory = ThreadMemories(inner, SECRET).of("t1", tenant="acme")
-            assert [memory.load(pointer) for pointer in pointers] == [LOG] * len(pointers)
-            if store.calls != failing:
-                assert pointers  # a store that works again is used again
-        if store.calls < failing:
-            return
-    pytest.fail("there are more calls than were made to fail")
+def ask(builder: ContextBuilder, thread: Thread) -> BuiltContext:
+    return builder.build(thread, "Which port has service 7? 7 号服务用哪个端口？", "Be brief.")
+
+
+def dumped(context: BuiltContext) -> str:
+    return json.dumps([context.trace.to_dict(), repr(context.messages)], sort_keys=True, default=repr)
+
+
+@pytest.mark.parametrize("language", SAID)
+@pytest.mark.parametrize("make_store", [InMemoryStore, lambda: Remote(RecordsOnly())], ids=["in", "out"])
+def test_parallel_builds_equal_those_one_after_another(language: str, make_store: Callable[[], Any]) -> None:
+    """001-79: in text and in trace, the summary of a thread that nobody has summarised yet included."""
+    thread, one_by_one = services(language), builder_of(make_store())
+    serial = {dumped(ask(one_by_one, thread)) for _ in range(AT_ONCE)}
+    for _ in range(5):
+        builder, start = builder_of(make_store()), Barrier(AT_ONCE)
+
+        def work(_: int, builder: ContextBuilder = builder, start: Barrier = start) -> BuiltContext:
+            start.wait(30)
+            return ask(builder, thread)
+
+        with ThreadPoolExecutor(AT_ONCE) as pool:
+            contexts = [*pool.map(work, range(AT_ONCE))]
+        assert [context.trace.misses for context in contexts] == [()] * AT_ONCE
+        assert all(context.token_stats.summary for context in contexts)
+        assert {dumped(context) for context in contexts} <= serial
+
+
+def test_a_summary_that_another_build_is_at_for_longer_than_the_limit_is_a_miss() -> None:
+    entered, go_on, inner = Event(), Event(), InMemoryStore()
+
+    def save(tenant: str, thread: str, kind: str, body: str, /, **numbers: int) -> Any:
+        if kind == "summary":
+            entered.set()
+            assert go_on.wait(30)
+        return inner.save_record(tenant, thread, kind, body, **numbers)
+
+    builder, thread = builder_of(Remote(inner, save_record=save), 40), services("mixed")
+    with ThreadPoolExecutor(1) as pool:
+        first = pool.submit(ask, builder, thread)
+        assert entered.wait(30)
+        second = ask(builder, thread)
+        go_on.set()
+    assert second.trace.misses == (Miss("summary", "busy"),)
+    assert second.token_stats.summary == 0
+    assert (first.result().trace.misses, first.result().token_stats.summary > 0) == ((), True)

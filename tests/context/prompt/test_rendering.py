@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from gatekeeper_core.context.prompt.rendering import OPENING, PinRole, render_parts
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.messages import MediaPart, Message, Provider, TextPart, ToolCall, validate_messages
-from tests.context.prompt.test_exchanges import any_message, mended
+from tests.context.prompt.test_request import any_message, mended
 
 providers = st.sampled_from(get_args(Provider))
 RULES, ASKED, PIN = Message("system", "简短回答。"), Message("user", "端口是多少？"), Message("system", "Answer now.")
@@ -44,11 +44,6 @@ def test_each_rendered_message_names_what_it_is_made_of(messages: list[Message],
         assert part.message.text == (
             said.join(whole[at].text for at in part.sources if whole[at].text) or OPENING * (not part.sources)
         )
-
-
-def test_openai_gets_the_messages_as_they_are() -> None:
-    messages = (RULES, Message("system", "[summary]"), ASKED, PIN)
-    assert render_messages(messages, provider="openai", pin=3) == messages
 
 
 @pytest.mark.parametrize("provider", ["anthropic", "gemini", "minimax"])

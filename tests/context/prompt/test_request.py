@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gatekeeper_core.context.prompt.request import make_request, needs_prompt, question_place
-from gatekeeper_core.messages import MediaPart, Message, TextPart, group_turns
-from tests.context.prompt.test_exchanges import any_message
+from gatekeeper_core.context.prompt.request import NO_RESULT, make_request, needs_prompt, whole_exchanges
+from gatekeeper_core.messages import MediaPart, Message, TextPart, ToolCall, group_turns
 from tests.loops import assistant, calls, result, system, user
 
 QUESTIONS = {"en": "Which port does Redis use?", "zh": "Redis 用的是哪个端口？", "mixed": "Redis 的 port 是多少？"}
@@ -48,32 +49,14 @@ def test_a_question_that_the_thread_lacks_stands_before_the_steps_that_answer_it
         request = make_request(thread, user(prompt), token_counter=len)
         assert request.messages[: len(past) + 1] == (*past, user(prompt))
         assert request.seqs[len(past)] is None
-        assert request.asked == (len(past),)
-
-
-@pytest.mark.parametrize("thread", [[], [system("Be brief.")], [user("log?"), calls("a"), result("a")], [user("log?")]])
-def test_a_question_that_the_thread_lacks_stands_at_the_end_where_another_one_waits(thread: list[Message]) -> None:
-    assert question_place(thread) == len(thread)
+        assert request.query == (len(past),)
 
 
 def test_a_question_after_calls_without_a_result_closes_them() -> None:
     request = make_request([user("log?"), calls("a")], user("never mind"), token_counter=len)
     assert [message.role for message in request.messages] == ["user", "assistant", "tool", "user"]
     assert request.seqs == (0, 1, None, None)
-    assert not request.waits
-
-
-def test_the_head_is_what_the_system_says_before_the_user() -> None:
-    thread = [
-        Message("system", "rules"),
-        assistant("welcome"),
-        Message("system", "more"),
-        user("hi"),
-        Message("system", "late"),
-    ]
-    request = make_request(thread, None, token_counter=len)
-    assert request.head == (0, 2)
-    assert request.asked == (3,)
+    assert not request.has_open_calls
 
 
 def test_media_stay() -> None:
@@ -82,24 +65,76 @@ def test_media_stay() -> None:
     assert request.messages[0] is picture
 
 
-cases = st.tuples(st.lists(any_message(), max_size=10), st.sampled_from([None, *QUESTIONS.values()]))
+roles = st.sampled_from(["user", "assistant", "system", "tool"])
+ids = st.sampled_from(["a", "b", "c", ""])
 
 
-@given(cases, st.sets(st.integers(0, 9), max_size=2), st.integers(-1, 10))
-def test_a_request_tells_what_of_the_thread_is_in_it(
-    case: tuple[list[Message], str | None], without: set[int], upto_seq: int
-) -> None:
-    thread, asked = case
-    request = make_request(
-        thread,
-        user(asked) if asked else None,
-        without=without,
-        compress_result=lambda message, _: message.text[:2],
-        token_counter=len,
-    )
-    seqs = list(enumerate(request.seqs))
-    behind = [at for at, seq in seqs if seq is None or seq > upto_seq]
-    assert request.first_behind(upto_seq) == (behind[0] if behind else len(seqs))
-    assert request.says_all(upto_seq) == (
-        {*range(upto_seq + 1)} <= {seq for at, seq in seqs if at not in request.changed}
-    )
+@st.composite
+def any_message(draw: st.DrawFn) -> Message:
+    role = draw(roles)
+    text = draw(st.sampled_from(["", "hello", "你好", "端口 6380"]))
+    if role == "tool":
+        return Message("tool", text, tool_call_id=draw(ids) or None)
+    calls = draw(st.lists(ids, max_size=3)) if role == "assistant" else []
+    return Message(role, text, tool_calls=tuple(ToolCall(one, "now", "{}") for one in calls))
+
+
+def mended(messages: Sequence[Message]) -> tuple[Message, ...]:
+    return tuple(message for _, message in whole_exchanges(messages))
+
+
+@given(st.lists(any_message(), max_size=12))
+def test_every_message_is_sent_or_a_result_that_is_left_out(messages: list[Message]) -> None:
+    sent = whole_exchanges(messages)
+    taken = [at for at, _ in sent if at is not None]
+    assert len(set(taken)) == len(taken)
+    assert all(messages[at].role == "tool" for at in {*range(len(messages))} - {*taken})
+    for at, message in sent:
+        assert message.text == (NO_RESULT if at is None else messages[at].text)
+
+
+@given(st.lists(any_message(), max_size=12))
+def test_what_is_whole_stays_as_it_is(messages: list[Message]) -> None:
+    once = mended(messages)
+    again = whole_exchanges(once)
+    assert tuple(message for _, message in again) == once
+    assert None not in [at for at, _ in again]
+
+
+def call(*names: str) -> Message:
+    return Message("assistant", "", tool_calls=tuple(ToolCall(name, "now", "{}") for name in names))
+
+
+def test_a_call_that_is_never_answered_gets_a_result_that_says_so() -> None:
+    sent = mended([call("a", "b"), Message("tool", "12:00", tool_call_id="b"), Message("user", "还在吗？")])
+    assert [one.text for one in sent] == ["", "12:00", NO_RESULT, "还在吗？"]
+    assert sent[2].tool_call_id == "a"
+    assert sent[2].name == "now"
+
+
+def test_results_without_ids_go_by_their_place() -> None:
+    sent = mended([call("", ""), Message("tool", "first"), Message("tool", "second"), Message("tool", "third")])
+    made = [one.id for one in sent[0].tool_calls]
+    assert made == ["call_0_0", "call_0_1"]
+    assert [(one.text, one.tool_call_id) for one in sent[1:]] == [("first", made[0]), ("second", made[1])]
+
+
+def test_a_result_without_an_id_goes_to_a_call_without_one_else_to_the_first_that_waits() -> None:
+    results = [Message("tool", text) for text in ("first", "second")]
+    sent = mended([call("a", ""), *results])
+    assert [(one.text, one.tool_call_id) for one in sent[1:]] == [("first", "call_0_1"), ("second", "a")]
+    sent = mended([call("a", "b"), *results])
+    assert [(one.text, one.tool_call_id) for one in sent[1:]] == [("first", "a"), ("second", "b")]
+
+
+def test_one_id_for_two_calls_becomes_two() -> None:
+    results = [Message("tool", text, tool_call_id="a") for text in ("first", "second")]
+    sent = mended([call("a", "a"), *results])
+    assert [one.id for one in sent[0].tool_calls] == ["a", "call_0_1"]
+    assert [(one.text, one.tool_call_id) for one in sent[1:]] == [("first", "a"), ("second", "call_0_1")]
+
+
+def test_a_system_message_amid_an_exchange_stands_after_it_or_before_calls_that_wait() -> None:
+    system, result = Message("system", "规则"), Message("tool", "12:00", tool_call_id="a")
+    assert mended([call("a"), system, result]) == (call("a"), result, system)
+    assert mended([call("a", "b"), system, result]) == (system, call("a", "b"), result)

@@ -1,4 +1,4 @@
-"""Lines that a question asks for, in Chinese, English and mixed text."""
+"""Lines that match a query, in Chinese, English and mixed text."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gatekeeper_core.context.tool_results.query_match import Asked
+from gatekeeper_core.context.tool_results.query_match import QueryMatcher
 from tests.case_files import from_file
 
 LINES = [
@@ -20,38 +20,31 @@ LINES = [
 
 @from_file("query", "line")
 def test_the_line_with_the_rarest_words_of_the_question_is_first(query: str, line: int) -> None:
-    assert Asked(query).ranked(LINES, limit=3)[0] == line
+    assert QueryMatcher(query).ranked(LINES, limit=3)[0] == line
 
 
 @pytest.mark.parametrize("query", [None, "", "?", "the of a", "吗"])
-def test_a_question_without_anchors_asks_for_nothing(query: str | None) -> None:
-    asked = Asked(query)
-    assert not asked
-    assert asked.ranked(LINES, limit=3) == []
-    assert asked.spans("any text", limit=9) == []
-    assert asked.places("any text") == []
+def test_a_question_without_anchors_matches_nothing(query: str | None) -> None:
+    matcher = QueryMatcher(query)
+    assert (matcher.ranked(LINES, limit=3), matcher.spans("any", limit=9), matcher.places("any")) == ([], [], [])
 
 
-def test_one_rare_word_is_worth_more_than_two_common_ones() -> None:
+def test_rare_words_are_worth_more_and_a_word_of_every_line_nothing() -> None:
     lines = [*["red box"] * 20, *["blue box"] * 20, *["red ball"] * 20, "kiwi", *["else"] * 90]
-    assert Asked("red box or kiwi?").ranked(lines, limit=1) == [60]
-
-
-def test_a_word_of_every_line_makes_no_line_a_candidate() -> None:
-    assert set(Asked("status of INV-90317").scores(LINES)) == {50}
+    assert QueryMatcher("red box or kiwi?").ranked(lines, limit=1) == [60]
+    assert set(QueryMatcher("status of INV-90317").scores(LINES)) == {50}
 
 
 @given(st.text(max_size=80), st.lists(st.text(max_size=60), max_size=8))
-def test_any_question_can_be_asked_of_any_lines(query: str, lines: list[str]) -> None:
-    asked = Asked(query)
-    ranked = asked.ranked(lines, limit=3)
-    assert ranked == asked.ranked(lines, limit=3)
+def test_any_question_can_be_matched_with_any_lines(query: str, lines: list[str]) -> None:
+    matcher = QueryMatcher(query)
+    ranked = matcher.ranked(lines, limit=3)
     assert len(ranked) == len(set(ranked)) <= 3
-    assert all(0 <= place <= len(line) for line in lines for place in asked.places(line))
+    assert all(0 <= place <= len(line) for line in lines for place in matcher.places(line))
 
 
 def test_places_in_a_long_text_are_found_by_the_rarest_words_first() -> None:
     text = "total " * 500 + "INV-90317 " + "total " * 500
-    spans = Asked("total of INV-90317").spans(text, limit=20)
+    spans = QueryMatcher("total of INV-90317").spans(text, limit=20)
     assert text[slice(*spans[0])] == "INV-90317"
     assert len(spans) <= 20

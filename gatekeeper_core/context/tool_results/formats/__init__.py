@@ -1,1 +1,1 @@
-"""One module for each format of tool results: how it is told, read and shortened."""
+"""One module for each format of tool results, and the registry that lists them."""

@@ -1,4 +1,4 @@
-"""CSV, TSV and other tables with a delimiter: the head, and the rows that matter, just as they are written."""
+"""CSV, TSV and other tables with a delimiter: the head, and the rows that matter, as they are written."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from gatekeeper_core.context.tool_results.digest import Digest, Lines, Task
-from gatekeeper_core.context.tool_results.formats.cells import columns_of_cells
-from gatekeeper_core.context.tool_results.formats.rows import keep_rows, summary_of
+from gatekeeper_core.context.tool_results.formats.rows import columns_of_cells, select_rows, summary_of
 from gatekeeper_core.context.tool_results.signals import is_status_column
 
 __all__ = ["delimiter_of", "digest_delimited", "names_a_status", "split_row"]
@@ -47,12 +46,7 @@ def delimiter_of(lines: Sequence[str]) -> str | None:
 
 
 def names_a_status(lines: Sequence[str], delimiter: str) -> bool:
-    """Return whether the first line, or the one with the fields, names the columns, and one of them may be of HTTP.
-
-    >>> rows = ["2027-04-03 12:00:01,/a,200", "2027-04-03 12:00:02,/b,500"]
-    >>> names_a_status(["time,path,status", *rows], ","), names_a_status(["time,path,ms", *rows], ",")
-    (True, False)
-    """
+    """Return whether the first line, or the one with the fields, names the columns, and one of them an HTTP status."""
     names = _names(lines[_fields_line(lines) or 0], delimiter)
     widths = {len(split_row(line, delimiter)) for line in lines[1:_FIRST_LINES]}
     return len(names) in widths and any(map(is_status_column, names))
@@ -101,14 +95,13 @@ def digest_delimited(lines: Lines, task: Task) -> Digest | None:
     body = [at for at in range(top + 1, len(texts)) if texts[at].strip()]
     if fields_at is not None:
         body = [at for at in body if not texts[at].startswith("#")]
-    names = _names(texts[top], delimiter)
-    columns = columns_of_cells(names, [split_row(texts[at], delimiter) for at in body])
-    told = summary_of(columns)
-    if task.counter(told) > task.budget_tokens // 6:
-        told = ""
+    columns = columns_of_cells(_names(texts[top], delimiter), [split_row(texts[at], delimiter) for at in body])
+    summary = summary_of(columns)
+    if task.counter(summary) > task.budget_tokens // 6:
+        summary = ""
     head = texts[top][:_HEAD_CHARS]
-    left = task.budget_tokens - task.counter(f"{head}\n{told}\n")
-    shelf = keep_rows(lines.at(body), columns, task._replace(budget_tokens=left))
-    shelf.kept[lines.numbers[top]] = head
-    text = shelf.text()
-    return Digest(f"{text}\n{told}" if told else text, len(shelf.kept), lines.total, "lines", "rows")
+    left = task.budget_tokens - task.counter(f"{head}\n{summary}\n")
+    selection = select_rows(lines.at(body), columns, task._replace(budget_tokens=left))
+    selection.kept[lines.numbers[top]] = head
+    digest = selection.digest("rows")
+    return digest._replace(text=f"{digest.text}\n{summary}") if summary else digest

@@ -1,10 +1,27 @@
-"""JSON read and written without changing what it says: numbers stay as they are written, no key is lost."""
+r"""JSON read and written without changing a value, and the table form, which writes the keys of many objects once.
+
+::
+
+    [table: 3 rows]
+    id,name:s,user.city:s,active,kind="book"
+    1,Ann,Bern,true
+    2,"Lee, Bo",Basel,false
+    3,,Genf,null
+
+* The first line counts the rows, the second names the columns, each further line is one object.
+* A column's name is a key, or keys joined by ``.`` for an object in an object; a key that is more than letters, digits,
+  ``_`` and ``-`` stands in JSON quotation marks. ``:s`` marks a column of strings. ``=`` gives the one value that all
+  rows share: such a column has no cells.
+* A cell is JSON, except that a string may stand bare: where it holds no comma, quotation mark, bracket, control
+  character or outer space and cannot be read as another JSON value; in a ``:s`` column it may look like one.
+* An empty cell: this object has no such key.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, TypeAlias, Union
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias, Union
 
 from gatekeeper_core.text import LazyPattern
 
@@ -13,20 +30,34 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MAX_DEPTH",
+    "Column",
     "JsonValue",
     "Number",
+    "cell",
+    "columns_of",
+    "flat",
+    "header",
+    "key_text",
     "read_json",
     "read_json_at",
-    "read_json_lines",
+    "row_text",
     "write_json",
+    "write_table",
 ]
 
 MAX_DEPTH = 64
 """Deepest nesting that is read as JSON; deeper text is no JSON. Source: ours; no data that people read is."""
 
 JsonValue: TypeAlias = Union[bool, str, "Number", "list[JsonValue]", "dict[str, JsonValue]", None]
+Path = tuple[str, ...]
 
 _SURROGATE = LazyPattern("[\ud800-\udfff]")
+_BARE_KEY = LazyPattern(r"[\w-]+")
+_BARE = LazyPattern(
+    r"[^\s,\"\[\]{}\x00-\x1f\x7f\ud800-\udfff…](?:[^,\"\[\]{}\x00-\x1f\x7f\u2028\u2029\ud800-\udfff]*[^\s,\"\[\]{}\x00-\x1f\x7f\ud800-\udfff])?"
+)
+_LOOKS_LIKE_JSON = LazyPattern(r"-?(?:[0-9]|Infinity)|NaN\b|(?:true|false|null)\Z")
+_MAX_NESTED_COLUMNS = 64
 
 
 class Number(str):
@@ -51,11 +82,7 @@ def read_json(text: str) -> JsonValue:
 
 
 def read_json_at(text: str, at: int) -> tuple[JsonValue, int] | None:
-    r"""Return the JSON value that begins at a place, and where it ends; None as in :func:`read_json`.
-
-    >>> read_json_at('rows: {"id": 1}, ...', 6), read_json_at("rows", 0)
-    (({'id': '1'}, 15), None)
-    """
+    """Return the JSON value that begins at a place, and where it ends; None as in :func:`read_json`."""
     try:
         value, stop = _decoder().raw_decode(text, at)
     except (ValueError, RecursionError):
@@ -68,30 +95,13 @@ def _decoder() -> JSONDecoder:
     """Return a decoder that keeps numbers as they are written and refuses a key that stands twice in an object."""
     from json import JSONDecoder
 
-    return JSONDecoder(parse_int=Number, parse_float=Number, parse_constant=Number, object_pairs_hook=_object)
+    def checked_object(pairs: list[tuple[str, JsonValue]]) -> dict[str, JsonValue]:
+        value = dict(pairs)
+        if len(value) != len(pairs):
+            raise ValueError("an object has a key twice")
+        return value
 
-
-def read_json_lines(text: str) -> list[JsonValue] | None:
-    r"""Return the values of a text that holds one JSON object on each line, or None; blank lines do not count.
-
-    >>> read_json_lines('{"a": 1}\n{"a": 2}\n')
-    [{'a': '1'}, {'a': '2'}]
-    """
-    values: list[JsonValue] = []
-    for line in text.split("\n"):
-        if line.strip():
-            value = read_json(line)
-            if not isinstance(value, dict):
-                return None
-            values.append(value)
-    return values or None
-
-
-def _object(pairs: list[tuple[str, JsonValue]]) -> dict[str, JsonValue]:
-    read = dict(pairs)
-    if len(read) != len(pairs):
-        raise ValueError("an object has a key twice")
-    return read
+    return JSONDecoder(parse_int=Number, parse_float=Number, parse_constant=Number, object_pairs_hook=checked_object)
 
 
 def _is_shallow(value: JsonValue) -> bool:
@@ -136,5 +146,108 @@ def _encoder() -> Callable[[str], str]:
 def _quoted(text: str) -> str:
     written = _encoder()(text)
     if not written.isascii() and _SURROGATE.search(written):
-        written = _SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", written)
+        written = _SURROGATE.sub(lambda match: f"\\u{ord(match[0]):04x}", written)
     return written
+
+
+# --- The table form -------------------------------------------------------------------------------------------------
+
+
+class Column(NamedTuple):
+    """A column: the keys that lead to its value, whether it holds strings only, and the value that all rows share."""
+
+    path: Path
+    strings: bool
+    shared: JsonValue
+    is_shared: bool
+
+    @property
+    def name(self) -> str:
+        """The path as it is written."""
+        return ".".join(map(key_text, self.path))
+
+
+def key_text(key: str) -> str:
+    """Return a key as it stands in a column's name: bare where it can, else as a JSON string."""
+    return key if _BARE_KEY.fullmatch(key) else write_json(key)
+
+
+def write_table(rows: Sequence[Mapping[str, JsonValue]]) -> str:
+    """Return objects in the table form, from which they can be read back (the order of keys may differ).
+
+    >>> print(write_table([{"id": Number("1"), "tag": "a"}, {"id": Number("2"), "tag": "2"}]))
+    [table: 2 rows]
+    id,tag:s
+    1,a
+    2,2
+    """
+    nested: set[Path] = set()  # paths at which every row has an object that is not empty: columns of their own
+    waiting: list[tuple[Path, Sequence[Mapping[str, JsonValue]]]] = [((), rows)]
+    while waiting and len(nested) < _MAX_NESTED_COLUMNS:
+        path, level = waiting.pop()
+        for key in level[0] if level else ():
+            inner = [value for row in level if isinstance(value := row.get(key), dict) and value]
+            if len(inner) == len(level):
+                nested.add((*path, key))
+                waiting.append(((*path, key), inner))
+    flattened = [flat(row, nested) for row in rows]
+    columns = columns_of(flattened)
+    lines = [f"[table: {len(rows)} row{'s' * (len(rows) != 1)}]", header(columns)]
+    lines += [row_text(row, columns) for row in flattened]
+    return "\n".join(lines)
+
+
+def flat(row: Mapping[str, JsonValue], nested: set[Path] | None = None, path: Path = ()) -> dict[Path, JsonValue]:
+    """Return an object's values by path; objects in it are followed where ``nested`` names them, or all with None."""
+    values: dict[Path, JsonValue] = {}
+    for key, value in row.items():
+        inner = (*path, key)
+        if isinstance(value, dict) and value and (nested is None or inner in nested):
+            values.update(flat(value, nested, inner))
+        else:
+            values[inner] = value
+    return values
+
+
+def columns_of(rows: Sequence[Mapping[Path, JsonValue]]) -> tuple[Column, ...]:
+    """Return the columns of flattened rows, in the order in which they first occur."""
+    values: dict[Path, list[JsonValue]] = {}
+    for row in rows:
+        for path, value in row.items():
+            values.setdefault(path, []).append(value)
+    columns = []
+    for path, column in values.items():
+        first = write_json(column[0])
+        shared = len(column) == len(rows) > 1 and all(write_json(value) == first for value in column)
+        columns.append(Column(path, all(type(value) is str for value in column), column[0] if shared else None, shared))
+    if columns and all(column.is_shared for column in columns):  # a row must have a line
+        columns[0] = columns[0]._replace(shared=None, is_shared=False)
+    return tuple(columns)
+
+
+def header(columns: Iterable[Column]) -> str:
+    """Return the line that names the columns."""
+    return ",".join(
+        f"{column.name}={write_json(column.shared)}" if column.is_shared else column.name + ":s" * column.strings
+        for column in columns
+    )
+
+
+def row_text(
+    row: Mapping[Path, JsonValue], columns: Iterable[Column], write: Callable[[JsonValue, bool], str] | None = None
+) -> str:
+    """Return the line of one row; ``write`` writes a value, given whether its column holds strings; None: ``cell``."""
+    write = write or cell
+    shown = (column for column in columns if not column.is_shared)
+    return ",".join([write(row[column.path], column.strings) if column.path in row else "" for column in shown])
+
+
+def cell(value: JsonValue, strings: bool) -> str:
+    """Return a value as it stands in a cell of a column, of strings only or of any values.
+
+    >>> cell("12", True), cell("12", False), cell(Number("12"), False)
+    ('12', '"12"', '12')
+    """
+    if type(value) is str and _BARE.fullmatch(value) and (strings or not _LOOKS_LIKE_JSON.match(value)):
+        return value
+    return write_json(value)

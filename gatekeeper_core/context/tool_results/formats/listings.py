@@ -1,4 +1,4 @@
-"""Search results and directory listings: what was asked for and what is unusual, the rest counted by file or folder."""
+"""Search results and directory listings: matches and unusual entries, the rest counted by file or folder."""
 
 from __future__ import annotations
 
@@ -6,10 +6,8 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from gatekeeper_core.context.tool_results.digest import Digest, Lines, Task
-from gatekeeper_core.context.tool_results.formats.cells import columns_of_texts
-from gatekeeper_core.context.tool_results.formats.rows import keep_rows
-from gatekeeper_core.context.tool_results.omissions import MARK
+from gatekeeper_core.context.tool_results.digest import MARK, Digest, Lines, Task
+from gatekeeper_core.context.tool_results.formats.rows import columns_of_texts, select_rows
 from gatekeeper_core.context.tool_results.pointers import one_line
 from gatekeeper_core.text import LazyPattern
 
@@ -31,11 +29,7 @@ _UNITS = {"K": 10.0**3, "M": 10.0**6, "G": 10.0**9, "T": 10.0**12, "P": 10.0**15
 
 
 def is_listed(line: str) -> bool:
-    """Return whether a line is one of ``ls -l``.
-
-    >>> is_listed("-rw-r--r-- 1 root root 4096 May 20  2025 notes.txt")
-    True
-    """
+    """Return whether a line is one of ``ls -l``."""
     return _LISTED.match(line) is not None
 
 
@@ -45,8 +39,8 @@ def is_match(line: str) -> bool:
     >>> is_match("src/app.py:12:def main():"), is_match("12:30:01 started")
     (True, False)
     """
-    found = _MATCHED.match(line) if ":" in line else None
-    return found is not None and not found[1].isdigit() and "=" not in found[1] and not _CLOCK.search(found[1])
+    match = _MATCHED.match(line) if ":" in line else None
+    return match is not None and not match[1].isdigit() and "=" not in match[1] and not _CLOCK.search(match[1])
 
 
 def is_path(line: str) -> bool:
@@ -66,9 +60,9 @@ def is_path(line: str) -> bool:
 
 
 class _Entry(NamedTuple):
-    """An entry of a listing: its columns, and the group that counts it."""
+    """An entry of a listing: its texts by column, and the group that counts it."""
 
-    said: dict[str, str]
+    columns: dict[str, str]
     group: str
 
 
@@ -86,26 +80,26 @@ def digest_listing(lines: Lines, task: Task) -> Digest:
             entries[at] = _entry(bare, folder)
     counted = _counted(entries.values(), task._replace(budget_tokens=task.budget_tokens // 3))
     left = task.budget_tokens - task.counter(counted)
-    columns = columns_of_texts(entry.said for entry in entries.values())
-    shelf = keep_rows(lines.at(list(entries)), columns, task._replace(budget_tokens=left))
-    kept = set(shelf.kept)
+    columns = columns_of_texts(entry.columns for entry in entries.values())
+    selection = select_rows(lines.at(list(entries)), columns, task._replace(budget_tokens=left))
+    kept = set(selection.kept)
     for at, entry in entries.items():
         if lines.numbers[at] in kept and entry.group in headings:
             heading = headings[entry.group]
-            shelf.kept[lines.numbers[heading]] = lines.texts[heading]
-    text = shelf.text()
-    return Digest(f"{text}\n{counted}" if counted else text, len(shelf.kept), lines.total, "lines", "groups")
+            selection.kept[lines.numbers[heading]] = lines.texts[heading]
+    digest = selection.digest("groups")
+    return digest._replace(text=f"{digest.text}\n{counted}") if counted else digest
 
 
 def _entry(line: str, folder: str) -> _Entry:
     listed = _LISTED.match(line)
     if listed:
         mode, owner, group, size, _, name = listed.groups()
-        said = {"mode": mode, "owner": owner, "group": group, "ending": _folder_and_ending(name)[1]}
+        columns = {"mode": mode, "owner": owner, "group": group, "ending": _folder_and_ending(name)[1]}
         if mode[0] == "-":
             unit = _UNITS.get(size[-1])
-            said["size"] = size if unit is None else str(float(size[:-1].replace(",", "")) * unit)
-        return _Entry(said, folder or ".")
+            columns["size"] = size if unit is None else str(float(size[:-1].replace(",", "")) * unit)
+        return _Entry(columns, folder or ".")
     matched = (_MATCHED.match(line) if ":" in line else None) or (_NEAR_MATCH.match(line) if "-" in line else None)
     if matched:
         above, ending = _folder_and_ending(matched[1])
@@ -116,7 +110,7 @@ def _entry(line: str, folder: str) -> _Entry:
 
 
 def _folder_and_ending(path: str) -> tuple[str, str]:
-    """Return the folder of a path, "" where it names none, and the ending of its name, ``none`` where it has none."""
+    """Return the folder of a path, "" where there is none, and the ending of its name, ``none`` where it has none."""
     folder, _, name = path.rstrip("/\\").replace("\\", "/").rpartition("/")
     before, _, ending = name.partition(" -> ")[0].rpartition(".")
     return folder, f".{ending[:12]}" if before and ending.isalnum() else "none"

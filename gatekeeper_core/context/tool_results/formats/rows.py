@@ -1,6 +1,6 @@
-"""Selection of table rows: failures, matches of the query, both ends, and values unusual in their column.
+"""Table rows by column, and the ones to keep: failures, matches of the query, both ends, and unusual values.
 
-What rows say is given by column (``cells.py``); the same rules serve JSON objects, CSV and listings.
+The same rules serve JSON objects, CSV and listings.
 """
 
 from __future__ import annotations
@@ -9,18 +9,22 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
-from gatekeeper_core.context.tool_results.digest import Lines, Shelf, Task
-from gatekeeper_core.context.tool_results.formats.cells import Cells, Columns
+from gatekeeper_core.context.tool_results.digest import MARK, Lines, Selection, Task
 from gatekeeper_core.context.tool_results.formats.templates import has_words, idfs, masked, rarities
-from gatekeeper_core.context.tool_results.omissions import MARK
 from gatekeeper_core.context.tool_results.pointers import one_line
-from gatekeeper_core.context.tool_results.signals import failing, stated, stated_levels
+from gatekeeper_core.context.tool_results.signals import failing, stated_level, stated_levels
 from gatekeeper_core.text import LazyPattern
 
-__all__ = ["Unusual", "first_of_each", "keep_rows", "summary_of", "unusual_rows"]
+__all__ = ["Columns", "columns_of_cells", "columns_of_texts", "number_of", "select_rows", "summary_of", "unusual_rows"]
 
+_MAX_COLUMNS = 256
+_CATEGORIES = 12
+_CATEGORY_SHARE = 0.1
+_NUMBER = LazyPattern(r"[-+]?[0-9][0-9,]{0,30}(?:\.[0-9]{1,30})?(?:[eE][-+]?[0-9]{1,3})?\s?%?")
 _RARE_SHARE = 0.02
 _NUMERIC_SHARE = 0.9
 _FAR = 6.0
@@ -32,8 +36,9 @@ _PER_TEXT = 12
 _SURE_FAILURES = 6
 _MOST_UNUSUAL = 40
 _LEVELS = 24
-_ASKED_ROWS = 12
-_COMMON_SHARE = 0.2
+_MATCHED_ROWS = 12
+_SUMMED_COLUMNS = 4
+_SUMMED_VALUES = 6
 _SIGNS = {
     **dict.fromkeys(range(65, 91), "A"),
     **dict.fromkeys(range(97, 123), "a"),
@@ -41,6 +46,104 @@ _SIGNS = {
 }
 _NOT_ASCII = LazyPattern("[^\x00-\x7f]+")
 _REPEATED = LazyPattern(r"(?<=(.))\1+", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Cells:
+    """The texts of one column, and the indices of their rows, ascending."""
+
+    rows: Sequence[int]
+    texts: Sequence[str]
+
+    def pairs(self) -> Iterator[tuple[int, str]]:
+        """Yield each row with its text."""
+        return zip(self.rows, self.texts, strict=True)
+
+    @cached_property
+    def counts(self) -> Counter[str]:
+        """The number of occurrences of each text, in the order of first occurrence."""
+        return Counter(self.texts)
+
+    @property
+    def is_category(self) -> bool:
+        """True if there are few distinct texts."""
+        kinds, total = len(self.counts), len(self.texts)
+        return kinds <= max(_CATEGORIES, _CATEGORY_SHARE * total) and kinds < total / 2
+
+    def forms(self, form: Callable[[str], str]) -> dict[str, str]:
+        """Return the form of each text; nothing where every other text has a form of its own."""
+        forms: dict[str, str] = {}
+        seen: set[str] = set()
+        for text in self.counts:
+            forms[text] = form(text)
+            seen.add(forms[text])
+            if len(seen) > len(self.texts) / 3:
+                return {}
+        return forms
+
+    @cached_property
+    def templates(self) -> dict[str, str]:
+        """The texts with their templates, as ``forms`` gives them."""
+        return self.forms(masked)
+
+    @cached_property
+    def numbers(self) -> dict[str, float]:
+        """The texts that are numbers, with their values."""
+        numbers = ((text, number_of(text)) for text in self.counts)
+        return {text: number for text, number in numbers if number is not None}
+
+
+Columns = Mapping[str, Cells]
+
+
+def columns_of_texts(rows: Iterable[Mapping[str, str]]) -> dict[str, Cells]:
+    """Return the texts of some rows by column, at most 256 columns, in the order in which they first occur.
+
+    >>> columns = columns_of_texts([{"a": "x"}, {"a": "y", "b": "z"}])
+    >>> columns["a"].texts, columns["b"].rows
+    (['x', 'y'], [1])
+    """
+    columns: dict[str, tuple[list[int], list[str]]] = {}
+    for index, row in enumerate(rows):
+        for column, text in row.items():
+            cells = columns.get(column)
+            if cells is None:
+                if len(columns) >= _MAX_COLUMNS:
+                    continue
+                cells = columns[column] = ([], [])
+            cells[0].append(index)
+            cells[1].append(text)
+    return {column: Cells(indices, texts) for column, (indices, texts) in columns.items()}
+
+
+def columns_of_cells(names: Sequence[str], rows: Sequence[Sequence[str]]) -> dict[str, Cells]:
+    """Return the texts of rows of cells by column, those of ``names`` and further ones; empty cells are skipped.
+
+    White space around a text does not count.
+
+    >>> columns = columns_of_cells(["id", "name"], [["1", " Ann"], ["2", ""]])
+    >>> columns["name"].rows, columns["name"].texts
+    ([0], ['Ann'])
+    """
+    width = max(map(len, rows), default=0)
+    named = [*names, *(f"column {at + 1}" for at in range(len(names), width))]
+    columns = columns_of_texts(
+        {name: text.strip() for name, text in zip(named, cells, strict=False) if text} for cells in rows
+    )
+    return {name: columns[name] for name in named if name in columns}
+
+
+def number_of(text: str) -> float | None:
+    """Return the number in a cell, or None: it may have a sign, commas, a fraction, an exponent, a percent sign.
+
+    >>> number_of("1,250.5"), number_of("12 %"), number_of("12 ms")
+    (1250.5, 12.0, None)
+    """
+    if len(text) <= 31 and text.isdigit() and text.isascii():
+        return float(text)
+    if not text or len(text) > 40 or not _NUMBER.fullmatch(text):
+        return None
+    return float(text.removesuffix("%").rstrip().replace(",", ""))
 
 
 class Unusual(NamedTuple):
@@ -53,33 +156,40 @@ class Unusual(NamedTuple):
 
 
 def unusual_rows(columns: Columns, total: int) -> list[Unusual]:
-    """Return all that stands out, the most unusual first.
+    """Return all that stands out in so many rows, the most unusual first.
 
     A value stands out when it is rare in a column of categories, far from the median in a column of numbers, of a rare
     form in a column of texts, or there at all (or missing) where it is the exception.
 
-    Args:
-        columns: what the rows say, by column.
-        total: how many rows there are.
-
-    >>> from gatekeeper_core.context.tool_results.formats.cells import columns_of_texts
     >>> rows = [{"id": str(at), "ms": "12"} for at in range(50)] + [{"id": "50", "ms": "98765"}]
     >>> [(each.row, each.column) for each in unusual_rows(columns_of_texts(rows), len(rows))]
     [(50, 'ms')]
     """
-    found: list[Unusual] = []
+    unusual: list[Unusual] = []
     for column, cells in columns.items():
-        missing = total - len(cells)
-        if len(cells) <= _rare(total) < total:
-            score = math.log(total / len(cells)) + 2.0
-            found += (Unusual(score, row, column, "present") for row in cells.rows)
+        missing = total - len(cells.texts)
+        if len(cells.texts) <= _rare(total) < total:
+            score = math.log(total / len(cells.texts)) + 2.0
+            unusual += (Unusual(score, row, column, "present") for row in cells.rows)
         elif 0 < missing <= _rare(total):
             score = math.log(total / missing)
-            found += (Unusual(score, row, column, "missing") for row in set(range(total)).difference(cells.rows))
+            unusual += (Unusual(score, row, column, "missing") for row in set(range(total)).difference(cells.rows))
         for reason, scores in _unusual_texts(cells):
-            texts = zip(cells.rows, cells.texts, strict=True) if scores else ()
-            found += (Unusual(scores[text], row, column, reason) for row, text in texts if text in scores)
-    return sorted(found, key=lambda each: (-round(each.score, 6), each.row, each.column))
+            texts = cells.pairs() if scores else ()
+            unusual += (Unusual(scores[text], row, column, reason) for row, text in texts if text in scores)
+    return sorted(unusual, key=lambda each: (-round(each.score, 6), each.row, each.column))
+
+
+def first_of_each(unusual: Iterable[Unusual]) -> list[Unusual]:
+    """Return the first few for each column and way of standing out, more of texts than of numbers, one for each row."""
+    seen: Counter[tuple[str, str]] = Counter()
+    kept: dict[int, Unusual] = {}
+    for each in unusual:
+        most = _PER_TEXT if each.reason == "kind" else _PER_REASON
+        if each.row not in kept and len(kept) < _MOST_UNUSUAL and seen[each.column, each.reason] < most:
+            seen[each.column, each.reason] += 1
+            kept[each.row] = each
+    return list(kept.values())
 
 
 def _rare(total: int) -> float:
@@ -88,7 +198,7 @@ def _rare(total: int) -> float:
 
 def _unusual_texts(cells: Cells) -> Iterator[tuple[str, dict[str, float]]]:
     """Yield each way in which texts of a column stand out, and how much by text."""
-    counts, total = cells.counts, len(cells)
+    counts, total = cells.counts, len(cells.texts)
     if total < 5:
         return
     if cells.is_category:
@@ -96,7 +206,7 @@ def _unusual_texts(cells: Cells) -> Iterator[tuple[str, dict[str, float]]]:
         if cells.numbers or not any(map(has_words, forms)):
             yield "value", _rare_texts(counts, forms, total, 0.8, rarity=idfs)
         else:
-            yield "kind", _rare_texts(counts, forms, total)
+            yield "kind", _rare_texts(counts, forms, total, 1.0, rarity=rarities)
         return
     numeric = sum(counts[text] for text in cells.numbers)
     if numeric >= _NUMERIC_SHARE * total:
@@ -105,16 +215,16 @@ def _unusual_texts(cells: Cells) -> Iterator[tuple[str, dict[str, float]]]:
         yield "not a number", {text: math.log(total / (total - numeric)) for text in others}
         return
     yield "shape", _rare_texts(counts, cells.forms(_shape), total, 0.8, rarity=idfs)
-    yield "kind", _rare_texts(counts, cells.templates, total, 0.9)
+    yield "kind", _rare_texts(counts, cells.templates, total, 0.9, rarity=rarities)
 
 
 def _rare_texts(
     counts: Mapping[str, int],
     forms: Mapping[str, str],
     total: int,
-    weight: float = 1.0,
+    weight: float,
     *,
-    rarity: Callable[[Mapping[str, int]], Mapping[str, float]] = rarities,
+    rarity: Callable[[Mapping[str, int]], Mapping[str, float]],
 ) -> dict[str, float]:
     """Return the texts whose form is rare, with the rarity of each."""
     by_form: Counter[str] = Counter()
@@ -155,53 +265,36 @@ def _median(values: Sequence[float]) -> float:
     return sorted(values)[(len(values) - 1) // 2]
 
 
-def keep_rows(lines: Lines, columns: Columns, task: Task, *, what: str = "lines", first: int = 1) -> Shelf:
-    """Return a shelf with the rows that matter, added in the order of their worth.
+def select_rows(lines: Lines, columns: Columns, task: Task, *, what: str = "lines", first: int = 1) -> Selection:
+    """Return the rows to keep, of rows as lines and by column, the most valuable ones added first.
 
-    Args:
-        lines: the rows as lines, for words of failure and for what was asked.
-        columns: what the rows say, by column.
-        task: the question, the budget, and how many first rows to show.
-        what: what the rows are called, a plural.
-        first: number of the first row of the result.
+    ``what`` is what the rows are called, a plural; ``first`` the number of the first row of the result.
     """
-    shelf = Shelf(lines, task, what=what, first=first)
-    budget, count = shelf.left, len(lines.texts)
+    selection = Selection(lines, task, what=what, first=first)
+    budget, count = selection.remaining, len(lines.texts)
     if not count:
-        return shelf
+        return selection
     unusual = unusual_rows(columns, count)
     failures = _failures(lines.texts, columns, unusual)
     for nth, (index, level) in enumerate(failures.items()):
         if nth < _SURE_FAILURES:
-            shelf.add(index, least_left=shelf.overdraft)
-        elif not shelf.add(index, least_left=budget // (3 if level >= 0 else 2)):
+            selection.add(index, reserve=selection.overdraft)
+        elif not selection.add(index, reserve=budget // (3 if level >= 0 else 2)):
             break
-    for nth, index in enumerate(task.asked.ranked(lines.texts, limit=_ASKED_ROWS)):
-        shelf.add(index, least_left=shelf.overdraft if nth < _PER_REASON else budget // 12)
-    shelf.add(0)
+    for nth, index in enumerate(task.query.ranked(lines.texts, limit=_MATCHED_ROWS)):
+        selection.add(index, reserve=selection.overdraft if nth < _PER_REASON else budget // 12)
+    selection.add(0)
     for each in first_of_each(unusual):
-        shelf.add(each.row, least_left=budget // 8)
-    shelf.add(count - 1)
+        selection.add(each.row, reserve=budget // 8)
+    selection.add(count - 1)
     for index in (*failures, *range(min(task.list_items, count))):
-        if not shelf.add(index):
+        if not selection.add(index):
             break
-    return shelf
-
-
-def first_of_each(unusual: Iterable[Unusual]) -> list[Unusual]:
-    """Return the first few for each column and way of standing out, more of texts than of numbers, one for each row."""
-    seen: Counter[tuple[str, str]] = Counter()
-    kept: dict[int, Unusual] = {}
-    for each in unusual:
-        most = _PER_TEXT if each.reason == "kind" else _PER_REASON
-        if each.row not in kept and len(kept) < _MOST_UNUSUAL and seen[each.column, each.reason] < most:
-            seen[each.column, each.reason] += 1
-            kept[each.row] = each
-    return list(kept.values())
+    return selection
 
 
 def _failures(lines: Sequence[str], columns: Columns, unusual: Sequence[Unusual]) -> dict[int, int]:
-    """Return rows that tell of a failure, one of each template, with the level that each states (``stated_levels``).
+    """Return rows that report a failure, one of each template, with the level that each states (``stated_levels``).
 
     First come those that state the level of a failure, last those that state a lower one, as of a retry that went well;
     of one level, the most unusual first.
@@ -209,25 +302,25 @@ def _failures(lines: Sequence[str], columns: Columns, unusual: Sequence[Unusual]
     levels: dict[int, int] = {}
     for name, cells in columns.items():
         by_text = stated_levels(name, cells.counts) if len(cells.counts) <= _LEVELS else {}
-        for row, text in zip(cells.rows, cells.texts, strict=True) if by_text else ():
+        for row, text in cells.pairs() if by_text else ():
             if text in by_text:
                 levels[row] = max(by_text[text], levels.get(row, -1))
-    found = {*failing(lines), *(row for row, level in levels.items() if level > 0)}
+    failed = {*failing(lines), *(row for row, level in levels.items() if level > 0)}
     if not levels:
-        levels = {row: stated(lines[row]) for row in found}
+        levels = {row: stated_level(lines[row]) for row in failed}
     worth = {each.row: each.score for each in reversed(unusual)}
-    templates = _failure_templates(columns, found)
+    templates = _failure_templates(columns, failed)
     rows = list(templates)
     telling = {rows[at] for at in failing(list(templates.values()))}
     first: dict[str, int] = {}
-    for row in sorted(found, key=lambda row: (-levels.get(row, 0), -worth.get(row, 0.0), row)):
-        is_told = row in telling or (row in templates and levels.get(row, 0) > 0)
-        first.setdefault(templates[row] if is_told else masked(lines[row]), row)
+    for row in sorted(failed, key=lambda row: (-levels.get(row, 0), -worth.get(row, 0.0), row)):
+        has_template = row in telling or (row in templates and levels.get(row, 0) > 0)
+        first.setdefault(templates[row] if has_template else masked(lines[row]), row)
     return {row: levels.get(row, 0) for row in first.values()}
 
 
 def _failure_templates(columns: Columns, rows: Collection[int]) -> dict[int, str]:
-    """Return by row the templates of its free texts, and its categories that tell of a failure.
+    """Return by row the templates of its free texts, and its categories that report a failure.
 
     A single word in a free text is a name, and says nothing of what failed; nor does a template without words, of a
     time or an address.
@@ -237,38 +330,35 @@ def _failure_templates(columns: Columns, rows: Collection[int]) -> dict[int, str
         if cells.is_category:
             telling = {text: text for text in map(list(cells.counts).__getitem__, failing(list(cells.counts)))}
         elif len(cells.numbers) < _NUMERIC_SHARE * len(cells.counts):
-            telling = cells.templates or {
-                text: masked(text) for row, text in zip(cells.rows, cells.texts, strict=True) if row in rows
-            }
+            telling = cells.templates or {text: masked(text) for row, text in cells.pairs() if row in rows}
         else:
             continue
         wordy = set(filter(has_words, set(telling.values())))
-        for row, text in zip(cells.rows, cells.texts, strict=True) if wordy else ():
+        for row, text in cells.pairs() if wordy else ():
             if row in rows and telling.get(text) in wordy and (cells.is_category or " " in text or not text.isascii()):
                 templates[row] = f"{templates.get(row, '')}\n{telling[text]}"
     return templates
 
 
-def summary_of(columns: Columns, *, max_columns: int = 4, max_values: int = 6) -> str:
-    """Return what all rows say together: counts of the values of categories, the range of numbers; "" for nothing.
+def summary_of(columns: Columns) -> str:
+    """Return a summary of all rows: counts of the values of categories, the range of numbers; "" for nothing.
 
-    >>> from gatekeeper_core.context.tool_results.formats.cells import columns_of_texts
     >>> rows = [{"state": "ok", "ms": str(at)} for at in range(20)] + [{"state": "down", "ms": "3"}]
     >>> summary_of(columns_of_texts(rows))
     '… in all: state: ok 20, down 1; ms: 0 to 19'
     """
-    said: list[str] = []
+    sums: list[str] = []
     for column, cells in columns.items():
         counts = cells.counts
-        if 1 < len(counts) <= max_values:
+        if 1 < len(counts) <= _SUMMED_VALUES:
             ranked = sorted(counts, key=lambda text: (-counts[text], text))
-            told = ", ".join(f"{one_line(text, max_chars=30)} {counts[text]}" for text in ranked)
+            values = ", ".join(f"{one_line(text, max_chars=30)} {counts[text]}" for text in ranked)
         elif len(cells.numbers) >= max(2, _NUMERIC_SHARE * len(counts)):
             numbers = [(value, text) for text, value in cells.numbers.items()]
-            told = f"{min(numbers)[1]} to {max(numbers)[1]}"
+            values = f"{min(numbers)[1]} to {max(numbers)[1]}"
         else:
             continue
-        said.append(f"{one_line(column, max_chars=40)}: {told}")
-        if len(said) == max_columns:
+        sums.append(f"{one_line(column, max_chars=40)}: {values}")
+        if len(sums) == _SUMMED_COLUMNS:
             break
-    return f"{MARK} in all: {'; '.join(said)}" if said else ""
+    return f"{MARK} in all: {'; '.join(sums)}" if sums else ""

@@ -1,8 +1,8 @@
-"""Kinds of lines: what stays of a line when its numbers, ids and addresses are masked.
+"""Templates of lines: a line with its numbers, ids and addresses masked.
 
 Source: the first step of log parsers such as Drain (He et al. 2017, "Drain: An Online Log Parsing Approach with Fixed
-Depth Tree"): mask what is variable by its form. Their second step, merging what is left by similarity, is not needed
-to tell what is common from what is rare.
+Depth Tree"): mask what is variable by its form. Their second step, merging the rest by similarity, is not needed to
+tell what is common from what is rare.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from dataclasses import dataclass
 
 from gatekeeper_core.text import LazyPattern
 
-__all__ = ["Kinds", "has_words", "idfs", "kinds_of", "masked", "rarities"]
+__all__ = ["Templates", "has_words", "idfs", "masked", "rarities", "templates_of"]
 
 _MAX_CHARS = 400
-_LEAST_IDF = math.log(2)  # words of more than half the lines are their form
+_MIN_IDF = math.log(2)  # words of more than half the lines are their form
 # Runs that hold a digit, with what ids, hashes, dates, versions, addresses and paths are made of around it.
 # A lone zero stays: "0 failed" and "3 failed" are of two kinds.
 _VARIABLE = LazyPattern(r"(?<![A-Za-z_])(?!0(?![\w.:/@%+-]))[A-Za-z_]{0,40}[0-9][\w.:/@%+-]*")
@@ -25,7 +25,7 @@ _WORD = LazyPattern(r"[^\W\d_]{2,}")
 
 
 def masked(line: str) -> str:
-    """Return the kind of a line: its variable parts masked; of a long line, its beginning.
+    """Return the template of a line: its variable parts masked; of a long line, its beginning.
 
     >>> masked("10:02:11 GET /users/17 took 12ms id=a7f3-99"), masked("0 failed")
     ('# GET /users/# took # id=#', '0 failed')
@@ -34,57 +34,29 @@ def masked(line: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Kinds:
-    """The kinds of some lines.
+class Templates:
+    """The templates of some lines, in the order in which they first occur.
 
     Attributes:
-        templates: the kinds, in the order in which they first occur.
-        first, last: by kind the indices of its first and last line.
-        counts: by kind how many lines it has.
-        rarities: by kind how unusual it is among these lines: the mean idf of its three rarest words, plus its own.
-
-    >>> kinds = kinds_of(["job done", "job done", "job done", "quota of tenant exceeded"])
-    >>> kinds.rarities[1] > kinds.rarities[0]
-    True
+        texts: the templates.
+        first, last: by template the indices of its first and last line.
+        counts: by template how many lines it has.
+        rarities: by template how unusual it is among these lines: the mean idf of its three rarest words, plus its own.
     """
 
-    templates: Sequence[str]
+    texts: Sequence[str]
     first: Sequence[int]
     last: Sequence[int]
     counts: Sequence[int]
     rarities: Sequence[float]
 
 
-def _rarity(total: int, count: int, frequencies: Sequence[int]) -> float:
-    """Return the idf of a template, plus the mean idf of its three rarest words, plus that of all its words."""
-    own = math.log(total / count)
-    idf = sorted([math.log(total / frequency) for frequency in frequencies], reverse=True)
-    telling = [each for each in idf if each >= _LEAST_IDF] or idf
-    return round(own + math.fsum(idf[:3]) / len(idf[:3]) + math.fsum(telling) / len(telling), 6) if idf else own
+def templates_of(lines: Iterable[str]) -> Templates:
+    """Return the templates of some lines.
 
-
-def has_words(text: str) -> bool:
-    """Return whether a text has a word of two letters or more."""
-    return _WORD.search(text) is not None
-
-
-def idfs(counts: Mapping[str, int]) -> dict[str, float]:
-    """Return the idf of each text of a column by how often it stands there."""
-    total = sum(counts.values())
-    return {text: math.log(total / count) for text, count in counts.items()}
-
-
-def rarities(counts: Mapping[str, int]) -> dict[str, float]:
-    """Return how unusual each template of a column is, as ``Kinds.rarities`` has it, on the scale of one idf."""
-    rated = zip(counts, _rarities(counts, sum(counts.values())), strict=True)
-    return {template: rarity / (3 if has_words(template) else 1) for template, rarity in rated}
-
-
-def kinds_of(lines: Iterable[str]) -> Kinds:
-    """Return the kinds of some lines.
-
-    >>> kinds_of(["GET /1", "GET /2", "POST /1"]).counts
-    [2, 1]
+    >>> templates = templates_of(["job done", "job done", "job done", "quota of tenant exceeded"])
+    >>> templates.counts, templates.rarities[1] > templates.rarities[0]
+    ([3, 1], True)
     """
     numbers: dict[str, int] = {}
     first: list[int] = []
@@ -99,15 +71,39 @@ def kinds_of(lines: Iterable[str]) -> Kinds:
             counts.append(0)
         counts[kind] += 1
         last[kind] = index
-    rarities = _rarities(dict(zip(numbers, counts, strict=True)), sum(counts) + 1)
-    return Kinds(tuple(numbers), first, last, counts, rarities)
+    rated = _rarities(dict(zip(numbers, counts, strict=True)), sum(counts) + 1)
+    return Templates(tuple(numbers), first, last, counts, rated)
+
+
+def has_words(text: str) -> bool:
+    """Return whether a text has a word of two letters or more."""
+    return _WORD.search(text) is not None
+
+
+def idfs(counts: Mapping[str, int]) -> dict[str, float]:
+    """Return the idf of each text of a column by how often it stands there."""
+    total = sum(counts.values())
+    return {text: math.log(total / count) for text, count in counts.items()}
+
+
+def rarities(counts: Mapping[str, int]) -> dict[str, float]:
+    """Return how unusual each template of a column is, as ``Templates.rarities`` has it, on the scale of one idf."""
+    rated = zip(counts, _rarities(counts, sum(counts.values())), strict=True)
+    return {template: rarity / (3 if has_words(template) else 1) for template, rarity in rated}
 
 
 def _rarities(counts: Mapping[str, int], total: int) -> list[float]:
-    """Return how unusual each of some templates is by how often it stands in so many lines."""
+    """Return how unusual templates are: their idf, plus the mean idf of their three rarest and of all their words."""
     words = [frozenset(_WORD.findall(template)) for template in counts]
     frequencies: Counter[str] = Counter()
-    for held, count in zip(words, counts.values(), strict=True):
-        frequencies.update(dict.fromkeys(held, count))
-    rated = zip(words, counts.values(), strict=True)
-    return [_rarity(total, count, [frequencies[word] for word in held]) for held, count in rated]
+    for own, count in zip(words, counts.values(), strict=True):
+        frequencies.update(dict.fromkeys(own, count))
+    rated: list[float] = []
+    for own, count in zip(words, counts.values(), strict=True):
+        rarity = math.log(total / count)
+        idf = sorted([math.log(total / frequencies[word]) for word in own], reverse=True)
+        if idf:
+            telling = [each for each in idf if each >= _MIN_IDF] or idf
+            rarity = round(rarity + math.fsum(idf[:3]) / len(idf[:3]) + math.fsum(telling) / len(telling), 6)
+        rated.append(rarity)
+    return rated

@@ -1,6 +1,6 @@
-"""Stack traces: what was raised, the outer and inner frames, and the frames in one's own code.
+"""Stack traces: the exceptions, the outer and inner frames, and the frames in the user's own code.
 
-A trace is what stands between two messages: a run of frames. Runs that differ in numbers alone are one kind.
+A trace is a run of frames between two messages. Runs that differ in numbers alone are one kind.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from gatekeeper_core.context.tool_results.digest import Digest, Lines, Shelf, Task
+from gatekeeper_core.context.tool_results.digest import Digest, Lines, Selection, Task
 from gatekeeper_core.context.tool_results.formats.templates import masked
 from gatekeeper_core.text import LazyPattern
 
@@ -58,24 +58,25 @@ def digest_trace(lines: Lines, task: Task) -> Digest | None:
     runs, messages = _parts(texts)
     if not runs:
         return None
-    shelf = Shelf(lines, task)
-    budget = shelf.left
+    selection = Selection(lines, task)
+    budget = selection.remaining
     first = {masked(texts[at]): at for at in reversed(messages)}
     telling = sorted(first.values(), key=lambda at: (not is_trace_head(texts[at]), at))
     for nth, at in enumerate(telling):
-        shelf.add(at, least_left=budget // 3 if nth else shelf.overdraft)
-    for at in task.asked.ranked(texts, limit=6):
-        shelf.add(at, least_left=budget // 4)
+        selection.add(at, reserve=budget // 3 if nth else selection.overdraft)
+    for at in task.query.ranked(texts, limit=6):
+        selection.add(at, reserve=budget // 4)
     kinds: dict[tuple[str, ...], list[list[int]]] = {}
     for run in runs:
         kinds.setdefault(tuple(masked(texts[frame[0]]) for frame in run), run)
-    for run in kinds.values():
-        for frame in _worth(run, texts):
-            for at in frame:
-                shelf.add(at)
+    for frames in kinds.values():  # both ends, one's own code, further ones at the ends
+        own = [frame for frame in frames if not _LIBRARY.search(texts[frame[0]][:400])]
+        worth = [frames[-1], frames[0], *own[-_OWN:][::-1], *own[:_OWN], *frames[-_ENDS:][::-1], *frames[:_ENDS]]
+        for at in (at for frame in worth for at in frame):
+            selection.add(at)
     for at in reversed(messages):
-        shelf.add(at)
-    return None if shelf.is_whole else Digest(shelf.text(), len(shelf.kept), lines.total, "lines", "frames")
+        selection.add(at)
+    return None if selection.is_complete else selection.digest("frames")
 
 
 def _parts(lines: Sequence[str]) -> tuple[list[list[list[int]]], list[int]]:
@@ -96,10 +97,3 @@ def _parts(lines: Sequence[str]) -> tuple[list[list[list[int]]], list[int]]:
             if line.strip():
                 messages.append(at)
     return runs, messages
-
-
-def _worth(frames: Sequence[list[int]], lines: Sequence[str]) -> list[list[int]]:
-    """Return the frames to keep, most important first: both ends, one's own, further ones at the ends."""
-    own = [frame for frame in frames if not _LIBRARY.search(lines[frame[0]][:400])]
-    worth = [frames[-1], frames[0], *own[-_OWN:][::-1], *own[:_OWN], *frames[-_ENDS:][::-1], *frames[:_ENDS]]
-    return list({frame[0]: frame for frame in worth}.values())

@@ -18,7 +18,6 @@ from llama_index.core.workflow import Workflow
 from pydantic import PlainValidator, TypeAdapter
 from workflows.context.state_store import DictState
 
-from gatekeeper_core.context.history.model_windows import window_of_model
 from gatekeeper_core.context.history.pins import check_pins
 from gatekeeper_core.context.history.request import HistoryRequest
 from gatekeeper_core.context.history.selector import ThreadSelector
@@ -40,6 +39,7 @@ from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.events import WINDOW_UNKNOWN
 from gatekeeper_core.messages import Provider
 from gatekeeper_core.observation import tell
+from gatekeeper_core.pricing.model_names import window_of_model
 from gatekeeper_core.pricing.prices import ModelPrices, prices_of_model
 from gatekeeper_core.pricing.usage import read_usage
 from gatekeeper_core.selection.planner import GatekeeperConfig
@@ -328,9 +328,9 @@ class MemoryFields(LastContexts, SelectionFields, BaseComponent):
             view = self._select(messages, request, thread=thread)
             kept = self._current_selector().kept(messages, view)
             return marked_messages(kept, view) if self.cache_marks and not shadow else kept
-        from gatekeeper_core.context.prompt.adapter import Asked
+        from gatekeeper_core.context.prompt.adapter import RequestOptions
 
-        asked = Asked(
+        asked = RequestOptions(
             thread=None if thread == DEFAULT_CHAT_STORE_KEY else thread,  # the name of everybody is no name
             tenant=self.tenant,
             user=self.user,

@@ -1,0 +1,456 @@
+"""The stored records of a thread: gathered before a build within one time limit, and updated behind it.
+
+::
+
+    a store ──> directly, with the timeouts of its driver
+    a plug-in ──> on a thread of its own; without an answer in time it is a miss
+
+A call never raises: a failure is a named miss, and the build goes on without the record. A failure behind a build,
+where a model works for the next one, is a miss of that one.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import islice
+from threading import Lock
+from time import monotonic
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from gatekeeper_core.caching import LruCache
+from gatekeeper_core.context.history.run import RunConfig
+from gatekeeper_core.context.history.selector import POLICY_KIND, ThreadSelector
+from gatekeeper_core.context.history.strategies import RECENT_TURNS
+from gatekeeper_core.context.memory.constraints import ThreadConstraints
+from gatekeeper_core.context.memory.records import NewRecord, load_record, update_record
+from gatekeeper_core.context.memory.search import MemoryHit, MemoryHits
+from gatekeeper_core.context.memory.summary import SummaryConfig, ThreadSummary
+from gatekeeper_core.context.memory.task import TaskTracker
+from gatekeeper_core.context.memory.thread import Thread
+from gatekeeper_core.context.memory.update import remember_thread
+from gatekeeper_core.context.prompt.request import run_start
+from gatekeeper_core.context.prompt.result import Miss
+from gatekeeper_core.context.tool_results.compressor import ToolResultCompressor
+from gatekeeper_core.context.tool_results.context import memory_of
+from gatekeeper_core.encoder import Waits
+from gatekeeper_core.errors import ConfigError
+from gatekeeper_core.events import LOOK_UPS, MISS
+from gatekeeper_core.messages import is_answered, last_turns
+from gatekeeper_core.observation import stage, tell
+from gatekeeper_core.plugins import run_plugin, start_plugin
+from gatekeeper_core.pricing.policy import PolicyState
+from gatekeeper_core.storage.base import Memory, MemoryScope
+from gatekeeper_core.tokens import count_messages
+
+if TYPE_CHECKING:
+    from gatekeeper_core.context.history.strategies import HistoryConfig
+    from gatekeeper_core.context.history.summarizer import PlainSummarizer, Summarizer
+    from gatekeeper_core.context.history.view import HistoryView
+    from gatekeeper_core.context.memory.memory import LongTermMemory
+    from gatekeeper_core.context.memory.summary_record import Summary
+    from gatekeeper_core.context.memory.task import ActiveTask
+    from gatekeeper_core.context.memory.update import MemoryExtractor
+    from gatekeeper_core.context.prompt.budget import ContextBuilderConfig
+    from gatekeeper_core.context.prompt.request import Request
+    from gatekeeper_core.context.tool_results.context import ResultCompressor, ResultContext
+    from gatekeeper_core.encoder import TextEncoder
+    from gatekeeper_core.messages import Message
+    from gatekeeper_core.storage.base import DerivedRecord, RecordStore
+    from gatekeeper_core.text import Locale
+    from gatekeeper_core.tokens import TokenCounter
+
+__all__ = ["NO_THREAD", "BoundedCalls", "BoundedCompressor", "BuilderParts", "ThreadRecords"]
+
+NO_THREAD = Thread("-")
+"""The thread of a build without one."""
+
+_MAX_HITS = 100
+"""Memories that are read, however many a search returns. Source: ours; thirty times the default limit."""
+
+_MAX_THREADS = 1024
+"""Threads whose failures behind the last build, and whose summary of the current run, are cached. Source: ours."""
+
+_MAX_SUMMARY_TOKENS = 1_000
+"""What a summary may cost where its share is larger. Source: requirement 004-43."""
+
+
+class ThreadRecords(NamedTuple):
+    """The stored records of a thread that a build uses; memories that fit the question, best first."""
+
+    summary: Summary | None = None
+    constraints: Mapping[str, str] = {}  # never changed
+    task: ActiveTask | None = None
+    memories: tuple[MemoryHit, ...] = ()
+    policy: PolicyState | None = None
+
+    @property
+    def upto_seq(self) -> int:
+        """Sequence number of the last message that the summary covers, -1 without a summary."""
+        return self.summary.upto_seq if self.summary else -1
+
+    @property
+    def covered_messages(self) -> int:
+        """Messages that the summary covers."""
+        return self.summary.covered_messages if self.summary else 0
+
+    def memories_beside(self, thread: Thread, seqs: Collection[int]) -> tuple[MemoryHit, ...]:
+        """Return the memories that do not come from these messages of the thread."""
+        return tuple(
+            hit for hit in self.memories if hit.memory.thread != thread.id or (hit.memory.seq or 0) not in seqs
+        )
+
+
+class BoundedCalls:
+    """The calls of one build to stores and plug-ins, and their misses.
+
+    Args:
+        timeout_seconds: how long the build may wait for plug-ins in all; its own work meanwhile does not count.
+
+    Attributes:
+        waits: the rest of that time.
+    """
+
+    def __init__(self, *, timeout_seconds: float) -> None:
+        self.waits = Waits(timeout_seconds)
+        self._misses: dict[str, Miss] = {}
+
+    @property
+    def misses(self) -> tuple[Miss, ...]:
+        """The parts that failed, each once, in the order in which they did."""
+        return tuple(self._misses.values())
+
+    def run(self, part: str, function: Callable[[], object], *, plugin: object | None = None) -> Any:
+        """Return the result of a call, or None with a miss.
+
+        A plug-in is called within the time that remains, and not at all if the part was late before.
+        """
+        if plugin is None:
+            try:
+                return function()
+            except Exception as error:  # noqa: BLE001 - the user's store: it may raise anything, and a chat goes on
+                self.miss(part, "failed", type(error).__name__)
+                return None
+        if part in self._misses and self._misses[part].status in ("late", "busy"):
+            return None
+        start = monotonic()
+        outcome = run_plugin(plugin, function, timeout_seconds=self.waits.left_seconds)
+        self.waits.left_seconds -= monotonic() - start
+        if outcome.status != "done":
+            self.miss(part, outcome.status, outcome.reason)
+        return outcome.value
+
+    def miss(self, part: str, status: str, reason: str = "") -> None:
+        """Note and log a miss, once for each part."""
+        if part not in self._misses:
+            self._misses[part] = Miss(part, status, reason)
+            tell(MISS, part=part, status=status, reason=reason)
+
+    def miss_of(self, view: HistoryView) -> None:
+        """Note what a selection could not do."""
+        if view.status == "fallback":
+            self.miss("history", "degraded", view.reason)
+        missed = view.selection.embedder_missed if view.selection else ""
+        if missed:
+            self.miss("meaning", *((missed,) if missed in ("late", "busy") else ("degraded", missed)))
+
+
+class BoundedCompressor:
+    """A compressor of tool results for one build, and the ids of its working memory.
+
+    A ``ToolResultCompressor`` is called directly, with the timeouts of its store; any other is a plug-in, which may
+    raise, hang, or return nonsense: then the result stays as it is, and a pointer is unknown.
+    """
+
+    def __init__(self, compress: ResultCompressor, calls: BoundedCalls, *, thread_id: str | None, tenant: str) -> None:
+        self._compress = compress
+        self._calls = calls
+        self._thread_id = thread_id
+        self._tenant = tenant
+        self._plugin = None if isinstance(compress, ToolResultCompressor) else compress
+
+    def __call__(self, message: Message, context: ResultContext, /) -> str:
+        """Return the compressed text of a result, or the text as it is."""
+
+        def compressed() -> str:
+            text: object = self._compress(message, context._replace(thread_id=self._thread_id, tenant=self._tenant))
+            if not isinstance(text, str):
+                raise TypeError(f"compress_result must return str, got {type(text).__name__}")
+            return text
+
+        text = self._calls.run("tool_results", compressed, plugin=self._plugin)
+        return message.text if text is None else text
+
+    def __contains__(self, pointer: object) -> bool:
+        memory = partial(memory_of, self._compress, self._thread_id, tenant=self._tenant)
+        return self._calls.run("tool_results", lambda: pointer in (memory() or ())) is True
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class BuilderParts:
+    """The parts that all builds of a builder share, and the stored records of its threads.
+
+    They are the arguments of ``ContextBuilder``, and a ``selector``, ``summaries``, ``tasks`` and ``constraints``.
+    """
+
+    config: ContextBuilderConfig
+    count: TokenCounter
+    session_key: bytes | None
+    tool_results: ResultCompressor
+    store: RecordStore
+    memory: LongTermMemory | None
+    extractor: MemoryExtractor | None
+    summarizer: Summarizer | PlainSummarizer | None
+    encoder: TextEncoder | None
+
+    def __post_init__(self) -> None:
+        config, count = self.config, self.count
+        # Instructions of the user are the builder's own parts: the summary has them, and the pin.
+        history = replace(config.history, token_budget=config.total_budget, pin_instructions=False)
+        if history.strategy == "window":
+            history = replace(history, keep_newest=config.sliding_window_size)
+        self.selector = ThreadSelector["Message"](
+            lambda message: message,
+            write=lambda _, replacement: replacement,
+            config=history,
+            token_counter=count,
+            budget_setting=None,
+            embedder=self.encoder,
+        )
+        share = config.shares.of(config.total_budget).summary
+        summary = SummaryConfig(locale=config.locale, max_summary_tokens=max(1, min(share, _MAX_SUMMARY_TOKENS)))
+        self.summaries = ThreadSummary(self.store, config=summary, token_counter=count, summarizer=self.summarizer)
+        self.tasks = TaskTracker(self.store)
+        self.constraints = ThreadConstraints(self.store, token_counter=count)
+        self._slow_memory = None if getattr(self.memory, "is_inline", False) is True else self.memory
+        self._lock = Lock()
+        self._late_misses: LruCache[tuple[str, str], dict[str, Miss]] = LruCache(max_entries=_MAX_THREADS)
+        self._run_summaries: LruCache[tuple[str, str], tuple[str, Summary]] = LruCache(max_entries=_MAX_THREADS)
+
+    def gather(
+        self, calls: BoundedCalls, thread: Thread | None, prompt: str, *, room_tokens: int, log: bool
+    ) -> ThreadRecords:
+        """Return the records of a thread; the summary covers what is older than the newest turns in a room."""
+        config, records = self.config, ThreadRecords()
+        with stage(LOOK_UPS, thread=thread.id if thread else None, log=log) as seen:
+            if thread is not None:
+                start = self._window_start(thread, room_tokens)
+                records = self._look_up(calls, thread, prompt, start)
+                sends_newest = config.history.strategy == "window" or config.history.keep_newest
+                sent_from = start if sends_newest else self._window_start(thread, room_tokens, max_turns=0)
+                sent = range(sent_from, len(thread.messages))
+                records = records._replace(memories=records.memories_beside(thread, sent))
+            seen.tell(
+                lambda: {
+                    "constraints": len(records.constraints),
+                    "used_summary": records.summary is not None,
+                    "has_task": records.task is not None,
+                    "memories": len(records.memories),
+                    "misses": [f"{miss.part} {miss.status}" for miss in calls.misses],
+                }
+            )
+        return records
+
+    def _look_up(self, calls: BoundedCalls, thread: Thread, prompt: str, window_start: int) -> ThreadRecords:
+        config = self.config
+        with self._lock:
+            late = self._late_misses.pop((thread.tenant, thread.id)) or {}
+        for miss in late.values():
+            calls.miss(*miss)
+        constraints = calls.run("constraints", lambda: self.constraints.of(thread)) or {}
+        summary = self._summary(calls, thread, window_start) if config.enable_summary else None
+        task = policy = None
+        if config.enable_instruction_pinning is not False:
+            task = calls.run("task", lambda: self.tasks.get(thread))
+        if config.history.strategy != "window":
+            policy = calls.run("policy", lambda: _policy(load_record(self.store, thread, POLICY_KIND)))
+        memories: tuple[MemoryHit, ...] = ()
+        if config.enable_memory_retrieval and prompt.strip():
+            memories = self._memories(calls, thread, prompt)
+        return ThreadRecords(summary, constraints, task, memories, policy)
+
+    def _window_start(self, thread: Thread, room_tokens: int, *, max_turns: int | None = None) -> int:
+        """Return where the newest turns begin, at most so many finished ones and as many as the room holds.
+
+        With ``redistribute``, the growing run of an open turn takes their room only when it needs it.
+        """
+        cost, newest = partial(count_messages, token_counter=self.count), self.selector.config.keep_newest
+        max_turns = max_turns if max_turns is not None else RECENT_TURNS if newest is None else newest
+        start, turns = len(thread.messages), last_turns(thread.messages, max_turns + 1)[::-1]
+        if turns and not is_answered(thread.messages):  # an open turn counts extra
+            run_tokens = cost(turns[0].messages)
+            if self.config.redistribute:
+                room_tokens = min(room_tokens - cost(turns[0].messages[:1]), self.config.total_budget - run_tokens)
+            else:
+                room_tokens -= run_tokens
+            if room_tokens < 0:
+                return start
+            start, turns = turns[0].start, turns[1:]
+        for turn in turns[:max_turns]:
+            room_tokens -= cost(turn.messages)
+            if room_tokens < 0:
+                break
+            start = turn.start
+        return start
+
+    def run_config(self, calls: BoundedCalls, thread: Thread | None, locale: Locale) -> RunConfig:
+        """Return how the current run gives way."""
+        talk, compress = thread or NO_THREAD, self.tool_results
+        config = RunConfig(locale=locale, thread_id=thread.id if thread else None, tenant=talk.tenant)
+        if not self.config.enable_tool_result_compression:
+            return config
+        compressor = BoundedCompressor(compress, calls, thread_id=config.thread_id, tenant=config.tenant)
+        has_memory = getattr(compress, "working_memory", None) is not None
+        return replace(config, compress_result=compressor, working_memory=compressor if has_memory else None)
+
+    def history_config(self, run: RunConfig, starts: Sequence[int], *, uncovered_from: int) -> HistoryConfig:
+        """Return the settings of a selection: turns that wait for the summary are always sent, like the newest.
+
+        Where there is no summary, the oldest of many turns wait longer than for any.
+        """
+        config, waiting = replace(self.selector.config, run=run), self.summaries.config.message_threshold
+        if config.strategy == "window" or not config.keep_newest or not self.config.enable_summary:
+            return config
+        for count in range(config.keep_newest, len(starts) - 1):
+            start = starts[-2 - count]
+            waiting -= starts[-1 - count] - start
+            if waiting < 0 or start < uncovered_from:
+                return replace(config, keep_newest=count)
+        return replace(config, keep_newest=max(0, len(starts) - 1))
+
+    def update_task(
+        self, calls: BoundedCalls, thread: Thread | None, prompt: str, request: Request, view: HistoryView | None
+    ) -> ActiveTask | None:
+        """Return the task with the question read, None where it is not tracked or cannot be updated."""
+        if thread is None or self.config.enable_instruction_pinning is False or not prompt.strip():
+            return None
+        if request.question_added:
+            thread = thread.continued([request.messages[request.start]])
+        verdict = view.selection.gate if view and view.selection else None
+        task: ActiveTask | None = calls.run("task", partial(self.tasks.update, thread, verdict=verdict))
+        return task
+
+    def _summary(self, calls: BoundedCalls, thread: Thread, before_seq: int) -> Summary | None:
+        """Return the summary: within a run that of its beginning, unless the new one covers more messages.
+
+        What a model wrote in the meantime waits for the next question: it would change the prompt before the turns.
+        """
+        wait_seconds = calls.waits.left_seconds  # for another build that updates this summary
+        bring_up = partial(self.summaries.update_if_needed, before_seq=before_seq, wait_seconds=wait_seconds)
+        update = calls.run("summary", lambda: bring_up(thread))
+        if update and update.status == "busy":
+            calls.miss("summary", "busy")
+        elif update and update.has_failed:
+            calls.miss("summary", "degraded" if update.summary else "failed", update.reason)
+        summary: Summary | None = update.summary if update else None
+        if summary is None or self.summarizer is None:
+            return summary
+        key, start = (thread.tenant, thread.id), run_start(thread.messages)
+        run = thread.digests([start - 1])[start - 1]
+        with self._lock:
+            cached = self._run_summaries.get(key)
+            if start < len(thread.messages) and cached and cached[0] == run and cached[1].upto_seq == summary.upto_seq:
+                return cached[1]
+            self._run_summaries.put(key, (run, summary))
+        return summary
+
+    def _memories(self, calls: BoundedCalls, thread: Thread, prompt: str) -> tuple[MemoryHit, ...]:
+        """Return the memories that fit the question; without an embedder, which may hang, the thread is read first."""
+        memory, user = self.memory, thread.user
+        if memory is None or user is None:
+            return ()
+        if self.extractor is None:  # a model reads the thread after the build
+            if self._slow_memory:
+                self._start("extraction", thread, memory, partial(self._extract, memory, thread))
+            else:
+                calls.run("extraction", partial(self._extract, memory, thread))
+        search = partial(_search, memory, MemoryScope(thread.tenant, user), prompt, self.config)
+        hits, status, reason = calls.run("retrieved", search, plugin=self._slow_memory) or ((), "", "")
+        if reason:
+            calls.miss("retrieved", status, reason)
+        return tuple(hits)
+
+    # --- for the next build -----------------------------------------------------------------------------------------
+
+    def save_policy(self, thread: Thread) -> None:
+        """Save the state of the policy, unless a later one is stored already.
+
+        Of two workers that write at once one loses: what it sent is as valid, and the next call pays for it.
+        """
+        state = self.selector.policy_of(thread.id, tenant=thread.tenant)
+        if state is None or not state.ledger.questions:
+            return
+
+        def newer(record: DerivedRecord | None) -> NewRecord | None:
+            stored = _policy(record)
+            if stored and (stored == state or stored.is_after(state)):
+                return None
+            return NewRecord(json.dumps(state.to_dict()), -1)
+
+        self._run_late("policy", thread, partial(update_record, self.store, thread, POLICY_KIND, newer))
+
+    def follow_up(self, thread: Thread) -> None:
+        """Let models write for the next build what rules wrote for this one; nobody waits for it."""
+        if self.summarizer is not None:
+            self._start("summary_model", thread, self.summarizer, partial(self._summarize, thread))
+        if self.extractor and self.memory and thread.user:
+            self._start("extraction", thread, self.extractor, partial(self._extract, self.memory, thread))
+
+    def _extract(self, memory: LongTermMemory, thread: Thread) -> str:
+        """Read a thread into memory; return why rules did the work of a model, "" where all is well."""
+        return remember_thread(memory, thread, self.store, extractor=self.extractor).reason or ""
+
+    def _summarize(self, thread: Thread) -> str:
+        """Let the model write the summary of a thread; return why it did not, "" where all is well."""
+        update = self.summaries.run_model(thread)
+        return update.reason if update.has_failed else ""
+
+    def _start(self, part: str, thread: Thread, plugin: object, work: Callable[[], object]) -> None:
+        """Start the work of a plug-in for the next build; a failure, or the reason it returns, is a miss there."""
+        if not start_plugin(plugin, partial(self._run_late, part, thread, work)):
+            self._miss_late(thread, Miss(part, "busy"))
+
+    def _run_late(self, part: str, thread: Thread, work: Callable[[], object]) -> None:
+        try:
+            reason = work()
+        except Exception as error:  # noqa: BLE001 - the user's store or model: the next build reports it
+            self._miss_late(thread, Miss(part, "failed", type(error).__name__))
+        else:
+            if reason and isinstance(reason, str):
+                self._miss_late(thread, Miss(part, "degraded", reason))
+
+    def _miss_late(self, thread: Thread, miss: Miss) -> None:
+        with self._lock:
+            self._late_misses.get_or_put((thread.tenant, thread.id), dict)[miss.part] = miss
+
+
+def _policy(record: DerivedRecord | None) -> PolicyState | None:
+    """Return the stored state of the policy, None without a readable one."""
+    try:
+        return PolicyState.from_dict(json.loads(record.body)) if record else None
+    except (ConfigError, ValueError, AttributeError):
+        return None
+
+
+def _search(
+    memory: LongTermMemory, scope: MemoryScope, prompt: str, config: ContextBuilderConfig
+) -> tuple[list[MemoryHit], str, str]:
+    """Return the valid hits of a search, and status and reason of the miss that it is, "" where it is none."""
+    categories: Any = config.memory_categories or None
+    hits: Any = memory.search(scope, prompt, limit=config.memory_limit, categories=categories)
+    items = list(islice(iter(hits), _MAX_HITS))
+    valid = [hit for hit in items if _is_hit(hit)]
+    reason = hits.reason or "" if isinstance(hits, MemoryHits) and hits.status == "fallback" else ""
+    if len(valid) < len(items):
+        return valid[: config.memory_limit], "degraded" if valid else "failed", "nonsense"
+    return valid[: config.memory_limit], "degraded", reason
+
+
+def _is_hit(hit: object) -> bool:
+    if not (isinstance(hit, MemoryHit) and isinstance(hit.memory, Memory)):
+        return False
+    text: object = hit.memory.text
+    similarity: object = hit.similarity
+    return isinstance(text, str) and type(similarity) in (int, float) and 0 <= hit.similarity <= 1  # no NaN

@@ -1,0 +1,92 @@
+"""The turns of a conversation as the gatekeeper keeps them: both texts, and what they cost."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from gatekeeper_core.messages import Turn
+from gatekeeper_core.selection.anchors import MAX_TURN_ANCHORS, extract_anchors
+from gatekeeper_core.selection.dates import date_terms
+from gatekeeper_core.text import split_thinking
+from gatekeeper_core.tokens import count_messages
+
+if TYPE_CHECKING:
+    from datetime import date
+
+    from gatekeeper_core.tokens import TokenCounter
+
+__all__ = ["Block"]
+
+
+class Block(NamedTuple):
+    """One turn of the history, as a read-only value.
+
+    Attributes:
+        user_text: the user's text.
+        assistant_text: the assistant's text, "" while it is pending.
+        tokens_user: tokens of the user's text.
+        tokens_assistant: tokens of the assistant's text (of a turn made of messages: of everything but the user's).
+        turn_id: 0-based position in the current history; a cut back frees the numbers.
+        source: the turn of messages that it came from; None for a pair of texts.
+    """
+
+    user_text: str
+    assistant_text: str
+    tokens_user: int
+    tokens_assistant: int
+    turn_id: int
+    source: Turn | None = None
+
+    @classmethod
+    def of(cls, turn: Turn | tuple[str, str], turn_id: int, count: TokenCounter) -> Block:
+        """Return the block of a turn."""
+        if isinstance(turn, Turn):
+            user = [message for message in turn.messages if message.role == "user"]
+            rest = [message for message in turn.messages if message.role != "user"]
+            tokens_user, tokens_rest = (count_messages(side, token_counter=count) for side in (user, rest))
+            return cls(turn.user_text, turn.assistant_text, tokens_user, tokens_rest, turn_id, turn)
+        question, answer = turn[0], split_thinking(turn[1])[1]
+        return cls(question, answer, count(question), count(answer), turn_id)
+
+    @property
+    def anchors(self) -> list[str]:
+        """Its anchors as written, without repetition, in the order of their first occurrence."""
+        sides = (extract_anchors(text, limit=MAX_TURN_ANCHORS) for text in self.texts)
+        return list(dict.fromkeys(anchor.text for side in sides for anchor in side if anchor.kind != "character"))
+
+    @property
+    def texts(self) -> tuple[str, str]:
+        """Both texts, the user's first."""
+        return self[:2]
+
+    @property
+    def tokens(self) -> int:
+        """The cost of the full turn, at least 1."""
+        return self.tokens_user + self.tokens_assistant or 1
+
+    @property
+    def day(self) -> date | None:
+        """The day on which it was written, in the time of its writer; None where its messages carry no time."""
+        written = self.source.created_at if self.source is not None else None
+        return written.date() if written is not None else None
+
+    @property
+    def date_terms(self) -> dict[str, int]:
+        """The terms of the day on which it was written, each once."""
+        return dict.fromkeys(date_terms(self.day), 1) if self.day is not None else {}
+
+    @property
+    def openings(self) -> tuple[str, str]:
+        """How both sides begin, with the names that their messages carry."""
+        names: dict[str, str] = {}
+        for message in self.source.messages if self.source is not None else ():
+            if message.name:
+                names.setdefault(message.role, f"{message.name}: ")
+        return names.get("user", self.user_text), names.get("assistant", self.assistant_text)
+
+    def equals(self, turn: Turn | tuple[str, str]) -> bool:
+        """Return whether a turn has the same content."""
+        if not isinstance(turn, Turn):
+            return self.source is None and self.texts == (turn[0], split_thinking(turn[1])[1])
+        source = self.source
+        return source is not None and (source.messages, source.preamble) == (turn.messages, turn.preamble)

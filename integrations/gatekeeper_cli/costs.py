@@ -1,0 +1,350 @@
+"""What each model call of a conversation sends, and costs: everything before it, a window, the selection.
+
+::
+
+    messages ──each assistant message──> calls, at most MAX_CALLS ──ThreadSelector.view──> CallUse
+    --model, --prices, --cache ──> PriceList ──tariff, by the usage of a file──> Tariff ──charge──> Dollars of each call
+
+A model call is an assistant message, and its request is what stands before it. So a tool loop of 24 calls is 24
+requests, each with all results so far.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import asdict, replace
+from enum import Enum
+from hashlib import blake2b
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from gatekeeper_cli.explanation import percent, shown_dollars
+from gatekeeper_cli.texts import Texts, visible
+from gatekeeper_core.context.history.cache_marks import plan_marks
+from gatekeeper_core.context.history.selector import ThreadSelector
+from gatekeeper_core.context.history.strategies import HistoryConfig
+from gatekeeper_core.messages import Message, turn_starts
+from gatekeeper_core.pricing.cache import WORTH_A_LINE, PromptCache, Request, charge
+from gatekeeper_core.pricing.prices import PRICES, ModelPrices, prices_of_model
+from gatekeeper_core.tokens import count_message
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from gatekeeper_core.context.history.view import HistoryView
+    from gatekeeper_core.encoder import TextEncoder
+    from gatekeeper_core.pricing.usage import Usage
+
+__all__ = ["CacheState", "CallUse", "Dollars", "PriceList", "Reported", "Tariff", "TokenUse", "bill_lines", "token_use"]
+
+MAX_CALLS = 1_000
+"""How many calls of a conversation are measured at most. Source: ours; about ten seconds of everyday chat."""
+
+
+class CacheState(str, Enum):
+    """How a provider's cache serves the calls: each of them finds it, none of them does, or there is none."""
+
+    warm = "warm"
+    cold = "cold"
+    none = "none"
+
+
+class PriceList(NamedTuple):
+    """Prices by the beginning of a model's name, the model to count at (None: that of the file), and the cache."""
+
+    rows: Mapping[str, ModelPrices] = PRICES
+    model: str | None = None
+    cache: CacheState = CacheState.warm
+
+    def tariff(self, usage: Iterable[Usage]) -> Tariff | None:
+        """Return the tariff of a conversation, by the model of most of its calls; None where no price is known.
+
+        Where no call names a model with a price and the user's own list has a single row, it is that row's.
+        """
+        names = [self.model] if self.model else [call.model for call in usage]
+        priced = [name for name in names if prices_of_model(name, self.rows)]
+        own = [name for name, row in self.rows.items() if row is not PRICES.get(name)]
+        model = max(dict.fromkeys(priced), key=priced.count, default=own[0] if len(own) == 1 else "")
+        prices = prices_of_model(model, self.rows)
+        if prices is None:
+            return None
+        if self.cache is CacheState.none:
+            prices = replace(prices, min_cached_tokens=None)
+        return Tariff(model, prices, self)
+
+
+class Tariff(NamedTuple):
+    """The model and the prices that a conversation is counted at, and the list that they are from."""
+
+    model: str
+    prices: ModelPrices
+    price_list: PriceList
+
+    def time_of(self, call: int) -> float:
+        """Return when a call is made, in seconds: all at once, or each after the lifetime of what was cached before."""
+        return 2 * call * self.prices.lifetime_seconds if self.price_list.cache is CacheState.cold else 0.0
+
+    def dollars(self, reported: Usage) -> float:
+        """Return what a reported call cost, at the prices of its own model where they are known."""
+        return (prices_of_model(reported.model, self.price_list.rows) or self.prices).dollars(reported)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return JSON-ready values."""
+        return {"model": self.model, "cache": self.price_list.cache.value, "prices": asdict(self.prices)}
+
+
+class Dollars(NamedTuple):
+    """Dollars of one model call or of many, answers included, in each way to send; ``cached``: strategy ``cache``."""
+
+    full: float
+    window: float
+    selected: float
+    cached: float
+
+    @classmethod
+    def total(cls, parts: Iterable[Dollars | None]) -> Dollars | None:
+        """Return the sums over the parts that are known; None without any.
+
+        >>> Dollars.total([Dollars(1, 2, 3, 4), None, Dollars(4, 5, 6, 7)]), Dollars.total([None])
+        (Dollars(full=5, window=7, selected=9, cached=11), None)
+        """
+        known = [part for part in parts if part]
+        return cls(*map(sum, zip(*known, strict=True))) if known else None
+
+    @property
+    def share_saved(self) -> float:
+        """What the selection saves of everything, as a share; negative where it costs more."""
+        return round(1 - self.selected / self.full, 9) if self.full else 0.0
+
+    @property
+    def share_spared(self) -> float:
+        """What the strategy ``cache`` saves of the selection, as a share; negative where it costs more."""
+        return round(1 - self.cached / self.selected, 9) if self.selected else 0.0
+
+    @property
+    def pays(self) -> bool:
+        """Whether the selection costs less than everything."""
+        return self.share_saved > 0
+
+
+def bill_lines(tariffs: Iterable[Tariff | None], dollars: Dollars | None, texts: Texts) -> list[tuple[str, str]]:
+    """Return at which prices dollars are counted and whether the gatekeeper pays; without dollars, how to get them.
+
+    Each line comes with its style.
+    """
+    priced = [tariff for tariff in tariffs if tariff]
+    if dollars is None:
+        return [] if priced else [(texts("bill_how"), "dim")]
+    models = texts("comma").join(visible(model) for model in dict.fromkeys(tariff.model for tariff in priced))
+    name = "bill_pays" if dollars.pays else "bill_pays_not" if dollars.share_saved < 0 else "bill_same"
+    amounts = {"selected": shown_dollars(dollars.selected), "full": shown_dollars(dollars.full)}
+    lines = [
+        (texts("bill_basis", model=models, cache=texts(f"cache.{priced[0].price_list.cache.value}")), ""),
+        (texts(name, **amounts, share=percent(abs(dollars.share_saved), 1)), "bold"),
+    ]
+    if dollars.share_spared > WORTH_A_LINE:
+        line = texts("bill_cache", cached=shown_dollars(dollars.cached), share=percent(dollars.share_spared, 1))
+        lines.append((line, ""))
+    return lines
+
+
+class Reported(NamedTuple):
+    """What the provider reported for calls, in tokens (see ``Usage``) and in dollars (None without prices)."""
+
+    calls: int
+    input_tokens: int
+    output_tokens: int
+    cached_tokens: int
+    cache_written_tokens: int
+    dollars: float | None = None
+
+    @classmethod
+    def of(cls, usage: Iterable[Usage], tariff: Tariff | None = None) -> Reported | None:
+        """Return the sums, or None where nothing is reported."""
+        return cls.total(cls(1, *call[:4], tariff.dollars(call) if tariff else None) for call in usage)
+
+    @classmethod
+    def total(cls, parts: Iterable[Reported | None]) -> Reported | None:
+        """Return the sums over the parts that are known; None without any."""
+        known = [part for part in parts if part]
+        if not known:
+            return None
+        dollars = [part.dollars for part in known if part.dollars is not None]
+        counts = map(sum, zip(*(part[:5] for part in known), strict=True))
+        return cls(*counts)._replace(dollars=sum(dollars) if dollars else None)
+
+
+class CallUse(NamedTuple):
+    """The tokens of the request of one model call.
+
+    Attributes:
+        call: its number in the conversation, from 0.
+        turn_id: the turn that it belongs to; that of a greeting before the first question is 0.
+        full: everything before it.
+        window: the newest turns that fit beside the current one, which is sent whole.
+        selected: what the gatekeeper selects.
+        dollars: what the call costs in each way; None without prices.
+    """
+
+    call: int
+    turn_id: int
+    full: int
+    window: int
+    selected: int
+    dollars: Dollars | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return JSON-ready values."""
+        return {**self._asdict(), "dollars": self.dollars and self.dollars._asdict()}
+
+
+class TokenUse(NamedTuple):
+    """The tokens of the requests of a conversation.
+
+    Attributes:
+        calls: how many model calls there are.
+        full: everything before each of them, all together.
+        points: the measured calls: all of them, or ``MAX_CALLS`` at even distances where there are no prices.
+        tariff: the prices, None without any.
+        embedder: the name of the embedder, "" without one.
+        embedder_missed: why it was not used at some call, of several reasons the last; "" where it was.
+    """
+
+    calls: int
+    full: int
+    points: tuple[CallUse, ...]
+    tariff: Tariff | None = None
+    embedder: str = ""
+    embedder_missed: str = ""
+
+    @property
+    def window(self) -> int:
+        """The windows of all calls together, scaled up from the measured ones."""
+        return self._scaled(sum(point.window for point in self.points))
+
+    @property
+    def selected(self) -> int:
+        """The selections of all calls together, scaled up from the measured ones."""
+        return self._scaled(sum(point.selected for point in self.points))
+
+    @property
+    def calls_sent_whole(self) -> int:
+        """How many of the measured calls send everything."""
+        return sum(point.selected == point.full for point in self.points)
+
+    @property
+    def dollars(self) -> Dollars | None:
+        """What all calls cost in each way; None without prices."""
+        return Dollars.total(point.dollars for point in self.points)
+
+    def _scaled(self, tokens: int) -> int:
+        return round(tokens * self.calls / len(self.points)) if self.points else 0
+
+    def to_dict(self) -> dict[str, int]:
+        """Return the sums, JSON-ready."""
+        measured = {"calls_asked": len(self.points), "calls_sent_whole": self.calls_sent_whole}
+        sums = {"full": self.full, "window": self.window, "selected": self.selected}
+        return {"model_calls": self.calls, **measured, **sums}
+
+
+def evenly(count: int, points: int) -> range | tuple[int, ...]:
+    """Return some of so many positions: all of few, of many some at even distances, the last among them.
+
+    >>> tuple(evenly(4, 240)), evenly(1_000, 4)
+    ((0, 1, 2, 3), (0, 333, 666, 999))
+    """
+    return range(count) if count <= points else tuple(at * (count - 1) // (points - 1) for at in range(points))
+
+
+def token_use(
+    messages: Sequence[Message],
+    *,
+    token_budget: int,
+    tariff: Tariff | None = None,
+    embedder: TextEncoder | None = None,
+    track: Callable[[Sequence[int]], Iterable[int]] = iter,
+) -> TokenUse:
+    """Return the tokens of the requests of a conversation, as a ``ThreadSelector`` would have sent them.
+
+    With a tariff every call is measured: what one costs depends on what the calls before it have left in the cache.
+
+    Args:
+        messages: the conversation, oldest first.
+        token_budget: for everything that is sent, in tokens.
+        tariff: the prices; None: no dollars.
+        embedder: finds turns by their meaning, too.
+        track: gives back the numbers of the measured calls, one by one, and may show the progress.
+    """
+    messages = tuple(messages)
+    window = HistoryConfig(token_budget=token_budget, strategy="window", keep_newest=len(messages), run=None)
+    configs = [window, HistoryConfig(token_budget=token_budget)]
+    if tariff:
+        configs.append(HistoryConfig(strategy="cache", token_budget=token_budget))
+    call, prices = 0, tariff.prices if tariff else None
+    ways: list[ThreadSelector[Message]] = [
+        ThreadSelector(
+            lambda each: each,
+            write=lambda _, text: text,
+            config=config,
+            clock=lambda: tariff.time_of(call) if tariff else 0.0,
+            embedder=embedder,
+        )
+        for config in configs
+    ]
+    before = (0, *accumulate(count_message(message) for message in messages))
+    calls = [at for at, message in enumerate(messages) if message.role == "assistant"]
+    starts = turn_starts([message.role for message in messages])
+    bill = _Bill(messages, tariff) if tariff else None
+    points, missed = [], ""
+    for call in track(evenly(len(calls), len(calls) if tariff else MAX_CALLS)):
+        stop = calls[call]
+        views = [way.view(messages[:stop], HistoryRequest(prices=prices), thread="inspected") for way in ways]
+        newest, selected = views[:2]
+        dollars = bill.dollars(call, stop, views) if bill else None
+        reason = selected.selection.embedder_missed if selected.selection else ""
+        missed = missed if reason in ("", "no_vectors") else reason  # before the first turn there are none
+        turn_id = max(0, bisect_right(starts, stop) - 1)
+        points.append(CallUse(call, turn_id, before[stop], newest.tokens, selected.tokens, dollars))
+    name = embedder.name if embedder else ""
+    return TokenUse(len(calls), sum(before[at] for at in calls), tuple(points), tariff, name, missed)
+
+
+class _Bill:
+    """What the calls of a conversation cost in each way to send it, each with a cache of its own."""
+
+    def __init__(self, messages: Sequence[Message], tariff: Tariff) -> None:
+        self._messages = messages
+        self._pieces = [_piece(message) for message in messages]
+        self._tariff = tariff
+        self._caches = [PromptCache() for _ in Dollars._fields]
+
+    def dollars(self, call: int, stop: int, views: Sequence[HistoryView]) -> Dollars:
+        """Return what a call costs, with all messages up to a position and with what each view keeps of them."""
+        answer = self._pieces[stop][1]
+        requests = [Request(self._pieces[:stop], [stop - 1] if stop else [], answer)]
+        for view in views:
+            replaced = {at: _piece(message) for at, message in view.replaced}
+            pieces = [replaced.get(at, self._pieces[at]) for at in view.kept]
+            requests.append(Request(pieces, self._marks(view), answer))
+        now, prices = self._tariff.time_of(call), self._tariff.prices
+        charged = [
+            charge(cache, each, now=now, prices=prices) for cache, each in zip(self._caches, requests, strict=True)
+        ]
+        self._caches = [cache for _, cache in charged]
+        return Dollars(*(prices.dollars(usage) for usage, _ in charged))
+
+    def _marks(self, view: HistoryView) -> set[int]:
+        """Return where marks go: behind the head, and where the adapters put them; of a window, at its end."""
+        roles = [self._messages[at].role for at in view.kept]
+        head, end = next((at for at, role in enumerate(roles) if role != "system"), len(roles)), len(roles) - 1
+        places: set[int | None] = {head - 1, end}
+        if view.bill:
+            answers = [at for at, role in enumerate(roles) if role == "assistant"] if roles[-1:] != ["user"] else []
+            plan = plan_marks(view, blocks=[1] * len(roles), answered=answers[-1] if answers else None)
+            places = {head - 1, plan.body, plan.between, end if plan.end else None}
+        return {place for place in places if place is not None and place >= 0}
+
+
+def _piece(message: Message) -> tuple[bytes, int]:
+    digest = blake2b(repr(message).encode("utf-8", "surrogatepass"), digest_size=16).digest()
+    return digest, count_message(message)

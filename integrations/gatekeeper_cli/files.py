@@ -1,0 +1,105 @@
+"""Files written whole or not at all; reports never over a file that is something else."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+import sys
+import tempfile
+from pathlib import Path
+
+from gatekeeper_cli.texts import spoken
+from gatekeeper_core.errors import GatekeeperError
+
+__all__ = ["STANDARD_STREAM", "WriteError", "write_report"]
+
+STANDARD_STREAM = "-"
+"""The file name that stands for standard input, or output."""
+
+_LOOKED_AT = 4_096
+
+
+class WriteError(GatekeeperError):
+    """A file cannot be written; the text is one line that names it."""
+
+
+def write_report(path: str, page: str, *, mark: str = "", force: bool = False) -> int:
+    """Write a text to a file, all of it or nothing, and return its bytes; ``-`` is standard output.
+
+    Args:
+        path: where to.
+        page: the text; lone surrogates are replaced.
+        mark: what a report says of itself near its beginning: a file with it, or an empty one, may be replaced.
+        force: replace any file.
+
+    Raises:
+        WriteError: it cannot be written, or the file there is no report.
+    """
+    content = page.encode("utf-8", "replace")
+    if path == STANDARD_STREAM:
+        if sys.stdout is not None:
+            sys.stdout.flush()
+            sys.stdout.buffer.write(content)
+        return len(content)
+    try:
+        if mark and not force and Path(path).is_file():
+            with Path(path).open("rb") as file:
+                beginning = file.read(_LOOKED_AT)
+            if beginning and mark.encode() not in beginning:
+                raise WriteError(spoken()("error.no_report", file=path))
+            force = True
+        _write_whole(path, content, replace=force)
+    except OSError as error:
+        raise WriteError(f"{path}: {error.strerror or error}") from error
+    except ValueError as error:  # a NUL or a lone surrogate in the name
+        raise WriteError(f"{path!a}: {error}") from error
+    return len(content)
+
+
+def _write_whole(path: str, content: bytes, *, replace: bool) -> None:
+    """Write a file that is there with all of its content, or as it was before.
+
+    It is written beside its place, forced to the disk and renamed. A new file can be read by its owner alone; one that
+    is replaced keeps its mode, and a link goes on pointing to it. A link to nothing is refused: whoever made it would
+    choose where the file is.
+    """
+    target = Path(os.path.realpath(path))
+    mode = None
+    try:
+        mode = target.stat().st_mode
+    except FileNotFoundError:
+        if Path(path).is_symlink():
+            raise OSError(errno.ENOENT, spoken()("error.link_to_nothing")) from None
+    exists = FileExistsError(errno.EEXIST, spoken()("error.exists"))
+    if mode is not None and not stat.S_ISREG(mode):
+        raise OSError(errno.EINVAL, spoken()("error.no_regular_out"))
+    if mode is not None and not replace:
+        raise exists
+    descriptor, name = tempfile.mkstemp(prefix=f".{target.name[:40]}.", suffix=".part", dir=target.parent)
+    try:
+        with os.fdopen(descriptor, "wb") as stream:
+            stream.write(content)
+            stream.flush()
+            if mode is not None:
+                Path(name).chmod(stat.S_IMODE(mode))
+            os.fsync(stream.fileno())
+        if replace:
+            Path(name).replace(target)
+        else:
+            try:
+                os.link(name, target)  # fails where another process was faster
+                Path(name).unlink()
+            except FileExistsError:
+                raise exists from None
+            except OSError:  # a file system without links
+                Path(name).rename(target)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+    if os.name != "nt":  # where a folder cannot be opened
+        folder = os.open(target.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)

@@ -1,0 +1,325 @@
+"""Options that several commands share: groups with what they lead to, a conversation, a gatekeeper, prices, output."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import stat
+import sys
+from contextlib import contextmanager
+from dataclasses import dataclass, fields, is_dataclass
+from enum import Enum
+from functools import wraps
+from inspect import Parameter, Signature, signature
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+
+import typer
+from rich import box
+from rich.console import Console
+from rich.progress import BarColumn, DownloadColumn, Progress, ProgressColumn, TimeRemainingColumn
+from rich.table import Table
+from rich.text import Text
+
+import gatekeeper_formats as formats
+from gatekeeper_cli.costs import CacheState, PriceList
+from gatekeeper_cli.files import STANDARD_STREAM, write_report
+from gatekeeper_cli.meaning import meaning_encoder
+from gatekeeper_cli.texts import Language, spoken, texts_for, visible
+from gatekeeper_core.context.history.strategies import budget_for_window
+from gatekeeper_core.errors import GatekeeperError
+from gatekeeper_core.notebook import UNSHOWABLE
+from gatekeeper_core.pricing.model_names import window_of_model
+from gatekeeper_core.pricing.prices import PRICES, prices_of_model, read_prices
+from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
+from gatekeeper_core.selection.planner import GatekeeperConfig
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from typing import BinaryIO, NoReturn
+
+    from rich.console import RenderableType
+
+
+HELP = texts_for(Language.auto)  # help is put together before any option is read
+
+_LONG_BYTES = 16_000_000  # from here on a file takes about a quarter of a second: long enough for a progress bar
+_MAX_TITLE = 200
+_UNSAFE_IN_JSON = re.compile(f"(?!\n){UNSHOWABLE}")
+
+
+class Strategy(str, Enum):
+    """The ways to select: what the question needs, or as much as the budget holds."""
+
+    gate = "gate"
+    fill = "fill"
+
+
+AsJson = Annotated[bool, typer.Option("--json", help=HELP("help.json"))]
+BaseUrl = Annotated[str | None, typer.Option("--base-url", help=HELP("help.base_url"), metavar="URL")]
+Budget = Annotated[int, typer.Option("--budget", help=HELP("help.budget"))]
+File = Annotated[str, typer.Argument(help=HELP("help.file"), metavar="FILE")]
+Form = Annotated[str | None, typer.Option("--from", help=HELP("help.from", formats=", ".join(formats.READABLE)))]
+KeyEnv = Annotated[str | None, typer.Option("--key-env", help=HELP("help.key_env"), metavar="NAME")]
+Lang = Annotated[Language, typer.Option("--lang", help=HELP("help.lang"))]
+Meaning = Annotated[bool, typer.Option("--meaning", help=HELP("help.meaning"))]
+Prices = Annotated[str | None, typer.Option("--prices", help=HELP("help.prices"), metavar="FILE")]
+Query = Annotated[str, typer.Argument(help=HELP("help.query"), metavar="QUERY")]
+RequestBudget = Annotated[int | None, typer.Option("--budget", help=HELP("help.request_budget"))]
+StrategyOption = Annotated[Strategy, typer.Option("--strategy", help=HELP("help.strategy"))]
+
+
+@dataclass(frozen=True)
+class SelectionOptions:
+    """The options of one selection."""
+
+    budget: Budget = 4000
+    strategy: StrategyOption = Strategy.gate
+    meaning: Meaning = False
+
+    def gatekeeper(self) -> ContextGatekeeper:
+        """Return the gatekeeper; refuse a budget below one token."""
+        config = GatekeeperConfig(strategy=self.strategy.value)
+        return ContextGatekeeper(
+            checked_budget(self.budget), config=config, embedder=meaning_encoder(wanted=self.meaning)
+        )
+
+
+@dataclass(frozen=True)
+class PricingOptions:
+    """The options of requests and their prices."""
+
+    budget: RequestBudget = None
+    model: Annotated[str | None, typer.Option("--model", help=HELP("help.model"), metavar="NAME")] = None
+    prices: Prices = None
+    cache: Annotated[CacheState, typer.Option("--cache", help=HELP("help.cache"))] = CacheState.warm
+    meaning: Meaning = False
+
+    def price_list(self) -> PriceList:
+        """Return the prices; refuse a file that holds none, and a model without a row."""
+        rows = PRICES if self.prices is None else read_prices(self.prices)
+        if self.model is not None and prices_of_model(self.model, rows) is None:
+            refuse(spoken()("error.model", model=self.model))
+        return PriceList(rows, self.model, self.cache)
+
+
+@dataclass(frozen=True)
+class ReadingOptions:
+    """The options of a file that is read."""
+
+    form: Form = None
+    conversation: Annotated[
+        str | None, typer.Option("--conversation", help=HELP("help.conversation"), metavar="N|TITLE|ID")
+    ] = None
+
+    def read(self, file: str) -> formats.Conversation:
+        """Return one conversation of a file, or end the command with the reason why not."""
+        with _opened(file, self.form) as (source, name, progress):
+            return formats.read_conversation(
+                source, form=self.form, conversation=self.conversation, name=name, progress=progress
+            )
+
+    def headings(self, file: str) -> list[formats.Heading]:
+        """Return what a file says of its conversations, or end the command with the reason why not."""
+        with _opened(file, self.form) as (source, name, progress):
+            return formats.list_conversations(source, form=self.form, name=name, progress=progress)
+
+
+@dataclass(frozen=True)
+class OutputOptions:
+    """The options of what a command puts out: a page, JSON, or what the terminal shows."""
+
+    html: Annotated[str | None, typer.Option("--html", help=HELP("help.html"), metavar="OUT")] = None
+    force: Annotated[bool, typer.Option("--force", help=HELP("help.force"))] = False
+    as_json: AsJson = False
+
+    def put(
+        self,
+        *,
+        value: Callable[[], dict[str, Any]],
+        page: Callable[[], str],
+        view: Callable[[], Iterable[RenderableType]],
+    ) -> None:
+        """Write a page where one is asked for, JSON where that is, and else what the terminal shows."""
+        line = "" if self.html is None else self._write_page(self.html, page)
+        if self.as_json:
+            print_json(value())
+        elif self.html is None:
+            show(view())
+        elif self.html != STANDARD_STREAM:
+            show([Text(line)])
+
+    def _write_page(self, html: str, page: Callable[[], str]) -> str:
+        try:
+            from gatekeeper_cli.html.pages import GENERATOR
+
+            size = write_report(html, page(), mark=GENERATOR, force=self.force)
+        except ModuleNotFoundError as error:
+            if (error.name or "").partition(".")[0] not in ("jinja2", "markupsafe"):
+                raise
+            refuse(spoken()("error.html_extra"))
+        return spoken()("written", file=visible(html), kilobytes=-(-size // 1024))
+
+
+def with_groups(command: Callable[..., None]) -> Callable[..., None]:
+    """Return a command for typer: groups of options as single ones, and errors of the library as refusals."""
+    hints = get_type_hints(command, include_extras=True)
+    groups: dict[str, type] = {}
+    parameters: list[Parameter] = []
+    for parameter in signature(command).parameters.values():
+        kind = hints[parameter.name]
+        if is_dataclass(kind):
+            groups[parameter.name] = kind  # type: ignore[assignment]
+            own = get_type_hints(kind, include_extras=True)
+            parameters += [
+                Parameter(each.name, Parameter.KEYWORD_ONLY, default=each.default, annotation=own[each.name])
+                for each in fields(kind)
+            ]
+        else:
+            parameters.append(parameter.replace(kind=Parameter.KEYWORD_ONLY, annotation=kind))
+
+    @wraps(command)
+    def ungrouped(**values: Any) -> None:
+        for name, group in groups.items():
+            values[name] = group(**{each.name: values.pop(each.name) for each in fields(group)})
+        try:
+            command(**values)
+        except GatekeeperError as error:
+            refuse(str(error))
+
+    ungrouped.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
+    ungrouped.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return ungrouped
+
+
+def refuse(reason: str, *, details: Sequence[str] = ()) -> NoReturn:
+    """End the command with one line on standard error, and one for each detail, and exit status 2."""
+    note(reason)
+    for detail in details:
+        typer.echo(f"  {visible(detail)}", err=True)
+    raise typer.Exit(2)
+
+
+def note(line: str) -> None:
+    """Write a line to standard error."""
+    typer.echo(f"gatekeeper: {visible(line)}", err=True)
+
+
+def note_left_out(counts: Mapping[str, int], *, repeated_speakers: int = 0) -> None:
+    """Say on standard error what of a conversation was left out, if anything was, and that its speakers look wrong."""
+    texts = spoken()
+    if repeated_speakers:
+        note(texts("repeated_speakers", count=repeated_speakers))
+    if counts:
+        note(texts("left_out", counts=texts.counted(counts, "left_out")))
+
+
+def checked_budget(budget: int) -> int:
+    """Return a budget of one token or more; refuse another."""
+    if budget < 1:
+        refuse(spoken()("error.budget", budget=budget))
+    return budget
+
+
+def request_budget(budget: int | None, model: str | None) -> int:
+    """Return the budget of a request: the one given, else what the adapters take for a model of this name."""
+    if budget is not None:
+        return checked_budget(budget)
+    return budget_for_window(window_of_model(model) if model else None)
+
+
+def check_form(form: str | None) -> None:
+    """Refuse the name of a format that is not read."""
+    if form is not None and form not in formats.READABLE:
+        refuse(spoken()("error.from", formats=", ".join(formats.READABLE), got=form))
+
+
+def conversation_name(file: str, title: str | None = None) -> str:
+    """Return what a conversation is called in a report: its title, or where it has none its file's last part."""
+    if title:
+        return title[:_MAX_TITLE]
+    return spoken()("error.standard_input") if file == STANDARD_STREAM else PurePath(file).name
+
+
+@contextmanager
+def progress_bar(
+    size: int, *, least: int = 0, count: type[ProgressColumn] = DownloadColumn
+) -> Iterator[Callable[[int], None] | None]:
+    """Give what shows how much of a size, such as bytes, is done: at a terminal, and from a least size on."""
+    if size < least or sys.stderr is None or not sys.stderr.isatty():
+        yield None
+        return
+    columns = (BarColumn(), count(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=size or None)
+        yield lambda done: bar.advance(task, done)
+
+
+def file_size(file: str) -> int:
+    """Return the bytes of a regular file; 0 of everything else, standard input among it."""
+    try:
+        found = None if file == STANDARD_STREAM else os.stat(file)
+    except (OSError, ValueError):
+        return 0
+    return found.st_size if found is not None and stat.S_ISREG(found.st_mode) else 0
+
+
+@contextmanager
+def _opened(file: str, form: str | None) -> Iterator[tuple[str | BinaryIO, str, Callable[[int], None] | None]]:
+    """Give a file, its name, and what shows the progress of long reading; refuse a choice of conversations."""
+    check_form(form)
+    try:
+        with progress_bar(file_size(file), least=_LONG_BYTES) as progress:
+            if file == STANDARD_STREAM:
+                yield sys.stdin.buffer, spoken()("error.standard_input"), progress
+            else:
+                yield file, file, progress
+    except formats.AmbiguousConversationError as error:
+        headings = [str(heading) for heading in error.headings]
+        if error.wanted is None:
+            shown = "FILE" if file == STANDARD_STREAM else file
+            more = ["..."] if error.count > len(headings) else []
+            reason = spoken()("error.many", file=error.name, count=error.count, shown=shown)
+            refuse(reason, details=headings + more)
+        wanted = f"{error.wanted!a:.80}"
+        refuse(spoken()("error.alike", file=error.name, count=error.count, wanted=wanted), details=headings)
+
+
+def show(view: Iterable[RenderableType]) -> None:
+    """Write a view to standard output; nothing in it is read as markup."""
+    console = Console(highlight=False, markup=False, emoji=False)
+    for part in view:
+        console.print(part)
+
+
+def plain_table(*, expand: bool = True, show_header: bool = True) -> Table:
+    """Return an empty table; where it expands, columns with a ratio share what the others leave of the width."""
+    return Table(
+        box=box.SIMPLE_HEAD,
+        padding=(0, 1, 0, 0),
+        pad_edge=False,
+        show_edge=False,
+        expand=expand,
+        show_header=show_header,
+    )
+
+
+def print_json(value: object) -> None:
+    """Write a value as JSON that people can read and that parses to the same, whatever the stream can encode.
+
+    What a terminal would obey or cannot show is escaped.
+    """
+    if sys.stdout is None:  # the command was started with its output closed
+        return
+
+    def escaped(match: re.Match[str]) -> str:
+        units = match[0].encode("utf-16-be", "surrogatepass").hex()
+        return "".join(f"\\u{units[at : at + 4]}" for at in range(0, len(units), 4))
+
+    text = _UNSAFE_IN_JSON.sub(escaped, json.dumps(value, ensure_ascii=False, indent=2))
+    try:
+        text.encode(sys.stdout.encoding or "utf-8")
+    except UnicodeEncodeError:
+        text = json.dumps(value, ensure_ascii=True, indent=2)
+    sys.stdout.write(text + "\n")
