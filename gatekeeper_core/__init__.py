@@ -58,7 +58,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-_MODULES = {
+_NAMES = {
     "context.history.cache_marks": "mark_cached",
     "context.history.conversation": "ContextCompressor",
     "context.history.recall": "recall_earlier",
@@ -93,7 +93,7 @@ _MODULES = {
 }
 """The public names by module."""
 
-_MODULE_OF = {name: module for module, names in _MODULES.items() for name in names.split()}
+_MODULE_OF = {name: module for module, names in _NAMES.items() for name in names.split()}
 
 __all__ = sorted(_MODULE_OF)  # noqa: PLE0605 - the names stand once, above
 

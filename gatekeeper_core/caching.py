@@ -8,8 +8,6 @@ from functools import partial
 from threading import RLock
 from typing import Generic, TypeVar
 
-__all__ = ["LruCache"]
-
 Key = TypeVar("Key", bound=Hashable)
 Value = TypeVar("Value")
 
@@ -83,3 +81,10 @@ class LruCache(Generic[Key, Value]):
         with self._lock:
             if self._entries.get(key) is value:
                 self._entries.pop(key, None)
+
+
+def text_key(text: str) -> bytes:
+    """Return a key of 16 bytes for a text: caches hold no text."""
+    import hashlib  # here, because it is a tenth of the import of the library
+
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()

@@ -15,8 +15,6 @@ from gatekeeper_core.errors import ConfigError, check_number, check_str
 from gatekeeper_core.token_estimate import TokenEstimator
 from gatekeeper_core.tokens import check_tokens
 
-__all__ = ["UsageCalibrator"]
-
 _LEAST_FACTOR, _LARGEST_FACTOR = 0.5, 2.0
 _SCHEMA_VERSION = 1
 
@@ -117,12 +115,11 @@ class UsageCalibrator:
         if data.get("schema_version") != _SCHEMA_VERSION:
             raise ConfigError(f"schema_version must be {_SCHEMA_VERSION}: start a new UsageCalibrator")
         try:
-            made = cls(TokenEstimator(data["profile"], margin=data["margin"]), window=data["window"])
-            for model, ratios in dict(data["ratios"]).items():
-                check_str("model", model)
+            calibrator = cls(TokenEstimator(data["profile"], margin=data["margin"]), window=data["window"])
+            for model, ratios in data["ratios"].items():
                 for ratio in ratios:
                     check_number("a ratio", ratio, low=_LEAST_FACTOR, high=_LARGEST_FACTOR)
-                made._ratios[model] = deque(map(float, ratios), maxlen=made._window)
-        except (LookupError, TypeError, ValueError) as error:
+                calibrator._ratios[check_str("model", model)] = deque(ratios, maxlen=calibrator._window)
+        except (AttributeError, LookupError, TypeError, ValueError) as error:
             raise ConfigError("these are not the values of a calibrator: start a new UsageCalibrator") from error
-        return made
+        return calibrator

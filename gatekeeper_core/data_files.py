@@ -14,8 +14,6 @@ from typing import TYPE_CHECKING, Any, cast
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = ["expanded", "pattern", "rows", "text", "words"]
-
 
 def text(name: str) -> str:
     """Return the text of a data file, from a folder as well as from a zip archive."""

@@ -9,17 +9,6 @@ from typing import Any, NamedTuple, Protocol
 
 from gatekeeper_core.vectors import unit_vector
 
-__all__ = [
-    "Embedded",
-    "Embedder",
-    "ModelEmbedder",
-    "embed",
-    "embed_each",
-    "embedder_name",
-    "embedding_mark",
-    "is_model",
-]
-
 
 class Embedder(Protocol):
     """Any callable that gives one vector for each text: a plain function, a bound method of a framework's class.

@@ -21,7 +21,7 @@ from threading import Lock
 from time import monotonic
 from typing import Any, NamedTuple
 
-from gatekeeper_core.caching import LruCache
+from gatekeeper_core.caching import LruCache, text_key
 from gatekeeper_core.data_files import rows
 from gatekeeper_core.embedding import Embedder, ModelEmbedder, embed_each, embedder_name, is_model
 from gatekeeper_core.errors import check_number
@@ -29,8 +29,6 @@ from gatekeeper_core.events import ENCODER_FAILED
 from gatekeeper_core.observation import tell
 from gatekeeper_core.plugins import run_plugin
 from gatekeeper_core.vectors import PackedVector, dot, packed
-
-__all__ = ["Encoded", "TextEncoder", "Waits", "encoder_of", "waiting_within"]
 
 _BATCH = 64
 """Texts of one call to an embedder. Source: ours; models give nothing for larger batches on a CPU."""
@@ -164,7 +162,7 @@ class TextEncoder:
         return self._calibration
 
     def _encode(self, embedder: Embedder, texts: Sequence[str], *, share: float) -> Encoded:
-        keys = [(embedder is self._embedder, _digest(text)) for text in texts]
+        keys = [(embedder is self._embedder, text_key(text)) for text in texts]
         vectors = {key: self._cache.get(key) for key in keys}
         missing = {key: text for key, text in zip(keys, texts, strict=True) if text.strip() and not vectors[key]}
         wanted, reason = [*missing], ""
@@ -229,9 +227,3 @@ def encoder_of(embedder: Any) -> TextEncoder | None:
         return embedder
     # Asked first, because a model of LlamaIndex can be called, with nodes.
     return TextEncoder(ModelEmbedder(embedder) if is_model(embedder) else embedder)
-
-
-def _digest(text: str) -> bytes:
-    import hashlib  # here, because it is a tenth of the import of the library
-
-    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()

@@ -20,53 +20,42 @@ from __future__ import annotations
 
 import math
 
-__all__ = [
-    "BudgetError",
-    "ConfigError",
-    "ConflictError",
-    "ConstraintLimitError",
-    "CorruptionError",
-    "ForgottenError",
-    "GatekeeperError",
-    "MessageFormatError",
-    "StaleReadError",
-    "StorageError",
-    "check_number",
-    "check_range",
-    "check_str",
-]
-
 
 class GatekeeperError(Exception):
     """The base of every error that this library raises on purpose."""
 
 
-class BudgetError(GatekeeperError, ValueError):
-    """The mandatory parts do not fit: they cost ``needed_tokens``, the limit is ``available_tokens``."""
+class _LimitError(GatekeeperError, ValueError):
+    """Something costs more than its limit allows."""
+
+    _reason = ""
 
     def __init__(self, *, needed_tokens: int, available_tokens: int) -> None:
         self.needed_tokens = needed_tokens
         self.available_tokens = available_tokens
-        super().__init__(
-            f"system prompt, newest user message and unanswered calls need {needed_tokens} tokens, the limit is "
-            f"{available_tokens}: shorten them or raise the limit"
-        )
+        super().__init__(self._reason.format(needed_tokens, available_tokens))
+
+
+class BudgetError(_LimitError):
+    """The mandatory parts do not fit: they cost ``needed_tokens``, the limit is ``available_tokens``."""
+
+    _reason = (
+        "system prompt, newest user message and unanswered calls need {} tokens, the limit is {}: shorten them or "
+        "raise the limit"
+    )
 
 
 class ConfigError(GatekeeperError, ValueError):
     """A setting is impossible: a budget of zero, a ratio outside 0..1, a counter that counts below zero."""
 
 
-class ConstraintLimitError(GatekeeperError, ValueError):
+class ConstraintLimitError(_LimitError):
     """The constraints would cost ``needed_tokens``, more than their zone may hold; nothing was changed."""
 
-    def __init__(self, *, needed_tokens: int, available_tokens: int) -> None:
-        self.needed_tokens = needed_tokens
-        self.available_tokens = available_tokens
-        super().__init__(
-            f"the constraints would need {needed_tokens} tokens, the cap is {available_tokens}: shorten the value, "
-            "remove another constraint, or raise GatekeeperConfig.constraint_tokens"
-        )
+    _reason = (
+        "the constraints would need {} tokens, the cap is {}: shorten the value, remove another constraint, or raise "
+        "GatekeeperConfig.constraint_tokens"
+    )
 
 
 class MessageFormatError(GatekeeperError, ValueError):

@@ -12,8 +12,6 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
-__all__ = ["EVENTS", "Event", "Level"]
-
 Level = Literal["DEBUG", "INFO", "WARNING"]
 
 

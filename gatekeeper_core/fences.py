@@ -22,8 +22,6 @@ from gatekeeper_core.data_files import rows
 from gatekeeper_core.errors import ConfigError, check_str
 from gatekeeper_core.text import LazyPattern
 
-__all__ = ["BLANKS", "LOOKALIKES", "fence", "spoilt"]
-
 LOOKALIKES = {target: sources.encode().decode("unicode_escape") for target, sources in rows("lookalikes.tsv")}
 """The characters of a mark, and what is read as each."""
 

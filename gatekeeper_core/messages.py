@@ -23,43 +23,6 @@ from typing import Any, Literal, NamedTuple, cast, get_args
 from gatekeeper_core.errors import ConfigError, MessageFormatError, check_str
 from gatekeeper_core.text import Locale, locale_of, split_thinking
 
-__all__ = [
-    "BESIDE_RESULTS",
-    "COMPACTED",
-    "FOLDED",
-    "MEDIA_TYPES",
-    "OUR_MARKS",
-    "SIGNED",
-    "SIGNED_KEYS",
-    "Conversation",
-    "MediaKind",
-    "MediaPart",
-    "Message",
-    "Metadata",
-    "Part",
-    "Provider",
-    "Role",
-    "TextPart",
-    "ToolCall",
-    "Turn",
-    "Violation",
-    "both_ends",
-    "checked_messages",
-    "common_beginning",
-    "conversation_locale",
-    "group_turns",
-    "is_answer",
-    "is_answered",
-    "is_signed",
-    "is_summary",
-    "last_turns",
-    "split_current_turn",
-    "turn_role",
-    "turn_starts",
-    "validate_messages",
-    "with_text",
-]
-
 Role = Literal["system", "user", "assistant", "tool"]
 MediaKind = Literal["image", "audio", "video", "document", "other"]
 Provider = Literal["openai", "anthropic", "gemini", "minimax"]
@@ -71,17 +34,10 @@ _MEDIA_KINDS = get_args(MediaKind)
 
 _TEXT_KEYS = {"text": "text", "input_text": "text", "output_text": "text", "refusal": "refusal"}
 MEDIA_TYPES: Mapping[str, MediaKind] = {
-    "image": "image",
-    "image_url": "image",
-    "input_image": "image",
-    "audio": "audio",
-    "input_audio": "audio",
-    "video": "video",
-    "video_url": "video",
-    "input_video": "video",
-    "document": "document",
-    "file": "document",
-    "input_file": "document",
+    **dict.fromkeys(("image", "image_url", "input_image"), "image"),
+    **dict.fromkeys(("audio", "input_audio"), "audio"),
+    **dict.fromkeys(("video", "video_url", "input_video"), "video"),
+    **dict.fromkeys(("document", "file", "input_file"), "document"),
 }
 """Types of content parts without text, in the formats of OpenAI and Anthropic."""
 
@@ -518,15 +474,10 @@ class Turn(NamedTuple):
 
     @classmethod
     def of(cls, user_text: str, assistant_text: str, *, start: int = 0) -> Turn:
-        """Return the turn of a plain pair; an empty ``assistant_text`` gives a turn of one message.
-
-        >>> Turn.of("hi", "hello").stop, Turn.of("hi", "").stop
-        (2, 1)
-        """
-        check_str("user_text", user_text)
-        check_str("assistant_text", assistant_text)
-        question = Message("user", user_text)
-        messages = (question, Message("assistant", assistant_text)) if assistant_text else (question,)
+        """Return the turn of a plain pair; an empty ``assistant_text`` gives a turn of one message."""
+        question = Message("user", check_str("user_text", user_text))
+        answer = Message("assistant", check_str("assistant_text", assistant_text))
+        messages = (question, answer) if assistant_text else (question,)
         return cls(messages, start, start + len(messages))
 
     @property

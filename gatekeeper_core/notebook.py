@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-__all__ = ["UNSHOWABLE", "Row", "beginning", "notebook_table"]
-
 Row = Sequence[object]
 
 _MAX_ROWS = 100

@@ -23,8 +23,6 @@ from gatekeeper_core.events import OBSERVER_FAILED, Event, Level
 if TYPE_CHECKING:
     from logging import Logger
 
-__all__ = ["Ended", "Observer", "Stage", "add_observer", "remove_observer", "stage", "tell"]
-
 Ended = Callable[[Mapping[str, Any]], None]
 """Called at the end of a stage with its facts, on the thread on which it began."""
 

@@ -20,8 +20,6 @@ from functools import partial
 from threading import Condition, Event, Thread
 from typing import Any, Literal, NamedTuple
 
-__all__ = ["Outcome", "run_plugin", "start_plugin"]
-
 _MAX_CALLS = 4
 """Calls of one plug-in that are under way. Source: ours; a search of 50 ms serves 40 builds at once within 500 ms."""
 

@@ -18,26 +18,6 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 from gatekeeper_core.data_files import expanded, pattern
 from gatekeeper_core.errors import check_str
 
-__all__ = [
-    "ASCII_WORD",
-    "HAN",
-    "WIDE",
-    "WORD",
-    "LazyPattern",
-    "Locale",
-    "Span",
-    "clean",
-    "data_pattern",
-    "code_fences",
-    "is_han",
-    "is_question",
-    "is_wide",
-    "locale_of",
-    "sentences",
-    "split_thinking",
-    "word_strings",
-]
-
 Locale: TypeAlias = Literal["zh", "en"]
 
 
@@ -408,43 +388,34 @@ def _full_stop_ends(text: str, position: int, following_position: int) -> bool:
 
 def _protected(text: str) -> list[Span]:
     """Return the spans inside which no sentence ends, by start; they may overlap."""
-    lines = "\n" + text
-    found = [Span(match.start(), match.end() - 1) for match in _ROW.finditer(lines)]
-    if "`" in text or "~~~" in text:
-        found += _fences(lines)
-        found += _code_spans(text)
+    found = [Span(match.start(), match.end() - 1) for match in _ROW.finditer("\n" + text)]
+    found += code_fences(text)
+    found += _code_spans(text)
     if "://" in text or "www." in text:
         for match in _URL.finditer(text):
             found.append(Span(match.start(), match.start() + len(match[0].rstrip(_URL_TAIL))))
     return sorted(found)
 
 
-def code_fences(text: str) -> tuple[Span, ...]:
+def code_fences(text: str) -> list[Span]:
     r"""Return the fenced code blocks of a text, their fences included, in order; one that never closes goes to the end.
 
-    >>> code_fences("why?\n~~~\n1/0\n~~~")
-    (Span(start=5, stop=16),)
-    """
-    check_str("text", text)
-    return tuple(_fences("\n" + text)) if "`" in text or "~~~" in text else ()
-
-
-def _fences(lines: str) -> Iterator[Span]:
-    """Yield the fenced code blocks, given the text with a line end before it.
-
     Source: CommonMark 0.31, "Fenced code blocks"; any indentation, also inside a block quotation, is accepted.
+
+    >>> code_fences("why?\n~~~\n1/0\n~~~")
+    [Span(start=5, stop=16)]
     """
+    found: list[Span] = []
     opener, start = "", 0
-    for match in _FENCE.finditer(lines):
+    for match in _FENCE.finditer("\n" + text) if "`" in text or "~~~" in text else ():
         ticks, rest = match[1], match[2]
         if not opener:
             if ticks[0] == "~" or "`" not in rest:
                 opener, start = ticks, match.start()
         elif ticks.startswith(opener) and not rest.strip():
-            yield Span(start, match.end() - 1)
+            found.append(Span(start, match.end() - 1))
             opener = ""
-    if opener:
-        yield Span(start, len(lines) - 1)
+    return [*found, Span(start, len(text))] if opener else found
 
 
 def _code_spans(text: str) -> Iterator[Span]:

@@ -8,8 +8,6 @@ from collections.abc import Mapping
 from gatekeeper_core.errors import check_str
 from gatekeeper_core.tokens import check_tokens
 
-__all__ = ["TokenBudgetTracker"]
-
 
 class TokenBudgetTracker:
     """An account of one token budget: who took how much, and what is left.

@@ -21,18 +21,6 @@ from gatekeeper_core.data_files import rows
 from gatekeeper_core.errors import ConfigError, check_range, check_str
 from gatekeeper_core.text import LazyPattern
 
-__all__ = [
-    "CLASSES",
-    "MARGINS",
-    "PROFILES",
-    "WEIGHTS",
-    "TokenEstimator",
-    "budget_for",
-    "budget_within",
-    "class_counts",
-    "count_bytes",
-]
-
 _HEAD, *_ROWS = rows("token_profiles.tsv")
 PROFILES = tuple(_HEAD[1:])
 """The families of tokenizers, in the order of the columns."""

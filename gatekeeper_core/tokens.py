@@ -10,24 +10,12 @@ import reprlib
 from collections.abc import Iterable, Mapping
 from typing import Any, Protocol
 
-from gatekeeper_core.caching import LruCache
-from gatekeeper_core.errors import ConfigError, check_str
+from gatekeeper_core.caching import LruCache, text_key
+from gatekeeper_core.errors import ConfigError
+from gatekeeper_core.errors import check_str as check_str
 from gatekeeper_core.messages import MediaKind, MediaPart, Message, TextPart
 from gatekeeper_core.text import LazyPattern
 from gatekeeper_core.token_estimate import TokenEstimator
-
-__all__ = [
-    "MEDIA_TOKENS",
-    "TokenCounter",
-    "check_str",
-    "check_tokens",
-    "checked_counter",
-    "count_message",
-    "count_messages",
-    "describe_counter",
-    "estimate_text_tokens",
-    "is_ours",
-]
 
 MEDIA_TOKENS: Mapping[MediaKind, int] = {
     "image": 765,
@@ -89,9 +77,7 @@ class _ForeignCounter:
         self._seen: LruCache[bytes, int] = LruCache(max_entries=_MAX_TEXTS)
 
     def __call__(self, text: str, /) -> int:
-        from hashlib import blake2b  # here, because it is a tenth of the import of the library
-
-        key = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+        key = text_key(text)
         known = self._seen.get(key)
         if known is not None:
             return known

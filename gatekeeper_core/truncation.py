@@ -13,8 +13,6 @@ from gatekeeper_core.errors import check_str
 from gatekeeper_core.text import LazyPattern
 from gatekeeper_core.tokens import TokenCounter, check_tokens, checked_counter
 
-__all__ = ["truncate_middle", "truncate_to_tokens"]
-
 
 def truncate_to_tokens(
     text: str, budget_tokens: int, *, token_counter: TokenCounter | None = None, marker: str = ""

@@ -18,8 +18,6 @@ else:
         return sum(map(mul, first, second))
 
 
-__all__ = ["MAX_DIMENSIONS", "PackedVector", "cosine", "dot", "packed", "unit_vector"]
-
 MAX_DIMENSIONS = 16_384
 """Numbers of one embedding at most. Source: ours; models give 256 to 4,096."""
 

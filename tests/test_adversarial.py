@@ -8,14 +8,11 @@ Environment:
 
 from __future__ import annotations
 
-import gc
 import json
 import os
 import sys
 import time
-import tracemalloc
 from collections.abc import Callable
-from functools import partial
 
 import pytest
 
@@ -24,7 +21,6 @@ from gatekeeper_core.selection.anchors import MAX_QUERY_ANCHORS, extract_anchors
 from gatekeeper_core.selection.constraints import render_constraints
 from gatekeeper_core.selection.result import SCHEMA_VERSION
 from tests.adversarial import big_texts, hostile_conversations, hostile_texts, query_of_words
-from tests.timing import assert_linear
 
 SEED = int(os.environ.get("GATEKEEPER_ADVERSARIAL_SEED", "20261120"))
 BIG = int(os.environ.get("GATEKEEPER_ADVERSARIAL_BIG", "10"))
@@ -90,14 +86,6 @@ def test_any_text_can_be_said_and_asked(name: str) -> None:
     assert seconds(use) < CEILING_SECONDS
 
 
-@pytest.mark.parametrize("name", SHORT_TEXTS)
-def test_any_text_can_be_said_where_the_budget_is_filled(name: str) -> None:
-    """000-55."""
-    gatekeeper = gatekeeper_of([*SOME_TURNS, (SHORT_TEXTS[name], SHORT_TEXTS[name])], strategy="fill")
-    for query in ("Redis 的 port? a x 中", "我们聊了什么？"):
-        assert_sound(gatekeeper.explain(query))
-
-
 @pytest.mark.parametrize("name", ["orders", "terminal escapes", "special tokens", "bidirectional"])
 def test_an_order_in_a_text_is_data(name: str) -> None:
     """Nothing that a turn says becomes a constraint or reaches the system message."""
@@ -157,13 +145,6 @@ def test_a_message_of_many_megabytes_is_read_and_selected(name: str) -> None:
     assert seconds(use) < CEILING_SECONDS * max(1, BIG / 10)
 
 
-def test_many_turns_of_varied_chinese_take_linear_work() -> None:
-    """Hardly a pair of characters comes twice, so the index grows with every one."""
-    text = big_texts(SEED, 1)["varied Chinese"]()
-    pairs = [(text[at : at + 500], "ok") for at in range(0, 120_000, 500)]
-    assert_linear(lambda turns: partial(gatekeeper_of, pairs[:turns]), small=60, large=240)
-
-
 def test_a_query_of_a_hundred_thousand_words_is_read_up_to_a_cap() -> None:
     query = query_of_words(SEED, 100_000)
     assert len(extract_anchors(query)) == MAX_QUERY_ANCHORS == 256
@@ -179,55 +160,9 @@ def test_a_query_of_a_hundred_thousand_words_is_read_up_to_a_cap() -> None:
 TIMES = 8 if sys.version_info >= (3, 11) else 10
 
 
-@pytest.mark.parametrize(
-    "name", ["unlike words", "unlike characters", "identifiers", "versions", "quoted phrases", "camel case"]
-)
-def test_a_flood_of_anchors_costs_no_more_than_a_few_times_its_text(name: str) -> None:
-    """Anchors per message are capped: what the index keeps of a text is bounded, whatever the text is made of."""
-    flood = hostile_texts(SEED, size=30_000)[name]
-    texts = [flood[i * 10_000 : i * 10_000 + 10_000] for i in range(3)]
-    gatekeeper_of([(text, text) for text in texts])  # the caches for words have a size of their own
-    gc.collect()
-    tracemalloc.start()
-    try:
-        gatekeeper = gatekeeper_of([(text, text) for text in texts])
-        gc.collect()
-        kept, peak = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
-    assert len(gatekeeper.turns) == 3
-    read = sum(2 * len(text.encode("utf-8", "surrogatepass")) for text in texts)
-    assert kept < 1_000_000 + TIMES * read
-    assert peak < 4_000_000 + 40 * read
-
-
 # --- needles
 
 
 @pytest.fixture(scope="module")
 def near_duplicates() -> ContextGatekeeper:
     return gatekeeper_of([(f"the code is {i:04d}", "noted") for i in range(5_000)])
-
-
-@pytest.mark.parametrize("wanted", [0, 3_141, 4_999])
-def test_one_of_five_thousand_near_duplicates_is_found_by_its_number(
-    near_duplicates: ContextGatekeeper, wanted: int
-) -> None:
-    """000-27: a number that the turn holds word for word."""
-    selection = near_duplicates.explain(f"the code is {wanted:04d}")
-    assert wanted in {turn.turn_id for turn in selection.turns}
-    best = max((d for d in selection.decisions if d.score), key=lambda d: d.score.total if d.score else 0.0)
-    assert best.turn_id == wanted
-
-
-@pytest.mark.parametrize("code", ["kx-4417-zeta", "`purge_all()`", "v9.8.7", "“月下独酌”"])
-def test_a_needle_in_a_flood_is_found(code: str) -> None:
-    """000-13, 000-27."""
-    turns = [(TEXTS["unlike words"][i * 80 : i * 80 + 80], "ok") for i in range(150)]
-    turns.insert(77, (f"Remember {code} for later.", "Noted."))
-    assert 77 in {turn.turn_id for turn in gatekeeper_of(turns).explain(f"New topic: {code}").turns}
-
-
-def test_the_texts_are_the_same_for_the_same_seed() -> None:
-    assert hostile_texts(SEED, size=SIZE) == TEXTS
-    assert hostile_texts(SEED + 1, size=SIZE)["unlike words"] != TEXTS["unlike words"]

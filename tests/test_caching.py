@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import pickle
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -63,18 +62,3 @@ def test_a_copy_is_empty_and_has_the_same_bound(copied: Any) -> None:
     for number in range(4):
         again.put(number, number)
     assert [again.get(number) for number in range(4)] == [None, None, 2, 3]
-
-
-def test_many_threads_at_once_stay_within_the_bound() -> None:
-    cache: LruCache[int, int] = LruCache(max_entries=4)
-
-    def work(worker: int) -> None:
-        for step in range(400):
-            cache.put((worker * step) % 11, step)
-            cache.pop((worker + step) % 13)
-
-    with ThreadPoolExecutor(8) as workers:
-        list(workers.map(work, range(8)))
-    for number in range(11):
-        cache.put(number, number)
-    assert [cache.peek(number) for number in range(11)] == [None] * 7 + [7, 8, 9, 10]

@@ -24,21 +24,11 @@ def calibrator_of(*pairs: tuple[int, int], window: int = 64, model: str = "m") -
     return calibrator
 
 
-def test_an_unknown_model_is_taken_as_estimated() -> None:
-    assert calibrator_of((100, 150)).factor("another") == 1.0
-    assert UsageCalibrator().estimator("m") == TokenEstimator()
-
-
 @given(reports, st.integers(1, 30))
 def test_the_factor_is_the_median_of_the_latest_ratios_within_limits(pairs: list[tuple[int, int]], window: int) -> None:
     """003-77, 003-95: the real ratio of a model is learned from what its provider reports."""
     ratios = [min(max(reported / estimated, 0.5), 2.0) for estimated, reported in pairs][-window:]
     assert calibrator_of(*pairs, window=window).factor("m") == round(statistics.median(ratios), 4)
-
-
-def test_odd_reports_change_nothing() -> None:
-    """A report of a picture, or of a cache that is not counted, is outvoted."""
-    assert calibrator_of(*[(100, 110)] * 5, (100, 90_000), (100, 1)).factor("m") == 1.1
 
 
 @pytest.mark.parametrize("text", ["缓存穿透怎么解决？", "How do I fix the cache?", "用 Redis 做 cache 吗？"])
@@ -48,12 +38,6 @@ def test_a_calibrated_estimate_is_multiplied(text: str) -> None:
     calibrator.observe("m", estimated_tokens=100, reported_tokens=150)
     assert calibrator.estimator("m") == TokenEstimator("qwen", margin=0.3, factor=1.5)
     assert abs(calibrator.estimator("m")(text * 20) - 1.5 * base(text * 20)) <= 1
-
-
-def test_models_are_learned_apart() -> None:
-    calibrator = calibrator_of((100, 120))
-    calibrator.observe("n", estimated_tokens=100, reported_tokens=80)
-    assert (calibrator.factor("m"), calibrator.factor("n")) == (1.2, 0.8)
 
 
 @given(reports, st.text(max_size=5), st.integers(1, 30))

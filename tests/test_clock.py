@@ -99,15 +99,6 @@ def test_what_was_said_last_about_a_user_holds_whatever_the_clock_says(jump: flo
     assert memory.update(ANN, last.id, "我住在北京 Chaoyang").earlier[0].text == "我搬到了北京"
 
 
-def test_a_memory_that_had_expired_holds_again_and_none_expires_before_its_time() -> None:
-    clock = Clock()
-    memory = LongTermMemory(InMemoryStore(), clock=clock)
-    memory.add(ANN, "the staging server is down", category="fact", valid_to=NOON + HOUR)
-    for later, is_found in ((2 * HOUR, False), (-HOUR, True), (HOUR - 1, True), (HOUR, False)):
-        clock.now = NOON + later
-        assert bool(memory.search(ANN, "staging server")) is is_found
-
-
 @each_jump
 def test_nothing_that_was_put_aside_expires_early_and_the_quota_holds(jump: float) -> None:
     clock = Clock()

@@ -215,30 +215,6 @@ def test_an_install_line_works_today_or_says_when(page: Path) -> None:
     assert faults_of_install_lines(page.read_text(encoding="utf-8")) == []
 
 
-def test_an_install_line_that_says_only_one_of_both_is_found() -> None:
-    assert faults_of_install_lines('pip install "context-gatekeeper[cli]"') == [
-        'pip install "context-gatekeeper[cli]: does not say that it is for after the first release',
-        'pip install "context-gatekeeper[cli]: no line for the checkout',
-    ]
-    only_later = 'pip install ".[otel]"\n首次发布之后：`pip install "context-gatekeeper[cli]"`'
-    assert faults_of_install_lines(only_later) == ['pip install "context-gatekeeper[cli]: no line for the checkout']
-    both = 'pip install ".[cli]"   # after the first release: pip install "context-gatekeeper[cli]"'
-    assert (
-        faults_of_install_lines(f"{both}\npip install . # after the first release: pip install context-gatekeeper")
-        == []
-    )
-
-
-def test_a_block_that_is_not_run_is_python() -> None:
-    shown = {
-        page.name: [one.text for one in code_blocks(page.read_text(encoding="utf-8")) if one.language == "py"]
-        for page in PAGES
-    }
-    assert len(shown["eval.md"]) == len(shown["eval.zh.md"]) == 1
-    for text in (text for texts in shown.values() for text in texts):
-        ast.parse(text)
-
-
 @pytest.mark.adapters
 @pytest.mark.parametrize("program", EXAMPLES, ids=lambda program: program.name)
 def test_an_example_program_runs(program: Path, tmp_path: Path) -> None:
@@ -294,65 +270,3 @@ MODULES = [
 
 def test_the_examples_in_the_docstrings_run() -> None:
     assert [name for name in MODULES if doctest.testmod(importlib.import_module(name)).failed] == []
-
-
-PAGE = f"""\
-# Page
-
-```python
-x = 1
-```
-
-1. A list:
-
-   ```python
-   if x:
-       y = 2
-   ```
-
-{RUN_MARK}
-
-```console
-$ echo one \\
-> two
-one two
-```
-
-```console
-$ not run
-```
-
-{RUN_MARK}
-```bash
-echo three
-```
-
-````text
-```python
-not code
-```
-````
-"""
-
-
-def test_python_blocks_keep_their_line_numbers() -> None:
-    assert python_program(PAGE).splitlines() == ["", "", "", "x = 1", *[""] * 5, "if x:", "    y = 2"]
-
-
-def test_programs_are_the_same_but_for_comments_and_layout() -> None:
-    assert same_program("x = f(1)  # one", "\n\nx = f(\n    1,\n)  # 一")
-    assert not same_program("x = '端口'", "x = 'port'")
-
-
-def test_only_marked_commands_are_taken() -> None:
-    assert shell_program(PAGE) == "echo one \\\ntwo\necho three\n"
-
-
-def test_a_block_without_an_end_is_reported_with_its_line() -> None:
-    with pytest.raises(AssertionError, match="line 2"):
-        code_blocks("```python\nx = 1\n")
-
-
-def test_a_block_that_fails_is_reported(tmp_path: Path) -> None:
-    with pytest.raises(AssertionError, match="exit status 1"):
-        run([sys.executable, "-c", python_program("```python\nraise SystemExit(1)\n```")], tmp_path)

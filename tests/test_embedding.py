@@ -40,16 +40,6 @@ def test_whatever_an_embedder_does_is_told_and_not_raised(embedder: Any, reason:
     assert embed(embedder, ["喝茶", "tea"]) == ((), reason)
 
 
-def test_an_async_function_is_no_embedder() -> None:
-    with pytest.warns(RuntimeWarning, match="never awaited"):
-        assert embed(waits, ["tea"]).reason == "error: TypeError"  # type: ignore[arg-type]
-
-
-def test_vectors_come_in_the_order_of_the_texts_and_of_length_1() -> None:
-    first, second = embed(lambda texts: [*[[len(text), 0] for text in texts][:1], [0, 2]], ["喝茶", "tea"]).vectors
-    assert (first.tolist(), second.tolist()) == ([1.0, 0.0], [0.0, 1.0])
-
-
 def test_a_vector_has_a_bound() -> None:
     assert embed(lambda texts: [[1.0] * MAX_DIMENSIONS], ["tea"]).reason is None
     assert embed(lambda texts: [[1.0] * (MAX_DIMENSIONS + 1)], ["tea"]).reason == "no_vector"

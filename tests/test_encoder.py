@@ -9,15 +9,11 @@ import pickle
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from fractions import Fraction
 from typing import Any
 
 import pytest
 
 from gatekeeper_core.encoder import TextEncoder, Waits, encoder_of, waiting_within
-from gatekeeper_core.errors import ConfigError
-from gatekeeper_core.vectors import dot
 from tests.observed import everything_told, facts_of
 
 TEXTS = ["green tea", "绿茶", "Redis 缓存的 port", ""]
@@ -75,18 +71,6 @@ def leaves(_texts: object, /) -> Any:
     raise SystemExit("green tea")
 
 
-def test_texts_have_vectors_in_their_order_and_blank_ones_none() -> None:
-    model = Model()
-    encoder = TextEncoder(model)
-    (tea, leaf, mixed, blank), reason = encoder.encode([*TEXTS[:3], " \n"])
-    assert tea
-    assert leaf
-    assert mixed
-    assert (blank, reason, encoder.name, model.asked) == (None, "", "letters", [TEXTS[:3]])
-    assert dot(tea, tea) == dot(leaf, leaf) == 1.0 > dot(tea, mixed)
-    assert encoder.encode([]) == ((), "")
-
-
 def test_a_text_is_embedded_once() -> None:
     model = Model()
     encoder = TextEncoder(model)
@@ -137,13 +121,6 @@ def test_a_failing_or_lying_embedder_costs_its_vectors_and_is_told_once(embedder
     assert encoder.calibration is None
 
 
-def test_a_text_that_no_vector_can_be_read_for_costs_its_own_alone() -> None:
-    """Tables of words have nothing for a lone emoji."""
-    encoder = TextEncoder(lambda texts: [[0.0 if text == "👍" else 1.0] for text in texts])
-    (tea, thumb, leaf), reason = encoder.encode(["tea", "👍", "绿茶"])
-    assert (tea is not None, thumb, leaf is not None, reason) == (True, None, True, "no_vector")
-
-
 def test_another_dimension_than_before_is_refused() -> None:
     sizes = iter([3, 4, 3])
 
@@ -174,39 +151,6 @@ def test_a_late_answer_is_not_waited_for_and_is_there_at_the_next_call() -> None
     assert encoder.encode(["tea", "绿茶"]) == TextEncoder(by_letters).encode(["tea", "绿茶"])
 
 
-def test_the_time_limit_is_that_of_a_whole_call_and_later_calls_go_on_from_there() -> None:
-    model, texts = Model(), [f"文本 text {number}" for number in range(640)]
-
-    def takes_its_time(batch: Sequence[str], /) -> list[list[float]]:
-        time.sleep(0.1)
-        return by_letters(batch)
-
-    model.embed = takes_its_time
-    encoder = TextEncoder(model, timeout_seconds=0.25)
-    vectors, reason = encoder.encode(texts)
-    known = sum(map(bool, vectors))
-    assert (reason, all(vectors[:known])) == ("late", True)
-    assert known <= 64 * len(model.asked) < len(texts)
-    deadline = time.monotonic() + 20.0
-    while encoder.encode(texts).reason and time.monotonic() < deadline:
-        pass
-    assert encoder.encode(texts) == TextEncoder(by_letters).encode(texts)
-
-
-def test_no_batch_is_begun_when_the_time_is_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    clock = [100.0]
-    monkeypatch.setattr("gatekeeper_core.encoder.monotonic", lambda: clock[0])
-
-    def takes_its_time(batch: Sequence[str], /) -> list[list[float]]:
-        clock[0] += 5.0
-        return by_letters(batch)
-
-    model = Model(takes_its_time)
-    vectors, reason = TextEncoder(model, timeout_seconds=5.0).encode([f"文本 {number}" for number in range(70)])
-    assert ([len(asked) for asked in model.asked], reason) == ([64], "late")
-    assert all(vectors[:64])
-
-
 def test_calls_within_a_common_limit_share_it() -> None:
     """What is computed between them does not count; texts take a quarter of what is left."""
     done, waits = threading.Event(), Waits(0.4)
@@ -226,28 +170,6 @@ def test_calls_within_a_common_limit_share_it() -> None:
     assert waits.left_seconds == left
 
 
-def test_an_embedder_that_hangs_is_called_four_times_and_then_refused(hung: threading.Event) -> None:
-    model = Model(lambda texts: hung.wait())
-    encoder = TextEncoder(model, timeout_seconds=0.05)
-    assert [encoder.encode([text]).reason for text in "abcdef"] == ["late"] * 4 + ["busy"] * 2
-    assert len(model.asked) == 4
-    assert encoder.calibration is None
-
-
-def test_threads_share_an_encoder() -> None:
-    """No call waits for a lock that another one holds while it embeds: two are in the embedder at once."""
-    both = threading.Barrier(2)
-
-    def meets(texts: Sequence[str], /) -> list[list[float]]:
-        both.wait(20.0)
-        return by_letters(texts)
-
-    encoder = TextEncoder(meets, timeout_seconds=20.0)
-    with ThreadPoolExecutor(2) as pool:
-        first, second = pool.map(encoder.encode, [["tea"], ["绿茶"]])
-    assert (first, second) == tuple(TextEncoder(by_letters).encode([text]) for text in ("tea", "绿茶"))
-
-
 def test_the_cache_is_bounded_and_an_answer_is_whole_without_it() -> None:
     model, texts = Model(), [f"text {number}" for number in range(100)]
     encoder = TextEncoder(model, max_texts=10)
@@ -260,13 +182,6 @@ def test_the_cache_is_bounded_and_an_answer_is_whole_without_it() -> None:
     assert len(bare._cache) == 0
 
 
-def test_the_same_texts_have_the_same_vectors_in_any_company() -> None:
-    one, other = TextEncoder(by_letters), TextEncoder(by_letters)
-    together = one.encode(TEXTS)
-    assert together.vectors == tuple(other.encode([text]).vectors[0] for text in reversed(TEXTS))[::-1]
-    assert one.calibration == other.calibration
-
-
 def test_a_calibration_is_worked_out_once_and_tried_again_after_a_failure() -> None:
     model = Model(fails)
     encoder = TextEncoder(model, max_texts=0)
@@ -277,40 +192,6 @@ def test_a_calibration_is_worked_out_once_and_tried_again_after_a_failure() -> N
     assert 0.0 < deviation < 1.0
     assert encoder.calibration == (mean, deviation)
     assert [len(asked) for asked in model.asked] == [20, 20]
-
-
-def test_a_calibration_needs_vectors_of_half_the_sentences() -> None:
-    english = TextEncoder(lambda texts: by_letters([text if text.isascii() else "" for text in texts]))
-    few = TextEncoder(lambda texts: by_letters([text if "the" in text and text.isascii() else "" for text in texts]))
-    assert 0.0 < (english.calibration or (0.0, 0.0))[0] < 1.0
-    assert few.calibration is None
-
-
-def test_an_embedder_that_finds_everything_alike_has_no_deviation() -> None:
-    alike = TextEncoder(lambda texts: [[1.0, 2.0] for _ in texts])
-    assert alike.calibration == (1.0, 0.0)
-
-
-@pytest.mark.parametrize("number", [Fraction, int, str])
-def test_numbers_of_any_kind_are_read(number: Any) -> None:
-    encoder = TextEncoder(lambda texts: ((number(3), number(4)) for _ in texts))
-    (vector,) = encoder.encode(["茶"]).vectors
-    assert vector
-    assert vector.numbers.tolist() == [95, 127]
-
-
-@pytest.mark.adapters  # numpy comes with LlamaIndex
-@pytest.mark.parametrize("kind", ["float16", "float32", "float64"])
-def test_rows_and_numbers_of_numpy_are_read(kind: str) -> None:
-    import numpy as np
-
-    rows: list[Callable[[Sequence[str]], Any]] = [
-        lambda texts: np.array(by_letters(texts), dtype=kind),
-        lambda texts: [*np.array(by_letters(texts), dtype=kind)],
-        lambda texts: [[*row] for row in np.array(by_letters(texts), dtype=kind)],
-    ]
-    expected = TextEncoder(by_letters).encode(TEXTS)
-    assert [TextEncoder(embedder).encode(TEXTS) for embedder in rows] == [expected] * 3
 
 
 def test_a_deep_copy_shares_everything_and_a_pickle_has_the_settings() -> None:
@@ -334,11 +215,3 @@ def test_an_embedder_a_model_an_encoder_and_none_become_an_encoder() -> None:
     assert adapted.encode(["茶"]) == encoder.encode(["茶"])
     with pytest.raises(TypeError, match="embedder must be callable, got str"):
         encoder_of("e5")
-
-
-def test_arguments_are_checked() -> None:
-    for seconds in (0.0, math.nan, math.inf):
-        with pytest.raises(ConfigError, match="timeout_seconds"):
-            TextEncoder(by_letters, timeout_seconds=seconds)
-    with pytest.raises(ConfigError, match="max_texts"):
-        TextEncoder(by_letters, max_texts=-1)

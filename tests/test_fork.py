@@ -101,17 +101,6 @@ def test_parent_and_child_work_on_one_store(tmp_path: Path, again: int) -> None:
         assert store.check() == ()
 
 
-def test_parent_and_child_part_with_a_store_in_memory() -> None:
-    """Each has a copy of its own from then on."""
-    worker = Worker(InMemoryStore())
-    worker.work("parent")
-    assert in_a_child(lambda: worker.work("child")) == 0
-    worker.work("parent later")
-    assert [message.id for message in worker.threads.load("t1").messages] == [
-        f"{who}.{part}" for who in ("parent", "parent later") for part in "qa"
-    ]
-
-
 class Hanging:
     """What makes one part of a builder hang, once it is told to."""
 

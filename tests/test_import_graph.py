@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -53,35 +52,3 @@ def test_the_graph_has_every_import_that_the_rules_of_the_house_read(graph: Modu
     assert {(room, other) for room, others in rooms.items() for other in others} == {
         (a, b) for a, b in arrows if a != b
     }
-
-
-def test_an_import_that_the_page_does_not_show_is_seen(graph: ModuleType, tmp_path: Path) -> None:
-    root = package(
-        tmp_path,
-        tokens="",
-        storage__base="def load():\n    from gatekeeper_core.selection.index import Index",
-        selection__index="import gatekeeper_core.tokens",
-        context__thread__thread="from gatekeeper_core.storage.base import Store\nimport gatekeeper_core.selection.index",
-    )
-    rooms = graph.rooms_imported(root)
-    assert rooms == {"hall": set(), "selection": {"hall"}, "storage": {"selection"}, "thread": {"selection", "storage"}}
-    assert graph.direct(rooms) == [("selection", "hall"), ("storage", "selection"), ("thread", "storage")]
-    assert "| `thread` | `selection`, `storage` |" in graph.table(rooms)
-
-
-def test_a_page_without_the_marks_is_refused_and_not_cut(
-    graph: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    rooms = graph.rooms_imported(graph.package_root())
-    (tmp_path / "architecture.md").write_text("<!-- drawn by docs/import_graph.py -->\n\nThe rest.\n", encoding="utf-8")
-    shutil.copytree(ROOT / "docs" / "pictures", tmp_path / "pictures")
-    monkeypatch.setattr(graph, "DOCS", tmp_path)
-    with pytest.raises(ValueError, match="end of the drawing"):
-        graph.drawn(rooms)
-
-
-def test_a_circle_and_a_room_without_a_lane_are_refused(graph: ModuleType, tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="circle"):
-        graph.floors({"selection": {"storage"}, "storage": {"selection"}})
-    with pytest.raises(ValueError, match="cellar"):
-        graph.picture(graph.rooms_imported(package(tmp_path, context__cellar__wine="")), 0)

@@ -3,7 +3,6 @@ from __future__ import annotations
 import copy
 import json
 import pickle
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime, timedelta, timezone
@@ -23,7 +22,6 @@ from gatekeeper_core.messages import (
     TextPart,
     ToolCall,
     Turn,
-    Violation,
     common_beginning,
     conversation_locale,
     group_turns,
@@ -54,20 +52,9 @@ def calls(*ids: str, name: str = "search", arguments: str = "{}") -> Message:
 # --- reading and writing
 
 
-@three_scripts
-@pytest.mark.parametrize("role", ["system", "user", "assistant", "tool"])
-def test_a_plain_message_is_read_as_it_stands(role: str, text: str) -> None:
-    assert Message.from_dict({"role": role, "content": text}) == Message(role, text)  # type: ignore[arg-type]
-
-
 @pytest.mark.parametrize(("role", "read"), [("developer", "system"), ("function", "tool")])
 def test_roles_of_other_days_read_as_their_present_names(role: str, read: str) -> None:
     assert Message.from_dict({"role": role, "content": "x"}).role == read
-
-
-@pytest.mark.parametrize("data", [{"role": "assistant", "content": None}, {"role": "assistant"}])
-def test_no_content_reads_as_empty_text(data: dict[str, Any]) -> None:
-    assert Message.from_dict(data).content == ""
 
 
 @from_file("part", "text", "kind")
@@ -148,17 +135,6 @@ def test_what_cannot_be_read_is_refused_with_its_key_and_its_position(data: dict
     assert caught.value.position is None
 
 
-def test_arguments_nested_too_deep_to_be_written_are_refused() -> None:
-    deep: dict[str, Any] = {}
-    for _ in range(100_000):
-        deep = {"a": deep}
-    call = {"id": "c", "function": {"name": "f", "arguments": deep}}
-    with pytest.raises(MessageFormatError, match=r"tool_calls\[0\]\.arguments"):
-        Message.from_dict({"role": "assistant", "tool_calls": [call]})
-    while deep:  # taken apart by hand: freeing the chain at once is deep as well
-        deep = deep["a"]
-
-
 @pytest.mark.parametrize("data", [None, "text", ["role", "user"], 3])
 def test_from_dict_wants_a_mapping(data: Any) -> None:
     with pytest.raises(TypeError, match="data"):
@@ -169,15 +145,6 @@ def test_from_dict_wants_a_mapping(data: Any) -> None:
 def test_read_messages_wants_an_iterable_of_mappings(items: Any) -> None:
     with pytest.raises(TypeError, match="items"):
         read_messages(items)
-
-
-def test_an_item_that_is_no_object_is_refused_with_its_position() -> None:
-    with pytest.raises(MessageFormatError, match="message 2: must be an object, got int"):
-        read_messages([{"role": "user", "content": "x"}, {"role": "assistant", "content": "y"}, 7])  # type: ignore[list-item]
-
-
-def test_read_messages_takes_a_generator() -> None:
-    assert read_messages({"role": "user", "content": text} for text in "ab") == (user("a"), user("b"))
 
 
 optional_texts = st.none() | texts
@@ -304,24 +271,6 @@ def test_unknown_roles_and_kinds_are_refused() -> None:
         MediaPart("smell")  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
-    ("make", "attribute"),
-    [
-        (user, "content"),
-        (lambda: ToolCall("a", "f", ""), "id"),
-        (lambda: TextPart("x"), "text"),
-        (lambda: Message("user", "x", metadata={"synthetic": "folded", "tool_calls": 2}), "metadata"),
-        (lambda: Turn.of("q", "a"), "messages"),
-        (lambda: Violation(0, "r", "d"), "rule"),
-    ],
-)
-def test_values_are_frozen_and_can_be_hashed(make: Callable[[], Any], attribute: str) -> None:
-    assert make() == make()
-    assert hash(make()) == hash(make())
-    with pytest.raises(AttributeError):
-        setattr(make(), attribute, None)
-
-
 copies = [copy.copy, copy.deepcopy, lambda message: pickle.loads(pickle.dumps(message))]  # noqa: S301 - our own bytes
 
 
@@ -330,14 +279,6 @@ def test_marks_are_compared_and_copied_with_their_message(copied: Callable[[Mess
     marked = Message("user", "x", metadata={"synthetic": "folded", "tool_calls": 2})
     assert copied(marked) == marked != user("x")
     assert copied(marked).metadata == {"synthetic": "folded", "tool_calls": 2}
-
-
-def test_marks_cannot_be_changed_from_outside() -> None:
-    marks = {"tool_calls": 2}
-    message = Message("user", "x", metadata=marks)
-    marks["tool_calls"] = 3
-    assert message.metadata["tool_calls"] == 2
-    assert not hasattr(message.metadata, "__setitem__")
 
 
 def test_foreign_metadata_of_other_kinds_is_ignored() -> None:
@@ -353,12 +294,6 @@ def test_marks_of_another_type_are_named(marks: Any) -> None:
 
 
 # --- turns
-
-
-@three_scripts
-def test_a_plain_pair_makes_a_turn(text: str) -> None:
-    turn = Turn.of(text, "好的 ok", start=4)
-    assert (turn.user_text, turn.assistant_text, turn.start, turn.stop) == (text, "好的 ok", 4, 6)
 
 
 def test_what_the_assistant_did_is_part_of_the_turns_text_in_order() -> None:
@@ -396,11 +331,6 @@ def test_hostile_arguments_are_searched_by_value_or_as_raw_text(arguments: str, 
     assert Turn((user(), calls("c", name="", arguments=arguments)), 0, 2).assistant_text == searched
 
 
-@given(texts | st.recursive(st.none() | st.booleans() | st.floats() | st.integers() | texts, st.lists).map(json.dumps))
-def test_any_arguments_give_a_text(arguments: str) -> None:
-    assert isinstance(Turn((user(), calls("c", arguments=arguments)), 0, 2).assistant_text, str)
-
-
 def test_messages_before_the_first_user_message_belong_to_no_turn() -> None:
     messages = [
         system(),
@@ -415,11 +345,6 @@ def test_messages_before_the_first_user_message_belong_to_no_turn() -> None:
     assert first == Turn((user("q"), assistant("a")), 4, 6, preamble=(assistant("你好, I am Ann"), assistant("ask me")))
     assert second == Turn((user("r"),), 6, 7)
     assert first.assistant_text == "你好, I am Ann\nask me\na"
-
-
-def test_each_user_message_opens_a_turn() -> None:
-    messages = [user("a"), user("b"), assistant(), system(), user("c"), system(), user("d")]
-    assert [(turn.start, turn.stop) for turn in group_turns(messages)] == [(0, 1), (1, 4), (4, 6), (6, 7)]
 
 
 @given(st.lists(any_messages, max_size=12))
@@ -464,20 +389,6 @@ def test_the_last_turn_is_current_when_it_is_the_query_or_contains_it(query: str
 def test_a_query_that_is_not_in_the_last_turn_leaves_only_the_past(query: str) -> None:
     conversation = split_current_turn(HISTORY, query=query)
     assert conversation == Conversation((0, 2), group_turns(HISTORY), None)
-
-
-@three_scripts
-def test_a_prompt_may_stand_around_the_query(text: str) -> None:
-    wrapped = [user("old"), assistant(), user(f"Current state: {{}}\nCurrent message: {text}\n")]
-    current = split_current_turn(wrapped, query=text).current
-    assert current is not None
-    assert current.start == 2
-
-
-@pytest.mark.parametrize("query", [None, "", "q"])
-def test_a_conversation_without_turns_has_at_most_a_head(query: str | None) -> None:
-    assert split_current_turn([], query=query) == Conversation((), (), None)
-    assert split_current_turn([system(), assistant(), system()], query=query) == Conversation((0, 2), (), None)
 
 
 # --- provider rules
@@ -525,34 +436,10 @@ def test_calls_of_an_open_run_may_wait_for_their_results(provider: Provider) -> 
     assert broken([user(), calls("a"), result("a"), result("a")], provider, open_run=True) == [(3, TWICE)]
 
 
-def test_a_violation_says_which_calls_have_no_result() -> None:
-    (violation,) = validate_messages([user(), calls("a", "b"), result("a")], provider="openai")
-    assert violation.detail == "1 of 2 calls have no result after them"
-
-
 @pytest.mark.parametrize("provider", ["mistral", "", None, ["openai"]])
 def test_an_unknown_provider_is_refused(provider: Any) -> None:
     with pytest.raises(ConfigError, match="provider must be one of openai, anthropic, gemini, minimax"):
         validate_messages([], provider=provider)
-
-
-@given(st.lists(any_messages, max_size=10), st.sampled_from(PROVIDERS), st.booleans())
-def test_violations_come_by_position_for_any_messages(
-    messages: list[Message], provider: Provider, open_run: bool
-) -> None:
-    positions = [position for position, _ in broken(messages, provider, open_run=open_run)]
-    assert positions == sorted(positions)
-    assert all(0 <= position < len(messages) for position in positions)
-
-
-@each_provider
-def test_long_histories_are_checked_in_linear_time(provider: Provider) -> None:
-    ids = [f"c{number}" for number in range(50_000)]
-    messages = [user(), calls(*ids), *map(result, ids), *[user(), assistant()] * 50_000]
-    started = time.process_time()
-    assert broken(messages, provider) == []
-    assert len(group_turns(messages)) == 50_001
-    assert time.process_time() - started < 10
 
 
 # --- a query inside the current turn
@@ -574,13 +461,6 @@ def test_a_query_inside_a_word_is_not_contained(text: str, query: str) -> None:
 def test_a_query_with_white_space_around_it_is_always_contained(before: str, query: str) -> None:
     messages = [user(f"{before} {query}\n")]
     assert (split_current_turn(messages, query=query).current is None) == (not query.strip())
-
-
-@from_file("text", "query")
-def test_a_query_is_looked_for_in_linear_time(text: str, query: str) -> None:
-    started = time.process_time()
-    split_current_turn([user(text)], query=query)
-    assert time.process_time() - started < 10
 
 
 @from_file("thinking", "answer")

@@ -14,12 +14,11 @@ from hypothesis import strategies as st
 from gatekeeper_core.context.memory.thread import Thread
 from gatekeeper_core.context.prompt.builder import ContextBuilder
 from gatekeeper_core.context.prompt.result import BuiltContext
-from gatekeeper_core.messages import Message, ToolCall
-from gatekeeper_core.notebook import notebook_table
+from gatekeeper_core.messages import Message
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.selection.planner import GatekeeperConfig
 from gatekeeper_core.selection.result import SelectedTurn, Selection
-from tests.conversations import HOSTILE, PAIRS, QUESTIONS, long_talk
+from tests.conversations import HOSTILE, PAIRS, QUESTIONS
 
 TAGS = {"table", "caption", "thead", "tbody", "tr", "th", "td"}
 ATTRIBUTES = {"scope", "align", "dir", "colspan"}
@@ -100,14 +99,6 @@ def test_a_built_context_shows_a_row_for_each_message_and_its_part(language: str
     assert QUESTIONS[language] in [row[4] for row in table.rows]
 
 
-def test_a_call_is_shown_by_the_name_of_its_tool() -> None:
-    call = Message("assistant", "", tool_calls=(ToolCall("c1", "weather", '{"city": "Bern"}'),))
-    thread = Thread("t", (Message("user", "Bern?"), call, Message("tool", "14 degrees", tool_call_id="c1")))
-    assert [row[4] for row in shown(ContextBuilder().build(thread, "", "Be brief.")).rows if row[4] == "weather()"] == [
-        "weather()"
-    ]
-
-
 @given(text=st.text(st.characters(codec=None), max_size=80) | st.just(HOSTILE))
 def test_any_text_is_text(text: str) -> None:
     for value in (selection([(f"port {text}", text)], f"port {text}"), built([(f"port {text}", text)], f"q {text}")):
@@ -115,11 +106,6 @@ def test_any_text_is_text(text: str) -> None:
         assert not re.search(
             "[\x00-\x08\x0e-\x1f\u202a-\u202e\u2066-\u206f\ud800-\udfff\U000e0000-\U000e007f]", value._repr_html_()
         )
-
-
-def test_markup_is_shown_as_it_was_written() -> None:
-    table = shown(selection([("port <b>x</b> &amp;", "'\"")], "port"))
-    assert table.rows[1][5:] == ["port <b>x</b> &amp;", "'\""]
 
 
 def test_a_thousand_turns_are_a_hundred_rows_and_a_number() -> None:
@@ -133,17 +119,3 @@ def test_a_thousand_turns_are_a_hundred_rows_and_a_number() -> None:
         "950",
         "999",
     ]
-
-
-def test_a_long_thread_is_small_too() -> None:
-    assert len(built(long_talk(150, words=10), "cache?")._repr_html_()) < LIMIT_BYTES
-
-
-def test_a_selection_made_by_hand_is_shown_without_reasons() -> None:
-    bare = replace(selection(PAIRS["english"], QUESTIONS["english"]), _plan=None)
-    assert {row[3] for row in shown(bare).rows[1:]} == {""}
-
-
-def test_a_hundred_rows_are_shown_whole() -> None:
-    assert "more" not in notebook_table("x", ["n"], [[at] for at in range(100)])
-    assert "… 1 more" in notebook_table("x", ["n"], [[at] for at in range(101)])

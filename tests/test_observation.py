@@ -14,9 +14,8 @@ import pytest
 import gatekeeper_core
 from gatekeeper_core import ContextBuilder, ContextBuilderConfig, ContextGatekeeper, Message, Thread
 from gatekeeper_core.context.history.strategies import HistoryConfig
-from gatekeeper_core.events import BUILD, GATE, HISTORY, MISS, STORE_CALL, Event
-from gatekeeper_core.observation import Ended, add_observer, remove_observer, stage, tell
-from tests.faults import Remote, with_tea
+from gatekeeper_core.events import GATE, HISTORY, Event
+from gatekeeper_core.observation import Ended, add_observer, remove_observer, stage
 from tests.observed import event_of, everything_told, facts_of
 from tests.talks import TALKS
 
@@ -88,32 +87,11 @@ def test_where_nobody_listens_no_fact_is_worked_out() -> None:
         seen.tell(lambda: pytest.fail("worked out"))
 
 
-def test_a_record_alone_is_reason_enough_to_watch_a_stage() -> None:
-    with everything_told() as records, stage(GATE) as seen:
-        seen.tell(gate_facts)
-    assert [(event_of(record), facts_of(record)) for record in records] == [(GATE, {"outcome": "ok", **gate_facts()})]
-
-
-def test_a_stage_without_a_log_writes_no_record() -> None:
-    with everything_told() as records, stage(GATE, log=False) as seen:
-        seen.tell(gate_facts)
-        tell(MISS, log=False, part="summary", status="late", reason="")
-    assert records == []
-
-
 def test_a_stage_that_raises_says_what_and_lets_it_pass(watching: Watching) -> None:
     with everything_told() as records, pytest.raises(LookupError), stage(GATE):
         raise LookupError("secret")
     assert watching.seen == [("selection.gate", {"outcome": "LookupError"})]
     assert [facts_of(record) for record in records] == [{"outcome": "LookupError"}]
-
-
-def test_facts_are_told_at_the_end_wherever_they_were_given(watching: Watching) -> None:
-    called = stage(STORE_CALL)
-    called.tell(lambda: {"backend": "sqlite", "access": "read"})
-    with called:
-        assert watching.seen == []
-    assert watching.seen == [("store.call", {"outcome": "ok", "backend": "sqlite", "access": "read"})]
 
 
 def test_the_level_is_the_one_that_was_given(watching: Watching) -> None:
@@ -151,13 +129,6 @@ def test_a_build_is_look_ups_and_assembly_with_the_selection_inside(script: str,
     assert dict(watching.seen)["build"] == {"outcome": "ok", **built.facts()}
 
 
-def test_work_on_another_thread_has_a_stack_of_its_own(watching: Watching) -> None:
-    builder = ContextBuilder(memory=with_tea(Remote))
-    builder.build(Thread("t1", [Message("user", "hi")], user="ann"), "hi", "Be brief.")
-    assert "memory.search" in watching.paths
-    assert "build > build.look_ups > summary" in watching.paths
-
-
 @pytest.mark.parametrize("at_end", [False, True])
 def test_an_observer_that_raises_stops_nothing_and_is_named(at_end: bool, watching: Watching) -> None:
     observer = Broken(at_end=at_end)
@@ -171,26 +142,6 @@ def test_an_observer_that_raises_stops_nothing_and_is_named(at_end: bool, watchi
     assert [facts_of(record) for record in told] == [{"error": "LookupError"}]
     assert "secret" not in str([vars(record) for record in records])
     assert [key for key, _ in watching.seen] == ["selection.gate"]
-
-
-def test_an_observer_is_told_once_however_often_it_is_added(watching: Watching) -> None:
-    add_observer(watching)
-    tell(MISS, part="summary", status="late", reason="")
-    assert watching.seen == [("build.miss", {"part": "summary", "status": "late", "reason": ""})]
-    remove_observer(watching)
-    tell(MISS, part="summary", status="late", reason="")
-    assert len(watching.seen) == 1
-
-
-def test_a_stage_under_way_tells_its_end_to_who_was_let_go(watching: Watching) -> None:
-    with stage(BUILD):
-        remove_observer(watching)
-    assert [key for key, _ in watching.seen] == ["build"]
-
-
-def test_what_is_no_observer_is_refused() -> None:
-    with pytest.raises(TypeError, match="method begun, got object"):
-        add_observer(object())  # type: ignore[arg-type]
 
 
 TOLD = """

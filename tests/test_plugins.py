@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextvars
 import gc
 import os
 import subprocess
@@ -12,7 +11,6 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 import pytest
@@ -76,33 +74,6 @@ def test_a_call_whose_turn_does_not_come_in_time_is_never_made(hang: Hang) -> No
     assert calls == []
 
 
-def test_so_many_calls_wait_and_no_more(hang: Hang) -> None:
-    started = [start_plugin(hang, hang) for _ in range(200)]
-    assert started == [True] * 68 + [False] * 132
-    hang.let_go()
-    until(lambda: hang.returned == 68)
-
-
-def test_many_callers_share_the_threads_and_each_gets_its_own_answer() -> None:
-    """001-66: more calls than threads each get their turn."""
-    at_once, most, lock = 0, 0, threading.Lock()
-
-    def answer(number: int) -> int:
-        nonlocal at_once, most
-        with lock:
-            at_once += 1
-            most = max(most, at_once)
-        time.sleep(0)
-        with lock:
-            at_once -= 1
-        return number
-
-    with ThreadPoolExecutor(16) as pool:
-        outcomes = [*pool.map(lambda number: patient(lock, partial(answer, number)), range(400))]
-    assert outcomes == [Outcome("done", number) for number in range(400)]
-    assert most <= 4
-
-
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 def test_where_the_system_has_no_thread_left_a_call_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     child = os.fork()  # which has no threads yet
@@ -123,12 +94,6 @@ def test_an_idle_thread_keeps_nothing_of_a_callers_and_ends(monkeypatch: pytest.
     worker.join(PATIENCE)
     assert not worker.is_alive()
     assert plugins._plugins == {}
-
-
-def test_a_call_sees_the_context_of_its_caller() -> None:
-    name: contextvars.ContextVar[str] = contextvars.ContextVar("name", default="nobody")
-    name.set("caller")
-    assert patient(name, name.get) == Outcome("done", "caller")
 
 
 def test_a_plugin_that_hangs_does_not_hold_up_the_end_of_the_process() -> None:

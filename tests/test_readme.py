@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import json
 import re
 import subprocess
 import sys
@@ -77,19 +76,6 @@ def drawing() -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
-
-
-def test_a_figure_that_the_results_lack_is_not_drawn(
-    drawing: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    tables = {"recall": [{"method": "ours", "500": 1.0, "1000": 2.5}], "parts": [{"part": "theirs", "1000": 9.0}]}
-    (tmp_path / "selection.json").write_text(json.dumps({"tables": tables}), encoding="utf-8")
-    monkeypatch.setattr(drawing, "RESULTS", tmp_path)
-    assert drawing.figure(drawing.Bar("selection", "ours", "1000", ("", ""))) == "2.5"
-    with pytest.raises(ValueError, match="no row 'ours' with a column '2000'"):
-        drawing.figure(drawing.Bar("selection", "ours", "2000", ("", "")))
-    with pytest.raises(ValueError, match="no row 'nobody'"):
-        drawing.figure(drawing.Bar("selection", "nobody", "1000", ("", "")))
 
 
 @pytest.mark.parametrize("page", READMES, ids=lambda page: page.name)

@@ -17,7 +17,7 @@ import pytest
 import gatekeeper_cli
 from gatekeeper_cli.conversation import QuestionKind
 from gatekeeper_cli.explanation import why_not
-from gatekeeper_cli.texts import TABLE, Language, language_of, speak, spoken, texts_for
+from gatekeeper_cli.texts import TABLE, Language, language_of, texts_for
 from gatekeeper_core.selection.planner import Reason, Stage, Why
 from gatekeeper_core.selection.result import Decision, DecisionOutcome, Remedy
 from gatekeeper_core.selection.topics import GateReason, Verdict
@@ -129,14 +129,6 @@ def test_a_decision_tells_the_need_and_what_speaks_for_it_most(decision: Decisio
     assert texts_for(Language.zh).why(decision) == chinese
 
 
-def test_a_turn_that_is_not_worth_its_tokens_names_the_coverage_that_keeps_it() -> None:
-    said = why_not(UNNEEDED, texts_for(Language.en), query="")
-    assert said.startswith("Turn 3 is left out: need 0.07 is not worth 140 tokens (it shares nothing).")
-    assert said.endswith(" It is kept from a coverage of 0.97 on.")
-    said = why_not(UNNEEDED._replace(remedy=Remedy()), texts_for(Language.en), query="")
-    assert said == "Turn 3 is left out: need 0.07 is too low after a change of topic (it shares nothing)."
-
-
 @pytest.mark.cli
 @pytest.mark.parametrize("lang", ["en", "zh"])
 def test_every_answer_of_the_gate_is_said_in_words(lang: str) -> None:
@@ -152,35 +144,9 @@ def test_every_answer_of_the_gate_is_said_in_words(lang: str) -> None:
     assert "换个话题" in cue.plain
 
 
-@from_file("key", "values", "text")
-def test_one_of_a_thing_is_said_in_the_singular(key: str, values: dict[str, int], text: str) -> None:
-    assert texts_for(Language.en)(key, **values) == text
-
-
 @from_file("environment", "system", "language")
 def test_the_language_is_that_of_the_locale(environment: dict[str, str], system: str | None, language: str) -> None:
     assert language_of(environment, system).value == language
-
-
-def test_a_language_that_is_asked_for_wins_over_the_locale(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("LC_ALL", raising=False)
-    monkeypatch.delenv("LANGUAGE", raising=False)
-    monkeypatch.setenv("LANG", "zh_CN.UTF-8")
-    monkeypatch.delenv("LC_MESSAGES", raising=False)
-    assert texts_for(Language.auto).language is Language.zh
-    assert texts_for(Language.en).language is Language.en
-
-
-def test_what_a_command_was_told_to_speak_holds_for_its_errors() -> None:
-    assert speak(Language.zh)("yes") == spoken()("yes") == "是"
-    assert speak(Language.en)("yes") == spoken()("yes") == "yes"
-
-
-@pytest.mark.parametrize("prefix", ["left_out.", "odd."])
-def test_every_kind_has_words_for_one_and_for_many(prefix: str) -> None:
-    words = [english.split("|") for name, (english, _) in TABLE.items() if name.startswith(prefix)]
-    assert all(len(pair) == 2 and pair[0] != pair[1] for pair in words)
-    assert words
 
 
 CHINESE = {"LC_ALL": "zh_CN.UTF-8", "LANGUAGE": ""}
@@ -207,26 +173,6 @@ def test_help_is_in_chinese_where_the_locale_is() -> None:
         ]
         assert own, command
         assert not [line for line in own if not re.search("[\u4e00-\u9fff]", line) and " " in line.strip("., ")]
-
-
-@pytest.mark.cli
-@from_file("arguments", "words")
-def test_errors_are_in_chinese_where_the_locale_is(
-    arguments: list[str], words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "chat.json").write_text("[]", encoding="utf-8")
-    done = run(*arguments, **CHINESE)
-    assert (done.exit_code, done.stdout) == (2, "")
-    assert done.stderr.startswith(f"gatekeeper: {words}")
-    assert done.stderr.count("\n") == 1
-
-
-@pytest.mark.cli
-def test_the_chat_is_in_chinese_where_the_locale_is() -> None:
-    done = run("chat", stdin="/nothing\n", **CHINESE)
-    assert "没有命令 /nothing" in done.stdout
-    assert done.stderr.startswith("gatekeeper: 没有 MINIMAX_API_KEY")
 
 
 @pytest.mark.cli

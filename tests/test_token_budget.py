@@ -1,27 +1,11 @@
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.token_budget import TokenBudgetTracker
-
-
-def test_the_tracker_gives_tokens_until_the_total_is_reached() -> None:
-    """001-63: false and no change beyond the total; categories accumulate."""
-    tracker = TokenBudgetTracker(100)
-    assert tracker.allocate("历史", 60)
-    assert not tracker.allocate("memory", 41)
-    assert (tracker.used, tracker.remaining, tracker.breakdown) == (60, 40, {"历史": 60})
-    assert tracker.allocate("memory", 30)
-    assert tracker.allocate("历史", 10)
-    assert (tracker.total, tracker.used, tracker.remaining) == (100, 100, 0)
-    assert tracker.breakdown == {"历史": 70, "memory": 30}
-    assert not tracker.allocate("memory", 1)
-    assert tracker.allocate("memory", 0)
 
 
 def test_a_category_may_have_a_cap() -> None:
@@ -33,19 +17,6 @@ def test_a_category_may_have_a_cap() -> None:
     assert tracker.allocate("recall", 10)
     assert tracker.allocate("system", 70)
     assert not tracker.allocate("system", 1)
-
-
-def test_the_breakdown_is_a_copy() -> None:
-    tracker = TokenBudgetTracker(10)
-    tracker.breakdown["x"] = 5
-    assert tracker.breakdown == {}
-
-
-def test_caps_are_fixed_when_the_tracker_is_made() -> None:
-    caps = {"a": 1}
-    tracker = TokenBudgetTracker(10, caps=caps)
-    caps["a"] = 10
-    assert not tracker.allocate("a", 2)
 
 
 @given(st.integers(1, 200), st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 80)), max_size=20))
@@ -72,17 +43,3 @@ def test_the_tracker_refuses_impossible_numbers() -> None:
             TokenBudgetTracker(total)
     with pytest.raises(ConfigError, match=r"caps\['a'\] must be at least 0, got -1"):
         TokenBudgetTracker(10, caps={"a": -1})
-
-
-@pytest.mark.parametrize(
-    ("argument", "use"),
-    [
-        ("total", lambda: TokenBudgetTracker(1.5)),  # type: ignore[arg-type]
-        ("a category of caps", lambda: TokenBudgetTracker(1, caps={1: 1})),  # type: ignore[dict-item]
-        ("category", lambda: TokenBudgetTracker(1).allocate(None, 1)),  # type: ignore[arg-type]
-        ("tokens", lambda: TokenBudgetTracker(1).allocate("a", True)),
-    ],
-)
-def test_the_tracker_names_the_argument_of_a_wrong_type(argument: str, use: Any) -> None:
-    with pytest.raises(TypeError, match=f"^{argument} must be"):
-        use()

@@ -30,17 +30,6 @@ def test_what_has_no_direction_is_no_vector(values: list[float]) -> None:
     assert unit_vector(values) is None
 
 
-@pytest.mark.parametrize("scale", [1e-300, 1.0, 1e300])
-def test_the_length_of_an_embedding_says_nothing(scale: float) -> None:
-    assert unit_vector([3.0 * scale, 4.0 * scale]) == array("f", [0.6, 0.8])
-
-
-def test_vectors_of_two_dimensions_or_apart_are_unrelated() -> None:
-    assert cosine(array("f", [1.0]), array("f", [1.0, 0.0])) == 0.0
-    assert cosine(array("f", [1.0, 0.0]), array("f", [-1.0, 0.0])) == 0.0
-    assert dot(packed([1.0]), packed([1.0, 0.0])) == 0.0
-
-
 @pytest.mark.parametrize("damaged", [[math.nan, 1.0], [math.inf, 1.0], [math.inf, -math.inf], [30.0, 40.0]])
 def test_a_vector_that_is_damaged_is_near_to_nothing(damaged: list[float]) -> None:
     assert cosine(array("f", damaged), array("f", [0.6, 0.8])) == 0.0

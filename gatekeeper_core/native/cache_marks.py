@@ -10,8 +10,6 @@ from typing import Any
 
 from gatekeeper_core.native.items import blocks_in, kind_of
 
-__all__ = ["EPHEMERAL", "MARKS_AT_MOST", "mark_before", "marked_contents", "marks_in"]
-
 EPHEMERAL: Mapping[str, str] = {"type": "ephemeral"}
 
 MARKS_AT_MOST = 4

@@ -25,8 +25,6 @@ from gatekeeper_core.native.items import (
     user_beside_results,
 )
 
-__all__ = ["GEMINI"]
-
 _TEXT_KEYS = ("result", "output", "error")
 """Where a response of one text has it. Source: Gemini's guide to function calling: "output" and "error", and "result"
 in its examples."""
@@ -97,18 +95,14 @@ def _user(blocks: Sequence[Item], at: int, waiting: list[ToolCall], role: str) -
             if call is not None:
                 waiting.remove(call)
                 call_id = call.id
-            results.append(Message("tool", _response_text(response, at), tool_call_id=call_id, name=name))
+            value: Any = response.get("response")
+            text = arguments_json(value[key] if (key := _text_key(value)) else value, at)
+            results.append(Message("tool", text, tool_call_id=call_id, name=name))
         else:
             parts.append(_part(block))
     if results:
         return [*results, user_beside_results(content_of(parts))] if parts else results
     return [Message("system" if role == "system" else "user", content_of(parts))]
-
-
-def _response_text(response: Item, at: int) -> str:
-    value: Any = response.get("response")
-    key = _text_key(value)
-    return arguments_json(value if key is None else value[key], at)
 
 
 def _text_key(value: Any) -> str | None:
@@ -133,28 +127,23 @@ def _part(block: Item) -> Part:
 
 def _rewrite(item: Item, sent: Sequence[Sent]) -> dict[str, Any]:
     results = iter([one for one in sent if one.read.role == "tool"])
-    said = next((one for one in sent if one.read.role != "tool"), None)
+    user = next((one for one in sent if one.read.role != "tool"), None)
     parts: list[Any] = []
     for block in _blocks(item["parts"]):
         response = _get(block, "functionResponse")
         if isinstance(response, Mapping):
-            parts += _rewritten_response(block, response, next(results))
-        elif said is not None and said.sent is said.read:
+            read, kept = next(results)
+            if kept is not None and kept is not read:
+                name = "functionResponse" if "functionResponse" in block else "function_response"
+                value = {_text_key(response.get("response")) or "result": kept.text}
+                block = {**block, name: {**response, "response": value}}
+            parts += [] if kept is None else [block]
+        elif user is not None and user.sent is user.read:
             parts.append(block)
-        elif said is not None and said.sent is not None:
-            parts.append({**block, "text": said.sent.text})
-            said = None  # what is cut has one text
+        elif user is not None and user.sent is not None:
+            parts.append({**block, "text": user.sent.text})
+            user = None  # what is cut has one text
     return {**item, "parts": parts}
-
-
-def _rewritten_response(block: Item, response: Item, one: Sent) -> list[Item]:
-    if one.sent is None:
-        return []
-    if one.sent is one.read:
-        return [block]
-    key = _text_key(response.get("response")) or "result"
-    name = "functionResponse" if "functionResponse" in block else "function_response"
-    return [{**block, name: {**response, "response": {key: one.sent.text}}}]
 
 
 def _plain(message: Message) -> dict[str, Any]:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 
-__all__ = ["anthropic_tokens", "gemini_tokens", "image_size", "openai_tokens"]
-
 _JPEG_SIZES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
 
 
@@ -17,40 +15,33 @@ def image_size(head: bytes) -> tuple[int, int] | None:
     >>> image_size(b"GIF89a" + (640).to_bytes(2, "little") + (480).to_bytes(2, "little"))
     (640, 480)
     """
+    width = height = 0
     if head.startswith(b"\x89PNG\r\n\x1a\n") and len(head) >= 24:
-        return _checked(int.from_bytes(head[16:20], "big"), int.from_bytes(head[20:24], "big"))
-    if head.startswith((b"GIF87a", b"GIF89a")) and len(head) >= 10:
-        return _checked(int.from_bytes(head[6:8], "little"), int.from_bytes(head[8:10], "little"))
-    if head.startswith(b"\xff\xd8"):
-        return _jpeg_size(head)
-    if head.startswith(b"RIFF") and head[8:12] == b"WEBP" and len(head) >= 30:
-        return _webp_size(head)
-    return None
-
-
-def _checked(width: int, height: int) -> tuple[int, int] | None:
+        width, height = int.from_bytes(head[16:20], "big"), int.from_bytes(head[20:24], "big")
+    elif head.startswith((b"GIF87a", b"GIF89a")) and len(head) >= 10:
+        width, height = int.from_bytes(head[6:8], "little"), int.from_bytes(head[8:10], "little")
+    elif head.startswith(b"\xff\xd8"):
+        at = 2
+        while at + 9 <= len(head) and head[at] == 0xFF:
+            if head[at + 1] in _JPEG_SIZES:
+                width, height = (int.from_bytes(head[at + skip : at + skip + 2], "big") for skip in (7, 5))
+                break
+            at += 1 if head[at + 1] == 0xFF else 2 + int.from_bytes(head[at + 2 : at + 4], "big")
+    elif head.startswith(b"RIFF") and head[8:12] == b"WEBP" and len(head) >= 30:
+        width, height = _webp_size(head)
     return (width, height) if 0 < width < 100_000 and 0 < height < 100_000 else None
 
 
-def _jpeg_size(head: bytes) -> tuple[int, int] | None:
-    at = 2
-    while at + 9 <= len(head) and head[at] == 0xFF:
-        if head[at + 1] in _JPEG_SIZES:
-            return _checked(int.from_bytes(head[at + 7 : at + 9], "big"), int.from_bytes(head[at + 5 : at + 7], "big"))
-        at += 1 if head[at + 1] == 0xFF else 2 + int.from_bytes(head[at + 2 : at + 4], "big")
-    return None
-
-
-def _webp_size(head: bytes) -> tuple[int, int] | None:
+def _webp_size(head: bytes) -> tuple[int, int]:
     kind = head[12:16]
     if kind == b"VP8X":
-        return _checked(1 + int.from_bytes(head[24:27], "little"), 1 + int.from_bytes(head[27:30], "little"))
+        return 1 + int.from_bytes(head[24:27], "little"), 1 + int.from_bytes(head[27:30], "little")
     if kind == b"VP8L":
         bits = int.from_bytes(head[21:25], "little")
-        return _checked(1 + (bits & 0x3FFF), 1 + (bits >> 14 & 0x3FFF))
+        return 1 + (bits & 0x3FFF), 1 + (bits >> 14 & 0x3FFF)
     if kind == b"VP8 ":
-        return _checked(int.from_bytes(head[26:28], "little") & 0x3FFF, int.from_bytes(head[28:30], "little") & 0x3FFF)
-    return None
+        return int.from_bytes(head[26:28], "little") & 0x3FFF, int.from_bytes(head[28:30], "little") & 0x3FFF
+    return 0, 0
 
 
 def anthropic_tokens(width: int, height: int) -> int:

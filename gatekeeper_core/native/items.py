@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -15,7 +15,6 @@ from gatekeeper_core.messages import (
     BESIDE_RESULTS,
     COMPACTED,
     SIGNED,
-    MediaKind,
     MediaPart,
     Message,
     Metadata,
@@ -24,31 +23,11 @@ from gatekeeper_core.messages import (
 )
 from gatekeeper_core.native.images import image_size
 
-__all__ = [
-    "Format",
-    "Item",
-    "Read",
-    "Sent",
-    "arguments_json",
-    "blocks_in",
-    "blocks_of",
-    "content_of",
-    "image",
-    "is_compaction",
-    "kind_of",
-    "opaque",
-    "plain",
-    "refuse",
-    "rewritten_texts",
-    "text_of",
-    "user_beside_results",
-]
-
 Item = Mapping[str, Any]
 """One element of the caller's list."""
 
-_BYTES_PER_TOKEN = 4
 _DATA_URL = re.compile(r"data:[\w.+-]+/[\w.+-]+;base64,")
+_TEXT_KINDS = frozenset({"text", "input_text", "output_text", "summary_text", "reasoning_text"})
 
 
 class Read(NamedTuple):
@@ -153,29 +132,21 @@ def arguments_json(value: object, position: int) -> str:
         raise refuse("the arguments of a call must be an object that can be written as JSON", position) from error
 
 
-def opaque(block: Item, kind: MediaKind = "other") -> MediaPart:
+def opaque(block: Item) -> MediaPart:
     """Return the part for a block whose content is the provider's own: it is counted, never searched or cut.
 
     Source: ours, a token for four bytes of its values in UTF-8.
     """
-    size = sum(len(text.encode("utf-8", "surrogatepass")) for text in _texts_in(block))
-    return MediaPart(kind, tokens=size // _BYTES_PER_TOKEN + 1)
-
-
-def _texts_in(value: object) -> Iterable[str]:
-    rest = [value]
+    size, rest = 0, [block]
     while rest:
-        one = rest.pop()
-        if isinstance(one, str):
-            yield one
-        elif isinstance(one, (bytes, bytearray)):
-            yield "=" * len(one)
-        elif isinstance(one, Mapping):
-            rest.extend(one.values())
-        elif isinstance(one, (list, tuple)):
-            rest.extend(one)
-        elif one is not None:
-            yield str(one)
+        value: Any = rest.pop()
+        if isinstance(value, (bytes, bytearray)):
+            size += len(value)
+        elif isinstance(value, (Mapping, list, tuple)):
+            rest.extend(value.values() if isinstance(value, Mapping) else value)
+        elif value is not None:
+            size += len(str(value).encode("utf-8", "surrogatepass"))
+    return MediaPart("other", tokens=size // 4 + 1)
 
 
 def image(data: object, tokens_of: Callable[[int, int], int]) -> MediaPart:
@@ -191,10 +162,8 @@ def image(data: object, tokens_of: Callable[[int, int], int]) -> MediaPart:
     elif isinstance(data, str):
         match = _DATA_URL.match(data)
         start = match.end() if match else 0
-        try:
+        with suppress(ValueError):  # an address, or base64 that is cut
             head = base64.b64decode(data[start : start + 87_380], validate=True)
-        except (binascii.Error, ValueError):
-            head = b""  # an address, or base64 that is cut
     size = image_size(head)
     return MediaPart("image", tokens=tokens_of(*size) if size else None)
 
@@ -221,16 +190,27 @@ def user_beside_results(content: str | tuple[Part, ...]) -> Message:
     return Message("user", content, metadata=Metadata({BESIDE_RESULTS: True}))
 
 
-def rewritten_texts(blocks: Sequence[Any], text: str, is_text: Callable[[Any], bool]) -> list[Any]:
+def is_text(block: object) -> bool:
+    """Return whether a block is text, in any of the formats."""
+    untyped = isinstance(block, Mapping) and "type" not in block and "text" in block
+    return isinstance(block, str) or untyped or kind_of(block) in _TEXT_KINDS
+
+
+def rewritten_texts(blocks: Sequence[Any], text: str, is_text: Callable[[Any], bool] = is_text) -> list[Any]:
     """Return blocks with one text in the place of the last that has a cache mark, else of the first; other texts go.
 
-    >>> rewritten_texts([{"text": "a"}, {"image": 1}, {"text": "b"}], "c", lambda block: "text" in block)
+    >>> rewritten_texts([{"text": "a"}, {"image": 1}, {"text": "b"}], "c")
     [{'text': 'c'}, {'image': 1}]
     """
     texts = [at for at, block in enumerate(blocks) if is_text(block)]
-    if not texts:
-        return [*blocks]
     marked = (at for at in reversed(texts) if isinstance(blocks[at], Mapping) and "cache_control" in blocks[at])
-    place = next(marked, texts[0])
-    put = {**blocks[place], "text": text} if isinstance(blocks[place], Mapping) else text
+    place = next(marked, texts[0] if texts else -1)
+    put = {**blocks[place], "text": text} if texts and isinstance(blocks[place], Mapping) else text
     return [put if at == place else block for at, block in enumerate(blocks) if at == place or at not in texts]
+
+
+def rewritten(item: Item, key: str, message: Message | None) -> dict[str, Any]:
+    """Return an item with what is sent of its message under a key, where it had a text or blocks."""
+    text = message.text if message else ""
+    value = item.get(key)
+    return {**item, key: rewritten_texts(value, text) if isinstance(value, list) else text}

@@ -6,11 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from gatekeeper_core.messages import MediaKind, MediaPart, Message
+from gatekeeper_core.messages import MediaPart, Message, Part
 from gatekeeper_core.native.images import openai_tokens
-from gatekeeper_core.native.items import Format, Item, Read, Sent, blocks_of, image, kind_of, opaque, rewritten_texts
-
-__all__ = ["CHAT"]
+from gatekeeper_core.native.items import Format, Item, Read, Sent, blocks_of, image, kind_of, opaque, rewritten
 
 _ROLES_ONLY_HERE = ("tool", "function")
 _PARTS_ONLY_HERE = ("image_url", "input_audio", "video_url")
@@ -32,39 +30,24 @@ def _read(items: Sequence[Item]) -> list[Read]:
 
 def _message(item: Item, at: int) -> Message:
     message = Message.from_dict(item, position=at)
-    if isinstance(message.content, tuple):
-        parts = tuple(
-            _sized(block, part.kind) if isinstance(part, MediaPart) else part
-            for part, block in zip(message.content, item["content"], strict=True)
-        )
-        message = replace(message, content=parts)
-    return message
+    if isinstance(message.content, str):
+        return message
+    return replace(message, content=tuple(map(_counted, message.content, item["content"])))
 
 
-def _sized(block: Item, kind: MediaKind) -> MediaPart:
-    if kind != "image":
-        return opaque(block) if kind == "other" else MediaPart(kind)
+def _counted(part: Part, block: Any) -> Part:
+    """Return a part with what it costs, as far as its block tells."""
+    if not isinstance(part, MediaPart) or part.kind not in ("image", "other"):
+        return part
+    if part.kind == "other":
+        return opaque(block)
     given = block.get("image_url")
     url, detail = (given.get("url"), given.get("detail")) if isinstance(given, Mapping) else (given, None)
     return image(url, (lambda *_: 85) if detail == "low" else openai_tokens)
 
 
 def _rewrite(item: Item, sent: Sequence[Sent]) -> dict[str, Any]:
-    (one,) = sent
-    text, content = one.sent.text if one.sent else "", item.get("content")
-    return {**item, "content": rewritten_texts(content, text, _is_text) if isinstance(content, list) else text}
+    return rewritten(item, "content", sent[0].sent)
 
 
-def _is_text(block: object) -> bool:
-    return (
-        isinstance(block, str)
-        or kind_of(block) == "text"
-        or (isinstance(block, Mapping) and "type" not in block and "text" in block)
-    )
-
-
-def _plain(message: Message) -> dict[str, Any]:
-    return message.to_dict(for_provider=True)
-
-
-CHAT = Format("OpenAI chat messages", _signs, _read, _rewrite, _plain)
+CHAT = Format("OpenAI chat messages", _signs, _read, _rewrite, lambda message: message.to_dict(for_provider=True))

@@ -7,9 +7,10 @@ each other.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import groupby
 from typing import Any
 
-from gatekeeper_core.messages import MediaPart, Message, Part, Role, TextPart, ToolCall
+from gatekeeper_core.messages import MediaKind, MediaPart, Message, Part, Role, TextPart, ToolCall
 from gatekeeper_core.native.images import openai_tokens
 from gatekeeper_core.native.items import (
     Format,
@@ -25,16 +26,15 @@ from gatekeeper_core.native.items import (
     opaque,
     plain,
     refuse,
-    rewritten_texts,
+    rewritten,
     signed,
     text_of,
 )
 
-__all__ = ["RESPONSES", "SETTINGS"]
-
 _ROLES: dict[str, Role] = {"user": "user", "assistant": "assistant", "system": "system", "developer": "system"}
 SETTINGS = frozenset({"additional_tools", "compaction_trigger", "configuration_update"})
 _TEXTS = frozenset({"input_text", "output_text", "text", "summary_text", "reasoning_text"})
+_MEDIA: dict[str, MediaKind] = {"input_file": "document", "input_audio": "audio"}
 _PARTS_ONLY_HERE = frozenset({"input_text", "output_text", "input_image", "input_file"})
 _ARGUMENTS = ("arguments", "input", "action", "operation", "code")
 
@@ -49,17 +49,11 @@ def _signs(item: Item) -> str | None:
 
 def _read(items: Sequence[Item]) -> list[Read]:
     found: list[Read] = []
-    written: list[tuple[Item, int]] = []
-    for at, item in enumerate(items):
-        if _by_the_model(item):
-            written.append((item, at))
-            continue
+    for written, group in groupby(enumerate(items), key=lambda numbered: _by_the_model(numbered[1])):
         if written:
-            found.append(_written(written))
-            written = []
-        found.append(Read(_given(item, at), at, at + 1))
-    if written:
-        found.append(_written(written))
+            found.append(_written([*group]))
+        else:
+            found += (Read(_given(item, at), at, at + 1) for at, item in group)
     return found
 
 
@@ -102,12 +96,12 @@ def _output(item: Item, at: int) -> str | tuple[Part, ...]:
     return arguments_json(value, at)
 
 
-def _written(items: Sequence[tuple[Item, int]]) -> Read:
+def _written(items: Sequence[tuple[int, Item]]) -> Read:
     """Return the one message of what the model wrote in a row."""
     parts: list[Part] = []
     calls: list[ToolCall] = []
     whole = len(items) > 1
-    for item, at in items:
+    for at, item in items:
         kind = kind_of(item)
         call_id = item.get("id") if kind == "mcp_approval_request" else item.get("call_id")
         if kind in ("", "message"):
@@ -125,8 +119,8 @@ def _written(items: Sequence[tuple[Item, int]]) -> Read:
             parts.append(opaque(item))
             whole = True
     message = Message("assistant", content_of(parts), tool_calls=tuple(calls))
-    compacted = any(is_compaction(item) and "role" not in item for item, _ in items)
-    return Read(signed(message, compacted=compacted) if whole else message, items[0][1], items[-1][1] + 1)
+    compacted = any(is_compaction(item) and "role" not in item for _, item in items)
+    return Read(signed(message, compacted=compacted) if whole else message, items[0][0], items[-1][0] + 1)
 
 
 def _parts(content: object, at: int) -> list[Part]:
@@ -136,36 +130,25 @@ def _parts(content: object, at: int) -> list[Part]:
         raise refuse('"content" must be text or a list of parts', at)
     parts: list[Part] = []
     for block in content:
+        kind = kind_of(block)
         if isinstance(block, str):
             parts.append(TextPart(block))
         elif not isinstance(block, Mapping):
             raise refuse("a part must be an object", at)
-        elif kind_of(block) in _TEXTS:
-            parts.append(TextPart(text_of(block, "text", at)))
-        elif kind_of(block) == "refusal":
-            parts.append(TextPart(text_of(block, "refusal", at)))
-        elif kind_of(block) == "input_image":
+        elif kind in _TEXTS or kind == "refusal":
+            parts.append(TextPart(text_of(block, "refusal" if kind == "refusal" else "text", at)))
+        elif kind == "input_image":
             low = block.get("detail") == "low"
             parts.append(image(block.get("image_url"), (lambda *_: 85) if low else openai_tokens))
-        elif kind_of(block) == "input_file":
-            parts.append(MediaPart("document"))
-        elif kind_of(block) == "input_audio":
-            parts.append(MediaPart("audio"))
+        elif kind in _MEDIA:
+            parts.append(MediaPart(_MEDIA[kind]))
         else:
             parts.append(opaque(block))
     return parts
 
 
 def _rewrite(item: Item, sent: Sequence[Sent]) -> dict[str, Any]:
-    (one,) = sent
-    text = one.sent.text if one.sent else ""
-    key = "output" if _is_output(kind_of(item)) else "content"
-    value = item[key]
-    return {**item, key: rewritten_texts(value, text, _is_text) if isinstance(value, list) else text}
-
-
-def _is_text(block: object) -> bool:
-    return isinstance(block, str) or kind_of(block) in _TEXTS
+    return rewritten(item, "output" if _is_output(kind_of(item)) else "content", sent[0].sent)
 
 
 RESPONSES = Format("OpenAI Responses items", _signs, _read, _rewrite, plain)

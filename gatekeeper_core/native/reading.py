@@ -23,8 +23,6 @@ from gatekeeper_core.native.items import Format, Item, Sent, kind_of, refuse
 from gatekeeper_core.native.openai_chat import CHAT
 from gatekeeper_core.native.openai_responses import RESPONSES, SETTINGS
 
-__all__ = ["NativeMessages", "read_messages", "read_native"]
-
 _FORMATS = (CHAT, RESPONSES, ANTHROPIC, GEMINI)
 
 _ELSEWHERE = {
@@ -111,14 +109,12 @@ class NativeMessages:
             pieces = [
                 Sent(self.messages[at], replaced.get(at, self.messages[at]) if at in kept else None) for at in group
             ]
-            sent = [one.sent for one in pieces if one.sent is not None]
-            new = [one.sent for one in pieces if one.sent is not None and one.sent is not one.read]
-            summary = next(filter(is_summary, new), None)
-            if summary is not None:
+            new = [sent for read, sent in pieces if sent is not None and sent is not read]
+            if summary := next(filter(is_summary, new), None):
                 found[start] = self.format.plain(summary)
-            elif not new and len(sent) == len(pieces):
+            elif all(sent is read for read, sent in pieces):
                 found.update((at, self.items[at]) for at in range(start, stop))
-            elif sent:
+            elif any(sent is not None for _, sent in pieces):
                 found[start] = self.format.rewrite(self.items[start], pieces)
         return found
 
@@ -133,23 +129,17 @@ def read_native(items: Iterable[Mapping[str, Any]]) -> NativeMessages:
             raise MessageFormatError(f"must be an object, got {type(item).__name__}", position=at)
         if not _is_known(item):
             raise refuse(_unknown(item), at)
-    form = _format_of(taken)
-    read = form.read(taken)
-    return NativeMessages(form, taken, tuple(one.message for one in read), tuple((one.start, one.stop) for one in read))
-
-
-def _format_of(items: tuple[Item, ...]) -> Format:
-    """Return the only format that the items tell of; the chat format where they tell of none."""
-    found: Format | None = None
-    first = 0
-    for at, item in enumerate(items):
-        form, sign = next(((form, sign) for form in _FORMATS if (sign := form.signs(item))), (found, ""))
-        if found is None:
-            found, first = form, at
-        elif form is not found and form is not None:
-            reason = f"{sign} belongs to {form.name}, but item {first} to {found.name}: a list has one format"
+    format_, first = CHAT, -1  # the only format that the items tell of; the chat format where they tell of none
+    for at, item in enumerate(taken):
+        told, sign = next(((one, sign) for one in _FORMATS if (sign := one.signs(item))), (format_, ""))
+        if first < 0 and sign:
+            format_, first = told, at
+        elif told is not format_:
+            reason = f"{sign} belongs to {told.name}, but item {first} to {format_.name}: a list has one format"
             raise refuse(reason, at)
-    return found or CHAT
+    read = format_.read(taken)
+    spans = tuple((start, stop) for _, start, stop in read)
+    return NativeMessages(format_, taken, tuple(message for message, *_ in read), spans)
 
 
 def _is_known(item: Item) -> bool:

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from gatekeeper_cli.explanation import percent, shown_dollars
 from gatekeeper_cli.texts import Texts, visible
 from gatekeeper_core.context.history.cache_marks import plan_marks
+from gatekeeper_core.context.history.request import HistoryRequest
 from gatekeeper_core.context.history.selector import ThreadSelector
 from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.messages import Message, turn_starts

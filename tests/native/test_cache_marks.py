@@ -20,10 +20,6 @@ def marked(words: str, mark: Any = EPHEMERAL) -> dict[str, Any]:
     return text(words, cache_control=dict(mark))
 
 
-def test_a_text_becomes_a_block_with_a_mark_and_the_others_stay() -> None:
-    assert marked_contents(["Port?", "6380.", "Thanks."], [1], room=3) == {1: [marked("6380.")]}
-
-
 @pytest.mark.parametrize(
     "content",
     [
@@ -39,18 +35,6 @@ def test_a_text_becomes_a_block_with_a_mark_and_the_others_stay() -> None:
 def test_what_cannot_carry_a_mark_hands_it_to_the_message_before(content: Any) -> None:
     assert marked_contents(["Port?", content], [1], room=1) == {0: [marked("Port?")]}
     assert marked_contents([content], [0], room=1) == {}
-
-
-def test_within_a_message_the_last_block_that_may_carry_the_mark_gets_it() -> None:
-    call = {"type": "tool_use", "id": "a", "name": "f", "input": {}}
-    image = {"type": "image", "source": {"type": "url", "url": "https://x"}}
-    assert marked_contents([["Look:", image, call]], [0], room=1) == {
-        0: [text("Look:"), {**image, "cache_control": dict(EPHEMERAL)}, call]
-    }
-
-
-def test_a_mark_that_is_there_already_stays_as_it_is() -> None:
-    assert marked_contents([[marked("Port?", HOUR)]], [0], room=1) == {}
 
 
 def test_the_most_important_places_get_the_marks_that_there_is_room_for() -> None:

@@ -42,9 +42,3 @@ def test_a_shorter_result_stays_a_response_of_one_text() -> None:
     shorter = {"functionResponse": {"name": "f", "response": {"result": "3 rows"}}}
     assert GEMINI.rewrite(item, sent) == {"role": "user", "parts": [shorter, {"text": "说"}]}
     assert GEMINI.plain(Message("user", "折叠了 3 轮")) == {"role": "user", "parts": [{"text": "折叠了 3 轮"}]}
-
-
-def test_parts_tell_the_format_where_there_is_no_content() -> None:
-    assert GEMINI.signs({"role": "user", "parts": [{"text": "?"}]}) == '"parts"'
-    assert GEMINI.signs({"role": "user", "parts": [], "content": "?"}) is None
-    assert GEMINI.signs({"role": "user"}) is None

@@ -4,9 +4,8 @@ from typing import Any
 
 import pytest
 
-from gatekeeper_core.errors import MessageFormatError
-from gatekeeper_core.messages import MediaPart, TextPart
-from gatekeeper_core.native.items import arguments_json, content_of, is_compaction, kind_of, opaque, rewritten_texts
+from gatekeeper_core.messages import MediaPart
+from gatekeeper_core.native.items import is_compaction, opaque
 from gatekeeper_core.native.reading import read_messages
 
 
@@ -33,34 +32,6 @@ def test_an_image_is_counted_by_the_size_that_its_data_tells(item: dict[str, Any
 def test_a_block_of_the_providers_own_costs_a_token_for_four_bytes_of_its_values() -> None:
     block = {"type": "abc", "data": "行" * 40, "list": [{"n": 1234}, None, b"12345678"]}
     assert opaque(block) == MediaPart("other", tokens=(3 + 3 * 40 + 4 + 8) // 4 + 1)
-
-
-def test_a_type_that_is_no_text_is_none() -> None:
-    assert [kind_of(block) for block in ({"type": ["text"]}, {}, "text", None, {"type": "text"})] == [
-        "",
-        "",
-        "",
-        "",
-        "text",
-    ]
-
-
-def test_arguments_are_compact_json_or_the_text_that_was_given() -> None:
-    assert arguments_json({"城市": "伯尔尼", "n": [1, None]}, 0) == '{"城市":"伯尔尼","n":[1,null]}'
-    assert (arguments_json('{ "a": 1 }', 0), arguments_json(None, 0)) == ('{ "a": 1 }', "")
-    with pytest.raises(MessageFormatError, match="message 3: "):
-        arguments_json({"a": {1}}, 3)
-
-
-def test_one_text_alone_is_a_text() -> None:
-    assert content_of([TextPart("行")]) == "行"
-    assert content_of([]) == ""
-    assert content_of([MediaPart("image")]) == (MediaPart("image"),)
-
-
-def test_blocks_without_a_text_stay_as_they_are() -> None:
-    assert rewritten_texts([{"image": 1}], "c", lambda block: "text" in block) == [{"image": 1}]
-    assert rewritten_texts(["a", "b"], "c", lambda block: True) == ["c"]
 
 
 def test_a_compaction_is_one_that_has_a_content_and_nothing_else_is_one() -> None:

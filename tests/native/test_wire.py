@@ -46,16 +46,6 @@ def test_what_is_kept_of_a_list_is_never_refused(native: Native, server: StrictS
     assert changed > HISTORIES // 2
 
 
-@each_format
-def test_the_server_takes_the_whole_and_answers_in_the_format(native: Native, server: StrictServer) -> None:
-    server.begin(native, [TURN, NEXT], [ROUND, None])
-    items = native.write([TURN, NEXT])
-    first, second = server.post(native, items), server.post(native, items)
-    assert (first.status, second.status) == (200, 500)
-    assert all(call.name in str(first.body) for call in CALLS)
-    assert "error" in second.body
-
-
 FEWER = ROUND._replace(calls=CALLS[1:])
 BROKEN = {
     "a result is missing": lambda n: [n.asked(TURN), *n.said(ROUND), *n.told(FEWER)],
