@@ -136,3 +136,8 @@ def test_of_a_turn_that_is_partly_active_the_archived_part_comes_back() -> None:
 def test_the_budget_of_a_block_is_its_own() -> None:
     assert "6380" in recalled(PORT, token_budget=100)
     assert recalled(PORT, token_budget=10) == ""
+
+
+def test_a_middleware_shows_the_settings_that_decide_what_is_sent() -> None:
+    shown = repr(GatekeeperMiddleware(HistoryConfig(shadow=True), strategy="cache"))
+    assert shown == "GatekeeperMiddleware(strategy='cache', shadow=True, builds=False)"
