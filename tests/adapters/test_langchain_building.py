@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -201,3 +202,14 @@ def test_what_the_provider_reports_corrects_the_bill_of_a_build() -> None:
         assert gate.last_selection.bill is not None
         paid = gate.last_selection.bill.paid - gate.last_selection.bill.dollars
     assert paid == pytest.approx(3.0)  # the first call, at 3.00 dollars a million
+
+
+def test_a_copy_shares_the_builder_and_a_reserve_is_kept_free() -> None:
+    gate = GatekeeperMiddleware(HistoryConfig(token_budget=None, reserve_tokens=100), builder=builder())
+    request = request_of([HumanMessage("hi")])
+    passed = contents(sent(gate, request).messages)
+    twin = copy.deepcopy(gate)
+    assert twin.last_context is None
+    assert contents(sent(twin, request).messages) == passed
+    assert twin.last_context is not None
+    assert twin.last_context.trace.shares.reserved == 100
