@@ -29,9 +29,6 @@ def announce(result: Result, *, shadow: bool = False, config: RunnableConfig | N
         result: the selection, or what was built; its ``facts`` are the data of the event: counts and ids, never text.
         shadow: whether something else is sent; part of the data.
         config: the config of the run; None: the one that LangChain carries along.
-
-    Raises:
-        Exception: whatever a handler with ``raise_error`` raises.
     """
     manager = get_callback_manager_for_config(ensure_config(config))
     if manager.parent_run_id is not None:

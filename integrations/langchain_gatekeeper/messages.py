@@ -179,11 +179,7 @@ def as_messages(value: Any) -> list[BaseMessage]:
     """Return messages as a new list: what is a message already is the same object, the rest LangChain converts.
 
     Args:
-        value: messages, tuples, dicts or texts in a list; a prompt; one message or one text.
-
-    Raises:
-        NotImplementedError: LangChain cannot read an entry as a message.
-        ValueError: a dict is no message.
+        value: messages, tuples, dicts or texts in a list; a prompt; one message or text. LangChain raises on others.
     """
     if isinstance(value, (list, tuple)) and all(issubclass(kind, BaseMessage) for kind in {*map(type, value)}):
         return list(value)  # LangChain looks at each of them for much longer
@@ -285,19 +281,22 @@ def _content(message: Message, pieces: Sequence[Piece[BaseMessage]]) -> Any:
     """
     if all(original is None or isinstance(original.content, str) for _, original in pieces):
         return message.text
-    unchanged = [
-        original is None or _is_signed(original) or read_message(original).text == piece.text
+    if all(
+        original is None
+        or read_message(original).text == piece.text
+        or any(isinstance(block, Mapping) and block.get("type") in _REASONING for block in _content_blocks(original))
         for piece, original in pieces
-    ]
-    if all(unchanged):
+    ):
         return [block for piece in pieces for block in _blocks(*piece)]
     given = [block for _, original in pieces for block in _content_blocks(original)]
     media = filter(_is_media, given)
     said = [block for block in given if isinstance(block, Mapping) and not _is_media(block)]
     marks = [block["cache_control"] for block in said if "cache_control" in block]
     if isinstance(message.content, str):
-        return [_text_block(message.text) | {"cache_control": marks[-1]}] if marks else message.text
-    blocks = [_text_block(part.text) if isinstance(part, TextPart) else next(media) for part in message.content]
+        return [{"type": "text", "text": message.text, "cache_control": marks[-1]}] if marks else message.text
+    blocks: list[Any] = [
+        {"type": "text", "text": part.text} if isinstance(part, TextPart) else next(media) for part in message.content
+    ]
     texts = [at for at, part in enumerate(message.content) if isinstance(part, TextPart)]
     if marks and texts:
         blocks[texts[-1]] = {**blocks[texts[-1]], "cache_control": marks[-1]}
@@ -308,23 +307,15 @@ def _blocks(piece: Message, original: BaseMessage | None) -> Iterator[Any]:
     """Yield what a message says as content blocks, its calls aside: these stand in ``tool_calls``."""
     if original is None or isinstance(original.content, str):
         if piece.text:
-            yield _text_block(piece.text)
+            yield {"type": "text", "text": piece.text}
         return
     for block in original.content:
         if not (isinstance(block, Mapping) and block.get("type") in _CALL_TYPES):
             yield block
 
 
-def _is_signed(message: BaseMessage) -> bool:
-    return any(isinstance(block, Mapping) and block.get("type") in _REASONING for block in _content_blocks(message))
-
-
 def _content_blocks(message: BaseMessage | None) -> list[Any]:
     return message.content if message is not None and isinstance(message.content, list) else []
-
-
-def _text_block(text: str) -> dict[str, Any]:
-    return {"type": "text", "text": text}
 
 
 def _written_calls(calls: Sequence[ToolCall]) -> dict[str, Any]:

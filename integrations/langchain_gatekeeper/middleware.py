@@ -57,13 +57,11 @@ class GatekeeperMiddleware(LastContexts, Middleware):
             ``on_error`` do: ``fallback`` sends system message and current turn alone where the build is over budget.
         user: whose memories they are: a key of the run's context or of the config's ``configurable``, or a function of
             the runtime; nobody's where that gives nothing. With a builder only.
-        tenant: whose system the thread runs in, found likewise; ``default`` where that gives nothing. Threads of two
-            tenants share nothing, though they have the same id.
-        provider: whose rules the messages keep to; None: by what the model says of itself, else the strictest. With a
-            builder only.
+        tenant: whose system the thread runs in, found likewise; ``default`` where that gives nothing. Two tenants share
+            nothing, though their threads have the same id.
+        provider: whose rules hold; None: by what the model says of itself, else the strictest. With a builder only.
         cache_marks: whether requests to Anthropic are marked (``cache_control``) where their prompt cache pays: behind
-            the system message, behind the past turns that stay from call to call, and at the end where the next call
-            reads on. Without a builder only.
+            the system message, the past turns that stay, and the end where the next call reads on. Without a builder.
         states: as for ``GatekeeperSelector``. A builder has a store of its own.
         options: settings by name, as for ``GatekeeperSelector``: ``token_budget``, ``strategy``, ``coverage``,
             ``keep_newest``, ``pinned``, ``exclude``, ``token_counter``, ``embedder``. Without a builder only.

@@ -186,10 +186,7 @@ def _schemas_of(request: ModelRequest[Any]) -> tuple[str, ...]:
 
 
 def schema_text(source: object) -> str:
-    """Return the JSON that a tool or a response format adds to a request, one line for each schema.
-
-    Args:
-        source: a tool, a tool's dict, a response format or a schema.
+    """Return the JSON that a tool, its dict, a response format or a schema adds to a request, one line for each schema.
 
     >>> schema_text({"type": "web_search"})
     '{"type":"web_search"}'

@@ -52,10 +52,8 @@ class GatekeeperSelector(LastSelections, Runnable[Any, Any]):
         messages_key: where a dict holds its history.
         query_key: where a dict holds its question: a text, a message, content blocks or messages.
         model: the model, or its name, that the messages are for.
-        cache_marks: whether the messages are marked for Anthropic's prompt cache (``cache_control``), where ``model``
-            is one of Anthropic's.
-        states: stores the prompt policy's state of each thread (any of our stores), so that another worker goes on with
-            the same prompt; None: each process for itself.
+        cache_marks: whether the messages are marked for the prompt cache (``cache_control``) of a model of Anthropic's.
+        states: stores the prompt policy's state of each thread, so that another worker goes on with the same prompt.
         options: settings by name. ``token_budget``, ``strategy``, ``coverage`` and ``keep_newest`` win over those of
             ``config``; see ``HistoryConfig``. ``pinned`` and ``exclude``: as for ``select_history``.
             ``token_counter``: counts a text; None: ``TokenEstimator()``. ``embedder``: finds turns that share no word

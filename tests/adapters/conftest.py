@@ -13,12 +13,8 @@ import pytest
 from sqlalchemy import event
 from sqlalchemy.pool import Pool
 
-from tests.adapters.workers import started_workers
-
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from tests.processes import Processes
 
 
 @pytest.fixture(autouse=True)
@@ -63,13 +59,6 @@ def opened(place: object) -> Iterator[Any]:
     yield open_door
     for door in doors:
         door.close()
-
-
-@pytest.fixture
-def workers() -> Iterator[Processes]:
-    """Processes that are told what to do."""
-    with started_workers() as processes:
-        yield processes
 
 
 @pytest.fixture

@@ -45,32 +45,6 @@ def test_the_fit_finds_what_explains_the_counts(segments: fit_tokens.Segments) -
     assert (weights >= floors).all()
 
 
-def test_bounded_least_squares_are_the_best_of_many_tries() -> None:
-    random = np.random.default_rng(7)
-    for _ in range(20):
-        rows, target, floors = random.normal(size=(30, 5)), random.normal(size=30), random.normal(size=5) * 0.2
-        gram = rows.T @ rows
-        found = fit_tokens._bounded(gram, rows.T @ target, floors)
-        assert (found >= floors - 1e-12).all()
-        least = ((rows @ found - target) ** 2).sum()
-        for other in found + random.normal(size=(200, 5)) * 0.1:
-            assert ((rows @ np.maximum(other, floors) - target) ** 2).sum() >= least - 1e-9
-
-
-def test_rows_tell_errors_and_shares_over_budget(segments: fit_tokens.Segments) -> None:
-    half = segments.tokens["qwen"] / 2
-    row = tokens.text_row(segments, "qwen", "half", half)
-    assert (row["mean absolute"], row["bias"], row["worst under"]) == (50.0, -50.0, -50.0)
-    row = tokens.prompt_row(segments, "qwen", "half", half, fit_tokens.prompts(segments, "qwen", count=5))
-    assert (row["mean absolute"], row["over"], row["over by 10 %"], row["over with margin"]) == (
-        50.0,
-        100.0,
-        100.0,
-        None,
-    )
-    assert tokens.text_row(segments, "qwen", "x", None)["mean absolute"] == "not installed"
-
-
 @pytest.mark.parametrize(("text", "count"), [("hello world", 3), ("你好世界", 3), ("", 0)])
 def test_the_blend_is_the_first_rule_of_the_specification(text: str, count: int) -> None:
     """001-62, 004-56: a peer in the benchmark of estimates, and nowhere else."""

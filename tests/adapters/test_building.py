@@ -164,32 +164,6 @@ def test_every_provider_takes_what_is_given(
 
 
 @each_door
-def test_in_shadow_mode_the_history_goes_as_it_is(door: Any) -> None:
-    messages = asked_in("english")
-    built = builder(history=HistoryConfig(keep_newest=0, passthrough_below=0))
-    at_door = door(messages, built, shadow=True)
-    assert [message.text for message in at_door.ask()] == [message.text for message in messages]
-    assert at_door.gate.last_context is not None
-
-
-@pytest.mark.parametrize(
-    ("door", "options", "named"),
-    [
-        *((door, {"token_budget": 100}, "token_budget") for door in DOORS),
-        *((door, {"keep_newest": 2, "passthrough_below": 0}, "keep_newest, passthrough_below: ") for door in DOORS),
-        *((door, {"token_limit": 100}, "token_limit is 100") for door in (Buffer, Memory)),
-        (Middleware, {"run": None}, "run.*: "),
-        (Middleware, {"token_counter": len}, "token_counter.*: "),
-        (Middleware, {"pinned": [0]}, "pinned: "),
-        (Middleware, {"exclude": ["m1"]}, "exclude: "),
-    ],
-)
-def test_settings_that_the_builder_has_itself_are_refused(door: Any, options: dict[str, Any], named: str) -> None:
-    with pytest.raises(ValueError, match=named):
-        door(QUESTION, builder(), **options)
-
-
-@each_door
 @pytest.mark.parametrize("is_built", [False, True])
 def test_the_prices_are_those_of_the_model(is_built: bool, door: Any) -> None:
     dollars = []

@@ -9,13 +9,12 @@ import pytest
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 from llama_index.core.base.llms.types import ChatMessage, TextBlock, ThinkingBlock
 
-from benchmarks.long_answers import DOORS, long_talks, measured
+from benchmarks.long_answers import long_talks
 from gatekeeper_core import ContextBuilder, ContextBuilderConfig
 from gatekeeper_core.selection.planner import GatekeeperConfig
-from gatekeeper_core.tokens import estimate_text_tokens
 from langchain_gatekeeper import GatekeeperChatMemory, GatekeeperMiddleware, GatekeeperSelector, select_messages
 from langchain_gatekeeper.messages import read_message as read_langchain
-from llama_index.memory.gatekeeper import GatekeeperMemory, GatekeeperMemoryBlock, GatekeeperMemoryBuffer
+from llama_index.memory.gatekeeper import GatekeeperMemory, GatekeeperMemoryBuffer
 from llama_index.memory.gatekeeper.messages import read_message as read_llama_index
 from tests.adapters.test_langchain_middleware import request_of, sent
 from tests.histories import configured
@@ -129,28 +128,3 @@ def test_a_single_thought_or_a_list_of_blocks_is_signed_or_in_parts() -> None:
     said = ChatMessage(role="assistant", blocks=[ThinkingBlock(content="hm"), TextBlock(text="6380")])
     listed = AIMessage([{"type": "thinking", "thinking": "hm", "signature": "x"}, {"type": "text", "text": "6380"}])
     assert all(isinstance(read.content, tuple) for read in (read_llama_index(said), read_langchain(listed)))
-
-
-def test_the_block_recalls_what_is_left_of_a_long_answer() -> None:
-    talk = TALKS["en"]
-    messages = llama_index_of(talk)
-
-    async def recalled(*, trim: bool) -> str:
-        block = GatekeeperMemoryBlock(**configured(on_error="raise", gatekeeper=LITTLE, trim=trim))
-        await block.aput(messages[:-1])
-        return await block.aget([messages[-1]])
-
-    cut, whole = (asyncio.run(recalled(trim=trim)) for trim in (True, False))
-    original = talk.messages[2 * talk.needed + 1].text
-    assert (talk.fact in cut, original in cut, original in whole) == (True, False, True)
-
-
-@pytest.mark.parametrize("name", DOORS)
-def test_twenty_answers_of_thirty_sentences_get_through_with_the_one_that_is_needed(name: str) -> None:
-    talks = long_talks(20)
-    little, default = (
-        measured(talks, DOORS[name], estimate_text_tokens, gatekeeper=one) for one in (LITTLE, GatekeeperConfig())
-    )
-    assert {row[key] for row in (little, default) for key in ("needed", "sentence")} == {20}
-    history = sum(estimate_text_tokens(message.text) for talk in talks for message in talk.messages[:-1]) / 20
-    assert (little["tokens"] < history / 10, default["tokens"] < history / 5) == (True, True)

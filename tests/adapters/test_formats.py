@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
-from langchain_community.chat_message_histories import FileChatMessageHistory
-from langchain_core.load import dumpd
 from langchain_core.messages import (
     AIMessage,
     AIMessageChunk,
@@ -111,20 +109,6 @@ def test_messages_to_dict_is_read(lines: bool, tmp_path: Path) -> None:
     assert reading.left_out == {"artifact": 1, "image": 1}
 
 
-@pytest.mark.parametrize("dump", [dumpd, lambda message: message.model_dump()], ids=["dumpd", "model_dump"])
-def test_other_dumps_of_langchain_are_read(dump: Any, tmp_path: Path) -> None:
-    messages = [message for message in langchain_chat() if not isinstance(message, (AIMessageChunk, ChatMessage))]
-    reading = read(tmp_path, json.dumps([dump(message) for message in messages]))
-    assert said(reading) == [*EXPECTED[:4], *EXPECTED[5:9]]
-
-
-def test_the_file_history_of_langchain_is_read(tmp_path: Path) -> None:
-    history = FileChatMessageHistory(str(tmp_path / "history.json"), encoding="utf-8", ensure_ascii=False)
-    history.add_messages(langchain_chat())
-    reading = read_conversation(str(tmp_path / "history.json"))
-    assert said(reading) == EXPECTED
-
-
 def test_what_is_written_for_langchain_is_read_by_langchain(tmp_path: Path) -> None:
     messages = (
         Message("system", "be brief"),
@@ -180,11 +164,6 @@ def assert_is_the_llama_chat(reading: Conversation) -> None:
     assert all(json.loads(call.arguments) == ARGUMENTS for message in reading.messages for call in message.tool_calls)
     assert reading.left_out == {"image": 1, "thinking": 1}
     assert not reading.odd
-
-
-def test_messages_of_llama_index_are_read(tmp_path: Path) -> None:
-    dumped = [json.loads(message.model_dump_json()) for message in llama_chat()]
-    assert_is_the_llama_chat(read(tmp_path, json.dumps(dumped)))
 
 
 def test_a_store_of_llama_index_is_read(tmp_path: Path) -> None:

@@ -142,12 +142,6 @@ def test_within_a_run_each_step_marks_its_end(server: StrictServer, strategy: An
     assert len(last["messages"]) == 7
 
 
-def test_a_step_with_many_blocks_marks_where_the_one_before_ended(server: StrictServer) -> None:
-    server.begin(ANTHROPIC, [], [round_of(1), round_of(*range(2, 14)), Round("", "Done.")])
-    (last,) = asked(server, ["Which port has Redis?"], GatekeeperMiddleware(SMALL), tools=[look_up], is_long=True)
-    assert places_of(last) == ["system", "4", "end"]
-
-
 def test_without_a_system_message_the_last_tool_is_marked_and_stays_as_it_was(server: StrictServer) -> None:
     (first,) = asked(
         server, ["Which port?"], GatekeeperMiddleware(strategy="cache"), tools=[look_up], system_prompt=None
@@ -196,16 +190,6 @@ def test_beside_anthropics_middleware_only_the_body_before_recalled_turns_is_mar
     assert [places_of(request) for request in on] == [["tools", "system", "end"], ["tools", "system", body, "end"]]
 
 
-def test_anthropics_middleware_behind_it_never_makes_more_than_four(server: StrictServer) -> None:
-    questions = ["Which port has Redis?", "Who plays the organ, and has Redis a port?"]
-    behind = [AnthropicPromptCachingMiddleware()]
-    requests = asked(server, questions, GatekeeperMiddleware(SMALL), behind=behind, tools=[look_up], is_long=True)
-    assert [len(places_of(request)) for request in requests] == [3, 4]
-    gate = GatekeeperMiddleware(SMALL)
-    requests = asked(server, questions, gate, behind=behind, tools=[recall_tool(gate)], is_long=True)
-    assert [len(places_of(request)) for request in requests] == [4, 4]
-
-
 def marked(text: str, mark: dict[str, str] = EPHEMERAL) -> list[Any]:
     return [{"type": "text", "text": text, "cache_control": mark}]
 
@@ -234,15 +218,6 @@ def test_before_a_mark_that_lasts_an_hour_ours_last_an_hour(server: StrictServer
         agent.invoke({"messages": messages}, THREAD)
     assert server.refused == []
     assert server.last_request["system"][0]["cache_control"] == HOUR
-
-
-def test_an_answer_that_langchain_writes_anew_hands_its_mark_to_the_question_before(server: StrictServer) -> None:
-    gate = GatekeeperMiddleware(SMALL)
-    model = anthropic(server, output_version="v1")
-    *_, last = asked(
-        server, ["Which port has Redis?", "Who plays the organ, and has Redis a port?"], gate, model=model, is_long=True
-    )
-    assert places_of(last) == ["system", str(len(last["messages"]) - 3)]
 
 
 def test_a_chain_has_the_marks_in_its_messages(server: StrictServer) -> None:

@@ -5,34 +5,23 @@ from __future__ import annotations
 import asyncio
 import copy
 import warnings
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from langchain_classic.agents import AgentExecutor, create_tool_calling_agent
-from langchain_classic.chains import ConversationalRetrievalChain, ConversationChain
+from langchain_classic.chains import ConversationChain
 from langchain_classic.memory import (
-    CombinedMemory,
     ConversationBufferMemory,
     ConversationBufferWindowMemory,
-    ReadOnlySharedMemory,
 )
 from langchain_core.chat_history import InMemoryChatMessageHistory
-from langchain_core.documents import Document
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
-from langchain_core.prompts import ChatPromptTemplate, MessagesPlaceholder
-from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import RunnableLambda
-from langchain_core.tools import tool
 from pydantic import ValidationError
 
-from gatekeeper_core.context.history.run import RunConfig
 from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.context.memory.constraints import ThreadConstraints
 from gatekeeper_core.context.memory.thread import Thread
-from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.selection.constraints import render_constraints
-from gatekeeper_core.selection.planner import GatekeeperConfig
 from gatekeeper_core.storage.sqlite import InMemoryStore
 from gatekeeper_core.tokens import estimate_text_tokens
 from langchain_gatekeeper import GatekeeperChatMemory
@@ -53,13 +42,6 @@ each_script = pytest.mark.parametrize("script", TOPICS)
 OPTIONS: dict[str, Any] = {"on_error": "raise", "passthrough_below": 0, "token_budget": 60}
 
 
-class Documents(BaseRetriever):
-    """A retriever that always finds the same page."""
-
-    def _get_relevant_documents(self, query: str, **_: Any) -> list[Document]:
-        return [Document("a page of the manual")]
-
-
 class Stored(InMemoryChatMessageHistory):
     """A history with the name that those of databases have."""
 
@@ -71,10 +53,6 @@ def memory_of(pairs: Sequence[tuple[str, str]], **options: Any) -> GatekeeperCha
     for asked, answered in pairs:
         memory.chat_memory.add_messages([HumanMessage(asked), AIMessage(answered)])
     return memory
-
-
-def lines_of(pairs: Sequence[tuple[str, str]]) -> str:
-    return "\n".join(f"Human: {asked}\nAI: {answered}" for asked, answered in pairs)
 
 
 def loaded(memory: GatekeeperChatMemory, question: str) -> Any:
@@ -105,70 +83,7 @@ def test_a_conversation_chain_reads_the_topic_and_keeps_everything(script: str, 
     assert memory.last_selection.status == "selected"
 
 
-@pytest.mark.parametrize("return_messages", [False, True])
-def test_a_conversational_retrieval_chain_condenses_with_what_was_selected(return_messages: bool) -> None:
-    pairs, question = TOPICS["english"]
-    memory = memory_of(pairs, memory_key="chat_history", output_key="answer", return_messages=return_messages)
-    model = Scripted()
-    chain = ConversationalRetrievalChain.from_llm(
-        model,
-        retriever=Documents(),
-        memory=memory,
-        return_source_documents=True,
-        **({} if return_messages else {"get_chat_history": str}),
-    )
-    assert chain.invoke({"question": question})["answer"] == "ok"
-    condensing = "\n".join(message.text for message in model.seen[0])
-    assert pairs[0][1] in condensing
-    assert pairs[3][1] not in condensing
-    assert len(memory.buffer_as_messages) == 2 * len(pairs) + 2
-
-
-def test_an_agent_executor_starts_from_what_was_selected() -> None:
-    @tool
-    def port(service: str) -> str:
-        """Return the port of a service."""
-        return "6380"
-
-    pairs, question = TOPICS["english"]
-    called = AIMessage("", tool_calls=[{"name": "port", "args": {"service": "redis"}, "id": "c1"}])
-    memory, model = memory_of(pairs, return_messages=True), Scripted(script=[called, AIMessage("6380")])
-    prompt = ChatPromptTemplate(
-        [MessagesPlaceholder("history"), ("human", "{input}"), MessagesPlaceholder("agent_scratchpad")]
-    )
-    agent = create_tool_calling_agent(model, [port], prompt)
-    executor = AgentExecutor(agent=agent, tools=[port], memory=memory)
-    assert executor.invoke({"input": question})["output"] == "6380"
-    assert contents(model.seen[0]) == [*texts_of(pairs[:2]), question]
-    assert contents(model.seen[1])[:5] == [*texts_of(pairs[:2]), question]
-    assert contents(memory.buffer_as_messages[-2:]) == [question, "6380"]
-
-
-def test_a_combined_and_a_shared_memory_take_it() -> None:
-    pairs, question = TOPICS["english"]
-    ours = memory_of(pairs, input_key="input")
-    other = ConversationBufferMemory(memory_key="all", input_key="input", chat_memory=ours.chat_memory)
-    both = CombinedMemory(memories=[ours, other])
-    values = both.load_memory_variables({"input": question, "persona": "a pirate"})
-    assert pairs[0][1] in values["history"]
-    assert len(values["history"]) < len(values["all"])
-    shared = ReadOnlySharedMemory(memory=ours)
-    assert shared.load_memory_variables({"input": question})["history"] == values["history"]
-    shared.save_context({"input": "x"}, {"output": "y"})
-    assert len(ours.buffer_as_messages) == 2 * len(pairs)
-
-
 # --- what is loaded -------------------------------------------------------------------------------------------------
-
-
-def test_the_history_s_own_objects_come_back_in_a_new_list() -> None:
-    pairs, question = TOPICS["english"]
-    memory = memory_of(pairs, return_messages=True)
-    before = copy.deepcopy(memory.buffer_as_messages)
-    messages = loaded(memory, question)
-    assert messages[0] is memory.buffer_as_messages[0]
-    messages.clear()
-    assert memory.buffer_as_messages == before
 
 
 def test_several_inputs_load_and_are_refused_when_saved_as_stock_does() -> None:
@@ -183,14 +98,6 @@ def test_several_inputs_load_and_are_refused_when_saved_as_stock_does() -> None:
     assert pairs[0][1] in memory.load_memory_variables(inputs)["history"]
     memory.save_context(inputs, {"output": "x"})
     assert memory.buffer_as_messages[-2].content == question
-
-
-def test_the_stop_words_and_the_memory_itself_are_no_inputs() -> None:
-    pairs, question = TOPICS["english"]
-    memory = memory_of(pairs)
-    text = memory.load_memory_variables({"question": question, "stop": ["\n"], "history": "old"})["history"]
-    assert pairs[0][1] in text
-    assert pairs[3][1] not in text
 
 
 @pytest.mark.parametrize(
@@ -276,12 +183,6 @@ def test_settings_by_name_win_over_the_config_and_may_be_set_at_any_time() -> No
     assert loaded(memory, "And now?") == memory.buffer[:2]
 
 
-@pytest.mark.parametrize("argument", ["llm", "max_token_limit", "shadow"])
-def test_an_unknown_argument_is_refused_with_the_place_of_the_settings(argument: str) -> None:
-    with pytest.raises(ConfigError, match=rf"no argument {argument}: .* config=HistoryConfig\(shadow=True\)"):
-        GatekeeperChatMemory(**{argument: 9})
-
-
 RULES = {"language": "German", "style": "short"}
 RENDERED = render_constraints(RULES)
 
@@ -311,51 +212,6 @@ def test_constraints_of_a_store_are_those_of_the_session() -> None:
     wanted = [SystemMessage(render_constraints({"language": "German"}))]
     assert memory.load_memory_variables({"input": "Hello!"})["history"] == wanted
     assert asyncio.run(memory.aload_memory_variables({"input": "Hello!"}))["history"] == wanted
-
-
-def test_the_budget_holds_where_the_last_turn_was_asked_in_the_same_words() -> None:
-    memory = GatekeeperChatMemory(config=HistoryConfig(token_budget=50), return_messages=True)
-    memory.save_context({"input": "Which port?"}, {"output": "It is port 6380. " * 100})
-    memory.load_memory_variables({"input": "Which port?"})
-    assert memory.last_selection is not None
-    assert memory.last_selection.tokens <= 50
-    assert memory.last_selection.status != "over_budget"
-
-
-@pytest.mark.parametrize(("model", "budget"), [("gpt-4", 6144), (None, 16_000), ("a model of ours", 16_000)])
-def test_without_a_budget_the_model_is_asked(model: str | None, budget: int, caplog: pytest.LogCaptureFixture) -> None:
-    memory = GatekeeperChatMemory(model=model)
-    for question in ("Hello!", "Hello again!"):
-        memory.load_memory_variables({"input": question})
-    assert memory.last_selection is not None
-    assert memory.last_selection.budget_tokens == budget
-    said = [record.getMessage() for record in caplog.records if "window is unknown" in record.getMessage()]
-    warning = "the model's window is unknown: the budget is 16,000 tokens; set HistoryConfig.token_budget"
-    assert said == [warning] * (budget == 16_000)
-
-
-@pytest.mark.parametrize("options", [{"config": {"token_budget": 9}}, {"token_counter": 3}])
-def test_a_setting_of_another_type_is_refused_at_once(options: dict[str, Any]) -> None:
-    with pytest.raises(ValidationError, match=next(iter(options))):
-        GatekeeperChatMemory(**options)
-
-
-def test_what_makes_a_run_smaller_is_refused_at_once() -> None:
-    with pytest.raises(ValidationError, match=r"HistoryConfig\.run"):
-        GatekeeperChatMemory(config=HistoryConfig(run=RunConfig(keep_recent_rounds=1)))
-
-
-def test_a_setting_may_be_changed_at_any_time() -> None:
-    pairs, question = TOPICS["english"]
-    memory = memory_of(pairs, return_messages=True)
-    assert len(loaded(memory, question)) == 4
-    whole = HistoryConfig(gatekeeper=GatekeeperConfig(trim=False))
-    memory.config = replace(whole, shadow=True)
-    assert len(loaded(memory, question)) == 10
-    memory.config = replace(whole, token_budget=10)
-    assert loaded(memory, question) == []
-    assert memory.last_selection is not None
-    assert memory.last_selection.status == "nothing_fits"
 
 
 @pytest.mark.parametrize(
@@ -388,17 +244,6 @@ def test_what_was_selected_makes_no_difference_between_two_memories() -> None:
     assert one != other
     one.config = other.config
     assert one == other
-
-
-def test_a_history_with_a_session_id_is_known_by_it() -> None:
-    pairs, question = TOPICS["english"]
-    memory = GatekeeperChatMemory(**configured(chat_memory=Stored(), **OPTIONS))
-    memory.chat_memory.session_id = "s1"  # type: ignore[attr-defined]
-    for asked, answered in pairs:
-        memory.save_context({"input": asked}, {"output": answered})
-    loaded(memory, question)
-    assert memory.selection_for("s1") is memory.last_selection is not None
-    assert memory.selection_for("s2") is None
 
 
 # --- async, threads, errors -----------------------------------------------------------------------------------------

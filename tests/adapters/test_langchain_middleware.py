@@ -5,11 +5,8 @@ from __future__ import annotations
 import asyncio
 import copy
 import dataclasses
-import inspect
 import json
-import logging
 import sys
-import threading
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -20,12 +17,9 @@ from langchain.agents.middleware import (
     HumanInTheLoopMiddleware,
     ModelRequest,
     ModelResponse,
-    SummarizationMiddleware,
-    wrap_model_call,
 )
 from langchain.agents.structured_output import AutoStrategy, ProviderStrategy, ToolStrategy
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
-from langchain_core.outputs import ChatResult
 from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
@@ -43,7 +37,7 @@ from tests.adapters.histories import TOPICS
 from tests.adapters.scripted import Heard, Scripted, contents, on, run_again, talk, texts_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    pass
 
 pytestmark = pytest.mark.adapters
 
@@ -126,51 +120,6 @@ def test_each_step_reads_the_topic_and_the_checkpoint_keeps_everything(script: s
     run_again(agent, on("t1"))
 
 
-@pytest.mark.parametrize("asynchronous", [False, True])
-def test_threads_do_not_mix(asynchronous: bool) -> None:
-    model, gate = Scripted(), GatekeeperMiddleware(CONFIG)
-    agent = create_agent(model, [], middleware=[gate], checkpointer=InMemorySaver())
-    way = "ainvoke" if asynchronous else "invoke"
-    for script in ("english", "chinese"):
-        asked(agent, way, [*talk(TOPICS[script][0]), HumanMessage(TOPICS[script][1])], on(script))
-    for script in ("english", "chinese"):
-        asked(agent, way, TOPICS[script][1], on(script))
-        pairs = TOPICS[script][0]
-        assert set(contents(model.seen[-1])) <= {*texts_of(pairs), TOPICS[script][1], "ok"}
-        assert len(model.seen[-1]) > 1
-    assert gate.selection_for("english") is not gate.selection_for("chinese")
-    assert gate.selection_for("nobody") is None
-    run_again(agent, on("english"))
-    run_again(agent, on("chinese"))
-
-
-def test_no_more_threads_are_kept_than_the_settings_say() -> None:
-    gate = GatekeeperMiddleware(replace(CONFIG, max_threads=2))
-    agent = create_agent(Scripted(), [], middleware=[gate])
-    for thread in ("t1", "t2", "t3"):
-        for _ in range(3):
-            agent.invoke({"messages": "hi"}, on(thread))
-    assert [gate.selection_for(thread) is None for thread in ("t1", "t2", "t3")] == [True, False, False]
-
-
-def test_a_summary_by_another_middleware_is_always_sent_and_never_the_question() -> None:
-    if "trigger" not in inspect.signature(SummarizationMiddleware).parameters:
-        pytest.skip("this version of LangChain does not mark its summaries")
-    pairs, question = TOPICS["english"]
-    model, gate = Scripted(), GatekeeperMiddleware(CONFIG)
-    writer = Scripted(script=[AIMessage("They set up a cache and baked bread.")] * 2)
-    summaries = SummarizationMiddleware(writer, trigger=("messages", 9), keep=("messages", 7))
-    agent = create_agent(model, [], middleware=[summaries, gate], checkpointer=InMemorySaver())
-    agent.invoke({"messages": [*talk(pairs), HumanMessage("How many degrees for the sourdough?")]}, on("t1"))
-    read = contents(model.seen[0])
-    assert read[0].endswith("They set up a cache and baked bread.")
-    assert read[-1] == "How many degrees for the sourdough?"
-    assert {pairs[2][1], pairs[3][1]} <= set(read)
-    assert pairs[0][1] not in read, "it stands in the summary"
-    agent.invoke({"messages": question}, on("t1"))
-    assert contents(model.seen[1])[0] == read[0]
-
-
 def test_a_summary_is_sent_whatever_the_question_is_and_costs_its_part() -> None:
     pairs, _ = TOPICS["english"]
     question = HumanMessage("And how hot was the oven for the sourdough?")
@@ -231,23 +180,6 @@ def test_a_run_that_a_human_interrupted_goes_on_with_the_same_past_in_another_pr
     assert second.last_selection is not None
     assert first.last_selection.turns == second.last_selection.turns
     run_again(agent_of(first), on("t1"))
-
-
-def test_an_agent_with_a_response_format_works_and_pays_for_it() -> None:
-    class Port(BaseModel):
-        """The port of a service."""
-
-        number: int
-
-    answer = AIMessage("", tool_calls=[{"name": "Port", "args": {"number": 6380}, "id": "p1"}])
-    gate = GatekeeperMiddleware(CONFIG)
-    agent = create_agent(Scripted(script=[answer] * 3), [], middleware=[gate], response_format=ToolStrategy(Port))
-    state: Any = {"messages": []}
-    for _ in range(3):
-        state = agent.invoke({"messages": [*state["messages"], HumanMessage("which port?")]})
-        assert state["structured_response"] == Port(number=6380)
-    assert gate.last_selection is not None
-    assert gate.last_selection.fixed_tokens > estimate_text_tokens("The port of a service.")
 
 
 # --- the request ----------------------------------------------------------------------------------------------------
@@ -353,20 +285,6 @@ def test_without_a_budget_it_is_three_quarters_of_what_the_model_reads(model: An
     assert gate.last_selection.budget_tokens == budget
 
 
-def test_a_model_that_other_middleware_puts_in_has_its_own_budget() -> None:
-    other = Scripted(profile={"max_input_tokens": 400})
-
-    @wrap_model_call
-    def with_other(request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Any]) -> Any:
-        return handler(request.override(model=other))
-
-    gate = GatekeeperMiddleware()
-    run_again(create_agent(Scripted(), [], middleware=[with_other, gate]), on("t1"), [HumanMessage("hi")])
-    assert gate.last_selection is not None
-    assert gate.last_selection.budget_tokens == 300
-    assert len(other.seen) == 2
-
-
 @tool
 def logs(page: int) -> str:
     """Return a page of the log."""
@@ -406,20 +324,6 @@ def test_a_long_run_gives_way_before_the_past_does_and_the_state_keeps_everythin
     run_again(agent, on("t"))
 
 
-def test_results_of_a_long_run_are_compressed_first_where_a_compressor_is_given() -> None:
-    run = [
-        message for page in range(1, 7) for message in (calling(page), ToolMessage("x " * 200, tool_call_id=f"c{page}"))
-    ]
-    messages = [HumanMessage("which port?"), *run]
-    config = RunConfig(compress_result=lambda message, _: message.text[:6])
-    gate = GatekeeperMiddleware(replace(CONFIG, token_budget=400, run=config), token_counter=estimate_text_tokens)
-    passed = sent(gate, request_of(messages)).messages
-    shown = [message for message in passed if isinstance(message, ToolMessage)]
-    assert {message.content for message in shown} == {"x x x ", "x " * 200}
-    assert [message.tool_call_id for message in shown] == [f"c{page}" for page in range(1, 7)]
-    assert all(message.content == "x " * 200 for message in messages[2::2])
-
-
 def test_media_of_a_result_are_sent_with_its_compressed_text() -> None:
     image = {"type": "image_url", "image_url": {"url": "data:image/png;base64,aGk="}}
     content: list[Any] = [{"type": "text", "text": "截图 " * 200}, image, "more"]
@@ -430,33 +334,6 @@ def test_media_of_a_result_are_sent_with_its_compressed_text() -> None:
     passed = sent(gate, request_of(messages)).messages[-1]
     assert passed.content == [{"type": "text", "text": "截图"}, image]
     assert shown.content == content
-
-
-def test_a_current_turn_over_the_budget_is_sent_whole_with_one_warning(caplog: pytest.LogCaptureFixture) -> None:
-    pairs, _ = TOPICS["english"]
-    gate = GatekeeperMiddleware(replace(CONFIG, token_budget=20))
-    with caplog.at_level(logging.INFO, logger="gatekeeper"):
-        passed = sent(gate, request_of([*talk(pairs), HumanMessage("a long question " * 20)]))
-    assert len(passed.messages) == 1
-    assert gate.last_selection is not None
-    assert gate.last_selection.status == "over_budget"
-    assert [record.levelname for record in caplog.records] == ["INFO", "WARNING"]
-
-
-def test_settings_of_another_type_are_refused_at_once() -> None:
-    with pytest.raises(TypeError, match="HistoryConfig"):
-        GatekeeperMiddleware({"token_budget": 9})  # type: ignore[arg-type]
-
-
-def test_a_copy_works_without_what_the_first_one_knew() -> None:
-    pairs, question = TOPICS["english"]
-    gate, lock = GatekeeperMiddleware(CONFIG), threading.Lock()
-    held = port.model_copy(update={"metadata": {"lock": lock}})
-    request = request_of([*talk(pairs), HumanMessage(question)], tools=[held])
-    passed = sent(gate, request).messages
-    for twin in (copy.deepcopy(gate),):
-        assert twin.last_selection is None
-        assert sent(twin, request).messages == passed
 
 
 # --- events, errors, threads ----------------------------------------------------------------------------------------
@@ -481,24 +358,6 @@ def test_each_step_is_announced_without_text(way: str) -> None:
     assert heard.events[-1][1] == {**gate.last_selection.facts(), "shadow": False}
     run_again(agent, on("t1", heard), given)
     assert not any(text in json.dumps(heard.events) for text in texts_of(pairs))
-
-
-@pytest.mark.parametrize("way", ["invoke", "ainvoke"])
-def test_the_error_of_a_model_passes_and_the_next_call_works(way: str) -> None:
-    class Broken(Scripted):
-        def _generate(self, *arguments: Any, **more: Any) -> ChatResult:
-            if not self.seen:
-                self.seen.append([])
-                raise ConnectionError("the model is away")
-            return super()._generate(*arguments, **more)
-
-    gate = GatekeeperMiddleware(CONFIG)
-    agent = create_agent(Broken(), [], middleware=[gate], checkpointer=InMemorySaver())
-    with pytest.raises(ConnectionError):
-        asked(agent, way, "hi", on("t1"))
-    asked(agent, way, "hi again", on("t1"))
-    assert gate.selection_for("t1") is not None
-    run_again(agent, on("t1"))
 
 
 # LangChain silences its own warning while it makes a request, for all threads or for none.
@@ -530,8 +389,3 @@ def test_what_other_middleware_appends_reaches_the_model_and_the_state(way: str,
     asked(agent, way, "And now?", on("t1"))
     asked(agent, way, "还有呢？", on("t1"))
     assert len(model.seen) == 3
-
-
-def test_a_middleware_says_the_settings_that_decide_what_is_sent() -> None:
-    shown = repr(GatekeeperMiddleware(HistoryConfig(shadow=True), strategy="cache"))
-    assert shown == "GatekeeperMiddleware(strategy='cache', shadow=True, builds=False)"

@@ -18,9 +18,7 @@ from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMes
 from langchain_openai import ChatOpenAI
 
 from gatekeeper_core import HistoryConfig, HistoryView
-from gatekeeper_core.messages import COMPACTED
-from langchain_gatekeeper import GatekeeperMiddleware, GatekeeperSelector
-from langchain_gatekeeper.messages import read_message
+from langchain_gatekeeper import GatekeeperMiddleware
 from tests.native_lists import ANTHROPIC, RESPONSES, Native
 from tests.strict_server import StrictServer
 
@@ -29,7 +27,6 @@ pytestmark = pytest.mark.adapters
 SMALL = HistoryConfig(passthrough_below=0, token_budget=400, on_error="raise")
 LONG = "und so weiter " * 100
 OF_ANTHROPIC = {"type": "compaction", "content": "They set a port.", "encrypted_content": "b3BhcXVl"}
-OF_OPENAI = {"type": "compaction", "id": "cmp_1", "encrypted_content": "b3BhcXVl" * 4}
 QUESTION = HumanMessage("Which port was it?")
 
 
@@ -71,35 +68,6 @@ def test_what_anthropic_has_compacted_is_sent_as_it_is_and_not_counted(server: S
     assert view.kept == (0, 1, 2, 3, 4)
     assert view.history_tokens < 100
     assert OF_ANTHROPIC in server.last_request["messages"][3]["content"]
-
-
-def test_what_openai_has_compacted_is_sent_as_it_is_and_not_counted(server: StrictServer) -> None:
-    view = asked(server, RESPONSES, openai(server), [*compacted(OF_OPENAI), QUESTION])
-    assert view.kept == (0, 1, 2, 3, 4)
-    assert view.history_tokens < 100
-    assert OF_OPENAI in server.last_request["input"]
-
-
-@pytest.mark.parametrize("block", [OF_ANTHROPIC, OF_OPENAI, {**OF_OPENAI, "type": "compaction_summary"}])
-def test_a_compaction_is_seen_in_langchains_own_blocks_too(block: dict[str, Any]) -> None:
-    for shown in (block, {"type": "non_standard", "value": block}):
-        assert COMPACTED in read_message(AIMessage([shown])).metadata
-    failed = {"type": "compaction", "content": None}
-    assert COMPACTED not in read_message(AIMessage([failed])).metadata
-
-
-def test_behind_a_compaction_turns_are_selected_as_ever(server: StrictServer) -> None:
-    behind = [HumanMessage("New topic: bread?"), AIMessage(LONG * 3), HumanMessage("New topic: who plays the organ?")]
-    view = asked(server, ANTHROPIC, anthropic(server), [*compacted(OF_ANTHROPIC), *behind])
-    assert view.kept == (0, 1, 2, 3, 6)
-
-
-def test_a_chain_leaves_it_to_the_provider_as_well() -> None:
-    gate = GatekeeperSelector(SMALL)
-    messages = [*compacted(OF_ANTHROPIC), QUESTION]
-    assert gate.invoke(messages) == messages
-    assert gate.last_selection is not None
-    assert gate.last_selection.history_tokens < 100
 
 
 def test_a_request_that_goes_on_from_a_response_sends_what_follows_and_drops_nothing(server: StrictServer) -> None:

@@ -4,41 +4,34 @@ from __future__ import annotations
 
 import asyncio
 import copy
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from llama_index.core.agent.workflow import AgentWorkflow, FunctionAgent, ReActAgent
+from llama_index.core.agent.workflow import FunctionAgent
 from llama_index.core.base.llms.types import (
     ChatMessage,
     ImageBlock,
-    LLMMetadata,
     MessageRole,
     TextBlock,
     ToolCallBlock,
 )
 from llama_index.core.chat_engine import (
     CondensePlusContextChatEngine,
-    CondenseQuestionChatEngine,
     ContextChatEngine,
     SimpleChatEngine,
 )
 from llama_index.core.llms.llm import ToolSelection
-from llama_index.core.llms.mock import MockLLM
 from llama_index.core.memory import ChatMemoryBuffer
-from llama_index.core.query_engine import CustomQueryEngine
 from llama_index.core.retrievers import BaseRetriever
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 from llama_index.core.storage.chat_store import BaseChatStore, SimpleChatStore
 from llama_index.core.tools import FunctionTool
 from pydantic import Field
 
-from gatekeeper_core.context.history.run import RunConfig
 from gatekeeper_core.context.history.strategies import HistoryConfig
-from gatekeeper_core.errors import BudgetError, ConfigError
+from gatekeeper_core.errors import BudgetError
 from gatekeeper_core.messages import validate_messages
 from gatekeeper_core.pricing.prices import ModelPrices
 from gatekeeper_core.selection.planner import GatekeeperConfig
@@ -57,9 +50,6 @@ pytestmark = pytest.mark.adapters
 TALKS = {script: (pairs, question, "6380") for script, (pairs, question) in CHATS.items()}
 each_talk = pytest.mark.parametrize("talk", TALKS)
 each_way = pytest.mark.parametrize("asynchronous", [False, True])
-
-
-CALL = {"id": "c", "type": "function", "function": {"name": "port", "arguments": "{}"}}
 
 
 def buffer(messages: Sequence[ChatMessage] = (), **options: Any) -> GatekeeperMemoryBuffer:
@@ -94,70 +84,7 @@ def test_a_prefix_over_the_limit_is_refused_in_the_words_of_the_stock_class() ->
         assert (ours.value.__cause__.needed_tokens, ours.value.__cause__.available_tokens) == (101, 100)
 
 
-def test_without_a_limit_it_is_that_of_the_model_or_a_guess_that_is_said_once(caplog: pytest.LogCaptureFixture) -> None:
-    class Named(MockLLM):
-        window: int = 3900
-        name: str = "gpt-4"
-
-        @property
-        def metadata(self) -> LLMMetadata:
-            return LLMMetadata(context_window=self.window, model_name=self.name)
-
-    named, told = Named(), Named()
-    told.window = 1000
-    for kind in (GatekeeperMemoryBuffer, GatekeeperMemory):
-        assert kind.from_defaults(llm=told).token_limit == 750
-        assert kind.from_defaults(llm=named).token_limit == 6144
-        assert kind.from_defaults(config=HistoryConfig(token_budget=77)).token_limit == 77
-        assert kind.from_defaults(llm=told, config=HistoryConfig(shadow=True)).token_limit == 750
-        assert caplog.records == []
-        assert kind.from_defaults().token_limit == 16_000
-        said = [record.getMessage() for record in caplog.records]
-        assert said == ["the model's window is unknown: the budget is 16,000 tokens; set token_limit"]
-        caplog.clear()
-
-
-def test_a_reserve_that_leaves_nothing_of_the_limit_is_refused_by_its_name() -> None:
-    GatekeeperMemoryBuffer.from_defaults(config=HistoryConfig(reserve_tokens=49), token_limit=50)
-    with pytest.raises(ConfigError, match="reserve_tokens is 50 and token_limit is 50"):
-        GatekeeperMemoryBuffer.from_defaults(config=HistoryConfig(reserve_tokens=50), token_limit=50)
-
-
-messages_drawn = st.lists(
-    st.tuples(
-        st.sampled_from(["user", "assistant", "system", "tool", "call"]),
-        st.text(alphabet="ab端口 ", max_size=30),
-        st.sampled_from(["c1", "c2"]),
-    ),
-    max_size=14,
-)
-
-
-def drawn_message(role: str, text: str, call_id: str) -> ChatMessage:
-    if role == "call":
-        block = ToolCallBlock(tool_call_id=call_id, tool_name="f", tool_kwargs={"q": text})
-        return ChatMessage(role="assistant", blocks=[block])
-    extra = {"tool_call_id": call_id} if role == "tool" else {}
-    return ChatMessage(text, role=role, additional_kwargs=extra)
-
-
-@given(messages_drawn)
-def test_nothing_is_changed_and_a_second_call_gives_the_same(drawn: Any) -> None:
-    memory = buffer([drawn_message(*parts) for parts in drawn], token_limit=30, tokenizer_fn=list)
-    before = memory.to_string()
-    assert memory.get() == memory.get()
-    assert memory.to_string() == before
-
-
 # --- what is stored -------------------------------------------------------------------------------------------------
-
-
-def test_an_edited_message_is_noticed() -> None:
-    pairs, question, _ = TALKS["english"]
-    memory = buffer(history_of(pairs))
-    memory.get(question)
-    memory.get_all()[0].content = "The staging Redis listens on port 9999."
-    assert "9999" in "".join(texts(memory.get(question)))
 
 
 class AsyncOnlyStore(BaseChatStore):
@@ -215,43 +142,6 @@ def test_changed_options_hold_from_the_next_call_on() -> None:
     assert texts(memory.get()) == [question]
     memory.tokenizer_fn = lambda text: []
     assert len(memory.get()) == 7
-
-
-@each_talk
-def test_a_talk_with_tool_calls_is_sent_whole_below_six_thousand_tokens(talk: str) -> None:
-    pairs, question, _ = TALKS[talk]
-    plain = [*history_of([(asked, f"{answered} " * 100) for asked, answered in pairs]), user(question)]
-    called = ChatMessage("", role="assistant", additional_kwargs={"tool_calls": [CALL]})
-    tools = [*plain[:1], called, ChatMessage("6380", role="tool", additional_kwargs={"tool_call_id": "c"}), *plain[1:]]
-    memory = GatekeeperMemoryBuffer.from_defaults(tools, config=HistoryConfig(keep_newest=0))
-    assert memory.get() == tools
-    assert memory.last_selection is not None
-    assert 2_000 < memory.last_selection.history_tokens < 6_000
-    assert len(GatekeeperMemoryBuffer.from_defaults(plain).get()) < len(plain)
-    assert buffer(tools, passthrough_below=500, token_limit=16_000).get() != tools
-
-
-def test_settings_of_another_type_and_those_of_a_run_are_refused() -> None:
-    with pytest.raises(TypeError, match="HistoryConfig"):
-        GatekeeperMemoryBuffer.from_defaults(config=9)  # type: ignore[arg-type]
-    with pytest.raises(ConfigError, match=r"HistoryConfig\.run"):
-        GatekeeperMemoryBuffer.from_defaults(config=HistoryConfig(run=RunConfig(keep_recent_rounds=1)))
-
-
-def test_the_budget_is_given_once() -> None:
-    assert GatekeeperMemoryBuffer.from_defaults(config=HistoryConfig(token_budget=77)).token_limit == 77
-    same = GatekeeperMemoryBuffer.from_defaults(token_limit=77, config=HistoryConfig(token_budget=77))
-    same.token_limit = 50
-    assert same.get() == []
-    with pytest.raises(
-        ConfigError, match=r"token_limit is 50, HistoryConfig\.token_budget is 77: give the budget once"
-    ):
-        GatekeeperMemoryBuffer.from_defaults(token_limit=50, config=HistoryConfig(token_budget=77))
-    with pytest.raises(ValueError, match="give the budget once"):
-        GatekeeperMemoryBuffer(token_limit=50, config=HistoryConfig(token_budget=77))
-    same.config = HistoryConfig(token_budget=77)
-    with pytest.raises(ConfigError, match="give the budget once"):
-        same.get()
 
 
 # --- writing and reading --------------------------------------------------------------------------------------------
@@ -363,11 +253,6 @@ class OneNote(BaseRetriever):
         return [NodeWithScore(node=TextNode(text="a note"), score=1.0)]
 
 
-class Echo(CustomQueryEngine):
-    def custom_query(self, query_str: str) -> str:
-        return f"answer to: {query_str}"
-
-
 def listening() -> RememberingModel:
     return RememberingModel(max_tokens=2)
 
@@ -404,23 +289,6 @@ def test_an_engine_makes_the_memory_itself_and_keeps_an_empty_one(kind: Any) -> 
     assert SimpleChatEngine.from_defaults(llm=listening(), memory=empty)._memory is empty
 
 
-def test_a_streaming_engine_writes_its_answer_into_the_memory() -> None:
-    pairs, question, _ = TALKS["english"]
-    memory = buffer(history_of(pairs))
-    engine = SimpleChatEngine.from_defaults(llm=listening(), memory=memory)
-    response = engine.stream_chat(question)
-    assert "".join(response.response_gen)  # waits for the thread that writes
-    assert [message.role.value for message in memory.get_all()[-2:]] == ["user", "assistant"]
-
-    async def run() -> None:
-        streamed = await engine.astream_chat(question)
-        assert [part async for part in streamed.async_response_gen()]
-
-    asyncio.run(run())
-    assert len(memory.get_all()) == 10
-    assert memory.get_all()[-1].role == MessageRole.ASSISTANT
-
-
 @pytest.mark.parametrize("kind", [ContextChatEngine, CondensePlusContextChatEngine])
 @each_way
 def test_a_context_engine_gets_past_turns_and_adds_the_question_itself(kind: Any, asynchronous: bool) -> None:
@@ -433,20 +301,7 @@ def test_a_context_engine_gets_past_turns_and_adds_the_question_itself(kind: Any
     assert len(memory.get_all()) == 8
 
 
-@each_way
-def test_a_condensing_engine_condenses_the_turns_on_topic(asynchronous: bool) -> None:
-    pairs, question, _ = TALKS["english"]
-    memory = buffer(history_of(pairs))
-    engine = CondenseQuestionChatEngine.from_defaults(query_engine=Echo(), llm=MockLLM(), memory=memory)
-    chatted(engine, question, asynchronous=asynchronous)
-    condensed = memory.get_all()[-1].content or ""
-    assert pairs[0][1] in condensed
-    assert pairs[1][1] not in condensed
-
-
 # --- agents ---------------------------------------------------------------------------------------------------------
-
-Script = Callable[[Sequence[ChatMessage]], ChatMessage]
 
 
 class Model(CallingModel):
@@ -508,55 +363,3 @@ def test_a_function_agent_chooses_the_same_past_in_each_round(
     assert [message.role.value for message in memory.get_all()[6:]] == roles
     asked_again = memory.get("What was found for flour?")
     assert not validate_messages([read_message(message) for message in asked_again], provider="openai")
-
-
-def test_an_agents_direct_answer_is_stored_and_stays_an_answer() -> None:
-    llm, memory = scripted(calling("shout", "c1", key="hey")), buffer()
-
-    run_agent(FunctionAgent(tools=[SHOUT], llm=llm, streaming=False), memory, "shout hey")
-    roles = [read_message(message).role for message in memory.get_all()]
-    assert roles == ["user", "assistant", "tool", "assistant", *["user", "assistant"] * 2]
-    assert memory.get_all()[3].additional_kwargs == {"tool_call_id": "c1"}
-
-
-@pytest.mark.filterwarnings("ignore:is_running called from within a step:DeprecationWarning")  # LlamaIndex's own call
-def test_a_react_agent_gets_the_turns_on_topic() -> None:
-    pairs, question, _ = TALKS["english"]
-    llm = scripted(
-        answer('Thought: I need a tool.\nAction: look_up\nAction Input: {"key": "bread"}'),
-        answer("Thought: I can answer.\nAnswer: 6380"),
-    )
-    memory = buffer(history_of(pairs))
-
-    assert run_agent(ReActAgent(tools=[LOOK_UP], llm=llm, streaming=False), memory, question)[0].strip() == "6380"
-    assert [sent[1:4] for sent in llm.sent[:2]] == [[*pairs[0], question]] * 2
-    assert memory.get()[-1] is memory.get_all()[-1]
-    assert memory.get()[-1].role == MessageRole.ASSISTANT
-
-
-@each_talk
-def test_a_state_that_an_agent_writes_into_the_question_changes_no_selection(talk: str, events: list[Any]) -> None:
-    pairs, question, _ = TALKS[talk]
-    llm = scripted(calling("look_up", "c1", key="bread"), calling("look_up", "c2", key="flour"), answer("6380"))
-    memory = buffer(history_of(pairs))
-
-    agent = FunctionAgent(name="one", description="one", tools=[LOOK_UP], llm=llm, streaming=False)
-    flow = AgentWorkflow(agents=[agent], initial_state={"dough": "sourdough bread, 面包, flour"})
-    run_agent(flow, memory, question)
-    assert "sourdough bread, 面包, flour" in (memory.get_all()[6].content or "")  # the stored message, in place
-    assert all("sourdough bread, 面包, flour" in sent[2] for sent in llm.sent[:3])
-    assert [sent[:2] for sent in llm.sent[:3]] == [list(pairs[0])] * 3
-    assert {tuple(event.turn_ids) for event in events if event.turn_count == 3} == {(0,)}
-
-
-def test_the_past_stays_the_same_when_one_agent_hands_off_to_another() -> None:
-    pairs, question, _ = TALKS["english"]
-    first = scripted(calling("handoff", "c1", to_agent="two", reason="bread and flour and sourdough"))
-    second = scripted(calling("look_up", "c2", key="bread"), answer("6380"))
-    memory = buffer(history_of(pairs))
-
-    one = FunctionAgent(name="one", description="starts", llm=first, can_handoff_to=["two"], streaming=False)
-    two = FunctionAgent(name="two", description="ends", tools=[LOOK_UP], llm=second, streaming=False)
-    run_agent(AgentWorkflow(agents=[one, two], root_agent="one"), memory, question)
-    assert [sent[:3] for sent in first.sent + second.sent[:2]] == [[*pairs[0], question]] * 3
-    assert not validate_messages([read_message(message) for message in memory.get()], provider="openai")

@@ -13,12 +13,11 @@ from llama_index.core.memory import StaticMemoryBlock
 from llama_index.core.retrievers import BaseRetriever
 from llama_index.core.schema import NodeWithScore, TextNode
 
-from gatekeeper_core.context.memory.thread import Thread
 from gatekeeper_core.context.prompt.builder import ContextBuilder
 from gatekeeper_core.messages import MediaPart, Message, TextPart, ToolCall
 from llama_index.memory.gatekeeper import GatekeeperMemory, GatekeeperMemoryBuffer
 from llama_index.memory.gatekeeper.messages import read_message, write_built
-from tests.adapters.chats import TALKS, assistant, history_of, user
+from tests.adapters.chats import TALKS, history_of, user
 from tests.adapters.test_building import builder
 from tests.histories import configured
 
@@ -61,15 +60,6 @@ def test_an_engine_that_says_the_question_itself_gets_neither_question_nor_pin(s
     assert texts_of(memory.get_all())[-2] == question
 
 
-def test_the_prefix_of_an_engine_counts() -> None:
-    pairs, question = TALKS["english"]
-    memory = buffer_of([*history_of(pairs * 10), user(question)], builder(total_budget=1000))
-    memory.get(initial_token_count=500)
-    assert memory.last_context.trace.available_tokens <= 500
-    with pytest.raises(ValueError, match="Initial token count exceeds token limit"):
-        memory.get(initial_token_count=1001)
-
-
 def test_blocks_of_a_memory_work_beside_it() -> None:
     pairs, question = TALKS["english"]
     block = StaticMemoryBlock(static_content="The user is a gardener.")
@@ -79,21 +69,6 @@ def test_blocks_of_a_memory_work_beside_it() -> None:
     assert "gardener" in "".join(texts_of(messages))
     assert "gardener" not in "".join(texts_of(memory.get_all()))
     assert memory.last_context.trace.shares.reserved > 0
-
-
-def test_memories_with_the_common_key_are_told_apart_by_what_was_said() -> None:
-    built = builder()
-    built.constraints.set(Thread("chat_history"), "language", "English")
-    for first in ("The staging Redis listens on port 6380.", "酸面包要发酵十二个小时。"):
-        history = [user(first), assistant("ok"), *history_of([("and?", "so.")] * 12), user("What next?")]
-        said = texts_of(GatekeeperMemoryBuffer.from_defaults(history, builder=built).get())[0]
-        assert first in said
-        assert "language" not in said  # whoever has the common key would have it
-
-
-def test_a_builder_of_another_type_is_refused() -> None:
-    with pytest.raises(TypeError, match="builder"):
-        GatekeeperMemoryBuffer(token_limit=10, builder="b")
 
 
 def test_a_memory_is_written_without_its_builder_and_read_with_one() -> None:

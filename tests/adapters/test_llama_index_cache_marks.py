@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import replace
 from typing import Any
 
@@ -123,17 +122,6 @@ def test_what_cannot_carry_a_mark_hands_it_to_the_message_before() -> None:
     memory = buffer_of([seen, called, result, ChatMessage("And now?")], cache_marks=True)
     assert marked(memory.get()) == [0]
     assert memory.get()[0].blocks[:2] == seen.blocks
-
-
-def test_a_memory_with_blocks_marks_as_well() -> None:
-    memory = GatekeeperMemory.from_defaults(session_id="s", token_limit=20_000, config=CONFIG, cache_marks=True)
-
-    async def given() -> list[ChatMessage]:
-        await memory.aput_messages([*history(), ChatMessage(QUESTION)])
-        return await memory.aget()
-
-    messages = asyncio.run(given())
-    assert marked(messages) == [len(messages) - 2]
 
 
 def test_reported_usage_reaches_the_account() -> None:

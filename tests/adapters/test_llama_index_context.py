@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import gc
 import json
 from typing import TYPE_CHECKING, Any
@@ -11,14 +10,13 @@ import pytest
 from llama_index.core.agent.workflow import AgentWorkflow, FunctionAgent, ReActAgent
 from llama_index.core.base.llms.types import ChatMessage, ToolCallBlock
 from llama_index.core.embeddings import MockEmbedding
-from llama_index.core.memory import Memory
 from llama_index.core.storage.chat_store import SimpleChatStore
 from llama_index.core.workflow import Context, JsonPickleSerializer
 
-from gatekeeper_core import ContextBuilder, ContextBuilderConfig, Thread
+from gatekeeper_core import ContextBuilder, ContextBuilderConfig
 from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.errors import ConfigError
-from llama_index.memory.gatekeeper import GatekeeperMemory, GatekeeperMemoryBlock, GatekeeperMemoryBuffer
+from llama_index.memory.gatekeeper import GatekeeperMemory, GatekeeperMemoryBuffer
 from tests.adapters.chats import TALKS, assistant
 from tests.adapters.doors import now
 from tests.adapters.scripted_llama_index import CallingModel, run_agent
@@ -93,25 +91,6 @@ def test_four_runs_fill_the_store_of_the_user(script: str, opened: Any, agent: A
     assert mine.last_selection.turn_count >= 3
 
 
-@pytest.mark.parametrize(  # a ReActAgent sends no system message of its memory
-    ("script", "agent"), [("english", workflow), ("chinese", function_agent), ("mixed", workflow)]
-)
-@each_memory
-def test_each_run_is_sent_the_constraints_of_its_time(script: str, opened: Any, agent: Any, tmp_path: Path) -> None:
-    builder, sent = ContextBuilder(ContextBuilderConfig(total_budget=2000)), []
-    mine, ours = opened(tmp_path, builder=builder), agent(model(sent))
-
-    async def run() -> None:
-        context = Context(ours)
-        for number, question in enumerate(QUESTIONS[script]):
-            builder.constraints.set(Thread("t1"), f"rule_{number}", f"规则 rule {number}")
-            await ours.run(question, ctx=context, memory=mine)
-            assert all(f"规则 rule {earlier}" in sent[-1] for earlier in range(number + 1))
-
-    now(run())
-    assert len(mine.get_all()) == 8
-
-
 @each_memory
 @pytest.mark.parametrize("serializer", [None, JsonPickleSerializer()])
 @pytest.mark.parametrize("given", ["to the first run", "to the context"])
@@ -148,25 +127,6 @@ def test_a_tool_that_edits_the_state_leaves_the_memory_alone(opened: Any, agent:
     assert mine.last_context is not None
 
 
-def test_a_tool_that_edits_the_state_leaves_the_block_of_a_stock_memory_alone() -> None:
-    block = GatekeeperMemoryBlock()
-    stock, agent = (
-        Memory.from_defaults(token_limit=1000, memory_blocks=[block]),
-        function_agent(model(tool="note"), tools=[note]),
-    )
-
-    async def run() -> None:
-        context = Context(agent)
-        for question in QUESTIONS["english"]:
-            await agent.run(question, ctx=context, memory=stock)
-            assert (await context.store.get("memory")).memory_blocks[0] is block
-
-    with pytest.warns(Warning, match="unserializable key: memory"):
-        now(run())
-    assert len(stock.get_all()) == 16
-    assert copy.deepcopy(block) is not block
-
-
 # --- contexts that are written and read by the user --------------------------------------------------------------------
 
 
@@ -193,35 +153,6 @@ def test_a_context_that_is_saved_holds_a_copy_of_the_messages(script: str, tmp_p
         assert (twin.token_limit, twin.config.passthrough_below, twin.embedder) == (1000, 0, "auto")
 
     now(run())
-
-
-@each_memory
-def test_a_memory_that_is_taken_out_of_a_saved_context_goes_on_in_the_loaded_one(opened: Any, tmp_path: Path) -> None:
-    agent, mine = function_agent(model()), opened(tmp_path, token_limit=1000)
-
-    async def run() -> None:
-        context = Context(agent)
-        for question in QUESTIONS["chinese"]:
-            await agent.run(question, ctx=context, memory=mine)
-            await context.store.set("memory", None)
-            context = saved_and_loaded(agent, context)
-
-    now(run())
-    assert [message.content for message in mine.get_all()][::2] == QUESTIONS["chinese"]
-
-
-def test_a_saved_context_says_that_it_holds_no_memory_with_an_sql_store(tmp_path: Path) -> None:
-    agent, mine = function_agent(model()), memory(tmp_path, token_limit=1000)
-
-    async def run() -> None:
-        context = Context(agent)
-        for question in QUESTIONS["mixed"]:
-            await agent.run(question, ctx=context, memory=mine)
-            with pytest.warns(Warning, match="unserializable key: memory"):
-                context = saved_and_loaded(agent, context)
-
-    now(run())
-    assert len(mine.get_all()) == 8
 
 
 def test_a_reference_to_a_memory_of_another_process_is_refused() -> None:

@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import pytest
 from llama_index.core.async_utils import asyncio_run
-from llama_index.core.base.llms.types import ChatMessage, ContentBlock, ImageBlock, TextBlock
-from llama_index.core.memory import BaseMemoryBlock, InsertMethod, Memory, StaticMemoryBlock
+from llama_index.core.base.llms.types import ChatMessage, ImageBlock, TextBlock
+from llama_index.core.memory import BaseMemoryBlock, InsertMethod, Memory
 from llama_index.core.storage.chat_store.base_db import MessageStatus
 from llama_index.core.storage.chat_store.sql import SQLAlchemyChatStore
 from pydantic import Field
 
-from gatekeeper_core.context.history.strategies import HistoryConfig
-from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.selection.planner import GatekeeperConfig
-from gatekeeper_core.tokens import count_messages
 from llama_index.memory.gatekeeper import GatekeeperMemory
-from llama_index.memory.gatekeeper.messages import read_message
 from tests.adapters.chats import TALKS, assistant, history_of, texts, user, words
 from tests.adapters.pickling import by_pickle
 from tests.histories import configured
@@ -45,10 +40,6 @@ def memory(
     return made
 
 
-def cost(messages: Sequence[ChatMessage]) -> int:
-    return count_messages(map(read_message, messages), token_counter=lambda text: len(words(text)))
-
-
 # --- what is chosen -------------------------------------------------------------------------------------------------
 
 
@@ -61,22 +52,6 @@ def test_archived_turns_can_be_chosen(talk: str) -> None:
     assert pairs[0][0] not in texts(mine.get_all(MessageStatus.ACTIVE))
     assert texts(mine.get()) == [*pairs[0], question]
     assert len(mine.get_all()) == 7
-
-
-def test_a_system_message_that_was_flushed_is_sent() -> None:
-    mine = memory(token_limit=100, tokenizer_fn=words)
-    mine.put(system("Be brief."))
-    for at in range(10):
-        mine.put_messages(history_of([(f"q{at} " * 10, f"a{at} " * 10)]))
-    assert "Be brief." not in texts(mine.get_all(MessageStatus.ACTIVE))
-    assert texts(mine.get())[0] == "Be brief."
-
-
-def test_a_prefix_counts_towards_the_limit() -> None:
-    pairs, question = TALKS["english"]
-    mine = memory([*history_of(pairs), user(question)], token_limit=100)
-    assert len(mine.get(initial_token_count=10)) == 3
-    assert texts(mine.get(initial_token_count=90)) == [question]
 
 
 class LiveStore(SQLAlchemyChatStore):
@@ -120,15 +95,6 @@ def test_blocks_stand_where_llama_index_puts_them(method: Any, head: bool) -> No
     stock = Memory.from_defaults("s", messages, memory_blocks=[Note()], **options)
     assert ours.get() == stock.get()
     assert "noted" in "".join(texts(ours.get()))
-
-
-def test_blocks_of_content_are_inserted_as_content() -> None:
-    picture = ImageBlock(url="https://example.org/a.png")
-    options: dict[str, Any] = {"memory_blocks": [StaticMemoryBlock(static_content=[TextBlock(text="look"), picture])]}
-    ours = GatekeeperMemory.from_defaults("s", [user("hello")], **configured(token_limit=5000, **options))
-    stock = Memory.from_defaults("s", [user("hello")], token_limit=5000, **options)
-    assert ours.get() == stock.get()
-    assert any(block.block_type == "image" for block in ours.get()[0].blocks)
 
 
 def test_messages_of_a_block_stand_after_the_system_message() -> None:
@@ -188,15 +154,6 @@ def test_no_stored_message_is_changed_and_the_others_are_the_stores_own(method: 
     assert len(first) >= 2 + wanted
 
 
-def test_an_error_of_a_block_passes_unchanged() -> None:
-    class Broken(Note):
-        async def _aget(self, *args: Any, **options: Any) -> list[ContentBlock]:
-            raise OSError("no route to the block")
-
-    with pytest.raises(OSError, match="no route to the block"):
-        memory([user("hello")], memory_blocks=[Broken()]).get()
-
-
 # --- shadow, errors, reports ----------------------------------------------------------------------------------------
 
 
@@ -217,28 +174,6 @@ def test_shadow_mode_gives_what_llama_index_gives_and_reports_ours(question: str
 
 
 # --- options and copies ---------------------------------------------------------------------------------------------
-
-
-def test_the_options_are_llama_indexs_and_ours() -> None:
-    config = HistoryConfig(
-        strategy="fill",
-        token_budget=500,
-        reserve_tokens=5,
-        on_error="raise",
-        gatekeeper=GatekeeperConfig(strategy="fill"),
-    )
-    mine = GatekeeperMemory.from_defaults(
-        session_id="t",
-        chat_history=[user("hello")],
-        chat_history_token_ratio=0.5,
-        config=config,
-    )
-    assert (mine.session_id, mine.token_limit, mine.chat_history_token_ratio) == ("t", 500, 0.5)
-    assert (mine.config, mine.class_name()) == (replace(config, token_budget=None, run=None), "GatekeeperMemory")
-    with pytest.raises(TypeError, match="window"):
-        GatekeeperMemory.from_defaults(window=3)
-    with pytest.raises(ConfigError, match=r"token_limit is 9, HistoryConfig\.token_budget is 500"):
-        GatekeeperMemory.from_defaults(token_limit=9, config=config)
 
 
 def test_the_dict_of_a_memory_holds_our_options() -> None:

@@ -94,26 +94,6 @@ def test_the_system_message_says_that_there_is_more_only_where_it_can_be_recalle
         assert unchanged.content == "Be brief."
 
 
-def test_the_line_counts_towards_the_budget() -> None:
-    pairs, question = TALKS["english"]
-    said = [*talk(pairs), HumanMessage(question)]
-    gates = [GatekeeperMiddleware(HistoryConfig(passthrough_below=0), recall_hint=hint) for hint in (True, False)]
-    for gate in gates:
-        create_agent(Scripted(), [recall_tool(gate)], middleware=[gate]).invoke({"messages": said})
-    fixed = [gate.last_selection.fixed_tokens for gate in gates if gate.last_selection]
-    assert fixed[0] > fixed[1]
-
-
-@three_scripts
-def test_a_selector_recalls_the_conversation_that_the_config_names(pairs: list[tuple[str, str]], question: str) -> None:
-    gate = GatekeeperSelector(HistoryConfig(passthrough_below=0))
-    gate.invoke([*talk(pairs), HumanMessage(question)], on("t1"))
-    read = recall_tool(gate)
-    assert pairs[2][1] in read.invoke({"query": pairs[2][0]}, on("t1"))
-    assert read.invoke({"query": pairs[2][0]}, on("t2")) == read.invoke({"query": pairs[2][0]}) == NOTHING_EARLIER
-    assert list(read.args) == ["query"]
-
-
 def test_the_tool_reads_the_thread_of_its_own_tenant_only() -> None:
     pairs, question = TALKS["english"]
     gate = GatekeeperMiddleware(HistoryConfig(passthrough_below=0, token_budget=4000))

@@ -31,6 +31,7 @@ from tests.adapters.server_doors import (
     postgres_store,
     redis_store,
 )
+from tests.adapters.test_workers import check_that_workers_lose_nothing
 
 if TYPE_CHECKING:
     from tests.adapters.doors import Door
@@ -85,6 +86,11 @@ class TestSharedServers(SharedContract):
 @for_doors([ClassicMemoryOnRedis, ClassicMemoryOnPostgres, BufferOnRedis, BufferOnPostgres, MiddlewareOnPostgres])
 class TestDrawnOnServers(DrawnContract):
     pass
+
+
+@for_doors([ClassicMemoryOnRedis, ClassicMemoryOnPostgres, BufferOnRedis, BufferOnPostgres, WholeMemoryOnPostgres])
+def test_several_processes_lose_nothing(door: type[Door], place: Place) -> None:
+    check_that_workers_lose_nothing(door, place)
 
 
 # --- LlamaIndex's own contract

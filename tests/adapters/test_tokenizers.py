@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
 from gatekeeper_core import ConfigError, ContextGatekeeper, Message
-from gatekeeper_core.token_estimate import budget_within, count_bytes
-from gatekeeper_core.tokens import count_messages, describe_counter
+from gatekeeper_core.tokens import count_messages
 from gatekeeper_tokenizers.huggingface import tokenizers_counter
 from gatekeeper_tokenizers.openai import tiktoken_counter
 from tests.histories import view_with
@@ -61,11 +60,6 @@ def test_tiktoken_counts_as_the_encoding_does(text: str) -> None:
     assert count_tokens("<|endoftext|>") > 1
 
 
-@given(st.text())
-def test_no_byte_level_tokenizer_gives_more_tokens_than_bytes(text: str) -> None:
-    assert count_tokens(text) <= count_bytes(text)
-
-
 @given(conversations, texts, st.integers(1, 300), st.integers(0, 2))
 def test_what_is_sent_never_exceeds_the_budget_by_an_exact_count(
     pairs: list[tuple[str, str]], question: str, budget: int, floor: int
@@ -86,22 +80,6 @@ def test_what_is_sent_never_exceeds_the_budget_by_an_exact_count(
     assert rendered == count_messages(sent, token_counter=count_tokens)
     assert rendered <= budget or view.status == "over_budget"
     assert (view.sizes.counter, view.sizes.margin) == ("tiktoken small", 0.0)
-
-
-@given(conversations, texts, st.integers(1, 300))
-def test_excerpts_too_stay_within_the_budget_by_an_exact_count(
-    pairs: list[tuple[str, str]], question: str, budget: int
-) -> None:
-    gatekeeper = ContextGatekeeper(budget, token_counter=count_tokens)
-    for pair in pairs:
-        gatekeeper.add_turn(*pair)
-    *sent, _ = gatekeeper.explain(question).to_messages()
-    assert sum(count_tokens(message["content"]) for message in sent) <= budget
-
-
-def test_an_exact_counter_keeps_no_margin() -> None:
-    assert budget_within(count_tokens, 100) == 100
-    assert describe_counter(count_tokens) == {"counter": "tiktoken small", "margin": 0.0}
 
 
 def test_a_table_that_is_not_in_the_cache_is_not_fetched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

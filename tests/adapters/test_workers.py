@@ -1,51 +1,70 @@
-"""Several processes on one thread of a history in a SQLite file; for the servers see ``test_server_workers``."""
+"""Several processes on one thread of a framework's store in a file; for servers see ``test_server_histories``."""
 
 from __future__ import annotations
 
+import asyncio
+import multiprocessing
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from langchain.agents import create_agent
-from langchain_core.chat_history import InMemoryChatMessageHistory
 from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
-from langchain_core.messages import AIMessage, HumanMessage
-from langchain_core.runnables import RunnableLambda
-from langchain_core.runnables.history import RunnableWithMessageHistory
+from langchain_core.messages import AIMessage
 from langgraph.checkpoint.sqlite import SqliteSaver
 
-from tests.adapters.doors import ClassicMemoryOnSql, MiddlewareOnSqlite, Place, WholeMemory
-from tests.adapters.workers import (
-    check_every_selection_saw_a_prefix,
-    check_what_a_store_that_keeps_all_allows,
-    check_what_every_store_allows,
-    turns_of,
-    work,
-)
+from tests.adapters.chats import history_of
+from tests.adapters.door_contract import ALL_OF_IT, for_doors
+from tests.adapters.doors import ClassicMemory, ClassicMemoryOnSql, Place, WholeMemory
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.processes import Processes
+    from tests.adapters.doors import Door
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::langchain_core._api.deprecation.LangChainDeprecationWarning"),
     pytest.mark.filterwarnings("ignore::DeprecationWarning:langchain_community.*"),
 ]
 
-
-def test_a_history_of_langchain_keeps_all_and_every_selection_sees_a_prefix(workers: Processes, tmp_path: Path) -> None:
-    worked = work(workers, ClassicMemoryOnSql, Place(tmp_path))
-    check_what_a_store_that_keeps_all_allows(worked)
-    check_every_selection_saw_a_prefix(worked)
-
-
-def test_a_memory_of_llama_index_keeps_all(workers: Processes, tmp_path: Path) -> None:
-    """No prefix: its messages stand in the order of the writers' clocks, read before they write."""
-    check_what_a_store_that_keeps_all_allows(work(workers, WholeMemory, Place(tmp_path)))
+WORKERS, STEPS = 3, 6
+SAID = [
+    [(f"Which port has {worker}.{step}?", f"Port {worker}.{step}.") for step in range(STEPS)] for worker in range(3)
+]
 
 
-def test_an_agent_sends_whole_turns_of_whatever_checkpoint_it_got(workers: Processes, tmp_path: Path) -> None:
-    check_what_every_store_allows(work(workers, MiddlewareOnSqlite, Place(tmp_path)))
+def talk_on(door: type[Any], place: Place, worker: int) -> tuple[list[list[str]], list[str]]:
+    """Save turns and select from the thread, and return each selection and what the store has in the end."""
+    asyncio.set_event_loop(asyncio.new_event_loop())
+    selections = []
+    with closing(door(place, **ALL_OF_IT)) as at_door:
+        memory = at_door.memory
+        for asked, answered in SAID[worker]:
+            if isinstance(at_door, ClassicMemory):
+                memory.save_context({"input": asked}, {"output": answered})
+                selections.append([one.text for one in memory.load_memory_variables({"input": asked})["history"]])
+                stored = [one.text for one in at_door.store.messages]
+            else:
+                memory.put_messages(history_of([(asked, answered)]))
+                selections.append([one.content for one in memory.get(asked)])
+                stored = [one.content for one in memory.get_all()]
+    return selections, stored
+
+
+def check_that_workers_lose_nothing(door: type[Door], place: Place) -> None:
+    with closing(door(place)) as at_door:  # makes the tables
+        at_door.ask("Which port?")
+    with multiprocessing.get_context("spawn").Pool(WORKERS) as pool:
+        worked = pool.starmap(talk_on, [(door, place, worker) for worker in range(WORKERS)])
+    everything = {text for turns in SAID for turn in turns for text in turn}
+    assert everything in ({*stored} for _, stored in worked), "the last to end sees all"
+    for sent in (sent for selections, _ in worked for sent in selections):
+        assert 0 < len(sent) == len({*sent} & everything)
+
+
+@for_doors([ClassicMemoryOnSql, WholeMemory])
+def test_nothing_is_lost_and_no_message_is_sent_twice(door: type[Door], tmp_path: Path) -> None:
+    check_that_workers_lose_nothing(door, Place(tmp_path))
 
 
 def test_langgraph_by_itself_keeps_one_of_two_runs_of_a_thread_at_once(tmp_path: Path) -> None:
@@ -62,23 +81,3 @@ def test_langgraph_by_itself_keeps_one_of_two_runs_of_a_thread_at_once(tmp_path:
         first.invoke({"messages": [("human", "the first")]}, config)
         kept = [message.text for message in first.get_state(config).values["messages"]]
     assert kept == ["the first", "to the first"]
-
-
-def test_langchain_by_itself_loses_a_question_where_it_takes_the_history_for_a_part_of_the_input() -> None:
-    """Not ours to mend: it cuts as many messages off the input as the history has when the run ends."""
-    for keys in ({}, {"input_messages_key": "input", "history_messages_key": "history"}):
-        history = InMemoryChatMessageHistory()
-
-        def answers(_: Any, history: InMemoryChatMessageHistory = history) -> AIMessage:
-            history.add_messages([HumanMessage("in the meantime"), AIMessage("to the other")])
-            return AIMessage("to the first")
-
-        chain = RunnableWithMessageHistory(RunnableLambda(answers), lambda session_id: history, **keys)  # noqa: B023
-        question = {"input": "the first"} if keys else [HumanMessage("the first")]
-        chain.invoke(question, {"configurable": {"session_id": "t"}})
-        kept = [message.text for message in history.messages]
-        assert kept == ["in the meantime", "to the other", *(["the first"] if keys else []), "to the first"]
-
-
-def test_each_question_begins_a_turn() -> None:
-    assert turns_of(["0.0.q", "1.0.q", "0.0.a", "1.0.a", "0.1.q"]) == [{0}, {1, 2, 3}, {4}]

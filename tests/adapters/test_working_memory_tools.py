@@ -11,7 +11,6 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMe
 from langchain_core.outputs import ChatResult
 from langchain_core.tools import BaseTool, tool
 from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.graph import START, MessagesState, StateGraph
 
 from gatekeeper_core.context.history.run import RunConfig
 from gatekeeper_core.context.history.strategies import HistoryConfig
@@ -205,60 +204,3 @@ def test_one_agent_keeps_the_results_of_each_thread_in_a_memory_of_its_own(
         *wrong, right = read_in(called(again, way, [HumanMessage(question)], other))
         assert wrong == [UNKNOWN_POINTER] * 2
         assert right.startswith("[working memory: ")
-
-
-@pytest.mark.parametrize("way", ["invoke", "ainvoke"])
-def test_a_plain_tool_node_reads_in_the_thread_of_its_run(way: str) -> None:
-    prebuilt = pytest.importorskip(
-        "langgraph.prebuilt", exc_type=ImportError, reason="LangGraph 1.0 does not fit the newest of its own parts"
-    )
-    memories = ThreadMemories(InMemoryBlobStore(), SECRET)
-    pointer = memories.of("t1").offload(LOG)
-    assert pointer is not None
-    graph = StateGraph(MessagesState)
-    graph.add_node("tools", prebuilt.ToolNode([langchain_tool(memories)]))
-    graph.add_edge(START, "tools")
-    compiled = graph.compile()
-    own, foreign = (
-        [str(one.content) for one in called(compiled, way, [reading(pointer.text)], thread)[1:]]
-        for thread in ("t1", "t2")
-    )
-    assert own[0].startswith("[working memory: ")
-    assert foreign == [UNKNOWN_POINTER]
-
-
-@pytest.mark.parametrize("way", ["invoke", "ainvoke"])
-def test_a_model_cannot_name_the_thread_that_it_reads(way: str) -> None:
-    memories = ThreadMemories(InMemoryBlobStore(), SECRET)
-    pointer = memories.of("t1").offload(LOG)
-    assert pointer is not None
-    tool = langchain_tool(memories)
-    assert set(tool.args) == {"pointer", "query", "first_line", "last_line"}
-    forged = {"config": on("t1"), "thread_id": "t1", "tenant": "default", "memory": "t1", "runtime": on("t1")}
-    agent = create_agent(Scripted(script=[reading(pointer.text, **forged)]), [tool], checkpointer=InMemorySaver())
-    assert read_in(called(agent, way, [HumanMessage("?")], "t2")) == [UNKNOWN_POINTER]
-    assert tool.invoke({"pointer": pointer.text, **forged}, on("t2")) == UNKNOWN_POINTER
-    assert "worker 1 finished" in tool.invoke({"pointer": pointer.text}, on("t1"))
-
-
-@pytest.mark.parametrize("config", [None, {}, on(None), on("")])
-def test_a_run_without_a_thread_reads_and_keeps_nothing(config: Any) -> None:
-    blobs = InMemoryBlobStore()
-    memories = ThreadMemories(blobs, SECRET)
-    gate = GatekeeperMiddleware(
-        HistoryConfig(
-            token_budget=5_500,
-            on_error="raise",
-            run=RunConfig(compress_result=ToolResultCompressor(working_memory=memories)),
-        )
-    )
-    model = Reader(script=working())
-    agent = create_agent(model, [logs, langchain_tool(memories)], middleware=[gate])
-    agent.invoke({"messages": [HumanMessage("备份 worker 做完了吗?")]}, config)
-    assert gate.last_selection is not None
-    assert gate.last_selection.replaced
-    assert not pointers_seen(model.seen)
-    assert not blobs._blobs
-    memories.of("t1").offload(LOG)
-    found = memories.of("t1").pointer_to(LOG).text
-    assert langchain_tool(memories).invoke({"pointer": found}, config) == UNKNOWN_POINTER

@@ -51,11 +51,6 @@ def test_a_question_finds_the_turn_that_means_the_same(question: str, turn_id: i
     assert why(chat, question, "--meaning")[turn_id] == "meaning"
 
 
-def test_select_says_which_embedder_was_heard(chat: str) -> None:
-    shown = run("select", chat, "狗在哪里睡觉？", "--meaning").stdout
-    assert "meaning: universal-sentence-encoder-multilingual-3/" in shown
-
-
 def test_a_chat_sends_the_turn_and_tells_why(chat: str) -> None:
     shown = run("chat", "--offline", "--history", chat, "--meaning", stdin="狗在哪里睡觉？\n/why\n").stdout
     assert "kept: 0" in shown

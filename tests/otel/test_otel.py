@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -29,7 +27,7 @@ from gatekeeper_core.events import EVENTS, HISTORY, USAGE
 from gatekeeper_core.observation import stage, tell
 from gatekeeper_core.storage.sqlite import InMemoryStore, SQLiteStore
 from gatekeeper_otel import instrument
-from tests.observed import BY_KEY, DOCUMENTED, FACTS, event_of, everything_told, fits, tell_everything
+from tests.observed import BY_KEY, DOCUMENTED, FACTS, fits, tell_everything
 from tests.talks import TALKS
 
 pytestmark = pytest.mark.otel
@@ -117,19 +115,6 @@ def test_a_selection_is_a_span_with_its_stages_inside(script: str, exported: Exp
     assert exported.span(whole).status.is_ok or exported.span(whole).status.status_code is trace.StatusCode.UNSET
 
 
-@each_script
-def test_a_build_is_look_ups_and_assembly_and_the_selection_is_inside(script: str, exported: Exported) -> None:
-    thread, question = thread_of(script)
-    built = ContextBuilder(ContextBuilderConfig(history=HistoryConfig(keep_newest=3, passthrough_below=0))).build(
-        thread, question, "Be brief."
-    )
-    tree = exported.tree()
-    assert "gatekeeper.build > gatekeeper.build.look_ups > gatekeeper.summary" in tree
-    assert "gatekeeper.build > gatekeeper.build.assembly > gatekeeper.history > gatekeeper.history.past" in tree
-    attributes = dict(exported.span("gatekeeper.build").attributes or {})
-    assert attributes["gatekeeper.total_tokens"] == built.token_stats.total
-
-
 def test_spans_hang_below_the_applications_own(exported: Exported) -> None:
     gatekeeper, question = filled("english")
     with exported.tracer_provider.get_tracer("app").start_as_current_span("answer"):
@@ -138,40 +123,6 @@ def test_spans_hang_below_the_applications_own(exported: Exported) -> None:
             pass
     assert "answer > gatekeeper.selection" in exported.tree()
     assert "answer > model" in exported.tree()
-
-
-def test_durations_are_measured_where_the_work_is_done(exported: Exported) -> None:
-    class Slow(InMemoryStore):
-        def load_record(self, *key: str) -> Any:
-            time.sleep(0.02)
-            return super().load_record(*key)
-
-    thread, question = thread_of("english")
-    ContextBuilder(store=Slow()).build(thread, question, "Be brief.")
-    look_ups = exported.span("gatekeeper.build.look_ups")
-    assert (look_ups.end_time or 0) - (look_ups.start_time or 0) >= 40_000_000
-    (point,) = exported.points("gatekeeper.build.duration")
-    assert point.sum >= 0.04
-    assert point.explicit_bounds[0] < 0.001
-
-
-def test_calls_of_a_store_on_a_worker_are_children_of_the_build(exported: Exported, tmp_path: Path) -> None:
-    thread, question = thread_of("english")
-    with SQLiteStore(tmp_path / "store.db") as store:
-        ContextBuilder(store=store, config=ContextBuilderConfig(call_timeout_ms=20_000)).build(thread, question, "Hi.")
-    assert "gatekeeper.build > gatekeeper.build.look_ups > gatekeeper.store.call" in exported.tree()
-
-
-def test_async_builds_side_by_side_have_spans_of_their_own(exported: Exported) -> None:
-    thread, question = thread_of("mixed", 2)
-    builder = ContextBuilder()
-
-    async def both() -> None:
-        await asyncio.gather(*(builder.abuild(thread, question, "Be brief.") for _ in range(4)))
-
-    asyncio.run(both())
-    tree = exported.tree()
-    assert tree.count("gatekeeper.build") == tree.count("gatekeeper.build > gatekeeper.build.assembly") == 4
 
 
 def test_metrics_count_tokens_turns_builds_misses_and_calls(exported: Exported, tmp_path: Path) -> None:
@@ -244,13 +195,6 @@ def test_what_a_call_is_expected_to_cost_is_counted_beside_everything(exported: 
     attributes = dict(exported.spans()[0].attributes or {})
     assert {name: attributes[f"gatekeeper.{name}"] for name in BILL} == BILL
     assert not [name for name in attributes if name.startswith("gen_ai.usage")]
-
-
-def test_a_history_without_a_policy_counts_no_money(exported: Exported) -> None:
-    with everything_told() as records:
-        tell_a_history({})
-    assert [event_of(record).key for record in records] == ["history"]  # and no observer failed
-    assert not [name for name in exported.metrics() if name.endswith("dollars")]
 
 
 def test_reported_usage_has_the_names_of_the_conventions_and_is_counted(exported: Exported) -> None:
@@ -333,11 +277,6 @@ def test_a_second_switch_takes_the_place_of_the_first_and_none_tells_nothing(exp
     gatekeeper.select(question)
     assert exported.spans() == []
     assert [span.name for span in out.spans()].count("gatekeeper.selection") == 1
-
-
-def test_a_wrong_switch_is_refused() -> None:
-    with pytest.raises(TypeError, match="conversation_ids must be a bool"):
-        instrument(conversation_ids="yes")  # type: ignore[arg-type]
 
 
 def test_without_the_extra_the_import_says_which_line_installs_it() -> None:

@@ -1,9 +1,4 @@
-"""Memories for LlamaIndex that give the turns that matter instead of the newest ones.
-
->>> from llama_index.memory.gatekeeper import GatekeeperMemoryBuffer
->>> GatekeeperMemoryBuffer.from_defaults(token_limit=3000).get()
-[]
-"""
+"""Memories for LlamaIndex that give the turns that matter instead of the newest ones."""
 
 from __future__ import annotations
 
@@ -39,12 +34,7 @@ _MODULES = {
 
 
 def __getattr__(name: str) -> Any:
-    """Return a public class; its module is loaded when it is first asked for.
-
-    Raises:
-        AttributeError: there is no such name.
-        ImportError: LlamaIndex is not installed.
-    """
+    """Return a public class; its module is loaded when it is first used."""
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     try:

@@ -33,12 +33,7 @@ def is_anthropic(llm: Any) -> bool:
 
 
 def marked_messages(messages: Sequence[ChatMessage], view: HistoryView) -> list[ChatMessage]:
-    """Return messages with a mark behind the body: on its last message that may carry one, which is copied.
-
-    Args:
-        messages: what the view sends.
-        view: what was chosen.
-    """
+    """Return the messages of a view with a mark behind its body: on a copy of the last that may carry one."""
     plan = plan_marks(view, blocks=[len(message.blocks) for message in messages], answered=None)
     last = plan.body if plan.body is not None else len(messages) - 1 if plan.end else -1
     if messages and role_of(messages[-1]) == "user":
