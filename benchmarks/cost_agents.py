@@ -164,7 +164,7 @@ def paid_calls(seed: int) -> Iterator[PaidCall]:
     pieces, paid, everything = Pieces(_count), 0.0, 0.0
     state, view = ThreadState(), None
     for number, (event, messages, now, step) in enumerate(script(seed), 1):
-        view = select_history(messages, gatekeeper=gatekeeper, config=config, fixed_tokens=fixed, state=state, now=now)
+        view = select_history(messages, gatekeeper=gatekeeper, config=config, fixed_tokens=fixed, state=state.at(now))
         state, bill = view.state or state, view.bill
         assert bill is not None
         sent = keep(messages, view)

@@ -146,7 +146,7 @@ def policy(bench: Workbench, setting: Setting, *, strategy: Strategy, puts_aside
     for call, now in zip(bench.talk.calls, times, strict=True):
         messages = bench.talk.prompt(call)
         view = select_history(
-            messages, gatekeeper=bench.gatekeeper, config=config, fixed_tokens=setting.fixed, state=state, now=now
+            messages, gatekeeper=bench.gatekeeper, config=config, fixed_tokens=setting.fixed, state=state.at(now)
         )
         assert view.state is not None
         assert view.bill is not None

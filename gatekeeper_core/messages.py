@@ -712,3 +712,44 @@ def _exchange_violations(
             yield Violation(position, "duplicate-tool-result", "the call has a result already")
         else:
             waiting[call_id] -= 1
+
+
+def messages_digest(messages: Iterable[Message]) -> str:
+    """Return the last of the digests of messages.
+
+    >>> messages = (Message("user", "hello"), Message("assistant", "hi"))
+    >>> messages_digest(messages) == [*digests_of(messages)][-1]
+    True
+    """
+    return [*digests_of(messages)][-1]
+
+
+def digests_of(messages: Iterable[Message], *, after: Sequence[str] = ()) -> Iterator[str]:
+    """Yield the digest before the first message, ``after`` or that of no message at all, then one for each message.
+
+    The sizes of a message's fields come before them, so that no two that differ in a field are written alike.
+    """
+    from hashlib import blake2b  # here, because it is a tenth of the import of the library
+
+    digest = after[0] if after else blake2b(digest_size=16).hexdigest()
+    yield digest
+    for message in messages:
+        calls = message.tool_calls
+        fields = [message.role, message.text, message.tool_call_id or "", message.name or "", str(len(calls))]
+        for call in calls:
+            fields += (call.id, call.name, call.arguments)
+        if not isinstance(message.content, str):
+            fields += [part.kind for part in message.content if isinstance(part, MediaPart)]
+        sizes = ",".join([str(len(text)) for text in fields])
+        data = f"{digest}{sizes};{''.join(fields)}".encode("utf-8", "surrogatepass")
+        digest = blake2b(data, digest_size=16).hexdigest()
+        yield digest
+
+
+def thread_name(value: object) -> str | None:
+    """Return the name of a thread from a text, a number or a UUID of a framework; None where there is none.
+
+    >>> thread_name("t1"), thread_name(7), thread_name(None), thread_name("")
+    ('t1', '7', None, None)
+    """
+    return None if value is None else str(value) or None

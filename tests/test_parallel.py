@@ -128,7 +128,7 @@ class World:
 
 def messages_and_trace_of(context: BuiltContext) -> str:
     """Return all that a build tells, but how much of the prompt before it stayed."""
-    trace = context.trace._replace(prefix_tokens=0, prefix_share=0.0)
+    trace = context.trace._replace(prefix_tokens=0)
     return repr(context.messages) + json.dumps(trace.to_dict(), sort_keys=True, default=repr)
 
 

@@ -43,7 +43,7 @@ def selected_one_by_one(messages: Sequence[Message], *, token_budget: int) -> It
     state: ThreadState | None = ThreadState()
     for at, message in enumerate(messages):
         if message.role == "assistant":
-            view = select_history(messages[:at], gatekeeper=gatekeeper, config=config, state=state, now=0.0)
+            view = select_history(messages[:at], gatekeeper=gatekeeper, config=config, state=state.at(0.0))
             state = view.state
             yield view.tokens
 

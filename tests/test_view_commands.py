@@ -18,7 +18,7 @@ from gatekeeper_cli.texts import Language, Texts
 from gatekeeper_cli.topics import Timeline
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from tests.command import PROGRAM, run
-from tests.conversations import PAIRS, turns_of
+from tests.conversations import HOSTILE, PAIRS, turns_of
 from tests.conversations import QUESTIONS as SHORT_QUESTIONS
 
 if TYPE_CHECKING:
@@ -286,3 +286,12 @@ def test_the_shell_is_told_how_to_complete_the_command() -> None:
     assert "_GATEKEEPER_COMPLETE" in told
     asked = {"COMP_WORDS": "gatekeeper in", "COMP_CWORD": "1"}
     assert "inspect" in answer(_GATEKEEPER_COMPLETE="complete_bash", **asked)
+
+
+@each_command
+@pytest.mark.parametrize("options", [(), ("--json",)], ids=["terminal", "json"])
+def test_hostile_text_does_nothing_to_a_terminal(command: str, options: tuple[str, ...], tmp_path: Path) -> None:
+    file = written(tmp_path, [(HOSTILE, HOSTILE), ("port 端口?", HOSTILE)])
+    result = ask(command, file, f"端口 port {HOSTILE}", *options)
+    assert result.exit_code == 0
+    assert not set("\x1b\x00\ud800\u202e\u2066\u206a\U000e0001\U000e0041") & set(result.stdout)

@@ -367,9 +367,9 @@ class PromptPolicy:
 
     >>> prices = ModelPrices(input=3, output=15, cache_read=0.3, cache_write=3.75)
     >>> sizes = PromptSizes(fixed=1500, question=20, turns=[200] * 9, selected={7: 200}, room=100_000, recall=None)
-    >>> plan, state = PromptPolicy(prices=prices, state=PolicyState()).choose(sizes)
-    >>> plan.action, plan.body, state.body.ids(10)
-    ('rebuilt', (7,), (7, 9))
+    >>> bill, state = PromptPolicy(prices=prices, state=PolicyState()).choose(sizes)
+    >>> bill.action, state.body.ids(10)
+    ('rebuilt', (7, 9))
     """
 
     prices: ModelPrices

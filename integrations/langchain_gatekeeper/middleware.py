@@ -10,7 +10,7 @@ from langchain.agents.middleware.types import AgentMiddleware
 from langgraph.runtime import get_runtime
 
 from gatekeeper_core.context.prompt.adapter_selection import LastContexts
-from gatekeeper_core.context.tool_results.thread_memories import thread_name
+from gatekeeper_core.messages import thread_name
 from langchain_gatekeeper.events import aannounce, announce
 from langchain_gatekeeper.messages import read_message, same_objects, usage_of
 from langchain_gatekeeper.requests import AgentRequests, Owner, owner_of

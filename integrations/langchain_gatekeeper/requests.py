@@ -13,7 +13,7 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 
 from gatekeeper_core.context.history.recall import RECALL_TOOL_NAME, recall_hint
 from gatekeeper_core.context.history.request import HistoryRequest
-from gatekeeper_core.context.tool_results.thread_memories import thread_name
+from gatekeeper_core.messages import thread_name
 from gatekeeper_core.native.calls import compact_json
 from langchain_gatekeeper.cache_marks import marked_request
 from langchain_gatekeeper.messages import opens_with_summary, read_message, same_objects

@@ -13,8 +13,7 @@ from langchain_core.runnables import Runnable, RunnableConfig
 from gatekeeper_core.context.history.request import HistoryRequest
 from gatekeeper_core.context.history.strategies import budget_for_window, with_options
 from gatekeeper_core.context.prompt.adapter_selection import LastSelections
-from gatekeeper_core.context.tool_results.thread_memories import thread_name
-from gatekeeper_core.messages import is_answered
+from gatekeeper_core.messages import is_answered, thread_name
 from langchain_gatekeeper.cache_marks import marked_messages
 from langchain_gatekeeper.events import aannounce, announce
 from langchain_gatekeeper.messages import as_messages, read_message, text_of, usage_of

@@ -8,13 +8,14 @@ from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import BaseTool, StructuredTool
 
 from gatekeeper_core.context.history.recall import RECALL_BUDGET_TOKENS, RECALL_TOOL_DESCRIPTION, RECALL_TOOL_NAME
-from gatekeeper_core.context.tool_results.thread_memories import memory_in, thread_name
+from gatekeeper_core.context.tool_results.thread_memories import memory_in
 from gatekeeper_core.context.tool_results.working_memory import (
     READ_BUDGET_TOKENS,
     READ_TOOL_DESCRIPTION,
     READ_TOOL_NAME,
     UNKNOWN_POINTER,
 )
+from gatekeeper_core.messages import thread_name
 
 if TYPE_CHECKING:
     from gatekeeper_core.context.tool_results.thread_memories import ThreadMemories

@@ -97,7 +97,7 @@ def test_each_public_name_that_takes_a_summarizer_is_tried_here() -> None:
     made = {name: value for name, value in {**classes, **functions}.items() if inspect.isfunction(value)}
     takes = {name for name, value in made.items() if "summarizer" in inspect.signature(value).parameters}
     # The one hands its arguments on, the other is handed one by the builder.
-    assert takes | {"compact_in_place"} == TAKERS.keys() | {"Setup"}
+    assert takes | {"compact_in_place"} == TAKERS.keys() | {"BuilderParts"}
 
 
 @each_taker

@@ -361,7 +361,7 @@ def costs(data: bytes) -> None:
     gatekeeper = ContextGatekeeper()
     for nth, stop in enumerate(at + 1 for at, message in enumerate(kept) if message.role == "user"):
         asked = kept[:stop]
-        view = select_history(asked, gatekeeper=gatekeeper, config=config, state=state, now=400.0 * nth)
+        view = select_history(asked, gatekeeper=gatekeeper, config=config, state=state.at(400.0 * nth))
         sent = keep(asked, view)
         assert view.kept == tuple(sorted({*view.kept}))
         assert validate_messages(sent, provider="openai") == ()

@@ -59,6 +59,7 @@ def select_history(
     token_budget: int | None = None,
     strategy: Strategy | None = None,
     coverage: float | None = None,
+    keep_newest: int | None = None,
     pinned: Pins = (),
     exclude: Pins = (),
     config: HistoryConfig | None = None,
@@ -66,16 +67,16 @@ def select_history(
     query: str | None = None,
     fixed_tokens: int = 0,
     state: ThreadState | None = None,
-    now: float | None = None,
 ) -> HistoryView:
     """Return which messages to send: the turns that the question needs, within the budget.
 
     Args:
         messages: the whole conversation, our messages or dicts in the format of a provider (see ``read_messages``);
             read, never changed. All positions are in this list.
-        token_budget: tokens that the request may have; None: as in ``config``, like the next two.
+        token_budget: tokens that the request may have; None: as in ``config``, like the next three.
         strategy: ``gate``, ``fill``, ``cache`` or ``window``; see ``HistoryConfig``.
         coverage: the share of what the answer needs that is to be sent, 0..1.
+        keep_newest: newest turns that are sent whole whatever the question says.
         pinned: messages that are always sent: their positions, ids, or a function of one message. A message of the
             assistant or of a tool keeps its whole turn, where it fits.
         exclude: messages that are never sent, likewise; a past turn with such a message is dropped.
@@ -86,8 +87,8 @@ def select_history(
             contains this text; if not, all turns are past. Blank: all turns are past, and there is no question.
         fixed_tokens: tokens that the caller sends in addition, at least 0.
         state: ``state`` of the view before, ``ThreadState()`` at first. With it a run chooses its past once, and the
-            bill is estimated. None: this is the first call.
-        now: the time in seconds, to tell whether a cache is cold; None: every cache counts as warm.
+            bill is estimated; ``state.at(seconds)`` tells the time, by which a cache may be cold. None: this is the
+            first call.
 
     Raises:
         TypeError: an argument has the wrong type.
@@ -99,7 +100,8 @@ def select_history(
     >>> select_history(talk, token_budget=100, config=HistoryConfig(passthrough_below=0)).kept
     (0, 1, 2, 5)
     """
-    config = with_options(config, token_budget=token_budget, strategy=strategy, coverage=coverage)
+    options = {"token_budget": token_budget, "coverage": coverage, "keep_newest": keep_newest}
+    config = with_options(config, strategy=strategy, **options)
     gatekeeper = ContextGatekeeper() if gatekeeper is None else gatekeeper
     _check_arguments(messages, gatekeeper, state)
     check_tokens("fixed_tokens", fixed_tokens)
@@ -126,7 +128,6 @@ def select_history(
         config=config,
         request=HistoryRequest(fixed_tokens=fixed_tokens),
         state=state,
-        now=now,
     )
     return view if native is None else _view_out(native, view)
 
@@ -172,7 +173,6 @@ def select_past(
     request: HistoryRequest,
     state: ThreadState | None = None,
     opening: Any = None,
-    now: float | None = None,
 ) -> HistoryView:
     """Return the view of a conversation from :func:`read_history`; the rest as for :func:`select_history`.
 
@@ -191,7 +191,7 @@ def select_past(
             policy = PromptPolicy(
                 prices=config.prices or request.prices or UNKNOWN,
                 state=state.policy,
-                now=now,
+                now=state.now,
                 is_thrifty=config.strategy != "cache",
             )
         before = state.view if state else None

@@ -25,11 +25,10 @@ from gatekeeper_core.context.history.request import HistoryRequest
 from gatekeeper_core.context.history.select import select_past
 from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.context.history.view import HistoryView, ThreadState
-from gatekeeper_core.context.tool_results.thread_memories import thread_name
 from gatekeeper_core.embedding import Embedder
 from gatekeeper_core.encoder import TextEncoder, encoder_of
 from gatekeeper_core.events import CHEAPER, HISTORY, LEFT_OUT, NO_ROOM, STATE_LOST, USAGE, WINDOW_UNKNOWN, Event, Level
-from gatekeeper_core.messages import Message
+from gatekeeper_core.messages import Message, thread_name
 from gatekeeper_core.observation import stage, tell
 from gatekeeper_core.pricing.cache import MOST, WORTH_A_LINE
 from gatekeeper_core.pricing.policy import PolicyState, PromptPolicy
@@ -339,9 +338,8 @@ class ThreadSelector(Generic[Item]):
             gatekeeper=state.gatekeeper,
             config=config,
             request=request,
-            state=last,
+            state=last.at(self._clock()),
             opening=items[history.current.start] if history.current else None,
-            now=self._clock(),
         )
         state.before, state.last, state.inputs = last, view.state or last, inputs
         if view.status == "fallback":  # the index may have half a turn

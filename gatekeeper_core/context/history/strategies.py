@@ -302,8 +302,9 @@ def without_loose_questions(turns: Sequence[int], history: History, *, failed: C
     turn that follows it: where the least valuable turns are dropped, it goes first. A question whose call ``failed`` is
     dropped as well if it is asked again before any answer; media without text do not count as a question.
 
-    >>> asked = [Turn((Message("user", text),), at, at + 1) for at, text in enumerate(("Port?", "Port?", "Bread?"))]
-    >>> without_loose_questions((1, 0, 2), History((), (), (), (), tuple(asked), None, ""))
+    >>> from gatekeeper_core.messages import Message
+    >>> past = [Turn((Message("user", text),), at, at + 1) for at, text in enumerate(("Port?", "Port?", "Bread?"))]
+    >>> without_loose_questions((1, 0, 2), History((), (), (), (), tuple(past), None, ""))
     (2, 1, 0)
     """
     past, kept = history.past, {*turns}

@@ -148,12 +148,22 @@ class ThreadState(NamedTuple):
         history: the parts of the conversation; None where the next call starts from nothing.
         view: the view, None before the first.
         opening: the framework's object that opened the current turn.
+        now: the time of the next call in seconds; None: every cache counts as warm.
     """
 
     policy: PolicyState = PolicyState()
     history: History | None = None
     view: HistoryView | None = None
     opening: Any = None
+    now: float | None = None
+
+    def at(self, seconds: float) -> ThreadState:
+        """Return the state with the time of the next call, which tells whether the provider's cache is cold by then.
+
+        >>> ThreadState().at(240.0).now
+        240.0
+        """
+        return self._replace(now=seconds)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the account, JSON-ready, for another process to go on with; it holds no text of the conversation.

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from gatekeeper_core.errors import ConfigError
-from gatekeeper_core.messages import MediaPart, Message
+from gatekeeper_core.messages import Message, digests_of
 
 if TYPE_CHECKING:
     from gatekeeper_core.storage.base import MessageStore
 
-__all__ = ["StoredThreads", "Thread", "check_thread", "messages_digest"]
+__all__ = ["StoredThreads", "Thread", "check_thread"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ class Thread:
         True
         """
         if len(self._digests) <= len(self.messages):
-            new = _digests_of(self.messages[max(0, len(self._digests) - 1) :], after=self._digests[-1:])
+            new = digests_of(self.messages[max(0, len(self._digests) - 1) :], after=self._digests[-1:])
             object.__setattr__(self, "_digests", (*self._digests[:-1], *new))
         return {seq: self._digests[seq + 1] for seq in seqs if -1 <= seq <= self.last_seq}
 
@@ -93,38 +93,6 @@ def check_thread(thread: object) -> None:
     """Raise TypeError for what is no Thread."""
     if not isinstance(thread, Thread):
         raise TypeError(f"thread must be a Thread, got {type(thread).__name__}")
-
-
-def messages_digest(messages: Iterable[Message]) -> str:
-    """Return the last of the digests of a thread with these messages.
-
-    >>> messages = (Message("user", "hello"), Message("assistant", "hi"))
-    >>> messages_digest(messages) == Thread("t1", messages).digests([1])[1]
-    True
-    """
-    return [*_digests_of(messages)][-1]
-
-
-def _digests_of(messages: Iterable[Message], *, after: Sequence[str] = ()) -> Iterator[str]:
-    """Yield the digest before the first message, ``after`` or that of no message at all, then one for each message.
-
-    The sizes of a message's fields come before them, so that no two that differ in a field are written alike.
-    """
-    from hashlib import blake2b  # here, because it is a tenth of the import of the library
-
-    digest = after[0] if after else blake2b(digest_size=16).hexdigest()
-    yield digest
-    for message in messages:
-        calls = message.tool_calls
-        fields = [message.role, message.text, message.tool_call_id or "", message.name or "", str(len(calls))]
-        for call in calls:
-            fields += (call.id, call.name, call.arguments)
-        if not isinstance(message.content, str):
-            fields += [part.kind for part in message.content if isinstance(part, MediaPart)]
-        sizes = ",".join([str(len(text)) for text in fields])
-        data = f"{digest}{sizes};{''.join(fields)}".encode("utf-8", "surrogatepass")
-        digest = blake2b(data, digest_size=16).hexdigest()
-        yield digest
 
 
 class StoredThreads:

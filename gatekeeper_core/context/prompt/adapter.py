@@ -18,10 +18,9 @@ from gatekeeper_core.context.history.rounds import as_summary
 from gatekeeper_core.context.history.strategies import HistoryConfig, OnError, check_reserve
 from gatekeeper_core.context.memory.thread import Thread
 from gatekeeper_core.context.prompt.builder import ContextBuilder
-from gatekeeper_core.context.tool_results.thread_memories import thread_name
 from gatekeeper_core.errors import BudgetError, ConfigError
 from gatekeeper_core.events import OVER_BUDGET, REQUEST
-from gatekeeper_core.messages import Message, is_answered, is_summary
+from gatekeeper_core.messages import Message, is_answered, is_summary, thread_name
 from gatekeeper_core.observation import stage, tell
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gatekeeper_core.context.history.conversation import ContextCompressor
 from gatekeeper_core.context.history.request import HistoryRequest, PromptOverhead
-from gatekeeper_core.context.memory.thread import Thread, messages_digest
+from gatekeeper_core.context.memory.thread import Thread
 from gatekeeper_core.context.prompt.parts import JOIN_TOKENS, OptionalPart, PartRenderer, SystemPrompt, reserve
 from gatekeeper_core.context.prompt.records import NO_THREAD, BoundedCalls, BuilderParts
 from gatekeeper_core.context.prompt.rendering import OPENING
@@ -38,7 +38,7 @@ from gatekeeper_core.context.prompt.result import (
 from gatekeeper_core.encoder import waiting_within
 from gatekeeper_core.errors import BudgetError
 from gatekeeper_core.events import ASSEMBLY, BUILD_STARTED, PART, SAFETY_NET
-from gatekeeper_core.messages import Message, conversation_locale, is_answered, last_turns
+from gatekeeper_core.messages import Message, conversation_locale, is_answered, last_turns, messages_digest
 from gatekeeper_core.observation import stage, tell
 from gatekeeper_core.text import Locale
 from gatekeeper_core.token_budget import TokenBudgetTracker

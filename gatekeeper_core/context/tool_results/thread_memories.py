@@ -23,7 +23,7 @@ from gatekeeper_core.errors import ConfigError, check_str
 from gatekeeper_core.storage.base import BlobStore, Store, thread_blobs
 from gatekeeper_core.tokens import TokenCounter, check_tokens, checked_counter
 
-__all__ = ["ThreadMemories", "memory_in", "session_key", "thread_name"]
+__all__ = ["ThreadMemories", "memory_in", "session_key"]
 
 _KEY_LABEL = b"gatekeeper session key"
 
@@ -144,12 +144,3 @@ def session_key(secret: bytes, thread_id: str, *, tenant: str = "default") -> by
         data = name.encode("utf-8", "surrogatepass")
         written += [len(data).to_bytes(8, "big"), data]
     return hmac.digest(secret, b"".join(written), "sha256")
-
-
-def thread_name(value: object) -> str | None:
-    """Return the name of a thread from a text, a number or a UUID of a framework; None where there is none.
-
-    >>> thread_name("t1"), thread_name(7), thread_name(None), thread_name("")
-    ('t1', '7', None, None)
-    """
-    return None if value is None else str(value) or None

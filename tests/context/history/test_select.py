@@ -594,7 +594,7 @@ def asked_in_turn(lists: Iterable[Sequence[Any]], *, is_stored: bool = True, **s
     for number, items in enumerate(lists):
         if is_stored:
             gatekeeper, state = ContextGatekeeper(), ThreadState.from_dict(json.loads(json.dumps(state.to_dict())))
-        view = select_history(items, gatekeeper=gatekeeper, config=config, state=state, now=60.0 * number)
+        view = select_history(items, gatekeeper=gatekeeper, config=config, state=state.at(60.0 * number))
         assert view.state is not None
         state = view.state
         yield view
