@@ -139,9 +139,8 @@ def _public_functions() -> Iterator[Case]:
     """Yield the public functions of the core whose one required argument is a text, texts or messages."""
     for info in pkgutil.walk_packages(gatekeeper_core.__path__, "gatekeeper_core."):
         module = importlib.import_module(info.name)
-        for name in getattr(module, "__all__", ()):
-            function = getattr(module, name)
-            if not inspect.isfunction(function) or function.__module__ != info.name:
+        for name, function in vars(module).items():
+            if name.startswith("_") or not inspect.isfunction(function) or function.__module__ != info.name:
                 continue
             parameters = inspect.signature(function).parameters.values()
             needed = [

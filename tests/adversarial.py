@@ -14,8 +14,6 @@ from collections.abc import Callable
 
 from tests.case_files import rows
 
-__all__ = ["big_texts", "hostile_conversations", "hostile_texts", "orders", "query_of_words"]
-
 Pairs = list[tuple[str, str]]
 
 _COMBINING = "".join(map(chr, [*range(0x300, 0x34F), *range(0x483, 0x488), 0x20DD, 0x20E3, 0x1AB0]))

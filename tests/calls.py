@@ -11,8 +11,6 @@ from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
-__all__ = ["Step", "listed_calls", "steps_of"]
-
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "architecture.md"
 
 

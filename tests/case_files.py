@@ -14,8 +14,6 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["from_file", "rows", "table"]
-
 CASES = Path(__file__).with_name("cases")
 
 

@@ -14,21 +14,6 @@ from gatekeeper_core.errors import ConflictError
 from gatekeeper_core.storage.base import DerivedRecord, MemoryScope
 from gatekeeper_core.storage.sqlite import InMemoryStore
 
-__all__ = [
-    "ANN",
-    "FAILURES",
-    "PATIENCE",
-    "FaultyMemory",
-    "Hang",
-    "RecordsOnly",
-    "Remote",
-    "conflicting",
-    "hanging",
-    "raising",
-    "with_tea",
-    "until",
-]
-
 PATIENCE = 20.0
 ANN = MemoryScope("default", "ann")
 

@@ -7,8 +7,6 @@ from collections.abc import Iterable
 
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 
-__all__ = ["state_of"]
-
 
 def state_of(gatekeeper: ContextGatekeeper, queries: Iterable[str] = ()) -> str:
     """Return it as JSON: the state, and the answers to some queries and to the newest questions of the user."""

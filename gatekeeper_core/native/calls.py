@@ -9,8 +9,6 @@ from typing import Any
 
 from gatekeeper_core.messages import ToolCall
 
-__all__ = ["compact_json", "read_call"]
-
 _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=str, skipkeys=True)
 _IDS = ("call_id", "id", "tool_id", "tool_call_id", "toolUseId")
 _ARGUMENTS = ("args", "arguments", "tool_kwargs", "input")

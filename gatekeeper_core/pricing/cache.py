@@ -26,8 +26,6 @@ from gatekeeper_core.pricing.usage import Usage
 if TYPE_CHECKING:
     from gatekeeper_core.pricing.prices import ModelPrices
 
-__all__ = ["FIRST_CUT", "MAX_MARKS", "MOST", "PromptCache", "Request", "WORTH_A_LINE", "charge", "input_cost"]
-
 MOST = 1.02
 """Times the bill of sending everything that ours may reach. Source: the promise of the library; at 1.0 nothing can be
 spent on a first cut."""

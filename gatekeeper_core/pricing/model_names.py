@@ -7,8 +7,6 @@ from typing import TypeVar
 
 from gatekeeper_core.data_files import rows
 
-__all__ = ["row_of_model", "window_of_model"]
-
 Row = TypeVar("Row")
 
 

@@ -35,18 +35,6 @@ from gatekeeper_core.pricing.cache import FIRST_CUT, MOST, input_cost
 from gatekeeper_core.pricing.prices import ModelPrices
 from gatekeeper_core.pricing.usage import Usage
 
-__all__ = [
-    "Body",
-    "CachedPrompt",
-    "CallBill",
-    "Continuation",
-    "HistoryDigests",
-    "Ledger",
-    "PolicyState",
-    "PromptPolicy",
-    "PromptSizes",
-]
-
 Action = Literal["everything", "kept", "rebuilt", "fresh"]
 
 _FILLED_UP = 1.05

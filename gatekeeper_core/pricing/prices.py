@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from gatekeeper_core.pricing.usage import Usage
 
-__all__ = ["ModelPrices", "PRICES", "UNKNOWN", "prices_of_model", "read_prices"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelPrices:

@@ -7,8 +7,6 @@ from collections.abc import Callable, Mapping
 from itertools import product
 from typing import Any, NamedTuple
 
-__all__ = ["Usage", "read_usage"]
-
 # The names of Anthropic, OpenAI's Responses, OpenTelemetry, LangChain and pydantic-ai; of OpenAI's chat and LiteLLM; of
 # Gemini; of Gemini's Interactions; of older pydantic-ai; of Ollama; of Gemini CLI. The counts of one line are summed.
 _INPUT = (

@@ -35,24 +35,6 @@ if TYPE_CHECKING:
 
     from gatekeeper_core.selection.dates import Quantity
 
-__all__ = [
-    "MAX_QUERY_ANCHORS",
-    "MAX_SCANNED_CHARACTERS",
-    "MAX_TURN_ANCHORS",
-    "Anchor",
-    "AnchorKind",
-    "count_terms",
-    "extract_anchors",
-    "folded",
-    "has_whole",
-    "query_terms",
-    "stem",
-    "telling_terms",
-    "term_weight",
-    "terms_in",
-    "without_ending",
-]
-
 AnchorKind = Literal[
     "word", "number", "identifier", "version", "pair", "character", "date", "amount", "triple", "quote", "code"
 ]

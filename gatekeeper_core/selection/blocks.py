@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from gatekeeper_core.tokens import TokenCounter
 
-__all__ = ["Block"]
-
 
 class Block(NamedTuple):
     """One turn of the history, as a read-only value.

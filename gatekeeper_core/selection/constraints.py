@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from gatekeeper_core.tokens import TokenCounter
 
-__all__ = ["CONSTRAINT_TOKENS", "render_constraints", "with_constraint"]
-
 CONSTRAINT_TOKENS = 512
 """Cap of the rendered constraints. Source: ours; the specification says "small"."""
 

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-__all__ = ["Cues", "asking_sentence", "ends_with_question", "is_request", "read_cues", "without_cues"]
-
 _MAX_READ = 2_000
 
 

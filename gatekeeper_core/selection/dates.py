@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     import re
     from collections.abc import Iterator
 
-__all__ = ["DateTerms", "Quantity", "date_terms", "quantities", "spoken_dates"]
-
 
 class Quantity(NamedTuple):
     """A date or an amount in a text.

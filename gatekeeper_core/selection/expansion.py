@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     from gatekeeper_core.selection.index import TurnIndex
 
-__all__ = ["MAX_RELATED", "Related", "Thesaurus", "related_terms", "thesaurus", "translated_terms"]
-
 MAX_RELATED = 40
 """Related terms of one query at most, the weightiest. Source: ours: a bound on the cost of a query."""
 

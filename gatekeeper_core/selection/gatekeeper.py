@@ -41,8 +41,6 @@ if TYPE_CHECKING:
     from gatekeeper_core.tokens import TokenCounter
     from gatekeeper_core.vectors import PackedVector
 
-__all__ = ["ContextGatekeeper"]
-
 _DEFAULT_CONFIG = GatekeeperConfig()  # one for all: a hundred thousand gatekeepers may be held at the same time
 
 

@@ -20,8 +20,6 @@ from gatekeeper_core.selection.speakers import Speakers
 if TYPE_CHECKING:
     from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 
-__all__ = ["FIELD_BITS", "MAX_COUNT", "TURN_BITS", "Hits", "Scan", "TurnIndex", "highest", "postings_among"]
-
 FIELD_BITS = 4
 TURN_BITS = 2 * FIELD_BITS
 MAX_COUNT = (1 << FIELD_BITS) - 1

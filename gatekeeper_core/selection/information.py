@@ -15,8 +15,6 @@ from gatekeeper_core.selection.lexicon import GENERIC_WORDS, HAN_GENERIC, HAN_LI
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["BACKGROUND_TURNS", "LEAST_INFORMATION", "LEAST_RARITY", "RARE_WORD", "idf_among", "is_generic", "surprise"]
-
 BACKGROUND_TURNS = 20.0
 """How many turns of everyday talk the background frequencies stand for in an idf.
 

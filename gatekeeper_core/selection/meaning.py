@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
     from gatekeeper_core.vectors import PackedVector
 
-__all__ = ["Meaning", "QueryVector", "cosines", "excerpt"]
-
 NEAREST = 40
 """Turns of a conversation that nearness can make candidates. Source: ours, as many as are scored in full."""
 

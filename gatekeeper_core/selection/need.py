@@ -33,23 +33,6 @@ if TYPE_CHECKING:
     from gatekeeper_core.selection.index import TurnIndex
     from gatekeeper_core.selection.retrieval import Held, Query, Score
 
-__all__ = [
-    "NeedWeights",
-    "Reading",
-    "coverage_at",
-    "log_odds",
-    "need_weights",
-    "newest_signs",
-    "older_signs",
-    "price_of",
-    "probability",
-    "question_needs",
-    "question_signs",
-    "shares",
-    "smallest_form",
-    "tokens_worth",
-]
-
 _SHORT_TOKENS = 120  # up to which a turn is sent whole: a cut saves little and costs evidence
 _PRICE, _EXPONENT = 0.0053, 1.3  # of a token; fitted on both groups of authors, mean error 1.7 and 1.2 points
 _LEAST_TOKENS = 40  # of a cut; less of a turn says nothing

@@ -48,8 +48,6 @@ if TYPE_CHECKING:
     from gatekeeper_core.selection.topics import Verdict
     from gatekeeper_core.selection.trimming import Excerpt, Sentences
 
-__all__ = ["Conversation", "GatekeeperConfig", "Planner", "Question", "Reason", "Stage", "Why"]
-
 _LOWEST_PRICE, _SLACK = 1e-9, 0.006  # the slack is a little more than the last step of the search for a price
 _FILLING_TOKENS = 40  # of the budget for each candidate of ``fill``
 _PRICE_STEPS = 12  # halvings of the logarithm of the price: to half a per cent

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from gatekeeper_core.text import Span
 
-__all__ = ["Prefilter", "literals", "other_forms"]
-
 _NUMERALS = tuple("二两三四五六七八九十百")
 
 

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from gatekeeper_core.selection.retrieval import Score
     from gatekeeper_core.selection.topics import Verdict
 
-__all__ = ["SCHEMA_VERSION", "Decision", "DecisionOutcome", "Remedy", "SelectedTurn", "Selection", "selection_of"]
-
 SCHEMA_VERSION = 4
 """Version of the JSON that :meth:`Selection.to_dict` gives; it grows when a field changes its meaning or goes."""
 

@@ -41,17 +41,6 @@ if TYPE_CHECKING:
     from gatekeeper_core.selection.index import Hits, TurnIndex
     from gatekeeper_core.selection.meaning import Meaning
 
-__all__ = [
-    "Held",
-    "Query",
-    "RetrievalConfig",
-    "Score",
-    "expand_query",
-    "read_query",
-    "recency",
-    "score_turns",
-]
-
 SCORED_IN_FULL = 40
 """Turns that are at least scored in full. Source: ours, twice the candidates that the specification takes."""
 

@@ -20,8 +20,6 @@ from gatekeeper_core.selection.information import idf_among
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
-__all__ = ["TermVector", "related_to"]
-
 # What a pair of related terms counts beside one and the same word. Source: as in ``expansion``.
 _SYNONYM_CREDIT = 0.3
 _KIND_CREDIT = 0.4

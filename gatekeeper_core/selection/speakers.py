@@ -16,8 +16,6 @@ from gatekeeper_core.text import LazyPattern
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-__all__ = ["MIN_MESSAGES", "Speakers", "speaker_of"]
-
 MIN_MESSAGES = 3
 """Messages that a name must open before it is a speaker's. Source: ours: "Note:" opens one, a name many."""
 

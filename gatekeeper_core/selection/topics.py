@@ -43,8 +43,6 @@ if TYPE_CHECKING:
     from gatekeeper_core.selection.index import TurnIndex
     from gatekeeper_core.selection.need import NeedWeights
 
-__all__ = ["GateConfig", "GateReason", "Topic", "TopicMap", "Verdict", "judge", "read_question"]
-
 _MAX_POSTINGS = 400
 _MAX_ALL_POSTINGS = 2_000
 _SLACK, _TIE = 1e-6, 1e-9  # sums in another order may differ in their last digits

@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from gatekeeper_core.selection.retrieval import Query
     from gatekeeper_core.tokens import TokenCounter
 
-__all__ = ["GAP", "Excerpt", "Forms", "Sentences", "Trimmer", "is_cuttable"]
-
 GAP = " … "
 """The mark where sentences were left out. Source: ours."""
 

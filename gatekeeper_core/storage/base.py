@@ -28,26 +28,6 @@ if TYPE_CHECKING:
 
     from gatekeeper_core.messages import Message
 
-__all__ = [
-    "MEMORY_CATEGORIES",
-    "BlobRecord",
-    "BlobStore",
-    "DerivedRecord",
-    "EarlierText",
-    "Forgotten",
-    "Memory",
-    "MemoryCategory",
-    "MemoryRecord",
-    "MemoryScope",
-    "MemoryStore",
-    "MessageStore",
-    "RecordStore",
-    "Store",
-    "TermCounts",
-    "is_in_process",
-    "thread_blobs",
-]
-
 MemoryCategory = Literal["user_preference", "project_context", "skill", "fact"]
 MEMORY_CATEGORIES: tuple[MemoryCategory, ...] = ("user_preference", "project_context", "skill", "fact")
 """What a memory can be about. Source: specification 004, long-term memory."""

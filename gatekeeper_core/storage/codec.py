@@ -18,21 +18,6 @@ from gatekeeper_core.errors import ConfigError, CorruptionError, MessageFormatEr
 from gatekeeper_core.messages import Message
 from gatekeeper_core.storage.base import EarlierText, Memory
 
-__all__ = [
-    "decode_memory",
-    "decode_message",
-    "decode_terms",
-    "decode_text",
-    "decode_vector",
-    "encode_memory",
-    "encode_message",
-    "encode_terms",
-    "encode_text",
-    "encode_vector",
-    "from_record",
-    "to_record",
-]
-
 _Value = TypeVar("_Value")
 _hints = cache(get_type_hints)
 

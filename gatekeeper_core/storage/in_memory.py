@@ -11,8 +11,6 @@ from gatekeeper_core.tokens import check_tokens
 if TYPE_CHECKING:
     from gatekeeper_core.storage.base import Store
 
-__all__ = ["InMemoryBlobStore", "in_memory_store"]
-
 
 def in_memory_store() -> Store:
     """Return a new ``InMemoryStore``, whose module is loaded no sooner: a Python in a browser may have no sqlite3."""

@@ -30,8 +30,6 @@ from gatekeeper_core.storage.sqlite_schema import has_only_our_tables, migrate, 
 from gatekeeper_core.storage.tables import TableStore, counts
 from gatekeeper_core.tokens import check_tokens
 
-__all__ = ["InMemoryStore", "SQLiteStore", "StoreInfo"]
-
 
 class StoreInfo(NamedTuple):
     """Row counts and sizes of a store.

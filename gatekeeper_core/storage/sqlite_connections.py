@@ -26,8 +26,6 @@ from gatekeeper_core.events import STORE_CALL, STORE_OPENED
 from gatekeeper_core.observation import stage, tell
 from gatekeeper_core.storage.sqlite_schema import MIGRATIONS, Foreign, has_only_our_tables, migrate, schema_state
 
-__all__ = ["Connections", "SQLiteTransaction", "Synchronous", "close_before_fork", "typed_errors"]
-
 Synchronous = Literal["normal", "full"]
 
 _SYNCHRONOUS = ("normal", "full")

@@ -8,17 +8,6 @@ from contextlib import closing
 from functools import cache
 from typing import NamedTuple
 
-__all__ = [
-    "APPLICATION_ID",
-    "MIGRATIONS",
-    "TABLES_SQL",
-    "Foreign",
-    "SchemaState",
-    "has_only_our_tables",
-    "migrate",
-    "schema_state",
-]
-
 APPLICATION_ID = 0x6743_7478
 """What tells our files from those of other programs ("gCtx"), at byte 68 of the file."""
 

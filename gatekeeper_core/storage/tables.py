@@ -63,18 +63,6 @@ from gatekeeper_core.storage.codec import (
 from gatekeeper_core.tokens import check_tokens
 from gatekeeper_core.vectors import cosine
 
-__all__ = [
-    "CHUNK_BYTES",
-    "MAX_COMPARED_VECTORS",
-    "MEMORY_COLUMNS",
-    "MemoryFilter",
-    "StoredMemory",
-    "TableStore",
-    "Transaction",
-    "check_records",
-    "counts",
-]
-
 S = TypeVar("S", bound="TableStore")
 V = TypeVar("V")
 

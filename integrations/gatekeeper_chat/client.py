@@ -43,8 +43,6 @@ if TYPE_CHECKING:
     from gatekeeper_core.calibration import UsageCalibrator
     from gatekeeper_core.messages import Message
 
-__all__ = ["ChatClient", "ChatConfig", "ReplyStream"]
-
 Result = TypeVar("Result")
 
 _KEY = "MINIMAX_API_KEY"

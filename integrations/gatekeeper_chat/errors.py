@@ -26,20 +26,6 @@ from collections.abc import Mapping
 
 from gatekeeper_core.errors import GatekeeperError
 
-__all__ = [
-    "ChatAuthError",
-    "ChatBalanceError",
-    "ChatConnectionError",
-    "ChatContentError",
-    "ChatError",
-    "ChatNoKeyError",
-    "ChatRateLimitError",
-    "ChatRequestError",
-    "ChatResponseError",
-    "ChatServerError",
-    "refusal",
-]
-
 
 class ChatError(GatekeeperError):
     """The base of the family.

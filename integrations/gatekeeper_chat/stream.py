@@ -18,8 +18,6 @@ from gatekeeper_chat.errors import ChatResponseError, refusal
 from gatekeeper_chat.wire import Reply, first_choice, reply_of
 from gatekeeper_core.pricing.usage import read_usage
 
-__all__ = ["MAX_LINE_BYTES", "Assembly", "events"]
-
 MAX_LINE_BYTES = 8 * 2**20
 """Most bytes of one line of a stream. Source: ours; 200,000 tokens in one event, every character escaped, are 3 MB."""
 

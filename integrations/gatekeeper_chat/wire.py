@@ -25,8 +25,6 @@ from gatekeeper_core.pricing.usage import Usage, read_usage
 from gatekeeper_core.text import split_thinking
 from gatekeeper_core.tokens import TokenCounter, count_messages
 
-__all__ = ["Reply", "first_choice", "prompt_tokens", "read_reply", "reply_of", "wire_messages", "wire_tools"]
-
 _NOT_SENT = frozenset({"metadata", "created_at"})
 _THINKING_KEYS = ("reasoning_content", "reasoning_details")
 

@@ -23,8 +23,6 @@ from gatekeeper_cli.store import store
 from gatekeeper_cli.texts import Language, speak
 from gatekeeper_core import __version__
 
-__all__ = ["app", "run"]
-
 app = typer.Typer(
     name="gatekeeper",
     help=HELP("help.app"),

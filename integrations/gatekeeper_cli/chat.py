@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
     from gatekeeper_cli.models import Model
 
-__all__ = ["Chat", "chat"]
-
 _INTERRUPTED_STATUS = 130
 _BEGINNING_CHARACTERS = 240
 

@@ -11,8 +11,6 @@ from typing import Literal, NamedTuple
 
 from gatekeeper_formats import read_conversation
 
-__all__ = ["CONVERSATION", "QUESTIONS", "Question", "QuestionKind"]
-
 QuestionKind = Literal[
     "continuing",
     "referring back",

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
     from gatekeeper_formats import Heading
 
-__all__ = ["convert"]
-
 
 @dataclass(frozen=True)
 class _Writing:

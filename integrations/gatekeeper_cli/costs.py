@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     from gatekeeper_core.encoder import TextEncoder
     from gatekeeper_core.pricing.usage import Usage
 
-__all__ = ["CacheState", "CallUse", "Dollars", "PriceList", "Reported", "Tariff", "TokenUse", "bill_lines", "token_use"]
-
 MAX_CALLS = 1_000
 """How many calls of a conversation are measured at most. Source: ours; about ten seconds of everyday chat."""
 

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from gatekeeper_cli.topics import Topic
     from gatekeeper_core.selection.result import Selection
 
-__all__ = ["demo"]
-
 _BUDGET_TOKENS = 1000  # ours: under a quarter of the conversation, so that it has to choose
 
 

@@ -42,8 +42,6 @@ if TYPE_CHECKING:
     from gatekeeper_core.encoder import TextEncoder
     from gatekeeper_eval import EvalConfig, Model
 
-__all__ = ["evaluate"]
-
 _TURNS = (500, 50)
 """Turns that are sampled without a model and with one. Source: ours; 50 turns are 200 requests at most."""
 

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from gatekeeper_eval.reminders import Reminders
     from gatekeeper_eval.statistics import Share
 
-__all__ = ["Report", "Section", "markdown", "sections", "terminal"]
-
 _CASES = 5
 _SHOWN_CHARACTERS = 300
 _DIGEST_CHARACTERS = 12

@@ -60,8 +60,6 @@ if TYPE_CHECKING:
     from gatekeeper_core.selection.result import Decision, Selection
     from gatekeeper_core.selection.topics import Verdict
 
-__all__ = ["explain", "select", "selection_view", "verdict_line", "why_view"]
-
 _BEGINNING_CHARACTERS = 240
 _WORDS_COLUMNS = 20
 _MAX_ANCHORS, _ANCHOR_COLUMNS, _MAX_TURNS = 30, 24, 14

@@ -18,30 +18,6 @@ if TYPE_CHECKING:
     from gatekeeper_core.selection.result import Decision, Selection
     from gatekeeper_core.selection.topics import Verdict
 
-__all__ = [
-    "BudgetUse",
-    "Grid",
-    "budget_use",
-    "grid_of",
-    "kept_none",
-    "kept_with",
-    "listed",
-    "meaning_line",
-    "near_groups",
-    "near_misses",
-    "percent",
-    "readable",
-    "readable_grid",
-    "score_parts",
-    "shared_words",
-    "shown_dollars",
-    "shown_need",
-    "verdict_words",
-    "why_not",
-    "without_current",
-    "without_parts",
-]
-
 _MAX_NEAR = 12
 _NEAR_IN_MEANING = 3
 _NEAREST = 3

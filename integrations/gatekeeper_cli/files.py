@@ -12,8 +12,6 @@ from pathlib import Path
 from gatekeeper_cli.texts import spoken
 from gatekeeper_core.errors import GatekeeperError
 
-__all__ = ["STANDARD_STREAM", "WriteError", "write_report"]
-
 STANDARD_STREAM = "-"
 """The file name that stands for standard input, or output."""
 

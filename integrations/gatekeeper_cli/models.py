@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from gatekeeper_chat import ChatClient
     from gatekeeper_core.pricing.usage import Usage
 
-__all__ = ["CHAT_PIP_LINE", "KEY_NAME", "ClientModel", "Model", "client_at", "client_from_env"]
-
 KEY_NAME = "MINIMAX_API_KEY"
 """The environment variable that holds the key of MiniMax."""
 

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from gatekeeper_core.pricing.usage import Usage
 
-__all__ = ["OfflineModel", "scripted_answer"]
-
 _NOTED = {"Chinese": "好的，记下了。", "English": "Noted."}
 _UNKNOWN = {"Chinese": "发给我的内容里没有提到。", "English": "Nothing that I was sent answers this."}
 _EMPTY_WORDS = frozenset({*_NOTED.values(), *_UNKNOWN.values()})

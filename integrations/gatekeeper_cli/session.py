@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from gatekeeper_core.pricing.usage import Usage
     from gatekeeper_core.selection.result import Selection
 
-__all__ = ["Exchange", "Session"]
-
 _MAX_SPANS = 12
 
 

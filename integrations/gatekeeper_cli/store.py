@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from gatekeeper_postgres import PostgresStore
 
-__all__ = ["store"]
-
 store = typer.Typer(help=HELP("help.store"), no_args_is_help=True, rich_markup_mode=None)
 
 Place = Annotated[str, typer.Argument(help=HELP("help.store_file"), metavar="STORE")]

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
-__all__ = ["PROMPT", "Terminal"]
-
 PROMPT = "> "
 _MAX_RECALLED = 1_000
 _READLINE_SETTINGS = (

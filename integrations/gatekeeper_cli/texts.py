@@ -21,19 +21,6 @@ if TYPE_CHECKING:
 
     from gatekeeper_core.selection.result import Decision
 
-__all__ = [
-    "ENGLISH",
-    "TABLE",
-    "Language",
-    "Texts",
-    "language_of",
-    "speak",
-    "spoken",
-    "texts_for",
-    "visible",
-    "visible_lines",
-]
-
 _UNSHOWABLE = re.compile(UNSHOWABLE)
 _UNSHOWABLE_IN_LINES = re.compile(f"(?![\t\n]){UNSHOWABLE}")
 

@@ -25,18 +25,6 @@ if TYPE_CHECKING:
 
     from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 
-__all__ = [
-    "Subject",
-    "Timeline",
-    "Topic",
-    "chinese_words",
-    "spans",
-    "subject_numbers",
-    "topics_of",
-    "words_by_pair",
-    "words_of",
-]
-
 _TITLE_WORDS = 3
 _MIN_LIKENESS = 0.05
 _USER_WEIGHT = 1.5

@@ -15,8 +15,6 @@ from __future__ import annotations
 
 from gatekeeper_core.errors import GatekeeperError
 
-__all__ = ["EvalError", "LedgerError", "ModelRefusedError"]
-
 
 class EvalError(GatekeeperError):
     """The base of the family."""

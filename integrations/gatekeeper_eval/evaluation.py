@@ -40,8 +40,6 @@ if TYPE_CHECKING:
     from gatekeeper_eval.requesting import Asker, Request
     from gatekeeper_eval.sampling import SampledTurn
 
-__all__ = ["Cost", "Judged", "Outcome", "Plan", "Verdicts", "evaluate", "plan", "rebuild"]
-
 Outcome = Literal["better", "equal", "worse", "same_prompt", "refused", "no_verdict"]
 _SIDES: tuple[Side, ...] = get_args(Side)
 _VERDICTS = ("better", "equal", "worse")

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from gatekeeper_core.selection.planner import GatekeeperConfig
     from gatekeeper_core.selection.result import Decision, Selection
 
-__all__ = ["Chat", "assert_keeps"]
-
 Chat = str | os.PathLike[str] | Sequence[Message] | Sequence[Mapping[str, Any]] | ContextGatekeeper
 """A file in any format that is read, messages, dicts in a provider's format, or a gatekeeper with its turns."""
 

@@ -25,8 +25,6 @@ from gatekeeper_eval.sampling import TurnId
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-__all__ = ["Entry", "Ledger"]
-
 VERSION = 1
 _BEGINNING = '{"gatekeeper_eval": '
 

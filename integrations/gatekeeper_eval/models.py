@@ -17,8 +17,6 @@ from gatekeeper_eval.errors import ModelRefusedError
 if TYPE_CHECKING:
     from gatekeeper_chat import ChatClient
 
-__all__ = ["FunctionModel", "HttpModel", "Model", "Reply"]
-
 
 class Reply(NamedTuple):
     """An answer.

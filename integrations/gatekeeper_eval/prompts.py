@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from gatekeeper_core.selection.planner import GatekeeperConfig
     from gatekeeper_eval.sampling import SampledTurn
 
-__all__ = ["Prompts", "chat_messages", "prompts_of"]
-
 
 class Prompts(NamedTuple):
     """What a model is sent for one turn, in each of the two ways.

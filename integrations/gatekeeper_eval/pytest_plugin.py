@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from gatekeeper_core.selection.result import Selection
     from gatekeeper_eval.keeping import Chat
 
-__all__ = ["GatekeeperEval", "gatekeeper_eval"]
-
 
 class GatekeeperEval:
     """What the fixture gives."""

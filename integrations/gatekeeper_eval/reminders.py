@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from gatekeeper_eval.prompts import Prompts
     from gatekeeper_eval.sampling import SampledTurn
 
-__all__ = ["LookBack", "Reminder", "ReminderKind", "Reminders", "look_back", "reminders_of"]
-
 ReminderKind = Literal["correction", "quote", "name"]
 _EXACT = frozenset({"identifier", "version", "number", "date", "amount"})
 _LEAST_WEIGHT = 0.5

@@ -37,8 +37,6 @@ if TYPE_CHECKING:
     from gatekeeper_eval.prompts import Prompts
     from gatekeeper_eval.sampling import TurnId
 
-__all__ = ["Asker", "EvalConfig", "Request", "SpendingLimitError", "answer_request", "judge_request", "usage_of"]
-
 Side = Literal["whole", "selected"]
 Rubric = Literal["auto", "en", "zh"]
 

@@ -11,8 +11,6 @@ from typing import Literal
 from gatekeeper_core.fences import fence
 from gatekeeper_core.text import LazyPattern
 
-__all__ = ["RUBRIC", "RUBRIC_VERSION", "Preference", "judge_prompt", "read_verdict"]
-
 RUBRIC_VERSION = 1
 
 Preference = Literal["first", "second", "equal"]

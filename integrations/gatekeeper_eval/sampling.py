@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from gatekeeper_core.messages import Message
     from gatekeeper_formats import Conversation
 
-__all__ = ["Sample", "SampledTurn", "TurnId", "read_turns", "sample_turns"]
-
 
 class TurnId(NamedTuple):
     """The place of a turn in the logs.

@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["Share", "bootstrap_ratio", "wilson"]
-
 _RESAMPLES = 2_000
 """Source: Efron and Tibshirani 1993, An Introduction to the Bootstrap, 14.3: 1,000 or more for percentile intervals."""
 

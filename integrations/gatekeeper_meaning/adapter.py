@@ -7,8 +7,6 @@ from typing import Any
 
 from gatekeeper_core.encoder import TextEncoder, encoder_of
 
-__all__ = ["adapter_encoder"]
-
 
 def adapter_encoder(embedder: Any) -> TextEncoder | None:
     """Return the encoder of an embedder as ``encoder_of`` does; for ``"auto"`` the packaged one.

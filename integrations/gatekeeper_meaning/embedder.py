@@ -26,8 +26,6 @@ except ModuleNotFoundError as error:
     needed = f'gatekeeper_meaning needs {package}: pip install "context-gatekeeper[meaning]"'
     raise ImportError(needed, name=error.name) from error
 
-__all__ = ["MeaningEmbedder", "shared_encoder"]
-
 _MAX_CHARACTERS = 2_000
 """Characters of a text that are read. Source: ours; time and memory of the encoder grow with the length of a text, and
 2,000 characters of Chinese take 0.1 s and 30 MB."""

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from opentelemetry.metrics import MeterProvider
     from opentelemetry.trace import TracerProvider
 
-__all__ = ["Instrumentation", "instrument"]
-
 
 class Instrumentation:
     """What :func:`instrument` has switched on; as a context it is switched off at its end."""

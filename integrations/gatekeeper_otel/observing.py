@@ -50,8 +50,6 @@ if TYPE_CHECKING:
 
     from gatekeeper_core.observation import Ended
 
-__all__ = ["OpenTelemetryObserver"]
-
 _NAME = "gatekeeper"
 _SECONDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
 """Bounds of the buckets of durations. Source: ours; a selection takes milliseconds, a build waits half a second."""

@@ -27,8 +27,6 @@ from gatekeeper_core.storage.codec import encode_text
 from gatekeeper_core.tokens import check_tokens
 from gatekeeper_postgres.errors import EXPECTED, NEWER, UnfitTablesError, place_of, typed
 
-__all__ = ["BACKEND", "Connections", "PostgresTransaction", "lock_on"]
-
 BACKEND = "postgres"
 """What the store is called in what it tells."""
 

@@ -9,9 +9,6 @@ from psycopg_pool import PoolClosed, PoolTimeout, TooManyRequests
 
 from gatekeeper_core.errors import ConfigError, CorruptionError, StorageError
 
-__all__ = ["EXPECTED", "NEWER", "UnfitTablesError", "place_of", "typed"]
-
-
 NEWER = "its tables were written by a newer version of this library; install that one"
 
 

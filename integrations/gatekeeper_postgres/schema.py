@@ -16,19 +16,6 @@ from gatekeeper_postgres.connections import PostgresTransaction
 from gatekeeper_postgres.errors import NEWER, UnfitTablesError
 from gatekeeper_postgres.vectors import MAX_INDEXED_DIMENSIONS, OLDEST_PGVECTOR, VectorType
 
-__all__ = [
-    "MIGRATIONS",
-    "NEWEST",
-    "TABLES",
-    "SchemaState",
-    "add_embeddings",
-    "check_schema_name",
-    "index_dimensions",
-    "install_pgvector",
-    "migrate",
-    "schema_state",
-]
-
 _TYPES = (("BLOB", "bytea"), ("INTEGER", "bigint"), (" WITHOUT ROWID", ""))
 _FIRST = """
 CREATE TABLE context_gatekeeper (version integer NOT NULL);

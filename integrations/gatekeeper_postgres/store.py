@@ -39,8 +39,6 @@ from gatekeeper_postgres.errors import NEWER, UnfitTablesError
 from gatekeeper_postgres.schema import NEWEST, SchemaState
 from gatekeeper_postgres.vectors import VectorType, as_text
 
-__all__ = ["EXACT_UP_TO", "MAX_NAME_BYTES", "PostgresStore", "StoreInfo"]
-
 MAX_NAME_BYTES = 400
 """Longest name that stands in an index as it is. Source: ours; an index takes rows of up to 2,704 bytes, and the widest
 of ours holds four names."""

@@ -18,8 +18,6 @@ import math
 from array import array
 from typing import NamedTuple
 
-__all__ = ["MAX_INDEXED_DIMENSIONS", "OLDEST_PGVECTOR", "VectorType", "as_text"]
-
 OLDEST_PGVECTOR = (0, 8)
 """The first version whose index goes on searching when a filter has left too few."""
 

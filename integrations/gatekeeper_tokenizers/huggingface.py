@@ -18,8 +18,6 @@ from gatekeeper_core.errors import ConfigError
 if TYPE_CHECKING:
     from gatekeeper_core.tokens import TokenCounter
 
-__all__ = ["tokenizers_counter"]
-
 
 def tokenizers_counter(tokenizer: Tokenizer | str | Path) -> TokenCounter:
     """Return what counts the tokens of a text as the tokenizer of an open model does.

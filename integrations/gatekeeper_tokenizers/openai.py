@@ -21,8 +21,6 @@ from gatekeeper_core.errors import ConfigError
 if TYPE_CHECKING:
     from gatekeeper_core.tokens import TokenCounter
 
-__all__ = ["tiktoken_counter"]
-
 _ADDRESSES = {
     name: f"https://openaipublic.blob.core.windows.net/encodings/{name}.tiktoken"
     for name in ("cl100k_base", "o200k_base")

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
     from gatekeeper_core.context.history.view import HistoryView
 
-__all__ = ["marked_messages", "marked_request"]
-
 _KEY = "cache_control"
 
 

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     Result = HistoryView | ThreadRequest[Any]
 
-__all__ = ["aannounce", "announce"]
-
 
 def announce(result: Result, *, shadow: bool = False, config: RunnableConfig | None = None) -> None:
     """Send ``gatekeeper_selection``, or ``gatekeeper_context`` of a builder, to the callbacks of the run around it.

@@ -31,8 +31,6 @@ from langchain_gatekeeper.messages import read_message, text_of
 from langchain_gatekeeper.models import prices_of, window_of
 from langchain_gatekeeper.selectors import SelectorOptions, message_selector
 
-__all__ = ["GatekeeperChatMemory"]
-
 
 @dataclass(frozen=True)
 class _Kept:  # the selector of a memory, which makes no difference between two memories

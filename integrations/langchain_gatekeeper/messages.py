@@ -43,17 +43,6 @@ from gatekeeper_core.pricing.usage import Usage, read_usage
 if TYPE_CHECKING:
     from gatekeeper_core.context.prompt.adapter import Piece
 
-__all__ = [
-    "as_messages",
-    "opens_with_summary",
-    "read_message",
-    "same_objects",
-    "text_of",
-    "usage_of",
-    "write_built",
-    "write_message",
-]
-
 _CALL_TYPES = frozenset(
     {"tool_use", "tool_call", "function_call", "invalid_tool_call", "tool_call_chunk", "input_json_delta"}
 )

@@ -37,8 +37,6 @@ if TYPE_CHECKING:
 else:
     Middleware = AgentMiddleware  # LangChain 1.0 takes fewer type parameters
 
-__all__ = ["GatekeeperMiddleware"]
-
 
 class GatekeeperMiddleware(LastContexts, Middleware):
     """A middleware that sends the model what the user's message needs; state and checkpoints keep everything.

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from gatekeeper_core.messages import Provider
     from gatekeeper_core.pricing.prices import ModelPrices
 
-__all__ = ["is_anthropic", "prices_of", "provider_of", "setting_of", "window_of"]
-
 _PROVIDERS: dict[str, Provider] = {
     "anthropic": "anthropic",
     "azure": "openai",

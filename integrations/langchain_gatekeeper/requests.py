@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from gatekeeper_core.messages import Provider
     from gatekeeper_core.pricing.usage import Usage
 
-__all__ = ["AgentRequests", "Owner", "owner_of", "schema_text"]
-
 Owner: TypeAlias = "str | Callable[[Any], str | None]"
 """Where to find a name: a key of the run's context or its ``configurable``, or a function of the runtime."""
 

@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from gatekeeper_core.storage.base import RecordStore
     from langchain_gatekeeper.selectors import SelectorOptions
 
-__all__ = ["GatekeeperSelector", "select_messages"]
-
 
 class GatekeeperSelector(LastSelections, Runnable[Any, Any]):
     """A step that lets through what the question needs, in place of ``trim_messages``.

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
     AnyEmbedder = Embedder | TextEncoder | Embeddings | Literal["auto"]
 
-__all__ = ["SelectorOptions", "message_selector"]
-
 
 class SelectorOptions(SelectionOptions, total=False):
     """The options of LangChain's doors; see ``GatekeeperSelector``."""

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from langchain_gatekeeper.middleware import GatekeeperMiddleware
     from langchain_gatekeeper.runnable import GatekeeperSelector
 
-__all__ = ["recall_tool", "working_memory_tool"]
-
 
 def recall_tool(
     gatekeeper: GatekeeperMiddleware | GatekeeperSelector, *, max_tokens: int = RECALL_BUDGET_TOKENS

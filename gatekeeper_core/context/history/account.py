@@ -37,8 +37,6 @@ if TYPE_CHECKING:
     from gatekeeper_core.pricing.prices import ModelPrices
     from gatekeeper_core.tokens import TokenCounter
 
-__all__ = ["Costs", "ThreadAccount"]
-
 _STEPS = 4
 """Steps in which a growing run drops past turns, since each step costs a new prompt. Source: ours."""
 

@@ -22,8 +22,6 @@ from gatekeeper_core.native.reading import read_native
 if TYPE_CHECKING:
     from gatekeeper_core.context.history.view import HistoryView
 
-__all__ = ["MarkPlan", "mark_cached", "plan_marks"]
-
 _BLOCKS_LOOKED_BACK = 20
 """So many blocks before a mark Anthropic looks for a prefix that it has cached. Source: "Prompt caching"."""
 

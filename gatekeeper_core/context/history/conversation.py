@@ -29,8 +29,6 @@ from gatekeeper_core.text import Locale
 from gatekeeper_core.token_estimate import budget_for, budget_within
 from gatekeeper_core.tokens import TokenCounter, check_tokens, checked_counter, count_messages
 
-__all__ = ["ContextCompressor"]
-
 _MARKED = 40
 """Tokens that a text is not cut below as long as there are others to cut, so that the mark of the cut is left."""
 

@@ -13,8 +13,6 @@ from gatekeeper_core.text import Locale
 from gatekeeper_core.tokens import TokenCounter, count_message
 from gatekeeper_core.truncation import truncate_middle
 
-__all__ = ["CountedMessages", "Measure", "cut"]
-
 _CUT_MARKERS: dict[Locale, str] = {"zh": "\n……[已省略 {omitted} 字节]……\n", "en": "\n… [{omitted} bytes omitted] …\n"}
 _LONG_MARK = "1000000"  # what a mark may say, for the room that it needs
 _MEDIA_NAMES: dict[Locale, Mapping[MediaKind, str]] = {

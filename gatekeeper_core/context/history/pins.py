@@ -10,8 +10,6 @@ from gatekeeper_core.messages import SIGNED, Message, Turn, is_summary, with_tex
 from gatekeeper_core.selection.trimming import GAP
 from gatekeeper_core.text import data_pattern, is_question, sentences
 
-__all__ = ["Pins", "beginning_of", "check_pins", "check_positions", "instructions_in", "positions_of"]
-
 Pins: TypeAlias = Collection[int | str] | Callable[[Any], bool]
 """Messages of a conversation: their positions, their ids, or a function that picks them."""
 

@@ -25,8 +25,6 @@ from gatekeeper_core.context.history.pins import beginning_of
 from gatekeeper_core.context.history.rounds import reach_of
 from gatekeeper_core.messages import COMPACTED, Message, Turn, is_summary, split_current_turn, turn_role
 
-__all__ = ["History", "read_history", "with_pins"]
-
 _EMPTY_USER, _EMPTY_SYSTEM = Message("user", ""), Message("system", "")
 
 

@@ -30,19 +30,6 @@ if TYPE_CHECKING:
     from gatekeeper_core.context.history.reading import History
     from gatekeeper_core.selection.result import SelectedTurn, Selection
 
-__all__ = [
-    "NOTHING_EARLIER",
-    "RECALL_BUDGET_TOKENS",
-    "RECALL_TOOL_DESCRIPTION",
-    "RECALL_TOOL_NAME",
-    "question_at",
-    "question_with",
-    "recall_earlier",
-    "recall_hint",
-    "recall_turns",
-    "render_recalled",
-]
-
 RECALL_TOOL_DESCRIPTION = (
     "Read earlier turns of this conversation that are not shown, or are shown in part (a gap is marked with …). "
     "`query`: what to look for, in words that were used."

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from gatekeeper_core.pricing.prices import ModelPrices
 
-__all__ = ["HistoryRequest", "PromptOverhead"]
-
 
 @dataclass(frozen=True, slots=True)
 class PromptOverhead:

@@ -36,27 +36,6 @@ from gatekeeper_core.text import LazyPattern, Locale
 from gatekeeper_core.token_estimate import budget_within
 from gatekeeper_core.tokens import TokenCounter, check_tokens, checked_counter
 
-__all__ = [
-    "Counts",
-    "Folding",
-    "FoldingConfig",
-    "Round",
-    "as_summary",
-    "check_language_and_memory",
-    "counts_in",
-    "counts_of",
-    "fold",
-    "fold_rounds",
-    "our_pointers",
-    "placeholder",
-    "reach_of",
-    "read_rounds",
-    "summary_of",
-    "told",
-    "without_body",
-    "without_pointers",
-]
-
 MAX_POINTERS = 256
 """Most pointers that a summary carries; the oldest go first. Source: ours; about 3,500 tokens of cl100k."""
 

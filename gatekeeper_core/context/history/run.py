@@ -37,8 +37,6 @@ from gatekeeper_core.tokens import TokenCounter
 if TYPE_CHECKING:
     from gatekeeper_core.pricing.prices import ModelPrices
 
-__all__ = ["RunConfig", "ShrunkRun", "shrink_run"]
-
 _COMPRESSED, _POINTERS = 0, 1  # the forms of an offer
 
 

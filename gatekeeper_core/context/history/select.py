@@ -47,8 +47,6 @@ if TYPE_CHECKING:
     from gatekeeper_core.native.reading import NativeMessages
     from gatekeeper_core.tokens import TokenCounter
 
-__all__ = ["select_history", "select_past"]
-
 _INSTRUCTIONS_PART = 4
 """Instructions may cost one part in so many of what is left for the history. Source: ours."""
 

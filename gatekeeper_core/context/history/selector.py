@@ -40,8 +40,6 @@ from gatekeeper_core.storage.base import RecordStore
 from gatekeeper_core.token_estimate import budget_within
 from gatekeeper_core.tokens import TokenCounter, check_tokens, checked_counter, count_messages
 
-__all__ = ["POLICY_KIND", "ThreadSelector"]
-
 Item = TypeVar("Item")
 
 POLICY_KIND = "prompt_policy"

@@ -30,8 +30,6 @@ from gatekeeper_core.context.tool_results.context import ToolResults
 from gatekeeper_core.context.tool_results.pointers import pointers_in
 from gatekeeper_core.messages import Message, common_beginning, is_summary
 
-__all__ = ["Compaction", "Shrinking", "Strategy", "compress", "compressed", "drop_pointers"]
-
 Strategy = Literal["none", "summary", "aggressive", "truncate"]
 
 

@@ -34,23 +34,6 @@ from gatekeeper_core.tokens import check_tokens
 if TYPE_CHECKING:
     pass
 
-__all__ = [
-    "HistoryConfig",
-    "OnError",
-    "PASSTHROUGH_BELOW",
-    "RECENT_TURNS",
-    "Strategy",
-    "budget_for_window",
-    "check_reserve",
-    "choose_past",
-    "fitting_turns",
-    "has_tool_calls",
-    "newest_turns",
-    "with_defaults",
-    "with_options",
-    "without_loose_questions",
-]
-
 Strategy = Literal["gate", "fill", "cache", "window"]
 OnError = Literal["fallback", "raise"]
 

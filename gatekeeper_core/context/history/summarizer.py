@@ -16,8 +16,6 @@ from gatekeeper_core.messages import FOLDED, Message, is_summary
 from gatekeeper_core.text import Locale
 from gatekeeper_core.tokens import TokenCounter
 
-__all__ = ["Answer", "MAX_MODEL_INPUT_TOKENS", "PlainSummarizer", "Summarizer", "ask", "check_summarizer", "readable"]
-
 MAX_MODEL_INPUT_TOKENS = 24_000
 """What a summarizer is given to read at once. Source: ours; eight times what makes a running summary due."""
 

@@ -46,8 +46,6 @@ from gatekeeper_core.text import Locale
 from gatekeeper_core.token_estimate import budget_within
 from gatekeeper_core.tokens import TokenCounter, check_tokens, checked_counter
 
-__all__ = ["compact_in_place", "compact_messages"]
-
 _FLOORS = (800, 200)
 """Characters and tokens that a result is never cut below. Source: ours; a screen of ten lines."""
 

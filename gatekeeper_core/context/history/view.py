@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from gatekeeper_core.pricing.policy import CallBill
     from gatekeeper_core.selection.result import Selection
 
-__all__ = ["HistorySizes", "HistoryStatus", "HistoryView", "ThreadState", "keep"]
-
 _Item = TypeVar("_Item")
 
 

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from gatekeeper_core.storage.base import DerivedRecord, RecordStore
     from gatekeeper_core.tokens import TokenCounter
 
-__all__ = ["ThreadConstraints"]
-
 _KIND = "constraints"
 _DAMAGED = "the constraints of the thread are damaged: clear() them, and set them again"
 

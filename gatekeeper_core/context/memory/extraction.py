@@ -26,19 +26,6 @@ from gatekeeper_core.text import HAN, LazyPattern, data_pattern, is_question, se
 if TYPE_CHECKING:
     from gatekeeper_core.storage.base import MemoryCategory
 
-__all__ = [
-    "CLAUSE_BORDER",
-    "MAX_READ_CHARACTERS",
-    "Extracted",
-    "Extraction",
-    "ForgetRequest",
-    "Topic",
-    "extract",
-    "masked",
-    "read_clause",
-    "user_texts",
-]
-
 MAX_READ_CHARACTERS = 20_000
 """Characters of one message that are read, from its beginning. Source: ours; a longer one was pasted."""
 

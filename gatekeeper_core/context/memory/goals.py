@@ -15,8 +15,6 @@ from gatekeeper_core.selection.cues import read_cues
 from gatekeeper_core.selection.lexicon import HAN_LIGHT, HAN_PARTICLES
 from gatekeeper_core.text import LazyPattern, code_fences, data_pattern, is_han, is_question, sentences
 
-__all__ = ["Request", "extract_goal", "read_request"]
-
 _END_CHARS = 2_000
 """Characters read at each end of a long message. Source: ours."""
 

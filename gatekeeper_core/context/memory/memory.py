@@ -48,8 +48,6 @@ if TYPE_CHECKING:
     from gatekeeper_core.embedding import Embedder
     from gatekeeper_core.storage.base import MemoryCategory, MemoryStore
 
-__all__ = ["LongTermMemory", "keeps_memories"]
-
 _Link = Literal["supersedes", "superseded_by"]
 
 _MAX_VERSIONS = 1_000

@@ -8,8 +8,6 @@ from __future__ import annotations
 from gatekeeper_core.tokens import check_str
 from gatekeeper_core.truncation import truncate_to_tokens
 
-__all__ = ["PINNED_CHARS", "pin_text", "quoted"]
-
 PINNED_CHARS = 200
 """Characters of the request that the pin repeats. Source: specification 001-40."""
 

@@ -19,8 +19,6 @@ from gatekeeper_core.storage.base import DerivedRecord
 if TYPE_CHECKING:
     from gatekeeper_core.storage.base import RecordStore
 
-__all__ = ["WRITE_ATTEMPTS", "NewRecord", "load_record", "retry_conflicts", "update_record"]
-
 WRITE_ATTEMPTS = 64
 """How often a change is tried before it is a ``ConflictError``. Source: ours. Of four writers that never rest, one
 loses eight times in a row at every tenth change, and 64 times in a row at one in a hundred million."""

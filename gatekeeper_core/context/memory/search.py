@@ -29,20 +29,6 @@ if TYPE_CHECKING:
 
     from gatekeeper_core.storage.base import MemoryStore
 
-__all__ = [
-    "MAX_CANDIDATES",
-    "RELATED",
-    "MemoryConfig",
-    "MemoryHit",
-    "MemoryHits",
-    "SimilarityKind",
-    "calibrated",
-    "candidates",
-    "most_alike",
-    "question_terms",
-    "ranked_hits",
-]
-
 SimilarityKind: TypeAlias = Literal["sparse", "dense"]
 
 MAX_CANDIDATES = 200

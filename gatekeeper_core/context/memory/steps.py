@@ -19,8 +19,6 @@ from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.messages import Message, is_answer, turn_starts
 from gatekeeper_core.text import Locale
 
-__all__ = ["ClearedStep", "cleared_steps", "stand_in_text"]
-
 
 class ClearedStep(NamedTuple):
     """A finished step whose messages need not be sent.

@@ -41,8 +41,6 @@ from gatekeeper_core.text import Locale
 from gatekeeper_core.token_estimate import budget_within
 from gatekeeper_core.tokens import TokenCounter, check_tokens, checked_counter, count_messages
 
-__all__ = ["SummaryConfig", "SummaryStatus", "SummaryUpdate", "ThreadSummary"]
-
 SummaryStatus = Literal["none", "current", "updated", "rebuilt", "busy", "unsaved", "failed"]
 
 _KIND = "summary"

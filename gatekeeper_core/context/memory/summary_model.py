@@ -19,8 +19,6 @@ from gatekeeper_core.selection.lexicon import ENGLISH_STOP_WORDS, background_fre
 from gatekeeper_core.text import LazyPattern, clean, sentences, word_strings
 from gatekeeper_core.tokens import count_message
 
-__all__ = ["MAX_UNSUPPORTED", "Draft", "unsupported", "write_draft"]
-
 
 class Draft(NamedTuple):
     """The text of a model, "" where it cannot be used.

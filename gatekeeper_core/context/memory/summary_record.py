@@ -25,7 +25,6 @@ from typing import Literal, get_args
 
 from gatekeeper_core.context.memory.summary_sentences import (
     Section,
-    Speaker,
     SummaryItem,
     says_change,
     sentence_weight,
@@ -36,19 +35,6 @@ from gatekeeper_core.storage.codec import from_record, to_record
 from gatekeeper_core.text import Locale
 from gatekeeper_core.token_estimate import budget_within
 from gatekeeper_core.tokens import TokenCounter, check_tokens, checked_counter
-
-__all__ = [
-    "SECTIONS",
-    "SHARES",
-    "Section",
-    "Speaker",
-    "Summary",
-    "SummaryItem",
-    "SummarySource",
-    "fit_summary",
-    "merged",
-    "render_items",
-]
 
 SummarySource = Literal["extractive", "model"]
 

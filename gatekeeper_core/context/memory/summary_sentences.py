@@ -27,20 +27,6 @@ from gatekeeper_core.selection.information import idf_among
 from gatekeeper_core.selection.speakers import speaker_of
 from gatekeeper_core.text import LazyPattern, clean, data_pattern, is_question, sentences, split_thinking
 
-__all__ = [
-    "CONTEXT_TURNS",
-    "Section",
-    "SentenceWeight",
-    "Speaker",
-    "SummaryItem",
-    "is_uncommon",
-    "read_turns",
-    "says_change",
-    "sentence_weight",
-    "spoken_text",
-    "subject_of",
-]
-
 Section = Literal["topics", "decisions", "preferences", "details", "facts"]
 Speaker = Literal["user", "assistant"]
 

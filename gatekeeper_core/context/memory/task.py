@@ -29,8 +29,6 @@ from gatekeeper_core.text import Locale, split_thinking
 from gatekeeper_core.tokens import check_str
 from gatekeeper_core.truncation import truncate_to_tokens
 
-__all__ = ["ActiveTask", "Note", "Step", "TaskTracker", "status_text"]
-
 _KIND = "task"
 _FORMAT = 2
 

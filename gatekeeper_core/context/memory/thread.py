@@ -12,8 +12,6 @@ from gatekeeper_core.messages import Message, digests_of
 if TYPE_CHECKING:
     from gatekeeper_core.storage.base import MessageStore
 
-__all__ = ["StoredThreads", "Thread", "check_thread"]
-
 
 @dataclass(frozen=True, slots=True)
 class Thread:

@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from gatekeeper_core.context.memory.thread import Thread
     from gatekeeper_core.storage.base import DerivedRecord, RecordStore
 
-__all__ = ["EXTRACTION_KIND", "MemoryExtractor", "Remembered", "is_supported", "remember_thread"]
-
 EXTRACTION_KIND = "extraction"
 """The kind of the derived record that says how far a conversation was read."""
 

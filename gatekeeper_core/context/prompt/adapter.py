@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from gatekeeper_core.pricing.prices import ModelPrices
     from gatekeeper_core.pricing.usage import Usage
 
-__all__ = ["Piece", "RequestOptions", "ThreadRequest", "ThreadRequests", "builder_requests", "check_beside_builder"]
-
 Item = TypeVar("Item")
 
 Piece = tuple[Message, "Item | None"]

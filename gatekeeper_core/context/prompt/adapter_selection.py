@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from gatekeeper_core.context.prompt.adapter import ThreadRequests
     from gatekeeper_core.context.prompt.result import BuiltContext
 
-__all__ = ["LastContexts", "LastSelections", "SelectionOptions", "full_run", "thread_selector"]
-
 Item = TypeVar("Item")
 
 

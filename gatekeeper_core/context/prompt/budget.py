@@ -10,8 +10,6 @@ from gatekeeper_core.errors import ConfigError, check_range
 from gatekeeper_core.text import Locale
 from gatekeeper_core.tokens import check_tokens
 
-__all__ = ["BudgetShares", "ContextBudget", "ContextBuilderConfig"]
-
 _ELSEWHERE = {
     "token_budget": "total_budget is the budget",
     "reserve_tokens": "use shares, or reserve_tokens of build()",

@@ -51,8 +51,6 @@ if TYPE_CHECKING:
     from gatekeeper_core.context.prompt.budget import ContextBudget
     from gatekeeper_core.pricing.prices import ModelPrices
 
-__all__ = ["BuildOptions", "build_prompt"]
-
 _INPUT_TOKENS = 500
 """What a question may cost where its share is 0 and nothing may be lent. Source: requirement 001-37."""
 

@@ -51,8 +51,6 @@ if TYPE_CHECKING:
     from gatekeeper_core.encoder import TextEncoder
     from gatekeeper_core.storage.base import MemoryStore, RecordStore
 
-__all__ = ["ContextBuilder"]
-
 _OFFLOADED_BYTES = 256 * 2**20
 """Bytes of offloaded tool results in this process. Source: ours; four threads at their quota."""
 

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from gatekeeper_core.context.memory.thread import Thread
     from gatekeeper_core.context.prompt.result import Part
 
-__all__ = ["JOIN_TOKENS", "OptionalPart", "PartRenderer", "SystemPrompt", "reserve"]
-
 Heading = Literal["summary", "retrieved", "steps"]
 
 HEADINGS: dict[Locale, dict[Heading, str]] = {

@@ -62,8 +62,6 @@ if TYPE_CHECKING:
     from gatekeeper_core.text import Locale
     from gatekeeper_core.tokens import TokenCounter
 
-__all__ = ["NO_THREAD", "BoundedCalls", "BoundedCompressor", "BuilderParts", "ThreadRecords"]
-
 NO_THREAD = Thread("-")
 """The thread of a build without one."""
 

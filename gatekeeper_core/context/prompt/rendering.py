@@ -23,8 +23,6 @@ from typing import Literal, NamedTuple, get_args
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.messages import Message, Part, Provider, TextPart, is_answer
 
-__all__ = ["OPENING", "PinRole", "Rendered", "render_parts"]
-
 PinRole = Literal["system", "developer", "user_suffix"]
 
 _STARTS_WITH_USER = ("anthropic", "gemini")

@@ -16,8 +16,6 @@ from gatekeeper_core.messages import Message, ToolCall, Turn, is_answer, is_answ
 from gatekeeper_core.tokens import TokenCounter
 from gatekeeper_core.truncation import truncate_middle
 
-__all__ = ["NO_RESULT", "Request", "make_request", "needs_prompt", "question_place", "run_start", "whole_exchanges"]
-
 NO_RESULT = "[no result]"
 """The result of a call that has none."""
 

@@ -16,19 +16,6 @@ from gatekeeper_core.notebook import notebook_table
 if TYPE_CHECKING:
     from gatekeeper_core.context.history.view import HistoryView
 
-__all__ = [
-    "BuildMetadata",
-    "BuildTrace",
-    "BuiltContext",
-    "BuiltPart",
-    "Fate",
-    "MessageFate",
-    "Miss",
-    "Part",
-    "TokenStats",
-    "fates_of",
-]
-
 _TRACE_FACTS = "budget_tokens available_tokens counter margin squeezed safety_net prefix_tokens prefix_share"
 
 Part = Literal[

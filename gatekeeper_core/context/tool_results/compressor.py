@@ -54,8 +54,6 @@ from gatekeeper_core.observation import stage
 from gatekeeper_core.text import LazyPattern
 from gatekeeper_core.tokens import TokenCounter, check_tokens, checked_counter
 
-__all__ = ["ToolResult", "ToolResultCompressor", "ToolResultConfig", "compress_tool_result"]
-
 _BYTE_LIMITS: Mapping[str, int] = MappingProxyType(
     dict.fromkeys(
         ("bash", "shell", "terminal", "run_command", "execute_command", "read_file", "read", "cat", "view"), 8_000

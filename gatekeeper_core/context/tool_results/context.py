@@ -17,8 +17,6 @@ from gatekeeper_core.context.tool_results.thread_memories import memory_in
 from gatekeeper_core.context.tool_results.working_memory import READING_TOOLS, WorkingMemory
 from gatekeeper_core.messages import Message, with_text
 
-__all__ = ["ResultCompressor", "ResultContext", "ToolResults", "memory_of"]
-
 
 class ResultContext(NamedTuple):
     """The context of a tool result besides its message.

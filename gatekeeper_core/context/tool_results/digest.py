@@ -13,8 +13,6 @@ from gatekeeper_core.context.tool_results.query_match import QueryMatcher
 from gatekeeper_core.context.tool_results.signals import failure_places
 from gatekeeper_core.tokens import TokenCounter
 
-__all__ = ["Digest", "Lines", "Selection", "Strategy", "Task"]
-
 MARK = "…"
 """The beginning of every line that we write into a text of others to report an omission."""
 

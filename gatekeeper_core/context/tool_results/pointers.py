@@ -15,8 +15,6 @@ from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.fences import spoilt
 from gatekeeper_core.text import LazyPattern
 
-__all__ = ["Pointer"]
-
 MIN_KEY_BYTES = 16
 """Shortest session key. Source: ours; 128 bits, as many as nobody guesses."""
 

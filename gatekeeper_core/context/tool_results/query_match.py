@@ -15,8 +15,6 @@ from gatekeeper_core.context.tool_results.signals import in_lower_case, lowered
 from gatekeeper_core.selection.anchors import count_terms, query_terms, term_weight
 from gatekeeper_core.selection.prefilter import other_forms
 
-__all__ = ["QueryMatcher"]
-
 _MAX_TERMS = 48
 _QUANTITY_SIGNS = ("@", "#")
 _MIN_WEIGHT = 0.3  # single characters and numbers of two digits stand in every other line

@@ -23,8 +23,6 @@ from gatekeeper_core.errors import ConfigError, check_str
 from gatekeeper_core.storage.base import BlobStore, Store, thread_blobs
 from gatekeeper_core.tokens import TokenCounter, check_tokens, checked_counter
 
-__all__ = ["ThreadMemories", "memory_in", "session_key"]
-
 _KEY_LABEL = b"gatekeeper session key"
 
 

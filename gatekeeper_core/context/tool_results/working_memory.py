@@ -25,8 +25,6 @@ from gatekeeper_core.storage.base import BlobStore
 from gatekeeper_core.tokens import TokenCounter, check_tokens, checked_counter
 from gatekeeper_core.truncation import truncate_to_tokens
 
-__all__ = ["Reading", "WorkingMemory"]
-
 READ_TOOL_NAME = "read_working_memory"
 """The tool with which agents read working memory."""
 

@@ -45,8 +45,6 @@ if TYPE_CHECKING:
     from gatekeeper_core.messages import Turn
     from gatekeeper_core.selection.result import Decision, Selection
 
-__all__ = ["GENERATOR", "explanation_page", "policy_hash", "source", "timeline_page"]
-
 GENERATOR = "Context Gatekeeper report"
 """How a page says what made it; a file that says so may be replaced by a newer report."""
 

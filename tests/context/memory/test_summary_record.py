@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 from gatekeeper_core.context.memory.summary_record import (
     SECTIONS,
     SHARES,
-    Speaker,
     Summary,
     SummaryItem,
     fit_summary,
     merged,
     render_items,
 )
+from gatekeeper_core.context.memory.summary_sentences import Speaker
 from gatekeeper_core.errors import CorruptionError
 from tests.case_files import from_file
 

@@ -25,8 +25,6 @@ from gatekeeper_core.messages import turn_starts
 from llama_index.memory.gatekeeper.fields import SelectionFields, one_budget
 from llama_index.memory.gatekeeper.messages import RecalledText, read_message, role_of, text_of
 
-__all__ = ["GatekeeperMemoryBlock"]
-
 
 class GatekeeperMemoryBlock(SelectionFields, BaseMemoryBlock[str]):
     """A block beside a stock ``Memory``: flushed turns that the last user message is about come back as text.

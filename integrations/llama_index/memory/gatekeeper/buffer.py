@@ -21,8 +21,6 @@ from llama_index.memory.gatekeeper.messages import Question, text_of
 if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
 
-__all__ = ["GatekeeperMemoryBuffer"]
-
 
 class GatekeeperMemoryBuffer(MemoryFields, ChatMemoryBuffer):
     """A ``ChatMemoryBuffer`` whose ``get`` chooses: whole turns, within ``token_limit``, for the current question.

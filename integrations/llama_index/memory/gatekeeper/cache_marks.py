@@ -24,8 +24,6 @@ from llama_index.memory.gatekeeper.messages import role_of
 if TYPE_CHECKING:
     from gatekeeper_core.context.history.view import HistoryView
 
-__all__ = ["is_anthropic", "marked_messages"]
-
 
 def is_anthropic(llm: Any) -> bool:
     """Return whether a model is LlamaIndex's ``Anthropic``, which reads cache points; OpenAI's refuses them."""

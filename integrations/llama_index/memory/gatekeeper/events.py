@@ -13,8 +13,6 @@ from gatekeeper_core.context.history.view import HistoryView
 if TYPE_CHECKING:
     from gatekeeper_core.context.prompt.adapter import ThreadRequest
 
-__all__ = ["GatekeeperContextEvent", "GatekeeperSelectionEvent", "report"]
-
 
 class GatekeeperSelectionEvent(BaseEvent, extra="allow"):
     """A memory has chosen which messages the model gets to read.

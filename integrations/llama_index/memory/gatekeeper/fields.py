@@ -61,8 +61,6 @@ if TYPE_CHECKING:
 
     AnyEmbedder = Embedder | TextEncoder | BaseEmbedding | Literal["auto"]
 
-__all__ = ["MemoryFields", "MemoryOptions", "SelectionFields", "one_budget"]
-
 _NESTED: dict[str, TypeAdapter[Any]] = {
     "gatekeeper": TypeAdapter(GatekeeperConfig | None),
     "prices": TypeAdapter(ModelPrices | None),

@@ -23,8 +23,6 @@ from llama_index.memory.gatekeeper.messages import Question, role_of, text_of
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-__all__ = ["GatekeeperMemory"]
-
 
 class GatekeeperMemory(MemoryFields, Memory):
     """A ``Memory`` whose ``get`` chooses turns of the whole conversation, beside what the memory blocks say.

@@ -37,8 +37,6 @@ from gatekeeper_core.native.items import content_of
 if TYPE_CHECKING:
     from gatekeeper_core.context.prompt.adapter import Piece
 
-__all__ = ["Question", "RecalledText", "read_message", "role_of", "text_of", "write_built", "write_message"]
-
 Question: TypeAlias = str | ChatMessage | None
 """What engines and agents hand over as ``input``."""
 

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from llama_index.memory.gatekeeper.buffer import GatekeeperMemoryBuffer
     from llama_index.memory.gatekeeper.memory import GatekeeperMemory
 
-__all__ = ["recall_tool", "working_memory_tool"]
-
 
 def recall_tool(
     memory: GatekeeperMemoryBuffer | GatekeeperMemory, *, max_tokens: int = RECALL_BUDGET_TOKENS
