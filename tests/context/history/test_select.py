@@ -727,3 +727,4 @@ def test_a_failing_or_slow_embedder_leaves_the_words() -> None:
         view = select_history(messages, gatekeeper=ContextGatekeeper(embedder=embedder), config=concepts.AT_ONCE)
         assert view.selection
         assert (view.kept, view.selection.embedder_missed) == (expected.kept, reason)
+    hung.set()
