@@ -42,7 +42,14 @@ def plain_estimate(text: str) -> int:
 
 @pytest.mark.parametrize(
     ("text", "tokens"),
-    [("你好世界", 4), ("hello world", 2), ("你好，hello 世界", 4 + 7 // 4), ("こんにちは", 5), ("안녕하세요", 5), ("abc", 0)],
+    [
+        ("你好世界", 4),
+        ("hello world", 2),
+        ("你好，hello 世界", 4 + 7 // 4),
+        ("こんにちは", 5),
+        ("안녕하세요", 5),
+        ("abc", 0),
+    ],
     ids=["cjk", "english", "mixed", "kana", "hangul", "short"],
 )
 def test_the_estimate_is_the_specifications_in_cjk_mixed_kana_and_hangul(text: str, tokens: int) -> None:

@@ -250,7 +250,7 @@ def _read_terms(terms: Collection[str], topic_map: TopicMap, index: TurnIndex) -
     *_, newest = near = [_held(worth, turn, translated) for turn in topic_map.newest_turns]
     times = Counter(chain.from_iterable(near))
     # What two of them hold is what the topic is about, however often the conversation says it.
-    told = [max(worth[term], surprise(term)) if count > 1 else worth[term] for term, count in times.items()]
+    near_weights = [max(worth[term], surprise(term)) if count > 1 else worth[term] for term, count in times.items()]
     telling = [term for term in worth if term_weight(term) == 1.0]
     best, held = _best_earlier(worth, _found(worth, translated, index), newest_turn=len(index) - 1)
     earlier = None if best is None else topic_map.topic_of(best)
@@ -258,7 +258,7 @@ def _read_terms(terms: Collection[str], topic_map: TopicMap, index: TurnIndex) -
         terms=len(worth),
         size=math.fsum([surprise(term) * (1.0 if term.isascii() else _PAIR) for term in worth]) / RARE_WORD,
         newest=math.fsum([worth[term] for term in newest]) / mass,
-        near=min(1.0, math.fsum(told) / mass),
+        near=min(1.0, math.fsum(near_weights) / mass),
         elsewhere=held / mass,
         topic=None if earlier == len(topic_map.starts) - 1 else earlier,
         new_ratio=1 - sum(term in times for term in telling) / len(telling) if telling else 0.0,

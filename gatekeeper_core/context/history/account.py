@@ -74,7 +74,7 @@ class Costs:
         self.history = history
         self.fixed = fixed_tokens
         self._prices = prices
-        self._given_budget = budget_tokens
+        self._budget_tokens = budget_tokens
         self._run_config = run
         self.always = self._sum((*history.head, *history.notes))
         self.pinned = sum(count_message(message, token_counter=counter) for _, message in history.pinned)
@@ -109,24 +109,24 @@ class Costs:
         history, costs = self.history, self.as_sent(choice)
         if chosen_tokens is None:
             chosen_tokens = sum(costs[turn] for turn in choice.turns)
-        told = question_with(history, history.current, choice.told)
-        told_tokens = self.more_than(*told) if told else 0
-        run = self._shrunk(told_tokens + chosen_tokens)
+        recalling = question_with(history, history.current, choice.recalled_text)
+        recalled_tokens = self.more_than(*recalling) if recalling else 0
+        run = self._shrunk(recalled_tokens + chosen_tokens)
         self.run_stable = run.stable
-        wanted = choice.turns
-        if told and self.room_at_start - told_tokens - run.tokens < 0:  # then no turn of lower value has room
-            told, told_tokens = None, 0
+        candidates = choice.turns
+        if recalling and self.room_at_start - recalled_tokens - run.tokens < 0:  # then no turn of lower value has room
+            recalling, recalled_tokens = None, 0
             order = choice.selection.order if choice.selection else ()
-            wanted = tuple(turn for turn in wanted if turn in order)
-        room = self.room_at_start - told_tokens - run.tokens
-        peak_room = self.room_at_start - told_tokens - run.peak_tokens
+            candidates = tuple(turn for turn in candidates if turn in order)
+        room = self.room_at_start - recalled_tokens - run.tokens
+        peak_room = self.room_at_start - recalled_tokens - run.peak_tokens
         if self._prices and peak_room < chosen_tokens:
             peak_room -= -run.peak_tokens % max(1, self.room_at_start // _STEPS)
-        turns = fitting_turns(wanted, costs, budget_tokens=peak_room)
+        turns = fitting_turns(candidates, costs, budget_tokens=peak_room)
         sent = [history.past[turn] for turn in turns] + ([history.current] if history.current else [])
         positions = {at for turn in sent for at in range(turn.start, turn.stop)}
         positions.difference_update(run.folded[1:])
-        always = self.always + self.pinned + self.question + told_tokens + run.tokens
+        always = self.always + self.pinned + self.question + recalled_tokens + run.tokens
         if room < 0 and history.current is None and not history.provider_stop:
             always, pins = 0, []  # the caller wants a history only, and its limit is hard: the head goes as well
         else:
@@ -140,7 +140,7 @@ class Costs:
             tokens=always + sum(costs[turn] for turn in turns),
             history_tokens=self.tokens_at_start + self._run_tokens,
             fixed_tokens=self.fixed,
-            budget_tokens=self._given_budget,
+            budget_tokens=self._budget_tokens,
             chosen_tokens=chosen_tokens,
             **describe_counter(self.counter),
         )
@@ -148,9 +148,9 @@ class Costs:
             kept=tuple(sorted(positions)),
             status="selected" if status == "passthrough" and run.replaced else status,
             turns=turns,
-            replaced=(*sorted(other, key=itemgetter(0)), *filter(None, [told]), *run.replaced),
+            replaced=(*sorted(other, key=itemgetter(0)), *filter(None, [recalling]), *run.replaced),
             folded=run.folded,
-            told=choice.told if told else "",
+            recalled_text=choice.recalled_text if recalling else "",
             pinned=tuple(at for at, _ in history.pinned if at in positions),
             sizes=sizes,
         )
@@ -329,7 +329,7 @@ class ThreadAccount:
             turns=(*first, *(turn for turn in reversed(turns) if turn not in first)),
             status="passthrough" if bill.action == "everything" and choice.status == "selected" else choice.status,
             replaced=tuple(sorted(self._with_texts().values())),
-            told=recall(bill.recalled) if bill.recalled else "",
+            recalled_text=recall(bill.recalled) if bill.recalled else "",
         )
 
     def _with_texts(self) -> dict[int, tuple[int, Message]]:
@@ -352,8 +352,8 @@ class ThreadAccount:
         if not is_thrifty and set(view.turns) != set(body.ids(count)):  # some had no room
             texts = tuple(each for each in body.texts if each[0] in view.turns)
             body = replace(body, turns=tuple(sorted(view.turns)), since=count, texts=texts)
-        if view.told and self._has_run:
-            body = replace(body, texts=(*(each for each in body.texts if each[0] < count), (count, view.told)))
+        if view.recalled_text and self._has_run:
+            body = replace(body, texts=(*(each for each in body.texts if each[0] < count), (count, view.recalled_text)))
         self.state = replace(self.state, body=body)
         sent, stable = self._sent(view)
         bill, state = self._policy.charge(
@@ -362,7 +362,7 @@ class ThreadAccount:
             sent,
             continuation=self._continuation,
             same_tokens=self._same_tokens(view, previous, tokens=sent.sent_tokens, begun=stable),
-            is_last=(view.told != "" or (is_thrifty and view.turn_count > 0)) and not self._is_run,
+            is_last=(view.recalled_text != "" or (is_thrifty and view.turn_count > 0)) and not self._is_run,
         )
         before, digest = self._policy.state.history, self._question_digest
         if self._bill is None:
@@ -379,7 +379,7 @@ class ThreadAccount:
         self.state = replace(state, history=history)
         current = self._history.current
         until = current.start if current and self._after(view) else None
-        if until is None and view.told and not self._has_run:
+        if until is None and view.recalled_text and not self._has_run:
             until = self._question
         kept = [at for at in view.kept if until is None or at < until]
         end = kept[-1] if kept and not is_thrifty else None
@@ -399,7 +399,7 @@ class ThreadAccount:
         begun = body + after + costs.pinned + costs.question
         tokens = view.fixed_tokens + view.tokens - overhead.unsent_tokens - omitted
         stable = begun if self._shrunk(view) else tokens
-        if after or (view.told and not self._has_run):
+        if after or (view.recalled_text and not self._has_run):
             stable = body
         everything = view.fixed_tokens + view.history_tokens - overhead.unsent_tokens - overhead.summary_tokens
         summary_after = 0 if overhead.summary_digest else overhead.summary_tokens
@@ -427,7 +427,7 @@ class ThreadAccount:
         """Return how many tokens of the beginning of a request are the same as in the step before."""
         if previous is None:
             return begun
-        if set(previous.turns) != set(view.turns) or previous.told != view.told:
+        if set(previous.turns) != set(view.turns) or previous.recalled_text != view.recalled_text:
             return self._fixed
         return tokens if self._shrunk(previous) == self._shrunk(view) else begun
 

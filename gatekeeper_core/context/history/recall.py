@@ -107,7 +107,7 @@ def recall_turns(
     for turn_id in shown:
         shown[turn_id] = cut.isdisjoint(range(past[turn_id].start, past[turn_id].stop))
     if view and view.bill:
-        shown.update((turn_id, turn_text(past[turn_id]) in view.told) for turn_id in view.bill.recalled)
+        shown.update((turn_id, turn_text(past[turn_id]) in view.recalled_text) for turn_id in view.bill.recalled)
     budget = max_tokens + sum(gatekeeper.turn_tokens[turn_id] for turn_id in shown)
     selection = gatekeeper.explain(query, token_budget=budget_for(gatekeeper.token_counter, budget), trim=True)
     scores = {one.turn_id: one.score.total for one in selection.decisions if one.score and not shown.get(one.turn_id)}
@@ -117,18 +117,18 @@ def recall_turns(
         hidden = [turn_id for turn_id in selection.order if not shown.get(turn_id)]
     excerpts = {turn.turn_id: turn for turn in selection.turns}
     count = gatekeeper.token_counter
-    told: dict[int, str] = {}
+    texts: dict[int, str] = {}
     for turn_id in sorted(hidden, key=lambda turn_id: turn_id in shown):
         part = turn_text(past[turn_id], excerpts.get(turn_id))
         forms = [turn_text(past[turn_id]), part]
-        if not told:
+        if not texts:
             fenced_tokens = partial(lambda turn_id, text: count(fenced_turns({turn_id: text})), turn_id)
             forms.append(truncate_middle(part, max_tokens, token_counter=fenced_tokens))
-        fitting = (form for form in forms if form and count(fenced_turns({**told, turn_id: form})) <= max_tokens)
+        fitting = (form for form in forms if form and count(fenced_turns({**texts, turn_id: form})) <= max_tokens)
         text = next(fitting, "")
         if text:
-            told[turn_id] = text
-    return fenced_turns(told) if told else NOTHING_EARLIER
+            texts[turn_id] = text
+    return fenced_turns(texts) if texts else NOTHING_EARLIER
 
 
 def recall_hint(opening: str) -> str:
@@ -161,8 +161,8 @@ def render_recalled(turns: Sequence[int], past: Sequence[Turn], selection: Selec
         question: tells the language.
     """
     cut = {turn.turn_id: turn for turn in selection.turns if turn.trimmed} if selection else {}
-    told = fenced_turns({turn: turn_text(past[turn], cut.get(turn)) for turn in turns})
-    return f"{_HEADINGS[locale_of([question])]}\n{told}"
+    texts = fenced_turns({turn: turn_text(past[turn], cut.get(turn)) for turn in turns})
+    return f"{_HEADINGS[locale_of([question])]}\n{texts}"
 
 
 def question_at(history: History, turn: Turn | None) -> int | None:
@@ -209,6 +209,6 @@ def turn_text(turn: Turn, part: SelectedTurn | None = None) -> str:
     return "\n".join(said)
 
 
-def fenced_turns(told: Mapping[int, str]) -> str:
+def fenced_turns(texts: Mapping[int, str]) -> str:
     """Return the texts of turns by id, oldest first, in a fence."""
-    return fence("\n\n".join(f"[turn {turn_id}]\n{text}" for turn_id, text in sorted(told.items())), tag=_TAG)
+    return fence("\n\n".join(f"[turn {turn_id}]\n{text}" for turn_id, text in sorted(texts.items())), tag=_TAG)

@@ -214,12 +214,12 @@ def placeholder(counts: Counts, locale: Locale) -> str:
     """
     calls, others = counts.calls, counts.messages
     if locale == "zh":
-        said = [f"已执行 {calls} 次工具调用,最近结果见下文"] * (calls > 0)
-        said += [f"已省略 {others} 条较早的消息"] * (others > 0)
-        return f"[{';'.join(said)}]"
-    said = [f"{calls} tool call{'s' * (calls != 1)} executed, latest results below"] * (calls > 0)
-    said += [f"{others} earlier message{'s' * (others != 1)} left out"] * (others > 0)
-    return f"[{'; '.join(said)}]"
+        counted = [f"已执行 {calls} 次工具调用,最近结果见下文"] * (calls > 0)
+        counted += [f"已省略 {others} 条较早的消息"] * (others > 0)
+        return f"[{';'.join(counted)}]"
+    counted = [f"{calls} tool call{'s' * (calls != 1)} executed, latest results below"] * (calls > 0)
+    counted += [f"{others} earlier message{'s' * (others != 1)} left out"] * (others > 0)
+    return f"[{'; '.join(counted)}]"
 
 
 def fold_rounds(
@@ -257,7 +257,7 @@ def fold_rounds(
     config, count = config or FoldingConfig(), checked_counter(token_counter)
     answered = [one for one in read_rounds(messages) if one.answered]
     folding = fold(messages, answered[: max(0, len(answered) - keep)], config=config)
-    return told(folding, messages, config=config, token_counter=count)
+    return with_summary(folding, messages, config=config, token_counter=count)
 
 
 def fold(
@@ -265,7 +265,7 @@ def fold(
 ) -> Folding:
     """Return a conversation in which one summary message stands for these rounds, and for messages in other positions.
 
-    No summarizer is asked: see :func:`told`. What is told in earlier summaries stays.
+    No summarizer is asked: see :func:`with_summary`. What is told in earlier summaries stays.
     """
     earlier = [at for at, message in enumerate(messages) if is_summary(message)]
     apart = frozenset(others).difference(earlier)
@@ -279,12 +279,12 @@ def fold(
     if config.role == "system":
         place = next((place for place, at in enumerate(stays) if messages[at].role != "system"), len(stays))
     summaries = [messages[at] for at in earlier]  # one that other code wrote is told as it is
-    told_before = [_read(one.text)[2] if any(counts_of(one)) else one.text for one in summaries]
+    earlier_text = [_read(one.text)[2] if any(counts_of(one)) else one.text for one in summaries]
     summary = summary_of(
         counts_in(messages).plus(counts),
         config.locale_for(messages),
         pointers=our_pointers((messages[at] for at in gone), config.working_memory),
-        body="\n".join(filter(None, told_before)),
+        body="\n".join(filter(None, earlier_text)),
         role=config.role,
     )
     if reach := _reach(messages, gone, stays[place:]):
@@ -294,7 +294,7 @@ def fold(
     return Folding(listed, sources, tuple(gone), counts)
 
 
-def told(
+def with_summary(
     folding: Folding,
     messages: Sequence[Message],
     *,
@@ -322,8 +322,8 @@ def told(
         return folding._replace(failure=answer.failure)
     place = folding.sources.index(None)
     listed = list(folding.messages)
-    said, pointers, _ = _read(listed[place].text)
-    text = _written(said, pointers, fence(defused(answer.text, pointers), tag=_TAG))
+    heading, pointers, _ = _read(listed[place].text)
+    text = _written(heading, pointers, fence(defused(answer.text, pointers), tag=_TAG))
     listed[place] = replace(listed[place], content=text)
     return folding._replace(messages=listed)
 
@@ -351,25 +351,25 @@ def our_pointers(messages: Iterable[Message], working_memory: Container[str] | N
 
 def without_body(summary: Message) -> Message:
     """Return a summary without what is told in it: its placeholder and its pointers."""
-    said, pointers, body = _read(summary.text)
-    return replace(summary, content=_written(said, pointers, "")) if body else summary
+    heading, pointers, body = _read(summary.text)
+    return replace(summary, content=_written(heading, pointers, "")) if body else summary
 
 
 def without_pointers(summary: Message, count: int) -> Message:
     """Return a summary without so many of its oldest pointers; the same object if there is none to drop."""
-    said, pointers, body = _read(summary.text)
-    return replace(summary, content=_written(said, pointers[count:], body)) if pointers and count else summary
+    heading, pointers, body = _read(summary.text)
+    return replace(summary, content=_written(heading, pointers[count:], body)) if pointers and count else summary
 
 
-def _written(said: str, pointers: Sequence[str], body: str) -> str:
-    return "\n".join(filter(None, (said, " ".join(f"[[wm:{one}]]" for one in pointers), body)))
+def _written(heading: str, pointers: Sequence[str], body: str) -> str:
+    return "\n".join(filter(None, (heading, " ".join(f"[[wm:{one}]]" for one in pointers), body)))
 
 
 def _read(text: str) -> tuple[str, tuple[str, ...], str]:
     """Return the placeholder of a summary, the ids on the line of its pointers, and what is told behind them."""
-    said, _, rest = text.partition("\n")
+    heading, _, rest = text.partition("\n")
     line, _, body = rest.partition("\n")
-    return (said, pointers_in(line), body) if _POINTERS.fullmatch(line) else (said, (), rest)
+    return (heading, pointers_in(line), body) if _POINTERS.fullmatch(line) else (heading, (), rest)
 
 
 def _reach(messages: Sequence[Message], gone: Sequence[int], behind: Sequence[int]) -> int:

@@ -265,7 +265,7 @@ def _chosen_before(view: HistoryView, history: History) -> HistoryView:
         turns=tuple(turn for turn in view.turns if turn < len(past)),
         selection=view.selection,
         replaced=tuple((at, message) for at, message in view.replaced if past and at < past[-1].stop),
-        told=view.told,
+        recalled_text=view.recalled_text,
     )
 
 

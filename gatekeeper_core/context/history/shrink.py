@@ -22,7 +22,7 @@ from gatekeeper_core.context.history.rounds import (
     Round,
     counts_in,
     fold,
-    told,
+    with_summary,
     without_body,
     without_pointers,
 )
@@ -108,7 +108,7 @@ class Shrinking:
         self.ledger = ledger.folded(folding.messages, folding.sources)
         if self.config.summarizer is not None:
             room = measure.limit - self.ledger.tokens
-            folding = told(
+            folding = with_summary(
                 folding,
                 ledger.messages,
                 config=self.config,

@@ -61,7 +61,7 @@ class HistoryView(NamedTuple):
             compressed results of the current run, and the summary of its folded rounds in the place of the first. Of a
             list in a provider's format these are dicts in that format.
         folded: positions of the current run that the summary replaces; only the first of them is kept.
-        told: text of earlier turns before the question, in the message that replaces it; "" without any.
+        recalled_text: earlier turns before the question, in the message that replaces it; "" without any.
         pinned: positions of the messages of past turns that are kept whatever the question says: those that the caller
             pins, and standing instructions.
         bill: what the call costs and why the past is sent so; None without a state.
@@ -76,7 +76,7 @@ class HistoryView(NamedTuple):
     kept: tuple[int, ...] = ()
     replaced: tuple[tuple[int, Any], ...] = ()
     folded: tuple[int, ...] = ()
-    told: str = ""
+    recalled_text: str = ""
     pinned: tuple[int, ...] = ()
     bill: CallBill | None = None
     state: ThreadState | None = None

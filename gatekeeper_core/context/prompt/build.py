@@ -330,7 +330,9 @@ def overhead(
 def kept_turns(request: Request, view: HistoryView, *, count: TokenCounter) -> SentTurns:
     """Return the messages that a view keeps."""
     replaced, folded = dict(view.replaced), frozenset(view.folded)
-    recalling = (at for at, message in view.replaced if view.told and message.text.startswith(view.told))
+    recalling = (
+        at for at, message in view.replaced if view.recalled_text and message.text.startswith(view.recalled_text)
+    )
     question_at = next(recalling, None)  # with earlier turns before it
     turns = view.bill.recalled if view.bill and question_at is not None else ()
     recalled = {at for turn in turns for at in range(request.starts[turn], request.starts[turn + 1])}

@@ -71,8 +71,8 @@ def test_a_turn_told_inside_the_question_comes_again_only_where_it_was_told_in_p
     view = view_with(messages, gatekeeper=ContextGatekeeper(), token_budget=1000)
     bill = CallBill("kept", "not_smaller", recalled=(2,))
     told = render_recalled([2], read_history(messages).past, None, question=question)
-    assert pairs[2][1] not in recalled(pairs[2][0], messages, view=view._replace(told=told, bill=bill))
-    part = view._replace(told=told[:-50], bill=bill)
+    assert pairs[2][1] not in recalled(pairs[2][0], messages, view=view._replace(recalled_text=told, bill=bill))
+    part = view._replace(recalled_text=told[:-50], bill=bill)
     assert pairs[2][1] in recalled(pairs[2][0], messages, view=part)
 
 

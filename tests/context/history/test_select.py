@@ -642,11 +642,11 @@ def test_with_a_state_every_provider_accepts_what_is_sent(native: Native, seed: 
         changed = dict(view.replaced)
         assert all(sent[place] is items[at] for place, at in enumerate(view.kept) if at not in changed)
         assert (view.bill is None) == (strategy == "window")
-        assert bool(view.bill and view.bill.recalled) == bool(view.told)
-        if view.told:
+        assert bool(view.bill and view.bill.recalled) == bool(view.recalled_text)
+        if view.recalled_text:
             (asked,) = read_messages(sent)[-1:]
             (bare,) = read_messages(items)[-1:]
-            assert asked.text == f"{view.told}\n\n{bare.text}"
+            assert asked.text == f"{view.recalled_text}\n\n{bare.text}"
     assert lists == before
 
 

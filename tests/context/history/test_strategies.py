@@ -129,7 +129,7 @@ def test_what_the_gate_sends_whole_is_cached_also_after_a_choice() -> None:
     assert (before.bill and before.bill.action, before.turns) == ("fresh", (0,))
     first = select_history(talk, state=before.state, **options)
     assert first.bill is not None
-    assert (first.cause, first.kept, first.told) == ("everything: small_history", tuple(range(len(talk))), "")
+    assert (first.cause, first.kept, first.recalled_text) == ("everything: small_history", tuple(range(len(talk))), "")
     assert (first.bill.body_end, first.bill.cached_tokens) == (len(talk) - 1, 0)
     talk += [assistant("6380"), user("Thanks.")]
     second = select_history(talk, state=first.state, **options)

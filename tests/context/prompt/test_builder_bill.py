@@ -107,7 +107,7 @@ def test_nothing_is_told_inside_a_question_that_the_caller_sends_itself() -> Non
     questions = "What number has the Redis of district 20?", "And the violin of district 35?"
     context = asked(builder, TALK, *questions, recall=False)[1]
     assert context.trace.view is not None
-    assert context.trace.view.told == ""
+    assert context.trace.view.recalled_text == ""
     assert 35 in context.trace.view.turns
     assert context.messages[-2].text == questions[1]
 
