@@ -9,7 +9,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from llama_index.core.base.llms.types import ChatMessage, ContentBlock
@@ -17,11 +17,34 @@ from llama_index.core.llms.llm import LLM
 from llama_index.core.memory import Memory
 from llama_index.core.storage.chat_store.base_db import MessageStatus
 
-from llama_index.memory.gatekeeper.fields import MemoryFields
+from llama_index.memory.gatekeeper.fields import MemoryFields, MemoryOptions
 from llama_index.memory.gatekeeper.messages import Question, role_of, text_of
 
 if TYPE_CHECKING:
-    from typing_extensions import Self
+    from llama_index.core.memory.memory import BaseMemoryBlock, InsertMethod
+    from llama_index.core.prompts import RichPromptTemplate
+    from llama_index.core.storage.chat_store.base_db import AsyncDBChatStore
+    from sqlalchemy.ext.asyncio import AsyncEngine
+    from typing_extensions import Self, Unpack
+
+
+class _Options(MemoryOptions, total=False):
+    """The options of ``Memory.from_defaults``, beside ours."""
+
+    memory_blocks: list[BaseMemoryBlock[Any]] | None
+    tokenizer_fn: Callable[[str], list[Any]] | None
+    chat_history_token_ratio: float
+    token_flush_size: int
+    memory_blocks_template: RichPromptTemplate
+    insert_method: InsertMethod
+    image_token_size_estimate: int
+    audio_token_size_estimate: int
+    video_token_size_estimate: int
+    chat_store: AsyncDBChatStore | None
+    table_name: str
+    async_database_uri: str | None
+    async_engine: AsyncEngine | None
+    db_schema: str | None
 
 
 class GatekeeperMemory(MemoryFields, Memory):
@@ -42,14 +65,14 @@ class GatekeeperMemory(MemoryFields, Memory):
         return "GatekeeperMemory"
 
     @classmethod
-    def from_defaults(
+    def from_defaults(  # type: ignore[override]  # more names than its base
         cls,
         session_id: str | None = None,
         chat_history: list[ChatMessage] | None = None,
         token_limit: int | None = None,
         *args: Any,
         llm: LLM | None = None,
-        **options: Any,
+        **options: Unpack[_Options],
     ) -> Self:
         """Return a memory; ``args`` and ``options`` are those of ``Memory``, and ``MemoryOptions``.
 
