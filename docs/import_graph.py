@@ -39,6 +39,18 @@ CAPTIONS = {
     HALL: ("hall: messages, text, tokens, errors, observation", "公共模块：消息、文字、token、错误、观测"),
 }
 """By room: what it is for, in English and in Chinese; a room with a door shows the door."""
+ROOMS_OF_CONTEXT = ("prompt", "memory", "history", "tool_results")
+PURPOSES = {
+    "prompt": "builds the whole prompt within one budget",
+    "memory": "threads and what they leave: summary, task, constraints, long-term memories",
+    "history": "which messages are sent, the current run, loops of tools made shorter, cache marks",
+    "tool_results": "digests of long tool results, and the memory that keeps the full ones",
+    "native": "the message formats of providers",
+    "pricing": "prices, usage, what a provider has cached, the account of a thread",
+    "selection": "the turns that a question needs, with the reasons",
+    "storage": "stores, in memory and in SQLite",
+}
+"""By room: what it is for, for the table."""
 LANE_WIDTH, ROW_HEIGHT, BOX_WIDTH, BOX_HEIGHT, MARGIN = 66, 84, 124, 46, 68
 
 
@@ -180,10 +192,11 @@ def picture(rooms: dict[str, set[str]], language: int) -> str:
 def table(rooms: dict[str, set[str]]) -> str:
     """Return every import between rooms as a Markdown table, the highest room first."""
     heights = floors(rooms)
-    lines = ["| room | imports |", "|---|---|"]
+    lines = ["| room | for | imports |", "|---|---|---|"]
     for room in sorted(rooms.keys() - {HALL}, key=lambda each: (-heights[each], each)):
         others = ", ".join(f"`{other}`" for other in sorted(rooms[room] - {HALL})) or "–"
-        lines.append(f"| `{room}` | {others} |")
+        folder = f"context/{room}" if room in ROOMS_OF_CONTEXT else room
+        lines.append(f"| `{folder}` | {PURPOSES[room]} | {others} |")
     return "\n".join(lines) + "\n"
 
 

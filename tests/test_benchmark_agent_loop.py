@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from benchmarks.agent_loop import Loop, memory_of, pieces, planted, row_of, run_loop
 from gatekeeper_core.context.history.tool_loop import compact_messages
 from gatekeeper_core.context.tool_results.compressor import ToolResultCompressor
 from gatekeeper_core.messages import Message
-
-if TYPE_CHECKING:
-    pass
 
 OUTPUTS = ["".join(f"{number} 服务 restarted after 3 s\n" for number in range(600)), "ok", "x" * 9_000]
 

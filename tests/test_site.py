@@ -17,7 +17,6 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 from xml.etree import ElementTree as ET
 
@@ -25,9 +24,6 @@ import pytest
 
 import gatekeeper_core
 from benchmarks.page import drawn
-
-if TYPE_CHECKING:
-    pass
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"

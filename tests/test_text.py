@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 import unicodedata
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -25,9 +24,6 @@ from gatekeeper_core.text import (
     word_strings,
 )
 from tests.case_files import from_file, rows
-
-if TYPE_CHECKING:
-    pass
 
 [[PIECES]] = rows("text", "pieces")
 any_text = st.one_of(st.text(st.characters(exclude_categories=())), st.lists(st.sampled_from(PIECES)).map("".join))

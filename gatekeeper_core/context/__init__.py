@@ -1,10 +1,9 @@
-"""Everything around the selection: a thread, its history, what is kept of it, and the prompt.
+"""Everything around the selection: the history of a thread, what is kept of it, and the prompt.
 
 Each room imports only rooms below it::
 
     prompt
-    history   summary   task   memory
-    compaction
+    memory
+    history
     tool_results
-    thread
 """

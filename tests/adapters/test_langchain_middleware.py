@@ -8,7 +8,7 @@ import dataclasses
 import json
 import sys
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from langchain.agents import create_agent
@@ -35,9 +35,6 @@ from langchain_gatekeeper.messages import read_message
 from langchain_gatekeeper.requests import schema_text
 from tests.adapters.histories import TOPICS
 from tests.adapters.scripted import Heard, Scripted, contents, on, run_again, talk, texts_of
-
-if TYPE_CHECKING:
-    pass
 
 pytestmark = pytest.mark.adapters
 

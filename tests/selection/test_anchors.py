@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -21,9 +20,6 @@ from gatekeeper_core.selection.anchors import (
 )
 from gatekeeper_core.selection.lexicon import ENGLISH_STOP_WORDS
 from tests.case_files import rows, table
-
-if TYPE_CHECKING:
-    pass
 
 INDEXED = {"word", "number", "identifier", "version", "pair", "character"}
 INVISIBLE = ["\u200b", "\u200d", "\u2060", "\ufeff", "\u00ad", "\u200e", "\u202e", "\u202c", "\u2066", "\u2069"]

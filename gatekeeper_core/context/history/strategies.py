@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import Any, Literal, get_args
 
 from gatekeeper_core.context.history.reading import History
 from gatekeeper_core.context.history.run import RunConfig
@@ -30,9 +30,6 @@ from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.selection.planner import GatekeeperConfig
 from gatekeeper_core.token_estimate import budget_for
 from gatekeeper_core.tokens import check_tokens
-
-if TYPE_CHECKING:
-    pass
 
 Strategy = Literal["gate", "fill", "cache", "window"]
 OnError = Literal["fallback", "raise"]

@@ -1,1 +1,1 @@
-"""Long-term memory: what is remembered of a user across threads."""
+"""What a thread leaves behind: summary, task, constraints, and long-term memories of a user."""

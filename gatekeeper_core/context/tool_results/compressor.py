@@ -21,9 +21,9 @@ from gatekeeper_core.caching import LruCache
 from gatekeeper_core.context.tool_results.context import ResultContext, memory_of
 from gatekeeper_core.context.tool_results.digest import (
     Digest,
+    DigestFunction,
+    KeptLines,
     Lines,
-    Selection,
-    Strategy,
     Task,
     gap,
     with_neighbours,
@@ -226,7 +226,7 @@ class ToolResultCompressor:
         config: ToolResultConfig | None = None,
         *,
         working_memory: WorkingMemory | ThreadMemories | None = None,
-        strategies: Mapping[str, Strategy | str] | None = None,
+        strategies: Mapping[str, DigestFunction | str] | None = None,
         token_counter: TokenCounter | None = None,
     ) -> None:
         if not isinstance(working_memory, WorkingMemory | ThreadMemories | None):
@@ -347,7 +347,7 @@ class ToolResultCompressor:
         largest = max(2 * self._config.max_tokens, *self._config.byte_limits.values(), _DIGEST_TOKENS)
         return _HEAD.match(text[:100]) is not None and (self._config.lossless_only or tokens <= largest)
 
-    def _compressed(self, job: _Job, strategy: Strategy | str | None, age_rounds: int) -> ToolResult:
+    def _compressed(self, job: _Job, strategy: DigestFunction | str | None, age_rounds: int) -> ToolResult:
         if strategy is not None and not isinstance(strategy, str):
             return job._replace(kind="other").digested(strategy(job.text, job.task))
         if strategy == "json" or (strategy is None and looks_like_json(job.text)):
@@ -400,7 +400,7 @@ class ToolResultCompressor:
             return job.result()
         sample = job.sample()
         budget = max(_MIN_TOKENS, min(job.task.budget_tokens, self._config.max_tokens // _PREVIEW_SHARE))
-        selection = Selection(sample, job.task._replace(budget_tokens=budget))
+        selection = KeptLines(sample, job.task._replace(budget_tokens=budget))
         best = job.task.query.ranked(sample.texts, limit=_PREVIEW_MATCHES)
         last = len(sample.texts)
         for nth, index in enumerate(best):

@@ -81,10 +81,10 @@ class Digest(NamedTuple):
     strategy: str
 
 
-Strategy: TypeAlias = Callable[[str, Task], "Digest | None"]
+DigestFunction: TypeAlias = Callable[[str, Task], "Digest | None"]
 
 
-class Selection:
+class KeptLines:
     """Lines that are kept as long as a budget goes, the most valuable first; ``what`` they are is a plural.
 
     Attributes:

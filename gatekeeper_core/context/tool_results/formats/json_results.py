@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from gatekeeper_core.context.tool_results.digest import MARK, Digest, Lines, Selection, Task, shortened
+from gatekeeper_core.context.tool_results.digest import MARK, Digest, KeptLines, Lines, Task, shortened
 from gatekeeper_core.context.tool_results.formats import json_text
 from gatekeeper_core.context.tool_results.formats.json_text import Column, JsonValue, flat, read_json, write_json
 from gatekeeper_core.context.tool_results.formats.rows import columns_of_texts, select_rows, summary_of
@@ -158,7 +158,7 @@ def _plain_text(plain: Sequence[tuple[str, JsonValue]], task: Task) -> tuple[str
         keys = lines[index].partition(": ")[0].lower().replace("[]", "").split(".")
         return _STATUS_KEYS.isdisjoint(keys), index
 
-    selection = Selection(Lines.of(lines), task, what="values")
+    selection = KeptLines(Lines.of(lines), task, what="values")
     for index in (*task.query.ranked(lines, limit=12), *sorted(range(len(lines)), key=rank)):
         selection.add(index)
     return selection.text(), len(selection.kept)

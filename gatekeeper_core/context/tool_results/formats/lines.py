@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from gatekeeper_core.context.tool_results.digest import Digest, Lines, Selection, Task
+from gatekeeper_core.context.tool_results.digest import Digest, KeptLines, Lines, Task
 from gatekeeper_core.context.tool_results.formats.templates import Templates, templates_of
 from gatekeeper_core.context.tool_results.signals import FAILURE, WARNING, severities, stated_level
 from gatekeeper_core.text import LazyPattern
@@ -34,7 +34,7 @@ def digest_lines(lines: Lines, task: Task) -> Digest | None:
     """Return a digest of lines, or None where all of them fit; ``…×n`` stands for n lines of a template."""
     texts, last = lines.texts, len(lines.texts) - 1
     templates = templates_of(texts)
-    selection = Selection(lines, task)
+    selection = KeptLines(lines, task)
     budget = selection.remaining
     levels = severities([texts[first] for first in templates.first])
     _keep_failures(selection, texts, templates, levels)
@@ -69,7 +69,7 @@ def digest_lines(lines: Lines, task: Task) -> Digest | None:
     return None if selection.is_complete else selection.digest("lines")
 
 
-def _keep_failures(selection: Selection, lines: Sequence[str], templates: Templates, levels: Sequence[int]) -> None:
+def _keep_failures(selection: KeptLines, lines: Sequence[str], templates: Templates, levels: Sequence[int]) -> None:
     """Keep the first line of each template of failure, with its surroundings; then the last ones.
 
     First come those that state their level, the rarest first, last those that state a lower one, as of a retry.

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from gatekeeper_core.context.tool_results.digest import MARK, Lines, Selection, Task
+from gatekeeper_core.context.tool_results.digest import MARK, KeptLines, Lines, Task
 from gatekeeper_core.context.tool_results.formats.templates import has_words, idfs, masked, rarities
 from gatekeeper_core.context.tool_results.pointers import one_line
 from gatekeeper_core.context.tool_results.signals import failing, stated_level, stated_levels
@@ -246,12 +246,12 @@ def _median(values: Sequence[float]) -> float:
     return sorted(values)[(len(values) - 1) // 2]
 
 
-def select_rows(lines: Lines, columns: Columns, task: Task, *, what: str = "lines", first: int = 1) -> Selection:
+def select_rows(lines: Lines, columns: Columns, task: Task, *, what: str = "lines", first: int = 1) -> KeptLines:
     """Return the rows to keep, of rows as lines and by column, the most valuable ones added first.
 
     ``what`` is what the rows are called, a plural; ``first`` the number of the first row of the result.
     """
-    selection = Selection(lines, task, what=what, first=first)
+    selection = KeptLines(lines, task, what=what, first=first)
     budget, count = selection.remaining, len(lines.texts)
     if not count:
         return selection

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from gatekeeper_core.context.tool_results.digest import Digest, Lines, Selection, Task
+from gatekeeper_core.context.tool_results.digest import Digest, KeptLines, Lines, Task
 from gatekeeper_core.context.tool_results.formats.templates import masked
 from gatekeeper_core.text import LazyPattern
 
@@ -52,7 +52,7 @@ def digest_trace(lines: Lines, task: Task) -> Digest | None:
     runs, messages = _parts(texts)
     if not runs:
         return None
-    selection = Selection(lines, task)
+    selection = KeptLines(lines, task)
     budget = selection.remaining
     first = {masked(texts[at]): at for at in reversed(messages)}
     telling = sorted(first.values(), key=lambda at: (not is_trace_head(texts[at]), at))
