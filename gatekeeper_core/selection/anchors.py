@@ -150,7 +150,7 @@ def extract_anchors(text: str, *, limit: int = MAX_QUERY_ANCHORS) -> tuple[Ancho
     readable = _readable(text)
     anchors: dict[str | tuple[str], Anchor] = {}
     in_tokens = chain.from_iterable(map(_anchors, word_strings(readable)))
-    amounts = (Anchor(found.term, found.text, found.kind, _QUANTITY_WEIGHT) for found in _quantities(readable))
+    amounts = (Anchor(amount.term, amount.text, amount.kind, _QUANTITY_WEIGHT) for amount in _quantities(readable))
     for anchor in chain(in_tokens, amounts):
         if len(anchors) == limit:
             return tuple(anchors.values())

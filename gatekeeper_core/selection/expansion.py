@@ -54,13 +54,13 @@ class Related(NamedTuple):
 
 def related_terms(idf: Mapping[str, float], index: TurnIndex) -> tuple[Related, ...]:
     """Return the related terms of a query that stand in the conversation, the weightiest first, each once."""
-    found: dict[str, Related] = {}
+    result: dict[str, Related] = {}
     for other, own, credit in (*_in_its_language(idf, index), *translated_terms(idf, index)):
         if other not in idf:
             worth = round(credit * min(max(map(idf.__getitem__, own)), index.idf(other)), 6)
-            if worth > 0 and (other not in found or worth > found[other].weight):
-                found[other] = Related(other, own, worth, credit)
-    ordered = sorted(found.values(), key=lambda related: (-related.weight, related.term))
+            if worth > 0 and (other not in result or worth > result[other].weight):
+                result[other] = Related(other, own, worth, credit)
+    ordered = sorted(result.values(), key=lambda related: (-related.weight, related.term))
     return tuple(ordered[:MAX_RELATED])
 
 
@@ -107,10 +107,10 @@ def thesaurus() -> Thesaurus:
 def _stemmed(table: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
     """Return a table of words as one of terms: English stemmed, of a longer Chinese word its first pair."""
     terms = {word: stem(word) if word.isascii() else word[:2] for word in chain(table, *table.values())}
-    found: dict[str, dict[str, None]] = {}
+    result: dict[str, dict[str, None]] = {}
     for word, others in table.items():
-        found.setdefault(terms[word], {}).update(dict.fromkeys(terms[other] for other in others))
-    return {term: tuple(other for other in others if other != term) for term, others in found.items()}
+        result.setdefault(terms[word], {}).update(dict.fromkeys(terms[other] for other in others))
+    return {term: tuple(other for other in others if other != term) for term, others in result.items()}
 
 
 def translated_terms(
@@ -163,9 +163,9 @@ def _chinese_words(terms: Collection[str]) -> Iterator[_Word]:
     """Yield the Chinese words of the table among some terms, the longest of those inside of each other."""
     chinese = [term for term in terms if not term.isascii()]
     table = _from_chinese() if chinese else {}
-    found = [word for term in chinese for word in table.get(term, ()) if all(part in terms for part in _pairs(word))]
-    inside = {word[at:end] for word in found for at in range(len(word)) for end in range(at + 1, len(word) + (at > 0))}
-    for word in found:
+    result = [word for term in chinese for word in table.get(term, ()) if all(part in terms for part in _pairs(word))]
+    inside = {word[at:end] for word in result for at in range(len(word)) for end in range(at + 1, len(word) + (at > 0))}
+    for word in result:
         if word not in inside:
             pairs, others = _pairs(word), table[word[:2]][word]
             characters = (character for character in word if character in terms)
@@ -186,18 +186,18 @@ def _stems(word: str) -> _Terms:
 @cache
 def _from_english() -> Mapping[str, Sequence[str]]:
     """Return the Chinese words by the stems of the English one, joined by ``_``; words of one stem share theirs."""
-    found: dict[str, tuple[str, ...]] = {}
+    result: dict[str, tuple[str, ...]] = {}
     for word, others in translations().items():
         stems = "_".join(map(stem, word.split("_")))
-        found[stems] = found.get(stems, ()) + others
-    return found
+        result[stems] = result.get(stems, ()) + others
+    return result
 
 
 @cache
 def _from_chinese() -> Mapping[str, Mapping[str, Sequence[str]]]:
     """Return the English words by beginning (a pair, or the character that is the word) and Chinese word."""
-    found: dict[str, dict[str, list[str]]] = {}
+    result: dict[str, dict[str, list[str]]] = {}
     for word, others in translations().items():
         for other in others:
-            found.setdefault(other[:2], {}).setdefault(other, []).append(word)
-    return found
+            result.setdefault(other[:2], {}).setdefault(other, []).append(word)
+    return result

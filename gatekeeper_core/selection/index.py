@@ -145,8 +145,8 @@ def postings_among(postings: Sequence[int], turns: Sequence[int], members: Conta
     if len(postings) <= _FEW_PER_TURN * len(turns):
         return [posting for posting in postings if posting >> TURN_BITS in members]
     places = [bisect_left(postings, turn << TURN_BITS) for turn in turns]
-    found = [postings[at] for at in places if at < len(postings)]
-    return [posting for turn, posting in zip(turns, found, strict=False) if posting >> TURN_BITS == turn]
+    matches = [postings[at] for at in places if at < len(postings)]
+    return [posting for turn, posting in zip(turns, matches, strict=False) if posting >> TURN_BITS == turn]
 
 
 Hits = tuple[float, float, int]
@@ -210,20 +210,20 @@ class Scan:
         index, slope, top = self._index, _K1 * _B, _K1 + 1
         flat, user_lengths, assistant_lengths = _K1 - slope, index.user_lengths, index.assistant_lengths
         user_slope, assistant_slope = slope / index.mean_user_length, slope / index.mean_assistant_length
-        found = dict.fromkeys(members, (0.0, 0.0, 0))
+        matches = dict.fromkeys(members, (0.0, 0.0, 0))
         for place, weight, term in self._terms:
             best, bit = weight * top, 1 << place
             for posting in postings_among(index.postings(term), rising, members):
                 turn = posting >> TURN_BITS
-                user, assistant, bits = found[turn]
+                user, assistant, bits = matches[turn]
                 count = posting >> FIELD_BITS & MAX_COUNT
                 if count:
                     user += best * count / (count + flat + user_slope * user_lengths[turn])
                 count = posting & MAX_COUNT
                 if count:
                     assistant += best * count / (count + flat + assistant_slope * assistant_lengths[turn])
-                found[turn] = user, assistant, bits | bit
-        return found
+                matches[turn] = user, assistant, bits | bit
+        return matches
 
     def _add(self, sums: dict[int, float], weight: float, postings: Iterable[int]) -> None:
         """Add what a term counts in a text of mean length to the turns that hold it: where most time is spent."""

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from gatekeeper_core.selection.cues import Cues
     from gatekeeper_core.selection.index import TurnIndex
-    from gatekeeper_core.selection.retrieval import Held, Query, Score
+    from gatekeeper_core.selection.retrieval import MatchedTerms, Query, Score
 
 _SHORT_TOKENS = 120  # up to which a turn is sent whole: a cut saves little and costs evidence
 _PRICE, _EXPONENT = 0.0053, 1.3  # of a token; fitted on both groups of authors, mean error 1.7 and 1.2 points
@@ -153,17 +153,17 @@ def shares(query: Query, scores: Sequence[Score], index: TurnIndex) -> dict[int,
     worth = index.information(query.idf)
     mass = max(math.fsum(worth.values()), LEAST_INFORMATION)
     credit_of = {related.term: (related.stands_for, related.credit) for related in query.related}
-    by_terms: dict[Held, float] = {}  # most turns hold what another one holds
+    by_terms: dict[MatchedTerms, float] = {}  # most turns have the same terms as another one
     for score in scores:
-        if score.held not in by_terms:
-            held = {term: worth[term] for term in score.matched if term in worth}
+        if score.terms not in by_terms:
+            own_terms = {term: worth[term] for term in score.matched if term in worth}
             for term in score.related:
                 stands_for, credit = credit_of[term]
                 for own in stands_for:
                     if own in worth:
-                        held[own] = max(held.get(own, 0.0), credit * worth[own])
-            by_terms[score.held] = round(math.fsum(held.values()) / mass, 6)
-    return {score.turn_id: by_terms[score.held] for score in scores}
+                        own_terms[own] = max(own_terms.get(own, 0.0), credit * worth[own])
+            by_terms[score.terms] = round(math.fsum(own_terms.values()) / mass, 6)
+    return {score.turn_id: by_terms[score.terms] for score in scores}
 
 
 def log_odds(table: Mapping[str, float], signs: Signs) -> Signs:

@@ -278,8 +278,8 @@ class Selection:
         for anchor in plan.question.query.anchors if plan else ():
             if anchor.kind in _SHOWN_KINDS:
                 as_a_whole = anchor.kind in ("quote", "code")
-                found = any(has_whole(anchor.term, text) for text in low) if as_a_whole else anchor.term in terms
-                (covered if found else uncovered)[anchor.text] = None
+                is_covered = any(has_whole(anchor.term, text) for text in low) if as_a_whole else anchor.term in terms
+                (covered if is_covered else uncovered)[anchor.text] = None
         return tuple(covered), tuple(text for text in uncovered if text not in covered)
 
     def _embedder_facts(self) -> dict[str, str]:
@@ -310,9 +310,9 @@ def _decision_dict(decision: Decision, *, with_meaning: bool) -> dict[str, Any]:
     values["signs"] = dict(decision.signs)
     if decision.score is not None:
         score = decision.score._asdict()
-        held, whole, meaning = score.pop("held"), score.pop("whole"), score.pop("meaning")
-        lists = {"matched": sorted(held.matched), "related": sorted(held.related), "whole": sorted(whole)}
-        values["score"] = {**score, "share": held.share, **lists, **({"meaning": meaning} if with_meaning else {})}
+        terms, whole, meaning = score.pop("terms"), score.pop("whole"), score.pop("meaning")
+        lists = {"matched": sorted(terms.matched), "related": sorted(terms.related), "whole": sorted(whole)}
+        values["score"] = {**score, "share": terms.share, **lists, **({"meaning": meaning} if with_meaning else {})}
     return values
 
 

@@ -109,7 +109,7 @@ class Query(NamedTuple):
         return round(math.fsum(self.idf.values()), 6)
 
 
-class Held(NamedTuple):
+class MatchedTerms(NamedTuple):
     """The part of a query that a turn holds.
 
     Attributes:
@@ -123,7 +123,7 @@ class Held(NamedTuple):
     related: frozenset[str]
 
 
-_NOTHING = Held(0.0, frozenset(), frozenset())
+_NOTHING = MatchedTerms(0.0, frozenset(), frozenset())
 
 
 class Score(NamedTuple):
@@ -142,7 +142,7 @@ class Score(NamedTuple):
         neighbour: what the turn gets of the evidence of the turns before and after it, weighted.
         fit: factor for what the turn and its neighbours hold of the query together, > 0 to 1.
         total: the sum above, rounded to six digits.
-        held: what it holds of the query.
+        terms: the terms of the query that it has.
         whole: the identifiers, versions, quoted phrases, code and numbers of the query that the turn holds word for
             word, identifiers and numbers of one or two characters left out.
         meaning: what its nearness in meaning adds, weighted; 0.0 without an embedder.
@@ -156,24 +156,24 @@ class Score(NamedTuple):
     neighbour: float
     fit: float
     total: float
-    held: Held
+    terms: MatchedTerms
     whole: frozenset[str]
     meaning: float = 0.0
 
     @property
     def share(self) -> float:
         """The share of the query's idf that the turn holds, 0..1."""
-        return self.held.share
+        return self.terms.share
 
     @property
     def matched(self) -> frozenset[str]:
         """The terms of the query that the turn holds."""
-        return self.held.matched
+        return self.terms.matched
 
     @property
     def related(self) -> frozenset[str]:
         """The related terms that the turn holds."""
-        return self.held.related
+        return self.terms.related
 
 
 def read_query(text: str, index: TurnIndex, *, about: str | None = None) -> Query:
@@ -249,19 +249,19 @@ def score_turns(
             competes without a shared term.
     """
     depth = max(depth, SCORED_IN_FULL)
-    found = _Scoring(query, index, config, texts).best(depth)
-    return found if meaning is None else _with_meaning(found, query, index, config, meaning)[:depth]
+    by_words = _Scoring(query, index, config, texts).best(depth)
+    return by_words if meaning is None else _with_meaning(by_words, query, index, config, meaning)[:depth]
 
 
 def _with_meaning(
-    found: Sequence[Score], query: Query, index: TurnIndex, config: RetrievalConfig, meaning: Meaning
+    by_words: Sequence[Score], query: Query, index: TurnIndex, config: RetrievalConfig, meaning: Meaning
 ) -> tuple[Score, ...]:
     """Return the scores of the turns that words or meaning find, with what nearness adds, best first."""
-    unit = _MEANING_WEIGHT * max(found[0].total if found else 0.0, 2 * (query.mass or _WORDLESS_MASS))
-    known = {score.turn_id for score in found}
-    scores = [*found]
+    unit = _MEANING_WEIGHT * max(by_words[0].total if by_words else 0.0, 2 * (query.mass or _WORDLESS_MASS))
+    scored = {score.turn_id for score in by_words}
+    scores = [*by_words]
     for turn in meaning.nearest:
-        if turn not in known:
+        if turn not in scored:
             late = recency(turn, len(index))
             total = round(config.recency_weight * late, 6)
             scores.append(Score(turn, 0.0, 0.0, 0.0, late, 0.0, 1.0, total, _NOTHING, frozenset()))
@@ -282,7 +282,7 @@ class _Scoring:
         self._index = index
         self._config = config
         self._texts = texts
-        self._held = _held_by(query)
+        self._terms_of = _matched_terms(query)
         self._named = index.speakers.named(query.idf) if _SPEAKER_WEIGHT else frozenset()
         user, assistant = config.user_weight, config.assistant_weight
         if user and assistant and index.speakers.are_two_people():  # between two people both sides weigh alike
@@ -337,13 +337,13 @@ class _Scoring:
             for beside in (turn - 1, turn + 1):
                 if beside in hits:
                     around |= hits[beside][2]
-            fit = 1.0 - _REACH_WEIGHT * (1.0 - self._held(around).share)
+            fit = 1.0 - _REACH_WEIGHT * (1.0 - self._terms_of(around).share)
             late = recency(turn, turn_count)
             by_user, by_assistant = self._speaker_factors(turn)
             lex_user, lex_assistant = by_user * user_factor * user, by_assistant * assistant_factor * assistant
             lexical = config.user_weight * lex_user + config.assistant_weight * lex_assistant
             total = round(fit * (lexical + near[turn]) + config.recency_weight * late, 6)
-            parts = lex_user, lex_assistant, 0.0, late, near[turn], fit, total, self._held(bits), whole
+            parts = lex_user, lex_assistant, 0.0, late, near[turn], fit, total, self._terms_of(bits), whole
             yield Score(turn, *parts)
 
     def _read(self, score: Score) -> Score:
@@ -353,12 +353,12 @@ class _Scoring:
         return score._replace(exact=exact, whole=whole, total=total) if exact else score
 
 
-def _held_by(query: Query) -> Callable[[int], Held]:
+def _matched_terms(query: Query) -> Callable[[int], MatchedTerms]:
     """Return a function from the hits of a turn, as bits, to the part of the query that they stand for."""
     mass = query.mass
 
     @cache
-    def held(bits: int) -> Held:
+    def terms_of(bits: int) -> MatchedTerms:
         own = {term for place, term in enumerate(query.idf) if bits >> place & 1}
         related = [each for place, each in enumerate(query.related, len(query.idf)) if bits >> place & 1]
         lent = dict.fromkeys(own, 1.0)
@@ -367,9 +367,9 @@ def _held_by(query: Query) -> Callable[[int], Held]:
                 lent[term] = max(lent.get(term, 0.0), each.credit)
         worth = math.fsum(query.idf[term] * credit for term, credit in lent.items())
         share = round(min(1.0, worth / mass), 6) if mass else 0.0
-        return Held(share, frozenset(own), frozenset([each.term for each in related]))
+        return MatchedTerms(share, frozenset(own), frozenset([each.term for each in related]))
 
-    return held
+    return terms_of
 
 
 class _Phrase(NamedTuple):
@@ -398,7 +398,7 @@ def _phrases(query: Query) -> list[_Phrase]:
     English words as they were written (not only their stem; half their idf), numbers, identifiers, versions, quoted
     phrases and back-tick code; a run of three characters of a script without spaces adds a quarter of its rarer pair.
     """
-    found = []
+    by_words = []
     for term, text, kind, _ in query.anchors:
         if kind == "triple":
             idf = _TRIPLE_SHARE * min(query.idf.get(term[:2], 0.0), query.idf.get(term[1:], 0.0))
@@ -414,8 +414,8 @@ def _phrases(query: Query) -> list[_Phrase]:
         else:
             continue
         if phrase.idf > 0:
-            found.append(phrase)
-    return found
+            by_words.append(phrase)
+    return by_words
 
 
 def _exact_match(

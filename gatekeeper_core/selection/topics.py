@@ -247,19 +247,19 @@ def _read_terms(terms: Collection[str], topic_map: TopicMap, index: TurnIndex) -
     for term, others in translated.items():
         worth[term] = min(worth[term], max(index.information(others).values()))
     mass = max(math.fsum(worth.values()), LEAST_INFORMATION)
-    *_, newest = near = [_held(worth, turn, translated) for turn in topic_map.newest_turns]
+    *_, newest = near = [_shared_terms(worth, turn, translated) for turn in topic_map.newest_turns]
     times = Counter(chain.from_iterable(near))
     # What two of them hold is what the topic is about, however often the conversation says it.
     near_weights = [max(worth[term], surprise(term)) if count > 1 else worth[term] for term, count in times.items()]
     telling = [term for term in worth if term_weight(term) == 1.0]
-    best, held = _best_earlier(worth, _found(worth, translated, index), newest_turn=len(index) - 1)
+    best, most_elsewhere = _best_earlier(worth, _postings_of(worth, translated, index), newest_turn=len(index) - 1)
     earlier = None if best is None else topic_map.topic_of(best)
     return Reading(
         terms=len(worth),
         size=math.fsum([surprise(term) * (1.0 if term.isascii() else _PAIR) for term in worth]) / RARE_WORD,
         newest=math.fsum([worth[term] for term in newest]) / mass,
         near=min(1.0, math.fsum(near_weights) / mass),
-        elsewhere=held / mass,
+        elsewhere=most_elsewhere / mass,
         topic=None if earlier == len(topic_map.starts) - 1 else earlier,
         new_ratio=1 - sum(term in times for term in telling) / len(telling) if telling else 0.0,
     )
@@ -268,19 +268,19 @@ def _read_terms(terms: Collection[str], topic_map: TopicMap, index: TurnIndex) -
 def _translated(terms: Collection[str], index: TurnIndex) -> dict[str, set[str]]:
     """Return by term that the conversation does not know what it has of its word in the other language."""
     unknown = {term for term in terms if not index.document_frequency(term)}
-    found: dict[str, set[str]] = {}
+    translations: dict[str, set[str]] = {}
     for translation, stands_for, _ in translated_terms(terms, index, among=unknown) if unknown else ():
         for term in unknown.intersection(stands_for):
-            found.setdefault(term, set()).add(translation)
-    return found
+            translations.setdefault(term, set()).add(translation)
+    return translations
 
 
-def _held(terms: Mapping[str, float], turn: Set[str], translated: Mapping[str, Set[str]]) -> set[str]:
+def _shared_terms(terms: Mapping[str, float], turn: Set[str], translated: Mapping[str, Set[str]]) -> set[str]:
     """Return the terms that a turn holds, itself or in the other language."""
     return (terms.keys() & turn).union(term for term, others in translated.items() if not others.isdisjoint(turn))
 
 
-def _found(
+def _postings_of(
     worth: Mapping[str, float], translated: Mapping[str, Set[str]], index: TurnIndex
 ) -> dict[str, Sequence[int]]:
     """Return by term, in their order, the postings of the turns that hold it, oldest turn first.
@@ -288,32 +288,32 @@ def _found(
     Of each term the newest 400 postings are read, and of all together 2,000 or little more: a question costs the same
     at any length of the conversation, and the most frequent terms give way first.
     """
-    found: dict[str, Sequence[int]] = {term: index.postings(term)[-_MAX_POSTINGS:] for term in worth}
+    postings_of: dict[str, Sequence[int]] = {term: index.postings(term)[-_MAX_POSTINGS:] for term in worth}
     for term, others in translated.items():
         turns = {posting >> TURN_BITS for other in others for posting in index.postings(other)[-_MAX_POSTINGS:]}
-        found[term] = [turn << TURN_BITS for turn in sorted(turns)[-_MAX_POSTINGS:]]
-    left = _MAX_ALL_POSTINGS - sum(map(len, found.values()))
-    for term in sorted(found, key=lambda term: (-len(found[term]), term)) if left < 0 else ():
-        if left >= 0:
+        postings_of[term] = [turn << TURN_BITS for turn in sorted(turns)[-_MAX_POSTINGS:]]
+    remaining = _MAX_ALL_POSTINGS - sum(map(len, postings_of.values()))
+    for term in sorted(postings_of, key=lambda term: (-len(postings_of[term]), term)) if remaining < 0 else ():
+        if remaining >= 0:
             break
-        left += len(found[term])
-        found[term] = ()
-    return {term: postings for term, postings in found.items() if postings}
+        remaining += len(postings_of[term])
+        postings_of[term] = ()
+    return {term: postings for term, postings in postings_of.items() if postings}
 
 
 def _best_earlier(
-    worth: Mapping[str, float], found: Mapping[str, Sequence[int]], *, newest_turn: int
+    worth: Mapping[str, float], postings_of: Mapping[str, Sequence[int]], *, newest_turn: int
 ) -> tuple[int | None, float]:
     """Return the turn before the newest with most information of the terms, and how much; the newest of equals.
 
     The terms that tell most are read first, the others only in the turns that can still come first.
     """
     shares: dict[int, float] = {}
-    most, left = 0.0, math.fsum([worth[term] for term in found])
-    for term in sorted(found, key=worth.__getitem__, reverse=True):
-        value, postings = worth[term], found[term]
-        if most > left:
-            shares = {turn: share for turn, share in shares.items() if share + left > most - _SLACK}
+    most, remaining = 0.0, math.fsum([worth[term] for term in postings_of])
+    for term in sorted(postings_of, key=worth.__getitem__, reverse=True):
+        value, postings = worth[term], postings_of[term]
+        if most > remaining:
+            shares = {turn: share for turn, share in shares.items() if share + remaining > most - _SLACK}
             postings = postings_among(postings, sorted(shares), shares)
         for posting in postings:
             turn = posting >> TURN_BITS
@@ -321,6 +321,6 @@ def _best_earlier(
                 shares[turn] += value
             elif turn < newest_turn:
                 shares[turn] = value
-        most, left = max(shares.values(), default=0.0), left - value
+        most, remaining = max(shares.values(), default=0.0), remaining - value
     best = max((turn for turn, share in shares.items() if share > most - _TIE), default=None)
     return best, 0.0 if best is None else shares[best]

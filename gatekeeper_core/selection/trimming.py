@@ -131,8 +131,8 @@ class Trimmer:
         self._count = cache(sentences.count)
         self._sentences = sentences
         alone = len(query.idf) == 1
-        wanted = {term: idf for term, idf in query.idf.items() if idf > 0 and (len(term) > 1 or alone)}
-        self._weights = wanted | {related.term: related.weight for related in query.related}
+        query_terms = {term: idf for term, idf in query.idf.items() if idf > 0 and (len(term) > 1 or alone)}
+        self._weights = query_terms | {related.term: related.weight for related in query.related}
         self._shared: dict[str, list[float]] = {}
 
     def tight(self, full: Excerpt, *, budget_tokens: int, source: Turn | None = None) -> Excerpt | None:
@@ -149,9 +149,9 @@ class Trimmer:
         else:
             share = budget_tokens // 2 if full.assistant else budget_tokens
             user = full.user if full.tokens_user <= share else self._fitted(full.user, share, questions=True)
-            left = budget_tokens - (full.tokens_user if user == full.user else self._count(user))
-            fits = full.tokens_assistant <= left
-            assistant = full.assistant if fits else self._fitted(full.assistant, left, questions=False)
+            remaining = budget_tokens - (full.tokens_user if user == full.user else self._count(user))
+            fits = full.tokens_assistant <= remaining
+            assistant = full.assistant if fits else self._fitted(full.assistant, remaining, questions=False)
             silent = not assistant and (bool(full.assistant) or not user)
             part = None if silent else self._cut(full, user, assistant)
         return part if part is not None and part.tokens <= budget_tokens else None
@@ -172,17 +172,17 @@ class Trimmer:
     def _tight_messages(self, full: Excerpt, source: Turn, budget_tokens: int) -> Excerpt | None:
         count = self._count
         costs = {at: count(message.text) for at, message in enumerate(source.messages) if is_cuttable(message)}
-        left = budget_tokens - full.tokens + sum(costs.values())
+        remaining = budget_tokens - full.tokens + sum(costs.values())
         texts = {}
         for open_ones, at in zip(range(len(costs), 0, -1), sorted(costs, key=lambda at: (costs[at], at)), strict=True):
-            text, share = source.messages[at].text, left // open_ones
+            text, share = source.messages[at].text, remaining // open_ones
             if costs[at] > share:
                 rest = self._fitted(text, share, questions=source.messages[at].role == "user")
                 rest = rest or truncate_to_tokens(text, max(0, share), token_counter=self._counter, marker=GAP.rstrip())
                 if not rest.strip():
                     return None
                 texts[at] = rest
-            left -= count(texts.get(at, text))
+            remaining -= count(texts.get(at, text))
         return self._cut_messages(full, source, texts)
 
     def _cut_messages(self, full: Excerpt, source: Turn, texts: Mapping[int, str]) -> Excerpt:
@@ -194,9 +194,9 @@ class Trimmer:
         for at, text in texts.items():
             saved[messages[at].role] += self._count(messages[at].text) - self._count(text)
             messages[at] = replace(messages[at], content=text)
-        made = source._replace(messages=tuple(messages))
+        cut_turn = source._replace(messages=tuple(messages))
         user, assistant = full.tokens_user - saved["user"], full.tokens_assistant - saved["assistant"]
-        return Excerpt(made.user_text, made.assistant_text, user, assistant, True, tuple(sorted(texts.items())))
+        return Excerpt(cut_turn.user_text, cut_turn.assistant_text, user, assistant, True, tuple(sorted(texts.items())))
 
     def _cut(self, full: Excerpt, user: str, assistant: str) -> Excerpt:
         """Return a turn with other texts; a side that did not change costs what it cost."""
