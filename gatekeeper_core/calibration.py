@@ -44,7 +44,7 @@ class UsageCalibrator:
     def __init__(self, base: TokenEstimator | None = None, *, window: int = 64) -> None:
         if base is not None and not isinstance(base, TokenEstimator):
             raise TypeError(f"base must be a TokenEstimator, got {type(base).__name__}")
-        check_number("window", window, low=1, high=10_000, whole=True)
+        check_number("window", window, low=1, high=10_000, integer=True)
         self._base = base or TokenEstimator()
         if self._base.factor != 1:
             raise ConfigError(f"base must have the factor 1, got {self._base.factor!r}: it is what is learned here")

@@ -106,7 +106,7 @@ class TextEncoder:
         if not callable(embedder):
             raise TypeError(f"embedder must be callable, got {type(embedder).__name__}")
         check_number("timeout_seconds", timeout_seconds, low=0.001, high=3600)
-        check_number("max_texts", max_texts, low=0, whole=True)
+        check_number("max_texts", max_texts, low=0, integer=True)
         queries = getattr(embedder, "queries", None)
         self.name = embedder_name(embedder)
         self._embedder = embedder

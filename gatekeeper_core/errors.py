@@ -116,14 +116,14 @@ def check_str(argument: str, value: object) -> str:
     return value
 
 
-def check_range(settings: object, *names: str, low: float, high: float = math.inf, whole: bool = False) -> None:
+def check_range(settings: object, *names: str, low: float, high: float = math.inf, integer: bool = False) -> None:
     """Check attributes of a settings object, as :func:`check_number` does."""
     for name in names:
         place = f"{type(settings).__name__}.{name}"
-        check_number(place, getattr(settings, name), low=low, high=high, whole=whole)
+        check_number(place, getattr(settings, name), low=low, high=high, integer=integer)
 
 
-def check_number(name: str, value: object, *, low: float, high: float = math.inf, whole: bool = False) -> None:
+def check_number(name: str, value: object, *, low: float, high: float = math.inf, integer: bool = False) -> None:
     """Check a number that an argument or a setting gives.
 
     Args:
@@ -131,14 +131,14 @@ def check_number(name: str, value: object, *, low: float, high: float = math.inf
         value: the number.
         low: smallest value allowed.
         high: largest value allowed.
-        whole: whether only whole numbers are.
+        integer: whether only integers are allowed.
 
     Raises:
         TypeError: it is no number, or no whole one.
         ConfigError: it lies outside the range.
     """
-    if isinstance(value, bool) or not isinstance(value, int if whole else (int, float)):
-        raise TypeError(f"{name} must be {'a whole' if whole else 'a'} number, got {type(value).__name__}")
+    if isinstance(value, bool) or not isinstance(value, int if integer else (int, float)):
+        raise TypeError(f"{name} must be {'a whole' if integer else 'a'} number, got {type(value).__name__}")
     if not low <= value <= high:
         allowed = f"be {low} or more" if high == math.inf else f"lie in {low}..{high}"
         raise ConfigError(f"{name} must {allowed}, got {value!r}")

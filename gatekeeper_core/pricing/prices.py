@@ -56,9 +56,9 @@ class ModelPrices:
 
     def __post_init__(self) -> None:
         check_range(self, "input", "output", "cache_read", "cache_write", "lifetime_seconds", low=0)
-        check_range(self, "step_tokens", low=1, whole=True)
+        check_range(self, "step_tokens", low=1, integer=True)
         if self.min_cached_tokens is not None:
-            check_range(self, "min_cached_tokens", low=1, whole=True)
+            check_range(self, "min_cached_tokens", low=1, integer=True)
         for name, kind in (("marked", bool), ("source", str), ("as_of", str)):
             if not isinstance(value := getattr(self, name), kind):
                 raise TypeError(f"ModelPrices.{name} must be a {kind.__name__}, got {type(value).__name__}")

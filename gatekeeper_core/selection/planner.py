@@ -84,7 +84,7 @@ class GatekeeperConfig:
 
     def __post_init__(self) -> None:
         check_range(self, "coverage", low=0, high=1)
-        check_range(self, "constraint_tokens", low=1, whole=True)
+        check_range(self, "constraint_tokens", low=1, integer=True)
         if self.strategy not in ("gate", "fill"):
             raise ConfigError(f'GatekeeperConfig.strategy must be "gate" or "fill", got {self.strategy!r}')
 

@@ -85,7 +85,7 @@ class RetrievalConfig:
 
     def __post_init__(self) -> None:
         check_range(self, "user_weight", "assistant_weight", "exact_weight", "recency_weight", low=0)
-        check_range(self, "candidates", low=1, whole=True)
+        check_range(self, "candidates", low=1, integer=True)
 
 
 class Query(NamedTuple):

@@ -97,9 +97,9 @@ class ChatConfig:
             raise ConfigError("ChatConfig.model must be the name of a model, got nothing")
         check_range(self, "connect_timeout_seconds", "read_timeout_seconds", low=0.001)
         check_range(self, "backoff_seconds", "max_backoff_seconds", low=0)
-        check_range(self, "max_attempts", low=1, whole=True)
+        check_range(self, "max_attempts", low=1, integer=True)
         if self.max_completion_tokens is not None:
-            check_range(self, "max_completion_tokens", low=1, whole=True)
+            check_range(self, "max_completion_tokens", low=1, integer=True)
         if self.temperature is not None:
             check_range(self, "temperature", low=0, high=2)
 

@@ -79,7 +79,7 @@ class EvalConfig:
     def __post_init__(self) -> None:
         if not self.model.strip():
             raise ConfigError("EvalConfig.model must be the name of a model, got nothing")
-        check_range(self, "token_budget", "answer_tokens", "judge_tokens", low=1, whole=True)
+        check_range(self, "token_budget", "answer_tokens", "judge_tokens", low=1, integer=True)
         if self.rubric not in get_args(Rubric):
             raise ConfigError(f'EvalConfig.rubric must be "auto", "en" or "zh", got {self.rubric!r}')
         if taken := {"model", "messages", "stream"} & self.body.keys():

@@ -106,7 +106,7 @@ def sample_turns(
 
     Source: bottom-k sampling, Cohen and Kaplan 2007, "Summarizing data using bottom-k sketches".
     """
-    check_number("count", count, low=1, whole=True)
+    check_number("count", count, low=1, integer=True)
     drawn: list[tuple[int, SampledTurn]] = []
     unread: list[Unread] = []
     eligible = conversations = 0

@@ -281,8 +281,8 @@ class ThreadAccount:
 
     def _same_turns(self, prefixes: Sequence[str]) -> int:
         """Return how many leading past turns have a known digest; 0 if the change is too far back to tell."""
-        known = frozenset(prefixes)
-        return next((at for at in range(len(self._prefixes))[::-1] if self._prefixes[at] in known), 0) if known else 0
+        old = frozenset(prefixes)
+        return next((at for at in range(len(self._prefixes))[::-1] if self._prefixes[at] in old), 0) if old else 0
 
     def choose(self, choice: HistoryView, *, is_step: bool) -> HistoryView:
         """Return the past turns to send for a question, from those of the selection; at a further step the same."""
@@ -305,7 +305,7 @@ class ThreadAccount:
             return costs.more_than(*question) if question else 0
 
         ahead = overhead.before_tokens + overhead.after_tokens - overhead.summary_tokens
-        seen = any(message.role == "tool" for message in history.messages)
+        calls_tools = any(message.role == "tool" for message in history.messages)
         sizes = PromptSizes(
             fixed=self._fixed,
             question=ahead + costs.pinned + costs.question,
@@ -315,7 +315,7 @@ class ThreadAccount:
             recall=None if self._question is None else recall_tokens,
             continuation=self._continuation,
             texts={turn: costs.more_than(*replaced) for turn, replaced in self._with_texts().items()},
-            tools="likely" if self._is_run else "seen" if seen else "",
+            tools="likely" if self._is_run else "seen" if calls_tools else "",
             summary=overhead.summary_tokens,
             ahead=overhead.before_tokens,
             is_small=sum(full) + costs.pinned < self._small_below,

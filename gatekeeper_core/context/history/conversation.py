@@ -202,16 +202,16 @@ class _Parts:
         self._places = [at for at, message in messages if message.role != "system" and not is_summary(message)]
         opened = [one.positions[0] for one in self._rounds if not one.answered]
         systems = (at for at, message in messages if message.role == "system" and not is_summary(message))
-        self._whole = frozenset([*opened, *systems])
+        self._required = frozenset([*opened, *systems])
         self.newest = next((at for at in reversed(self._places) if ledger.messages[at].role == "user"), None)
-        self.protected = self._whole if self.newest is None else self._whole | {self.newest}
+        self.protected = self._required if self.newest is None else self._required | {self.newest}
 
     def needed_tokens(self) -> int:
         """Return what is left when everything that may go is gone, and all else that must stay is without its text."""
         results = {at for one in self._rounds if not one.answered for at in one.positions[1:]}
         measure = self.ledger.measures[1]
-        empty = (replace(self.ledger.messages[at], content="") for at in results | (self.protected - self._whole))
-        return measure.cost_of(self._whole) + sum(map(measure.cost, empty))
+        empty = (replace(self.ledger.messages[at], content="") for at in results | (self.protected - self._required))
+        return measure.cost_of(self._required) + sum(map(measure.cost, empty))
 
     def before(self, keep: int, *, users: bool) -> tuple[list[Round], list[int]]:
         """Return the rounds, and the positions outside of them, that may be folded if so many of the newest stay whole.

@@ -55,8 +55,8 @@ def check_pins(name: str, pins: object) -> None:
     if callable(pins):
         return
     if isinstance(pins, (str, bytes)) or not isinstance(pins, Collection):
-        wanted = "a list of positions or ids, or a function of one message"
-        raise TypeError(f"{name} must be {wanted}, got {type(pins).__name__}")
+        expected = "a list of positions or ids, or a function of one message"
+        raise TypeError(f"{name} must be {expected}, got {type(pins).__name__}")
     for pin in pins:
         if isinstance(pin, bool) or not isinstance(pin, (int, str)):
             raise TypeError(f"{name} must hold positions or ids, got {type(pin).__name__}")
@@ -85,10 +85,10 @@ def instructions_in(turns: Iterable[Turn], *, in_an_agent: bool) -> tuple[int, .
     >>> instructions_in(talk, in_an_agent=False)
     (0,)
     """
-    said = ((turn.start + at, one) for turn in turns for at, one in enumerate(turn.messages))
-    asked = [(at, one) for at, one in said if one.role == "user" and one.text.strip() and not is_summary(one)]
-    first = [at for at, _ in asked[:1]] if in_an_agent else []
-    return (*first, *(at for at, one in reversed(asked) if at not in first and _is_instruction(one.text)))
+    placed = ((turn.start + at, one) for turn in turns for at, one in enumerate(turn.messages))
+    questions = [(at, one) for at, one in placed if one.role == "user" and one.text.strip() and not is_summary(one)]
+    first = [at for at, _ in questions[:1]] if in_an_agent else []
+    return (*first, *(at for at, one in reversed(questions) if at not in first and _is_instruction(one.text)))
 
 
 def beginning_of(answer: Message) -> Message:
@@ -109,5 +109,5 @@ def _is_instruction(text: str) -> bool:
     read = text[:_READ_CHARACTERS].lower()
     if not _STANDING.search(read):
         return False
-    said = (read[start:stop] for start, stop in sentences(read))
-    return any(_STANDING.search(one) and not is_question(one) and not one.startswith(_NOT_THEIRS) for one in said)
+    parts = (read[start:stop] for start, stop in sentences(read))
+    return any(_STANDING.search(one) and not is_question(one) and not one.startswith(_NOT_THEIRS) for one in parts)

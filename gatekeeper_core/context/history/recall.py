@@ -167,14 +167,14 @@ def render_recalled(turns: Sequence[int], past: Sequence[Turn], selection: Selec
 
 def question_at(history: History, turn: Turn | None) -> int | None:
     """Return the position of the question in a turn: the last user message before the model's first."""
-    asked = None
+    question = None
     for at in range(turn.start, turn.stop) if turn else ():
         role = history.normalized[at].role
         if role in ("assistant", "tool"):
             break
         if role == "user":
-            asked = at
-    return asked
+            question = at
+    return question
 
 
 def question_with(history: History, turn: Turn | None, text: str) -> tuple[int, Message] | None:
@@ -182,8 +182,8 @@ def question_with(history: History, turn: Turn | None, text: str) -> tuple[int, 
     at = question_at(history, turn)
     if at is None or not text:
         return None
-    asked = history.messages[at]
-    return at, with_text(asked, f"{text}\n\n{asked.text}")
+    question = history.messages[at]
+    return at, with_text(question, f"{text}\n\n{question.text}")
 
 
 def turn_text(turn: Turn, part: SelectedTurn | None = None) -> str:
@@ -197,7 +197,7 @@ def turn_text(turn: Turn, part: SelectedTurn | None = None) -> str:
     tool: [\turn 7]
     """
     cuts = dict(part.cuts) if part else {}
-    said = []
+    parts = []
     for at, message in enumerate(turn.messages):
         text, head = cuts.get(at, message.text), f"{message.role}: "
         if part:
@@ -205,8 +205,8 @@ def turn_text(turn: Turn, part: SelectedTurn | None = None) -> str:
             text = text if (part.user if message.role == "user" else part.assistant) else ""
         further = head if message.role == "tool" else "  "
         if text:
-            said.append(head + f"\n{further}".join(spoilt(text, "[turn", by="\\").splitlines()))
-    return "\n".join(said)
+            parts.append(head + f"\n{further}".join(spoilt(text, "[turn", by="\\").splitlines()))
+    return "\n".join(parts)
 
 
 def fenced_turns(texts: Mapping[int, str]) -> str:

@@ -124,7 +124,7 @@ class FoldingConfig:
         if self.role not in ("user", "system"):
             raise ConfigError(f'role must be "user" or "system", got {self.role!r}')
         check_summarizer(self.summarizer)
-        check_range(self, "max_model_input_tokens", low=1, whole=True)
+        check_range(self, "max_model_input_tokens", low=1, integer=True)
 
     def locale_for(self, messages: Iterable[Message]) -> Locale:
         """Return the language of the placeholder in a conversation."""
@@ -188,8 +188,8 @@ def as_summary(message: Message) -> Message:
 
 def counts_of(message: Message) -> Counts:
     """Return what a summary stands for; a count that is no whole number of at least 0 is 0."""
-    found = (message.metadata.get(name) for name in ("rounds", "tool_calls", "messages"))
-    return Counts(*(mark if type(mark) is int and mark > 0 else 0 for mark in found))
+    marks = (message.metadata.get(name) for name in ("rounds", "tool_calls", "messages"))
+    return Counts(*(mark if type(mark) is int and mark > 0 else 0 for mark in marks))
 
 
 def counts_in(messages: Iterable[Message]) -> Counts:
@@ -335,7 +335,7 @@ def our_pointers(messages: Iterable[Message], working_memory: Container[str] | N
     they stand; without one those in results that were compressed, and on the line of pointers of an earlier summary. Of
     more than ``MAX_POINTERS`` the last.
     """
-    found: dict[str, None] = {}
+    pointers_seen: dict[str, None] = {}
     for message in messages:
         if working_memory is not None:
             pointers = tuple(one for one in pointers_in(message.text) if one in working_memory)
@@ -344,9 +344,9 @@ def our_pointers(messages: Iterable[Message], working_memory: Container[str] | N
         else:
             pointers = pointers_in(message.text) if message.metadata.get(COMPRESSED) else ()
         for pointer in pointers:
-            found.pop(pointer, None)
-            found[pointer] = None
-    return tuple(found)[-MAX_POINTERS:]
+            pointers_seen.pop(pointer, None)
+            pointers_seen[pointer] = None
+    return tuple(pointers_seen)[-MAX_POINTERS:]
 
 
 def without_body(summary: Message) -> Message:

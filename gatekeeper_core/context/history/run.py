@@ -66,7 +66,7 @@ class RunConfig:
     tenant: str = "default"
 
     def __post_init__(self) -> None:
-        check_range(self, "keep_recent_rounds", low=0, whole=True)
+        check_range(self, "keep_recent_rounds", low=0, integer=True)
         check_range(self, "low_water", low=0, high=1)
         if self.compress_result is not None and not callable(self.compress_result):
             raise TypeError(f"RunConfig.compress_result must be callable, got {type(self.compress_result).__name__}")
@@ -165,11 +165,11 @@ class RunBill:
         before_tokens: what stands before the run; the cache holds it when the run begins.
     """
 
-    __slots__ = ("_cached", "_changed", "_prices", "_whole", "before", "everything", "paid")
+    __slots__ = ("_cached", "_changed", "_full_tokens", "_prices", "before", "everything", "paid")
 
     def __init__(self, prices: ModelPrices, before_tokens: int) -> None:
         self._prices = prices
-        self.before = self._cached = self._whole = before_tokens
+        self.before = self._cached = self._full_tokens = before_tokens
         self.paid = self.everything = self._cost(before_tokens, before_tokens)
         self._changed = False
 
@@ -180,8 +180,8 @@ class RunBill:
 
     def begin_call(self, whole: int) -> None:
         """Begin a call whose prompt would have so many tokens with everything."""
-        self.everything += self._cost(whole, self._whole)
-        self._whole = whole
+        self.everything += self._cost(whole, self._full_tokens)
+        self._full_tokens = whole
 
     def pays(self, tokens: int, smaller: int, *, same: int, smaller_same: int, carried: int) -> bool:
         """Return whether a smaller prompt pays, by rent or buy.
@@ -195,7 +195,7 @@ class RunBill:
 
         Source: Karlin et al. 1988, "Competitive snoopy caching": buy when the rent paid so far reaches the price.
         """
-        if smaller >= tokens or (not self._changed and self._whole - smaller < FIRST_CUT * self._whole):
+        if smaller >= tokens or (not self._changed and self._full_tokens - smaller < FIRST_CUT * self._full_tokens):
             return False
         price = self._cost(smaller, smaller_same) - self._cost(tokens, same)
         return price <= carried * self._prices.cache_read / 1_000_000
@@ -206,7 +206,7 @@ class RunBill:
         Each later call costs at most what it costs with everything: the prompt is large enough to be cached again, and
         what it saves is at least what is lost where hits are rounded to whole steps.
         """
-        prices, gain = self._prices, self._whole - smaller
+        prices, gain = self._prices, self._full_tokens - smaller
         rounding = abs(prices.cache_write - prices.cache_read) * (prices.step_tokens - 1)
         if self.smallest and (smaller < self.smallest or gain * prices.cache_read < rounding):
             return False
@@ -216,7 +216,7 @@ class RunBill:
         """Pay for the call: so many tokens, ``same`` of which, at the beginning, are those of the call before."""
         self.paid += self._cost(tokens, same)
         self._cached = tokens
-        self._changed = self._changed or tokens < self._whole
+        self._changed = self._changed or tokens < self._full_tokens
 
     def _cost(self, tokens: int, same: int) -> float:
         cached = min(same, self._cached)

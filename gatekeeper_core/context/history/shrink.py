@@ -118,11 +118,11 @@ class Shrinking:
             self.ledger = ledger.folded(folding.messages, folding.sources)
         self._folding = folding
         if self.ledger.is_over():
-            whole = self.ledger
+            before = self.ledger
             self.ledger = ledger.folded(folding.messages, folding.sources)
             self.trim()
             if self.ledger.is_over():
-                self.ledger, self._folding = whole, folding
+                self.ledger, self._folding = before, folding
 
     def cut(self, places: Iterable[int], *, share: float = 1.0, floors: Sequence[int] = (0, 0)) -> None:
         """Cut the texts in these places, one after another, until the totals are within a share of the limits.

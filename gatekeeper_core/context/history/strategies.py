@@ -106,11 +106,11 @@ class HistoryConfig:
     gatekeeper: GatekeeperConfig | None = None
 
     def __post_init__(self) -> None:
-        check_range(self, "reserve_tokens", low=0, whole=True)
-        check_range(self, "max_threads", low=1, whole=True)
+        check_range(self, "reserve_tokens", low=0, integer=True)
+        check_range(self, "max_threads", low=1, integer=True)
         for name, low in (("token_budget", 1), ("keep_newest", 0), ("passthrough_below", 0)):
             if getattr(self, name) is not None:
-                check_range(self, name, low=low, whole=True)
+                check_range(self, name, low=low, integer=True)
         if self.coverage is not None:
             check_range(self, "coverage", low=0, high=1)
         if self.token_budget is not None:
@@ -356,13 +356,13 @@ def newest_turns(costs: Sequence[int], *, budget_tokens: int) -> tuple[int, ...]
     (1, 3)
     """
     taken: list[int] = []
-    left = budget_tokens
+    remaining = budget_tokens
     for position in range(len(costs) - 1, -1, -1):
         cost = costs[position]
         if cost > budget_tokens:
             continue
-        if cost > left:
+        if cost > remaining:
             break
         taken.append(position)
-        left -= cost
+        remaining -= cost
     return tuple(reversed(taken))

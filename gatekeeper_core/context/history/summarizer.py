@@ -140,10 +140,10 @@ def _level(costs: Sequence[int], limit: int) -> int:
     >>> _level([5, 90, 30], 60)
     27
     """
-    left = limit
+    remaining = limit
     for lower, cost in enumerate(sorted(costs)):
-        share = left // (len(costs) - lower)
+        share = remaining // (len(costs) - lower)
         if cost > share:
             return share
-        left -= cost
+        remaining -= cost
     return max(costs, default=0)

@@ -128,8 +128,8 @@ def _compacted(
         return shrinking.compaction("none")
     answered = [one for one in read_rounds(ledger.messages) if one.answered]
     if compress_result:
-        asked = (one.text for one in reversed(ledger.messages) if one.role == "user" and not is_summary(one))
-        results = ToolResults(ledger.messages, compress_result, query=next(asked, ""))
+        questions = (one.text for one in reversed(ledger.messages) if one.role == "user" and not is_summary(one))
+        results = ToolResults(ledger.messages, compress_result, query=next(questions, ""))
         ages = {at: age for age, one in enumerate(reversed(answered)) for at in one.positions[1:]}
         for place in range(len(ledger.messages)):
             if not ledger.is_over(low_water):

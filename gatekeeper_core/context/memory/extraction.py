@@ -85,7 +85,7 @@ def extract(thread: Thread, after_seq: int = -1) -> Extraction:
     [('I live in Paris', 'fact'), ('I prefer short answers', 'user_preference')]
     """
     check_thread(thread)
-    check_number("after_seq", after_seq, low=-math.inf, whole=True)
+    check_number("after_seq", after_seq, low=-math.inf, integer=True)
     items: list[Extracted | ForgetRequest] = []
     dropped = 0
     for seq, text in user_texts(thread, after_seq):

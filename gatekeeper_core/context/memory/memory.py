@@ -245,7 +245,7 @@ class LongTermMemory:
         """
         _check_scope(scope)
         check_str("query", query)
-        check_number("limit", limit, low=1, high=MAX_CANDIDATES, whole=True)
+        check_number("limit", limit, low=1, high=MAX_CANDIDATES, integer=True)
         least = self._config.min_similarity if min_similarity is None else min_similarity
         check_number("min_similarity", least, low=0, high=1)
         for name, texts in (("categories", categories), ("before", before)):

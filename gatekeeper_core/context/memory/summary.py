@@ -73,7 +73,7 @@ class SummaryConfig:
 
     def __post_init__(self) -> None:
         names = ("message_threshold", "token_compaction_threshold", "max_summary_tokens", "max_model_input_tokens")
-        check_range(self, *names, low=1, whole=True)
+        check_range(self, *names, low=1, integer=True)
         if not isinstance(self.enable_token_based_compaction, bool):
             got = type(self.enable_token_based_compaction).__name__
             raise TypeError(f"SummaryConfig.enable_token_based_compaction must be a bool, got {got}")

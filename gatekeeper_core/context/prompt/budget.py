@@ -58,7 +58,7 @@ class BudgetShares:
 
     def __post_init__(self) -> None:
         names = [field.name for field in fields(self)]
-        check_range(self, *names, low=0, high=1000, whole=True)
+        check_range(self, *names, low=0, high=1000, integer=True)
         whole = sum(getattr(self, name) for name in names)
         if whole > 1000:
             raise ConfigError(f"BudgetShares must come to 1000 thousandths at most, got {whole}")
@@ -126,10 +126,10 @@ class ContextBuilderConfig:
     call_timeout_ms: int = 500
 
     def __post_init__(self) -> None:
-        check_range(self, "total_budget", "memory_limit", low=1, whole=True)
-        check_range(self, "sliding_window_size", "call_timeout_ms", low=0, whole=True)
+        check_range(self, "total_budget", "memory_limit", low=1, integer=True)
+        check_range(self, "sliding_window_size", "call_timeout_ms", low=0, integer=True)
         if self.max_message_tokens is not None:
-            check_range(self, "max_message_tokens", low=1, whole=True)
+            check_range(self, "max_message_tokens", low=1, integer=True)
         if self.locale is not None and self.locale not in get_args(Locale):
             raise ConfigError(f'ContextBuilderConfig.locale must be "zh", "en" or None, got {self.locale!r}')
         flags = ["redistribute", "cache_friendly", "fencing"]

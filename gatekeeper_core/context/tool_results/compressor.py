@@ -110,9 +110,9 @@ class ToolResultConfig:
     lossless_only: bool = False
 
     def __post_init__(self) -> None:
-        check_range(self, "min_chars", low=0, whole=True)
-        check_range(self, "list_items", "offload_bytes", low=1, whole=True)
-        check_range(self, "max_tokens", low=_MIN_TOKENS, whole=True)
+        check_range(self, "min_chars", low=0, integer=True)
+        check_range(self, "list_items", "offload_bytes", low=1, integer=True)
+        check_range(self, "max_tokens", low=_MIN_TOKENS, integer=True)
         for name, limit in self.byte_limits.items():
             check_tokens(f"byte_limits[{name!r}]", limit, at_least=400)
 
