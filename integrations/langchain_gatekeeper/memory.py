@@ -140,10 +140,10 @@ class GatekeeperChatMemory(LastSelections, BaseChatMemory):
 
     def _rules(self) -> list[BaseMessage]:
         """Return the constraints as a system message, in a list; an empty one where there are none."""
-        said = self.constraints
-        if isinstance(said, ThreadConstraints):
-            said = said.of(Thread(thread)) if (thread := self._thread()) else {}
-        return [SystemMessage(render_constraints(said))] if said else []
+        constraints = self.constraints
+        if isinstance(constraints, ThreadConstraints):
+            constraints = constraints.of(Thread(thread)) if (thread := self._thread()) else {}
+        return [SystemMessage(render_constraints(constraints))] if constraints else []
 
     def _thread(self) -> str | None:
         session = getattr(self.chat_memory, "session_id", None)

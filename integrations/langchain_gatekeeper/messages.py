@@ -159,9 +159,9 @@ def text_of(value: object) -> str:
     if not isinstance(value, (list, tuple, Mapping)):
         return str(value)
     messages = [read_message(item) for item in value if isinstance(item, BaseMessage)]
-    asked = [message for message in messages if message.role == "user"] or messages
+    questions = [message for message in messages if message.role == "user"] or messages
     blocks = [value] if isinstance(value, Mapping) else value
-    return asked[-1].text if asked else Message("user", _read_blocks(blocks)[0]).text
+    return questions[-1].text if questions else Message("user", _read_blocks(blocks)[0]).text
 
 
 def as_messages(value: Any) -> list[BaseMessage]:
@@ -194,8 +194,8 @@ def same_objects(messages: Sequence[object], others: Sequence[object]) -> bool:
 def _role(message: BaseMessage) -> Role:
     if isinstance(message, ChatMessage):
         return _ROLE_OF_NAME.get(message.role.lower(), "user")
-    known = (role for kind, role in _ROLE_OF_CLASS.items() if isinstance(message, kind))
-    return next(known, _ROLE_OF_NAME.get(message.type, "user"))
+    roles = (role for kind, role in _ROLE_OF_CLASS.items() if isinstance(message, kind))
+    return next(roles, _ROLE_OF_NAME.get(message.type, "user"))
 
 
 def _answered_call(message: BaseMessage) -> str | None:
@@ -207,13 +207,13 @@ def _answered_call(message: BaseMessage) -> str | None:
 
 
 def _calls(message: BaseMessage) -> tuple[ToolCall, ...]:
-    found = [*_listed(getattr(message, "tool_calls", None)), *_listed(getattr(message, "invalid_tool_calls", None))]
-    if not found and message.additional_kwargs:
+    raw_calls = [*_listed(getattr(message, "tool_calls", None)), *_listed(getattr(message, "invalid_tool_calls", None))]
+    if not raw_calls and message.additional_kwargs:
         legacy = message.additional_kwargs.get("function_call")
-        found = _listed(message.additional_kwargs.get("tool_calls"))
-        if not found and isinstance(legacy, Mapping):
-            found = [{**legacy, "id": legacy.get("name")}]
-    return tuple(map(read_call, found))
+        raw_calls = _listed(message.additional_kwargs.get("tool_calls"))
+        if not raw_calls and isinstance(legacy, Mapping):
+            raw_calls = [{**legacy, "id": legacy.get("name")}]
+    return tuple(map(read_call, raw_calls))
 
 
 def _is_text(block: object) -> bool:
@@ -277,10 +277,10 @@ def _content(message: Message, pieces: Sequence[Piece[BaseMessage]]) -> Any:
         for piece, original in pieces
     ):
         return [block for piece in pieces for block in _blocks(*piece)]
-    given = [block for _, original in pieces for block in _content_blocks(original)]
-    media = filter(_is_media, given)
-    said = [block for block in given if isinstance(block, Mapping) and not _is_media(block)]
-    marks = [block["cache_control"] for block in said if "cache_control" in block]
+    original_blocks = [block for _, original in pieces for block in _content_blocks(original)]
+    media = filter(_is_media, original_blocks)
+    text_blocks = [block for block in original_blocks if isinstance(block, Mapping) and not _is_media(block)]
+    marks = [block["cache_control"] for block in text_blocks if "cache_control" in block]
     if isinstance(message.content, str):
         return [{"type": "text", "text": message.text, "cache_control": marks[-1]}] if marks else message.text
     blocks: list[Any] = [
@@ -331,17 +331,17 @@ def _read_blocks(
     A block repeats a call that has its id; a block without an id one that has its name.
     """
     parts: list[Part] = []
-    found = list(calls)
+    raw_calls = list(calls)
     ids, names = {call.id for call in calls}, {call.name for call in calls} | {""}
     for block in content:
         if isinstance(block, Mapping) and _kind(block) in _CALL_TYPES:
             call = read_call(block)
             if call.id not in ids if call.id else call.name not in names:
-                found.append(call)
+                raw_calls.append(call)
                 ids.add(call.id)
         else:
             parts.extend(_parts(block))
-    return tuple(parts), tuple(found)
+    return tuple(parts), tuple(raw_calls)
 
 
 def _compaction_in(block: object) -> Mapping[str, Any] | None:

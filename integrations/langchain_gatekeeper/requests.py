@@ -37,8 +37,8 @@ def owner_of(runtime: Any, where: Owner) -> str | None:
     if not isinstance(where, str):
         return thread_name(where(runtime))
     context = getattr(runtime, "context", None)
-    found = context.get(where) if isinstance(context, Mapping) else getattr(context, where, None)
-    return thread_name(ensure_config().get("configurable", {}).get(where) if found is None else found)
+    value = context.get(where) if isinstance(context, Mapping) else getattr(context, where, None)
+    return thread_name(ensure_config().get("configurable", {}).get(where) if value is None else value)
 
 
 @dataclass(frozen=True)

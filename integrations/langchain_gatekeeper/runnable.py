@@ -112,21 +112,21 @@ class GatekeeperSelector(LastSelections, Runnable[Any, Any]):
         return await self._acall_with_config(self._aselect, input, config)
 
     # LangChain finds the last two parameters by their names; the config names this run as the parent of events.
-    def _select(self, given: Any, run_manager: Any, config: RunnableConfig) -> Any:  # noqa: ARG002
-        messages, view = self._view(given, config)
+    def _select(self, data: Any, run_manager: Any, config: RunnableConfig) -> Any:  # noqa: ARG002
+        messages, view = self._view(data, config)
         announce(view, shadow=self._selector.config.shadow, config=config)
-        return self._output(given, messages, view)
+        return self._output(data, messages, view)
 
-    async def _aselect(self, given: Any, run_manager: Any, config: RunnableConfig) -> Any:  # noqa: ARG002
-        messages, view = await asyncio.to_thread(self._view, given, config)
+    async def _aselect(self, data: Any, run_manager: Any, config: RunnableConfig) -> Any:  # noqa: ARG002
+        messages, view = await asyncio.to_thread(self._view, data, config)
         await aannounce(view, shadow=self._selector.config.shadow, config=config)
-        return self._output(given, messages, view)
+        return self._output(data, messages, view)
 
-    def _view(self, given: Any, config: RunnableConfig) -> tuple[list[BaseMessage], HistoryView]:
-        messages, query = given, None
-        if isinstance(given, dict):
-            messages = given[self._messages_key]
-            query = text_of(given[self._query_key]) if self._query_key in given else None
+    def _view(self, data: Any, config: RunnableConfig) -> tuple[list[BaseMessage], HistoryView]:
+        messages, query = data, None
+        if isinstance(data, dict):
+            messages = data[self._messages_key]
+            query = text_of(data[self._query_key]) if self._query_key in data else None
         listed, named = as_messages(messages), config.get("configurable", {})
         thread = named.get("thread_id") or named.get("session_id")
         view = self._selector.view(
@@ -142,11 +142,11 @@ class GatekeeperSelector(LastSelections, Runnable[Any, Any]):
         )
         return listed, view
 
-    def _output(self, given: Any, messages: list[BaseMessage], view: HistoryView) -> Any:
+    def _output(self, data: Any, messages: list[BaseMessage], view: HistoryView) -> Any:
         kept = self._selector.kept(messages, view)
         if self._marks and not self._selector.config.shadow:
             kept = marked_messages(kept, view)
-        return {**given, self._messages_key: kept} if isinstance(given, dict) else kept
+        return {**data, self._messages_key: kept} if isinstance(data, dict) else kept
 
 
 def select_messages(

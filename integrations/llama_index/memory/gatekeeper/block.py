@@ -97,8 +97,8 @@ class GatekeeperMemoryBlock(SelectionFields, BaseMemoryBlock[str]):
         cut, kept = dict(view.replaced), {*view.kept}.intersection(range(len(archived)))  # the rest is in the prompt
         texts = []
         for turn in dict.fromkeys((*pinned, *view.turns)):
-            said = (cut.get(at) or read_message(messages[at]) for at in turns[turn] if at in kept)
-            text = "\n".join(f"{message.role}: {message.text}" for message in said if message.text.strip())
+            shown = (cut.get(at) or read_message(messages[at]) for at in turns[turn] if at in kept)
+            text = "\n".join(f"{message.role}: {message.text}" for message in shown if message.text.strip())
             if text:
                 texts.append((turn, text))
         return self._fitting(texts, self._budget_tokens())
@@ -129,7 +129,7 @@ def _up_to_question(messages: Iterable[ChatMessage]) -> list[ChatMessage]:
     starts = turn_starts(list(map(role_of, read)))
     if not starts:
         return []
-    asked = stop = starts[-1]
-    while stop > 0 and role_of(read[stop - 1]) == "user" and text_of(read[stop - 1]) == text_of(read[asked]):
+    last = stop = starts[-1]
+    while stop > 0 and role_of(read[stop - 1]) == "user" and text_of(read[stop - 1]) == text_of(read[last]):
         stop -= 1
-    return [*read[:stop], read[asked]]
+    return [*read[:stop], read[last]]

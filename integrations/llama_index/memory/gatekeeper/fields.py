@@ -91,13 +91,13 @@ def one_budget(
         "HistoryConfig.token_budget": config.token_budget if config else None,
         "the builder's total_budget": builder.config.total_budget if builder else None,
     }
-    given = {place: tokens for place, tokens in places.items() if tokens is not None}
-    if len({*given.values()}) > 1:
-        named = ", ".join(f"{place} is {tokens}" for place, tokens in given.items())
+    limits = {place: tokens for place, tokens in places.items() if tokens is not None}
+    if len({*limits.values()}) > 1:
+        named = ", ".join(f"{place} is {tokens}" for place, tokens in limits.items())
         raise ConfigError(f"{named}: give the budget once")
-    for place, tokens in given.items():
+    for place, tokens in limits.items():
         check_reserve(config.reserve_tokens if config else 0, tokens, named=place)
-    return next(iter(given.values()), None), config and replace(config, token_budget=None)
+    return next(iter(limits.values()), None), config and replace(config, token_budget=None)
 
 
 def limit_for(llm: LLM | None) -> int:
@@ -328,7 +328,7 @@ class MemoryFields(LastContexts, SelectionFields, BaseComponent):
             return marked_messages(kept, view) if self.cache_marks and not shadow else kept
         from gatekeeper_core.context.prompt.adapter import RequestOptions
 
-        asked = RequestOptions(
+        identity = RequestOptions(
             thread=None if thread == DEFAULT_CHAT_STORE_KEY else thread,  # the name of everybody is no name
             tenant=self.tenant,
             user=self.user,
@@ -337,7 +337,7 @@ class MemoryFields(LastContexts, SelectionFields, BaseComponent):
             provider=self.provider,
             prices=prices,
         )
-        built = self._requests.request(messages, asked)
+        built = self._requests.request(messages, identity)
         report(built, memory=type(self).__name__, thread=thread, shadow=shadow)
         return list(built.messages)
 

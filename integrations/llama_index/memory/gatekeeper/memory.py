@@ -101,10 +101,10 @@ class GatekeeperMemory(MemoryFields, Memory):
             prefix += max(0, await asyncio.to_thread(self._cost, result) - await asyncio.to_thread(self._cost, active))
             await asyncio.to_thread(self._chosen, messages, self.session_id, query, prefix)
             return result
-        content, said = await self._from_blocks(messages, input, block_kwargs)
-        prefix += await asyncio.to_thread(self._cost, [ChatMessage(blocks=content), *said])
+        content, block_messages = await self._from_blocks(messages, input, block_kwargs)
+        prefix += await asyncio.to_thread(self._cost, [ChatMessage(blocks=content), *block_messages])
         chosen = await asyncio.to_thread(self._chosen, messages, self.session_id, query, prefix)
-        return self._insert_memory_content(chosen, content, said)
+        return self._insert_memory_content(chosen, content, block_messages)
 
     async def _from_blocks(
         self, messages: Sequence[ChatMessage], question: Question, block_kwargs: dict[str, Any]
@@ -123,9 +123,9 @@ class GatekeeperMemory(MemoryFields, Memory):
         share = int(self.token_limit * self.chat_history_token_ratio)
         share = min(share, await asyncio.to_thread(self._cost, messages))
         contents = await self._truncate_memory_blocks(contents, tokens, share)
-        data, said = await self._format_memory_blocks(contents)
+        data, block_messages = await self._format_memory_blocks(contents)
         formatted = self.memory_blocks_template.format_messages(memory_blocks=data) if data else []
-        return list(formatted[0].blocks) if formatted else [], said
+        return list(formatted[0].blocks) if formatted else [], block_messages
 
     def _insert_memory_content(
         self, chat_history: list[ChatMessage], memory_content: list[ContentBlock], chat_message_data: list[ChatMessage]

@@ -122,9 +122,9 @@ def write_built(message: Message, pieces: Sequence[Piece[ChatMessage]]) -> ChatM
     read = read_message(own) if own else None
     if own is None or read is None or read.role != message.role:
         marks = {"tool_call_id": message.tool_call_id, "name": message.name}
-        made = {name: mark for name, mark in marks.items() if mark is not None}
+        kwargs = {name: mark for name, mark in marks.items() if mark is not None}
         calls = [_call_block(call) for call in message.tool_calls]
-        return ChatMessage(role=MessageRole(message.role), blocks=[*blocks, *calls], additional_kwargs=made)
+        return ChatMessage(role=MessageRole(message.role), blocks=[*blocks, *calls], additional_kwargs=kwargs)
     extra: dict[str, Any] = dict(own.additional_kwargs)
     if message.tool_calls == read.tool_calls:
         blocks += [block for block in own.blocks if isinstance(block, ToolCallBlock)]
@@ -205,7 +205,7 @@ def _part(block: Any) -> Part | None:
 def _calls(blocks: Iterable[Any], extra: Mapping[str, Any]) -> tuple[ToolCall, ...]:
     """Return the calls in blocks, then those of ``additional_kwargs`` that no block repeats by its id, or as it is."""
     calls = tuple(read_call(block) for block in blocks if isinstance(block, ToolCallBlock))
-    known = {call.id or (call.name, call.arguments) for call in calls}
+    ids = {call.id or (call.name, call.arguments) for call in calls}
     listed, legacy = extra.get("tool_calls"), extra.get("function_call")
     if not isinstance(listed, Iterable) or isinstance(listed, (str, bytes, Mapping)):
         listed = ()
@@ -214,7 +214,7 @@ def _calls(blocks: Iterable[Any], extra: Mapping[str, Any]) -> tuple[ToolCall, .
         # OpenAI's first form has no id: the function's name stands in for it, in the call and in its result.
         call = read_call(legacy)
         others.append(replace(call, id=call.name))
-    return calls + tuple(call for call in others if (call.id or (call.name, call.arguments)) not in known)
+    return calls + tuple(call for call in others if (call.id or (call.name, call.arguments)) not in ids)
 
 
 def _text(value: Any) -> str:
