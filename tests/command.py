@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from contextvars import copy_context
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -22,6 +23,8 @@ def run(*arguments: object, stdin: str | bytes | None = None, **environment: str
     own: dict[str, str | None] = dict.fromkeys(
         name for name in os.environ if name.startswith(("MINIMAX_", "GATEKEEPER_"))
     )
-    return CliRunner().invoke(
-        app, [*map(str, arguments)], input=stdin, env={**own, **environment}, catch_exceptions=False
+    invoke = CliRunner().invoke
+    context = copy_context()  # the language of a command ends with it
+    return context.run(
+        invoke, app, [*map(str, arguments)], input=stdin, env={**own, **environment}, catch_exceptions=False
     )

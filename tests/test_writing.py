@@ -9,15 +9,9 @@ from pathlib import Path
 import pytest
 
 from gatekeeper_cli.files import WriteError, write_report
-from gatekeeper_cli.texts import Language, speak
 
 MARK = "made by the tests"
 PAGE = f"<!DOCTYPE html> {MARK} 你好"
-
-
-@pytest.fixture(autouse=True)
-def _in_english() -> None:
-    speak(Language.en)
 
 
 def write(path: Path, page: str = PAGE, *, force: bool = False) -> int:
