@@ -26,7 +26,7 @@ Source: the rule of rent or buy is that of ski rental (Karlin, Manasse, Rudolph,
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Any, Literal, NamedTuple
 
 from gatekeeper_core.errors import ConfigError
@@ -193,7 +193,7 @@ class PolicyState:
         >>> PolicyState.from_dict(PolicyState(Body((0, 3), since=7)).to_dict()).body.ids(9)
         (0, 3, 7, 8)
         """
-        return {"version": _VERSION, **asdict(self)}
+        return {"version": _VERSION, **{name: _values_of(part) for name, part in _values_of(self).items()}}
 
     @classmethod
     def from_dict(cls, stored: object) -> PolicyState:
@@ -211,10 +211,14 @@ class PolicyState:
         return state
 
 
+def _values_of(part: Any) -> dict[str, Any]:
+    return {one.name: getattr(part, one.name) for one in fields(part)}  # ``asdict`` copies every element
+
+
 def _restored(name: str, stored: Any, example: Any) -> Any:
     """Return a stored value in the form of an example; None stands for a time."""
     if is_dataclass(example) and not isinstance(example, type):
-        values = {one.name: getattr(example, one.name) for one in fields(example)}
+        values = _values_of(example)
         if isinstance(stored, Mapping) and stored.keys() - {"version"} == values.keys():
             return replace(example, **{key: _restored(key, stored[key], value) for key, value in values.items()})
     elif isinstance(example, tuple):
