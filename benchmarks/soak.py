@@ -47,7 +47,7 @@ _SLACK_BYTES = 16 << 20  # what the allocator holds and a collection has not fre
 
 
 class Stage(NamedTuple):
-    """What was measured at one stop: size so far, resident bytes, CPU of a turn and of a question, medians."""
+    """Figures of one stop: size so far, resident bytes, CPU of a turn and of a question, medians."""
 
     size: int
     resident: int

@@ -79,7 +79,7 @@ class Limits(NamedTuple):
 
 @dataclass
 class Measured:
-    """What one method gave at one size: answers by round, and why there is nothing, or no more, of it."""
+    """Answers of one method at one size, by round, and why there are none, or no more."""
 
     name: str
     turns: int

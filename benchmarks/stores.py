@@ -64,7 +64,9 @@ class Place(NamedTuple):
 
 
 class Shelf:
-    """One open store."""
+    """One open store; ``overlaps``: whether several threads may call it at once."""
+
+    overlaps = True
 
     def append(self, thread: str, messages: Sequence[Entry]) -> None:
         """Add messages to a thread; they are stored when this returns."""
@@ -99,7 +101,9 @@ class Ours(Shelf):
 
 
 class SqlAlchemyChatStore(Shelf):
-    """LlamaIndex's ``SQLAlchemyChatStore`` on SQLite, which is asynchronous only."""
+    """LlamaIndex's ``SQLAlchemyChatStore`` on SQLite, which is asynchronous only: one loop runs its calls in turn."""
+
+    overlaps = False
 
     def __init__(self, place: Place) -> None:
         self._loop = asyncio.new_event_loop()
@@ -297,11 +301,8 @@ def write_at_once(shelf: Shelf, thread: str, messages: Sequence[Entry]) -> Tally
             return False
         return True
 
-    if isinstance(shelf, SqlAlchemyChatStore):  # one loop: its calls cannot overlap
-        acknowledged = [write(message) for message in messages]
-    else:
-        with ThreadPoolExecutor(len(messages)) as pool:
-            acknowledged = list(pool.map(write, messages))
+    with ThreadPoolExecutor(len(messages) if shelf.overlaps else 1) as pool:
+        acknowledged = list(pool.map(write, messages))
     times = Counter(shelf.texts(thread))
     found = [times[each.text] for each in messages]
     return Tally(

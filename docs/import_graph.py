@@ -39,7 +39,6 @@ CAPTIONS = {
     HALL: ("hall: messages, text, tokens, errors, observation", "公共模块：消息、文字、token、错误、观测"),
 }
 """By room: what it is for, in English and in Chinese; a room with a door shows the door."""
-ROOMS_OF_CONTEXT = ("prompt", "memory", "history", "tool_results")
 PURPOSES = {
     "prompt": "builds the whole prompt within one budget",
     "memory": "threads and what they leave: summary, task, constraints, long-term memories",
@@ -195,7 +194,7 @@ def table(rooms: dict[str, set[str]]) -> str:
     lines = ["| room | for | imports |", "|---|---|---|"]
     for room in sorted(rooms.keys() - {HALL}, key=lambda each: (-heights[each], each)):
         others = ", ".join(f"`{other}`" for other in sorted(rooms[room] - {HALL})) or "–"
-        folder = f"context/{room}" if room in ROOMS_OF_CONTEXT else room
+        folder = f"context/{room}" if (package_root() / "context" / room).is_dir() else room
         lines.append(f"| `{folder}` | {PURPOSES[room]} | {others} |")
     return "\n".join(lines) + "\n"
 

@@ -35,10 +35,10 @@ _COMMON_SIGNS = "".join(signs for (signs,) in rows("token_signs.tsv"))
 """Han and Hangul that o200k has a token for, each; the others cost two or three."""
 
 COMMON_CLASSES = tuple(WEIGHTS)[:26]
-"""What is counted in text that is ASCII: :func:`_common_counts`."""
+"""Classes that are counted in ASCII text: :func:`_common_counts`."""
 
 CLASSES = tuple(WEIGHTS)
-"""What is counted, in order: the common classes, then the scripts and rare signs, in text that is not ASCII."""
+"""Classes of text that is not ASCII, in order: the common ones, then the scripts and rare signs."""
 
 _LETTER, _DIGIT, _MARK, _SPACE, _LINE_END, _UPPER, _CONSONANT, _SCRIPT = (1 << bit for bit in range(8))
 _ASCII, _CONTINUATION = bytes(range(0x80)), bytes(range(0x80, 0xC0))

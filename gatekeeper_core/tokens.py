@@ -11,8 +11,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Protocol
 
 from gatekeeper_core.caching import LruCache, text_key
-from gatekeeper_core.errors import ConfigError
-from gatekeeper_core.errors import check_str as check_str
+from gatekeeper_core.errors import ConfigError, check_str
 from gatekeeper_core.messages import MediaKind, MediaPart, Message, TextPart
 from gatekeeper_core.text import LazyPattern
 from gatekeeper_core.token_estimate import TokenEstimator

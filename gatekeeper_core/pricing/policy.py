@@ -318,7 +318,7 @@ class CallBill(NamedTuple):
 
     @property
     def saved(self) -> float:
-        """What the thread has saved so far, in dollars; negative where it was dearer."""
+        """Savings of the thread so far, in dollars; negative if it cost more."""
         return self.everything_paid - self.paid
 
     def facts(self) -> dict[str, Any]:

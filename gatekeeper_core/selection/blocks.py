@@ -75,7 +75,7 @@ class Block(NamedTuple):
 
     @property
     def openings(self) -> tuple[str, str]:
-        """How both sides begin, with the names that their messages carry."""
+        """The beginnings of both sides, with the names that their messages carry."""
         names: dict[str, str] = {}
         for message in self.source.messages if self.source is not None else ():
             if message.name:

@@ -163,9 +163,9 @@ def _chinese_words(terms: Collection[str]) -> Iterator[_Word]:
     """Yield the Chinese words of the table among some terms, the longest of those inside of each other."""
     chinese = [term for term in terms if not term.isascii()]
     table = _from_chinese() if chinese else {}
-    result = [word for term in chinese for word in table.get(term, ()) if all(part in terms for part in _pairs(word))]
-    inside = {word[at:end] for word in result for at in range(len(word)) for end in range(at + 1, len(word) + (at > 0))}
-    for word in result:
+    words = [word for term in chinese for word in table.get(term, ()) if all(part in terms for part in _pairs(word))]
+    inside = {word[at:end] for word in words for at in range(len(word)) for end in range(at + 1, len(word) + (at > 0))}
+    for word in words:
         if word not in inside:
             pairs, others = _pairs(word), table[word[:2]][word]
             characters = (character for character in word if character in terms)

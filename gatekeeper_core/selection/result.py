@@ -54,7 +54,7 @@ class SelectedTurn(NamedTuple):
 
 
 class Remedy(NamedTuple):
-    """What would have kept a turn.
+    """Changes that would have kept a turn.
 
     Attributes:
         tokens: a token budget that has room for it and for all that is needed more, where room was the reason; else

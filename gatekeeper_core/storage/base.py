@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 MemoryCategory = Literal["user_preference", "project_context", "skill", "fact"]
 MEMORY_CATEGORIES: tuple[MemoryCategory, ...] = ("user_preference", "project_context", "skill", "fact")
-"""What a memory can be about. Source: specification 004, long-term memory."""
+"""Categories of memories. Source: specification 004, long-term memory."""
 
 
 class BlobRecord(NamedTuple):

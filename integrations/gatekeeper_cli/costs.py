@@ -1,4 +1,4 @@
-"""What each model call of a conversation sends, and costs: everything before it, a window, the selection.
+"""Tokens and dollars of each model call of a conversation: everything before it, a window, the selection.
 
 ::
 
@@ -112,12 +112,12 @@ class Dollars(NamedTuple):
 
     @property
     def share_saved(self) -> float:
-        """What the selection saves of everything, as a share; negative where it costs more."""
+        """Savings of the selection against everything, as a share; negative if it costs more."""
         return round(1 - self.selected / self.full, 9) if self.full else 0.0
 
     @property
     def share_spared(self) -> float:
-        """What the strategy ``cache`` saves of the selection, as a share; negative where it costs more."""
+        """Savings of the strategy ``cache`` against the selection, as a share; negative if it costs more."""
         return round(1 - self.cached / self.selected, 9) if self.selected else 0.0
 
     @property

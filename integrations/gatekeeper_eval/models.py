@@ -1,4 +1,4 @@
-"""What answers in an evaluation: the protocol, a function of the user's, and a model behind an address."""
+"""Models of an evaluation: the protocol, a function of the user's, and a model behind an address."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a chat model says of itself: its provider, its window, its prices, its settings."""
+"""Facts about a chat model: its provider, its window, its prices, its settings."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Which messages of a conversation are sent, how a long run shrinks, and what the provider has cached."""
+"""The messages of a conversation that are sent: selection, long runs made shorter, the provider's cache."""

@@ -259,7 +259,7 @@ class ThreadAccount:
 
     @cached_property
     def _continuation(self) -> Continuation:
-        """What the history has in common with that of the call before, or with another branch of it."""
+        """The part of the history that the call before, or another branch of it, had as well."""
         state, past = self._policy.state.history, self._history.past
         same = self._same_turns(state.prefixes)
         turns = max(same, self._same_turns(state.branch))

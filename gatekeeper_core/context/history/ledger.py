@@ -1,4 +1,4 @@
-"""What each message of a list costs in characters and tokens, kept right while messages are folded and cut."""
+"""Costs of each message of a list in characters and tokens, kept right while messages are folded and cut."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MEDIA_NAMES: dict[Locale, Mapping[MediaKind, str]] = {
 
 
 class Measure:
-    """What each message of a list costs in one measure, and the limit for all of them together."""
+    """Costs of each message of a list in one measure, and the limit for their sum."""
 
     __slots__ = ("costs", "counter", "limit", "total")
 

@@ -17,13 +17,14 @@ from typing import TYPE_CHECKING
 from gatekeeper_core.context.history.reading import read_history
 from gatekeeper_core.context.history.view import HistoryView
 from gatekeeper_core.context.tool_results.working_memory import RECALL_TOOL_NAME as RECALL_TOOL_NAME
+from gatekeeper_core.errors import check_str
 from gatekeeper_core.fences import fence, spoilt
 from gatekeeper_core.messages import Message, Turn, both_ends, with_text
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.selection.trimming import GAP
 from gatekeeper_core.text import is_han, locale_of, split_thinking
 from gatekeeper_core.token_estimate import budget_for
-from gatekeeper_core.tokens import check_str, check_tokens
+from gatekeeper_core.tokens import check_tokens
 from gatekeeper_core.truncation import truncate_middle
 
 if TYPE_CHECKING:
@@ -34,13 +35,13 @@ RECALL_TOOL_DESCRIPTION = (
     "Read earlier turns of this conversation that are not shown, or are shown in part (a gap is marked with …). "
     "`query`: what to look for, in words that were used."
 )
-"""What a model is told about the tool."""
+"""The description of the tool for a model."""
 
 RECALL_BUDGET_TOKENS = 1_000
 """Tokens of one answer. Source: ours; a few long turns."""
 
 NOTHING_EARLIER = "[earlier turns: nothing else is found for this]"
-"""What the tool answers where no hidden turn fits the query, or the conversation is unknown."""
+"""The answer of the tool if no hidden turn fits the query, or the conversation is unknown."""
 
 _HINTS = {
     "en": f"Some earlier turns of this conversation are not shown; call {RECALL_TOOL_NAME} to read them.",

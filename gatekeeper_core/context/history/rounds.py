@@ -68,7 +68,7 @@ class Round(NamedTuple):
 
 
 class Counts(NamedTuple):
-    """What a summary stands for: rounds, the calls in them, and other messages."""
+    """Counts of a summary: rounds, the calls in them, and other messages."""
 
     rounds: int = 0
     calls: int = 0
@@ -99,7 +99,7 @@ class Folding(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoldingConfig:
-    """How a summary message is written.
+    """Settings of a summary message.
 
     Attributes:
         locale: language of the placeholder, ``zh`` or ``en``; None: that of the conversation, by its first user

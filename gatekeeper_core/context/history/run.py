@@ -42,7 +42,7 @@ _COMPRESSED, _POINTERS = 0, 1  # the forms of an offer
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunConfig:
-    """How the current run gives way when a request is over its limit.
+    """Settings of a run that gives way when a request is over its limit.
 
     Attributes:
         keep_recent_rounds: newest answered rounds that are never folded, nor compressed to save money, >= 0. Source:
@@ -81,7 +81,7 @@ class RunConfig:
 
 
 class ShrunkRun(NamedTuple):
-    """What is sent of a run.
+    """The part of a run that is sent.
 
     Attributes:
         folded: positions that the summary stands for, ascending; it takes the place of the first of them.

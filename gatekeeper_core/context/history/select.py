@@ -98,8 +98,9 @@ def select_history(
     >>> select_history(talk, token_budget=100, config=HistoryConfig(passthrough_below=0)).kept
     (0, 1, 2, 5)
     """
-    options = {"token_budget": token_budget, "coverage": coverage, "keep_newest": keep_newest}
-    config = with_options(config, strategy=strategy, **options)
+    config = with_options(
+        config, token_budget=token_budget, strategy=strategy, coverage=coverage, keep_newest=keep_newest
+    )
     gatekeeper = ContextGatekeeper() if gatekeeper is None else gatekeeper
     _check_arguments(messages, gatekeeper, state)
     check_tokens("fixed_tokens", fixed_tokens)

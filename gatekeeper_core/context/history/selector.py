@@ -55,7 +55,7 @@ _NAMELESS = 16
 """Conversations without a name that may open alike and go on side by side. Source: ours."""
 
 _SETTINGS = "_read _write _config _count _budget_setting _clock _states _encoder _pinned _exclude"
-"""What a copy keeps."""
+"""The attributes that a copy keeps."""
 
 
 class ThreadEntry:

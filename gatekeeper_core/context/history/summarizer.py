@@ -17,7 +17,7 @@ from gatekeeper_core.text import Locale
 from gatekeeper_core.tokens import TokenCounter
 
 MAX_MODEL_INPUT_TOKENS = 24_000
-"""What a summarizer is given to read at once. Source: ours; eight times what makes a running summary due."""
+"""Tokens that a summarizer reads at once. Source: ours; eight times what makes a running summary due."""
 
 
 class Summarizer(Protocol):

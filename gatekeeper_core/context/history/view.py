@@ -109,7 +109,7 @@ class HistoryView(NamedTuple):
 
     @property
     def cause(self) -> str:
-        """How the past was chosen and why: with a cached body as in the bill, else by the status."""
+        """The way in which the past was chosen, and why: with a cached body as in the bill, else by the status."""
         if self.bill and self.bill.action != "fresh" and self.status in ("selected", "passthrough"):
             return f"{self.bill.action}: {self.bill.reason}"
         return f"{self.status}: {self.reason}" if self.reason else self.status

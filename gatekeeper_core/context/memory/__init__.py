@@ -1,1 +1,1 @@
-"""What a thread leaves behind: summary, task, constraints, and long-term memories of a user."""
+"""Records of threads and users: summary, task, constraints, long-term memories."""

@@ -30,7 +30,7 @@ from gatekeeper_core.context.memory.search import (
     ranked_hits,
 )
 from gatekeeper_core.embedding import Embedded, embed, embedding_mark
-from gatekeeper_core.errors import ConfigError, ConflictError, check_number
+from gatekeeper_core.errors import ConfigError, ConflictError, check_number, check_str
 from gatekeeper_core.events import EMBEDDER_FAILED, MEMORY_FORGET, MEMORY_SEARCH, MEMORY_WRITE
 from gatekeeper_core.observation import stage, tell
 from gatekeeper_core.selection.anchors import count_terms, folded, telling_terms
@@ -42,7 +42,7 @@ from gatekeeper_core.storage.base import (
     MemoryScope,
     is_in_process,
 )
-from gatekeeper_core.tokens import check_str, check_tokens
+from gatekeeper_core.tokens import check_tokens
 
 if TYPE_CHECKING:
     from gatekeeper_core.embedding import Embedder

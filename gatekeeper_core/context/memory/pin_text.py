@@ -5,7 +5,7 @@ Source: specification 001-39, 001-53, 004-51.
 
 from __future__ import annotations
 
-from gatekeeper_core.tokens import check_str
+from gatekeeper_core.errors import check_str
 from gatekeeper_core.truncation import truncate_to_tokens
 
 PINNED_CHARS = 200

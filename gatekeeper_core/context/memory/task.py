@@ -20,13 +20,12 @@ from gatekeeper_core.context.memory.goals import read_request
 from gatekeeper_core.context.memory.pin_text import PINNED_CHARS, quoted
 from gatekeeper_core.context.memory.records import NewRecord, load_record, update_record
 from gatekeeper_core.context.memory.thread import Thread
-from gatekeeper_core.errors import ConfigError, CorruptionError
+from gatekeeper_core.errors import ConfigError, CorruptionError, check_str
 from gatekeeper_core.messages import turn_starts
 from gatekeeper_core.selection.topics import Verdict
 from gatekeeper_core.storage.base import DerivedRecord, RecordStore
 from gatekeeper_core.storage.codec import from_record, to_record
 from gatekeeper_core.text import Locale, split_thinking
-from gatekeeper_core.tokens import check_str
 from gatekeeper_core.truncation import truncate_to_tokens
 
 _KIND = "task"

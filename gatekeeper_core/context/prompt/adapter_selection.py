@@ -1,4 +1,4 @@
-"""What the adapters of all frameworks share: options by name, the selector that they make, and the last results.
+"""Shared parts of the adapters: options by name, the selector that they make, and the last results.
 
 ::
 
@@ -115,7 +115,7 @@ class LastContexts(LastSelections):
 
     @property
     def last_context(self) -> BuiltContext | None:
-        """What the builder built last, whatever the thread; None without one, or where it was over the budget."""
+        """The prompt built last, whatever the thread; None without one, or where it was over the budget."""
         return self._requests.last_context if self._requests else None
 
     def context_for(self, thread_id: Hashable, *, tenant: str | None = None) -> BuiltContext | None:

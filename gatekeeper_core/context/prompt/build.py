@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from gatekeeper_core.pricing.prices import ModelPrices
 
 _INPUT_TOKENS = 500
-"""What a question may cost where its share is 0 and nothing may be lent. Source: requirement 001-37."""
+"""Tokens of a question whose share is 0 where nothing may be lent. Source: requirement 001-37."""
 
 _STATUS_TOKENS = 400
 """Kept free for the task status in the pin. Source: ours; a dozen lines."""

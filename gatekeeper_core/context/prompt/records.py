@@ -72,7 +72,7 @@ _MAX_THREADS = 1024
 """Threads whose failures behind the last build, and whose summary of the current run, are cached. Source: ours."""
 
 _MAX_SUMMARY_TOKENS = 1_000
-"""What a summary may cost where its share is larger. Source: requirement 004-43."""
+"""Most tokens of a summary, however large its share. Source: requirement 004-43."""
 
 
 class ThreadRecords(NamedTuple):
