@@ -27,8 +27,7 @@ from gatekeeper_core.context.tool_results.compressor import (
 from gatekeeper_core.context.tool_results.context import ResultContext
 from gatekeeper_core.context.tool_results.digest import Digest, Task
 from gatekeeper_core.context.tool_results.pointers import pointers_in
-from gatekeeper_core.context.tool_results.thread_memories import ThreadMemories
-from gatekeeper_core.context.tool_results.working_memory import READ_TOOL_NAME, WorkingMemory
+from gatekeeper_core.context.tool_results.working_memory import READ_TOOL_NAME, ThreadMemories, WorkingMemory
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.messages import Message
 from gatekeeper_core.storage.in_memory import InMemoryBlobStore

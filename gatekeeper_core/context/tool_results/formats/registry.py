@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from gatekeeper_core.context.tool_results.digest import Digest, Lines, Task
-from gatekeeper_core.context.tool_results.formats.delimited import delimiter_of, digest_delimited, names_a_status
+from gatekeeper_core.context.tool_results.formats.delimited import digest_delimited, is_table
 from gatekeeper_core.context.tool_results.formats.lines import digest_lines
 from gatekeeper_core.context.tool_results.formats.listings import digest_listing, is_listed, is_match, is_path
 from gatekeeper_core.context.tool_results.formats.templates import masked
@@ -118,19 +118,6 @@ def _is_test(sample: Sample) -> bool:
     )
 
 
-def _is_trace(sample: Sample) -> bool:
-    return sample.share(is_frame) >= 0.25 and any(map(is_trace_head, sample.lines)) and sample.logged < 0.4
-
-
-def _is_table(sample: Sample) -> bool:
-    delimiter = delimiter_of(sample.lines)
-    return delimiter is not None and (sample.stamped < 0.5 or names_a_status(sample.lines, delimiter))
-
-
-def _is_search(sample: Sample) -> bool:
-    return sample.stamped < 0.4 and sample.logged < 0.6 and sample.share(is_match) >= 0.6
-
-
 def _is_sentence(line: str) -> bool:
     """Return whether a line ends as a sentence of some length does."""
     bare = line.rstrip()
@@ -164,10 +151,19 @@ FORMATS = (
     Format("markup", lambda sample: _MARKUP.match(sample.text[:2_000].lstrip("\ufeff \t\r\n")) is not None),
     Format("diff", lambda sample: sum(1 for line in sample.lines if _DIFF_LINE.match(line)) >= 2),
     Format("test", _is_test, digest_lines),
-    Format("trace", _is_trace, digest_trace, budget_factor=2),
-    Format("table", _is_table, digest_delimited),
+    Format(
+        "trace",
+        lambda sample: sample.share(is_frame) >= 0.25 and any(map(is_trace_head, sample.lines)) and sample.logged < 0.4,
+        digest_trace,
+        budget_factor=2,
+    ),
+    Format("table", lambda sample: is_table(sample.lines, with_times=sample.stamped >= 0.5), digest_delimited),
     Format("listing", lambda sample: sample.share(is_listed) >= 0.4, digest_listing),
-    Format("search", _is_search, digest_listing),
+    Format(
+        "search",
+        lambda sample: sample.stamped < 0.4 and sample.logged < 0.6 and sample.share(is_match) >= 0.6,
+        digest_listing,
+    ),
     Format("log", lambda sample: sample.stamped >= 0.4 or sample.logged >= 0.6, digest_lines),
     Format("listing", lambda sample: sample.share(is_path) >= 0.8, digest_listing),
     Format("code", lambda sample: sample.share(_CODE_LINE.match) >= 0.2 or sample.share(_KEY_LINE.match) >= 0.6),
@@ -181,16 +177,11 @@ FORMATS = (
 )
 """The formats in the order in which they are tried, the surest first. Source of the shares: ours."""
 
-DIGESTS = {row.kind: row for row in FORMATS if row.digest is not None}
-"""The formats that are cut, by kind."""
+DIGESTS = {row.kind: (row.digest, row.budget_factor) for row in FORMATS if row.digest is not None}
+"""The digest function and the budget factor of each kind that is cut."""
 
 KINDS = frozenset({"json", *(row.kind for row in FORMATS)})
 """All kinds; JSON is detected by reading it."""
-
-
-def looks_like_json(text: str) -> bool:
-    """Return whether a text begins as a JSON object or list does; whether it is one, only reading it tells."""
-    return text[:200].lstrip()[:1] in ("{", "[")
 
 
 def detect_kind(text: str) -> str:
