@@ -94,28 +94,23 @@ class Sample:
         """The share of lines that begin with a time or state a level."""
         return self.share(lambda line: _STAMPED.match(line) or _LEVEL.search(line[:90]))
 
+    def is_binary(self) -> bool:
+        """Return whether too many characters at the beginning, in the middle or at the end are no text."""
+        starts = (0, len(self.text) // 2, max(0, len(self.text) - _SAMPLE_CHARS))
+        pieces = (self.text[start : start + _SAMPLE_CHARS] for start in starts)
+        return any(len(_NOT_TEXT.findall(piece)) > _BINARY_SHARE * len(piece) for piece in pieces)
 
-def _is_binary(sample: Sample) -> bool:
-    """Return whether too many characters at the beginning, in the middle or at the end are no text."""
-    text = sample.text
-    starts = (0, len(text) // 2, max(0, len(text) - _SAMPLE_CHARS))
-    pieces = (text[start : start + _SAMPLE_CHARS] for start in starts)
-    return any(len(_NOT_TEXT.findall(piece)) > _BINARY_SHARE * len(piece) for piece in pieces)
+    def is_blob(self) -> bool:
+        """Return whether hardly any line ends, and there are no sentences."""
+        piece = self.text[:_SAMPLE_CHARS]
+        has_lines = len(self.text) < _BLOB_LINE * (self.text.count("\n") + 1)
+        return not has_lines and len(_SENTENCE_END.findall(piece)) < len(piece) / 400
 
-
-def _is_blob(sample: Sample) -> bool:
-    """Return whether hardly any line ends, and there are no sentences."""
-    if len(sample.text) < _BLOB_LINE * (sample.text.count("\n") + 1):
-        return False
-    piece = sample.text[:_SAMPLE_CHARS]
-    return len(_SENTENCE_END.findall(piece)) < len(piece) / 400
-
-
-def _is_test(sample: Sample) -> bool:
-    tested = sample.share(lambda line: _TEST_LINE.match(line) or _TEST_RESULT.search(line))
-    return tested >= 0.4 or (
-        tested >= 0.03 and _TEST_SUMMARY.search(sample.text[:1_000] + sample.text[-3_000:]) is not None
-    )
+    def is_test(self) -> bool:
+        """Return whether the lines are those of a run of tests, or a few of them are and a summary stands at an end."""
+        tested = self.share(lambda line: _TEST_LINE.match(line) or _TEST_RESULT.search(line))
+        ends = self.text[:1_000] + self.text[-3_000:]
+        return tested >= 0.4 or (tested >= 0.03 and _TEST_SUMMARY.search(ends) is not None)
 
 
 def _is_sentence(line: str) -> bool:
@@ -145,12 +140,12 @@ class Format(NamedTuple):
 
 
 FORMATS = (
-    Format("binary", _is_binary),
+    Format("binary", Sample.is_binary),
     Format("prose", lambda sample: not sample.lines),
-    Format("lines", _is_blob, digest_lines),
+    Format("lines", Sample.is_blob, digest_lines),
     Format("markup", lambda sample: _MARKUP.match(sample.text[:2_000].lstrip("\ufeff \t\r\n")) is not None),
     Format("diff", lambda sample: sum(1 for line in sample.lines if _DIFF_LINE.match(line)) >= 2),
-    Format("test", _is_test, digest_lines),
+    Format("test", Sample.is_test, digest_lines),
     Format(
         "trace",
         lambda sample: sample.share(is_frame) >= 0.25 and any(map(is_trace_head, sample.lines)) and sample.logged < 0.4,
