@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from gatekeeper_core.context.prompt.parts import SystemPrompt as SystemPrompt
     from gatekeeper_core.context.prompt.result import BuiltContext as BuiltContext
     from gatekeeper_core.context.tool_results.compressor import ToolResultCompressor as ToolResultCompressor
-    from gatekeeper_core.context.tool_results.thread_memories import ThreadMemories as ThreadMemories
+    from gatekeeper_core.context.tool_results.working_memory import ThreadMemories as ThreadMemories
     from gatekeeper_core.context.tool_results.working_memory import WorkingMemory as WorkingMemory
     from gatekeeper_core.embedding import Embedder as Embedder
     from gatekeeper_core.embedding import ModelEmbedder as ModelEmbedder
@@ -75,8 +75,7 @@ _NAMES = {
     "context.prompt.parts": "SystemPrompt",
     "context.prompt.result": "BuiltContext",
     "context.tool_results.compressor": "ToolResultCompressor",
-    "context.tool_results.thread_memories": "ThreadMemories",
-    "context.tool_results.working_memory": "WorkingMemory",
+    "context.tool_results.working_memory": "ThreadMemories WorkingMemory",
     "embedding": "Embedder ModelEmbedder",
     "errors": "BudgetError ConfigError GatekeeperError MessageFormatError StorageError",
     "messages": "Message ToolCall",

@@ -14,7 +14,7 @@ from gatekeeper_core.context.memory.thread import StoredThreads, Thread
 from gatekeeper_core.context.prompt.budget import ContextBuilderConfig
 from gatekeeper_core.context.prompt.builder import ContextBuilder
 from gatekeeper_core.context.tool_results.compressor import ToolResultCompressor
-from gatekeeper_core.context.tool_results.thread_memories import ThreadMemories
+from gatekeeper_core.context.tool_results.working_memory import ThreadMemories
 from gatekeeper_core.encoder import TextEncoder
 from gatekeeper_core.messages import Message
 from gatekeeper_core.storage.in_memory import InMemoryBlobStore

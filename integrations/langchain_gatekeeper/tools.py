@@ -8,7 +8,7 @@ from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import BaseTool, StructuredTool
 
 from gatekeeper_core.context.history.recall import RECALL_BUDGET_TOKENS, RECALL_TOOL_DESCRIPTION, RECALL_TOOL_NAME
-from gatekeeper_core.context.tool_results.thread_memories import memory_in
+from gatekeeper_core.context.tool_results.context import memory_of
 from gatekeeper_core.context.tool_results.working_memory import (
     READ_BUDGET_TOKENS,
     READ_TOOL_DESCRIPTION,
@@ -18,8 +18,7 @@ from gatekeeper_core.context.tool_results.working_memory import (
 from gatekeeper_core.messages import thread_name
 
 if TYPE_CHECKING:
-    from gatekeeper_core.context.tool_results.thread_memories import ThreadMemories
-    from gatekeeper_core.context.tool_results.working_memory import WorkingMemory
+    from gatekeeper_core.context.tool_results.working_memory import ThreadMemories, WorkingMemory
     from langchain_gatekeeper.middleware import GatekeeperMiddleware
     from langchain_gatekeeper.runnable import GatekeeperSelector
 
@@ -79,7 +78,7 @@ def working_memory_tool(memory: WorkingMemory | ThreadMemories, *, budget_tokens
         first_line: int | None = None,
         last_line: int | None = None,
     ) -> str:
-        own = memory_in(memory, thread_name(config.get("configurable", {}).get("thread_id")))
+        own = memory_of(memory, thread_name(config.get("configurable", {}).get("thread_id")))
         if own is None:
             return UNKNOWN_POINTER
         lines = {"first_line": first_line, "last_line": last_line}

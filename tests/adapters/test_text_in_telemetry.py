@@ -20,7 +20,7 @@ from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.storage.chat_store import SimpleChatStore
 
 from gatekeeper_core import ContextBuilder, ContextBuilderConfig, HistoryConfig, LongTermMemory, RunConfig, Thread
-from gatekeeper_core.context.tool_results.thread_memories import ThreadMemories
+from gatekeeper_core.context.tool_results.working_memory import ThreadMemories
 from gatekeeper_core.observation import add_observer, remove_observer
 from gatekeeper_core.storage.base import MemoryScope
 from gatekeeper_core.storage.in_memory import InMemoryBlobStore

@@ -16,8 +16,12 @@ from gatekeeper_core.context.history.run import RunConfig
 from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.context.tool_results.compressor import ToolResultCompressor
 from gatekeeper_core.context.tool_results.pointers import pointers_in
-from gatekeeper_core.context.tool_results.thread_memories import ThreadMemories
-from gatekeeper_core.context.tool_results.working_memory import READ_TOOL_NAME, UNKNOWN_POINTER, WorkingMemory
+from gatekeeper_core.context.tool_results.working_memory import (
+    READ_TOOL_NAME,
+    UNKNOWN_POINTER,
+    ThreadMemories,
+    WorkingMemory,
+)
 from gatekeeper_core.storage.in_memory import InMemoryBlobStore
 from langchain_gatekeeper import GatekeeperMiddleware
 from langchain_gatekeeper import working_memory_tool as langchain_tool

@@ -29,7 +29,7 @@ from gatekeeper_core.context.prompt.records import BuilderParts
 from gatekeeper_core.context.prompt.result import BuiltContext
 from gatekeeper_core.context.tool_results.compressor import ToolResultCompressor
 from gatekeeper_core.context.tool_results.pointers import check_key
-from gatekeeper_core.context.tool_results.thread_memories import ThreadMemories
+from gatekeeper_core.context.tool_results.working_memory import ThreadMemories
 from gatekeeper_core.encoder import encoder_of
 from gatekeeper_core.events import BUILD
 from gatekeeper_core.messages import Message, common_beginning

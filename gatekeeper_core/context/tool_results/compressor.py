@@ -35,13 +35,13 @@ from gatekeeper_core.context.tool_results.formats.json_results import (
     read_any_json,
 )
 from gatekeeper_core.context.tool_results.formats.lines import digest_lines
-from gatekeeper_core.context.tool_results.formats.registry import DIGESTS, KINDS, detect_kind, looks_like_json
+from gatekeeper_core.context.tool_results.formats.registry import DIGESTS, KINDS, detect_kind
 from gatekeeper_core.context.tool_results.pointers import Pointer, defused, pointer_id
 from gatekeeper_core.context.tool_results.query_match import QueryMatcher
 from gatekeeper_core.context.tool_results.sampling import sample_lines, sample_rows
-from gatekeeper_core.context.tool_results.thread_memories import ThreadMemories
 from gatekeeper_core.context.tool_results.working_memory import (
     READING_TOOLS,
+    ThreadMemories,
     WorkingMemory,
     border_after,
     border_before,
@@ -141,16 +141,117 @@ class ToolResult(NamedTuple):
     pointer: Pointer | None
 
 
-class _Job(NamedTuple):
+@dataclass(slots=True)
+class _Job:
     """A result in progress: the text as it came and without pointers of others, what it is and costs, and its task."""
 
     original: str
     text: str
-    kind: str
+    ours: frozenset[str]
     tokens: int
     memory: WorkingMemory | None
     live: tuple[str, ...]
+    age_rounds: int
+    config: ToolResultConfig
     task: Task
+    kind: str = "prose"
+
+    @property
+    def is_compressed(self) -> bool:
+        """True if the text was compressed before; a large one that only looks like it is not let through."""
+        first, _, text = self.text.partition("\n")
+        if not first.startswith("[[wm:"):
+            text = self.text
+        elif pointer_id(first[:30]) not in self.ours:
+            return False
+        largest = max(2 * self.config.max_tokens, *self.config.byte_limits.values(), _DIGEST_TOKENS)
+        return _HEAD.match(text[:100]) is not None and (self.config.lossless_only or self.tokens <= largest)
+
+    def compressed(self, strategy: DigestFunction | str | None) -> ToolResult:
+        """Return the result as its kind has it; a strategy takes the place of detection."""
+        if strategy is not None and not isinstance(strategy, str):
+            self.kind = "other"
+            return self.digested(strategy(self.text, self.task))
+        if strategy == "json" or (strategy is None and self.text[:200].lstrip()[:1] in ("{", "[")):
+            self.kind = "json"
+            result = self.json()
+            if result is not None:
+                return result
+        self.kind = strategy or detect_kind(self.text)
+        is_object = len(self.text) > _ANALYSED_CHARS and self.text[:200].lstrip().startswith("{")
+        if is_object and not strategy and self.kind not in DIGESTS and self.kind != "binary":
+            self.kind = "lines"  # an object too long to be read as JSON is no code
+        if self.kind == "binary":
+            length = len(self.text)
+            omitted = gap(length, "characters", 0, length - 1)
+            return self.shown(Digest(omitted, 0, length, "bytes", "placeholder"), self.offload())
+        if self.config.lossless_only or (self.kind in DIGESTS and self.tokens <= _KEPT_TOKENS):
+            return self.result()
+        if self.kind not in DIGESTS:
+            return self.offloaded()
+        digest_function, budget_factor = DIGESTS[self.kind]
+        sample, task = self.sample(), self.headed_task()
+        task = task._replace(budget_tokens=budget_factor * task.budget_tokens)
+        digest = digest_function(sample, task)
+        if digest is None and digest_function is not digest_lines:
+            digest = digest_lines(sample, task)
+        return self.digested(digest)
+
+    def json(self) -> ToolResult | None:
+        """Return JSON as a table, or the rows of it that matter; None where it has to be read as lines."""
+        lossless_only = self.config.lossless_only
+        value = read_any_json(self.text) if lossless_only or len(self.text) <= _ANALYSED_CHARS else None
+        if value is None:
+            if lossless_only or self.tokens <= _KEPT_TOKENS:
+                return None
+            sample = sample_rows(self.text, self.task.query, max_chars=_ANALYSED_CHARS)
+            return None if sample is None else self.digested(digest_parts([sample[0]], sample[1], self.headed_task()))
+        if lossless_only or self.tokens <= 4 * _KEPT_TOKENS:
+            written = defused(lossless_json(value))
+            tokens = self.task.counter(written)
+            if lossless_only or self.tokens <= _KEPT_TOKENS or tokens <= max(_KEPT_TOKENS, self.task.budget_tokens):
+                return self.result() if tokens > _MAX_SHARE * self.tokens else self.result(written, "lossless")
+        return self.digested(digest_parts(*parts_of(value), self.headed_task()))
+
+    def offloaded(self) -> ToolResult:
+        """Return code or prose as it is, or, where it is large or old, its pointer with a preview."""
+        is_large = len(encoded(self.text)) >= self.config.offload_bytes
+        is_old = self.age_rounds >= _OFFLOADED_AFTER_ROUNDS and len(self.text) >= 2 * self.config.min_chars
+        pointer = self.offload() if is_large or is_old else None
+        if pointer is None:
+            return self.result()
+        sample = self.sample()
+        budget = max(_MIN_TOKENS, min(self.task.budget_tokens, self.config.max_tokens // _PREVIEW_SHARE))
+        selection = KeptLines(sample, self.task._replace(budget_tokens=budget))
+        best = self.task.query.ranked(sample.texts, limit=_PREVIEW_MATCHES)
+        last = len(sample.texts)
+        for nth, index in enumerate(best):
+            selection.add(index, reserve=selection.overdraft if nth < 3 else 0)
+        for index in (
+            *with_neighbours(best[:3], _PREVIEW_AROUND, within=range(last)),
+            *range(min(_PREVIEW_HEAD, last)),
+            *range(max(0, last - _PREVIEW_TAIL), last),
+        ):
+            selection.add(index)
+        return self.shown(selection.digest("offloaded"), pointer)
+
+    def both_ends(self, pointer: Pointer | None, limit: int) -> ToolResult:
+        """Return two thirds of the room from the beginning of a result, one third from its end, in full characters."""
+        pointer = pointer or self.offload()
+        data = encoded(self.original)
+        total = len(data)
+        top = f"{pointer.text}\n" if pointer else ""
+        around = f"{top}[{self.kind}: {total} of {total} bytes shown]\n\n{gap(total, 'bytes', total, total + 1)}\n"
+        room = limit - len(around.encode("utf-8"))
+        # Defusing adds a byte for each mark that it finds.
+        room = max(0, room - data[:limit].count(b"[[") - data[-limit:].count(b"[["))
+        stop = border_before(data, room * 2 // 3)
+        start = border_after(data, max(stop, total - room // 3))
+        head, tail = (defused(part.decode("utf-8", "surrogatepass"), self.ours) for part in (data[:stop], data[start:]))
+        omitted = start - stop
+        text = f"{top}[{self.kind}: {total - omitted} of {total} bytes shown]\n{head}\n"
+        text += f"{gap(omitted, 'bytes', stop, start - 1)}\n{tail}"
+        return ToolResult(text, self.kind, "cut", self.tokens, self.task.counter(text), omitted, pointer)
 
     def offload(self) -> Pointer | None:
         """Return the pointer to the original result, if it is kept anywhere."""
@@ -283,9 +384,26 @@ class ToolResultCompressor:
             if value is not None and not isinstance(value, str):
                 raise TypeError(f"{name} must be str or None, got {type(value).__name__}")
         check_tokens("age_rounds", age_rounds)
-        context = ResultContext(tool_name, query, tuple(live), age_rounds)
+        live = tuple(live)
+        memory = memory_of(self, thread_id, tenant=tenant)
         with stage(TOOL_RESULT) as seen:
-            result = self._result(text, context, memory_of(self, thread_id, tenant=tenant))
+            # The pointers that are ours: those the window shows, and those of the memory.
+            ours = frozenset(found for each in live if (found := pointer_id(each)) is not None)
+            ours |= memory.ids if memory else frozenset()
+            safe = defused(text, ours)
+            tokens = self._counter(safe)
+            budget = min(self._config.max_tokens, max(_MIN_TOKENS, int(_SHARE * tokens)))
+            task = Task(QueryMatcher(query), budget, self._counter, self._config.list_items)
+            job = _Job(text, safe, ours, tokens, memory, live, age_rounds, self._config, task)
+            if tool_name in READING_TOOLS or job.is_compressed:
+                result = ToolResult(safe, "ours", "unchanged", tokens, tokens, 0, None)
+            elif len(safe) < self._config.min_chars:
+                result = job.result()
+            else:
+                result = job.compressed(self._strategies.get(tool_name or ""))
+                limit = self._config.byte_limits.get(tool_name or "")
+                if limit and not self._config.lossless_only and len(encoded(result.text)) > limit:
+                    result = job.both_ends(result.pointer, limit)
             seen.tell(lambda: {name: getattr(result, name) for name in ("strategy", "tokens_before", "tokens_after")})
         return result
 
@@ -319,117 +437,6 @@ class ToolResultCompressor:
             self._cache.put(key, cached)
         return message.text if cached[0] is None else cached[0]
 
-    def _result(self, text: str, context: ResultContext, memory: WorkingMemory | None) -> ToolResult:
-        live, config = tuple(context.live), self._config
-        ours = _own_ids(live, memory)
-        safe = defused(text, ours)
-        tokens = self._counter(safe)
-        if context.tool_name in READING_TOOLS or self._is_ours(safe, tokens, ours):
-            return ToolResult(safe, "ours", "unchanged", tokens, tokens, 0, None)
-        budget = min(config.max_tokens, max(_MIN_TOKENS, int(_SHARE * tokens)))
-        task = Task(QueryMatcher(context.query), budget, self._counter, config.list_items)
-        job = _Job(text, safe, "prose", tokens, memory, live, task)
-        if len(safe) < config.min_chars:
-            return job.result()
-        result = self._compressed(job, self._strategies.get(context.tool_name or ""), context.age_rounds)
-        limit = config.byte_limits.get(context.tool_name or "")
-        if limit is None or config.lossless_only or len(encoded(result.text)) <= limit:
-            return result
-        return self._both_ends(job._replace(kind=result.kind), result.pointer, limit)
-
-    def _is_ours(self, text: str, tokens: int, ours: frozenset[str]) -> bool:
-        """Return whether a text was compressed before; a large one that only looks like it is not let through."""
-        first, _, rest = text.partition("\n")
-        if first.startswith("[[wm:"):
-            if pointer_id(first[:30]) not in ours:
-                return False
-            text = rest
-        largest = max(2 * self._config.max_tokens, *self._config.byte_limits.values(), _DIGEST_TOKENS)
-        return _HEAD.match(text[:100]) is not None and (self._config.lossless_only or tokens <= largest)
-
-    def _compressed(self, job: _Job, strategy: DigestFunction | str | None, age_rounds: int) -> ToolResult:
-        if strategy is not None and not isinstance(strategy, str):
-            return job._replace(kind="other").digested(strategy(job.text, job.task))
-        if strategy == "json" or (strategy is None and looks_like_json(job.text)):
-            result = self._json(job._replace(kind="json"))
-            if result is not None:
-                return result
-        kind = strategy or detect_kind(job.text)
-        is_object = len(job.text) > _ANALYSED_CHARS and job.text[:200].lstrip().startswith("{")
-        if is_object and not strategy and kind not in DIGESTS and kind != "binary":
-            kind = "lines"  # an object too long to be read as JSON is no code
-        job = job._replace(kind=kind)
-        if kind == "binary":
-            length = len(job.text)
-            omitted = gap(length, "characters", 0, length - 1)
-            return job.shown(Digest(omitted, 0, length, "bytes", "placeholder"), job.offload())
-        form = DIGESTS.get(kind)
-        if self._config.lossless_only or (form is not None and job.tokens <= _KEPT_TOKENS):
-            return job.result()
-        if form is None or form.digest is None:
-            return self._offloaded(job, age_rounds)
-        sample, task = job.sample(), job.headed_task()
-        task = task._replace(budget_tokens=form.budget_factor * task.budget_tokens)
-        digest = form.digest(sample, task)
-        if digest is None and form.digest is not digest_lines:
-            digest = digest_lines(sample, task)
-        return job.digested(digest)
-
-    def _json(self, job: _Job) -> ToolResult | None:
-        """Return JSON as a table, or the rows of it that matter; None where it has to be read as lines."""
-        lossless_only = self._config.lossless_only
-        value = read_any_json(job.text) if lossless_only or len(job.text) <= _ANALYSED_CHARS else None
-        if value is None:
-            if lossless_only or job.tokens <= _KEPT_TOKENS:
-                return None
-            sample = sample_rows(job.text, job.task.query, max_chars=_ANALYSED_CHARS)
-            return None if sample is None else job.digested(digest_parts([sample[0]], sample[1], job.headed_task()))
-        if lossless_only or job.tokens <= 4 * _KEPT_TOKENS:
-            written = defused(lossless_json(value))
-            tokens = self._counter(written)
-            if lossless_only or job.tokens <= _KEPT_TOKENS or tokens <= max(_KEPT_TOKENS, job.task.budget_tokens):
-                return job.result() if tokens > _MAX_SHARE * job.tokens else job.result(written, "lossless")
-        return job.digested(digest_parts(*parts_of(value), job.headed_task()))
-
-    def _offloaded(self, job: _Job, age_rounds: int) -> ToolResult:
-        """Return code or prose as it is, or, where it is large or old, its pointer with a preview."""
-        is_large = len(encoded(job.text)) >= self._config.offload_bytes
-        is_old = age_rounds >= _OFFLOADED_AFTER_ROUNDS and len(job.text) >= 2 * self._config.min_chars
-        pointer = job.offload() if is_large or is_old else None
-        if pointer is None:
-            return job.result()
-        sample = job.sample()
-        budget = max(_MIN_TOKENS, min(job.task.budget_tokens, self._config.max_tokens // _PREVIEW_SHARE))
-        selection = KeptLines(sample, job.task._replace(budget_tokens=budget))
-        best = job.task.query.ranked(sample.texts, limit=_PREVIEW_MATCHES)
-        last = len(sample.texts)
-        for nth, index in enumerate(best):
-            selection.add(index, reserve=selection.overdraft if nth < 3 else 0)
-        for index in with_neighbours(best[:3], _PREVIEW_AROUND, within=range(last)):
-            selection.add(index)
-        for index in (*range(min(_PREVIEW_HEAD, last)), *range(max(0, last - _PREVIEW_TAIL), last)):
-            selection.add(index)
-        return job.shown(selection.digest("offloaded"), pointer)
-
-    def _both_ends(self, job: _Job, pointer: Pointer | None, limit: int) -> ToolResult:
-        """Return two thirds of the room from the beginning of a result, one third from its end, in full characters."""
-        pointer = pointer or job.offload()
-        ours = _own_ids(job.live, job.memory)
-        data = encoded(job.original)
-        total = len(data)
-        top = f"{pointer.text}\n" if pointer else ""
-        around = f"{top}[{job.kind}: {total} of {total} bytes shown]\n\n{gap(total, 'bytes', total, total + 1)}\n"
-        room = limit - len(around.encode("utf-8"))
-        # Defusing adds a byte for each mark that it finds.
-        room = max(0, room - data[:limit].count(b"[[") - data[-limit:].count(b"[["))
-        stop = border_before(data, room * 2 // 3)
-        start = border_after(data, max(stop, total - room // 3))
-        head, tail = (defused(part.decode("utf-8", "surrogatepass"), ours) for part in (data[:stop], data[start:]))
-        omitted = start - stop
-        text = f"{top}[{job.kind}: {total - omitted} of {total} bytes shown]\n{head}\n"
-        text += f"{gap(omitted, 'bytes', stop, start - 1)}\n{tail}"
-        return ToolResult(text, job.kind, "cut", job.tokens, self._counter(text), omitted, pointer)
-
 
 def compress_tool_result(
     text: str,
@@ -449,9 +456,3 @@ def compress_tool_result(
     """
     compressor = ToolResultCompressor(config, working_memory=working_memory, token_counter=token_counter)
     return compressor.compress(text, tool_name=tool_name, query=query, live=live, age_rounds=age_rounds)
-
-
-def _own_ids(live: Iterable[str], memory: WorkingMemory | None) -> frozenset[str]:
-    """Return the ids of the pointers that are ours: those the window shows, and those of the memory."""
-    ids = frozenset(found for each in live if (found := pointer_id(each)) is not None)
-    return ids if memory is None else ids | memory.ids

@@ -13,8 +13,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from gatekeeper_core.context.tool_results.pointers import COMPRESSED, defused, pointers_in
-from gatekeeper_core.context.tool_results.thread_memories import memory_in
-from gatekeeper_core.context.tool_results.working_memory import READING_TOOLS, WorkingMemory
+from gatekeeper_core.context.tool_results.working_memory import READING_TOOLS, ThreadMemories, WorkingMemory
 from gatekeeper_core.messages import Message, with_text
 
 
@@ -43,11 +42,18 @@ ResultCompressor = Callable[[Message, ResultContext], str]
 """Makes the text of a tool message smaller without losing what matters."""
 
 
-def memory_of(
-    compress: ResultCompressor | None, thread_id: str | None = None, *, tenant: str = "default"
-) -> WorkingMemory | None:
-    """Return the working memory of a compressor in a thread, where it has one as ``ToolResultCompressor`` may."""
-    return memory_in(getattr(compress, "working_memory", None), thread_id, tenant=tenant)
+def memory_of(owner: object, thread_id: str | None = None, *, tenant: str = "default") -> WorkingMemory | None:
+    """Return the working memory for a thread: ``owner`` itself, that of a compressor, or the thread's own; else None.
+
+    A thread without a name has none of ``ThreadMemories``: nobody could be told from anybody else.
+
+    Raises:
+        ConfigError: a name is empty.
+    """
+    memory = getattr(owner, "working_memory", owner)
+    if isinstance(memory, ThreadMemories):
+        return None if thread_id is None else memory.of(thread_id, tenant=tenant)
+    return memory if isinstance(memory, WorkingMemory) else None
 
 
 class ToolResults:

@@ -100,8 +100,15 @@ def sample_rows(text: str, query: QueryMatcher, *, max_chars: int) -> tuple[Tabl
         rows[place] = {"key": key[1], **row} if key else row
         return value[1] - place
 
+    def row_span(place: int) -> tuple[int, int]:
+        after = text.find(opening, place + 1)
+        return text.rfind(opening, 0, place + len(opening)), after if after >= 0 else len(text)
+
+    # The last row, matches of the query, one row of each kind of failure; then even samples.
+    matches = (row_span(start)[0] for start, _ in query.spans(text, limit=200))
+    failures = (start for start, _ in _failures(text, row_span))
     room = max_chars
-    for place in _hit_rows(text, opening, query):
+    for place in chain([text.rfind(opening)], matches, failures):
         room -= read(place)
         if room <= max_chars * 3 // 4:
             break
@@ -115,27 +122,10 @@ def sample_rows(text: str, query: QueryMatcher, *, max_chars: int) -> tuple[Tabl
     places = sorted(rows)
     numbers = _counts_before(text, opening, places)
     total = max(text.count(opening), numbers[-1] + 1)
-    around = _values_around(text, opening, list_at) if path and list_at >= 0 else []
-    return Table(path, [rows[place] for place in places], numbers, total), around
-
-
-def _hit_rows(text: str, opening: str, query: QueryMatcher) -> Iterable[int]:
-    """Yield the beginnings of objects: the last one, matches of the query, one of each kind of failure."""
-
-    def row_span(place: int) -> tuple[int, int]:
-        after = text.find(opening, place + 1)
-        return text.rfind(opening, 0, place + len(opening)), after if after >= 0 else len(text)
-
-    yield text.rfind(opening)
-    yield from (row_span(start)[0] for start, _ in query.spans(text, limit=200))
-    yield from (start for start, _ in _failures(text, row_span))
-
-
-def _values_around(text: str, opening: str, list_at: int) -> list[tuple[str, JsonValue]]:
-    """Return the plain values beside the list, with their paths."""
-    last = read_json_at(text, text.rfind(opening))
-    around = read_json(f"{text[:list_at]}[{text[last[1] :]}") if last else None
-    return [(path, value) for path, value in parts_of(around)[1] if value != []] if around else []
+    last = read_json_at(text, text.rfind(opening)) if path and list_at >= 0 else None
+    around = read_json(f"{text[:list_at]}[{text[last[1] :]}") if last else None  # the value without its list
+    values = [(at, value) for at, value in parts_of(around)[1] if value != []] if around else []
+    return Table(path, [rows[place] for place in places], numbers, total), values
 
 
 def _layout(text: str) -> tuple[str, str, int] | None:

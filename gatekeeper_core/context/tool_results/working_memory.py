@@ -5,23 +5,28 @@
     result ──offload──> blob store (scope, id)      conversation: [[wm:<id>]] type=… size=… preview="…"
     model ──read(pointer, bytes | lines | query)──> a text within a budget of tokens, with marks for omissions
 
+    secret · tenant · thread ──HMAC-SHA256──> session key ──> working memory: a scope and ids of its own
+
 Ids and the scope come from the session key: with one key for each thread of each tenant, no thread can read or probe
 the texts of another one.
 """
 
 from __future__ import annotations
 
+import os
 from bisect import bisect_right
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from threading import RLock
 from typing import NamedTuple
 
+from gatekeeper_core.caching import LruCache
 from gatekeeper_core.context.tool_results.digest import gap, shortened, with_gaps, with_neighbours
 from gatekeeper_core.context.tool_results.pointers import Pointer, check_key, defused, keyed_id, one_line, pointer_id
 from gatekeeper_core.context.tool_results.query_match import QueryMatcher
 from gatekeeper_core.errors import ConfigError, check_str
-from gatekeeper_core.storage.base import BlobStore
+from gatekeeper_core.storage.base import BlobStore, Store, thread_blobs
 from gatekeeper_core.tokens import TokenCounter, check_tokens, checked_counter
 from gatekeeper_core.truncation import truncate_to_tokens
 
@@ -47,6 +52,7 @@ READ_TOOL_DESCRIPTION = (
 QUOTA_BYTES = 64 * 1024 * 1024
 """Size limit of all texts of one memory. Source: ours."""
 
+_KEY_LABEL = b"gatekeeper session key"
 _SCOPE_LABEL = b"gatekeeper working memory scope"
 _MATCHES = 20
 _CONTEXT_LINES = 1
@@ -110,7 +116,7 @@ class WorkingMemory:
         clock: Callable[[], float] | None = None,
         token_counter: TokenCounter | None = None,
     ) -> None:
-        check_limits(quota_bytes, ttl_seconds, clock)
+        _check_limits(quota_bytes, ttl_seconds, clock)
         self._blobs = blobs
         self._key = check_key(session_key)
         self._quota_bytes = quota_bytes
@@ -163,11 +169,23 @@ class WorkingMemory:
         pointer = self.pointer_to(text, kind=kind)
         pinned = {found for each in live if (found := pointer_id(each)) is not None}
         with self._lock:
-            if self._get(pointer.id, 0, 0) is None:  # a pointer is only given out for a text that can be read
-                if not self._make_room(pointer.size_bytes, pinned):
-                    return None
-                self._blobs.put(self._scope, pointer.id, encoded(text))
-                self._use(pointer.id, pointer.size_bytes)
+            if self.touch(pointer.id):  # a pointer is only given out for a text that can be read
+                return pointer
+            limit = float("-inf") if self._ttl_seconds is None else self._clock() - self._ttl_seconds
+            free = [found for found in self._entries if found not in pinned]
+            free.sort(key=lambda found: self._entries[found].used_at >= limit)
+            used = pointer.size_bytes + sum(entry.size_bytes for entry in self._entries.values())
+            fits = used - sum(self._entries[found].size_bytes for found in free) <= self._quota_bytes
+            for found in free:
+                is_expired = self._entries[found].used_at < limit
+                if not is_expired and (used <= self._quota_bytes or not fits):
+                    break
+                self._blobs.delete(self._scope, found)
+                used -= self._entries.pop(found).size_bytes
+            if not fits:
+                return None
+            self._blobs.put(self._scope, pointer.id, encoded(text))
+            self._use(pointer.id, pointer.size_bytes)
         return pointer
 
     def load(self, pointer: str) -> str | None:
@@ -218,11 +236,15 @@ class WorkingMemory:
             check_tokens("lines[1]", lines[1], at_least=lines[0])
         if sum((start is not None or end is not None, lines is not None, query is not None)) > 1:
             raise ConfigError("read bytes (start, end), lines or by query: one of them")
+        data = self._get(pointer_id(check_str("pointer", pointer)))
+        if data is None:
+            unknown = truncate_to_tokens(UNKNOWN_POINTER, budget_tokens, token_counter=self._counter)
+            return Reading(unknown, False, False)
         if lines is None and query is None:
-            return self._read_bytes(pointer, start or 0, end, budget_tokens)
-        text = self.load(pointer)
-        if text is None:
-            return self._unknown(budget_tokens)
+            begin = border_after(data, start or 0)
+            stop = max(begin, border_before(data, len(data) if end is None else end))
+            return self._read_bytes(data[begin:stop], begin, len(data), budget_tokens)
+        text = data.decode("utf-8", "surrogatepass")
         numbered = dict(enumerate(text.split("\n"), 1))
         if lines is not None:
             part = range(lines[0], min(lines[1], len(numbered)) + 1)
@@ -261,18 +283,13 @@ class WorkingMemory:
 
     def touch(self, pointer: str) -> bool:
         """Return whether a text is kept under a pointer, which counts as a use."""
-        return self._get(pointer_id(pointer), 0, 0) is not None
+        return self._get(pointer_id(pointer), 0) is not None
 
     def clear(self) -> None:
         """Delete all texts of this thread."""
         with self._lock:
             self._blobs.delete(self._scope)
             self._entries.clear()
-
-    def size_of(self, pointer: str) -> int:
-        """Return the size in bytes of the text of a pointer; 0 where this memory has none."""
-        entry = self._entries.get(pointer_id(pointer) or "")
-        return entry.size_bytes if entry else 0
 
     def _catch_up(self) -> None:
         """Make the entries those of the store, which other processes use as well; new ones count as used now."""
@@ -283,57 +300,28 @@ class WorkingMemory:
             if found not in self._entries:
                 self._use(found, size_bytes)
 
-    def _make_room(self, needed: int, pinned: Collection[str]) -> bool:
-        """Return whether a text of this size fits, after evicting the least recently used ones; all or nothing."""
-        used = sum(entry.size_bytes for entry in self._entries.values())
-        free = [found for found in self._entries if found not in pinned]
-        if self._ttl_seconds is not None:
-            limit = self._clock() - self._ttl_seconds
-            for expired in [found for found in free if self._entries[found].used_at < limit]:
-                used -= self._drop(expired)
-                free.remove(expired)
-        if used - sum(self._entries[found].size_bytes for found in free) + needed > self._quota_bytes:
-            return False
-        for found in free:
-            if used + needed <= self._quota_bytes:
-                break
-            used -= self._drop(found)
-        return True
-
-    def _drop(self, found: str) -> int:
-        self._blobs.delete(self._scope, found)
-        return self._entries.pop(found).size_bytes
-
     def _use(self, found: str, size_bytes: int) -> None:
         self._entries[found] = _Entry(size_bytes, self._clock())
         self._entries.move_to_end(found)
 
-    def _get(self, found: str | None, start: int = 0, end: int | None = None) -> bytes | None:
-        """Return bytes of the text of an id, which is used now; None where the store has none."""
+    def _get(self, found: str | None, end: int | None = None) -> bytes | None:
+        """Return a text, up to a byte, by its id, which is used now; None where the store has none."""
         with self._lock:
             if found not in self._entries:
                 self._catch_up()
             if found is None or found not in self._entries:
                 return None
             try:
-                data = self._blobs.get(self._scope, found, start, end)
+                data = self._blobs.get(self._scope, found, 0, end)
             except KeyError:  # another process made room
                 del self._entries[found]
                 return None
             self._use(found, self._entries[found].size_bytes)
             return data
 
-    def _unknown(self, budget_tokens: int) -> Reading:
-        return Reading(truncate_to_tokens(UNKNOWN_POINTER, budget_tokens, token_counter=self._counter), False, False)
-
-    def _read_bytes(self, pointer: str, start: int, end: int | None, budget_tokens: int) -> Reading:
-        # One byte more than requested tells whether the last one ends a character.
-        data = self._get(pointer_id(check_str("pointer", pointer)), start, None if end is None else end + 1)
-        if data is None:
-            return self._unknown(budget_tokens)
-        begin, stop = border_after(data, 0), border_before(data, len(data) if end is None else end - start)
-        text = data[begin : max(begin, stop)].decode("utf-8", "surrogatepass")
-        total, begin, stop = self.size_of(pointer), start + begin, start + max(begin, stop)
+    def _read_bytes(self, data: bytes, begin: int, total: int, budget_tokens: int) -> Reading:
+        """Return as much of a part of the bytes as the budget holds."""
+        text, stop = data.decode("utf-8", "surrogatepass"), begin + len(data)
 
         def rendered(part: str) -> str:
             upto = begin + len(encoded(part))
@@ -373,6 +361,102 @@ class WorkingMemory:
         return Reading(truncate_to_tokens(text, budget_tokens, token_counter=self._counter), True, complete)
 
 
+class ThreadMemories:
+    """The working memories of many threads; safe to use from several threads of the process.
+
+    The most recently used memories are cached; any other is built again when it is needed, and finds its texts in the
+    store.
+
+    Args:
+        blobs: the store. A full ``Store`` keeps the texts with their thread, so that forgetting the thread deletes
+            them; any other ``BlobStore`` keeps them until they are cleared.
+        secret: all session keys are derived from it, 16 bytes or more (``secrets.token_bytes(32)``). Keep it: with
+            another one nothing is found again.
+        quota_bytes: size limit of all texts of one thread, at least 1.
+        ttl_seconds: texts unused for longer may be evicted first; None keeps them until room is needed.
+        clock: returns the time in seconds; needed with ``ttl_seconds``.
+        token_counter: counts readings; None: the library's own.
+        max_ready: how many memories are cached, at least 1. Source: ours; each takes a few hundred bytes for every
+            text that it keeps in the store.
+
+    Raises:
+        ConfigError: a number is out of range, the secret is too short, or a time to live comes without a clock.
+        TypeError: an argument has the wrong type.
+
+    >>> from gatekeeper_core.storage.in_memory import InMemoryBlobStore
+    >>> memories = ThreadMemories(InMemoryBlobStore(), b"0123456789abcdef")
+    >>> pointer = memories.of("t1").offload("a log")
+    >>> memories.of("t1").load(pointer.text), memories.of("t2").load(pointer.text)
+    ('a log', None)
+    >>> memories.of("t1", tenant="other").load(pointer.text) is None
+    True
+    """
+
+    def __init__(
+        self,
+        blobs: BlobStore | Store,
+        secret: bytes,
+        *,
+        quota_bytes: int = QUOTA_BYTES,
+        ttl_seconds: float | None = None,
+        clock: Callable[[], float] | None = None,
+        token_counter: TokenCounter | None = None,
+        max_ready: int = 1_000,
+    ) -> None:
+        _check_limits(quota_bytes, ttl_seconds, clock)
+        check_tokens("max_ready", max_ready, at_least=1)
+        self._secret = check_key(secret, name="secret")
+        self._blobs = blobs
+        self._make = partial(
+            WorkingMemory,
+            quota_bytes=quota_bytes,
+            ttl_seconds=ttl_seconds,
+            clock=clock,
+            token_counter=checked_counter(token_counter),
+        )
+        self._ready: LruCache[tuple[str, str, int], WorkingMemory] = LruCache(max_entries=max_ready)
+
+    def of(self, thread_id: str, *, tenant: str = "default") -> WorkingMemory:
+        """Return the working memory of a thread; ``.clear()`` on it deletes the thread's texts.
+
+        Raises:
+            ConfigError: a name is empty.
+            TypeError: a name is no text.
+        """
+        key = session_key(self._secret, thread_id, tenant=tenant)
+        name = (tenant, thread_id, os.getpid())  # one that was in use at a fork stays locked for ever
+        memory = self._ready.get(name)
+        if memory is None:
+            memory = self._make(thread_blobs(self._blobs, tenant, thread_id), key)
+            self._ready.put(name, memory)
+        return memory
+
+
+def session_key(secret: bytes, thread_id: str, *, tenant: str = "default") -> bytes:
+    """Return the session key of a thread, 32 bytes, for whoever holds the secret of 16 bytes or more.
+
+    HMAC-SHA256 over a label, then the tenant and the thread in UTF-8, each after its length in eight bytes: so no two
+    pairs of names are written alike.
+
+    Raises:
+        ConfigError: the secret is too short, or a name is empty.
+        TypeError: an argument has the wrong type.
+
+    Source: HMAC as in RFC 2104; a key of its own for each use of a secret as in RFC 5869; the form is ours.
+    """
+    import hmac  # here, with what it loads, because most conversations put nothing aside
+
+    check_key(secret, name="secret")
+    written = [_KEY_LABEL]
+    for what, name in (("tenant", tenant), ("thread_id", thread_id)):
+        check_str(what, name)
+        if not name:
+            raise ConfigError(f"{what} must not be empty: threads without a name would share one memory")
+        data = name.encode("utf-8", "surrogatepass")
+        written += [len(data).to_bytes(8, "big"), data]
+    return hmac.digest(secret, b"".join(written), "sha256")
+
+
 def encoded(text: object) -> bytes:
     """Return a text in UTF-8, lone surrogates too."""
     return check_str("text", text).encode("utf-8", "surrogatepass")
@@ -397,7 +481,7 @@ def border_before(data: bytes, at: int) -> int:
     return at
 
 
-def check_limits(quota_bytes: int, ttl_seconds: float | None, clock: Callable[[], float] | None) -> None:
+def _check_limits(quota_bytes: int, ttl_seconds: float | None, clock: Callable[[], float] | None) -> None:
     """Check the quota and the time to live of a working memory.
 
     Raises:

@@ -21,7 +21,7 @@ from gatekeeper_core.context.prompt.builder import ContextBuilder
 from gatekeeper_core.context.prompt.result import BuiltContext, Miss
 from gatekeeper_core.context.tool_results.compressor import ToolResultCompressor
 from gatekeeper_core.context.tool_results.context import ResultCompressor
-from gatekeeper_core.context.tool_results.thread_memories import ThreadMemories
+from gatekeeper_core.context.tool_results.working_memory import ThreadMemories
 from gatekeeper_core.encoder import TextEncoder
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.messages import Message, ToolCall

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from itertools import pairwise
 
 import pytest
 
@@ -33,6 +34,7 @@ def test_a_line_of_failure_and_one_that_is_asked_for_are_read_wherever_they_stan
     assert all(lines[number - 1] == text for text, number in zip(sample.texts, sample.numbers, strict=True))
     assert {1, len(lines)} <= set(sample.numbers)
     assert sample.numbers[sample.texts.index(line)] == 23_458
+    assert max(after - before for before, after in pairwise(sample.numbers)) < len(lines) / 20
     assert sum(map(len, sample.texts)) < 60_000
 
 
@@ -100,7 +102,7 @@ def test_long_json_lines_are_read_as_rows() -> None:
 
 
 def test_a_row_with_a_status_from_500_on_is_read_wherever_it_stands() -> None:
-    rows = [{"path": f"/a/{at}", "sc-status": 200, "ms": 7} for at in range(9_000)]
+    rows = [{"path": f"/a/{at}", "note": "retry failed", "sc-status": 200, "ms": 7} for at in range(9_000)]
     rows[5_432]["sc-status"] = 503
     sample, _ = rows_in(json.dumps(rows), QueryMatcher(None), max_chars=40_000)
     assert 5_432 in (sample.numbers or ())

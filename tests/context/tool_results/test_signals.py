@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -87,10 +85,3 @@ def test_places_are_found_in_order_and_bounded() -> None:
     text = "ok failed ok error ok 失败"
     assert failure_places(text, limit=9) == [text.index("failed"), text.index("error"), text.index("失败")]
     assert failure_places("error " * 100, limit=5) == [0, 6, 12, 18, 24]
-
-
-def test_a_flood_of_words_that_only_begin_like_trouble_takes_linear_time() -> None:
-    start = time.process_time()
-    assert severity("errorx " * 100_000) == 0
-    assert failure_places("failx" * 200_000, limit=3) == []
-    assert time.process_time() - start < 10

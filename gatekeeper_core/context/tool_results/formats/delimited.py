@@ -35,13 +35,20 @@ def delimiter_of(lines: Sequence[str]) -> str | None:
             continue
         widths = Counter(len(split_row(line, delimiter)) for line in sample)
         width, agreeing = widths.most_common(1)[0]
-        if width > 1 and agreeing >= least and (width > 3 or _is_head(sample[0], delimiter)):
+        head = split_row(sample[0], delimiter)
+        is_head = len(head) > 1 and all(
+            0 < len(cell.strip()) <= 40 and not any(map(str.isdigit, cell)) for cell in head
+        )
+        if width > 1 and agreeing >= least and (width > 3 or is_head):
             return delimiter
     return None
 
 
-def names_a_status(lines: Sequence[str], delimiter: str) -> bool:
-    """Return whether the first line, or the one with the fields, names the columns, and one of them an HTTP status."""
+def is_table(lines: Sequence[str], *, with_times: bool) -> bool:
+    """Return whether lines are a table; of lines that begin with times, only where a column is an HTTP status."""
+    delimiter = delimiter_of(lines)
+    if delimiter is None or not with_times:
+        return delimiter is not None
     names = _names(lines[_fields_line(lines) or 0], delimiter)
     widths = {len(split_row(line, delimiter)) for line in lines[1:_FIRST_LINES]}
     return len(names) in widths and any(map(is_status_column, names))
@@ -54,11 +61,6 @@ def _names(head: str, delimiter: str) -> list[str]:
 def _fields_line(lines: Sequence[str]) -> int | None:
     """Return which of the first lines names the columns of a log in the extended log file format of W3C."""
     return next((at for at, line in enumerate(lines[:_FIRST_LINES]) if line.startswith(_FIELDS)), None)
-
-
-def _is_head(line: str, delimiter: str) -> bool:
-    cells = split_row(line, delimiter)
-    return len(cells) > 1 and all(0 < len(cell.strip()) <= 40 and not any(map(str.isdigit, cell)) for cell in cells)
 
 
 def split_row(line: str, delimiter: str) -> list[str]:

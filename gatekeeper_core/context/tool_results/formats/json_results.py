@@ -191,7 +191,7 @@ def _rows_text(table: Table, task: Task) -> tuple[str, int]:
     if summary and task.counter(summary) <= task.budget_tokens // 6:
         top.append(summary)
     left = task.budget_tokens - task.counter("\n".join(top)) - _HEAD_TOKENS
-    texts = [json_text.row_text(row, shown) for row in flattened]
+    texts = [json_text.row_text(row, shown, json_text.cell) for row in flattened]
     texts = [
         text if len(text) <= _CELL_CHARS else json_text.row_text(row, shown, short_cell)
         for row, text in zip(flattened, texts, strict=True)

@@ -20,14 +20,11 @@ r"""JSON read and written without changing a value, and the table form, which wr
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias, Union
+from json import JSONDecoder
+from json.encoder import encode_basestring
+from typing import NamedTuple, TypeAlias, Union
 
 from gatekeeper_core.text import LazyPattern
-
-if TYPE_CHECKING:
-    from json import JSONDecoder
-
 
 MAX_DEPTH = 64
 """Deepest nesting that is read as JSON; deeper text is no JSON. Source: ours; no data that people read is."""
@@ -50,6 +47,17 @@ class Number(str):
     __slots__ = ()
 
 
+def _checked_object(pairs: list[tuple[str, JsonValue]]) -> dict[str, JsonValue]:
+    value = dict(pairs)
+    if len(value) != len(pairs):
+        raise ValueError("an object has a key twice")
+    return value
+
+
+# Keeps numbers as they are written and refuses a key that stands twice in an object.
+_DECODER = JSONDecoder(parse_int=Number, parse_float=Number, parse_constant=Number, object_pairs_hook=_checked_object)
+
+
 def read_json(text: str) -> JsonValue:
     r"""Return the value of a JSON text, or None where it is none, is too deep, or has a key twice in one object.
 
@@ -59,7 +67,7 @@ def read_json(text: str) -> JsonValue:
     (None, None)
     """
     try:
-        value: JsonValue = _decoder().decode(text)
+        value: JsonValue = _DECODER.decode(text)
     except (ValueError, RecursionError):
         return None
     return value if _is_shallow(value) else None
@@ -68,24 +76,10 @@ def read_json(text: str) -> JsonValue:
 def read_json_at(text: str, at: int) -> tuple[JsonValue, int] | None:
     """Return the JSON value that begins at a place, and where it ends; None as in :func:`read_json`."""
     try:
-        value, stop = _decoder().raw_decode(text, at)
+        value, stop = _DECODER.raw_decode(text, at)
     except (ValueError, RecursionError):
         return None
     return (value, stop) if _is_shallow(value) else None
-
-
-@cache
-def _decoder() -> JSONDecoder:
-    """Return a decoder that keeps numbers as they are written and refuses a key that stands twice in an object."""
-    from json import JSONDecoder
-
-    def checked_object(pairs: list[tuple[str, JsonValue]]) -> dict[str, JsonValue]:
-        value = dict(pairs)
-        if len(value) != len(pairs):
-            raise ValueError("an object has a key twice")
-        return value
-
-    return JSONDecoder(parse_int=Number, parse_float=Number, parse_constant=Number, object_pairs_hook=checked_object)
 
 
 def _is_shallow(value: JsonValue) -> bool:
@@ -117,15 +111,8 @@ def write_json(value: JsonValue) -> str:
     return {None: "null", True: "true", False: "false"}[value]
 
 
-@cache
-def _encoder() -> Callable[[str], str]:
-    from json.encoder import encode_basestring
-
-    return encode_basestring
-
-
 def _quoted(text: str) -> str:
-    written = _encoder()(text)
+    written = encode_basestring(text)
     if not written.isascii() and _SURROGATE.search(written):
         written = _SURROGATE.sub(lambda match: f"\\u{ord(match[0]):04x}", written)
     return written
@@ -167,7 +154,7 @@ def write_table(rows: Sequence[Mapping[str, JsonValue]]) -> str:
     flattened = [flat(row, nested) for row in rows]
     columns = columns_of(flattened)
     lines = [f"[table: {len(rows)} row{'s' * (len(rows) != 1)}]", header(columns)]
-    lines += [row_text(row, columns) for row in flattened]
+    lines += [row_text(row, columns, cell) for row in flattened]
     return "\n".join(lines)
 
 
@@ -207,11 +194,8 @@ def header(columns: Iterable[Column]) -> str:
     )
 
 
-def row_text(
-    row: Mapping[Path, JsonValue], columns: Iterable[Column], write: Callable[[JsonValue, bool], str] | None = None
-) -> str:
-    """Return the line of one row; ``write`` writes a value, given whether its column holds strings; None: ``cell``."""
-    write = write or cell
+def row_text(row: Mapping[Path, JsonValue], columns: Iterable[Column], write: Callable[[JsonValue, bool], str]) -> str:
+    """Return the line of one row; ``write`` writes a value, given whether its column holds strings, as ``cell``."""
     shown = (column for column in columns if not column.is_shared)
     return ",".join([write(row[column.path], column.strings) if column.path in row else "" for column in shown])
 

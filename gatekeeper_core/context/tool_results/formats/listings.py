@@ -55,6 +55,25 @@ class _Entry(NamedTuple):
     columns: dict[str, str]
     group: str
 
+    @classmethod
+    def of(cls, line: str, folder: str) -> _Entry:
+        """Return the entry of a line below the heading of a folder."""
+        listed = _LISTED.match(line)
+        if listed:
+            mode, owner, group, size, _, name = listed.groups()
+            columns = {"mode": mode, "owner": owner, "group": group, "ending": _folder_and_ending(name)[1]}
+            if mode[0] == "-":
+                unit = _UNITS.get(size[-1])
+                columns["size"] = size if unit is None else str(float(size[:-1].replace(",", "")) * unit)
+            return cls(columns, folder or ".")
+        matched = (_MATCHED.match(line) if ":" in line else None) or (_NEAR_MATCH.match(line) if "-" in line else None)
+        if matched:
+            above, ending = _folder_and_ending(matched[1])
+            return cls({"folder": above, "ending": ending, "text": matched[3].strip()}, matched[1])
+        above, ending = _folder_and_ending(line)
+        above = above or folder
+        return cls({"folder": above, "ending": ending}, above or ".")
+
 
 def digest_listing(lines: Lines, task: Task) -> Digest:
     """Return a digest of the lines of a search or a listing."""
@@ -67,7 +86,7 @@ def digest_listing(lines: Lines, task: Task) -> Digest:
             folder = bare[:-1]
             headings[folder] = at
         elif bare.strip() and not bare.startswith("total "):
-            entries[at] = _entry(bare, folder)
+            entries[at] = _Entry.of(bare, folder)
     counted = _counted(entries.values(), task._replace(budget_tokens=task.budget_tokens // 3))
     left = task.budget_tokens - task.counter(counted)
     columns = columns_of_texts(entry.columns for entry in entries.values())
@@ -79,24 +98,6 @@ def digest_listing(lines: Lines, task: Task) -> Digest:
             selection.kept[lines.numbers[heading]] = lines.texts[heading]
     digest = selection.digest("groups")
     return digest._replace(text=f"{digest.text}\n{counted}") if counted else digest
-
-
-def _entry(line: str, folder: str) -> _Entry:
-    listed = _LISTED.match(line)
-    if listed:
-        mode, owner, group, size, _, name = listed.groups()
-        columns = {"mode": mode, "owner": owner, "group": group, "ending": _folder_and_ending(name)[1]}
-        if mode[0] == "-":
-            unit = _UNITS.get(size[-1])
-            columns["size"] = size if unit is None else str(float(size[:-1].replace(",", "")) * unit)
-        return _Entry(columns, folder or ".")
-    matched = (_MATCHED.match(line) if ":" in line else None) or (_NEAR_MATCH.match(line) if "-" in line else None)
-    if matched:
-        above, ending = _folder_and_ending(matched[1])
-        return _Entry({"folder": above, "ending": ending, "text": matched[3].strip()}, matched[1])
-    above, ending = _folder_and_ending(line)
-    above = above or folder
-    return _Entry({"folder": above, "ending": ending}, above or ".")
 
 
 def _folder_and_ending(path: str) -> tuple[str, str]:

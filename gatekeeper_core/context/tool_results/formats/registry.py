@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from gatekeeper_core.context.tool_results.digest import Digest, Lines, Task
-from gatekeeper_core.context.tool_results.formats.delimited import delimiter_of, digest_delimited, names_a_status
+from gatekeeper_core.context.tool_results.formats.delimited import digest_delimited, is_table
 from gatekeeper_core.context.tool_results.formats.lines import digest_lines
 from gatekeeper_core.context.tool_results.formats.listings import digest_listing, is_listed, is_match, is_path
 from gatekeeper_core.context.tool_results.formats.templates import masked
@@ -94,41 +94,23 @@ class Sample:
         """The share of lines that begin with a time or state a level."""
         return self.share(lambda line: _STAMPED.match(line) or _LEVEL.search(line[:90]))
 
+    def is_binary(self) -> bool:
+        """Return whether too many characters at the beginning, in the middle or at the end are no text."""
+        starts = (0, len(self.text) // 2, max(0, len(self.text) - _SAMPLE_CHARS))
+        pieces = (self.text[start : start + _SAMPLE_CHARS] for start in starts)
+        return any(len(_NOT_TEXT.findall(piece)) > _BINARY_SHARE * len(piece) for piece in pieces)
 
-def _is_binary(sample: Sample) -> bool:
-    """Return whether too many characters at the beginning, in the middle or at the end are no text."""
-    text = sample.text
-    starts = (0, len(text) // 2, max(0, len(text) - _SAMPLE_CHARS))
-    pieces = (text[start : start + _SAMPLE_CHARS] for start in starts)
-    return any(len(_NOT_TEXT.findall(piece)) > _BINARY_SHARE * len(piece) for piece in pieces)
+    def is_blob(self) -> bool:
+        """Return whether hardly any line ends, and there are no sentences."""
+        piece = self.text[:_SAMPLE_CHARS]
+        has_lines = len(self.text) < _BLOB_LINE * (self.text.count("\n") + 1)
+        return not has_lines and len(_SENTENCE_END.findall(piece)) < len(piece) / 400
 
-
-def _is_blob(sample: Sample) -> bool:
-    """Return whether hardly any line ends, and there are no sentences."""
-    if len(sample.text) < _BLOB_LINE * (sample.text.count("\n") + 1):
-        return False
-    piece = sample.text[:_SAMPLE_CHARS]
-    return len(_SENTENCE_END.findall(piece)) < len(piece) / 400
-
-
-def _is_test(sample: Sample) -> bool:
-    tested = sample.share(lambda line: _TEST_LINE.match(line) or _TEST_RESULT.search(line))
-    return tested >= 0.4 or (
-        tested >= 0.03 and _TEST_SUMMARY.search(sample.text[:1_000] + sample.text[-3_000:]) is not None
-    )
-
-
-def _is_trace(sample: Sample) -> bool:
-    return sample.share(is_frame) >= 0.25 and any(map(is_trace_head, sample.lines)) and sample.logged < 0.4
-
-
-def _is_table(sample: Sample) -> bool:
-    delimiter = delimiter_of(sample.lines)
-    return delimiter is not None and (sample.stamped < 0.5 or names_a_status(sample.lines, delimiter))
-
-
-def _is_search(sample: Sample) -> bool:
-    return sample.stamped < 0.4 and sample.logged < 0.6 and sample.share(is_match) >= 0.6
+    def is_test(self) -> bool:
+        """Return whether the lines are those of a run of tests, or a few of them are and a summary stands at an end."""
+        tested = self.share(lambda line: _TEST_LINE.match(line) or _TEST_RESULT.search(line))
+        ends = self.text[:1_000] + self.text[-3_000:]
+        return tested >= 0.4 or (tested >= 0.03 and _TEST_SUMMARY.search(ends) is not None)
 
 
 def _is_sentence(line: str) -> bool:
@@ -158,16 +140,25 @@ class Format(NamedTuple):
 
 
 FORMATS = (
-    Format("binary", _is_binary),
+    Format("binary", Sample.is_binary),
     Format("prose", lambda sample: not sample.lines),
-    Format("lines", _is_blob, digest_lines),
+    Format("lines", Sample.is_blob, digest_lines),
     Format("markup", lambda sample: _MARKUP.match(sample.text[:2_000].lstrip("\ufeff \t\r\n")) is not None),
     Format("diff", lambda sample: sum(1 for line in sample.lines if _DIFF_LINE.match(line)) >= 2),
-    Format("test", _is_test, digest_lines),
-    Format("trace", _is_trace, digest_trace, budget_factor=2),
-    Format("table", _is_table, digest_delimited),
+    Format("test", Sample.is_test, digest_lines),
+    Format(
+        "trace",
+        lambda sample: sample.share(is_frame) >= 0.25 and any(map(is_trace_head, sample.lines)) and sample.logged < 0.4,
+        digest_trace,
+        budget_factor=2,
+    ),
+    Format("table", lambda sample: is_table(sample.lines, with_times=sample.stamped >= 0.5), digest_delimited),
     Format("listing", lambda sample: sample.share(is_listed) >= 0.4, digest_listing),
-    Format("search", _is_search, digest_listing),
+    Format(
+        "search",
+        lambda sample: sample.stamped < 0.4 and sample.logged < 0.6 and sample.share(is_match) >= 0.6,
+        digest_listing,
+    ),
     Format("log", lambda sample: sample.stamped >= 0.4 or sample.logged >= 0.6, digest_lines),
     Format("listing", lambda sample: sample.share(is_path) >= 0.8, digest_listing),
     Format("code", lambda sample: sample.share(_CODE_LINE.match) >= 0.2 or sample.share(_KEY_LINE.match) >= 0.6),
@@ -181,16 +172,11 @@ FORMATS = (
 )
 """The formats in the order in which they are tried, the surest first. Source of the shares: ours."""
 
-DIGESTS = {row.kind: row for row in FORMATS if row.digest is not None}
-"""The formats that are cut, by kind."""
+DIGESTS = {row.kind: (row.digest, row.budget_factor) for row in FORMATS if row.digest is not None}
+"""The digest function and the budget factor of each kind that is cut."""
 
 KINDS = frozenset({"json", *(row.kind for row in FORMATS)})
 """All kinds; JSON is detected by reading it."""
-
-
-def looks_like_json(text: str) -> bool:
-    """Return whether a text begins as a JSON object or list does; whether it is one, only reading it tells."""
-    return text[:200].lstrip()[:1] in ("{", "[")
 
 
 def detect_kind(text: str) -> str:

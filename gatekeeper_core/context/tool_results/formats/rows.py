@@ -6,7 +6,6 @@ The same rules serve JSON objects, CSV and listings.
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +13,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from gatekeeper_core.context.tool_results.digest import MARK, KeptLines, Lines, Task
-from gatekeeper_core.context.tool_results.formats.templates import has_words, idfs, masked, rarities
+from gatekeeper_core.context.tool_results.formats.templates import has_words, idfs, masked, rarities, shape
 from gatekeeper_core.context.tool_results.pointers import one_line
 from gatekeeper_core.context.tool_results.signals import failing, stated_level, stated_levels
 from gatekeeper_core.text import LazyPattern
@@ -37,13 +36,6 @@ _LEVELS = 24
 _MATCHED_ROWS = 12
 _SUMMED_COLUMNS = 4
 _SUMMED_VALUES = 6
-_SIGNS = {
-    **dict.fromkeys(range(65, 91), "A"),
-    **dict.fromkeys(range(97, 123), "a"),
-    **dict.fromkeys(range(48, 58), "9"),
-}
-_NOT_ASCII = LazyPattern("[^\x00-\x7f]+")
-_REPEATED = LazyPattern(r"(?<=(.))\1+", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -89,6 +81,76 @@ class Cells:
         """The texts that are numbers, with their values."""
         numbers = ((text, number_of(text)) for text in self.counts)
         return {text: number for text, number in numbers if number is not None}
+
+    def rare_texts(
+        self,
+        forms: Mapping[str, str],
+        *,
+        weight: float,
+        rarity: Callable[[Mapping[str, int]], Mapping[str, float]] = rarities,
+    ) -> dict[str, float]:
+        """Return the texts whose form is rare, with the rarity of each."""
+        by_form: Counter[str] = Counter()
+        for text, form in forms.items():
+            by_form[form] += self.counts[text]
+        most = _rare(len(self.texts))
+        if by_form and min(by_form.values()) > most:
+            return {}
+        scores = rarity(by_form)
+        return {text: weight * scores[form] for text, form in forms.items() if by_form[form] <= most}
+
+    def far_numbers(self) -> dict[str, float]:
+        """Return the numbers that are far from the median."""
+        values = [self.numbers[text] for text in self.texts if text in self.numbers]
+        middle = _median(values)
+        distances = [abs(value - middle) for value in values]
+        spread = _median(distances) * _MAD_TO_SIGMA or math.fsum(distance / len(distances) for distance in distances)
+        if not 0.0 < spread < math.inf:
+            return {}
+        base = math.log(len(values))
+        away = {text: abs(value - middle) for text, value in self.numbers.items()}
+        far = {text: distance for text, distance in away.items() if distance > _FAR * spread}
+        return {text: base + min(3.0, math.log10(distance / spread)) for text, distance in far.items()}
+
+    def unusual_texts(self) -> Iterator[tuple[str, dict[str, float]]]:
+        """Yield each way in which texts stand out, and how much by text."""
+        counts, total = self.counts, len(self.texts)
+        if total < 5:
+            return
+        numeric = sum(counts[text] for text in self.numbers)
+        if self.is_category:
+            forms = {text: text for text in counts}
+            if self.numbers or not any(map(has_words, forms)):
+                yield "value", self.rare_texts(forms, weight=0.8, rarity=idfs)
+            else:
+                yield "kind", self.rare_texts(forms, weight=1.0)
+        elif numeric >= _NUMERIC_SHARE * total:
+            yield "far", self.far_numbers()
+            others = [text for text in counts if text not in self.numbers]
+            yield "not a number", {text: math.log(total / (total - numeric)) for text in others}
+        else:
+            yield "shape", self.rare_texts(self.forms(shape), weight=0.8, rarity=idfs)
+            yield "kind", self.rare_texts(self.templates, weight=0.9)
+
+    def failure_templates(self, rows: Collection[int]) -> dict[int, str]:
+        """Return by row the templates of free texts, or the texts of a category that report a failure.
+
+        A single word in a free text is a name, and a template without words a time or an address: neither is a
+        failure.
+        """
+        if self.is_category:
+            texts = list(self.counts)
+            telling = {texts[at]: texts[at] for at in failing(texts)}
+        elif len(self.numbers) < _NUMERIC_SHARE * len(self.counts):
+            telling = self.templates or {text: masked(text) for row, text in self.pairs() if row in rows}
+        else:
+            return {}
+        wordy = set(filter(has_words, set(telling.values())))
+        return {
+            row: telling[text]
+            for row, text in (self.pairs() if wordy else ())
+            if row in rows and telling.get(text) in wordy and (self.is_category or " " in text or not text.isascii())
+        }
 
 
 Columns = Mapping[str, Cells]
@@ -159,7 +221,7 @@ def unusual_rows(columns: Columns, total: int) -> list[Unusual]:
         elif 0 < missing <= _rare(total):
             score = math.log(total / missing)
             unusual += (Unusual(score, row, column, "missing") for row in set(range(total)).difference(cells.rows))
-        for reason, scores in _unusual_texts(cells):
+        for reason, scores in cells.unusual_texts():
             texts = cells.pairs() if scores else ()
             unusual += (Unusual(scores[text], row, column, reason) for row, text in texts if text in scores)
     return sorted(unusual, key=lambda each: (-round(each.score, 6), each.row, each.column))
@@ -179,66 +241,6 @@ def first_of_each(unusual: Iterable[Unusual]) -> list[Unusual]:
 
 def _rare(total: int) -> float:
     return max(1.0, _RARE_SHARE * total)
-
-
-def _unusual_texts(cells: Cells) -> Iterator[tuple[str, dict[str, float]]]:
-    """Yield each way in which texts of a column stand out, and how much by text."""
-    counts, total = cells.counts, len(cells.texts)
-    if total < 5:
-        return
-    if cells.is_category:
-        forms = {text: text for text in counts}
-        if cells.numbers or not any(map(has_words, forms)):
-            yield "value", _rare_texts(counts, forms, total, 0.8, rarity=idfs)
-        else:
-            yield "kind", _rare_texts(counts, forms, total, 1.0, rarity=rarities)
-        return
-    numeric = sum(counts[text] for text in cells.numbers)
-    if numeric >= _NUMERIC_SHARE * total:
-        yield "far", _far_numbers(cells)
-        others = [text for text in counts if text not in cells.numbers]
-        yield "not a number", {text: math.log(total / (total - numeric)) for text in others}
-        return
-    yield "shape", _rare_texts(counts, cells.forms(_shape), total, 0.8, rarity=idfs)
-    yield "kind", _rare_texts(counts, cells.templates, total, 0.9, rarity=rarities)
-
-
-def _rare_texts(
-    counts: Mapping[str, int],
-    forms: Mapping[str, str],
-    total: int,
-    weight: float,
-    *,
-    rarity: Callable[[Mapping[str, int]], Mapping[str, float]],
-) -> dict[str, float]:
-    """Return the texts whose form is rare, with the rarity of each."""
-    by_form: Counter[str] = Counter()
-    for text, form in forms.items():
-        by_form[form] += counts[text]
-    if by_form and min(by_form.values()) > _rare(total):
-        return {}
-    scores = rarity(by_form)
-    return {text: weight * scores[form] for text, form in forms.items() if by_form[form] <= _rare(total)}
-
-
-def _shape(text: str) -> str:
-    """Return the form of a text: each run of capitals, small letters, digits or other characters as one sign."""
-    flat = text[:200].translate(_SIGNS)
-    if not flat.isascii():
-        flat = _NOT_ASCII.sub("字", flat)
-    return _REPEATED.sub("", flat)
-
-
-def _far_numbers(cells: Cells) -> dict[str, float]:
-    values = [cells.numbers[text] for text in cells.texts if text in cells.numbers]
-    middle = _median(values)
-    distances = [abs(value - middle) for value in values]
-    spread = _median(distances) * _MAD_TO_SIGMA or math.fsum(distance / len(distances) for distance in distances)
-    if not 0.0 < spread < math.inf:
-        return {}
-    base = math.log(len(values))
-    far = {text: abs(value - middle) for text, value in cells.numbers.items() if abs(value - middle) > _FAR * spread}
-    return {text: base + min(3.0, math.log10(distance / spread)) for text, distance in far.items()}
 
 
 def _median(values: Sequence[float]) -> float:
@@ -286,7 +288,10 @@ def _failures(lines: Sequence[str], columns: Columns, unusual: Sequence[Unusual]
     if not levels:
         levels = {row: stated_level(lines[row]) for row in failed}
     worth = {each.row: each.score for each in reversed(unusual)}
-    templates = _failure_templates(columns, failed)
+    templates: dict[int, str] = {}
+    for cells in columns.values():
+        for row, template in cells.failure_templates(failed).items():
+            templates[row] = f"{templates.get(row, '')}\n{template}"
     rows = list(templates)
     telling = {rows[at] for at in failing(list(templates.values()))}
     first: dict[str, int] = {}
@@ -294,26 +299,6 @@ def _failures(lines: Sequence[str], columns: Columns, unusual: Sequence[Unusual]
         has_template = row in telling or (row in templates and levels.get(row, 0) > 0)
         first.setdefault(templates[row] if has_template else masked(lines[row]), row)
     return {row: levels.get(row, 0) for row in first.values()}
-
-
-def _failure_templates(columns: Columns, rows: Collection[int]) -> dict[int, str]:
-    """Return by row the templates of its free texts, and its categories that report a failure.
-
-    A single word in a free text is a name, and a template without words a time or an address: neither is a failure.
-    """
-    templates: dict[int, str] = {}
-    for cells in columns.values():
-        if cells.is_category:
-            telling = {text: text for text in map(list(cells.counts).__getitem__, failing(list(cells.counts)))}
-        elif len(cells.numbers) < _NUMERIC_SHARE * len(cells.counts):
-            telling = cells.templates or {text: masked(text) for row, text in cells.pairs() if row in rows}
-        else:
-            continue
-        wordy = set(filter(has_words, set(telling.values())))
-        for row, text in cells.pairs() if wordy else ():
-            if row in rows and telling.get(text) in wordy and (cells.is_category or " " in text or not text.isascii()):
-                templates[row] = f"{templates.get(row, '')}\n{telling[text]}"
-    return templates
 
 
 def summary_of(columns: Columns) -> str:

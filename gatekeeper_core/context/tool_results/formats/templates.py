@@ -8,6 +8,7 @@ tell what is common from what is rare.
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,6 +21,13 @@ _MIN_IDF = math.log(2)  # words of more than half the lines are their form
 # A lone zero stays: "0 failed" and "3 failed" are of two kinds.
 _VARIABLE = LazyPattern(r"(?<![A-Za-z_])(?!0(?![\w.:/@%+-]))[A-Za-z_]{0,40}[0-9][\w.:/@%+-]*")
 _WORD = LazyPattern(r"[^\W\d_]{2,}")
+_SIGNS = {
+    **dict.fromkeys(range(65, 91), "A"),
+    **dict.fromkeys(range(97, 123), "a"),
+    **dict.fromkeys(range(48, 58), "9"),
+}
+_NOT_ASCII = LazyPattern("[^\x00-\x7f]+")
+_REPEATED = LazyPattern(r"(?<=(.))\1+", re.DOTALL)
 
 
 def masked(line: str) -> str:
@@ -29,6 +37,18 @@ def masked(line: str) -> str:
     ('# GET /users/# took # id=#', '0 failed')
     """
     return " ".join(_VARIABLE.sub("#", line[:_MAX_CHARS]).split())
+
+
+def shape(text: str) -> str:
+    """Return the form of a text: each run of capitals, small letters, digits or other characters as one sign.
+
+    >>> shape("AB-1042 已付")
+    'A-9 字'
+    """
+    flat = text[:200].translate(_SIGNS)
+    if not flat.isascii():
+        flat = _NOT_ASCII.sub("字", flat)
+    return _REPEATED.sub("", flat)
 
 
 @dataclass(frozen=True, slots=True)

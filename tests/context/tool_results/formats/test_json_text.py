@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from functools import partial
 from typing import Any
 
 import pytest
@@ -13,7 +12,6 @@ from hypothesis import strategies as st
 from gatekeeper_core.context.tool_results.formats.json_text import Number, read_json, write_json, write_table
 from tests.case_files import from_file
 from tests.table_reader import read_table
-from tests.timing import assert_linear
 
 values: st.SearchStrategy[Any] = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=8),
@@ -82,12 +80,3 @@ def test_the_documented_form() -> None:
 def test_a_broken_table_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="no"):
         read_table(text)
-
-
-def test_the_time_to_write_a_table_is_linear_in_its_rows() -> None:
-    def writing(count: int) -> partial[str]:
-        return partial(
-            write_table, [{"id": str(at), "user": {"name": "Ann", "city": {"zip": "1"}}} for at in range(count)]
-        )
-
-    assert_linear(writing, small=500, large=2_000)

@@ -136,8 +136,24 @@ def test_one_column_does_not_crowd_out_the_others() -> None:
 
 
 def test_rows_that_are_alike_are_not_unusual() -> None:
-    lines = [f"{1_000 + at},{('ok', 'idle')[at % 3 == 0]},{10 + at % 7},h{at % 4},x" for at in range(900)]
+    lines = [
+        f"{1_000 + at},{('ok', 'idle')[at % 3 == 0]},{10 + at % 7},h{at % 4},p{max(at, 300) % 300}" for at in range(900)
+    ]
     assert digest([*HEADS["csv"], *lines], list_items=5).omitted == 901 - 7  # the head, five first rows, the last one
+
+
+def test_rows_that_stand_side_by_side_use_up_the_budget() -> None:
+    assert 500 < digest(result_with("csv", []), max_tokens=600, list_items=400).tokens_after <= 600
+
+
+def test_the_lines_that_go_on_after_a_failure_are_kept_with_the_one_before() -> None:
+    lines = [line for at in range(300) for line in (SHAPES["log"](at), f"    detail {at}")]
+    lines[300:300] = ["12:00:00 ERROR disk 1 full", *(f"    detail {at}" for at in range(9_150, 9_154))]
+    lines += [f"12:00:00 ERROR disk {at} full" for at in range(2, 6)]
+    shown = digest(lines, max_tokens=1_000).text
+    assert "\n".join(lines[299:300]) in shown
+    assert "\n".join(lines[301:304]) in shown
+    assert lines[304] not in shown
 
 
 def test_a_number_far_from_the_others_is_kept_where_every_value_differs() -> None:
