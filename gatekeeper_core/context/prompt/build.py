@@ -124,8 +124,8 @@ def build_prompt(
     steps, step_seqs = renderer.steps(talk, records.task, limit=shares.summary)
     first = talk.messages[0] if talk.messages else None  # may be the system prompt itself
     is_repeated = first is not None and first.role == "system" and first.text in [one.text for one in system]
-    limit = shares.current_input or _INPUT_TOKENS
-    query = truncate_middle(prompt, limit, token_counter=count) if is_cut else prompt
+    question_tokens = shares.current_input or _INPUT_TOKENS
+    query = truncate_middle(prompt, question_tokens, token_counter=count) if is_cut else prompt
     is_missing = _prompt_is_missing(talk, prompt, options)
     run = parts.run_config(calls, thread, locale)
     request = make_request(
