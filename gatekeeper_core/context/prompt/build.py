@@ -159,7 +159,7 @@ def build_prompt(
         ]
         optional, given_up, room = reserve(stated, room, count=count)
         shared = shares.summary + shares.retrieved + shares.recent_messages
-        usable = max(0, min(room, shared)) if config.redistribute else shared
+        usable = max(0, min(room, shared))
         summary = renderer.summary(records.summary, limit=usable * shares.summary // max(1, shared))
         memories, memory_count = renderer.memories(records.memories, limit=usable * shares.retrieved // max(1, shared))
         derived = [

@@ -163,6 +163,11 @@ def test_the_defaults_are_those_of_the_specification() -> None:
     flags = ("summary", "memory_retrieval", "tool_result_compression")
     assert all(getattr(config, f"enable_{flag}") for flag in flags)
     assert config.enable_instruction_pinning is None
+    roomy = ContextBuilder(ContextBuilderConfig(total_budget=200_000))
+    assert (ContextBuilder().summaries.config.max_summary_tokens, roomy.summaries.config.max_summary_tokens) == (
+        1_000,
+        1_000,
+    )
     assert (config.memory_limit, config.memory_categories, config.call_timeout_ms) == (3, ("user_preference",), 500)
 
 
@@ -309,6 +314,7 @@ def test_what_must_be_sent_and_does_not_fit_is_refused_with_the_numbers(messages
     assert built(messages, "p" * 60, rules="s" * 60, tools=["t" * 7], total_budget=127).token_stats.total == 127
     with pytest.raises(BudgetError):
         built([], "", rules="s" * 60, tools=["t" * 7], total_budget=66)
+    assert built([], "", rules="s" * 60, tools=["t" * 7], total_budget=67).token_stats.total == 67
 
 
 # --- history ----------------------------------------------------------------------------------------------------------
@@ -330,6 +336,7 @@ def test_a_run_that_is_too_long_gives_way_before_the_question_does() -> None:
         enable_tool_result_compression=False,
     )
     assert squeezed.trace.squeezed == "truncate"
+    assert squeezed.trace.fates[-1] == (2, 3, "changed")
     assert squeezed.token_stats.total <= 600
 
 
@@ -341,6 +348,17 @@ def test_a_squeezed_run_leaves_room_for_the_joins_of_a_provider() -> None:
         except BudgetError:
             continue
         assert count_messages(context.render(provider="anthropic"), token_counter=len) <= budget
+
+
+def test_optional_parts_leave_room_for_the_joins_of_a_provider() -> None:
+    sent = set()
+    for budget in range(60, 200):
+        builder = ContextBuilder(ContextBuilderConfig(total_budget=budget, fencing=False), token_counter=len)
+        builder.constraints.set(Thread("t1"), "language", "中文")
+        context = builder.build(Thread("t1"), "Which port?", SystemPrompt("Be brief.", "It is noon."), pin=False)
+        sent.add(context.token_stats.constraints > 0)
+        assert count_messages(context.render(provider="anthropic"), token_counter=len) <= budget
+    assert sent == {True, False}
 
 
 def test_a_system_prompt_that_the_thread_says_again_is_sent_once() -> None:
@@ -466,6 +484,9 @@ def test_a_memory_of_what_is_sent_anyway_is_not_sent_twice(said: str) -> None:
     assert len(memory.newest(MemoryScope("default", "ann"))) == 1
     elsewhere = Thread("t2", (user(said),), user="ann")
     assert builder.build(elsewhere, said, "Be brief.").metadata.retrieved_memory_count == 1
+    builder.set_config(history=HistoryConfig(strategy="window"), sliding_window_size=1, enable_summary=False)
+    left_out = Thread("t1", (user(said), assistant("ok"), user("hi"), assistant("hello")), user="ann")
+    assert builder.build(left_out, said, "Be brief.").metadata.retrieved_memory_count == 1
 
 
 def test_a_builder_says_its_budget_and_what_is_plugged_in() -> None:
