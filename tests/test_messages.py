@@ -80,6 +80,7 @@ def test_a_dict_of_any_time_is_read_as_the_message_of_today() -> None:
     made = ToolCall("c1", "f", '{ "b": 1 }'), ToolCall("c2", "", '{"z":"城市","a":[1,null]}'), ToolCall("c3", "", "")
     assert read == Message("assistant", "", tool_calls=made, metadata={"source": "mail"})
     assert Message.from_dict({"role": "developer", "content": "x", "metadata": "free text"}) == system("x")
+    assert Message.from_dict({"role": "user", "content": "x", "thinking": "only a model's is signed"}) == user("x")
     assert Message.from_dict({"role": "function", "content": "x", "name": "f"}).tool_call_id == "f"
 
 

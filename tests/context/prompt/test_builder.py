@@ -350,15 +350,20 @@ def test_a_squeezed_run_leaves_room_for_the_joins_of_a_provider() -> None:
         assert count_messages(context.render(provider="anthropic"), token_counter=len) <= budget
 
 
-def test_optional_parts_leave_room_for_the_joins_of_a_provider() -> None:
+def test_what_a_provider_joins_or_adds_has_its_room() -> None:
+    """A part between system messages, and the user message before an opening answer."""
     sent = set()
-    for budget in range(60, 200):
+    for budget in range(26, 120):
         builder = ContextBuilder(ContextBuilderConfig(total_budget=budget, fencing=False), token_counter=len)
         builder.constraints.set(Thread("t1"), "language", "中文")
-        context = builder.build(Thread("t1"), "Which port?", SystemPrompt("Be brief.", "It is noon."), pin=False)
-        sent.add(context.token_stats.constraints > 0)
-        assert count_messages(context.render(provider="anthropic"), token_counter=len) <= budget
-    assert sent == {True, False}
+        for messages in ((), (assistant("It is noon."),)):
+            try:
+                context = builder.build(Thread("t1", messages), "", SystemPrompt("Be brief.", "It is noon."))
+            except BudgetError:
+                continue
+            sent.add((context.token_stats.constraints > 0, len(messages)))
+            assert count_messages(context.render(provider="anthropic"), token_counter=len) <= budget
+    assert len(sent) == 4
 
 
 def test_a_system_prompt_that_the_thread_says_again_is_sent_once() -> None:
