@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from itertools import product
+
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -65,6 +67,13 @@ def test_a_cut_text_is_the_longest_run_of_whole_characters_that_fits(
         clusters = clusters[:-1]
         expected = "".join(clusters) + marker
     assert truncate_to_tokens(text, budget, token_counter=len, marker=marker) == expected
+
+
+def test_no_character_is_split_whatever_stands_before_it() -> None:
+    for before, cluster in product(["", "ab", "中文", "🇨🇳🇯🇵", "\u200b"], CLUSTERS):
+        for budget in range(len(before), len(before) + len(cluster)):
+            cut = truncate_to_tokens(f"{before}{cluster}中end", budget, token_counter=len)
+            assert cut == before[:budget], ascii(cut)
 
 
 def test_truncation_refuses_impossible_arguments() -> None:
