@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from gatekeeper_core.errors import ConfigError, MessageFormatError
 from gatekeeper_core.messages import (
+    BESIDE_RESULTS,
     OUR_MARKS,
     Conversation,
     MediaPart,
@@ -470,7 +471,8 @@ def test_the_language_of_a_conversation_is_that_of_its_first_question_with_a_wor
     assert conversation_locale(talk[4:], "哪个端口？") == conversation_locale([]) == "en"
 
 
-@given(st.lists(any_messages, max_size=12), st.integers(0, 5))
+@example([user("a"), result("c"), replace(user("b"), metadata={BESIDE_RESULTS: True})], 1)
+@given(st.lists(marked_messages, max_size=12), st.integers(0, 5))
 def test_the_last_turns_are_those_at_the_end_of_all_turns(messages: list[Message], count: int) -> None:
     whole = [turn._replace(preamble=()) for turn in group_turns(messages)]
     assert [turn._replace(preamble=()) for turn in last_turns(messages, count)] == whole[max(0, len(whole) - count) :]

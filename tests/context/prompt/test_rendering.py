@@ -51,13 +51,14 @@ def test_each_rendered_message_names_what_it_is_made_of(messages: list[Message],
 def test_where_one_system_message_is_taken_the_others_join_it_or_move(provider: Provider) -> None:
     messages = [
         RULES,
+        Message("system", ""),
         Message("system", "[summary]"),
         ASKED,
         Message("system", "now: 12:00"),
         Message("assistant", "6380"),
         PIN,
     ]
-    rendered = render_messages(messages, provider=provider, pin=5)
+    rendered = render_messages(messages, provider=provider, pin=6)
     assert [(one.role, one.text) for one in rendered] == [
         ("system", "简短回答。\n\n[summary]"),
         ("user", "端口是多少？"),
@@ -65,6 +66,7 @@ def test_where_one_system_message_is_taken_the_others_join_it_or_move(provider: 
         ("assistant", "6380"),
         ("user", "Answer now."),
     ]
+    assert render_messages([Message("system", ""), ASKED], provider=provider) == (ASKED,)
 
 
 @pytest.mark.parametrize(
