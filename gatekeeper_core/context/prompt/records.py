@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
@@ -36,7 +37,7 @@ from gatekeeper_core.context.prompt.result import Miss
 from gatekeeper_core.context.tool_results.compressor import ToolResultCompressor
 from gatekeeper_core.context.tool_results.context import memory_of
 from gatekeeper_core.encoder import Waits
-from gatekeeper_core.errors import ConfigError
+from gatekeeper_core.errors import ConfigError, ConflictError
 from gatekeeper_core.events import LOOK_UPS, MISS
 from gatekeeper_core.messages import is_answered, last_turns
 from gatekeeper_core.observation import stage, tell
@@ -371,7 +372,8 @@ class BuilderParts:
             if stored is None or not (stored == state or stored.is_after(state)):
                 body = json.dumps(state.to_dict())
                 key = (thread.tenant, thread.id, POLICY_KIND)
-                self.store.save_record(*key, body, upto_seq=-1, expected_version=version)
+                with suppress(ConflictError):
+                    self.store.save_record(*key, body, upto_seq=-1, expected_version=version)
 
         self._run_late("policy", thread, save)
 
