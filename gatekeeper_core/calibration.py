@@ -8,15 +8,12 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Mapping
-from typing import Any
 
 from gatekeeper_core.errors import ConfigError, check_number, check_str
 from gatekeeper_core.token_estimate import TokenEstimator
 from gatekeeper_core.tokens import check_tokens
 
 _LEAST_FACTOR, _LARGEST_FACTOR = 0.5, 2.0
-_SCHEMA_VERSION = 1
 
 
 class UsageCalibrator:
@@ -89,37 +86,3 @@ class UsageCalibrator:
     def estimator(self, model: str) -> TokenEstimator:
         """Return the estimate for a model as it is known now; profile and margin are those of ``base``."""
         return TokenEstimator(self._base.profile, margin=self._base.margin, factor=self.factor(model))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything learned as JSON-ready values, with ``schema_version``."""
-        with self._lock:
-            ratios = {model: list(self._ratios[model]) for model in sorted(self._ratios)}
-        return {
-            "schema_version": _SCHEMA_VERSION,
-            "profile": self._base.profile,
-            "margin": self._base.margin,
-            "window": self._window,
-            "ratios": ratios,
-        }
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> UsageCalibrator:
-        """Return the calibrator that :meth:`to_dict` was called on.
-
-        Raises:
-            ConfigError: the values are of another version, or cannot be.
-            TypeError: ``data`` is no mapping.
-        """
-        if not isinstance(data, Mapping):
-            raise TypeError(f"data must be a mapping, got {type(data).__name__}")
-        if data.get("schema_version") != _SCHEMA_VERSION:
-            raise ConfigError(f"schema_version must be {_SCHEMA_VERSION}: start a new UsageCalibrator")
-        try:
-            calibrator = cls(TokenEstimator(data["profile"], margin=data["margin"]), window=data["window"])
-            for model, ratios in data["ratios"].items():
-                for ratio in ratios:
-                    check_number("a ratio", ratio, low=_LEAST_FACTOR, high=_LARGEST_FACTOR)
-                calibrator._ratios[check_str("model", model)] = deque(ratios, maxlen=calibrator._window)
-        except (AttributeError, LookupError, TypeError, ValueError) as error:
-            raise ConfigError("these are not the values of a calibrator: start a new UsageCalibrator") from error
-        return calibrator

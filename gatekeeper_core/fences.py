@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import lru_cache
 
 from gatekeeper_core.data_files import rows
@@ -27,6 +27,9 @@ LOOKALIKES = {target: sources.encode().decode("unicode_escape") for target, sour
 
 BLANKS = LOOKALIKES.pop("blank")
 """Characters that show nothing, apart from marks, separators, controls and unassigned ones."""
+
+_TARGETS = {source: target for target, sources in LOOKALIKES.items() for source in sources}
+"""With U+10781, which Python 3.10 does not know and takes for unassigned."""
 
 _TAG = LazyPattern("[A-Za-z][A-Za-z0-9_-]{0,63}")
 _DIGITS = 12
@@ -92,18 +95,12 @@ def spoilt(
     """
     pieces: list[str] = []
     done = 0
-    for first, second in _alike(text, mark, by, one_line):
-        if unless is None or not unless(first):
-            pieces += (text[done:second], by)
-            done = second
-    return "".join(pieces) + text[done:] if pieces else text
-
-
-def _alike(text: str, mark: str, by: str, one_line: bool) -> Iterator[tuple[int, int]]:
-    """Yield the positions of the first two visible characters of each part of a text that looks like a mark."""
     mark_look = "".join(map(_look, mark))
-    for beginning in _beginnings(mark[0], mark[1]).finditer(text):
-        at, second, look_so_far = beginning.start(), -1, ""
+    # What looks like the first character, unless ASCII behind it tells that no mark begins here.
+    alike, second_char = re.escape(mark[0] + LOOKALIKES[mark[0]]), re.escape(mark[1])
+    beginnings = re.compile(rf"[{alike}](?=[^!-~]|{second_char}(?:[^!-~]|[A-Za-z0-9|]))", re.IGNORECASE)
+    for beginning in beginnings.finditer(text):
+        at, second, look_so_far = beginning.start(), -1, ""  # second: where the second visible character stands
         while at < len(text) and mark_look.startswith(look_so_far) and len(look_so_far) < len(mark_look):
             char = text[at]
             if (char == "\n" and one_line) or (char == by and len(look_so_far) == 1):
@@ -113,16 +110,10 @@ def _alike(text: str, mark: str, by: str, one_line: bool) -> Iterator[tuple[int,
                 second = at
             look_so_far += look
             at += 1
-        if look_so_far.startswith(mark_look):
-            yield beginning.start(), second
-
-
-@lru_cache(maxsize=16)
-def _beginnings(first: str, second: str) -> re.Pattern[str]:
-    """Return a pattern of what looks like ``first``, unless ASCII behind it tells that no mark begins here."""
-    return re.compile(
-        rf"[{re.escape(first + LOOKALIKES[first])}](?=[^!-~]|{re.escape(second)}(?:[^!-~]|[A-Za-z0-9|]))", re.IGNORECASE
-    )
+        if look_so_far.startswith(mark_look) and (unless is None or not unless(beginning.start())):
+            pieces += (text[done:second], by)
+            done = second
+    return "".join(pieces) + text[done:] if pieces else text
 
 
 @lru_cache(maxsize=4096)
@@ -132,15 +123,9 @@ def _look(char: str) -> str:
     Source: Unicode Technical Standard 39, "Confusable Detection": the skeleton, with compatibility decomposition, case
     folded, and without marks.
     """
-    targets = _targets()  # holds U+10781, which Python 3.10 does not know and takes for unassigned
     visible = (
         one
         for one in unicodedata.normalize("NFKD", char).casefold()
-        if one in targets or (one not in BLANKS and unicodedata.category(one)[0] not in "CMZ")
+        if one in _TARGETS or (one not in BLANKS and unicodedata.category(one)[0] not in "CMZ")
     )
-    return "".join(targets.get(one, one) for one in visible)
-
-
-@lru_cache(maxsize=1)
-def _targets() -> dict[str, str]:
-    return {source: target for target, sources in LOOKALIKES.items() for source in sources}
+    return "".join(_TARGETS.get(one, one) for one in visible)

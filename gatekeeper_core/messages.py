@@ -262,6 +262,14 @@ class Message:
             role = _expect(data.get("role"), str, "role", "text")
             name, tool_call_id = _optional_text(data, "name"), _optional_text(data, "tool_call_id")
             calls = tuple(_read_calls(data))
+            marks = data["metadata"].items() if isinstance(data.get("metadata"), Mapping) else ()
+            metadata: dict[str, str | int] = {
+                key: mark
+                for key, mark in marks
+                if isinstance(key, str) and isinstance(mark, (str, int)) and (trusted or key not in OUR_MARKS)
+            }
+            if role == "assistant" and is_signed(data):
+                metadata[SIGNED] = True
             return cls(
                 cast(Role, _ROLE_ALIASES.get(role, role)),
                 _read_content(data.get("content"), trusted),
@@ -269,7 +277,7 @@ class Message:
                 tool_call_id=name if role == "function" and tool_call_id is None else tool_call_id,
                 name=name,
                 id=_optional_text(data, "id"),
-                metadata=_read_metadata(data.get("metadata"), trusted, signed=role == "assistant" and is_signed(data)),
+                metadata=metadata or _UNMARKED,
                 created_at=_read_time(data.get("created_at")),
             )
         except MessageFormatError as error:
@@ -315,14 +323,6 @@ class Message:
 def is_signed(data: Mapping[str, Any]) -> bool:
     """Return whether one of ``SIGNED_KEYS`` is in a message, with a value."""
     return any(data.get(key) for key in SIGNED_KEYS)
-
-
-def _read_metadata(marks: object, trusted: bool, *, signed: bool) -> Metadata:
-    given = marks.items() if isinstance(marks, Mapping) else ()
-    kept = {name: mark for name, mark in given if isinstance(name, str) and isinstance(mark, (str, int))}
-    if not trusted:  # what a client says of a message never makes it one of ours
-        kept = {name: mark for name, mark in kept.items() if name not in OUR_MARKS}
-    return Metadata({**kept, SIGNED: True} if signed else kept) if kept or signed else _UNMARKED
 
 
 def _read_time(value: object) -> datetime | None:
@@ -623,16 +623,13 @@ def split_current_turn(messages: Sequence[Message], *, query: str | None = None)
     turns = group_turns(messages)
     head_stop = turns[0].start if turns else len(messages)
     head = tuple(position for position in range(head_stop) if messages[position].role == "system")
-    if turns and (query is None or _holds_whole(turns[-1].user_text, query.strip())):
-        return Conversation(head, turns[:-1], turns[-1])
-    return Conversation(head, turns, None)
-
-
-def _holds_whole(text: str, part: str) -> bool:
-    """Return whether a text holds another one, not blank, that does not start or end inside an ASCII word."""
-    if not part or part not in text:
-        return False  # below, a mark stands at every place outside a word, so that the comparison stays linear
-    return part == text.strip() or _OUTSIDE_WORD.sub("\0", part) in _OUTSIDE_WORD.sub("\0", text)
+    is_current = bool(turns)
+    if turns and query is not None:
+        text, part = turns[-1].user_text, query.strip()
+        is_current = bool(part) and part in text
+        if is_current and part != text.strip():  # with a mark at every place outside a word, so that it stays linear
+            is_current = _OUTSIDE_WORD.sub("\0", part) in _OUTSIDE_WORD.sub("\0", text)
+    return Conversation(head, turns[:-1], turns[-1]) if is_current else Conversation(head, turns, None)
 
 
 class Violation(NamedTuple):

@@ -322,7 +322,13 @@ def _stop_after(text: str, run: re.Match[str], opened: set[str]) -> int | None:
     following = text[run.end() : run.end() + 1]
     if not following or following.isspace():
         return run.end() if _ends_before_space(text, run) else None
-    stop = _after_closers(text, run.end(1), opened) if opened else run.end(1)
+    stop = run.end(1)
+    pending = [toggle for toggle in _TOGGLES if toggle in opened]  # quotation marks and emphasis that close here
+    while toggle := next((toggle for toggle in pending if text.startswith(toggle, stop)), ""):
+        pending.remove(toggle)
+        stop += len(toggle)
+        if more := _MORE_CLOSERS.match(text, stop):
+            stop = more.end()
     if _ENDS_AT_ONCE.search(run[1]):
         return stop
     opening = stop
@@ -334,17 +340,6 @@ def _stop_after(text: str, run: re.Match[str], opened: set[str]) -> int | None:
         return None
     dots_only = not run[1].strip(".．" + _CLOSERS)
     return stop if not dots_only or _WIDE_CHAR.match(text[run.start() - 1 : run.start()]) else None
-
-
-def _after_closers(text: str, stop: int, opened: set[str]) -> int:
-    """Return the position after the open quotation marks and emphasis that close at ``stop``."""
-    pending = [toggle for toggle in _TOGGLES if toggle in opened]
-    while toggle := next((toggle for toggle in pending if text.startswith(toggle, stop)), ""):
-        pending.remove(toggle)
-        stop += len(toggle)
-        if more := _MORE_CLOSERS.match(text, stop):
-            stop = more.end()
-    return stop
 
 
 def _ends_before_space(text: str, run: re.Match[str]) -> bool:
@@ -390,10 +385,26 @@ def _protected(text: str) -> list[Span]:
     """Return the spans inside which no sentence ends, by start; they may overlap."""
     found = [Span(match.start(), match.end() - 1) for match in _ROW.finditer("\n" + text)]
     found += code_fences(text)
-    found += _code_spans(text)
     if "://" in text or "www." in text:
         for match in _URL.finditer(text):
             found.append(Span(match.start(), match.start() + len(match[0].rstrip(_URL_TAIL))))
+    # Inline code. Source: CommonMark 0.31, "Code spans", but never over a line end.
+    runs = [match.span() for match in _TICKS.finditer(text)]
+    stops: dict[int, int] = {}  # by where a run of back-ticks begins: where the next one of its length and line ends
+    nearest: dict[int, int] = {}
+    after = len(text)
+    for start, stop in reversed(runs):
+        if _LINE_END.search(text, stop, after):
+            nearest.clear()
+        if (length := stop - start) in nearest:
+            stops[start] = nearest[length]
+        nearest[length] = stop
+        after = start
+    cursor = 0
+    for start, _ in runs:
+        if start >= cursor and start in stops:
+            cursor = stops[start]
+            found.append(Span(start, cursor))
     return sorted(found)
 
 
@@ -417,26 +428,6 @@ def code_fences(text: str) -> list[Span]:
             found.append(Span(start, match.end() - 1))
             opener = ""
     return [*found, Span(start, len(text))] if opener else found
-
-
-def _code_spans(text: str) -> Iterator[Span]:
-    """Yield the inline code of each line. Source: CommonMark 0.31, "Code spans", but never over a line end."""
-    runs = [match.span() for match in _TICKS.finditer(text)]
-    stops: dict[int, int] = {}  # by where a run of back-ticks begins: where the next one of its length and line ends
-    nearest: dict[int, int] = {}
-    after = len(text)
-    for start, stop in reversed(runs):
-        if _LINE_END.search(text, stop, after):
-            nearest.clear()
-        if (length := stop - start) in nearest:
-            stops[start] = nearest[length]
-        nearest[length] = stop
-        after = start
-    cursor = 0
-    for start, _ in runs:
-        if start >= cursor and start in stops:
-            cursor = stops[start]
-            yield Span(start, cursor)
 
 
 # --- Questions ------------------------------------------------------------------------------------------------------

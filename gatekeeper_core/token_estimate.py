@@ -101,7 +101,17 @@ def class_counts(text: str) -> list[int]:
         return _common_counts(text.encode("ascii"))
     utf8 = text.encode("utf-8", "surrogatepass")
     leads = utf8.translate(None, _CONTINUATION)
-    return _common_counts(leads) + _script_counts(text, utf8, leads)
+    count, counts = leads.translate(_FIRST_LEADS, _ASCII).count, _common_counts(leads)
+    for (lead, *_), parts in _SCRIPTS:
+        rest = count(lead)
+        for signs in parts:
+            found = 0
+            if rest:
+                found = sum(map(text.count, signs) if isinstance(signs, str) else map(utf8.count, signs))
+            rest -= found
+            counts.append(found)
+        counts.append(rest)
+    return [*counts, len(_RARE_SIGNS.findall(text))]
 
 
 def _common_counts(leads: bytes) -> list[int]:
@@ -161,20 +171,6 @@ def _common_counts(leads: bytes) -> list[int]:
         tabs,
         kinds.count(0) - tabs,  # the control characters are of no other kind
     ]
-
-
-def _script_counts(text: str, utf8: bytes, leads: bytes) -> list[int]:
-    count, counts = leads.translate(_FIRST_LEADS, _ASCII).count, []
-    for (lead, *_), parts in _SCRIPTS:
-        rest = count(lead)
-        for signs in parts:
-            found = 0
-            if rest:
-                found = sum(map(text.count, signs) if isinstance(signs, str) else map(utf8.count, signs))
-            rest -= found
-            counts.append(found)
-        counts.append(rest)
-    return [*counts, len(_RARE_SIGNS.findall(text))]
 
 
 @dataclass(frozen=True, slots=True)

@@ -91,7 +91,11 @@ def truncate_middle(
     counter = _check(text, budget_tokens, token_counter, marker)
     if counter(text) <= budget_tokens:
         return text
-    earlier = _cuts_in(text, marker)
+    before, number, after = marker.partition("{omitted}")
+    earlier: list[_Cut] = []  # where the marker stands in the text with a number of up to 18 digits in it
+    if before and number and after:
+        cuts = re.finditer(f"{re.escape(before)}([0-9]{{1,18}}){re.escape(after)}", text)
+        earlier = [_Cut(*cut.span(), int(cut[1])) for cut in cuts]
 
     def shortened(kept: int) -> str:
         start, stop = _safe_cut(text, kept - kept // 3), _safe_cut(text, len(text) - kept // 3)
@@ -126,25 +130,6 @@ class _Cut(NamedTuple):
     omitted: int
 
 
-def _cuts_in(text: str, marker: str) -> list[_Cut]:
-    """Return where the marker stands in a text with a number of up to 18 digits in it: earlier cuts."""
-    before, number, after = marker.partition("{omitted}")
-    if not (before and number and after):
-        return []
-    cuts = re.finditer(f"{re.escape(before)}([0-9]{{1,18}}){re.escape(after)}", text)
-    return [_Cut(*cut.span(), int(cut[1])) for cut in cuts]
-
-
-def _safe_cut(text: str, stop: int) -> int:
-    """Return the last place up to ``stop`` that lies inside no character as people see it; linear in the steps back.
-
-    Source: Unicode Standard Annex 29, rules GB3 to GB13, simplified towards not cutting (never after a joiner).
-    """
-    while 0 < stop < len(text) and _is_inside(text, stop):
-        stop -= 1
-    return stop
-
-
 # What extends the character before it although it is no mark: joiners, halfwidth voicing marks, Thai and Lao AM, skin
 # tones, tags.
 _EXTENDERS = LazyPattern("[\u200c\u200d\uff9e\uff9f\u0e33\u0eb3\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f]")
@@ -160,14 +145,20 @@ _INSEPARABLE_PAIR = LazyPattern(
 )
 
 
-def _is_inside(text: str, at: int) -> bool:
-    after = text[at]
-    if after.isascii() and after != "\n" and text[at - 1] != "\u200d":
-        return False
-    if unicodedata.category(after).startswith("M") or _EXTENDERS.match(after):
-        return True
-    if _INSEPARABLE_PAIR.match(text, at - 1, at + 1):
-        return True
-    # Two regional indicators make a flag: inside one where an odd number of them stands before.
-    before = len(text[:at].rstrip(_REGIONAL)) if after in _REGIONAL else at
-    return (at - before) % 2 == 1
+def _safe_cut(text: str, stop: int) -> int:
+    """Return the last place up to ``stop`` that lies inside no character as people see it; linear in the steps back.
+
+    Source: Unicode Standard Annex 29, rules GB3 to GB13, simplified towards not cutting (never after a joiner).
+    """
+    while 0 < stop < len(text):
+        after = text[stop]
+        if after.isascii() and after != "\n" and text[stop - 1] != "\u200d":
+            break
+        is_extender = unicodedata.category(after).startswith("M") or _EXTENDERS.match(after)
+        # Two regional indicators make a flag: inside one where an odd number of them stands before.
+        flags_at = len(text[:stop].rstrip(_REGIONAL)) if after in _REGIONAL else stop
+        is_in_flag = (stop - flags_at) % 2 == 1
+        if not (is_extender or is_in_flag or _INSEPARABLE_PAIR.match(text, stop - 1, stop + 1)):
+            break
+        stop -= 1
+    return stop

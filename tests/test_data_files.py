@@ -120,19 +120,6 @@ def test_the_tables_are_sound(promise: str) -> None:
     assert SOUND[promise] == []
 
 
-@pytest.mark.parametrize(
-    ("table", "word", "other"),
-    [
-        (translations(), "fridge", "冰箱"),
-        (translations(), "washing_machine", "洗衣机"),
-        (kinds(), "instrument", "guitar"),
-        (kinds(), "水果", "苹果"),
-    ],
-)
-def test_everyday_words_are_in_the_tables(table: dict[str, tuple[str, ...]], word: str, other: str) -> None:
-    assert other in table[word]
-
-
 @pytest.mark.parametrize("reader", READERS)
 def test_a_table_is_one_that_nobody_can_change(reader: Callable[[], dict[str, object]]) -> None:
     table = reader()

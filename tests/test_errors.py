@@ -34,12 +34,6 @@ def test_an_error_of_a_limit_carries_its_numbers_and_says_what_to_do(kind: Any, 
     assert advice in str(error)
 
 
-def test_a_message_format_error_names_the_message_where_there_is_a_list() -> None:
-    assert str(MessageFormatError("no role", position=3)) == "message 3: no role"
-    assert str(MessageFormatError("no role")) == "no role"
-    assert MessageFormatError("no role", position=3).reason == "no role"
-
-
 @pytest.mark.parametrize(("value", "allowed"), [(-0.1, "lie in 0..1"), (1.1, "lie in 0..1"), (float("nan"), "lie in")])
 def test_a_number_outside_its_range_is_a_config_error_that_names_it(value: float, allowed: str) -> None:
     with pytest.raises(ConfigError, match=rf"SimpleNamespace\.coverage must {allowed}"):

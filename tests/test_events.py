@@ -67,10 +67,6 @@ def test_no_record_holds_any_text(secret: str, script: str) -> None:
             assert character not in written(record), (event_of(record).key, written(record))
 
 
-WORDS = ("new topic", "redis", "sourdough", "marta", "minutes", "换个话题", "缓存", "监听", "端口", "发酵", "负责")
-"""What the talks say, and how they say that the topic is new; reasons are fixed words with an underscore."""
-
-
 def test_a_record_says_where_it_comes_from(records: list[logging.LogRecord]) -> None:
     assert "observation.py" not in {record.filename for record in records}
     assert {"gatekeeper.py", "planner.py", "selector.py"} <= {record.filename for record in records}

@@ -78,6 +78,10 @@ def test_a_mark_that_may_stay_stays_and_the_others_are_spoilt() -> None:
     text = "[[wm:1]] 见 [[wm:2]], [[ｗm:3]]"
     assert spoilt(text, "[[wm", by="|", unless={0}.__contains__) == "[[wm:1]] 见 [|[wm:2]], [|[ｗm:3]]"
     assert spoilt(text, "[[wm", by="|", unless=lambda position: True) == text
+    once = spoilt("[\n[wm:1]]", "[[wm", by="|")
+    assert once == spoilt(once, "[[wm", by="|") == "[\n|[wm:1]]"
+    assert spoilt("[\n[wm:1]]", "[[wm", by="|", one_line=True) == "[\n[wm:1]]"
+    assert spoilt("[ [wm:1]]", "[[wm", by=" ") == "[ [wm:1]]"  # also by what shows nothing
 
 
 @pytest.mark.parametrize("text", ["forget it", "忘掉它 <b>", "mixed 混合"])

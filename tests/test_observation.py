@@ -14,7 +14,7 @@ import pytest
 import gatekeeper_core
 from gatekeeper_core import ContextBuilder, ContextBuilderConfig, ContextGatekeeper, Message, Thread
 from gatekeeper_core.context.history.strategies import HistoryConfig
-from gatekeeper_core.events import GATE, HISTORY, Event
+from gatekeeper_core.events import GATE, Event
 from gatekeeper_core.observation import Ended, add_observer, remove_observer, stage
 from tests.observed import event_of, everything_told, facts_of
 from tests.talks import TALKS
@@ -92,15 +92,6 @@ def test_a_stage_that_raises_says_what_and_lets_it_pass(watching: Watching) -> N
         raise LookupError("secret")
     assert watching.seen == [("selection.gate", {"outcome": "LookupError"})]
     assert [facts_of(record) for record in records] == [{"outcome": "LookupError"}]
-
-
-def test_the_level_is_the_one_that_was_given(watching: Watching) -> None:
-    with everything_told() as records:
-        with stage(HISTORY) as seen:
-            seen.tell(dict, level="WARNING")
-        with stage(HISTORY) as seen:
-            seen.tell(dict)
-    assert [record.levelname for record in records] == ["WARNING", "INFO"]
 
 
 @pytest.mark.parametrize("script", TALKS)

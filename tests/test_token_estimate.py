@@ -110,6 +110,7 @@ def test_no_text_is_free_and_an_empty_one_is(profile: str, text: str) -> None:
     """C2: at least 1 for any text, so that many short ones cannot hide."""
     tokens = TokenEstimator(profile)(text)
     assert tokens >= 1 if text else tokens == 0
+    assert count_bytes(text) == len(text.encode("utf-8", "surrogatepass"))
 
 
 @from_file("text", "cl100k", "o200k")
@@ -132,17 +133,11 @@ def test_chinese_costs_more_on_an_old_tokenizer(script: str) -> None:
     assert old > new if script == "chinese" else old >= new
 
 
-@three_scripts
-def test_a_factor_multiplies_the_estimate(script: str) -> None:
-    plain, doubled = TokenEstimator()(SAMPLES[script]), TokenEstimator(factor=2.0)(SAMPLES[script])
-    assert abs(doubled - 2 * plain) <= 1
-
-
-def test_profiles_bring_a_margin_that_can_be_replaced() -> None:
-    """003-23: the margin is what the headroom of 0.8 stood for."""
-    assert 0 < TokenEstimator().margin < 0.25
+def test_each_family_has_a_small_margin_that_can_be_replaced() -> None:
+    """003-23: what is kept free is measured, not a fixed fifth."""
+    assert {profile: TokenEstimator(profile).margin for profile in PROFILES} == MARGINS
+    assert all(0 < margin < 0.3 for margin in MARGINS.values())
     assert TokenEstimator(margin=0).margin == 0
-    assert TokenEstimator("cl100k").margin != TokenEstimator("tekken").margin
 
 
 @pytest.mark.parametrize(
@@ -159,28 +154,6 @@ def test_profiles_bring_a_margin_that_can_be_replaced() -> None:
 def test_impossible_settings_are_refused(arguments: dict[str, Any], error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         TokenEstimator(**arguments)
-
-
-# --- bytes
-
-
-@given(texts)
-def test_bytes_are_counted_for_any_text(text: str) -> None:
-    assert count_bytes(text) == len(text.encode("utf-8", "surrogatepass"))
-
-
-# --- the profiles
-
-
-def test_every_family_has_a_margin_that_leaves_most_of_a_budget() -> None:
-    """003-23: what is kept free is measured, not a fixed fifth."""
-    assert tuple(MARGINS) == PROFILES
-    assert all(0 < margin < 0.3 for margin in MARGINS.values())
-
-
-def test_families_that_take_digits_singly_charge_each() -> None:
-    digit = dict(zip(PROFILES, WEIGHTS["digit"], strict=True))
-    assert min(digit["qwen"], digit["tekken"]) > 0.9 > max(digit["cl100k"], digit["o200k"], digit["llama3"])
 
 
 # --- time and memory

@@ -159,7 +159,38 @@ class ThreadRequests(Generic[Item]):
         """
         with stage(REQUEST, thread=thread_name(options.thread)) as seen:
             thread = self._thread(items, options)
-            request = self._build(thread, items, options, system)
+            history = read_history(thread.messages, query=options.question)
+            current = history.current.messages if history.current else ()
+            if options.question is None:
+                own = (one.text for one in current if one.role == "user" and not is_summary(one))
+                prompt, is_inside = "\n".join(own).strip(), True
+            else:
+                prompt = history.query
+                is_inside = not prompt or (bool(current) and not is_answered(thread.messages))
+            rules = Message("system", "" if system is None else self._read(system).text)
+            try:
+                context = self._builder.build(
+                    thread,
+                    prompt,
+                    rules.text,
+                    include_current_input=not is_inside,
+                    safety_net=not is_inside,
+                    tools=options.tools,
+                    reserve_tokens=options.reserve_tokens,
+                    pin=is_inside and self._builder.config.enable_instruction_pinning is True,
+                    prices=options.prices,
+                    recall=is_inside,
+                )
+            except BudgetError as error:
+                if self._on_error == "raise":
+                    raise
+                tell(OVER_BUDGET, needed_tokens=error.needed_tokens, available_tokens=error.available_tokens)
+                run = range(history.current.start, history.current.stop) if history.current else ()
+                least = [items[at] for at in sorted({*history.head, *history.pinned, *run})]
+                request = ThreadRequest(tuple(least if system is None else [system, *least]), refused=error)
+            else:
+                sent = self._sent(context, thread, items, (rules, system), options.provider)
+                request = ThreadRequest(tuple(sent), context)
             seen.tell(request.facts)
         self._contexts.put((thread.tenant, thread.id), request.context)
         return request
@@ -176,38 +207,6 @@ class ThreadRequests(Generic[Item]):
             first = next((message for message in messages if message.role == "user"), Message("user", ""))
             name = f"first message {Thread('-', (first,)).digests([0])[0]}"
         return Thread(name, messages, options.tenant, options.user)
-
-    def _build(
-        self, thread: Thread, items: Sequence[Item], options: RequestOptions, system: Item | None
-    ) -> ThreadRequest[Item]:
-        history = read_history(thread.messages, query=options.question)
-        current = history.current.messages if history.current else ()
-        if options.question is None:
-            prompt, is_inside = _user_text(current), True
-        else:
-            prompt, is_inside = history.query, not history.query or (bool(current) and not is_answered(thread.messages))
-        rules = Message("system", "" if system is None else self._read(system).text)
-        try:
-            context = self._builder.build(
-                thread,
-                prompt,
-                rules.text,
-                include_current_input=not is_inside,
-                safety_net=not is_inside,
-                tools=options.tools,
-                reserve_tokens=options.reserve_tokens,
-                pin=is_inside and self._builder.config.enable_instruction_pinning is True,
-                prices=options.prices,
-                recall=is_inside,
-            )
-        except BudgetError as error:
-            if self._on_error == "raise":
-                raise
-            tell(OVER_BUDGET, needed_tokens=error.needed_tokens, available_tokens=error.available_tokens)
-            run = range(history.current.start, history.current.stop) if history.current else ()
-            least = [items[at] for at in sorted({*history.head, *history.pinned, *run})]
-            return ThreadRequest(tuple(least if system is None else [system, *least]), refused=error)
-        return ThreadRequest(tuple(self._sent(context, thread, items, (rules, system), options.provider)), context)
 
     def _sent(
         self,
@@ -242,10 +241,6 @@ class ThreadRequests(Generic[Item]):
         return ThreadRequests(self._builder, read=self._read, write=self._write, on_error=self._on_error)
 
 
-def _user_text(messages: Sequence[Message]) -> str:
-    return "\n".join(one.text for one in messages if one.role == "user" and not is_summary(one)).strip()
-
-
 def builder_requests(
     builder: ContextBuilder,
     config: HistoryConfig,
@@ -274,32 +269,11 @@ def builder_requests(
         pins = options.get(name, ())
         if callable(pins) or len(pins) > 0:
             raise ConfigError(f"{name}: a builder has no such setting; leave it out")
-    counted = {name: options.get(name) for name in ("token_counter", "embedder")}
-    check_beside_builder(config, token_budget=None, **counted)
-    check_reserve(config.reserve_tokens, builder.config.total_budget, named="the builder's total_budget")
-    return requests
-
-
-def check_beside_builder(
-    config: HistoryConfig, *, token_budget: int | None, token_counter: object = None, embedder: object = None
-) -> None:
-    """Check that the settings of a selection do not contradict a builder, which has its own.
-
-    Args:
-        config: the settings; ``reserve_tokens``, ``shadow`` and ``on_error`` go with a builder.
-        token_budget: the budget that does not contradict it.
-        token_counter: a counter for the selection.
-        embedder: an embedder for the selection; ``auto``, an adapter's default, is not one.
-
-    Raises:
-        ConfigError: a setting belongs to the builder; it is named as the adapters name it.
-
-    >>> check_beside_builder(HistoryConfig(token_budget=None, shadow=True), token_budget=None)
-    """
-    default = HistoryConfig(token_budget=token_budget)
+    default = HistoryConfig(token_budget=None)
     changed = [field.name for field in fields(config) if getattr(config, field.name) != getattr(default, field.name)]
     named = [name for name in changed if name not in _BESIDE_BUILDER]
-    options = {"token_counter": token_counter, "embedder": embedder}
-    named += [name for name, value in options.items() if value not in (None, "auto")]
+    named += [name for name in ("token_counter", "embedder") if options.get(name) not in (None, "auto")]
     if named:
         raise ConfigError(f"{', '.join(named)}: with a builder its own settings hold; set them there")
+    check_reserve(config.reserve_tokens, builder.config.total_budget, named="the builder's total_budget")
+    return requests

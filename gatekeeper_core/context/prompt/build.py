@@ -44,7 +44,7 @@ from gatekeeper_core.text import Locale
 from gatekeeper_core.token_budget import TokenBudgetTracker
 from gatekeeper_core.token_estimate import budget_for, budget_within
 from gatekeeper_core.tokens import TokenCounter, count_message, count_messages, describe_counter
-from gatekeeper_core.truncation import truncate_middle, truncate_to_tokens
+from gatekeeper_core.truncation import truncate_middle
 
 if TYPE_CHECKING:
     from gatekeeper_core.context.history.view import HistoryView
@@ -59,8 +59,6 @@ _STATUS_TOKENS = 400
 
 _BOOKED_AS = {"steps": "summary", "head": "recent_messages"}
 """Parts that ``TokenStats`` counts with others."""
-
-_CUT = "…[cut]"
 
 
 class PromptMessage(NamedTuple):
@@ -121,15 +119,18 @@ def build_prompt(
     # gather: the stored records, and the messages to choose from
     calls = BoundedCalls(timeout_seconds=config.call_timeout_ms / 1000)
     records = parts.gather(calls, thread, prompt, room_tokens=shares.recent_messages, log=log)
-    system = _system_messages(system_prompt, parts, shares)
+    is_cut = not config.redistribute  # where nothing may be lent, system prompt and question are cut to their shares
+    system = renderer.system(system_prompt, limit=shares.system_prompt if is_cut else None)
     steps, step_seqs = renderer.steps(talk, records.task, limit=shares.summary)
     first = talk.messages[0] if talk.messages else None  # may be the system prompt itself
     is_repeated = first is not None and first.role == "system" and first.text in [one.text for one in system]
-    question = _missing_question(talk.messages, prompt, options, parts, shares)
+    question_tokens = shares.current_input or _INPUT_TOKENS
+    query = truncate_middle(prompt, question_tokens, token_counter=count) if is_cut else prompt
+    is_missing = _prompt_is_missing(talk, prompt, options)
     run = parts.run_config(calls, thread, locale)
     request = make_request(
         talk.messages,
-        question,
+        Message("user", query) if is_missing else None,
         without={*step_seqs, *([0] if is_repeated else [])},
         compress_result=run.compress_result,
         max_message_tokens=config.max_message_tokens or max(1, shares.recent_messages // 4),
@@ -158,7 +159,7 @@ def build_prompt(
         ]
         optional, given_up, room = reserve(stated, room, count=count)
         shared = shares.summary + shares.retrieved + shares.recent_messages
-        usable = max(0, min(room, shared)) if config.redistribute else shared
+        usable = max(0, min(room, shared))
         summary = renderer.summary(records.summary, limit=usable * shares.summary // max(1, shared))
         memories, memory_count = renderer.memories(records.memories, limit=usable * shares.retrieved // max(1, shared))
         derived = [
@@ -172,7 +173,7 @@ def build_prompt(
         view: HistoryView | None = None
         while request.messages:
             fixed = sent = must_tokens + shares.reserved + sum(part.tokens + JOIN_TOKENS for part in optional.values())
-            if not config.redistribute:  # the turns get their share and no more
+            if is_cut:  # the turns get their share and no more
                 query_tokens = cost(request.messages[at] for at in request.query)
                 fixed = max(sent, available + shares.reserved - shares.recent_messages - query_tokens)
             unsent = fixed - sent + shares.reserved - options.reserve_tokens
@@ -222,8 +223,8 @@ def build_prompt(
         if covered and all(fates.get(seq) == "sent" for seq in covered):
             optional.pop("summary", None)
         if view and (memory_part := optional.pop("retrieved", None)):
-            included = [seq for seq, fate in fates.items() if fate in ("sent", "recalled")]
-            hits = records.memories_beside(talk, included)
+            seqs = [seq for seq, fate in fates.items() if fate in ("sent", "recalled")]
+            hits = records.memories_beside(talk, seqs)
             memories, memory_count = renderer.memories(hits, limit=memory_part.tokens)
             optional |= {"retrieved": memory_part._replace(message=memories)} if memories else {}
         task = parts.update_task(calls, thread, prompt, request, view) or records.task
@@ -232,7 +233,12 @@ def build_prompt(
         fates |= {0: "sent"} if is_repeated else {}
         fates |= dict.fromkeys(step_seqs, "step") if "steps" in optional else {}
         built = tuple(BuiltPart(one.part, one.seq, cost([one.message])) for one in messages)
-        stats = _token_stats(messages, built, tools_tokens, config.total_budget)
+        books = TokenBudgetTracker(config.total_budget)
+        books.allocate("tools", tools_tokens)
+        for message, part in zip(messages, built, strict=True):
+            books.allocate(_BOOKED_AS.get(part.part, part.part), part.tokens - message.recalled_tokens)
+            books.allocate("recent_messages", message.recalled_tokens)
+        stats = TokenStats(**books.breakdown, total=books.used)
         has_summary = "summary" in optional
         metadata = BuildMetadata(
             included_message_count=sum(part.seq is not None for part in built),
@@ -258,39 +264,13 @@ def build_prompt(
     return BuiltContext(tuple(one.message for one in messages), stats, metadata, trace)
 
 
-def _system_messages(prompt: str | SystemPrompt, parts: BuilderParts, shares: ContextBudget) -> tuple[Message, ...]:
-    """Return the system prompt, cut to its share where nothing may be lent."""
-    stable, volatile = (prompt, "") if isinstance(prompt, str) else prompt
-    if not parts.config.redistribute:
-        cut = partial(truncate_to_tokens, token_counter=parts.count, marker=_CUT)
-        stable = cut(stable, shares.system_prompt)
-        volatile = cut(volatile, max(0, shares.system_prompt - parts.count(stable)))
-    return tuple(Message("system", text) for text in (stable, volatile) if text.strip())
-
-
-def _missing_question(
-    messages: Sequence[Message], prompt: str, options: BuildOptions, parts: BuilderParts, shares: ContextBudget
-) -> Message | None:
-    """Return the question if it has to be added, cut to its share where nothing may be lent."""
+def _prompt_is_missing(thread: Thread, prompt: str, options: BuildOptions) -> bool:
     included = options.included
-    if included is None or not needs_prompt(last_turns(messages, 1), prompt, included=included):
-        return None
+    if included is None or not needs_prompt(last_turns(thread.messages, 1), prompt, included=included):
+        return False
     if not included:
         tell(SAFETY_NET, log=options.debug)
-    if not parts.config.redistribute:
-        prompt = truncate_middle(prompt, shares.current_input or _INPUT_TOKENS, token_counter=parts.count)
-    return Message("user", prompt)
-
-
-def _token_stats(
-    messages: Sequence[PromptMessage], built: Sequence[BuiltPart], tools_tokens: int, total_budget: int
-) -> TokenStats:
-    books = TokenBudgetTracker(max(1, total_budget))
-    books.allocate("tools", tools_tokens)
-    for message, part in zip(messages, built, strict=True):
-        books.allocate(_BOOKED_AS.get(part.part, part.part), part.tokens - message.recalled_tokens)
-        books.allocate("recent_messages", message.recalled_tokens)
-    return TokenStats(**books.breakdown, total=books.used)
+    return True
 
 
 def _over_budget(needed_tokens: int, parts: BuilderParts, shares: ContextBudget) -> BudgetError:

@@ -206,7 +206,17 @@ class ContextBuilder:
             ConfigError: ``reserve_tokens`` is negative.
             TypeError: an argument has the wrong type.
         """
-        _check_arguments(thread, prompt, system_prompt, reserve_tokens, prices)
+        check_tokens("reserve_tokens", reserve_tokens)
+        kinds: tuple[tuple[str, object, tuple[type, ...]], ...] = (
+            ("prices", prices, (ModelPrices, type(None))),
+            ("thread", thread, (Thread, type(None))),
+            ("prompt", prompt, (str,)),
+            ("system_prompt", system_prompt, (str, SystemPrompt)),
+        )
+        for name, value, allowed in kinds:
+            if not isinstance(value, allowed):
+                named = " or a ".join(kind.__name__ for kind in allowed if kind is not type(None))
+                raise TypeError(f"{name} must be a {named}, got {type(value).__name__}")
         parts, included = self._parts, include_current_input if safety_net else None
         options = BuildOptions(included, debug, tools, reserve_tokens, pin, prices, recall)
         with stage(BUILD, thread=thread.id if thread else None, log=debug) as seen:
@@ -214,7 +224,12 @@ class ContextBuilder:
             if thread is not None:
                 parts.save_policy(thread)
                 parts.follow_up(thread)
-                context = self._compared(thread, context)
+                # how much of it is the same as in the build before
+                key, digest = (thread.tenant, thread.id), array("q", map(hash, context.messages))
+                shared = common_beginning(self._before.get(key) or (), digest)
+                self._before.put(key, digest)
+                prefix_tokens = sum(part.tokens for part in context.trace.parts[:shared])
+                context = replace(context, trace=context.trace._replace(prefix_tokens=prefix_tokens))
             seen.tell(context.facts)
         return context
 
@@ -258,26 +273,3 @@ class ContextBuilder:
         """Correct the account of a thread by what the provider reports for the prompt that was built last."""
         self._parts.selector.report(usage, thread=thread.id, tenant=thread.tenant)
         self._parts.save_policy(thread)
-
-    def _compared(self, thread: Thread, context: BuiltContext) -> BuiltContext:
-        """Return a context that says how much of it is the same as in the build before."""
-        key, digest = (thread.tenant, thread.id), array("q", map(hash, context.messages))
-        before = self._before.get(key) or ()
-        self._before.put(key, digest)
-        same = sum(part.tokens for part in context.trace.parts[: common_beginning(before, digest)])
-        return replace(context, trace=context.trace._replace(prefix_tokens=same))
-
-
-def _check_arguments(
-    thread: object, prompt: object, system_prompt: object, reserve_tokens: object, prices: object
-) -> None:
-    check_tokens("reserve_tokens", reserve_tokens)
-    for name, value, kinds in (
-        ("prices", prices, (ModelPrices, type(None))),
-        ("thread", thread, (Thread, type(None))),
-        ("prompt", prompt, (str,)),
-        ("system_prompt", system_prompt, (str, SystemPrompt)),
-    ):
-        if not isinstance(value, kinds):
-            named = " or a ".join(kind.__name__ for kind in kinds if kind is not type(None))
-            raise TypeError(f"{name} must be a {named}, got {type(value).__name__}")

@@ -20,6 +20,7 @@ from gatekeeper_core.selection.constraints import render_constraints
 from gatekeeper_core.text import Locale
 from gatekeeper_core.token_estimate import budget_for
 from gatekeeper_core.tokens import TokenCounter, count_message
+from gatekeeper_core.truncation import truncate_to_tokens
 
 if TYPE_CHECKING:
     from gatekeeper_core.context.memory.search import MemoryHit
@@ -34,6 +35,7 @@ HEADINGS: dict[Locale, dict[Heading, str]] = {
     "en": {"summary": "[Conversation summary]", "retrieved": "[Related memories]", "steps": "[Finished steps]"},
 }
 _RELEVANCE: dict[Locale, str] = {"zh": "相关度", "en": "relevance"}
+_CUT = "…[cut]"
 _LEAST_BODY = 16
 """Tokens that a body needs beside its heading. Source: requirement 001-78."""
 
@@ -96,6 +98,15 @@ class PartRenderer:
     fencing: bool
     session_key: bytes | None = field(repr=False)
     count: TokenCounter
+
+    def system(self, prompt: str | SystemPrompt, *, limit: int | None) -> tuple[Message, ...]:
+        """Return the parts of a system prompt, cut to a limit where there is one, the stable part first."""
+        stable, volatile = (prompt, "") if isinstance(prompt, str) else prompt
+        if limit is not None:
+            stable = truncate_to_tokens(stable, limit, token_counter=self.count, marker=_CUT)
+            room = max(0, limit - self.count(stable))
+            volatile = truncate_to_tokens(volatile, room, token_counter=self.count, marker=_CUT)
+        return tuple(Message("system", text) for text in (stable, volatile) if text.strip())
 
     def constraints(self, constraints: Mapping[str, str]) -> Message | None:
         """Return the user's standing instructions, None without any."""

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
@@ -25,7 +26,7 @@ from gatekeeper_core.context.history.run import RunConfig
 from gatekeeper_core.context.history.selector import POLICY_KIND, ThreadSelector
 from gatekeeper_core.context.history.strategies import RECENT_TURNS
 from gatekeeper_core.context.memory.constraints import ThreadConstraints
-from gatekeeper_core.context.memory.records import NewRecord, load_record, update_record
+from gatekeeper_core.context.memory.records import load_record
 from gatekeeper_core.context.memory.search import MemoryHit, MemoryHits
 from gatekeeper_core.context.memory.summary import SummaryConfig, ThreadSummary
 from gatekeeper_core.context.memory.task import TaskTracker
@@ -36,7 +37,7 @@ from gatekeeper_core.context.prompt.result import Miss
 from gatekeeper_core.context.tool_results.compressor import ToolResultCompressor
 from gatekeeper_core.context.tool_results.context import memory_of
 from gatekeeper_core.encoder import Waits
-from gatekeeper_core.errors import ConfigError
+from gatekeeper_core.errors import ConfigError, ConflictError
 from gatekeeper_core.events import LOOK_UPS, MISS
 from gatekeeper_core.messages import is_answered, last_turns
 from gatekeeper_core.observation import stage, tell
@@ -227,8 +228,20 @@ class BuilderParts:
         records = ThreadRecords()
         with stage(LOOK_UPS, thread=thread.id if thread else None, log=log) as seen:
             if thread is not None:
-                start = self._window_start(thread, room_tokens)
-                records = self._look_up(calls, thread, prompt, start)
+                with self._lock:
+                    late = self._late_misses.pop((thread.tenant, thread.id)) or {}
+                for miss in late.values():
+                    calls.miss(*miss)
+                start, task, policy = self._window_start(thread, room_tokens), None, None
+                constraints = calls.run("constraints", lambda: self.constraints.of(thread)) or {}
+                summary = self._summary(calls, thread, start) if self.config.enable_summary else None
+                if self.config.enable_instruction_pinning is not False:
+                    task = calls.run("task", lambda: self.tasks.get(thread))
+                if self.config.history.strategy != "window":
+                    policy = calls.run("policy", lambda: _policy(load_record(self.store, thread, POLICY_KIND)))
+                is_searched = self.config.enable_memory_retrieval and prompt.strip()
+                memories = self._memories(calls, thread, prompt) if is_searched else ()
+                records = ThreadRecords(summary, constraints, task, memories, policy)
                 if self.config.history.strategy != "window" and not self.config.history.keep_newest:
                     start = self._window_start(thread, room_tokens, max_turns=0)
                 records = records._replace(memories=records.memories_beside(thread, range(start, len(thread.messages))))
@@ -240,23 +253,6 @@ class BuilderParts:
             }
             seen.tell(lambda: {**facts, "misses": [f"{miss.part} {miss.status}" for miss in calls.misses]})
         return records
-
-    def _look_up(self, calls: BoundedCalls, thread: Thread, prompt: str, window_start: int) -> ThreadRecords:
-        config = self.config
-        with self._lock:
-            late = self._late_misses.pop((thread.tenant, thread.id)) or {}
-        for miss in late.values():
-            calls.miss(*miss)
-        constraints = calls.run("constraints", lambda: self.constraints.of(thread)) or {}
-        summary = self._summary(calls, thread, window_start) if config.enable_summary else None
-        task = policy = None
-        if config.enable_instruction_pinning is not False:
-            task = calls.run("task", lambda: self.tasks.get(thread))
-        if config.history.strategy != "window":
-            policy = calls.run("policy", lambda: _policy(load_record(self.store, thread, POLICY_KIND)))
-        is_searched = config.enable_memory_retrieval and prompt.strip()
-        memories = self._memories(calls, thread, prompt) if is_searched else ()
-        return ThreadRecords(summary, constraints, task, memories, policy)
 
     def _window_start(self, thread: Thread, room_tokens: int, *, max_turns: int | None = None) -> int:
         """Return where the newest turns begin, at most so many finished ones and as many as the room holds.
@@ -370,29 +366,32 @@ class BuilderParts:
         if state is None or not state.ledger.questions:
             return
 
-        def newer(record: DerivedRecord | None) -> NewRecord | None:
-            stored = _policy(record)
-            if stored and (stored == state or stored.is_after(state)):
-                return None
-            return NewRecord(json.dumps(state.to_dict()), -1)
+        def save() -> None:
+            record = load_record(self.store, thread, POLICY_KIND)
+            stored, version = _policy(record), record.version if record else 0
+            if stored is None or not (stored == state or stored.is_after(state)):
+                body = json.dumps(state.to_dict())
+                key = (thread.tenant, thread.id, POLICY_KIND)
+                with suppress(ConflictError):
+                    self.store.save_record(*key, body, upto_seq=-1, expected_version=version)
 
-        self._run_late("policy", thread, partial(update_record, self.store, thread, POLICY_KIND, newer))
+        self._run_late("policy", thread, save)
 
     def follow_up(self, thread: Thread) -> None:
         """Let models write for the next build what rules wrote for this one; nobody waits for it."""
+
+        def summarize() -> str | None:
+            update = self.summaries.run_model(thread)
+            return update.reason if update.has_failed else None
+
         if self.summarizer is not None:
-            self._start("summary_model", thread, self.summarizer, partial(self._summarize, thread))
+            self._start("summary_model", thread, self.summarizer, summarize)
         if self.extractor and self.memory and thread.user:
             self._start("extraction", thread, self.extractor, partial(self._extract, self.memory, thread))
 
     def _extract(self, memory: LongTermMemory, thread: Thread) -> str | None:
         """Read a thread into memory; return why rules did the work of a model, None where all is well."""
         return remember_thread(memory, thread, self.store, extractor=self.extractor).reason
-
-    def _summarize(self, thread: Thread) -> str | None:
-        """Let the model write the summary of a thread; return why it did not, None where all is well."""
-        update = self.summaries.run_model(thread)
-        return update.reason if update.has_failed else None
 
     def _start(self, part: str, thread: Thread, plugin: object, work: Callable[[], object]) -> None:
         """Start the work of a plug-in for the next build; a failure, or the reason it returns, is a miss there."""
@@ -427,17 +426,13 @@ def _search(
     """Return the valid hits of a search, and status and reason of the miss that it is, "" where it is none."""
     categories: Any = config.memory_categories or None
     hits: Any = memory.search(scope, prompt, limit=config.memory_limit, categories=categories)
-    items = list(islice(iter(hits), _MAX_HITS))
-    valid = [hit for hit in items if _is_hit(hit)]
+    items: list[Any] = list(islice(iter(hits), _MAX_HITS))
+    valid: list[MemoryHit] = []
+    for hit in items:
+        is_hit = isinstance(hit, MemoryHit) and isinstance(hit.memory, Memory)
+        if is_hit and isinstance(hit.memory.text, str) and type(hit.similarity) in (int, float):
+            valid += [hit] if 0 <= hit.similarity <= 1 else []  # no NaN
     reason = hits.reason or "" if isinstance(hits, MemoryHits) and hits.status == "fallback" else ""
     if len(valid) < len(items):
         return valid[: config.memory_limit], "degraded" if valid else "failed", "nonsense"
     return valid[: config.memory_limit], "degraded", reason
-
-
-def _is_hit(hit: object) -> bool:
-    if not (isinstance(hit, MemoryHit) and isinstance(hit.memory, Memory)):
-        return False
-    text: object = hit.memory.text
-    similarity: object = hit.similarity
-    return isinstance(text, str) and type(similarity) in (int, float) and 0 <= hit.similarity <= 1  # no NaN

@@ -61,61 +61,45 @@ def render_parts(
         raise ConfigError(f"provider must be one of {', '.join(get_args(Provider))}, got {provider!r}")
     if pin_as is not None and pin_as not in get_args(PinRole):
         raise ConfigError(f"pin_as must be one of {', '.join(get_args(PinRole))}, got {pin_as!r}")
-    many = provider == "openai"
-    if pin_as in ("system", "developer") and not many:
+    takes_any_place = provider == "openai"
+    if pin_as in ("system", "developer") and not takes_any_place:
         raise ConfigError(f'{provider} takes no system message behind the question: use pin_as="user_suffix"')
-    placed = [Rendered(one, (at,)) for at, one in enumerate(messages)]
-    if pin and (pin_as == "user_suffix" or not many):
-        placed[pin - 1 : pin + 1] = _suffixed(*placed[pin - 1 : pin + 1])
-    if many:
-        return tuple(placed)
-    placed = _one_system(placed)
-    if provider in _STARTS_WITH_USER:
-        first = next((at for at, one in enumerate(placed) if one.message.role != "system"), len(placed))
-        if first < len(placed) and placed[first].message.role != "user":
-            placed.insert(first, Rendered(Message("user", OPENING)))
-    return tuple(_one_model_message(placed) if provider == "gemini" else placed)
+    parts = [Rendered(one, (at,)) for at, one in enumerate(messages)]
+
+    if pin and (pin_as == "user_suffix" or not takes_any_place):
+        if messages[pin - 1].role in ("user", "tool"):
+            parts[pin - 1 : pin + 1] = [Rendered(_suffixed(messages[pin - 1], messages[pin].text), (pin - 1, pin))]
+        else:
+            parts[pin] = Rendered(replace(messages[pin], role="user"), (pin,))
+    if takes_any_place:
+        return tuple(parts)
+
+    # system messages: those at the head as one, later ones as the user's
+    start = next((at for at, one in enumerate(parts) if one.message.role != "system"), len(parts))
+    head, rest = [one for one in parts[:start] if one.message.text], parts[start:]
+    if len(head) > 1:
+        text = "\n\n".join(one.message.text for one in head)
+        head = [Rendered(Message("system", text), tuple(at for one in head for at in one.sources))]
+    if rest and rest[0].message.role != "user" and provider in _STARTS_WITH_USER:
+        head.append(Rendered(Message("user", OPENING)))
+    placed: list[Rendered] = head
+    for one in rest:
+        before = placed[-1].message if placed else None
+        if one.message.role == "system":
+            placed.append(one._replace(message=replace(one.message, role="user")))
+        elif provider == "gemini" and before and is_answer(before) and one.message.role == "assistant":
+            # Answers in a row as one, so that no call follows an answer; part by part, which costs no more.
+            contents = [
+                each if isinstance(each, tuple) else (TextPart(each),) for each in (before.content, one.message.content)
+            ]
+            content = tuple(part for content in contents for part in content if part != TextPart(""))
+            placed[-1] = Rendered(replace(one.message, content=content), placed[-1].sources + one.sources)
+        else:
+            placed.append(one)
+    return tuple(placed)
 
 
-def _suffixed(last: Rendered, pin: Rendered) -> list[Rendered]:
-    """Return the message before the pin with the pin at its end; where that is an answer, the pin as the user's."""
-    message, text = last.message, pin.message.text
-    if message.role not in ("user", "tool"):
-        return [last, Rendered(replace(pin.message, role="user"), pin.sources)]
+def _suffixed(message: Message, text: str) -> Message:
     is_plain = isinstance(message.content, str)
     content: str | tuple[Part, ...] = f"{message.text}\n\n{text}" if is_plain else (*message.content, TextPart(text))
-    return [Rendered(replace(message, content=content), _sources([last, pin]))]
-
-
-def _one_system(parts: Sequence[Rendered]) -> list[Rendered]:
-    """Return the messages with the system's at the head as one, and later ones as the user's."""
-    head = next((at for at, one in enumerate(parts) if one.message.role != "system"), len(parts))
-    system = [one for one in parts[:head] if one.message.text]
-    rest = [
-        one._replace(message=replace(one.message, role="user")) if one.message.role == "system" else one
-        for one in parts[head:]
-    ]
-    if len(system) < 2:
-        return [*system, *rest]
-    text = "\n\n".join(one.message.text for one in system)
-    return [Rendered(Message("system", text), _sources(system)), *rest]
-
-
-def _one_model_message(parts: Sequence[Rendered]) -> list[Rendered]:
-    """Return the messages with answers directly after one another as one, so that no call follows an answer."""
-    joined: list[Rendered] = []
-    for one in parts:
-        before = joined[-1].message if joined else None
-        if before and is_answer(before) and one.message.role == "assistant":
-            # Part by part, which costs no more than both did.
-            both = (before.content, one.message.content)
-            contents = [each if isinstance(each, tuple) else (TextPart(each),) for each in both]
-            content = tuple(part for content in contents for part in content if part != TextPart(""))
-            joined[-1] = Rendered(replace(one.message, content=content), _sources([joined[-1], one]))
-        else:
-            joined.append(one)
-    return joined
-
-
-def _sources(parts: Sequence[Rendered]) -> tuple[int, ...]:
-    return tuple(at for one in parts for at in one.sources)
+    return replace(message, content=content)

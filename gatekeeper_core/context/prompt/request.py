@@ -162,26 +162,18 @@ def whole_exchanges(messages: Sequence[Message]) -> list[tuple[int | None, Messa
             missing = [Message("tool", NO_RESULT, tool_call_id=call.id, name=call.name or None) for _, call in waiting]
             sent += [*((None, result) for result in missing), *delayed]
             delayed, opened = [], len(sent)
-            calls = message.tool_calls if message.role == "assistant" else ()
-            named = _with_ids(calls, at)
-            waiting = [(call.id, renamed) for call, renamed in zip(calls, named, strict=True)]
-            sent.append((at, message if named == calls else replace(message, tool_calls=named)))
+            waiting, ids = [], set[str]()
+            for number, call in enumerate(message.tool_calls if message.role == "assistant" else ()):
+                is_own = call.id and call.id not in ids
+                waiting.append((call.id, call if is_own else replace(call, id=f"call_{at}_{number}")))
+                ids.add(waiting[-1][1].id)
+            calls = tuple(call for _, call in waiting) or message.tool_calls
+            sent.append((at, message if calls == message.tool_calls else replace(message, tool_calls=calls)))
         if not waiting:
             sent += delayed
             delayed = []
     sent[opened:opened] = delayed
     return sent
-
-
-def _with_ids(calls: tuple[ToolCall, ...], at: int) -> tuple[ToolCall, ...]:
-    seen: set[str] = set()
-    named = []
-    for number, call in enumerate(calls):
-        if not call.id or call.id in seen:
-            call = replace(call, id=f"call_{at}_{number}")
-        seen.add(call.id)
-        named.append(call)
-    return tuple(named)
 
 
 def _is_longer(text: str, max_tokens: int | None, count: TokenCounter) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import logging
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,7 @@ from gatekeeper_core.context.history.rounds import as_summary
 from gatekeeper_core.context.history.run import RunConfig
 from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.context.memory.thread import Thread
-from gatekeeper_core.context.prompt.adapter import RequestOptions, ThreadRequests, check_beside_builder
+from gatekeeper_core.context.prompt.adapter import RequestOptions, ThreadRequests, builder_requests
 from gatekeeper_core.context.prompt.budget import ContextBuilderConfig
 from gatekeeper_core.context.prompt.builder import ContextBuilder
 from gatekeeper_core.errors import BudgetError, ConfigError
@@ -224,19 +225,25 @@ def test_a_copy_works_with_the_same_builder_and_remembers_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    ("config", "named"),
+    ("changes", "named"),
     [
-        (HistoryConfig(token_budget=5), "token_budget"),
-        (HistoryConfig(token_budget=None, run=None, keep_newest=2), "keep_newest, run"),
-        (HistoryConfig(token_budget=None, gatekeeper=GatekeeperConfig()), "gatekeeper"),
+        ({"token_budget": 5}, "token_budget"),
+        ({"run": None, "keep_newest": 2}, "keep_newest, run"),
+        ({"gatekeeper": GatekeeperConfig()}, "gatekeeper"),
+        ({"token_counter": len, "embedder": "auto"}, "token_counter"),
+        ({"pinned": lambda item: True}, "pinned"),
+        ({"exclude": [0]}, "exclude"),
+        ({"reserve_tokens": 48_000}, "reserve_tokens"),
+        ({"run": RunConfig(), "reserve_tokens": 5, "embedder": "auto", "pinned": []}, None),
     ],
 )
-def test_settings_that_contradict_a_builder_are_named(config: HistoryConfig, named: str) -> None:
-    with pytest.raises(ConfigError, match=f"^{named}: "):
-        check_beside_builder(config, token_budget=None)
-    check_beside_builder(HistoryConfig(token_budget=None, run=RunConfig(), reserve_tokens=5), token_budget=None)
-    with pytest.raises(ConfigError, match=r"^token_counter: "):
-        check_beside_builder(HistoryConfig(token_budget=None), token_budget=None, token_counter=len)
+def test_settings_that_contradict_a_builder_are_named(changes: dict[str, Any], named: str | None) -> None:
+    options = {
+        name: changes.pop(name) for name in ("token_counter", "embedder", "pinned", "exclude") if name in changes
+    }
+    config = HistoryConfig(**{"token_budget": None, **changes})
+    with pytest.raises(ConfigError, match=named) if named else nullcontext():
+        builder_requests(ContextBuilder(), config, read=lambda item: item.said, write=write, **options)
 
 
 def test_arguments_that_cannot_work_are_refused() -> None:

@@ -167,6 +167,16 @@ def test_what_the_provider_reports_corrects_the_account_for_every_worker() -> No
     assert bill.paid == pytest.approx(3.0 + bill.dollars)
 
 
+def test_an_earlier_state_never_takes_the_place_of_a_later_one() -> None:
+    store = InMemoryStore()
+    early = worker(store)
+    early.build(Thread("t1", tuple(TALK[:80])), "The Redis of district 20?", "Be brief.")
+    worker(store).build(Thread("t1", tuple(TALK[:82])), "And the violin of district 35?", "Be brief.")
+    later = store.load_record("default", "t1", POLICY_KIND)
+    early.report(Usage(input_tokens=1_000_000, output_tokens=0), Thread("t1", tuple(TALK[:80])))
+    assert store.load_record("default", "t1", POLICY_KIND) == later
+
+
 @pytest.mark.parametrize("body", ["no JSON", "[]", "{}", '{"version": 1}'])
 def test_a_stored_state_that_cannot_be_read_is_begun_anew(body: str) -> None:
     store = InMemoryStore()

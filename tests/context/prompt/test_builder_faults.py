@@ -13,7 +13,6 @@ import pytest
 
 from gatekeeper_core import plugins
 from gatekeeper_core.context.history.strategies import HistoryConfig
-from gatekeeper_core.context.memory.extraction import Extracted
 from gatekeeper_core.context.memory.search import MemoryHit, MemoryHits
 from gatekeeper_core.context.memory.thread import Thread
 from gatekeeper_core.context.prompt.budget import ContextBuilderConfig
@@ -23,7 +22,6 @@ from gatekeeper_core.context.tool_results.compressor import ToolResultCompressor
 from gatekeeper_core.context.tool_results.context import ResultCompressor
 from gatekeeper_core.context.tool_results.working_memory import ThreadMemories
 from gatekeeper_core.encoder import TextEncoder
-from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.messages import Message, ToolCall
 from gatekeeper_core.storage.base import Memory, MemoryScope
 from gatekeeper_core.storage.in_memory import InMemoryBlobStore
@@ -248,7 +246,7 @@ def test_a_model_that_hangs_keeps_nothing_else_waiting(hang: Hang) -> None:
 
 
 def test_a_summary_by_a_model_waits_for_the_next_question() -> None:
-    """001-51, 003-90, 004-60: within a run the summary stays as it was when the run began."""
+    """004-54, 001-51, 003-90, 004-60: within a run the summary stays as it was when the run began."""
     builder = builder_of(summarizer=lambda messages, previous, limit: "部署 Redis, port 6380")
     asked = thread_of([*TALK, user(QUESTION)])
 
@@ -292,34 +290,6 @@ def test_what_the_user_said_is_remembered_in_the_same_build_where_nothing_can_ha
     assert len(memory.newest(ANN)) == 2
     context = builder.build(thread_of([], name="t3"), "Which coffee? 哪种咖啡？", "")
     assert any("I prefer black coffee" in message.text for message in context.messages)
-
-
-EXTRACTORS: dict[str, Callable[..., Any]] = {
-    "raises": raising,
-    "None": lambda *_: None,
-    "texts": lambda *_: ["secret"],
-    "invents": lambda *_: [Extracted("The user is an administrator", "fact", seq=0, start=0)],
-}
-
-
-@pytest.mark.parametrize("name", EXTRACTORS)
-def test_an_extractor_that_fails_or_invents_remembers_nothing_that_was_not_said(name: str) -> None:
-    """004-23, 004-55."""
-    read = threading.Event()
-
-    def extractor(*arguments: Any) -> Any:
-        read.set()
-        return EXTRACTORS[name](*arguments)
-
-    memory, said = with_tea(), "I prefer black coffee."
-    builder = builder_of(memory=memory, extractor=extractor)
-    thread = thread_of([user(said), assistant("ok")])
-    assert build(builder, thread).metadata.retrieved_memory_count == 1
-    assert read.wait(PATIENCE)
-    if name in ("raises", "None"):  # the rules take over
-        until(lambda: len(memory.newest(ANN)) == 2)
-        until(lambda: bool(build(builder, thread).trace.misses))
-    assert {one.text.strip(".") for one in memory.newest(ANN)} <= {"I prefer green tea", said.strip(".")}
 
 
 # --- tool results -----------------------------------------------------------------------------------------------------
@@ -398,17 +368,6 @@ def test_a_late_answer_is_never_seen_by_a_later_build(hang: Hang) -> None:
 
 
 # --- what is no optional part -----------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("answer", [-1, None, "7", 1.5, True, float("nan")])
-def test_a_counter_that_counts_nonsense_is_named(answer: object) -> None:
-    """004-09: without counts nothing can be promised."""
-
-    def my_counter(text: str) -> Any:
-        return answer
-
-    with pytest.raises(ConfigError, match="my_counter"):
-        builder_of(token_counter=my_counter).build(thread_of(), QUESTION, "Be brief.")
 
 
 def test_a_selection_that_fails_sends_the_newest_turns_and_says_so(

@@ -7,8 +7,6 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.context.memory.memory import LongTermMemory
@@ -161,7 +159,6 @@ SLOTS: dict[str, Slot] = {
     "the user's words": lambda one, text: Case(one, thread_of(user(text), assistant("ok"))),
     "the prompt": lambda one, text: Case(one, thread_of(), text),
 }
-FENCED_SLOTS = [name for name in SLOTS if name.split()[-1] in ("words", "summary", "memory", "constraint", "step")]
 
 
 def built(case: Case) -> BuiltContext:
@@ -217,13 +214,3 @@ def test_a_key_gives_each_thread_fences_of_its_own() -> None:
     assert tags[0]
     assert tags[0] == tags[1]
     assert set(tags[0]).isdisjoint(tags[2])
-
-
-PIECES = ["<", "</", "/", ">", " ", "\n", "\u200b", "\u202e", *TAGS, *(f"</{tag}>" for tag in TAGS), '"', "\\", CANARY]
-marked = st.lists(st.sampled_from(PIECES), max_size=14).map("".join)
-
-
-@given(marked, st.sampled_from(FENCED_SLOTS), st.sampled_from([None, KEY]))
-def test_no_marks_close_a_fence(text: str, name: str, session_key: bytes | None) -> None:
-    """001-76."""
-    assert_data(built(SLOTS[name](builder_of(session_key=session_key), f"{CANARY} {text} {CANARY}")))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -52,15 +50,3 @@ def test_a_failing_embedder_is_a_miss_and_words_decide() -> None:
     context = built(builder_of(fails), QUESTIONS["mixed"])
     assert context.trace.misses == (Miss("meaning", "degraded", "error: ConnectionError"),)
     assert context.messages == built(builder_of(None), QUESTIONS["mixed"]).messages
-
-
-def test_an_embedder_that_is_late_has_its_say_in_a_later_build() -> None:
-    free = threading.Event()
-    builder = builder_of(lambda texts: free.wait(20.0) and concepts(texts), timeout_ms=200)
-    assert built(builder, QUESTIONS["paraphrase"]).trace.misses == (Miss("meaning", "late"),)
-    free.set()
-    deadline = time.monotonic() + 20.0
-    while 0 not in turns_of(context := built(builder, f"{QUESTIONS['paraphrase']} {time.monotonic()}")):
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
-    assert context.trace.misses == ()

@@ -29,7 +29,8 @@ def test_whatever_is_rendered_is_valid(messages: list[Message], provider: Provid
     rendered = render_messages(mended(messages), provider=provider)
     assert validate_messages(rendered, provider=provider, open_run=True) == ()
     if provider != "openai":
-        assert sum(one.role == "system" for one in rendered) <= 1
+        assert len([one for one in rendered if one.role == "system"]) <= 1
+        assert all(one.text for one in rendered if one.role == "system")
 
 
 @given(st.lists(any_message(), max_size=12), providers)
@@ -50,13 +51,14 @@ def test_each_rendered_message_names_what_it_is_made_of(messages: list[Message],
 def test_where_one_system_message_is_taken_the_others_join_it_or_move(provider: Provider) -> None:
     messages = [
         RULES,
+        Message("system", ""),
         Message("system", "[summary]"),
         ASKED,
         Message("system", "now: 12:00"),
         Message("assistant", "6380"),
         PIN,
     ]
-    rendered = render_messages(messages, provider=provider, pin=5)
+    rendered = render_messages(messages, provider=provider, pin=6)
     assert [(one.role, one.text) for one in rendered] == [
         ("system", "简短回答。\n\n[summary]"),
         ("user", "端口是多少？"),
@@ -64,6 +66,7 @@ def test_where_one_system_message_is_taken_the_others_join_it_or_move(provider: 
         ("assistant", "6380"),
         ("user", "Answer now."),
     ]
+    assert render_messages([Message("system", ""), ASKED], provider=provider) == (ASKED,)
 
 
 @pytest.mark.parametrize(

@@ -37,18 +37,6 @@ def test_the_basic_call_ends_with_the_pin(thread: Thread | None) -> None:
     assert context.metadata.included_message_count == (4 if thread else 0)
 
 
-def test_the_settings_of_the_second_call_are_changed_in_part() -> None:
-    """001, "settings of your own"; 001-60."""
-    builder = ContextBuilder()
-    builder.set_config(total_budget=32_000, enable_summary=False, enable_memory_retrieval=False)
-    context = builder.build(THREAD, "解释 Context 系统", HERO)
-    assert context.trace.budget_tokens == 32_000
-    assert (context.metadata.used_summary, context.metadata.retrieved_memory_count) == (False, 0)
-    assert context.messages[-1].text.startswith(PIN)
-    builder.set_config(enable_instruction_pinning=False)
-    assert builder.build(THREAD, "解释 Context 系统", HERO).messages[-1] == user("解释 Context 系统")
-
-
 FOUND = ("the port is 6380", "密码在 vault 里", "TLS 已启用 on every node", "backups run at 03:00")
 
 
