@@ -106,9 +106,21 @@ class Ledger:
         Raises:
             LedgerError: it could not be written.
         """
+        reply = entry.reply
+        values: dict[str, Any] = {
+            "gatekeeper_eval": VERSION,
+            "request": entry.digest,
+            "turn": list(entry.turn),
+            "part": entry.part,
+            "settings": dict(entry.settings),
+        }
+        if reply is None:
+            values["refused"] = entry.refused
+        else:
+            values |= {"answer": reply.text, "usage": reply.usage and reply.usage._asdict()}
         with self._lock:
             if self._path is not None:
-                self._write(_line_of(entry))
+                self._write(json.dumps(values, ensure_ascii=False))
             self._entries[entry.digest] = entry
 
     def _write(self, line: str) -> None:
@@ -129,7 +141,14 @@ class Ledger:
         if not line.strip():
             return
         try:
-            entry = _entry_of(json.loads(line))
+            values = json.loads(line)
+            if values["gatekeeper_eval"] != VERSION:
+                raise ValueError("another version")
+            file, conversation, turn = values["turn"]
+            place, usage = TurnId(str(file), int(conversation), int(turn)), values.get("usage")
+            reply = None if "refused" in values else Reply(values["answer"], usage and Usage(**usage))
+            refused = values.get("refused", "")
+            entry = Entry(values["request"], place, values["part"], values["settings"], reply, refused)
         except (KeyError, TypeError, ValueError) as error:
             # A line that was cut off begins as ours do, and is no JSON; any other is not ours to write behind.
             begins = line.startswith(_BEGINNING[: len(line)])
@@ -140,29 +159,3 @@ class Ledger:
             self.torn += 1
             return
         self._entries[entry.digest] = entry
-
-
-def _line_of(entry: Entry) -> str:
-    values: dict[str, Any] = {
-        "gatekeeper_eval": VERSION,
-        "request": entry.digest,
-        "turn": list(entry.turn),
-        "part": entry.part,
-        "settings": dict(entry.settings),
-    }
-    if entry.reply is None:
-        values["refused"] = entry.refused
-    else:
-        values["answer"] = entry.reply.text
-        values["usage"] = entry.reply.usage and entry.reply.usage._asdict()
-    return json.dumps(values, ensure_ascii=False)
-
-
-def _entry_of(values: Any) -> Entry:
-    if values["gatekeeper_eval"] != VERSION:
-        raise ValueError("another version")
-    file, conversation, turn = values["turn"]
-    usage = values.get("usage")
-    reply = None if "refused" in values else Reply(values["answer"], usage and Usage(**usage))
-    place = TurnId(str(file), int(conversation), int(turn))
-    return Entry(values["request"], place, values["part"], values["settings"], reply, values.get("refused", ""))

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from gatekeeper_core.messages import Message
-    from gatekeeper_core.selection.anchors import Anchor
     from gatekeeper_eval.prompts import Prompts
     from gatekeeper_eval.sampling import SampledTurn
 
@@ -125,14 +124,20 @@ def reminders_of(looks: Sequence[LookBack], *, seed: int = 0) -> Reminders:
 def look_back(prompts: Prompts) -> LookBack:
     """Return which of the next user turn's corrections, quotes and names the selection holds, and which it does not."""
     turn = prompts.turn
-    past = turn.messages[: turn.past]
-    sent, newest = _Texts(prompts.selected), _Texts(_newest(prompts))
+    past, asked = turn.messages[: turn.past], turn.messages[turn.past :]
+    # The newest turns that fit into the tokens of the selection, with the head and the question.
+    turns = group_turns(past)
+    head = past[: turns[0].start] if turns else ()
+    room = prompts.view.tokens - count_messages((*head, *asked))
+    kept = newest_turns([count_messages(each.messages) for each in turns], budget_tokens=room)
+    newest = _Texts((*head, *(message for at in kept for message in turns[at].messages), *asked))
+    sent = _Texts(prompts.selected)
     held: list[Reminder] = []
     missed: list[Reminder] = []
     missed_by_newest: list[Reminder] = []
     corrects = read_cues(turn.next_text).correction is not None
-    asked, text = _Texts(turn.messages[turn.past :]), turn.next_text if corrects or prompts.goes_on else ""
-    for reminder, term in _reminders(text, corrects=corrects, past=_Texts(past), asked=asked):
+    text = turn.next_text if corrects or prompts.goes_on else ""
+    for reminder, term in _reminders(text, corrects=corrects, past=_Texts(past), asked=_Texts(asked)):
         (held if sent.has(term) else missed).append(reminder)
         if not newest.has(term):
             missed_by_newest.append(reminder)
@@ -160,12 +165,20 @@ def _reminders(text: str, *, corrects: bool, past: _Texts, asked: _Texts) -> Ite
     said = without_cues(text)
     starts = {word for start, stop in sentences(said) for word in word_strings(said[start:stop])[:1]}
     anchors = [anchor for anchor in extract_anchors(said) if anchor.weight >= _LEAST_WEIGHT]
+    common = background_frequencies()
     for run in _runs([anchor.term for anchor in anchors if anchor.kind == "pair"], folded(said), past):
-        if not asked.has(run) and (corrects or _is_rare(run)):
+        # A name has a pair that everyday dialogue seldom has.
+        is_rare = all(map(is_wide, run)) and any(run[at : at + 2] not in common for at in range(len(run) - 1))
+        if not asked.has(run) and (corrects or is_rare):
             yield Reminder(run, "correction" if corrects else "name"), run
     seen = set()
     for anchor in anchors:
-        kind = _kind(anchor, starts, corrects=corrects)
+        is_name = anchor.kind == "word" and anchor.text[0].isupper() and anchor.text not in starts
+        kind: ReminderKind | None = "name" if is_name or anchor.kind in _EXACT else None
+        if anchor.kind in ("quote", "code"):
+            kind = "quote"
+        if corrects and anchor.kind not in ("pair", "character", "triple"):
+            kind = "correction"
         if kind and anchor.term not in seen and past.has(anchor.term) and not asked.has(anchor.term):
             seen.add(anchor.term)
             yield Reminder(anchor.text, kind), anchor.term
@@ -184,31 +197,3 @@ def _runs(pairs: Sequence[str], said: str, past: _Texts) -> list[str]:
         elif past.has(pair):
             runs.append(pair)
     return list(dict.fromkeys(runs))
-
-
-def _kind(anchor: Anchor, starts: set[str], *, corrects: bool) -> ReminderKind | None:
-    if anchor.kind in ("pair", "character", "triple"):
-        return None
-    if corrects:
-        return "correction"
-    if anchor.kind in ("quote", "code"):
-        return "quote"
-    is_name = anchor.kind == "word" and anchor.text[0].isupper() and anchor.text not in starts
-    return "name" if is_name or anchor.kind in _EXACT else None
-
-
-def _is_rare(run: str) -> bool:
-    """Return whether a run of Chinese has a pair that everyday dialogue seldom has."""
-    common = background_frequencies()
-    return all(map(is_wide, run)) and any(run[at : at + 2] not in common for at in range(len(run) - 1))
-
-
-def _newest(prompts: Prompts) -> tuple[Message, ...]:
-    """Return the newest turns that fit into the tokens of the selection, with the head and the question."""
-    turn = prompts.turn
-    past = group_turns(turn.messages[: turn.past])
-    head, asked = turn.messages[: past[0].start] if past else (), turn.messages[turn.past :]
-    costs = [count_messages(each.messages) for each in past]
-    room = prompts.view.tokens - count_messages((*head, *asked))
-    kept = newest_turns(costs, budget_tokens=room)
-    return (*head, *(message for at in kept for message in past[at].messages), *asked)
