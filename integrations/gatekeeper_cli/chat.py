@@ -111,7 +111,7 @@ class Chat:
             "unpin": ("KEY", self._unpin),
             "budget": ("[N]", self._budget),
             "help": ("", self._help),
-            "quit": ("", self._quit),
+            "quit": ("", lambda _: setattr(self, "_is_over", True)),
         }
 
     def run(self) -> int:
@@ -122,8 +122,18 @@ class Chat:
         interactive = self._terminal.interactive
         while not self._is_over:
             try:
-                self._take(self._terminal.read())
-            except EOFError:  # noqa: PERF203 - each line may be the last one
+                line = self._terminal.read()
+                text = line.strip()
+                if not text:
+                    continue
+                self._terminal.remember([line])
+                if text.startswith("/") and not text.startswith("//"):
+                    self._run_command(text)
+                else:
+                    self._answer(line.replace("//", "/", 1) if text.startswith("//") else line)
+                if not self._is_over:
+                    self._terminal.write("\n")
+            except EOFError:
                 self._terminal.write("\n" if interactive else "")
                 break
             except KeyboardInterrupt:  # at a terminal it ends the line or the answer, not the chat
@@ -134,18 +144,6 @@ class Chat:
                 if not interactive:
                     return _INTERRUPTED_STATUS
         return int(self._unanswered > 0 and not interactive)
-
-    def _take(self, line: str) -> None:
-        text = line.strip()
-        if not text:
-            return
-        self._terminal.remember([line])
-        if text.startswith("/") and not text.startswith("//"):
-            self._run_command(text)
-        else:
-            self._answer(line.replace("//", "/", 1) if text.startswith("//") else line)
-        if not self._is_over:
-            self._terminal.write("\n")
 
     def _answer(self, question: str) -> None:
         self._is_answering = True
@@ -233,9 +231,6 @@ class Chat:
         width = max(len(usage) for usage, _ in rows)
         rows.append(("//text", "command.slash"))
         self._terminal.show(Text(f"{usage:{width}}  {self._texts(key)}") for usage, key in rows)
-
-    def _quit(self, _rest: str) -> None:
-        self._is_over = True
 
 
 def _halves(text: str) -> tuple[str, str]:

@@ -324,24 +324,22 @@ class _Bill:
         for view in views:
             replaced = {at: _piece(message) for at, message in view.replaced}
             pieces = [replaced.get(at, self._pieces[at]) for at in view.kept]
-            requests.append(Request(pieces, self._marks(view), answer))
+            # Marks go behind the head, and where the adapters put them; of a window, at its end.
+            roles = [self._messages[at].role for at in view.kept]
+            head, end = next((at for at, role in enumerate(roles) if role != "system"), len(roles)), len(roles) - 1
+            places: set[int | None] = {head - 1, end}
+            if view.bill:
+                answers = [at for at, role in enumerate(roles) if role == "assistant"] if roles[-1:] != ["user"] else []
+                plan = plan_marks(view, blocks=[1] * len(roles), answered=answers[-1] if answers else None)
+                places = {head - 1, plan.body, plan.between, end if plan.end else None}
+            marks = {place for place in places if place is not None and place >= 0}
+            requests.append(Request(pieces, marks, answer))
         now, prices = self._tariff.time_of(call), self._tariff.prices
         charged = [
             charge(cache, each, now=now, prices=prices) for cache, each in zip(self._caches, requests, strict=True)
         ]
         self._caches = [cache for _, cache in charged]
         return Dollars(*(prices.dollars(usage) for usage, _ in charged))
-
-    def _marks(self, view: HistoryView) -> set[int]:
-        """Return where marks go: behind the head, and where the adapters put them; of a window, at its end."""
-        roles = [self._messages[at].role for at in view.kept]
-        head, end = next((at for at, role in enumerate(roles) if role != "system"), len(roles)), len(roles) - 1
-        places: set[int | None] = {head - 1, end}
-        if view.bill:
-            answers = [at for at, role in enumerate(roles) if role == "assistant"] if roles[-1:] != ["user"] else []
-            plan = plan_marks(view, blocks=[1] * len(roles), answered=answers[-1] if answers else None)
-            places = {head - 1, plan.body, plan.between, end if plan.end else None}
-        return {place for place in places if place is not None and place >= 0}
 
 
 def _piece(message: Message) -> tuple[bytes, int]:

@@ -39,7 +39,7 @@ from gatekeeper_core.errors import GatekeeperError
 from gatekeeper_core.pricing.prices import PRICES, read_prices
 
 if TYPE_CHECKING:
-    from gatekeeper_core.encoder import TextEncoder
+    from gatekeeper_core.selection.planner import GatekeeperConfig
     from gatekeeper_eval import EvalConfig, Model
 
 _TURNS = (500, 50)
@@ -127,7 +127,7 @@ def evaluate(
     prompts = tuple(prompts_of(sample.turns, token_budget=budget, config=config, embedder=embedder))
     reminders = reminders_of([look_back(each) for each in prompts], seed=sampling.seed)
     report = Report(sample, prompts, reminders, budget, sampling.seed)
-    status = "" if asking.model is None else _ask(report, _config(sampling, asking, budget, embedder), asking, running)
+    status = "" if asking.model is None else _ask(report, config, asking, running, embedder.name if embedder else "")
     if showing.as_json:
         print_json(report.to_dict())
     elif showing.as_markdown:
@@ -140,32 +140,29 @@ def evaluate(
         raise typer.Exit(1)
 
 
-def _config(sampling: _Sampling, asking: _Asking, budget: int, embedder: TextEncoder | None) -> EvalConfig:
-    from gatekeeper_eval import EvalConfig
+def _ask(
+    report: Report, selection: GatekeeperConfig, asking: _Asking, running: _Running, embedder: str
+) -> Literal["", "asks", "stopped"]:
+    """Add the plan and, where it may be asked, the verdicts to a report; return what ended it early, or ""."""
+    from gatekeeper_eval import Asker, EvalConfig, Ledger, plan
+    from gatekeeper_eval import evaluate as judge
 
+    texts, prices = spoken(), PRICES if asking.prices is None else read_prices(asking.prices)
     try:
         body = json.loads(asking.body)
     except ValueError:
         body = None
     if not isinstance(body, dict):
-        refuse(spoken()("error.body"))
-    return EvalConfig(
+        refuse(texts("error.body"))
+    config = EvalConfig(
         model=asking.model or "",
         judge=asking.judge,
-        token_budget=budget,
-        strategy=sampling.strategy.value,
-        embedder=embedder.name if embedder else "",
+        token_budget=report.token_budget,
+        strategy=selection.strategy,
+        embedder=embedder,
         rubric=asking.rubric.value,
         body=body,
     )
-
-
-def _ask(report: Report, config: EvalConfig, asking: _Asking, running: _Running) -> Literal["", "asks", "stopped"]:
-    """Add the plan and, where it may be asked, the verdicts to a report; return what ended it early, or ""."""
-    from gatekeeper_eval import Asker, Ledger, plan
-    from gatekeeper_eval import evaluate as judge
-
-    texts, prices = spoken(), PRICES if asking.prices is None else read_prices(asking.prices)
     ledger = Ledger(asking.ledger)
     if ledger.torn:
         note(texts("eval.torn", file=asking.ledger, count=ledger.torn))

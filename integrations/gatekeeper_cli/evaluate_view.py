@@ -110,11 +110,15 @@ def sections(report: Report, texts: Texts) -> Iterator[Section]:
     yield Section(texts("eval.heading", conversations=sample.conversations, budget=report.token_budget), tuple(lines))
     yield _reminders(report.reminders, texts)
     if report.verdicts:
-        yield _shares(report.verdicts, texts)
-        yield _costs(report.verdicts, texts)
-        yield _cases(report.verdicts, texts)
-    elif report.plan:
-        yield _plan(report.plan, texts)
+        yield from _verdicts(report.verdicts, texts)
+    elif plan := report.plan:
+        dollars = texts("eval.no_price") if plan.dollars is None else shown_dollars(plan.dollars)
+        plan_lines = (
+            texts("eval.plan_turns", turns=plan.turns, same=plan.same_prompts),
+            texts("eval.plan_requests", requests=plan.requests, known=plan.in_ledger),
+            texts("eval.plan_cost", read=plan.input_tokens, written=plan.output_tokens, dollars=dollars),
+        )
+        yield Section(texts("eval.plan"), plan_lines)
 
 
 def _reminders(reminders: Reminders, texts: Texts) -> Section:
@@ -131,22 +135,13 @@ def _reminders(reminders: Reminders, texts: Texts) -> Section:
         heading = texts("eval.case", turn=visible(str(turn.id)), tokens=look.tokens, history=look.history_tokens)
         quotes = _quote("eval.question", turn.question, texts), _quote("eval.next", turn.next_text, texts)
         cases.append((heading, (*quotes, texts("eval.not_held", anchors=missed))))
-    headings = (texts("eval.measure"), texts("eval.count"), texts("eval.share"), texts("eval.interval"))
-    title, lines, notes = texts("eval.reminders"), (texts("eval.reminders_what"),), (texts("eval.reminders_bound"),)
-    return Section(title, lines, headings, rows, tuple(cases), notes)
+    headings = tuple(map(texts, ("eval.measure", "eval.count", "eval.share", "eval.interval")))
+    lines, notes = (texts("eval.reminders_what"),), (texts("eval.reminders_bound"),)
+    return Section(texts("eval.reminders"), lines, headings, rows, tuple(cases), notes)
 
 
-def _plan(plan: Plan, texts: Texts) -> Section:
-    dollars = texts("eval.no_price") if plan.dollars is None else shown_dollars(plan.dollars)
-    lines = (
-        texts("eval.plan_turns", turns=plan.turns, same=plan.same_prompts),
-        texts("eval.plan_requests", requests=plan.requests, known=plan.in_ledger),
-        texts("eval.plan_cost", read=plan.input_tokens, written=plan.output_tokens, dollars=dollars),
-    )
-    return Section(texts("eval.plan"), lines)
-
-
-def _shares(verdicts: Verdicts, texts: Texts) -> Section:
+def _verdicts(verdicts: Verdicts, texts: Texts) -> Iterator[Section]:
+    """Yield the shares of the outcomes, the costs, and the worst turns."""
     rows = [_share_row(texts(f"eval.is_{name}"), verdicts.share(name)) for name in ("better", "equal", "worse")]
     rows.append(_share_row(texts("eval.not_worse"), verdicts.share("better", "equal")))
     rows.append(_share_row(texts("eval.difference"), verdicts.difference))
@@ -155,23 +150,19 @@ def _shares(verdicts: Verdicts, texts: Texts) -> Section:
     notes += [texts(f"eval.more_{name}", count=count) for name, count in counts if count]
     if verdicts.stopped:
         notes.append(texts("eval.stopped"))
-    headings = (texts("eval.outcome"), texts("eval.count"), texts("eval.share"), texts("eval.interval"))
-    return Section(texts("eval.verdicts"), (), headings, tuple(rows), notes=tuple(notes))
+    headings = tuple(map(texts, ("eval.outcome", "eval.count", "eval.share", "eval.interval")))
+    yield Section(texts("eval.verdicts"), (), headings, tuple(rows), notes=tuple(notes))
 
-
-def _costs(verdicts: Verdicts, texts: Texts) -> Section:
     costs = verdicts.costs
     rows = []
     for name, cost in costs.items():
-        counts = (f"{count:,}" for count in (cost.input_tokens, cost.cached_tokens, cost.output_tokens))
-        rows.append((texts(f"eval.side_{name}"), *counts, shown_dollars(cost.dollars)))
+        figures = (f"{count:,}" for count in (cost.input_tokens, cost.cached_tokens, cost.output_tokens))
+        rows.append((texts(f"eval.side_{name}"), *figures, shown_dollars(cost.dollars)))
     whole, selected = costs["whole"].dollars, costs["selected"].dollars
     saved = (texts("eval.saved", share=percent(whole - selected, whole)),) if whole and selected is not None else ()
-    headings = ("eval.side", "eval.read", "eval.cached", "eval.written", "dollars")
-    return Section(texts("eval.costs"), (), tuple(map(texts, headings)), tuple(rows), notes=saved)
+    headings = tuple(map(texts, ("eval.side", "eval.read", "eval.cached", "eval.written", "dollars")))
+    yield Section(texts("eval.costs"), (), headings, tuple(rows), notes=saved)
 
-
-def _cases(verdicts: Verdicts, texts: Texts) -> Section:
     shown = [each for each in verdicts.judged if each.outcome == "worse" or each.reason or each.disagreed]
     cases = []
     for each in shown[:_CASES]:
@@ -183,7 +174,7 @@ def _cases(verdicts: Verdicts, texts: Texts) -> Section:
         lines.append(texts("eval.digests", digests=" ".join(one[:_DIGEST_CHARACTERS] for one in each.digests)))
         outcome = texts("eval.orders_disagree") if each.disagreed else texts(f"eval.is_{each.outcome}")
         cases.append((texts("eval.verdict_case", turn=visible(str(each.turn.id)), outcome=outcome), tuple(lines)))
-    return Section(texts("eval.worst"), () if cases else (texts("eval.no_worst"),), cases=tuple(cases))
+    yield Section(texts("eval.worst"), () if cases else (texts("eval.no_worst"),), cases=tuple(cases))
 
 
 def _share_row(name: str, share: Share) -> tuple[str, ...]:

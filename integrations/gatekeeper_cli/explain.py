@@ -110,17 +110,31 @@ def explain(
     selection = gatekeeper.explain(query)
     decision = None if turn is None else selection.decision(turn)
 
+    def value() -> dict[str, Any]:
+        names = ["turn_id", "stage", "why", "kept_from_tokens", "kept_from_coverage"]
+        names += ["meaning"] if selection.embedder else []
+        values: dict[str, Any] = {
+            "selection": selection.to_dict(),
+            "budget": budget_use(selection)._asdict(),
+            "anchors_by_turn": grid_of(selection)._asdict(),
+            "near_misses": [
+                {name: getattr(near, name) for name in names} | {"kept_with": list(near.kept_with)}
+                for near in near_misses(selection)
+            ],
+        }
+        if decision is not None:
+            facts = {name: getattr(decision, name) for name in ("turn_id", "outcome", "stage", "why")}
+            values["why_not"] = {**facts, "sentence": why_not(decision, texts, query=query)}
+        return values
+
     def page() -> str:
         from gatekeeper_cli.html.pages import explanation_page
 
         name = conversation_name(file, conversation.heading.title)
         return explanation_page(selection, turns, decision=decision, name=name, texts=texts)
 
-    output.put(
-        value=lambda: _explanation_dict(selection, decision, texts),
-        page=page,
-        view=lambda: _explanation_view(selection, topics_of(gatekeeper), decision, texts),
-    )
+    view = _explanation_view(selection, topics_of(gatekeeper), decision, texts)
+    output.put(value=value, page=page, view=lambda: view)
 
 
 def selection_view(selection: Selection, topics: Sequence[Topic], texts: Texts) -> Iterator[RenderableType]:
@@ -197,25 +211,6 @@ def _decision_table(selection: Selection, texts: Texts) -> Table:
         cells = (str(each.turn_id), outcome, shown_need(each), why, shared, kept_with(each, texts) or "-")
         table.add_row(*map(Text, cells))
     return table
-
-
-def _explanation_dict(selection: Selection, decision: Decision | None, texts: Texts) -> dict[str, Any]:
-    """Return JSON-ready values: the selection, anchors by turns, near misses, and the turn that was asked for."""
-    names = ["turn_id", "stage", "why", "kept_from_tokens", "kept_from_coverage"]
-    names += ["meaning"] if selection.embedder else []
-    value: dict[str, Any] = {
-        "selection": selection.to_dict(),
-        "budget": budget_use(selection)._asdict(),
-        "anchors_by_turn": grid_of(selection)._asdict(),
-        "near_misses": [
-            {name: getattr(near, name) for name in names} | {"kept_with": list(near.kept_with)}
-            for near in near_misses(selection)
-        ],
-    }
-    if decision is not None:
-        facts = {name: getattr(decision, name) for name in ("turn_id", "outcome", "stage", "why")}
-        value["why_not"] = {**facts, "sentence": why_not(decision, texts, query=selection.query)}
-    return value
 
 
 def _explanation_view(

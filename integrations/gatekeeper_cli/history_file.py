@@ -94,18 +94,14 @@ class HistoryFile:
         if content[:size].removeprefix(BOM_UTF8).strip():
             lines = io.BytesIO(content[:size])
             self.messages = read_conversation(lines, form="openai-lines", name=self._path).messages
-        if size < len(content):
-            self._set_aside(content, size)
-
-    def _set_aside(self, content: bytes, size: int) -> None:
-        """Move what follows the whole lines to the file of torn ends; it is there before it goes here."""
-        torn, path = content[size:], f"{self._path}.torn"
-        with _descriptor(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT) as descriptor:
-            _write_whole(descriptor, torn + b"\n")
-        with _descriptor(self._path, os.O_RDWR) as descriptor:
-            os.ftruncate(descriptor, size)
-            os.fsync(descriptor)
-        self.note = spoken()("history_torn", file=self._path, count=len(torn), torn=path)
+        if torn := content[size:]:  # it is in its own file before it goes from here
+            path = f"{self._path}.torn"
+            with _descriptor(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT) as descriptor:
+                _write_whole(descriptor, torn + b"\n")
+            with _descriptor(self._path, os.O_RDWR) as descriptor:
+                os.ftruncate(descriptor, size)
+                os.fsync(descriptor)
+            self.note = texts("history_torn", file=self._path, count=len(torn), torn=path)
 
 
 def _other_form(content: bytes) -> str:

@@ -135,8 +135,18 @@ class Session:
                     usage = end.value
                     break
                 yield pieces[-1]
+        text = "".join(pieces)
+        if not text.strip():
+            raise GatekeeperError(spoken()("chat.nothing_said"))
         with _undisturbed():
-            self._record(question, "".join(pieces))
+            if self._store is not None:
+                try:
+                    self._store(question, text)
+                except OSError as error:
+                    raise GatekeeperError(spoken()("chat.not_stored", reason=error.strerror or error)) from error
+            self._messages += [Message("user", question), Message("assistant", text)]
+            # Not add_turn: a question without an answer at the end of a file and this one are one turn, as when read.
+            self.gatekeeper.sync(group_turns(self._messages))
         fixed = self.gatekeeper.token_counter(question) + self.gatekeeper.token_counter(system)
         return Exchange(
             selection=selection,
@@ -145,18 +155,6 @@ class Session:
             topic_id=sum(verdict.decision == "switch" for verdict in self.gatekeeper.verdicts) - 1,
             usage=usage,
         )
-
-    def _record(self, question: str, answer: str) -> None:
-        if not answer.strip():
-            raise GatekeeperError(spoken()("chat.nothing_said"))
-        if self._store is not None:
-            try:
-                self._store(question, answer)
-            except OSError as error:
-                raise GatekeeperError(spoken()("chat.not_stored", reason=error.strerror or error)) from error
-        self._messages += [Message("user", question), Message("assistant", answer)]
-        # Not add_turn: after an unanswered question at the end of a file, both are one turn, as when it is read again.
-        self.gatekeeper.sync(group_turns(self._messages))
 
 
 @contextmanager

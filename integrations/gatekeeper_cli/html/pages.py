@@ -40,7 +40,7 @@ from gatekeeper_cli.texts import Texts, visible, visible_lines
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gatekeeper_cli.costs import CallUse, Reported, TokenUse
+    from gatekeeper_cli.costs import Reported, TokenUse
     from gatekeeper_cli.topics import Timeline
     from gatekeeper_core.messages import Turn
     from gatekeeper_core.selection.result import Decision, Selection
@@ -49,6 +49,14 @@ GENERATOR = "Context Gatekeeper report"
 """How a page says what made it; a file that says so may be replaced by a newer report."""
 
 _FOLDER = Path(__file__).parent
+_ENVIRONMENT = Environment(
+    loader=FileSystemLoader(_FOLDER / "templates"),
+    autoescape=True,
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+    keep_trailing_newline=True,
+)
 _LENGTHS = tuple(200_000 >> halvings for halvings in range(13))
 # What the texts of a page may take together, escaped: with the marks, 1,000 turns stay under 1 MB. On an explanation
 # every listed turn has a row in a table or two beside its text.
@@ -69,17 +77,7 @@ def timeline_page(
     name: str,
     texts: Texts,
 ) -> str:
-    """Return the page of a conversation: its topics, its use of tokens, and its turns to read and filter.
-
-    Args:
-        timeline: the conversation by topics.
-        turns: its turns, oldest first.
-        use: what its model calls would have sent.
-        reported: what the provider reported for them.
-        token_budget: for how many tokens.
-        name: what the conversation is called.
-        texts: in which language.
-    """
+    """Return the page of a conversation: its topics, its use of tokens, and its turns to read and filter."""
     subjects = [(subject, subject.name(texts)) for subject in timeline.subjects]
     of_turn = {turn_id: at for at, subject in enumerate(timeline.subjects) for turn_id in subject.turn_ids}
     rows = []
@@ -87,6 +85,19 @@ def timeline_page(
         facts = texts("html.turn_facts", topic=subjects[of_turn[turn_id]][1], tokens=tokens)
         rows.append({"turn_id": turn_id, "subject": of_turn[turn_id], "outcome": "", "facts": facts})
     points = [use.points[at] for at in evenly(len(use.points), _MAX_POINTS)]
+    chart: dict[str, Any] | None = None
+    if len(points) > 1:  # no line has one point; the page scales their own units
+        lines = {"full": "full_history", "window": "window", "selected": "selected"}
+        values = {kind: getattr(points[-1], kind) for kind in lines}
+        chart = {
+            "width": points[-1].call,
+            "height": max(1, *(getattr(point, kind) for point in points for kind in lines)),
+            "summary": texts("html.chart_summary", call=points[-1].call, **values),
+            "lines": [
+                (kind, texts(label), values[kind], " ".join(f"{point.call},{getattr(point, kind)}" for point in points))
+                for kind, label in lines.items()
+            ],
+        }
     return _render(
         "timeline",
         texts,
@@ -94,7 +105,7 @@ def timeline_page(
         name=visible(name),
         figures=_timeline_figures(timeline, use, reported, texts),
         subjects=subjects,
-        chart=_chart(points, texts),
+        chart=chart,
         use=points,
         dollars=shown_dollars,
         meaning=meaning_line(use.embedder, use.embedder_missed, texts),
@@ -132,35 +143,10 @@ def _timeline_figures(
     return figures
 
 
-def _chart(use: Sequence[CallUse], texts: Texts) -> dict[str, Any] | None:
-    """Return the lines of the tokens over the model calls, in their own units: the page scales them."""
-    if len(use) < 2:  # no line has one point
-        return None
-    last, lines = use[-1], {"full": "full_history", "window": "window", "selected": "selected"}
-    values = {kind: getattr(last, kind) for kind in lines}
-    return {
-        "width": last.call,
-        "height": max(1, *(getattr(point, kind) for point in use for kind in lines)),
-        "summary": texts("html.chart_summary", call=last.call, **values),
-        "lines": [
-            (kind, texts(label), values[kind], " ".join(f"{point.call},{getattr(point, kind)}" for point in use))
-            for kind, label in lines.items()
-        ],
-    }
-
-
 def explanation_page(
     selection: Selection, turns: Sequence[Turn], *, decision: Decision | None, name: str, texts: Texts
 ) -> str:
-    """Return the page of a selection: the budget, the words of each kept turn, every decision, the near misses.
-
-    Args:
-        selection: what to explain.
-        turns: the conversation, oldest first.
-        decision: that on the turn that was asked for, or None.
-        name: what the conversation is called.
-        texts: in which language.
-    """
+    """Return the page of a selection: the budget, the words of each kept turn, every decision, the near misses."""
 
     def total(each: Decision) -> float:
         return each.score.total if each.score else 0.0
@@ -270,20 +256,8 @@ def _render(template: str, texts: Texts, **values: Any) -> str:
     )
     # Both are files of ours, and the policy lets run and apply just these: nothing in them is to be escaped.
     inline = {"style": Markup(style), "script": Markup(script)}  # noqa: S704
-    page = _environment().get_template(f"{template}.html.j2")
+    page = _ENVIRONMENT.get_template(f"{template}.html.j2")
     return page.render(say=texts, policy=policy, generator=GENERATOR, **inline, **values)
-
-
-@cache
-def _environment() -> Environment:
-    return Environment(
-        loader=FileSystemLoader(_FOLDER / "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
 
 
 @cache
