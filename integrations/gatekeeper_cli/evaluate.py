@@ -40,7 +40,7 @@ from gatekeeper_core.pricing.prices import PRICES, read_prices
 
 if TYPE_CHECKING:
     from gatekeeper_core.selection.planner import GatekeeperConfig
-    from gatekeeper_eval import EvalConfig, Model
+    from gatekeeper_eval import Model
 
 _TURNS = (500, 50)
 """Turns that are sampled without a model and with one. Source: ours; 50 turns are 200 requests at most."""
@@ -144,7 +144,7 @@ def _ask(
     report: Report, selection: GatekeeperConfig, asking: _Asking, running: _Running, embedder: str
 ) -> Literal["", "asks", "stopped"]:
     """Add the plan and, where it may be asked, the verdicts to a report; return what ended it early, or ""."""
-    from gatekeeper_eval import Asker, EvalConfig, Ledger, plan
+    from gatekeeper_eval import Asker, EvalConfig, FunctionModel, HttpModel, Ledger, plan
     from gatekeeper_eval import evaluate as judge
 
     texts, prices = spoken(), PRICES if asking.prices is None else read_prices(asking.prices)
@@ -175,7 +175,16 @@ def _ask(
         return "asks"
     before = len(ledger)
     with ExitStack() as stack:
-        model = _model(config, asking, running.timeout, stack)
+        model: Model
+        if asking.base_url is None:
+            names = [config.model, *([config.judge] if config.judge else [])]
+            for name in names:
+                if ":" not in name:
+                    refuse(texts("error.eval_model", model=name))
+            model = FunctionModel.named(*names)
+        else:
+            client = client_at(asking.base_url, config.model, asking.key_env, timeout_seconds=running.timeout)
+            model = HttpModel(stack.enter_context(client))
         asker = Asker(model, ledger, config, prices=prices, max_dollars=running.max_dollars)
         advance = stack.enter_context(progress_bar(len(report.prompts), count=MofNCompleteColumn))
         progress = (lambda _judged: advance(1)) if advance else None
@@ -187,18 +196,3 @@ def _ask(
             refuse(str(error), details=[texts("eval.kept", count=len(ledger) - before, file=asking.ledger)])
         report.requests_sent = asker.requests_sent
     return "stopped" if report.verdicts.stopped else ""
-
-
-def _model(config: EvalConfig, asking: _Asking, timeout: float, stack: ExitStack) -> Model:
-    from gatekeeper_eval import FunctionModel
-
-    if asking.base_url is None:
-        names = [config.model, *([config.judge] if config.judge else [])]
-        for name in names:
-            if ":" not in name:
-                refuse(spoken()("error.eval_model", model=name))
-        return FunctionModel.named(*names)
-    client = client_at(asking.base_url, config.model, asking.key_env, timeout_seconds=timeout)
-    from gatekeeper_eval import HttpModel
-
-    return HttpModel(stack.enter_context(client))

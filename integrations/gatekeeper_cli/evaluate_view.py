@@ -31,18 +31,7 @@ _MARKUP = re.compile(r"([\\`*_{}\[\]<>|#~])")
 
 @dataclass
 class Report:
-    """What an evaluation found.
-
-    Attributes:
-        sample: the turns.
-        prompts: of each turn, in both ways.
-        reminders: what users had to say again.
-        token_budget: of the prompt with the selection.
-        seed: of the sample and the bootstrap.
-        plan: what a model would be asked; None without one.
-        verdicts: of the model; None where it was not asked.
-        requests_sent: how many requests were sent.
-    """
+    """The results of an evaluation; no plan without a model, no verdicts where it was not asked."""
 
     sample: Sample
     prompts: Sequence[Prompts] = field(repr=False)
@@ -77,16 +66,7 @@ class Report:
 
 
 class Section(NamedTuple):
-    """A part of a report.
-
-    Attributes:
-        title: its heading.
-        lines: its text.
-        headings: of the columns of its table; the first is of names, the others of figures.
-        rows: of its table.
-        cases: single turns, each a heading with its lines.
-        notes: the text below the table.
-    """
+    """A part of a report: its heading, its text, a table of names and figures with notes below, and single turns."""
 
     title: str
     lines: tuple[str, ...] = ()
@@ -108,7 +88,23 @@ def sections(report: Report, texts: Texts) -> Iterator[Section]:
         lines.append(texts("unread_heading", files=len({each.file for each in sample.unread})))
         lines += [f"{visible(file)}: {visible(reason)}" for file, reason in sample.unread[:_CASES]]
     yield Section(texts("eval.heading", conversations=sample.conversations, budget=report.token_budget), tuple(lines))
-    yield _reminders(report.reminders, texts)
+    reminders, cases = report.reminders, []
+    for look in [look for look in reminders.looks if look.missed][:_CASES]:
+        turn, missed = look.turn, listed([each.text for each in look.missed], texts)
+        heading = texts("eval.case", turn=visible(str(turn.id)), tokens=look.tokens, history=look.history_tokens)
+        quotes = _quote("eval.question", turn.question, texts), _quote("eval.next", turn.next_text, texts)
+        cases.append((heading, (*quotes, texts("eval.not_held", anchors=missed))))
+    if reminders.looks:
+        rows = (
+            _share_row(texts("eval.turns_missed"), reminders.turns),
+            _share_row(texts("eval.missed"), reminders.missed),
+            _share_row(texts("eval.missed_by_newest"), reminders.missed_by_newest),
+        )
+        headings = tuple(map(texts, ("eval.measure", "eval.count", "eval.share", "eval.interval")))
+        explained, notes = (texts("eval.reminders_what"),), (texts("eval.reminders_bound"),)
+        yield Section(texts("eval.reminders"), explained, headings, rows, tuple(cases), notes)
+    else:
+        yield Section(texts("eval.reminders"), (texts("eval.no_reminders"),))
     if report.verdicts:
         yield from _verdicts(report.verdicts, texts)
     elif plan := report.plan:
@@ -119,25 +115,6 @@ def sections(report: Report, texts: Texts) -> Iterator[Section]:
             texts("eval.plan_cost", read=plan.input_tokens, written=plan.output_tokens, dollars=dollars),
         )
         yield Section(texts("eval.plan"), plan_lines)
-
-
-def _reminders(reminders: Reminders, texts: Texts) -> Section:
-    if not reminders.looks:
-        return Section(texts("eval.reminders"), (texts("eval.no_reminders"),))
-    rows = (
-        _share_row(texts("eval.turns_missed"), reminders.turns),
-        _share_row(texts("eval.missed"), reminders.missed),
-        _share_row(texts("eval.missed_by_newest"), reminders.missed_by_newest),
-    )
-    cases = []
-    for look in [look for look in reminders.looks if look.missed][:_CASES]:
-        turn, missed = look.turn, listed([each.text for each in look.missed], texts)
-        heading = texts("eval.case", turn=visible(str(turn.id)), tokens=look.tokens, history=look.history_tokens)
-        quotes = _quote("eval.question", turn.question, texts), _quote("eval.next", turn.next_text, texts)
-        cases.append((heading, (*quotes, texts("eval.not_held", anchors=missed))))
-    headings = tuple(map(texts, ("eval.measure", "eval.count", "eval.share", "eval.interval")))
-    lines, notes = (texts("eval.reminders_what"),), (texts("eval.reminders_bound"),)
-    return Section(texts("eval.reminders"), lines, headings, rows, tuple(cases), notes)
 
 
 def _verdicts(verdicts: Verdicts, texts: Texts) -> Iterator[Section]:

@@ -99,23 +99,14 @@ class SpendingLimitError(Exception):
 
 @dataclass(frozen=True)
 class Request:
-    """One request.
-
-    Attributes:
-        turn: the turn that it belongs to.
-        part: as in an ``Entry``.
-        model: the name of the model.
-        body: its bytes.
-        input_tokens: what its messages cost, by an estimate.
-        output_tokens: what its answer costs at most.
-    """
+    """One request; its part is as in an ``Entry``."""
 
     turn: TurnId
     part: str
     model: str
     body: bytes
-    input_tokens: int
-    output_tokens: int
+    input_tokens: int  # of its messages, by an estimate
+    output_tokens: int  # of its answer, at most
 
     @cached_property
     def digest(self) -> str:
