@@ -11,7 +11,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,8 +26,6 @@ from gatekeeper_core.errors import GatekeeperError
 from gatekeeper_core.messages import Message
 from gatekeeper_core.pricing.usage import Usage
 from gatekeeper_core.selection.constraints import render_constraints
-from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
-from gatekeeper_core.selection.result import SelectedTurn
 from gatekeeper_core.token_estimate import TokenEstimator
 from gatekeeper_formats import FormatError
 from tests.command import MAIN, PROGRAM, run
@@ -414,24 +411,6 @@ STATUS_LINE = (
 )
 
 
-@pytest.mark.parametrize(
-    ("kept", "told"),
-    [
-        ([], "0 of 40 turns kept]"),
-        ([3], "1 of 40 turns kept: 3]"),
-        ([0, 1, 2, 5, 7, 8], "6 of 40 turns kept: 0 to 2, 5, 7 to 8]"),
-        (list(range(0, 40, 2)), "20 of 40 turns kept: 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22 ...]"),
-    ],
-)
-def test_the_line_names_the_kept_turns(kept: list[int], told: str) -> None:
-    gatekeeper = ContextGatekeeper()
-    gatekeeper.sync([("Redis 的 port？", f"6380, turn {turn}") for turn in range(40)])
-    selection = gatekeeper.explain("port?")
-    turns = tuple(SelectedTurn(turn, "q", "a", 2, trimmed=False) for turn in kept)
-    line = Exchange(replace(selection, turns=turns), 10, 20, 0, None).line(ENGLISH)
-    assert line.endswith(f"| {told}")
-
-
 def test_blank_lines_are_ignored_and_two_slashes_send_one(tmp_path: Path) -> None:
     file = tmp_path / "chat.jsonl"
     chat("--offline", "--history", file, stdin="\n   \n//etc/hosts 是什么\r\n\u3000\n  //x\n")
@@ -780,19 +759,6 @@ def test_a_dumb_terminal_gets_a_prompt_and_no_control_sequence(
 
 
 @posix
-@pytest.mark.parametrize("term", ["xterm"])
-def test_chinese_can_be_typed_in_a_locale_of_ascii(term: str, sit_down: type[Person], tmp_path: Path) -> None:
-    file = tmp_path / "chat.jsonl"
-    environment = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "TERM": term}
-    person = sit_down("--offline", "--history", file, environment=environment)
-    person.sees("> ")
-    person.types("我们的缓存用 6380 端口。\r")
-    person.sees(" kept")
-    person.says_goodbye()
-    assert said_in(file) == [("我们的缓存用 6380 端口。", "好的，记下了。")]
-
-
-@posix
 @pytest.mark.parametrize(("answer", "chats"), [("\r", True), ("n\r", False), (CTRL_C, False)])
 def test_without_a_key_a_person_is_asked(answer: str, chats: bool, sit_down: type[Person]) -> None:
     person = sit_down()
@@ -810,25 +776,6 @@ def test_without_a_key_a_person_is_asked(answer: str, chats: bool, sit_down: typ
     else:
         assert person.leaves() == 0
         assert "Noted." not in person.seen
-
-
-@posix
-def test_a_killed_chat_leaves_whole_turns(sit_down: type[Person], tmp_path: Path) -> None:
-    file = tmp_path / "chat.jsonl"
-    person = sit_down("--offline", "--history", file)
-    for question, _ in TALKS["mixed"]:
-        person.sees("> ")
-        person.types(f"{question}\r")
-        person.sees(" kept")
-    before = file.read_bytes()
-    person.sees("> ")
-    person.types("slow question\r")
-    person.sees("one half ")
-    person.process.send_signal(signal.SIGKILL)
-    assert person.leaves() == -signal.SIGKILL
-    assert file.read_bytes() == before
-    assert said_in(file) == TALKS["mixed"]
-    assert HistoryFile(str(file)).note is None
 
 
 @posix

@@ -9,7 +9,6 @@ import os
 import re
 import subprocess
 import sys
-import typing
 from html import unescape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -109,10 +108,6 @@ TOPIC_TURNS = {
     "bug": {*range(22, 29), 33, 34},
     "piano": set(range(35, 41)),
 }
-
-
-def test_the_demo_asks_one_question_of_each_of_the_seven_kinds() -> None:
-    assert [question.kind for question in QUESTIONS] == list(typing.get_args(QuestionKind))
 
 
 def demo_answers(*options: str) -> dict[str, dict[str, Any]]:
@@ -250,13 +245,6 @@ def test_where_no_turn_is_kept_it_says_what_was_found_and_why_the_nearest_are_le
     for turn_id in range(3):
         why_not = run("explain", str(file), question, "--lang", lang, "--why-not", str(turn_id)).stdout.splitlines()[0]
         assert all(why_not in page for page in pages)
-
-
-def test_a_standard_input_is_read_for_a_dash() -> None:
-    content = as_pair_lines(PAIRS["chinese"]).encode()
-    done = run_process("select", "-", "缓存的端口", "--json", stdin=content, environment={"PYTHONUTF8": "1"})
-    assert done.returncode == 0
-    assert json.loads(done.stdout) == selection_of(turns_of(PAIRS["chinese"]), "缓存的端口")
 
 
 # --- select: the question in the file -------------------------------------------------------------------------------

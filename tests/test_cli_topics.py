@@ -79,11 +79,6 @@ def test_a_question_that_shares_a_word_or_two_with_an_old_turn_is_no_return() ->
     assert {gatekeeper.verdicts[at].reason for at in (31, 33)} == {"return"}
 
 
-def test_topics_of_one_subject_have_one_title() -> None:
-    cache, tax, again = topics([CACHE, TAX, CACHE_AGAIN])
-    assert cache.title == again.title != tax.title
-
-
 sides = st.sampled_from([text for turn in (CACHE, BREAD, MOVE, TAX, CACHE_AGAIN) for text in turn] + ["", "ok", "好的"])
 
 

@@ -28,11 +28,6 @@ def test_without_the_extra_the_command_names_the_pip_line_and_ends_with_status_2
     assert (done.returncode, done.stdout, done.stderr) == (2, "", PIP_LINE)
 
 
-def test_typer_alone_may_be_the_one_that_is_missing() -> None:
-    done = run_without(["typer"], "from gatekeeper_cli import main; main()", "demo")
-    assert (done.returncode, done.stdout, done.stderr) == (2, "", PIP_LINE)
-
-
 def test_importing_the_package_and_reading_files_need_no_extra() -> None:
     code = "import gatekeeper_formats.reading, gatekeeper_cli.conversation, gatekeeper_cli.costs"
     done = run_without(["typer", "rich"], code)

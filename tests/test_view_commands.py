@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import random
-import subprocess
 from html import unescape
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +15,7 @@ from gatekeeper_cli.explanation import grid_of, near_misses
 from gatekeeper_cli.texts import Language, Texts
 from gatekeeper_cli.topics import Timeline
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
-from tests.command import PROGRAM, run
+from tests.command import run
 from tests.conversations import HOSTILE, PAIRS, turns_of
 from tests.conversations import QUESTIONS as SHORT_QUESTIONS
 
@@ -118,19 +116,6 @@ def test_terminal_page_and_json_give_one_account_of_each_turn(
         assert sign in line
         assert texts("colon").join(filter(None, (texts("need_is", need=values["need"]), sign))) + "</td>" in row
         assert texts.why(gatekeeper.explain(query).decision(turn_id)) in row
-
-
-@each_command
-def test_one_of_many_conversations_is_chosen_and_what_is_left_out_is_said(command: str, tmp_path: Path) -> None:
-    said = [{"from": "human", "value": "缓存 port?"}, {"from": "gpt", "value": "6380"}]
-    file = tmp_path / "many.json"
-    file.write_text(json.dumps([{"conversations": said}, {"conversations": [*said, *said]}]), encoding="utf-8")
-    refused = ask(command, file, "port?")
-    assert (refused.exit_code, refused.stdout) == (2, "")
-    assert "--conversation" in refused.stderr
-    value = shown_json(command, file, "port?", "--conversation", "2")
-    assert value.get("turn_count", value.get("selection", {}).get("turn_count")) == 2
-    assert ask(command, file, "port?", "--from", "surprise").exit_code == 2
 
 
 # --- what the terminal shows
@@ -268,24 +253,6 @@ def test_wrong_input_is_one_line_and_status_2(arguments: tuple[str, ...], reason
 
 
 # --- completion
-
-
-def test_the_shell_is_told_how_to_complete_the_command() -> None:
-    def answer(*arguments: str, **environment: str) -> str:
-        done = subprocess.run(
-            [*PROGRAM, *arguments],
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
-            env=os.environ | environment,
-        )
-        return done.stdout
-
-    told = answer("--show-completion", "bash", _TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION="1")
-    assert "_GATEKEEPER_COMPLETE" in told
-    asked = {"COMP_WORDS": "gatekeeper in", "COMP_CWORD": "1"}
-    assert "inspect" in answer(_GATEKEEPER_COMPLETE="complete_bash", **asked)
 
 
 @each_command

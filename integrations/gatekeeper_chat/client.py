@@ -34,10 +34,12 @@ from gatekeeper_chat.errors import (
     refusal,
 )
 from gatekeeper_chat.stream import Assembly, events
-from gatekeeper_chat.wire import Reply, prompt_tokens, read_reply, wire_messages, wire_tools
+from gatekeeper_chat.wire import Reply, read_reply, wire_messages, wire_tools
 from gatekeeper_core.errors import ConfigError, check_range, check_str
 from gatekeeper_core.events import ANSWER, RETRY
+from gatekeeper_core.native.reading import read_messages
 from gatekeeper_core.observation import tell
+from gatekeeper_core.tokens import count_messages
 
 if TYPE_CHECKING:
     from gatekeeper_core.calibration import UsageCalibrator
@@ -92,7 +94,15 @@ class ChatConfig:
     temperature: float | None = None
 
     def __post_init__(self) -> None:
-        _check_url(self.base_url)
+        try:
+            parts = urlsplit(check_str("ChatConfig.base_url", self.base_url))
+            complete = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+        except ValueError:
+            complete = False
+        if not complete or parts.username is not None or parts.query or parts.fragment:
+            raise ConfigError(
+                "base_url must be like https://api.openai.com/v1, without a name, password, query or fragment"
+            )
         if not self.model.strip():
             raise ConfigError("ChatConfig.model must be the name of a model, got nothing")
         check_range(self, "connect_timeout_seconds", "read_timeout_seconds", low=0.001)
@@ -133,9 +143,7 @@ class ChatClient:
         self._bearer = _Bearer(api_key)
         del api_key  # a report of an error may show the local variables
         self._bearer.check()
-        self._sleep = sleep
-        self._jitter = jitter
-        self._calibrator = calibrator
+        self._sleep, self._jitter, self._calibrator = sleep, jitter, calibrator
         self._local = threading.local()
         self._sessions: list[requests.Session] = []
 
@@ -254,18 +262,24 @@ class ChatClient:
         return body | {name: value for name, value in limits.items() if value is not None}
 
     def _note(self, body: dict[str, Any], reply: Reply) -> None:
-        usage = reply.usage
-        reported = usage.input_tokens if usage else None
-        completion = usage.output_tokens if usage else None
-        tell(ANSWER, finish_reason=reply.finish_reason, input_tokens=reported, output_tokens=completion)
+        reported, written = reply.usage[:2] if reply.usage else (None, None)
+        tell(ANSWER, finish_reason=reply.finish_reason, input_tokens=reported, output_tokens=written)
         if self._calibrator and reported is not None:
-            estimated = prompt_tokens(body, self._calibrator.base)
+            tools, counter = body.get("tools"), self._calibrator.base
+            estimated = count_messages(read_messages(body["messages"]), token_counter=counter)
+            estimated += counter(json.dumps(tools, ensure_ascii=False)) if tools else 0
             self._calibrator.observe(self._config.model, estimated_tokens=estimated, reported_tokens=reported)
 
     def _sent(self, body: bytes) -> requests.Response:
         """Return an answer with HTTP 200; its body is not read yet."""
         config = self._config
-        response = self._session().post(
+        session: requests.Session | None = getattr(self._local, "session", None)
+        if session is None:  # the connections of this thread
+            session = self._local.session = requests.Session()
+            for scheme in ("http://", "https://"):
+                session.mount(scheme, HTTPAdapter(max_retries=1))  # of connections alone
+            self._sessions.append(session)
+        response = session.post(
             f"{config.base_url.rstrip('/')}/chat/completions",
             data=body,
             headers={"Content-Type": "application/json", "Accept-Encoding": "identity"},
@@ -287,16 +301,6 @@ class ChatClient:
             error = refusal(status, payload, retry_after=response.headers.get("Retry-After"))
         assert error is not None  # noqa: S101 - a status other than 200 always is one
         raise error
-
-    def _session(self) -> requests.Session:
-        """Return the connections of this thread."""
-        session: requests.Session | None = getattr(self._local, "session", None)
-        if session is None:
-            session = self._local.session = requests.Session()
-            for scheme in ("http://", "https://"):
-                session.mount(scheme, HTTPAdapter(max_retries=1))  # of connections alone
-            self._sessions.append(session)
-        return session
 
     def _tried(self, attempt: Callable[[], Result]) -> Result:
         """Return what an attempt gives, tried again while it is worth it.
@@ -328,9 +332,7 @@ class ReplyStream:
     """
 
     def __init__(self, response: requests.Response, bearer: _Bearer, note: Callable[[Reply], None]) -> None:
-        self._response = response
-        self._bearer = bearer
-        self._note = note
+        self._response, self._bearer, self._note = response, bearer, note
         self._assembly = Assembly()
         self._reply: Reply | None = None
         self._pieces = self._read()
@@ -440,18 +442,6 @@ class _Values:
 
     def of(self, name: str) -> str:
         return os.environ.get(name, "").strip() or (self._file.get(name) or "").strip()
-
-
-def _check_url(url: object) -> None:
-    try:
-        parts = urlsplit(check_str("ChatConfig.base_url", url))
-        complete = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:
-        complete = False
-    if not complete or parts.username is not None or parts.query or parts.fragment:
-        raise ConfigError(
-            "base_url must be like https://api.openai.com/v1, without a name, password, query or fragment"
-        )
 
 
 def _encoded(body: Mapping[str, Any]) -> bytes:

@@ -53,12 +53,8 @@ class ChatError(GatekeeperError):
         partial: str = "",
     ) -> None:
         super().__init__(reason)
-        self.reason = reason
-        self.status = status
-        self.code = code
-        self.request_id = request_id
-        self.retry_after_seconds = retry_after_seconds
-        self.partial = partial
+        self.reason, self.status, self.code, self.request_id = reason, status, code, request_id
+        self.retry_after_seconds, self.partial = retry_after_seconds, partial
 
     def __str__(self) -> str:
         facts = {"HTTP": self.status, "code": self.code, "request": self.request_id}
@@ -157,6 +153,10 @@ def refusal(status: int, payload: object, *, retry_after: str | None = None) -> 
     at_end = _CODE_IN_TEXT.search(reason)
     if code is None and at_end:
         code, reason = int(at_end[1]), reason[: at_end.start()].rstrip()
+    try:
+        wait_seconds = float(retry_after or -1)
+    except ValueError:
+        wait_seconds = -1.0
     by_status = ChatServerError if status >= 500 else _BY_STATUS.get(status, ChatRequestError)
     request_id = facts.get("request_id") or facts.get("id")
     return (by_status if code is None else _BY_CODE.get(code, by_status))(
@@ -164,7 +164,7 @@ def refusal(status: int, payload: object, *, retry_after: str | None = None) -> 
         status=status,
         code=code,
         request_id=request_id if isinstance(request_id, str) else None,
-        retry_after_seconds=_seconds(retry_after),
+        retry_after_seconds=wait_seconds if 0 <= wait_seconds < float("inf") else None,
     )
 
 
@@ -172,11 +172,3 @@ def _code(value: object) -> int | None:
     """Return a code of MiniMax's: neither missing, nor 0, nor an HTTP status in its place."""
     number = int(value) if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 9 else value
     return number if isinstance(number, int) and not isinstance(number, bool) and number >= 1000 else None
-
-
-def _seconds(text: str | None) -> float | None:
-    try:
-        seconds = float(text) if text is not None else -1.0
-    except ValueError:
-        return None
-    return seconds if 0 <= seconds < float("inf") else None

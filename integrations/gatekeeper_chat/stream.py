@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any
 
 from gatekeeper_chat.errors import ChatResponseError, refusal
@@ -36,26 +36,19 @@ def events(body: Iterable[bytes]) -> Iterator[str]:
     >>> list(events([b": hi\r\ndata: {}\r", b"\n\ndata: [DO", b"NE]\n\n", b"data: late\n"]))
     ['{}']
     """
-    for line in _lines(body):
-        data = line[5:].decode("utf-8", errors="replace").strip() if line.startswith(b"data:") else ""
-        if data == _DONE:
-            return
-        if data:
-            yield data
-
-
-def _lines(body: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield the lines of a body; each byte is copied twice at most, however the line was cut."""
     line = bytearray()
-    for piece in body:
+    for piece in chain(body, [b"\n"]):
         for at, part in enumerate(piece.split(b"\n")):
-            if at:
-                yield bytes(line)
+            if at:  # a line is whole
+                data = line[5:].decode("utf-8", errors="replace").strip() if line.startswith(b"data:") else ""
+                if data == _DONE:
+                    return
+                if data:
+                    yield data
                 line.clear()
             line += part
             if len(line) > MAX_LINE_BYTES:
                 raise ChatResponseError(f"the model streamed a line of more than {MAX_LINE_BYTES} bytes")
-    yield bytes(line)
 
 
 class Assembly:
@@ -103,7 +96,13 @@ class Assembly:
         delta = choice.get("delta")
         if not isinstance(delta, Mapping):
             return ""
-        self._add_thoughts(delta)
+        details = delta.get("reasoning_details")
+        for detail in details if isinstance(details, list) else ():
+            if isinstance(detail, Mapping) and isinstance(detail.get("text"), str):
+                self._details.update(detail)
+                self._thoughts["reasoning_details"].append(detail["text"])
+        if isinstance(delta.get("reasoning_content"), str):
+            self._thoughts["reasoning_content"].append(delta["reasoning_content"])
         calls = delta.get("tool_calls")
         for at, call in enumerate(calls if isinstance(calls, list) else ()):
             if isinstance(call, Mapping):
@@ -123,8 +122,22 @@ class Assembly:
         if self._whole and not (self._content or self._calls):
             piece = self._show(str(self._whole.get("content") or ""))
             message = self._whole
-        else:
-            message = self._message()
+        else:  # the message as it would have come in one piece
+            message = {"role": "assistant", "content": "".join(self._content)}
+            if self._calls:
+                message["tool_calls"] = [
+                    {
+                        "id": call["id"],
+                        "type": call["type"],
+                        "function": {key: call[key] for key in ("name", "arguments")},
+                    }
+                    for _, call in sorted(self._calls.items())
+                ]
+            for key, pieces in self._thoughts.items():
+                repeats = all(after.startswith(before) for before, after in pairwise(pieces))
+                # The pieces follow each other, or each repeats all that came before.
+                if thought := "".join(pieces[-1:] if repeats else pieces):
+                    message[key] = [{**self._details, "text": thought}] if key == "reasoning_details" else thought
         last = self._visible.rest()
         self._shown.append(last)
         return piece + last, reply_of(message, finish_reason=self._finish_reason, facts=self._facts)
@@ -137,52 +150,15 @@ class Assembly:
         self._shown.append(self._visible.add(content))
         return self._shown[-1]
 
-    def _add_thoughts(self, delta: Mapping[str, Any]) -> None:
-        details = delta.get("reasoning_details")
-        for detail in details if isinstance(details, list) else ():
-            if isinstance(detail, Mapping) and isinstance(detail.get("text"), str):
-                self._details.update(detail)
-                self._thoughts["reasoning_details"].append(detail["text"])
-        if isinstance(delta.get("reasoning_content"), str):
-            self._thoughts["reasoning_content"].append(delta["reasoning_content"])
-
     def _add_call(self, call: Mapping[str, Any], at: int) -> None:
-        index = call.get("index")
-        index = index if isinstance(index, int) else at
-        merged = self._calls.setdefault(index, {"id": "", "type": "function", "name": "", "arguments": []})
-        function = call.get("function")
-        function = function if isinstance(function, Mapping) else {}
+        index = call["index"] if isinstance(call.get("index"), int) else at
+        merged = self._calls.setdefault(index, {"id": "", "type": "function", "name": "", "arguments": ""})
+        function = call["function"] if isinstance(call.get("function"), Mapping) else {}
         for key, value in (("id", call.get("id")), ("name", function.get("name"))):
             if isinstance(value, str) and value:
                 merged[key] = value
         if isinstance(function.get("arguments"), str):
-            merged["arguments"].append(function["arguments"])
-
-    def _message(self) -> dict[str, Any]:
-        """Return the message as it would have come in one piece."""
-        message: dict[str, Any] = {"role": "assistant", "content": "".join(self._content)}
-        if self._calls:
-            message["tool_calls"] = [
-                {
-                    **{key: call[key] for key in ("id", "type")},
-                    "function": {"name": call["name"], "arguments": "".join(call["arguments"])},
-                }
-                for _, call in sorted(self._calls.items())
-            ]
-        for key, pieces in self._thoughts.items():
-            if thought := _joined(pieces):
-                message[key] = [{**self._details, "text": thought}] if key == "reasoning_details" else thought
-        return message
-
-
-def _joined(pieces: list[str]) -> str:
-    """Return a text from its pieces, which either follow each other or each repeat all that came before.
-
-    >>> _joined(["the", "the port"]), _joined(["the", " port"])
-    ('the port', 'the port')
-    """
-    repeats = all(after.startswith(before) for before, after in pairwise(pieces))
-    return "".join(pieces[-1:] if repeats else pieces)
+            merged["arguments"] += function["arguments"]
 
 
 class _Visible:

@@ -13,17 +13,10 @@ from typing import Any, NamedTuple, cast
 
 from gatekeeper_chat.errors import ChatResponseError, refusal
 from gatekeeper_core.errors import MessageFormatError
-from gatekeeper_core.messages import (
-    MediaPart,
-    Message,
-    ToolCall,
-    split_current_turn,
-    validate_messages,
-)
+from gatekeeper_core.messages import MediaPart, Message, ToolCall, split_current_turn, validate_messages
 from gatekeeper_core.native.reading import read_messages
 from gatekeeper_core.pricing.usage import Usage, read_usage
 from gatekeeper_core.text import split_thinking
-from gatekeeper_core.tokens import TokenCounter, count_messages
 
 _NOT_SENT = frozenset({"metadata", "created_at"})
 _THINKING_KEYS = ("reasoning_content", "reasoning_details")
@@ -69,12 +62,11 @@ def wire_messages(messages: Iterable[Message | Mapping[str, Any]]) -> list[dict[
     ['hi', 'hello', 'and now?']
     """
     items = tuple(messages)
+    read: list[Message] = []
     for at, item in enumerate(items):
         if not isinstance(item, (Message, Mapping)):
             raise TypeError(f"messages must hold Message values or dicts, got {type(item).__name__} at position {at}")
-    read = tuple(
-        item if isinstance(item, Message) else Message.from_dict(item, position=at) for at, item in enumerate(items)
-    )
+        read.append(item if isinstance(item, Message) else Message.from_dict(item, position=at))
     if not any(message.role != "system" for message in read):
         raise MessageFormatError("there is no message to answer: give at least one user message")
     for violation in validate_messages(read, provider="minimax"):
@@ -86,19 +78,25 @@ def wire_messages(messages: Iterable[Message | Mapping[str, Any]]) -> list[dict[
     for at, (item, message) in enumerate(zip(items, read, strict=True)):
         if message.role == "system":
             continue
-        data = _as_dict(item, message, at)
+        if not isinstance(item, Message):
+            data = {key: value for key, value in item.items() if key not in _NOT_SENT} | {"role": message.role}
+        elif any(isinstance(part, MediaPart) for part in item.content):
+            raise MessageFormatError("holds media without its data: pass the dict that it was read from", position=at)
+        else:
+            data = item.to_dict(for_provider=True)
+        calls = []
+        for call in data.get("tool_calls") or ():
+            function = call.get("function") or {}
+            arguments = function.get("arguments") or "{}"
+            text = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
+            calls.append({**call, "function": {**function, "arguments": text}})
+        data = {**data, "tool_calls": calls} if calls else data
         if message.role == "assistant" and at < open_from:
             data = _without_thinking(data)
             if not (data.get("content") or data.get("tool_calls")):
                 continue
         wired.append(data)
     return wired
-
-
-def prompt_tokens(body: Mapping[str, Any], counter: TokenCounter) -> int:
-    """Return what a counter makes of the messages and the tools of a request."""
-    tools = json.dumps(body["tools"], ensure_ascii=False) if "tools" in body else ""
-    return count_messages(read_messages(body["messages"]), token_counter=counter) + (counter(tools) if tools else 0)
 
 
 def wire_tools(tools: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -115,22 +113,6 @@ def wire_tools(tools: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         parameters = function.get("parameters") or {"type": "object", "properties": {}}
         wired.append({**tool, "function": {**function, "parameters": parameters}})
     return wired
-
-
-def _as_dict(item: Message | Mapping[str, Any], message: Message, at: int) -> dict[str, Any]:
-    if isinstance(item, Message):
-        if not isinstance(item.content, str) and any(isinstance(part, MediaPart) for part in item.content):
-            raise MessageFormatError("holds media without its data: pass the dict that it was read from", position=at)
-        data = item.to_dict(for_provider=True)
-    else:
-        data = {key: value for key, value in item.items() if key not in _NOT_SENT} | {"role": message.role}
-    calls = []
-    for call in data.get("tool_calls") or ():
-        function = call.get("function") or {}
-        arguments = function.get("arguments") or "{}"
-        text = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
-        calls.append({**call, "function": {**function, "arguments": text}})
-    return {**data, "tool_calls": calls} if calls else data
 
 
 def _without_thinking(data: Mapping[str, Any]) -> dict[str, Any]:
@@ -180,23 +162,18 @@ def reply_of(message: dict[str, Any], *, finish_reason: object, facts: Mapping[s
     except MessageFormatError as error:
         raise ChatResponseError(f"the model sent a message that cannot be read: {error.reason}") from error
     thought, text = split_thinking(read.text)
+    details, beside = message.get("reasoning_details"), message.get("reasoning_content")
+    if isinstance(details, list):
+        texts = [detail.get("text") for detail in details if isinstance(detail, Mapping)]
+        beside = "\n".join(each.strip() for each in texts if isinstance(each, str))
+    thoughts = (beside.strip() if isinstance(beside, str) else "", thought)
     request_id = facts.get("id")
     return Reply(
         text=text,
-        thinking="\n".join(dict.fromkeys(filter(None, (_split_off(message), thought)))),  # some models send it twice
+        thinking="\n".join(dict.fromkeys(filter(None, thoughts))),  # some models send it twice
         tool_calls=read.tool_calls,
         finish_reason=finish_reason if isinstance(finish_reason, str) else None,
         usage=read_usage(facts.get("usage")),
         message=message,
         request_id=request_id if isinstance(request_id, str) else None,
     )
-
-
-def _split_off(message: Mapping[str, Any]) -> str:
-    """Return the thinking that came beside the content."""
-    details = message.get("reasoning_details")
-    if isinstance(details, list):
-        texts = [detail.get("text") for detail in details if isinstance(detail, Mapping)]
-        return "\n".join(text.strip() for text in texts if isinstance(text, str))
-    beside = message.get("reasoning_content")
-    return beside.strip() if isinstance(beside, str) else ""

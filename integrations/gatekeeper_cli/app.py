@@ -54,19 +54,12 @@ def run() -> None:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _print_version(wanted: bool) -> None:
-    if wanted:
+@app.callback(help=HELP("help.app"), invoke_without_command=True)
+def prepare(version: Annotated[bool, typer.Option("--version", help=HELP("help.version"))] = False) -> None:
+    """Set up the language and the streams."""
+    if version:
         typer.echo(f"gatekeeper {__version__}")
         raise typer.Exit
-
-
-@app.callback(help=HELP("help.app"))
-def prepare(
-    version: Annotated[  # noqa: ARG001 - acts in its callback
-        bool, typer.Option("--version", help=HELP("help.version"), callback=_print_version, is_eager=True)
-    ] = False,
-) -> None:
-    """Set up the language and the streams."""
     speak(Language.auto)
     for stream in (sys.stdout, sys.stderr):
         # A terminal that knows ASCII only shows "?" for the rest; the default would end the command with a traceback.

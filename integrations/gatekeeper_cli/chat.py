@@ -9,26 +9,23 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.text import Text
 
-from gatekeeper_cli.explain import why_view
+from gatekeeper_cli.explain import topics_view, why_view
 from gatekeeper_cli.explanation import meaning_line
 from gatekeeper_cli.history_file import HistoryFile
 from gatekeeper_cli.meaning import meaning_encoder
 from gatekeeper_cli.models import CHAT_PIP_LINE, KEY_NAME, ClientModel, client_at, client_from_env
 from gatekeeper_cli.offline import OfflineModel
-from gatekeeper_cli.options import HELP, BaseUrl, Budget, KeyEnv, Meaning, checked_budget, plain_table, refuse
+from gatekeeper_cli.options import HELP, BaseUrl, Budget, KeyEnv, Meaning, checked_budget, refuse
 from gatekeeper_cli.session import Session
 from gatekeeper_cli.terminal import Terminal
 from gatekeeper_cli.texts import spoken, visible
-from gatekeeper_cli.topics import spans
 from gatekeeper_core.errors import GatekeeperError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from gatekeeper_cli.models import Model
 
 _INTERRUPTED_STATUS = 130
-_BEGINNING_CHARACTERS = 240
+_COMMANDS = {"why": "", "topics": "", "pin": "[KEY VALUE]", "unpin": "KEY", "budget": "[N]", "help": "", "quit": ""}
 
 
 @dataclass(frozen=True)
@@ -104,15 +101,6 @@ class Chat:
         self._is_over = False
         self._is_answering = False
         self._unanswered = 0
-        self._commands: dict[str, tuple[str, Callable[[str], None]]] = {
-            "why": ("", self._why),
-            "topics": ("", self._topics),
-            "pin": ("[KEY VALUE]", self._pin),
-            "unpin": ("KEY", self._unpin),
-            "budget": ("[N]", self._budget),
-            "help": ("", self._help),
-            "quit": ("", self._quit),
-        }
 
     def run(self) -> int:
         """Read and answer until the end of the input, ``/quit`` or ``/exit``; return the exit status.
@@ -122,8 +110,18 @@ class Chat:
         interactive = self._terminal.interactive
         while not self._is_over:
             try:
-                self._take(self._terminal.read())
-            except EOFError:  # noqa: PERF203 - each line may be the last one
+                line = self._terminal.read()
+                text = line.strip()
+                if not text:
+                    continue
+                self._terminal.remember([line])
+                if text.startswith("/") and not text.startswith("//"):
+                    self._run_command(text)
+                else:
+                    self._answer(line.replace("//", "/", 1) if text.startswith("//") else line)
+                if not self._is_over:
+                    self._terminal.write("\n")
+            except EOFError:
                 self._terminal.write("\n" if interactive else "")
                 break
             except KeyboardInterrupt:  # at a terminal it ends the line or the answer, not the chat
@@ -134,18 +132,6 @@ class Chat:
                 if not interactive:
                     return _INTERRUPTED_STATUS
         return int(self._unanswered > 0 and not interactive)
-
-    def _take(self, line: str) -> None:
-        text = line.strip()
-        if not text:
-            return
-        self._terminal.remember([line])
-        if text.startswith("/") and not text.startswith("//"):
-            self._run_command(text)
-        else:
-            self._answer(line.replace("//", "/", 1) if text.startswith("//") else line)
-        if not self._is_over:
-            self._terminal.write("\n")
 
     def _answer(self, question: str) -> None:
         self._is_answering = True
@@ -167,18 +153,42 @@ class Chat:
     # --- commands
 
     def _run_command(self, text: str) -> None:
-        name, rest = _halves(text[1:])
-        command = self._commands.get("quit" if name.lower() == "exit" else name.lower())
-        if command is None:
-            names = ", ".join(f"/{known}" for known in self._commands)
-            self._terminal.note(self._texts("chat.unknown", name=name, known=names, text=text))
-            return
+        (name, rest), texts, terminal, session = _halves(text[1:]), self._texts, self._terminal, self._session
+        command = name.lower()
         try:
-            command[1](rest)
+            if command == "why":
+                self._why()
+            elif command == "topics":
+                terminal.show(topics_view(session.gatekeeper, texts))
+            elif command == "pin":
+                self._pin(rest)
+            elif command == "unpin":
+                if not session.gatekeeper.remove_constraint(rest):
+                    raise ValueError(texts("chat.not_pinned", key=rest) if rest else texts("chat.unpin_key"))
+                terminal.note(texts("chat.unpinned", key=rest))
+            elif command == "budget":
+                if rest:
+                    try:
+                        tokens = int(rest)
+                    except ValueError:
+                        raise ValueError(texts("chat.budget_number", got=rest)) from None
+                    session.token_budget = tokens
+                terminal.note(texts("chat.budget", tokens=session.token_budget))
+            elif command == "help":
+                rows = [(f"/{known} {arguments}", texts(f"command.{known}")) for known, arguments in _COMMANDS.items()]
+                width = max(len(usage) for usage, _ in rows)
+                rows.append(("//text", texts("command.slash")))
+                terminal.show(Text(f"{usage:{width}}  {words}") for usage, words in rows)
+            elif command in ("quit", "exit"):
+                self._is_over = True
+            else:
+                terminal.note(
+                    texts("chat.unknown", name=name, known=", ".join(f"/{one}" for one in _COMMANDS), text=text)
+                )
         except (GatekeeperError, ValueError) as error:
-            self._terminal.note(f"/{name}: {error}")
+            terminal.note(f"/{name}: {error}")
 
-    def _why(self, _rest: str) -> None:
+    def _why(self) -> None:
         selection, texts = self._session.selection, self._texts
         if selection is None:
             self._terminal.note(texts("chat.no_question"))
@@ -186,21 +196,6 @@ class Chat:
         self._terminal.show(why_view(selection, texts))
         if line := meaning_line(selection.embedder, selection.embedder_missed, texts):
             self._terminal.show([Text(line)])
-
-    def _topics(self, _rest: str) -> None:
-        """Show the topics of the conversation: which turns each holds, and how it begins."""
-        gatekeeper, texts = self._session.gatekeeper, self._texts
-        if not gatekeeper.topics:
-            self._terminal.show([Text(texts("chat.no_topic"))])
-            return
-        table = plain_table()
-        table.add_column(texts("topic"), justify="right", no_wrap=True)
-        table.add_column(texts("turns"), no_wrap=True)
-        table.add_column(texts("begins_with"), ratio=1, no_wrap=True, overflow="ellipsis")
-        for topic_id, start, stop in gatekeeper.topics:
-            beginning = visible(gatekeeper.turns[start].user_text[:_BEGINNING_CHARACTERS])
-            table.add_row(*map(Text, (str(topic_id), spans(range(start, stop), texts), beginning)))
-        self._terminal.show([table])
 
     def _pin(self, rest: str) -> None:
         if not rest:
@@ -213,29 +208,6 @@ class Chat:
             raise ValueError(self._texts("chat.pin_value", key=key))
         self._session.gatekeeper.set_constraint(key, value)
         self._terminal.note(self._texts("chat.pinned", key=key, value=value))
-
-    def _unpin(self, rest: str) -> None:
-        if not self._session.gatekeeper.remove_constraint(rest):
-            raise ValueError(self._texts("chat.not_pinned", key=rest) if rest else self._texts("chat.unpin_key"))
-        self._terminal.note(self._texts("chat.unpinned", key=rest))
-
-    def _budget(self, rest: str) -> None:
-        if rest:
-            try:
-                tokens = int(rest)
-            except ValueError:
-                raise ValueError(self._texts("chat.budget_number", got=rest)) from None
-            self._session.token_budget = tokens
-        self._terminal.note(self._texts("chat.budget", tokens=self._session.token_budget))
-
-    def _help(self, _rest: str) -> None:
-        rows = [(f"/{name} {arguments}", f"command.{name}") for name, (arguments, _) in self._commands.items()]
-        width = max(len(usage) for usage, _ in rows)
-        rows.append(("//text", "command.slash"))
-        self._terminal.show(Text(f"{usage:{width}}  {self._texts(key)}") for usage, key in rows)
-
-    def _quit(self, _rest: str) -> None:
-        self._is_over = True
 
 
 def _halves(text: str) -> tuple[str, str]:

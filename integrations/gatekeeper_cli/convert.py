@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from rich.text import Text
@@ -23,11 +23,6 @@ from gatekeeper_cli.options import (
 )
 from gatekeeper_cli.texts import spoken, visible
 from gatekeeper_formats import SUFFIXES, WRITABLE, write_messages
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from gatekeeper_formats import Heading
 
 
 @dataclass(frozen=True)
@@ -52,17 +47,28 @@ def convert(
     if in_list:
         if out is not None:
             refuse(texts("error.list_writes"))
-        _show_list(reading.headings(file), as_json=writing.as_json)
+        headings = reading.headings(file)
+        if writing.as_json:
+            print_json({"conversations": [heading._asdict() for heading in headings]})
+            return
+        table = plain_table(expand=False)
+        table.add_column(texts("number"), justify="right", no_wrap=True)
+        table.add_column(texts("began"), no_wrap=True)
+        table.add_column(texts("title"), overflow="fold")
+        table.add_column("id", overflow="fold")
+        for heading in headings:
+            cells = (str(heading.number), heading.created or "-", heading.title or "-", heading.id or "-")
+            table.add_row(*(Text(visible(cell)) for cell in cells))
+        show([table])
         return
     if out is None:
         refuse(texts("error.out_needed"))
     if writing.as_json and out == STANDARD_STREAM:
         refuse(texts("error.json_and_out"))
     target = to or SUFFIXES.get(PurePath(out).suffix.lower())
-    if target is None:
-        refuse(texts("error.to_needed", out=out, formats="|".join(WRITABLE)))
     if target not in WRITABLE:
-        refuse(texts("error.to", formats=", ".join(WRITABLE), got=target))
+        name, comma = ("error.to_needed", "|") if target is None else ("error.to", ", ")
+        refuse(texts(name, out=out, formats=comma.join(WRITABLE), got=target))
     conversation = reading.read(file)
     text, not_written = write_messages(conversation.messages, target)
     not_written -= conversation.left_out  # a picture whose data was not read is not left out a second time
@@ -91,18 +97,3 @@ def convert(
             note(texts("kept_as_it_is", counts=texts.counted(conversation.odd, "odd")))
     if not is_written:
         raise typer.Exit(1)
-
-
-def _show_list(headings: Sequence[Heading], *, as_json: bool) -> None:
-    if as_json:
-        print_json({"conversations": [heading._asdict() for heading in headings]})
-        return
-    table, texts = plain_table(expand=False), spoken()
-    table.add_column(texts("number"), justify="right", no_wrap=True)
-    table.add_column(texts("began"), no_wrap=True)
-    table.add_column(texts("title"), overflow="fold")
-    table.add_column("id", overflow="fold")
-    for heading in headings:
-        cells = (str(heading.number), heading.created or "-", heading.title or "-", heading.id or "-")
-        table.add_row(*(Text(visible(cell)) for cell in cells))
-    show([table])

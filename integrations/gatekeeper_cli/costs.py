@@ -174,22 +174,13 @@ class Reported(NamedTuple):
 
 
 class CallUse(NamedTuple):
-    """The tokens of the request of one model call.
-
-    Attributes:
-        call: its number in the conversation, from 0.
-        turn_id: the turn that it belongs to; that of a greeting before the first question is 0.
-        full: everything before it.
-        window: the newest turns that fit beside the current one, which is sent whole.
-        selected: what the gatekeeper selects.
-        dollars: what the call costs in each way; None without prices.
-    """
+    """The tokens of the request of one model call, numbered from 0, and its dollars in each way."""
 
     call: int
-    turn_id: int
-    full: int
-    window: int
-    selected: int
+    turn_id: int  # that of a greeting before the first question is 0
+    full: int  # everything before it
+    window: int  # the newest turns that fit beside the current one, which is sent whole
+    selected: int  # what the gatekeeper selects
     dollars: Dollars | None = None
 
     def to_dict(self) -> dict[str, Any]:
@@ -198,23 +189,14 @@ class CallUse(NamedTuple):
 
 
 class TokenUse(NamedTuple):
-    """The tokens of the requests of a conversation.
+    """The tokens of the requests of a conversation."""
 
-    Attributes:
-        calls: how many model calls there are.
-        full: everything before each of them, all together.
-        points: the measured calls: all of them, or ``MAX_CALLS`` at even distances where there are no prices.
-        tariff: the prices, None without any.
-        embedder: the name of the embedder, "" without one.
-        embedder_missed: why it was not used at some call, of several reasons the last; "" where it was.
-    """
-
-    calls: int
-    full: int
-    points: tuple[CallUse, ...]
+    calls: int  # how many model calls there are
+    full: int  # everything before each of them, all together
+    points: tuple[CallUse, ...]  # the measured calls: all, or MAX_CALLS at even distances where there are no prices
     tariff: Tariff | None = None
-    embedder: str = ""
-    embedder_missed: str = ""
+    embedder: str = ""  # its name
+    embedder_missed: str = ""  # why it was not used at some call, of several reasons the last
 
     @property
     def window(self) -> int:
@@ -266,13 +248,7 @@ def token_use(
     """Return the tokens of the requests of a conversation, as a ``ThreadSelector`` would have sent them.
 
     With a tariff every call is measured: what one costs depends on what the calls before it have left in the cache.
-
-    Args:
-        messages: the conversation, oldest first.
-        token_budget: for everything that is sent, in tokens.
-        tariff: the prices; None: no dollars.
-        embedder: finds turns by their meaning, too.
-        track: gives back the numbers of the measured calls, one by one, and may show the progress.
+    ``track`` gives back the numbers of the measured calls, one by one, and may show the progress.
     """
     messages = tuple(messages)
     window = HistoryConfig(token_budget=token_budget, strategy="window", keep_newest=len(messages), run=None)
@@ -324,24 +300,22 @@ class _Bill:
         for view in views:
             replaced = {at: _piece(message) for at, message in view.replaced}
             pieces = [replaced.get(at, self._pieces[at]) for at in view.kept]
-            requests.append(Request(pieces, self._marks(view), answer))
+            # Marks go behind the head, and where the adapters put them; of a window, at its end.
+            roles = [self._messages[at].role for at in view.kept]
+            head, end = next((at for at, role in enumerate(roles) if role != "system"), len(roles)), len(roles) - 1
+            places: set[int | None] = {head - 1, end}
+            if view.bill:
+                answers = [at for at, role in enumerate(roles) if role == "assistant"] if roles[-1:] != ["user"] else []
+                plan = plan_marks(view, blocks=[1] * len(roles), answered=answers[-1] if answers else None)
+                places = {head - 1, plan.body, plan.between, end if plan.end else None}
+            marks = {place for place in places if place is not None and place >= 0}
+            requests.append(Request(pieces, marks, answer))
         now, prices = self._tariff.time_of(call), self._tariff.prices
         charged = [
             charge(cache, each, now=now, prices=prices) for cache, each in zip(self._caches, requests, strict=True)
         ]
         self._caches = [cache for _, cache in charged]
         return Dollars(*(prices.dollars(usage) for usage, _ in charged))
-
-    def _marks(self, view: HistoryView) -> set[int]:
-        """Return where marks go: behind the head, and where the adapters put them; of a window, at its end."""
-        roles = [self._messages[at].role for at in view.kept]
-        head, end = next((at for at, role in enumerate(roles) if role != "system"), len(roles)), len(roles) - 1
-        places: set[int | None] = {head - 1, end}
-        if view.bill:
-            answers = [at for at, role in enumerate(roles) if role == "assistant"] if roles[-1:] != ["user"] else []
-            plan = plan_marks(view, blocks=[1] * len(roles), answered=answers[-1] if answers else None)
-            places = {head - 1, plan.body, plan.between, end if plan.end else None}
-        return {place for place in places if place is not None and place >= 0}
 
 
 def _piece(message: Message) -> tuple[bytes, int]:

@@ -39,8 +39,8 @@ from gatekeeper_core.errors import GatekeeperError
 from gatekeeper_core.pricing.prices import PRICES, read_prices
 
 if TYPE_CHECKING:
-    from gatekeeper_core.encoder import TextEncoder
-    from gatekeeper_eval import EvalConfig, Model
+    from gatekeeper_core.selection.planner import GatekeeperConfig
+    from gatekeeper_eval import Model
 
 _TURNS = (500, 50)
 """Turns that are sampled without a model and with one. Source: ours; 50 turns are 200 requests at most."""
@@ -127,7 +127,7 @@ def evaluate(
     prompts = tuple(prompts_of(sample.turns, token_budget=budget, config=config, embedder=embedder))
     reminders = reminders_of([look_back(each) for each in prompts], seed=sampling.seed)
     report = Report(sample, prompts, reminders, budget, sampling.seed)
-    status = "" if asking.model is None else _ask(report, _config(sampling, asking, budget, embedder), asking, running)
+    status = "" if asking.model is None else _ask(report, config, asking, running, embedder.name if embedder else "")
     if showing.as_json:
         print_json(report.to_dict())
     elif showing.as_markdown:
@@ -140,32 +140,29 @@ def evaluate(
         raise typer.Exit(1)
 
 
-def _config(sampling: _Sampling, asking: _Asking, budget: int, embedder: TextEncoder | None) -> EvalConfig:
-    from gatekeeper_eval import EvalConfig
+def _ask(
+    report: Report, selection: GatekeeperConfig, asking: _Asking, running: _Running, embedder: str
+) -> Literal["", "asks", "stopped"]:
+    """Add the plan and, where it may be asked, the verdicts to a report; return what ended it early, or ""."""
+    from gatekeeper_eval import Asker, EvalConfig, FunctionModel, HttpModel, Ledger, plan
+    from gatekeeper_eval import evaluate as judge
 
+    texts, prices = spoken(), PRICES if asking.prices is None else read_prices(asking.prices)
     try:
         body = json.loads(asking.body)
     except ValueError:
         body = None
     if not isinstance(body, dict):
-        refuse(spoken()("error.body"))
-    return EvalConfig(
+        refuse(texts("error.body"))
+    config = EvalConfig(
         model=asking.model or "",
         judge=asking.judge,
-        token_budget=budget,
-        strategy=sampling.strategy.value,
-        embedder=embedder.name if embedder else "",
+        token_budget=report.token_budget,
+        strategy=selection.strategy,
+        embedder=embedder,
         rubric=asking.rubric.value,
         body=body,
     )
-
-
-def _ask(report: Report, config: EvalConfig, asking: _Asking, running: _Running) -> Literal["", "asks", "stopped"]:
-    """Add the plan and, where it may be asked, the verdicts to a report; return what ended it early, or ""."""
-    from gatekeeper_eval import Asker, Ledger, plan
-    from gatekeeper_eval import evaluate as judge
-
-    texts, prices = spoken(), PRICES if asking.prices is None else read_prices(asking.prices)
     ledger = Ledger(asking.ledger)
     if ledger.torn:
         note(texts("eval.torn", file=asking.ledger, count=ledger.torn))
@@ -178,7 +175,16 @@ def _ask(report: Report, config: EvalConfig, asking: _Asking, running: _Running)
         return "asks"
     before = len(ledger)
     with ExitStack() as stack:
-        model = _model(config, asking, running.timeout, stack)
+        model: Model
+        if asking.base_url is None:
+            names = [config.model, *([config.judge] if config.judge else [])]
+            for name in names:
+                if ":" not in name:
+                    refuse(texts("error.eval_model", model=name))
+            model = FunctionModel.named(*names)
+        else:
+            client = client_at(asking.base_url, config.model, asking.key_env, timeout_seconds=running.timeout)
+            model = HttpModel(stack.enter_context(client))
         asker = Asker(model, ledger, config, prices=prices, max_dollars=running.max_dollars)
         advance = stack.enter_context(progress_bar(len(report.prompts), count=MofNCompleteColumn))
         progress = (lambda _judged: advance(1)) if advance else None
@@ -190,18 +196,3 @@ def _ask(report: Report, config: EvalConfig, asking: _Asking, running: _Running)
             refuse(str(error), details=[texts("eval.kept", count=len(ledger) - before, file=asking.ledger)])
         report.requests_sent = asker.requests_sent
     return "stopped" if report.verdicts.stopped else ""
-
-
-def _model(config: EvalConfig, asking: _Asking, timeout: float, stack: ExitStack) -> Model:
-    from gatekeeper_eval import FunctionModel
-
-    if asking.base_url is None:
-        names = [config.model, *([config.judge] if config.judge else [])]
-        for name in names:
-            if ":" not in name:
-                refuse(spoken()("error.eval_model", model=name))
-        return FunctionModel.named(*names)
-    client = client_at(asking.base_url, config.model, asking.key_env, timeout_seconds=timeout)
-    from gatekeeper_eval import HttpModel
-
-    return HttpModel(stack.enter_context(client))

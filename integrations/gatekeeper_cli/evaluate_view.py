@@ -31,18 +31,7 @@ _MARKUP = re.compile(r"([\\`*_{}\[\]<>|#~])")
 
 @dataclass
 class Report:
-    """What an evaluation found.
-
-    Attributes:
-        sample: the turns.
-        prompts: of each turn, in both ways.
-        reminders: what users had to say again.
-        token_budget: of the prompt with the selection.
-        seed: of the sample and the bootstrap.
-        plan: what a model would be asked; None without one.
-        verdicts: of the model; None where it was not asked.
-        requests_sent: how many requests were sent.
-    """
+    """The results of an evaluation; no plan without a model, no verdicts where it was not asked."""
 
     sample: Sample
     prompts: Sequence[Prompts] = field(repr=False)
@@ -77,16 +66,7 @@ class Report:
 
 
 class Section(NamedTuple):
-    """A part of a report.
-
-    Attributes:
-        title: its heading.
-        lines: its text.
-        headings: of the columns of its table; the first is of names, the others of figures.
-        rows: of its table.
-        cases: single turns, each a heading with its lines.
-        notes: the text below the table.
-    """
+    """A part of a report: its heading, its text, a table of names and figures with notes below, and single turns."""
 
     title: str
     lines: tuple[str, ...] = ()
@@ -108,45 +88,37 @@ def sections(report: Report, texts: Texts) -> Iterator[Section]:
         lines.append(texts("unread_heading", files=len({each.file for each in sample.unread})))
         lines += [f"{visible(file)}: {visible(reason)}" for file, reason in sample.unread[:_CASES]]
     yield Section(texts("eval.heading", conversations=sample.conversations, budget=report.token_budget), tuple(lines))
-    yield _reminders(report.reminders, texts)
-    if report.verdicts:
-        yield _shares(report.verdicts, texts)
-        yield _costs(report.verdicts, texts)
-        yield _cases(report.verdicts, texts)
-    elif report.plan:
-        yield _plan(report.plan, texts)
-
-
-def _reminders(reminders: Reminders, texts: Texts) -> Section:
-    if not reminders.looks:
-        return Section(texts("eval.reminders"), (texts("eval.no_reminders"),))
-    rows = (
-        _share_row(texts("eval.turns_missed"), reminders.turns),
-        _share_row(texts("eval.missed"), reminders.missed),
-        _share_row(texts("eval.missed_by_newest"), reminders.missed_by_newest),
-    )
-    cases = []
+    reminders, cases = report.reminders, []
     for look in [look for look in reminders.looks if look.missed][:_CASES]:
         turn, missed = look.turn, listed([each.text for each in look.missed], texts)
         heading = texts("eval.case", turn=visible(str(turn.id)), tokens=look.tokens, history=look.history_tokens)
         quotes = _quote("eval.question", turn.question, texts), _quote("eval.next", turn.next_text, texts)
         cases.append((heading, (*quotes, texts("eval.not_held", anchors=missed))))
-    headings = (texts("eval.measure"), texts("eval.count"), texts("eval.share"), texts("eval.interval"))
-    title, lines, notes = texts("eval.reminders"), (texts("eval.reminders_what"),), (texts("eval.reminders_bound"),)
-    return Section(title, lines, headings, rows, tuple(cases), notes)
+    if reminders.looks:
+        rows = (
+            _share_row(texts("eval.turns_missed"), reminders.turns),
+            _share_row(texts("eval.missed"), reminders.missed),
+            _share_row(texts("eval.missed_by_newest"), reminders.missed_by_newest),
+        )
+        headings = tuple(map(texts, ("eval.measure", "eval.count", "eval.share", "eval.interval")))
+        explained, notes = (texts("eval.reminders_what"),), (texts("eval.reminders_bound"),)
+        yield Section(texts("eval.reminders"), explained, headings, rows, tuple(cases), notes)
+    else:
+        yield Section(texts("eval.reminders"), (texts("eval.no_reminders"),))
+    if report.verdicts:
+        yield from _verdicts(report.verdicts, texts)
+    elif plan := report.plan:
+        dollars = texts("eval.no_price") if plan.dollars is None else shown_dollars(plan.dollars)
+        plan_lines = (
+            texts("eval.plan_turns", turns=plan.turns, same=plan.same_prompts),
+            texts("eval.plan_requests", requests=plan.requests, known=plan.in_ledger),
+            texts("eval.plan_cost", read=plan.input_tokens, written=plan.output_tokens, dollars=dollars),
+        )
+        yield Section(texts("eval.plan"), plan_lines)
 
 
-def _plan(plan: Plan, texts: Texts) -> Section:
-    dollars = texts("eval.no_price") if plan.dollars is None else shown_dollars(plan.dollars)
-    lines = (
-        texts("eval.plan_turns", turns=plan.turns, same=plan.same_prompts),
-        texts("eval.plan_requests", requests=plan.requests, known=plan.in_ledger),
-        texts("eval.plan_cost", read=plan.input_tokens, written=plan.output_tokens, dollars=dollars),
-    )
-    return Section(texts("eval.plan"), lines)
-
-
-def _shares(verdicts: Verdicts, texts: Texts) -> Section:
+def _verdicts(verdicts: Verdicts, texts: Texts) -> Iterator[Section]:
+    """Yield the shares of the outcomes, the costs, and the worst turns."""
     rows = [_share_row(texts(f"eval.is_{name}"), verdicts.share(name)) for name in ("better", "equal", "worse")]
     rows.append(_share_row(texts("eval.not_worse"), verdicts.share("better", "equal")))
     rows.append(_share_row(texts("eval.difference"), verdicts.difference))
@@ -155,23 +127,19 @@ def _shares(verdicts: Verdicts, texts: Texts) -> Section:
     notes += [texts(f"eval.more_{name}", count=count) for name, count in counts if count]
     if verdicts.stopped:
         notes.append(texts("eval.stopped"))
-    headings = (texts("eval.outcome"), texts("eval.count"), texts("eval.share"), texts("eval.interval"))
-    return Section(texts("eval.verdicts"), (), headings, tuple(rows), notes=tuple(notes))
+    headings = tuple(map(texts, ("eval.outcome", "eval.count", "eval.share", "eval.interval")))
+    yield Section(texts("eval.verdicts"), (), headings, tuple(rows), notes=tuple(notes))
 
-
-def _costs(verdicts: Verdicts, texts: Texts) -> Section:
     costs = verdicts.costs
     rows = []
     for name, cost in costs.items():
-        counts = (f"{count:,}" for count in (cost.input_tokens, cost.cached_tokens, cost.output_tokens))
-        rows.append((texts(f"eval.side_{name}"), *counts, shown_dollars(cost.dollars)))
+        figures = (f"{count:,}" for count in (cost.input_tokens, cost.cached_tokens, cost.output_tokens))
+        rows.append((texts(f"eval.side_{name}"), *figures, shown_dollars(cost.dollars)))
     whole, selected = costs["whole"].dollars, costs["selected"].dollars
     saved = (texts("eval.saved", share=percent(whole - selected, whole)),) if whole and selected is not None else ()
-    headings = ("eval.side", "eval.read", "eval.cached", "eval.written", "dollars")
-    return Section(texts("eval.costs"), (), tuple(map(texts, headings)), tuple(rows), notes=saved)
+    headings = tuple(map(texts, ("eval.side", "eval.read", "eval.cached", "eval.written", "dollars")))
+    yield Section(texts("eval.costs"), (), headings, tuple(rows), notes=saved)
 
-
-def _cases(verdicts: Verdicts, texts: Texts) -> Section:
     shown = [each for each in verdicts.judged if each.outcome == "worse" or each.reason or each.disagreed]
     cases = []
     for each in shown[:_CASES]:
@@ -183,7 +151,7 @@ def _cases(verdicts: Verdicts, texts: Texts) -> Section:
         lines.append(texts("eval.digests", digests=" ".join(one[:_DIGEST_CHARACTERS] for one in each.digests)))
         outcome = texts("eval.orders_disagree") if each.disagreed else texts(f"eval.is_{each.outcome}")
         cases.append((texts("eval.verdict_case", turn=visible(str(each.turn.id)), outcome=outcome), tuple(lines)))
-    return Section(texts("eval.worst"), () if cases else (texts("eval.no_worst"),), cases=tuple(cases))
+    yield Section(texts("eval.worst"), () if cases else (texts("eval.no_worst"),), cases=tuple(cases))
 
 
 def _share_row(name: str, share: Share) -> tuple[str, ...]:

@@ -12,25 +12,7 @@ import typer
 from rich.padding import Padding
 from rich.text import Text
 
-from gatekeeper_cli.explanation import (
-    budget_use,
-    grid_of,
-    kept_none,
-    kept_with,
-    listed,
-    meaning_line,
-    near_groups,
-    near_misses,
-    percent,
-    readable,
-    readable_grid,
-    score_parts,
-    shared_words,
-    shown_need,
-    verdict_words,
-    why_not,
-    without_current,
-)
+from gatekeeper_cli import explanation
 from gatekeeper_cli.options import (
     HELP,
     AsJson,
@@ -57,6 +39,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from gatekeeper_cli.topics import Topic
+    from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
     from gatekeeper_core.selection.result import Decision, Selection
     from gatekeeper_core.selection.topics import Verdict
 
@@ -78,7 +61,7 @@ def select(
     """Select the turns of a conversation that a question needs."""
     texts, gatekeeper = speak(lang), options.gatekeeper()
     conversation = reading.read(file)
-    gatekeeper.sync(without_current(conversation.turns, query=query))
+    gatekeeper.sync(explanation.without_current(conversation.turns, query=query))
     selection = gatekeeper.explain(query)
     if as_json:
         left_out = conversation.left_out
@@ -103,12 +86,29 @@ def explain(
     texts, gatekeeper = speak(lang), options.gatekeeper()
     conversation = reading.read(file)
     note_left_out(conversation.left_out, repeated_speakers=conversation.repeated_speakers)
-    turns = without_current(conversation.turns, query=query)
+    turns = explanation.without_current(conversation.turns, query=query)
     gatekeeper.sync(turns)
     if turn is not None and turn >= len(turns):
         refuse(texts("error.why_not", turn=turn, count=len(turns)))
     selection = gatekeeper.explain(query)
     decision = None if turn is None else selection.decision(turn)
+
+    def value() -> dict[str, Any]:
+        names = ["turn_id", "stage", "why", "kept_from_tokens", "kept_from_coverage"]
+        names += ["meaning"] if selection.embedder else []
+        values: dict[str, Any] = {
+            "selection": selection.to_dict(),
+            "budget": explanation.budget_use(selection)._asdict(),
+            "anchors_by_turn": explanation.grid_of(selection)._asdict(),
+            "near_misses": [
+                {name: getattr(near, name) for name in names} | {"kept_with": list(near.kept_with)}
+                for near in explanation.near_misses(selection)
+            ],
+        }
+        if decision is not None:
+            facts = {name: getattr(decision, name) for name in ("turn_id", "outcome", "stage", "why")}
+            values["why_not"] = {**facts, "sentence": explanation.why_not(decision, texts, query=query)}
+        return values
 
     def page() -> str:
         from gatekeeper_cli.html.pages import explanation_page
@@ -116,11 +116,8 @@ def explain(
         name = conversation_name(file, conversation.heading.title)
         return explanation_page(selection, turns, decision=decision, name=name, texts=texts)
 
-    output.put(
-        value=lambda: _explanation_dict(selection, decision, texts),
-        page=page,
-        view=lambda: _explanation_view(selection, topics_of(gatekeeper), decision, texts),
-    )
+    view = _explanation_view(selection, topics_of(gatekeeper), decision, texts)
+    output.put(value=value, page=page, view=lambda: view)
 
 
 def selection_view(selection: Selection, topics: Sequence[Topic], texts: Texts) -> Iterator[RenderableType]:
@@ -150,23 +147,23 @@ def selection_view(selection: Selection, topics: Sequence[Topic], texts: Texts) 
         for turn in selection.turns:
             decision = selection.decision(turn.turn_id)
             part, why = texts("outcome.trimmed" if turn.trimmed else "whole"), texts.reason(decision)
-            if shared := shared_words(decision, selection.query):
-                why = texts("why_words", why=why, words=listed(shared, texts))
+            if shared := explanation.shared_words(decision, selection.query):
+                why = texts("why_words", why=why, words=explanation.listed(shared, texts))
             beginning = visible((turn.user if turn.user.strip() else turn.assistant)[:_BEGINNING_CHARACTERS])
             numbers = (turn.turn_id, subjects[decision.topic_id], turn.tokens)
-            table.add_row(*map(Text, (*map(str, numbers), shown_need(decision), part, why, beginning)))
+            table.add_row(*map(Text, (*map(str, numbers), explanation.shown_need(decision), part, why, beginning)))
         yield table
-    yield from map(Text, kept_none(selection, texts))
+    yield from map(Text, explanation.kept_none(selection, texts))
     counts = {"kept": len(selection.turns), "count": selection.turn_count, "tokens": selection.tokens}
-    saved = percent(selection.history_tokens - selection.tokens, selection.history_tokens)
+    saved = explanation.percent(selection.history_tokens - selection.tokens, selection.history_tokens)
     yield Text(texts("token_line", **counts, history=selection.history_tokens, saved=saved), style="bold")
-    if meaning := meaning_line(selection.embedder, selection.embedder_missed, texts):
+    if meaning := explanation.meaning_line(selection.embedder, selection.embedder_missed, texts):
         yield Text(meaning)
 
 
 def verdict_line(verdict: Verdict, texts: Texts) -> Text:
     """Return the topic decision, and why."""
-    decision, reason = verdict_words(verdict, texts)
+    decision, reason = explanation.verdict_words(verdict, texts)
     return Text().append(decision, style="bold").append(reason)
 
 
@@ -176,10 +173,28 @@ def why_view(selection: Selection, texts: Texts) -> Iterator[RenderableType]:
     if selection.decisions:
         yield _decision_table(selection, texts)
     yield Text(texts("coverage_line", coverage=selection.coverage))
-    covered, anchors = readable(selection.covered, selection.query), (*selection.covered, *selection.uncovered)
-    uncovered = [text for text in readable(anchors, selection.query) if text not in covered]
-    yield Text(texts("anchors_covered", anchors=listed(list(covered), texts)))
-    yield Text(texts("anchors_uncovered", anchors=listed(uncovered, texts)))
+    covered, anchors = (
+        explanation.readable(selection.covered, selection.query),
+        (*selection.covered, *selection.uncovered),
+    )
+    uncovered = [text for text in explanation.readable(anchors, selection.query) if text not in covered]
+    yield Text(texts("anchors_covered", anchors=explanation.listed(list(covered), texts)))
+    yield Text(texts("anchors_uncovered", anchors=explanation.listed(uncovered, texts)))
+
+
+def topics_view(gatekeeper: ContextGatekeeper, texts: Texts) -> Iterator[RenderableType]:
+    """Yield a table of the topics of a conversation: which turns each holds, and how it begins."""
+    if not gatekeeper.topics:
+        yield Text(texts("chat.no_topic"))
+        return
+    table = plain_table()
+    table.add_column(texts("topic"), justify="right", no_wrap=True)
+    table.add_column(texts("turns"), no_wrap=True)
+    table.add_column(texts("begins_with"), ratio=1, no_wrap=True, overflow="ellipsis")
+    for topic_id, start, stop in gatekeeper.topics:
+        beginning = visible(gatekeeper.turns[start].user_text[:_BEGINNING_CHARACTERS])
+        table.add_row(*map(Text, (str(topic_id), spans(range(start, stop), texts), beginning)))
+    yield table
 
 
 def _decision_table(selection: Selection, texts: Texts) -> Table:
@@ -192,30 +207,18 @@ def _decision_table(selection: Selection, texts: Texts) -> Table:
     table.add_column(texts("kept_with"), max_width=_WORDS_COLUMNS, overflow="fold")
     for each in selection.decisions:
         why = texts("stage_reason", stage=texts(f"stage.{each.stage}"), why=texts.why(each, with_need=False))
-        shared = listed(words, texts) if (words := shared_words(each, selection.query)) else "-"
+        shared = explanation.listed(words, texts) if (words := explanation.shared_words(each, selection.query)) else "-"
         outcome = texts(f"outcome.{each.outcome}")
-        cells = (str(each.turn_id), outcome, shown_need(each), why, shared, kept_with(each, texts) or "-")
+        cells = (
+            str(each.turn_id),
+            outcome,
+            explanation.shown_need(each),
+            why,
+            shared,
+            explanation.kept_with(each, texts) or "-",
+        )
         table.add_row(*map(Text, cells))
     return table
-
-
-def _explanation_dict(selection: Selection, decision: Decision | None, texts: Texts) -> dict[str, Any]:
-    """Return JSON-ready values: the selection, anchors by turns, near misses, and the turn that was asked for."""
-    names = ["turn_id", "stage", "why", "kept_from_tokens", "kept_from_coverage"]
-    names += ["meaning"] if selection.embedder else []
-    value: dict[str, Any] = {
-        "selection": selection.to_dict(),
-        "budget": budget_use(selection)._asdict(),
-        "anchors_by_turn": grid_of(selection)._asdict(),
-        "near_misses": [
-            {name: getattr(near, name) for name in names} | {"kept_with": list(near.kept_with)}
-            for near in near_misses(selection)
-        ],
-    }
-    if decision is not None:
-        facts = {name: getattr(decision, name) for name in ("turn_id", "outcome", "stage", "why")}
-        value["why_not"] = {**facts, "sentence": why_not(decision, texts, query=selection.query)}
-    return value
 
 
 def _explanation_view(
@@ -223,11 +226,11 @@ def _explanation_view(
 ) -> Iterator[RenderableType]:
     """Yield what was asked for first, then the selection, the budget, the anchors, the scores and the near misses."""
     if decision is not None:
-        yield Text(visible(why_not(decision, texts, query=selection.query)), style="bold")
+        yield Text(visible(explanation.why_not(decision, texts, query=selection.query)), style="bold")
         yield Text()
     yield from selection_view(selection, topics, texts)
     yield Text()
-    yield Text(texts("budget_line", budget=selection.token_budget, **budget_use(selection)._asdict()))
+    yield Text(texts("budget_line", budget=selection.token_budget, **explanation.budget_use(selection)._asdict()))
     yield from _heat_map(selection, texts)
     if selection.decisions:
         yield Text("\n" + texts("decisions_heading"), style="bold")
@@ -235,17 +238,17 @@ def _explanation_view(
     scored = [each for each in selection.decisions if each.score is not None]
     if scored:
         yield Text("\n" + texts("scores_heading"), style="bold")
-        names = score_parts(selection)
+        names = explanation.score_parts(selection)
         table = plain_table(expand=False)
         for heading in ("turn", *(f"score.{name}" for name in names), "need"):
             table.add_column(texts(heading), justify="right", min_width=_SCORE_COLUMNS, overflow="fold")
         for each in scored:  # kept turns in bold, so that eighty columns hold all of them
             parts = [f"{getattr(each.score, name):.2f}" for name in names]
             style = "" if each.outcome == "dropped" else "bold"
-            table.add_row(*map(Text, [str(each.turn_id), *parts, shown_need(each)]), style=style)
+            table.add_row(*map(Text, [str(each.turn_id), *parts, explanation.shown_need(each)]), style=style)
         yield table
     yield Text("\n" + texts("near_heading"), style="bold")
-    near = near_groups(selection, texts)
+    near = explanation.near_groups(selection, texts)
     for reason, turns in near:
         yield Padding(Text(reason), (0, 0, 0, 2))
         table = plain_table(expand=False, show_header=False)
@@ -260,7 +263,7 @@ def _explanation_view(
 
 def _heat_map(selection: Selection, texts: Texts) -> Iterator[RenderableType]:
     """Yield how often each anchor stands in each kept turn; the first of very many."""
-    grid = readable_grid(selection)
+    grid = explanation.readable_grid(selection)
     if not grid.anchors or not grid.turn_ids:
         return
     yield Text("\n" + texts("heat_heading"), style="bold")

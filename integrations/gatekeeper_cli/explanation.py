@@ -213,17 +213,11 @@ def score_parts(selection: Selection) -> tuple[str, ...]:
 
 
 class Grid(NamedTuple):
-    """How often each anchor of the question stands in each kept turn, as far as the turn is sent.
+    """How often each anchor of the question stands in each kept turn, as far as the turn is sent."""
 
-    Attributes:
-        anchors: as the question writes them, in its order.
-        turn_ids: the kept turns, oldest first.
-        counts: a row for each anchor, a number for each turn.
-    """
-
-    anchors: tuple[str, ...]
-    turn_ids: tuple[int, ...]
-    counts: tuple[tuple[int, ...], ...]
+    anchors: tuple[str, ...]  # as the question writes them, in its order
+    turn_ids: tuple[int, ...]  # oldest first
+    counts: tuple[tuple[int, ...], ...]  # a row for each anchor, a number for each turn
 
 
 def grid_of(selection: Selection) -> Grid:

@@ -25,14 +25,7 @@ class WriteError(GatekeeperError):
 def write_report(path: str, page: str, *, mark: str = "", force: bool = False) -> int:
     """Write a text to a file, all of it or nothing, and return its bytes; ``-`` is standard output.
 
-    Args:
-        path: where to.
-        page: the text; lone surrogates are replaced.
-        mark: what a report says of itself near its beginning: a file with it, or an empty one, may be replaced.
-        force: replace any file.
-
-    Raises:
-        WriteError: it cannot be written, or the file there is no report.
+    A file that holds the mark of a report near its beginning, or nothing, is replaced; any other with ``force`` alone.
     """
     content = page.encode("utf-8", "replace")
     if path == STANDARD_STREAM:

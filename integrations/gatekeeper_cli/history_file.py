@@ -48,7 +48,37 @@ class HistoryFile:
         self.note: str | None = None
         self.messages: tuple[Message, ...] = ()
         try:
-            self._open()
+            texts = spoken()
+            if path == STANDARD_STREAM:
+                raise FormatError(texts("error.history_input"))
+            try:
+                kind = os.stat(path).st_mode
+            except FileNotFoundError:
+                folder = Path(os.path.realpath(path)).parent
+                if not folder.is_dir():
+                    raise FileNotFoundError(errno.ENOENT, texts("error.no_folder", folder=folder)) from None
+                if not os.access(folder, os.W_OK | os.X_OK):
+                    raise PermissionError(errno.EACCES, texts("error.folder_closed", folder=folder)) from None
+                return
+            if not stat.S_ISREG(kind):
+                raise FormatError(f"{path}: {texts('error.no_regular_file')}")
+            os.close(os.open(path, os.O_WRONLY | os.O_APPEND))
+            content = Path(path).read_bytes()
+            size = _whole_bytes(content)
+            if other := _other_form(content[:size]):
+                form = texts(f"form.{other}")
+                raise FormatError(f"{path}: {texts('error.history_form', form=form, file=path)}")
+            if content[:size].removeprefix(BOM_UTF8).strip():
+                lines = io.BytesIO(content[:size])
+                self.messages = read_conversation(lines, form="openai-lines", name=path).messages
+            if torn := content[size:]:  # it is in its own file before it goes from here
+                aside = f"{path}.torn"
+                with _descriptor(aside, os.O_WRONLY | os.O_APPEND | os.O_CREAT) as descriptor:
+                    _write_whole(descriptor, torn + b"\n")
+                with _descriptor(path, os.O_RDWR) as descriptor:
+                    os.ftruncate(descriptor, size)
+                    os.fsync(descriptor)
+                self.note = texts("history_torn", file=path, count=len(torn), torn=aside)
         except OSError as error:
             raise FormatError(f"{path}: {error.strerror or error}") from error
         except ValueError as error:  # a NUL or a lone surrogate in the name
@@ -69,43 +99,6 @@ class HistoryFile:
                 if os.read(descriptor, 1) != b"\n":
                     lines = b"\n" + lines
             _write_whole(descriptor, lines)
-
-    def _open(self) -> None:
-        texts = spoken()
-        if self._path == STANDARD_STREAM:
-            raise FormatError(texts("error.history_input"))
-        try:
-            kind = os.stat(self._path).st_mode
-        except FileNotFoundError:
-            folder = Path(os.path.realpath(self._path)).parent
-            if not folder.is_dir():
-                raise FileNotFoundError(errno.ENOENT, texts("error.no_folder", folder=folder)) from None
-            if not os.access(folder, os.W_OK | os.X_OK):
-                raise PermissionError(errno.EACCES, texts("error.folder_closed", folder=folder)) from None
-            return
-        if not stat.S_ISREG(kind):
-            raise FormatError(f"{self._path}: {texts('error.no_regular_file')}")
-        os.close(os.open(self._path, os.O_WRONLY | os.O_APPEND))
-        content = Path(self._path).read_bytes()
-        size = _whole_bytes(content)
-        if other := _other_form(content[:size]):
-            form = texts(f"form.{other}")
-            raise FormatError(f"{self._path}: {texts('error.history_form', form=form, file=self._path)}")
-        if content[:size].removeprefix(BOM_UTF8).strip():
-            lines = io.BytesIO(content[:size])
-            self.messages = read_conversation(lines, form="openai-lines", name=self._path).messages
-        if size < len(content):
-            self._set_aside(content, size)
-
-    def _set_aside(self, content: bytes, size: int) -> None:
-        """Move what follows the whole lines to the file of torn ends; it is there before it goes here."""
-        torn, path = content[size:], f"{self._path}.torn"
-        with _descriptor(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT) as descriptor:
-            _write_whole(descriptor, torn + b"\n")
-        with _descriptor(self._path, os.O_RDWR) as descriptor:
-            os.ftruncate(descriptor, size)
-            os.fsync(descriptor)
-        self.note = spoken()("history_torn", file=self._path, count=len(torn), torn=path)
 
 
 def _other_form(content: bytes) -> str:

@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from gatekeeper_cli.costs import PriceList, TokenUse
     from gatekeeper_core.encoder import TextEncoder
     from gatekeeper_core.pricing.usage import Usage
-    from gatekeeper_formats import Conversation, Heading
+    from gatekeeper_formats import Heading
 
 _MAX_ROWS = 30
 _TITLE_COLUMNS = 30
@@ -137,8 +137,8 @@ def _view(
     longest = sorted(range(len(subjects)), key=lambda at: -len(subjects[at].turn_ids))[:_MAX_ROWS]
     table = plain_table()
     table.add_column(texts("topic"), no_wrap=True, overflow="ellipsis", max_width=_TITLE_COLUMNS)
-    for heading in ("turns", "tokens"):
-        table.add_column(texts(heading), justify="right", no_wrap=True)
+    table.add_column(texts("turns"), justify="right", no_wrap=True)
+    table.add_column(texts("tokens"), justify="right", no_wrap=True)
     table.add_column(texts("which_turns"), ratio=1, overflow="fold")
     for at in sorted(longest):
         subject = subjects[at]
@@ -151,8 +151,22 @@ def _view(
         yield Text(texts("more_topics", topics=len(subjects) - len(longest), turns=hidden), style="dim")
     yield Text()
     yield Text(texts("use_heading", calls=use.calls, budget=token_budget))
-    reported = Reported.of(usage, use.tariff)
-    yield _use_table(use, usage, reported, texts)
+    reported, dollars = Reported.of(usage, use.tariff), use.dollars
+    table = plain_table(expand=False)
+    table.add_column(texts("method"))
+    for heading in ("on_average", "at_most", "at_the_end", "in_all", *(["dollars"] if dollars else [])):
+        table.add_column(texts(heading), justify="right", no_wrap=True)
+    rows = [
+        (name, [getattr(point, way) for point in use.points], getattr(use, way), dollars and getattr(dollars, way))
+        for name, way in (("full_history", "full"), ("window", "window"), ("selected", "selected"))
+    ]
+    inputs = [call.input_tokens for call in usage]
+    for name, values, total, cost in [*rows, ("reported", inputs, sum(inputs), reported and reported.dollars)]:
+        if values:
+            figures = (round(sum(values) / len(values)), max(values), values[-1], total)
+            cells = [texts(name), *(f"{figure:,}" for figure in figures), *([shown_dollars(cost)] if dollars else [])]
+            table.add_row(*map(Text, cells))
+    yield table
     if use.calls_sent_whole:
         yield Text(texts("use_whole", whole=use.calls_sent_whole, asked=len(use.points)), style="dim")
     if len(use.points) < use.calls:
@@ -161,46 +175,15 @@ def _view(
         yield Text(line)
     if reported:
         yield Text(texts("reported_line", **reported._asdict()))
-    for line, style in bill_lines([use.tariff], use.dollars, texts):
+    for line, style in bill_lines([use.tariff], dollars, texts):
         yield Text(line, style=style)
-
-
-def _use_table(use: TokenUse, usage: Sequence[Usage], reported: Reported | None, texts: Texts) -> Table:
-    dollars = use.dollars
-    table = plain_table(expand=False)
-    table.add_column(texts("method"))
-    for heading in ("on_average", "at_most", "at_the_end", "in_all", *(["dollars"] if dollars else [])):
-        table.add_column(texts(heading), justify="right", no_wrap=True)
-    inputs = [call.input_tokens for call in usage]
-    rows = (
-        ("full_history", [point.full for point in use.points], use.full, dollars and dollars.full),
-        ("window", [point.window for point in use.points], use.window, dollars and dollars.window),
-        ("selected", [point.selected for point in use.points], use.selected, dollars and dollars.selected),
-        ("reported", inputs, sum(inputs), reported and reported.dollars),
-    )
-    for name, values, total, cost in rows:
-        if values:
-            figures = (round(sum(values) / len(values)), max(values), values[-1], total)
-            cells = [texts(name), *(f"{figure:,}" for figure in figures), *([shown_dollars(cost)] if dollars else [])]
-            table.add_row(*map(Text, cells))
-    return table
 
 
 # --- many conversations ---------------------------------------------------------------------------------------------
 
 
 class Session(NamedTuple):
-    """One conversation of a file, with the tokens and the dollars of its requests.
-
-    Attributes:
-        file: its file, as seen from the folder.
-        heading: its number in the file, its id and its title.
-        day: when it began, as ``2024-05-31``, in the words of the file.
-        form: the format of the file.
-        turns: how many turns it has.
-        use: the tokens of its requests.
-        reported: what the provider reported, None where the file does not tell.
-    """
+    """One conversation of a file: the day when it began, its turns, the tokens and the dollars of its requests."""
 
     file: str
     heading: Heading
@@ -254,8 +237,14 @@ class _Report:
         with progress_bar(sum(map(file_size, names))) as progress:
             for file, name in names.items():
                 stream = sys.stdin.buffer if file == STANDARD_STREAM else file
-                found = readable_conversations(stream, name, unread=unread, form=form, progress=progress)
-                self._sessions += (self._session(conversation, file=name) for conversation in found)
+                for each in readable_conversations(stream, name, unread=unread, form=form, progress=progress):
+                    tariff, heading = self._prices.tariff(each.usage), each.heading
+                    days = (message.created_at.date().isoformat() for message in each.messages if message.created_at)
+                    use = token_use(
+                        each.messages, token_budget=self._token_budget, tariff=tariff, embedder=self._embedder
+                    )
+                    day, reported = heading.created or next(days, None), Reported.of(each.usage, tariff)
+                    self._sessions.append(Session(name, heading, day, each.form, len(each.turns), use, reported))
         if not self._sessions and source in names and unread:
             refuse(f"{source}: {unread[0].reason}")
         if not self._sessions:
@@ -267,19 +256,6 @@ class _Report:
             return -(dollars.full if dollars else 0), -session.use.full, session.file, session.heading.number
 
         self._sessions.sort(key=rank)
-
-    def _session(self, conversation: Conversation, *, file: str) -> Session:
-        tariff = self._prices.tariff(conversation.usage)
-        days = (message.created_at.date().isoformat() for message in conversation.messages if message.created_at)
-        return Session(
-            file,
-            conversation.heading,
-            conversation.heading.created or next(days, None),
-            conversation.form,
-            len(conversation.turns),
-            token_use(conversation.messages, token_budget=self._token_budget, tariff=tariff, embedder=self._embedder),
-            Reported.of(conversation.usage, tariff),
-        )
 
     def _total(self) -> dict[str, Any]:
         uses = [session.use for session in self._sessions]

@@ -35,8 +35,7 @@ class Model(Protocol):
     def answer(self, messages: list[dict[str, str]]) -> Generator[str, None, Usage | None]:
         """Yield the visible text of the answer in pieces; return the usage that it reports, if any.
 
-        Raises:
-            GatekeeperError: it failed; its text is one line without any secret.
+        A ``GatekeeperError`` says in one line, without any secret, why there is no answer.
         """
         ...
 
@@ -53,11 +52,7 @@ class ClientModel:
         self.name = client.config.model
 
     def answer(self, messages: list[dict[str, str]]) -> Generator[str, None, Usage | None]:
-        """Yield the visible text of the answer in pieces; return the usage that the service reports.
-
-        Raises:
-            ChatError: no answer, or not the whole of it.
-        """
+        """Yield the visible text of the answer in pieces; return the usage that the service reports."""
         with self._client.stream(messages) as stream:
             yield from stream
             usage = stream.reply.usage
@@ -71,13 +66,8 @@ class ClientModel:
 def client_from_env(env_file: str | None) -> ChatClient | None:
     """Return the client of the model that the environment, or else a file, holds a key for; None without a key.
 
-    Args:
-        env_file: a file of ``NAME=value`` lines; the environment wins. None: the ``.env`` of the working folder, if the
-            environment holds no key. That of another project needs no client.
-
-    Raises:
-        GatekeeperError: what the environment or the file says cannot work.
-        typer.Exit: the file cannot be read, or there is a key and the extra is not installed.
+    Without a name the file is the ``.env`` of the working folder; that of another project needs no client. Refuse a
+    file that cannot be read, and a key without the extra.
     """
     try:
         has_key = KEY_NAME.encode() in Path(env_file or ".env").read_bytes()
@@ -97,17 +87,9 @@ def client_from_env(env_file: str | None) -> ChatClient | None:
 
 
 def client_at(base_url: str, model: str, key_env: str | None, *, timeout_seconds: float = 120.0) -> ChatClient:
-    """Return the client of a model behind an address.
+    """Return the client of a model behind an address; refuse an empty variable, and a missing extra.
 
-    Args:
-        base_url: the address before ``/chat/completions``.
-        model: its name there.
-        key_env: the environment variable that holds the key; None sends none.
-        timeout_seconds: how long the server may be silent.
-
-    Raises:
-        GatekeeperError: the address or the key cannot work.
-        typer.Exit: the variable is empty, or the extra is not installed.
+    ``key_env`` names the environment variable that holds the key; None sends none.
     """
     _check_extra()
     from gatekeeper_chat import ChatClient, ChatConfig

@@ -76,33 +76,27 @@ def scripted_answer(messages: Sequence[Mapping[str, str]]) -> str:
                 statements.append(_Sentence(sentence, frozenset(count_terms(sentence)), context))
                 context = frozenset()
         previous = frozenset(count_terms(text)) if message["role"] == "user" else frozenset()
-    best = _best(statements, frozenset(count_terms(question)))
-    if not best and read_cues(question).referring is not None:
-        best = [sentence.text for sentence in statements[-1:]]
-    if best:
-        return "\n".join(best)
-    language = "Chinese" if any(map(is_han, question)) else "English"
-    return (_UNKNOWN if is_question(question) else _NOTED)[language]
-
-
-def _best(statements: Sequence[_Sentence], terms: frozenset[str]) -> list[str]:
-    """Return the sentences that share most with some terms, at most two, oldest first."""
+    terms = frozenset(count_terms(question))
     weight = {
         term: term_weight(term) / frequency
         for term in terms
         if (frequency := sum(term in sentence.terms | sentence.context for sentence in statements))
     }
     scored = []
-    for at, sentence in enumerate(statements):
-        own, context = sentence.terms & terms, (sentence.context - sentence.terms) & terms
-        if sum(map(term_weight, own | context)) >= _MIN_SHARED_WEIGHT:
-            worth = math.fsum(weight[term] for term in own) + math.fsum(
-                _CONTEXT_SHARE * weight[term] for term in context
-            )
+    for at, statement in enumerate(statements):
+        own, other = statement.terms & terms, (statement.context - statement.terms) & terms
+        if sum(map(term_weight, own | other)) >= _MIN_SHARED_WEIGHT:
+            worth = math.fsum(weight[term] for term in own) + math.fsum(_CONTEXT_SHARE * weight[term] for term in other)
             scored.append((round(worth, 9), at))
     top = max(scored, default=(0.0, 0))[0]
     newest: dict[str, int] = {}
     for worth, at in sorted(scored, reverse=True):
         if worth * 2 > top:
             newest.setdefault(statements[at].text, at)
-    return [statements[at].text for at in sorted(list(newest.values())[:_MAX_SENTENCES])]
+    best = [statements[at].text for at in sorted(list(newest.values())[:_MAX_SENTENCES])]
+    if not best and read_cues(question).referring is not None:
+        best = [sentence.text for sentence in statements[-1:]]
+    if best:
+        return "\n".join(best)
+    language = "Chinese" if any(map(is_han, question)) else "English"
+    return (_UNKNOWN if is_question(question) else _NOTED)[language]

@@ -142,24 +142,22 @@ class OutputOptions:
         view: Callable[[], Iterable[RenderableType]],
     ) -> None:
         """Write a page where one is asked for, JSON where that is, and else what the terminal shows."""
-        line = "" if self.html is None else self._write_page(self.html, page)
+        size = 0
+        if self.html is not None:
+            try:
+                from gatekeeper_cli.html.pages import GENERATOR
+
+                size = write_report(self.html, page(), mark=GENERATOR, force=self.force)
+            except ModuleNotFoundError as error:
+                if (error.name or "").partition(".")[0] not in ("jinja2", "markupsafe"):
+                    raise
+                refuse(spoken()("error.html_extra"))
         if self.as_json:
             print_json(value())
         elif self.html is None:
             show(view())
         elif self.html != STANDARD_STREAM:
-            show([Text(line)])
-
-    def _write_page(self, html: str, page: Callable[[], str]) -> str:
-        try:
-            from gatekeeper_cli.html.pages import GENERATOR
-
-            size = write_report(html, page(), mark=GENERATOR, force=self.force)
-        except ModuleNotFoundError as error:
-            if (error.name or "").partition(".")[0] not in ("jinja2", "markupsafe"):
-                raise
-            refuse(spoken()("error.html_extra"))
-        return spoken()("written", file=visible(html), kilobytes=-(-size // 1024))
+            show([Text(spoken()("written", file=visible(self.html), kilobytes=-(-size // 1024)))])
 
 
 def with_groups(command: Callable[..., None]) -> Callable[..., None]:

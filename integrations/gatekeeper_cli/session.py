@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import signal
 import threading
-from contextlib import closing, contextmanager
+from contextlib import closing
 from itertools import takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -24,7 +24,7 @@ from gatekeeper_core.selection.constraints import render_constraints
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable, Iterator
+    from collections.abc import Callable, Generator, Iterable
 
     from gatekeeper_cli.models import Model
     from gatekeeper_core.encoder import TextEncoder
@@ -70,16 +70,9 @@ class Exchange(NamedTuple):
 class Session:
     """A conversation with a model, each question with the turns that it needs.
 
-    Args:
-        model: what answers.
-        token_budget: what the kept turns may cost together, at least 1.
-        messages: the conversation so far; system messages before its first user message are sent with each question.
-        store: is given each answered turn before it counts; after an ``OSError`` the turn is not recorded.
-        embedder: finds turns by their meaning, too; see ``ContextGatekeeper``.
-
-    Attributes:
-        gatekeeper: what chooses.
-        selection: the latest one, also of a question that was not answered; None before the first.
+    System messages before the first user message are sent with each question. The store is given each answered turn
+    before it counts; after an ``OSError`` the turn is not recorded. ``selection`` is the latest one, also of a question
+    that was not answered.
     """
 
     def __init__(
@@ -135,8 +128,24 @@ class Session:
                     usage = end.value
                     break
                 yield pieces[-1]
-        with _undisturbed():
-            self._record(question, "".join(pieces))
+        text = "".join(pieces)
+        if not text.strip():
+            raise GatekeeperError(spoken()("chat.nothing_said"))
+        # An interrupt that came now would leave the turn in one place and not in the other.
+        in_main_thread = threading.current_thread() is threading.main_thread()
+        previous = signal.signal(signal.SIGINT, signal.SIG_IGN) if in_main_thread else None
+        try:
+            if self._store is not None:
+                try:
+                    self._store(question, text)
+                except OSError as error:
+                    raise GatekeeperError(spoken()("chat.not_stored", reason=error.strerror or error)) from error
+            self._messages += [Message("user", question), Message("assistant", text)]
+            # Not add_turn: a question without an answer at the end of a file and this one are one turn, as when read.
+            self.gatekeeper.sync(group_turns(self._messages))
+        finally:
+            if in_main_thread:
+                signal.signal(signal.SIGINT, signal.SIG_DFL if previous is None else previous)
         fixed = self.gatekeeper.token_counter(question) + self.gatekeeper.token_counter(system)
         return Exchange(
             selection=selection,
@@ -145,28 +154,3 @@ class Session:
             topic_id=sum(verdict.decision == "switch" for verdict in self.gatekeeper.verdicts) - 1,
             usage=usage,
         )
-
-    def _record(self, question: str, answer: str) -> None:
-        if not answer.strip():
-            raise GatekeeperError(spoken()("chat.nothing_said"))
-        if self._store is not None:
-            try:
-                self._store(question, answer)
-            except OSError as error:
-                raise GatekeeperError(spoken()("chat.not_stored", reason=error.strerror or error)) from error
-        self._messages += [Message("user", question), Message("assistant", answer)]
-        # Not add_turn: after an unanswered question at the end of a file, both are one turn, as when it is read again.
-        self.gatekeeper.sync(group_turns(self._messages))
-
-
-@contextmanager
-def _undisturbed() -> Iterator[None]:
-    """Let an interrupt from the keyboard pass without effect: a turn that is whole is recorded in every place."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    previous = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, previous if previous is not None else signal.SIG_DFL)

@@ -51,9 +51,22 @@ class Terminal:
         if isinstance(self._in, io.TextIOWrapper):
             self._in.reconfigure(errors="surrogateescape")
         self.interactive = self._in.isatty() and self._out.isatty()
-        self._console = _console(self._out)
-        self._editor = _line_editor() if self.interactive and not self._console.is_dumb_terminal else None
+        # Without colours, bold and dim would be left, which are control sequences, too.
+        self._console = Console(
+            file=self._out,
+            highlight=False,
+            markup=False,
+            emoji=False,
+            color_system=None if os.environ.get("NO_COLOR") else "auto",
+        )
         self._at_line_start = True
+        self._editor: ModuleType | None = None
+        if self.interactive and not self._console.is_dumb_terminal and os.environ.get("TERM"):
+            with suppress(ImportError):  # the system has none
+                self._editor = import_module("readline")
+                self._editor.set_auto_history(False)
+                for setting in _READLINE_SETTINGS:
+                    self._editor.parse_and_bind(setting)
 
     def read(self, prompt: str = PROMPT) -> str:
         """Return the next line, without its end.
@@ -118,27 +131,6 @@ class Terminal:
         if sys.stderr is not None:
             sys.stderr.write(f"gatekeeper: {visible(text)}\n")
             sys.stderr.flush()
-
-
-def _console(file: TextIO) -> Console:
-    console = Console(file=file, highlight=False, markup=False, emoji=False)
-    if console.no_color:  # that alone would leave bold and dim, which are control sequences too
-        return Console(file=file, highlight=False, markup=False, emoji=False, color_system=None)
-    return console
-
-
-def _line_editor() -> ModuleType | None:
-    """Return the module that edits lines, set up, or None where the system has none."""
-    if not os.environ.get("TERM"):
-        return None
-    try:
-        readline = import_module("readline")
-    except ImportError:
-        return None
-    readline.set_auto_history(False)
-    for setting in _READLINE_SETTINGS:
-        readline.parse_and_bind(setting)
-    return readline
 
 
 def _as_utf8(text: str) -> str:

@@ -35,18 +35,13 @@ _GRAMMAR = lexicon.HAN_PARTICLES | lexicon.HAN_LIGHT | lexicon.HAN_GENERIC | lex
 
 
 class Topic(NamedTuple):
-    """One segment of the conversation: turns ``start`` to ``stop - 1``; ``topic_id`` counts from 0.
-
-    Attributes:
-        title: up to three words of all topics on its subject, the most telling first.
-        returns_to: the last earlier topic on the same subject, or None.
-    """
+    """One segment of the conversation: turns ``start`` to ``stop - 1``; ``topic_id`` counts from 0."""
 
     topic_id: int
     start: int
     stop: int
-    title: tuple[str, ...] = ()
-    returns_to: int | None = None
+    title: tuple[str, ...] = ()  # up to three words of all topics on its subject, the most telling first
+    returns_to: int | None = None  # the last earlier topic on the same subject
 
 
 class Subject(NamedTuple):

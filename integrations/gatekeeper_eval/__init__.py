@@ -40,32 +40,18 @@ if TYPE_CHECKING:
     from gatekeeper_eval.sampling import TurnId as TurnId
     from gatekeeper_eval.sampling import sample_turns as sample_turns
 
-_MODULES = {
-    "Asker": "requesting",
-    "EvalConfig": "requesting",
-    "EvalError": "errors",
-    "FunctionModel": "models",
-    "HttpModel": "models",
-    "Judged": "evaluation",
-    "Ledger": "ledger",
-    "LedgerError": "errors",
-    "Model": "models",
-    "ModelRefusedError": "errors",
-    "Plan": "evaluation",
-    "Reply": "models",
-    "Sample": "sampling",
-    "SampledTurn": "sampling",
-    "TurnId": "sampling",
-    "Verdicts": "evaluation",
-    "assert_keeps": "keeping",
-    "evaluate": "evaluation",
-    "look_back": "reminders",
-    "plan": "evaluation",
-    "prompts_of": "prompts",
-    "rebuild": "evaluation",
-    "reminders_of": "reminders",
-    "sample_turns": "sampling",
+_NAMES = {
+    "errors": "EvalError LedgerError ModelRefusedError",
+    "evaluation": "Judged Plan Verdicts evaluate plan rebuild",
+    "keeping": "assert_keeps",
+    "ledger": "Ledger",
+    "models": "FunctionModel HttpModel Model Reply",
+    "prompts": "prompts_of",
+    "reminders": "look_back reminders_of",
+    "requesting": "Asker EvalConfig",
+    "sampling": "Sample SampledTurn TurnId sample_turns",
 }
+_MODULES = {name: module for module, names in _NAMES.items() for name in names.split()}
 
 __all__ = sorted(_MODULES)  # noqa: PLE0605 - the names stand once, above
 
@@ -73,6 +59,6 @@ __all__ = sorted(_MODULES)  # noqa: PLE0605 - the names stand once, above
 def __getattr__(name: str) -> object:
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    found: object = getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
-    globals()[name] = found
-    return found
+    value: object = getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+    globals()[name] = value
+    return value

@@ -27,7 +27,7 @@ from gatekeeper_eval.requesting import (
     usage_of,
 )
 from gatekeeper_eval.rubric import RUBRIC_VERSION, Preference, read_verdict
-from gatekeeper_eval.sampling import read_turns
+from gatekeeper_eval.sampling import read_turn
 from gatekeeper_eval.statistics import Share, bootstrap_ratio, wilson
 
 if TYPE_CHECKING:
@@ -43,6 +43,9 @@ if TYPE_CHECKING:
 Outcome = Literal["better", "equal", "worse", "same_prompt", "refused", "no_verdict"]
 _SIDES: tuple[Side, ...] = get_args(Side)
 _VERDICTS = ("better", "equal", "worse")
+# What a verdict says of the selection, by whose answer stands first.
+_WHOLE_FIRST: Mapping[Preference | None, Outcome] = {"first": "worse", "second": "better", "equal": "equal"}
+_SELECTED_FIRST: Mapping[Preference | None, Outcome] = {"first": "better", "second": "worse", "equal": "equal"}
 
 
 class Plan(NamedTuple):
@@ -302,28 +305,14 @@ def _judge(prompts: Prompts, config: EvalConfig, asker: Asker) -> Judged:
     if answers[0] == answers[1]:
         return Judged(turn, "equal", answers=answers, used=tuple(used), digests=tuple(digests))
     opinions = [ask(judge_request(prompts, *answers, first=first, config=config), judging) or "" for first in _SIDES]
-    outcome, disagreed = _outcome(*map(read_verdict, opinions))
-    outcome = "refused" if refusals else outcome
-    reason = refusals[0] if refusals else ""
-    return Judged(
-        turn, outcome, disagreed, answers, tuple(opinions), reason, tuple(used), tuple(judging), tuple(digests)
-    )
-
-
-def _outcome(whole_first: Preference | None, selected_first: Preference | None) -> tuple[Outcome, bool]:
-    """Return the outcome of two verdicts on the same answers, and whether they differ: then neither counts.
-
-    Source: Zheng et al. 2023, "Judging LLM-as-a-Judge with MT-Bench and Chatbot Arena", 3.4: judges favour a place, so
-    an answer wins only where it wins in both.
-
-    >>> _outcome("second", "first"), _outcome("first", "second"), _outcome("first", "first")
-    (('better', False), ('worse', False), ('equal', True))
-    """
-    if whole_first is None or selected_first is None:
-        return "no_verdict", False
-    one: Outcome = {"first": "worse", "second": "better"}.get(whole_first, "equal")  # type: ignore[assignment]
-    other: Outcome = {"first": "better", "second": "worse"}.get(selected_first, "equal")  # type: ignore[assignment]
-    return (one, False) if one == other else ("equal", True)
+    # Judges favour a place, so an answer wins only where it wins in both.
+    # Source: Zheng et al. 2023, "Judging LLM-as-a-Judge with MT-Bench and Chatbot Arena", 3.4.
+    whole_first, selected_first = map(read_verdict, opinions)
+    one, other = _WHOLE_FIRST.get(whole_first, "no_verdict"), _SELECTED_FIRST.get(selected_first, "no_verdict")
+    disagreed = one != other and "no_verdict" not in (one, other)
+    outcome: Outcome = "refused" if refusals else "equal" if disagreed else one if one == other else "no_verdict"
+    reason, calls = refusals[0] if refusals else "", (tuple(used), tuple(judging))
+    return Judged(turn, outcome, disagreed, answers, tuple(opinions), reason, *calls, tuple(digests))
 
 
 def rebuild(
@@ -351,7 +340,7 @@ def rebuild(
     config = EvalConfig(**settings)
     if config.embedder != (embedder.name if embedder else ""):
         raise LedgerError(f"request {entry.digest[:12]} was made with the embedder {config.embedder!r}: give the same")
-    turn = read_turns(source, {entry.turn}, form=form).get(entry.turn)
+    turn = read_turn(source, entry.turn, form=form)
     if turn is None:
         raise LedgerError(f"{source} has no {entry.turn}: give the file or folder of the evaluation")
     (prompts,) = prompts_of([turn], token_budget=config.token_budget, config=config.gatekeeper, embedder=embedder)

@@ -14,7 +14,7 @@ from gatekeeper_formats import read_conversation
 
 if TYPE_CHECKING:
     from gatekeeper_core.selection.planner import GatekeeperConfig
-    from gatekeeper_core.selection.result import Decision, Selection
+    from gatekeeper_core.selection.result import Selection
 
 Chat = str | os.PathLike[str] | Sequence[Message] | Sequence[Mapping[str, Any]] | ContextGatekeeper
 """A file in any format that is read, messages, dicts in a provider's format, or a gatekeeper with its turns."""
@@ -58,7 +58,20 @@ def assert_keeps(
     9
     """
     __tracebackhide__ = True  # pytest shows the caller's line
-    gatekeeper = _gatekeeper(chat, token_budget, config)
+    if not isinstance(chat, ContextGatekeeper):
+        budget: dict[str, Any] = {} if token_budget is None else {"token_budget": token_budget}
+        gatekeeper = ContextGatekeeper(**budget, config=config)
+        if isinstance(chat, (str, os.PathLike)):
+            turns = read_conversation(Path(chat)).turns
+        elif all(isinstance(message, Message) for message in chat):
+            turns = group_turns(cast("Sequence[Message]", chat))
+        else:
+            turns = group_turns(read_messages(cast("Sequence[Mapping[str, Any]]", chat)))
+        gatekeeper.sync(turns)
+    elif token_budget is None and config is None:
+        gatekeeper = chat
+    else:
+        raise TypeError("a gatekeeper has its own budget and settings: give them where it is made")
     selection = gatekeeper.explain(question)
     texts = [f"{block.user_text}\n{block.assistant_text}" for block in gatekeeper.turns]
     sent = {kept.turn_id: f"{kept.user}\n{kept.assistant}" for kept in selection.turns}
@@ -75,23 +88,6 @@ def assert_keeps(
     return selection
 
 
-def _gatekeeper(chat: Chat, token_budget: int | None, config: GatekeeperConfig | None) -> ContextGatekeeper:
-    if isinstance(chat, ContextGatekeeper):
-        if token_budget is not None or config is not None:
-            raise TypeError("a gatekeeper has its own budget and settings: give them where it is made")
-        return chat
-    gatekeeper = (
-        ContextGatekeeper(config=config) if token_budget is None else ContextGatekeeper(token_budget, config=config)
-    )
-    if isinstance(chat, (str, os.PathLike)):
-        gatekeeper.sync(read_conversation(Path(chat)).turns)
-    else:
-        messages = cast("Sequence[Mapping[str, Any]]", chat)
-        given = all(isinstance(message, Message) for message in messages)
-        gatekeeper.sync(group_turns(cast("Sequence[Message]", chat) if given else read_messages(messages)))
-    return gatekeeper
-
-
 def _message(
     selection: Selection, question: str, turn: int | str, wanted: list[int], texts: list[str], sent: dict[int, str]
 ) -> str:
@@ -100,8 +96,16 @@ def _message(
     lines = [f"{what} is {'not ' if isinstance(turn, int) else ''}sent with {question!r}"]
     for at in wanted[:3]:
         decision = selection.decision(at)
+        ways = []
+        if decision.kept_from_tokens is not None:
+            ways.append(f"a budget of {decision.kept_from_tokens} tokens")
+        if decision.kept_from_coverage is not None:
+            ways.append(f"GatekeeperConfig(coverage={decision.kept_from_coverage:g})")
+        if decision.kept_with:
+            ways.append(f"a question that names {' or '.join(decision.kept_with)}")
+        would = f"; {', or '.join(ways)} would keep it" if ways else ""
         why = "kept, but cut to other sentences" if at in sent else _WHY.get(decision.why, decision.why)
-        lines += [f"  turn {at}: {why}{_ways(decision)}", f"    {_shown(texts[at])}"]
+        lines += [f"  turn {at}: {why}{would}", f"    {_shown(texts[at])}"]
     gate = selection.gate
     lines.append(
         f"sent instead: {len(selection.turns)} of {selection.turn_count} turns, {selection.tokens} tokens of a budget "
@@ -116,17 +120,6 @@ def _message(
             f"    {_shown(sent[kept.turn_id])}",
         ]
     return "\n".join(lines)
-
-
-def _ways(decision: Decision) -> str:
-    ways = []
-    if decision.kept_from_tokens is not None:
-        ways.append(f"a budget of {decision.kept_from_tokens} tokens")
-    if decision.kept_from_coverage is not None:
-        ways.append(f"GatekeeperConfig(coverage={decision.kept_from_coverage:g})")
-    if decision.kept_with:
-        ways.append(f"a question that names {' or '.join(decision.kept_with)}")
-    return f"; {', or '.join(ways)} would keep it" if ways else ""
 
 
 def _shown(text: str) -> str:

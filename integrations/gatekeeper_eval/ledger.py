@@ -30,23 +30,17 @@ _BEGINNING = '{"gatekeeper_eval": '
 
 
 class Entry(NamedTuple):
-    """A line of the ledger.
+    """A line of the ledger: a request by its digest (sha256 in hexadecimal), and its answer or its refusal.
 
-    Attributes:
-        digest: sha256 of the bytes of the request, in hexadecimal.
-        turn: the turn that it belongs to.
-        part: ``whole`` or ``selected`` (an answer), ``judge_whole_first`` or ``judge_selected_first`` (a verdict).
-        settings: what made the request, beside the logs; see ``EvalConfig.to_dict``.
-        reply: the answer; None where the request was refused.
-        refused: why it was refused, "" where it was not.
+    The part is ``whole`` or ``selected`` (an answer), ``judge_whole_first`` or ``judge_selected_first`` (a verdict).
     """
 
     digest: str
     turn: TurnId
     part: str
-    settings: Mapping[str, Any]
-    reply: Reply | None
-    refused: str = ""
+    settings: Mapping[str, Any]  # that made the request, beside the logs; see ``EvalConfig.to_dict``
+    reply: Reply | None  # None where it was refused
+    refused: str = ""  # the reason
 
     @property
     def usage(self) -> Usage | None:
@@ -85,8 +79,28 @@ class Ledger:
         except (OSError, ValueError) as error:
             raise LedgerError(f"{path}: the ledger cannot be read: {error}") from error
         self._ends_open = bool(content) and not content.endswith(b"\n")
-        for number, line in enumerate(content.split(b"\n"), 1):
-            self._read(line.decode("utf-8", "replace"), number)
+        for number, line in enumerate(content.decode("utf-8", "replace").split("\n"), 1):
+            if not line.strip():
+                continue
+            try:
+                values = json.loads(line)
+                if values["gatekeeper_eval"] != VERSION:
+                    raise ValueError("another version")
+                file, conversation, turn = values["turn"]
+                place, usage = TurnId(str(file), int(conversation), int(turn)), values.get("usage")
+                reply = None if "refused" in values else Reply(values["answer"], usage and Usage(**usage))
+                refused = values.get("refused", "")
+                entry = Entry(values["request"], place, values["part"], values["settings"], reply, refused)
+            except (KeyError, TypeError, ValueError) as error:
+                # A line that was cut off begins as ours do, and is no JSON; any other is not ours to write behind.
+                begins = line.startswith(_BEGINNING[: len(line)])
+                if not begins or not isinstance(error, json.JSONDecodeError):
+                    raise LedgerError(
+                        f"{self._path}: line {number} is no line of a ledger of version {VERSION}: name another file"
+                    ) from error
+                self.torn += 1
+                continue
+            self._entries[entry.digest] = entry
 
     def __len__(self) -> int:
         """Return how many requests were answered or refused."""
@@ -106,63 +120,31 @@ class Ledger:
         Raises:
             LedgerError: it could not be written.
         """
+        reply = entry.reply
+        values: dict[str, Any] = {
+            "gatekeeper_eval": VERSION,
+            "request": entry.digest,
+            "turn": list(entry.turn),
+            "part": entry.part,
+            "settings": dict(entry.settings),
+        }
+        if reply is None:
+            values["refused"] = entry.refused
+        else:
+            values |= {"answer": reply.text, "usage": reply.usage and reply.usage._asdict()}
         with self._lock:
             if self._path is not None:
-                self._write(_line_of(entry))
+                line = ("\n" if self._ends_open else "") + json.dumps(values, ensure_ascii=False) + "\n"
+                content = line.encode("utf-8", "replace")
+                try:
+                    descriptor = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+                    try:
+                        self._ends_open = os.write(descriptor, content) < len(content)
+                        os.fsync(descriptor)
+                    finally:
+                        os.close(descriptor)
+                except OSError as error:
+                    raise LedgerError(f"{self._path}: the ledger cannot be written: {error.strerror}") from error
+                if self._ends_open:
+                    raise LedgerError(f"{self._path}: the ledger cannot be written: no space is left on the device")
             self._entries[entry.digest] = entry
-
-    def _write(self, line: str) -> None:
-        content = (("\n" if self._ends_open else "") + line + "\n").encode("utf-8", "replace")
-        try:
-            descriptor = os.open(self._path or "", os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
-            try:
-                self._ends_open = os.write(descriptor, content) < len(content)
-                os.fsync(descriptor)
-            finally:
-                os.close(descriptor)
-        except OSError as error:
-            raise LedgerError(f"{self._path}: the ledger cannot be written: {error.strerror or error}") from error
-        if self._ends_open:
-            raise LedgerError(f"{self._path}: the ledger cannot be written: no space is left on the device")
-
-    def _read(self, line: str, number: int) -> None:
-        if not line.strip():
-            return
-        try:
-            entry = _entry_of(json.loads(line))
-        except (KeyError, TypeError, ValueError) as error:
-            # A line that was cut off begins as ours do, and is no JSON; any other is not ours to write behind.
-            begins = line.startswith(_BEGINNING[: len(line)])
-            if not begins or not isinstance(error, json.JSONDecodeError):
-                raise LedgerError(
-                    f"{self._path}: line {number} is no line of a ledger of version {VERSION}: name another file"
-                ) from error
-            self.torn += 1
-            return
-        self._entries[entry.digest] = entry
-
-
-def _line_of(entry: Entry) -> str:
-    values: dict[str, Any] = {
-        "gatekeeper_eval": VERSION,
-        "request": entry.digest,
-        "turn": list(entry.turn),
-        "part": entry.part,
-        "settings": dict(entry.settings),
-    }
-    if entry.reply is None:
-        values["refused"] = entry.refused
-    else:
-        values["answer"] = entry.reply.text
-        values["usage"] = entry.reply.usage and entry.reply.usage._asdict()
-    return json.dumps(values, ensure_ascii=False)
-
-
-def _entry_of(values: Any) -> Entry:
-    if values["gatekeeper_eval"] != VERSION:
-        raise ValueError("another version")
-    file, conversation, turn = values["turn"]
-    usage = values.get("usage")
-    reply = None if "refused" in values else Reply(values["answer"], usage and Usage(**usage))
-    place = TurnId(str(file), int(conversation), int(turn))
-    return Entry(values["request"], place, values["part"], values["settings"], reply, values.get("refused", ""))

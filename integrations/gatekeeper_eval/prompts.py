@@ -22,21 +22,13 @@ if TYPE_CHECKING:
 
 
 class Prompts(NamedTuple):
-    """What a model is sent for one turn, in each of the two ways.
-
-    Attributes:
-        turn: the turn.
-        whole: everything.
-        selected: what the gatekeeper keeps, the question among it.
-        view: the choice, with its reasons.
-        goes_on: whether the user's next turn stays with the subject, by the gate; False where there is none.
-    """
+    """What a model is sent for one turn, in each of the two ways."""
 
     turn: SampledTurn
     whole: tuple[Message, ...]
-    selected: tuple[Message, ...]
-    view: HistoryView
-    goes_on: bool
+    selected: tuple[Message, ...]  # what the gatekeeper keeps, the question among it
+    view: HistoryView  # the choice, with its reasons
+    goes_on: bool  # whether the user's next turn stays with the subject, by the gate; False where there is none
 
     @property
     def are_equal(self) -> bool:

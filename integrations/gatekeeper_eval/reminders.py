@@ -24,10 +24,9 @@ from gatekeeper_core.tokens import count_messages
 from gatekeeper_eval.statistics import Share, bootstrap_ratio, wilson
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from gatekeeper_core.messages import Message
-    from gatekeeper_core.selection.anchors import Anchor
     from gatekeeper_eval.prompts import Prompts
     from gatekeeper_eval.sampling import SampledTurn
 
@@ -38,12 +37,10 @@ _LEAST_WEIGHT = 0.5
 
 
 class Reminder(NamedTuple):
-    """Something that the user said again.
+    """Something that the user said again, as written.
 
-    Attributes:
-        text: as the user wrote it.
-        kind: ``correction`` (in a turn that corrects the answer), ``quote`` (quoted, or code) or ``name`` (an
-            identifier, version, number, date or amount, a capitalised word within a sentence, a rare run of Chinese).
+    Its kind is ``correction`` (in a turn that corrects the answer), ``quote`` (quoted, or code) or ``name`` (an
+    identifier, version, number, date or amount, a capitalised word within a sentence, a rare run of Chinese).
     """
 
     text: str
@@ -51,22 +48,13 @@ class Reminder(NamedTuple):
 
 
 class LookBack(NamedTuple):
-    """The reminders of one turn.
+    """The reminders of one turn: what the selection holds and misses of what the past holds."""
 
-    Attributes:
-        turn: the turn whose question was answered.
-        held: what the selection holds.
-        missed: what it does not hold, though the past does.
-        missed_by_newest: what the newest turns do not hold that fit into the same tokens.
-        tokens: what the selection costs.
-        history_tokens: what the whole history costs.
-    """
-
-    turn: SampledTurn
+    turn: SampledTurn  # whose question was answered
     held: tuple[Reminder, ...]
     missed: tuple[Reminder, ...]
-    missed_by_newest: tuple[Reminder, ...]
-    tokens: int
+    missed_by_newest: tuple[Reminder, ...]  # by the newest turns that fit into the same tokens
+    tokens: int  # of the selection
     history_tokens: int
 
     def to_dict(self) -> dict[str, Any]:
@@ -77,18 +65,11 @@ class LookBack(NamedTuple):
 
 
 class Reminders(NamedTuple):
-    """The reminders of all sampled turns.
+    """The reminders of all sampled turns, and shares of misses."""
 
-    Attributes:
-        looks: of each turn whose next turn has any, by the number of misses, most first.
-        turns: the share of these turns with a miss (Wilson).
-        missed: the share of reminders that were missed (bootstrap over conversations).
-        missed_by_newest: the same for the newest turns.
-    """
-
-    looks: tuple[LookBack, ...]
-    turns: Share
-    missed: Share
+    looks: tuple[LookBack, ...]  # of each turn whose next turn has any, most misses first
+    turns: Share  # of these turns with a miss (Wilson)
+    missed: Share  # of the reminders (bootstrap over conversations)
     missed_by_newest: Share
 
     def to_dict(self) -> dict[str, Any]:
@@ -125,19 +106,50 @@ def reminders_of(looks: Sequence[LookBack], *, seed: int = 0) -> Reminders:
 def look_back(prompts: Prompts) -> LookBack:
     """Return which of the next user turn's corrections, quotes and names the selection holds, and which it does not."""
     turn = prompts.turn
-    past = turn.messages[: turn.past]
-    sent, newest = _Texts(prompts.selected), _Texts(_newest(prompts))
-    held: list[Reminder] = []
-    missed: list[Reminder] = []
-    missed_by_newest: list[Reminder] = []
+    before, after = turn.messages[: turn.past], turn.messages[turn.past :]
+    past, asked = _Texts(before), _Texts(after)
     corrects = read_cues(turn.next_text).correction is not None
-    asked, text = _Texts(turn.messages[turn.past :]), turn.next_text if corrects or prompts.goes_on else ""
-    for reminder, term in _reminders(text, corrects=corrects, past=_Texts(past), asked=asked):
-        (held if sent.has(term) else missed).append(reminder)
-        if not newest.has(term):
-            missed_by_newest.append(reminder)
-    view = prompts.view
-    return LookBack(turn, tuple(held), tuple(missed), tuple(missed_by_newest), view.tokens, view.history_tokens)
+    text = without_cues(turn.next_text) if corrects or prompts.goes_on else ""
+    anchors = [anchor for anchor in extract_anchors(text) if anchor.weight >= _LEAST_WEIGHT]
+    names: dict[str, Reminder] = {}  # by what to look for
+    others: dict[str, Reminder] = {}
+    # Pairs of neighbouring characters are joined where the past holds them joined as well.
+    # Source: ours; the anchors of a name of three characters are two pairs, and it is one thing to remember.
+    runs: list[str] = []
+    for pair in [anchor.term for anchor in anchors if anchor.kind == "pair"]:
+        grown = runs[-1] + pair[1:] if runs and runs[-1][-1] == pair[0] else ""
+        if grown and grown in folded(text) and grown in past.folded:
+            runs[-1] = grown
+        elif past.has(pair):
+            runs.append(pair)
+    common = background_frequencies()
+    for run in runs:
+        # A name has a pair that everyday dialogue seldom has.
+        is_rare = all(map(is_wide, run)) and any(run[at : at + 2] not in common for at in range(len(run) - 1))
+        if not asked.has(run) and (corrects or is_rare):
+            names.setdefault(run, Reminder(run, "correction" if corrects else "name"))
+    starts = {word for start, stop in sentences(text) for word in word_strings(text[start:stop])[:1]}
+    for anchor in anchors:
+        is_name = anchor.kind == "word" and anchor.text[0].isupper() and anchor.text not in starts
+        kind: ReminderKind | None = "name" if is_name or anchor.kind in _EXACT else None
+        if anchor.kind in ("quote", "code"):
+            kind = "quote"
+        if corrects and anchor.kind not in ("pair", "character", "triple"):
+            kind = "correction"
+        if kind and past.has(anchor.term) and not asked.has(anchor.term):
+            others.setdefault(anchor.term, Reminder(anchor.text, kind))
+    # The yardstick: the newest turns that fit into the tokens of the selection, with the head and the question.
+    turns, view = group_turns(before), prompts.view
+    head = before[: turns[0].start] if turns else ()
+    room = view.tokens - count_messages((*head, *after))
+    kept = newest_turns([count_messages(each.messages) for each in turns], budget_tokens=room)
+    newest = _Texts((*head, *(message for at in kept for message in turns[at].messages), *after))
+    sent = _Texts(prompts.selected)
+    reminders = [*names.items(), *others.items()]
+    held = tuple(reminder for term, reminder in reminders if sent.has(term))
+    missed = tuple(reminder for term, reminder in reminders if not sent.has(term))
+    missed_by_newest = tuple(reminder for term, reminder in reminders if not newest.has(term))
+    return LookBack(turn, held, missed, missed_by_newest, view.tokens, view.history_tokens)
 
 
 class _Texts:
@@ -153,62 +165,3 @@ class _Texts:
 
     def has(self, term: str) -> bool:
         return term in self._terms or has_whole(term, self.folded)
-
-
-def _reminders(text: str, *, corrects: bool, past: _Texts, asked: _Texts) -> Iterator[tuple[Reminder, str]]:
-    """Yield each anchor of a user's text that the past holds and the question does not, with what to look for."""
-    said = without_cues(text)
-    starts = {word for start, stop in sentences(said) for word in word_strings(said[start:stop])[:1]}
-    anchors = [anchor for anchor in extract_anchors(said) if anchor.weight >= _LEAST_WEIGHT]
-    for run in _runs([anchor.term for anchor in anchors if anchor.kind == "pair"], folded(said), past):
-        if not asked.has(run) and (corrects or _is_rare(run)):
-            yield Reminder(run, "correction" if corrects else "name"), run
-    seen = set()
-    for anchor in anchors:
-        kind = _kind(anchor, starts, corrects=corrects)
-        if kind and anchor.term not in seen and past.has(anchor.term) and not asked.has(anchor.term):
-            seen.add(anchor.term)
-            yield Reminder(anchor.text, kind), anchor.term
-
-
-def _runs(pairs: Sequence[str], said: str, past: _Texts) -> list[str]:
-    """Return pairs of neighbouring characters, joined where the past holds them joined as well.
-
-    Source: ours; the anchors of a name of three characters are two pairs, and it is one thing to remember.
-    """
-    runs: list[str] = []
-    for pair in pairs:
-        grown = runs[-1] + pair[1:] if runs and runs[-1][-1] == pair[0] else ""
-        if grown and grown in said and grown in past.folded:
-            runs[-1] = grown
-        elif past.has(pair):
-            runs.append(pair)
-    return list(dict.fromkeys(runs))
-
-
-def _kind(anchor: Anchor, starts: set[str], *, corrects: bool) -> ReminderKind | None:
-    if anchor.kind in ("pair", "character", "triple"):
-        return None
-    if corrects:
-        return "correction"
-    if anchor.kind in ("quote", "code"):
-        return "quote"
-    is_name = anchor.kind == "word" and anchor.text[0].isupper() and anchor.text not in starts
-    return "name" if is_name or anchor.kind in _EXACT else None
-
-
-def _is_rare(run: str) -> bool:
-    """Return whether a run of Chinese has a pair that everyday dialogue seldom has."""
-    common = background_frequencies()
-    return all(map(is_wide, run)) and any(run[at : at + 2] not in common for at in range(len(run) - 1))
-
-
-def _newest(prompts: Prompts) -> tuple[Message, ...]:
-    """Return the newest turns that fit into the tokens of the selection, with the head and the question."""
-    turn = prompts.turn
-    past = group_turns(turn.messages[: turn.past])
-    head, asked = turn.messages[: past[0].start] if past else (), turn.messages[turn.past :]
-    costs = [count_messages(each.messages) for each in past]
-    room = prompts.view.tokens - count_messages((*head, *asked))
-    kept = newest_turns(costs, budget_tokens=room)
-    return (*head, *(message for at in kept for message in past[at].messages), *asked)

@@ -11,7 +11,7 @@ import json
 import threading
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from hashlib import sha256
 from types import MappingProxyType
@@ -29,9 +29,6 @@ from gatekeeper_eval.prompts import chat_messages
 from gatekeeper_eval.rubric import RUBRIC_VERSION, judge_prompt
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from gatekeeper_core.messages import Message
     from gatekeeper_eval.ledger import Ledger
     from gatekeeper_eval.models import Model
     from gatekeeper_eval.prompts import Prompts
@@ -92,8 +89,7 @@ class EvalConfig:
 
     def to_dict(self) -> dict[str, Any]:
         """Return JSON-ready values; ``EvalConfig(**values)`` without ``rubric_version`` gives an equal one."""
-        names = ("model", "judge", "token_budget", "strategy", "embedder", "rubric", "answer_tokens", "judge_tokens")
-        values = {name: getattr(self, name) for name in names}
+        values = {each.name: getattr(self, each.name) for each in fields(self)}
         return {**values, "body": dict(self.body), "rubric_version": RUBRIC_VERSION}
 
 
@@ -103,23 +99,14 @@ class SpendingLimitError(Exception):
 
 @dataclass(frozen=True)
 class Request:
-    """One request.
-
-    Attributes:
-        turn: the turn that it belongs to.
-        part: as in an ``Entry``.
-        model: the name of the model.
-        body: its bytes.
-        input_tokens: what its messages cost, by an estimate.
-        output_tokens: what its answer costs at most.
-    """
+    """One request; its part is as in an ``Entry``."""
 
     turn: TurnId
     part: str
     model: str
     body: bytes
-    input_tokens: int
-    output_tokens: int
+    input_tokens: int  # of its messages, by an estimate
+    output_tokens: int  # of its answer, at most
 
     @cached_property
     def digest(self) -> str:
@@ -141,12 +128,16 @@ def answer_request(prompts: Prompts, side: Side, config: EvalConfig) -> Request:
 def judge_request(prompts: Prompts, whole: str, selected: str, *, first: Side, config: EvalConfig) -> Request:
     """Return the request that has the two answers judged, with the one of a side in the first place."""
     turn = prompts.turn
+    transcript = []
+    for message in chat_messages(turn.messages[: turn.past]):
+        functions = [call["function"] for call in message.get("tool_calls", ())]
+        calls = "".join(f"\n[{function['name']} {function['arguments']}]" for function in functions)
+        transcript.append(f"{message['role']}: {message['content'] or ''}{calls}")
     answers = (whole, selected) if first == "whole" else (selected, whole)
     language = locale_of([turn.question]) if config.rubric == "auto" else config.rubric
-    messages = judge_prompt(_transcript(turn.messages[: turn.past]), turn.question, answers, language=language)
-    return _request(
-        turn.id, f"judge_{first}_first", config.judge or config.model, messages, config.judge_tokens, config
-    )
+    messages = judge_prompt("\n\n".join(transcript), turn.question, answers, language=language)
+    model = config.judge or config.model
+    return _request(turn.id, f"judge_{first}_first", model, messages, config.judge_tokens, config)
 
 
 def _request(
@@ -156,20 +147,8 @@ def _request(
     body = {"model": model, "messages": messages, "max_tokens": output_tokens, "temperature": 0, **config.body}
     kept = {name: value for name, value in body.items() if value is not None}
     tokens = sum(_MESSAGE_TOKENS + _count(json.dumps(message, ensure_ascii=False)) for message in messages)
-    return Request(
-        turn, part, model, json.dumps(kept, ensure_ascii=False).encode("utf-8", "replace"), tokens, output_tokens
-    )
-
-
-def _transcript(messages: Sequence[Message]) -> str:
-    """Return a conversation as a text, with the calls and the results of tools."""
-    lines = []
-    for message in chat_messages(messages):
-        calls = "".join(
-            f"\n[{call['function']['name']} {call['function']['arguments']}]" for call in message.get("tool_calls", ())
-        )
-        lines.append(f"{message['role']}: {message['content'] or ''}{calls}")
-    return "\n\n".join(lines)
+    encoded = json.dumps(kept, ensure_ascii=False).encode("utf-8", "replace")
+    return Request(turn, part, model, encoded, tokens, output_tokens)
 
 
 class Asker:
@@ -214,30 +193,29 @@ class Asker:
         with self._lock:
             asking = self._asking[request.digest]
         with asking:  # the same conversation may stand in two files
-            return self._ledger.get(request.digest) or self._asked(request)
-
-    def _asked(self, request: Request) -> Entry:
-        prices = prices_of_model(request.model, self._prices)
-        most = prices.dollars(request.most) if prices else 0.0
-        with self._lock:
-            if self._max_dollars is not None and self.dollars + self._reserved + most > self._max_dollars:
-                raise SpendingLimitError
-            self._reserved += most
-        reply, refused, spent = None, "", 0.0
-        try:
-            try:
-                reply = self._model.answer(request.body)
-            except ModelRefusedError as error:
-                refused = str(error)
-            entry = Entry(request.digest, request.turn, request.part, self._settings, reply, refused)
-            spent = prices.dollars(usage_of(entry, request)) if prices and reply else 0.0
-            self._ledger.add(entry)
-        finally:
+            if entry := self._ledger.get(request.digest):
+                return entry
+            prices = prices_of_model(request.model, self._prices)
+            most = prices.dollars(request.most) if prices else 0.0
             with self._lock:
-                self._reserved -= most
-                self.dollars += spent
-                self.requests_sent += 1
-        return entry
+                if self._max_dollars is not None and self.dollars + self._reserved + most > self._max_dollars:
+                    raise SpendingLimitError
+                self._reserved += most
+            reply, refused, spent = None, "", 0.0
+            try:
+                try:
+                    reply = self._model.answer(request.body)
+                except ModelRefusedError as error:
+                    refused = str(error)
+                entry = Entry(request.digest, request.turn, request.part, self._settings, reply, refused)
+                spent = prices.dollars(usage_of(entry, request)) if prices and reply else 0.0
+                self._ledger.add(entry)
+            finally:
+                with self._lock:
+                    self._reserved -= most
+                    self.dollars += spent
+                    self.requests_sent += 1
+            return entry
 
 
 def usage_of(entry: Entry, request: Request) -> Usage:

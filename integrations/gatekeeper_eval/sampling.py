@@ -20,7 +20,7 @@ from gatekeeper_eval.errors import EvalError
 from gatekeeper_formats import SUFFIXES, Unread, conversation_files, readable_conversations
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Iterator
 
     from gatekeeper_core.messages import Message
     from gatekeeper_formats import Conversation
@@ -131,24 +131,22 @@ def sample_turns(
     return Sample(tuple(sorted(turn for _, turn in drawn)), eligible, conversations, tuple(unread))
 
 
-def read_turns(source: str, ids: Collection[TurnId], *, form: str | None = None) -> dict[TurnId, SampledTurn]:
-    """Return turns by their places; a place that the logs do not have is left out."""
-    files = {wanted.file for wanted in ids}
-    found = {}
-    for name, conversation in _conversations(source, form, [], files):
-        found.update({turn.id: turn for turn in _eligible(name, conversation, 0) if turn.id in ids})
-    return found
+def read_turn(source: str, place: TurnId, *, form: str | None = None) -> SampledTurn | None:
+    """Return the turn at a place of the logs, None where they do not have it."""
+    conversations = _conversations(source, form, [], only=place.file)
+    turns = (turn for name, conversation in conversations for turn in _eligible(name, conversation, 0))
+    return next((turn for turn in turns if turn.id == place), None)
 
 
 def _conversations(
-    source: str, form: str | None, unread: list[Unread], only: Collection[str] = ()
+    source: str, form: str | None, unread: list[Unread], *, only: str | None = None
 ) -> Iterator[tuple[str, Conversation]]:
     files = {source: PurePath(source).name}
     if os.path.isdir(source):
         found = conversation_files(source, unread)
         files = {file: PurePath(os.path.relpath(file, source)).as_posix() for file in found}
     for file, name in files.items():
-        if not only or name in only:
+        if only in (None, name):
             for conversation in readable_conversations(file, name, unread=unread, form=form):
                 yield name, conversation
 

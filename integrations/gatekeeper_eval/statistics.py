@@ -17,15 +17,7 @@ _LEAST_GROUPS = 5
 
 
 class Share(NamedTuple):
-    """A share of something, 0..1, or -1..1 for a difference, with its confidence interval.
-
-    Attributes:
-        value: the share; 0 of nothing.
-        low: the lower end of the interval.
-        high: the upper end.
-        hits: how many.
-        total: of how many.
-    """
+    """A share of something, 0..1, or -1..1 for a difference, with its confidence interval; 0 of nothing."""
 
     value: float
     low: float

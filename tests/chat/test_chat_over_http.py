@@ -11,7 +11,6 @@ from gatekeeper_core import Message
 from gatekeeper_core.messages import group_turns
 from gatekeeper_core.pricing.prices import prices_of_model
 from gatekeeper_core.pricing.usage import Usage
-from gatekeeper_core.selection.constraints import render_constraints
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.token_estimate import TokenEstimator
 from tests.chat.server import API_KEY, Answer, Cut, MidStream, MiniMaxServer
@@ -85,15 +84,6 @@ def test_the_model_is_sent_what_the_gatekeeper_chooses(language: str, server: Mi
         gatekeeper.sync(group_turns(said))
 
 
-def test_the_head_of_the_file_and_the_pins_are_one_system_message(server: MiniMaxServer, tmp_path: Path) -> None:
-    file = tmp_path / "chat.jsonl"
-    file.write_text('{"role": "system", "content": "Be brief."}\n', encoding="utf-8")
-    chat(server, "--history", file, lines=["/pin 语言 中文", "hello"])
-    assert [message["role"] for message in server.requests[0].body["messages"]] == ["system", "user"]
-    head = f"Be brief.\n\n{render_constraints({'语言': '中文'})}"
-    assert server.requests[0].body["messages"][0]["content"] == head
-
-
 FAULTS: dict[str, tuple[Behaviour, str]] = {
     "a cut stream": (Cut(), "cut off"),
     "an error in the stream": (MidStream(("Half ", "an ans"), 1000, "unknown error"), "unknown error"),
@@ -114,15 +104,6 @@ def test_a_failed_answer_is_one_line_and_the_chat_goes_on(fault: str, server: Mi
     assert line.endswith("; nothing was recorded")
     assert [message["content"] for message in recorded(file)] == ["first", "first answer", "third", "third answer"]
     assert "second" not in json.dumps(server.requests[-1].body)
-
-
-def test_a_refused_key_is_one_line_without_the_key(server: MiniMaxServer) -> None:
-    wrong = API_KEY.replace("0", "9")
-    done = chat(server, MINIMAX_API_KEY=wrong)
-    assert done.exit_code == 1
-    assert "no answer: " in done.stdout
-    assert "MINIMAX_API_KEY" in done.stdout
-    assert wrong not in done.stdout + done.stderr
 
 
 @pytest.mark.parametrize("options", [["--env-file", "own.env"], []], ids=["a file that is named", "a folder's .env"])

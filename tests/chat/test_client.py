@@ -328,12 +328,12 @@ def test_the_last_try_raises_its_error(server: MiniMaxServer, ask: Any) -> None:
 
 @pytest.mark.parametrize(
     ("asked", "waited"),
-    [("7", 7.0), ("0.2", 1.0), ("900", 60.0), ("soon", 1.0), ("-5", 1.0), ("inf", 1.0), ("nan", 1.0)],
+    [("7", 7.0), ("0.2", 0.2), ("900", 60.0), ("soon", 0.1), ("-5", 0.1), ("inf", 0.1), ("nan", 0.1)],
 )
 def test_a_wait_that_the_server_asks_for_is_kept(server: MiniMaxServer, asked: str, waited: float) -> None:
     server.script(Failure(429, headers=(("Retry-After", asked),)), Answer("ok"))
     patience = Patience()
-    with client_of(server, patience) as client:
+    with client_of(server, patience, backoff_seconds=0.1) as client:
         client.chat(ASK)
     assert patience.waits == [waited]
 

@@ -9,7 +9,7 @@ import pytest
 
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_eval.errors import EvalError
-from gatekeeper_eval.sampling import TurnId, read_turns, sample_turns
+from gatekeeper_eval.sampling import TurnId, read_turn, sample_turns
 from tests.eval.chats import ANSWERS, PORTS, chat, write_chats
 
 if TYPE_CHECKING:
@@ -51,8 +51,8 @@ def test_what_cannot_be_read_is_named_and_stops_nothing(folder: Path) -> None:
 
 def test_turns_are_found_again_by_their_places(folder: Path) -> None:
     turns = sample_turns(str(folder)).turns
-    wanted = {turns[0].id, turns[-1].id, TurnId("gone.json", 1, 0)}
-    assert list(read_turns(str(folder), wanted).values()) == [turns[0], turns[-1]]
+    assert [read_turn(str(folder), turn.id) for turn in turns] == [*turns]
+    assert read_turn(str(folder), TurnId("gone.json", 1, 0)) is None
 
 
 def test_logs_without_a_turn_to_compare_are_refused_with_the_reason(tmp_path: Path) -> None:

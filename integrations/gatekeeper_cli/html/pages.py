@@ -16,31 +16,14 @@ from typing import TYPE_CHECKING, Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from gatekeeper_cli import explanation
 from gatekeeper_cli.costs import bill_lines, evenly
-from gatekeeper_cli.explanation import (
-    budget_use,
-    kept_none,
-    kept_with,
-    listed,
-    meaning_line,
-    near_groups,
-    near_misses,
-    percent,
-    readable,
-    readable_grid,
-    score_parts,
-    shared_words,
-    shown_dollars,
-    shown_need,
-    verdict_words,
-    why_not,
-)
 from gatekeeper_cli.texts import Texts, visible, visible_lines
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gatekeeper_cli.costs import CallUse, Reported, TokenUse
+    from gatekeeper_cli.costs import Reported, TokenUse
     from gatekeeper_cli.topics import Timeline
     from gatekeeper_core.messages import Turn
     from gatekeeper_core.selection.result import Decision, Selection
@@ -49,6 +32,14 @@ GENERATOR = "Context Gatekeeper report"
 """How a page says what made it; a file that says so may be replaced by a newer report."""
 
 _FOLDER = Path(__file__).parent
+_ENVIRONMENT = Environment(
+    loader=FileSystemLoader(_FOLDER / "templates"),
+    autoescape=True,
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+    keep_trailing_newline=True,
+)
 _LENGTHS = tuple(200_000 >> halvings for halvings in range(13))
 # What the texts of a page may take together, escaped: with the marks, 1,000 turns stay under 1 MB. On an explanation
 # every listed turn has a row in a table or two beside its text.
@@ -69,17 +60,7 @@ def timeline_page(
     name: str,
     texts: Texts,
 ) -> str:
-    """Return the page of a conversation: its topics, its use of tokens, and its turns to read and filter.
-
-    Args:
-        timeline: the conversation by topics.
-        turns: its turns, oldest first.
-        use: what its model calls would have sent.
-        reported: what the provider reported for them.
-        token_budget: for how many tokens.
-        name: what the conversation is called.
-        texts: in which language.
-    """
+    """Return the page of a conversation: its topics, its use of tokens, and its turns to read and filter."""
     subjects = [(subject, subject.name(texts)) for subject in timeline.subjects]
     of_turn = {turn_id: at for at, subject in enumerate(timeline.subjects) for turn_id in subject.turn_ids}
     rows = []
@@ -87,6 +68,19 @@ def timeline_page(
         facts = texts("html.turn_facts", topic=subjects[of_turn[turn_id]][1], tokens=tokens)
         rows.append({"turn_id": turn_id, "subject": of_turn[turn_id], "outcome": "", "facts": facts})
     points = [use.points[at] for at in evenly(len(use.points), _MAX_POINTS)]
+    chart: dict[str, Any] | None = None
+    if len(points) > 1:  # no line has one point; the page scales their own units
+        lines = {"full": "full_history", "window": "window", "selected": "selected"}
+        values = {kind: getattr(points[-1], kind) for kind in lines}
+        chart = {
+            "width": points[-1].call,
+            "height": max(1, *(getattr(point, kind) for point in points for kind in lines)),
+            "summary": texts("html.chart_summary", call=points[-1].call, **values),
+            "lines": [
+                (kind, texts(label), values[kind], " ".join(f"{point.call},{getattr(point, kind)}" for point in points))
+                for kind, label in lines.items()
+            ],
+        }
     return _render(
         "timeline",
         texts,
@@ -94,10 +88,10 @@ def timeline_page(
         name=visible(name),
         figures=_timeline_figures(timeline, use, reported, texts),
         subjects=subjects,
-        chart=_chart(points, texts),
+        chart=chart,
         use=points,
-        dollars=shown_dollars,
-        meaning=meaning_line(use.embedder, use.embedder_missed, texts),
+        dollars=explanation.shown_dollars,
+        meaning=explanation.meaning_line(use.embedder, use.embedder_missed, texts),
         bill=[line for line, _ in bill_lines([use.tariff], use.dollars, texts)] if use.dollars else [],
         use_heading=texts("use_heading", calls=use.calls, budget=token_budget),
         use_whole=texts("use_whole", whole=use.calls_sent_whole, asked=len(use.points)) if use.calls_sent_whole else "",
@@ -118,54 +112,29 @@ def _timeline_figures(
         figures += [
             (texts("html.figure_calls"), f"{use.calls:,}", texts("html.figure_calls_note", tokens=use.full)),
             (texts("html.figure_sent"), f"{round(use.selected / use.calls):,}", texts("html.figure_sent_note")),
-            (texts("saved"), percent(use.full - use.selected, use.full), texts("html.figure_saved_note")),
+            (texts("saved"), explanation.percent(use.full - use.selected, use.full), texts("html.figure_saved_note")),
         ]
     if use.dollars:
-        note = texts("html.figure_bill_note", full=shown_dollars(use.dollars.full))
-        figures.append((texts("html.figure_bill"), shown_dollars(use.dollars.selected), note))
+        note = texts("html.figure_bill_note", full=explanation.shown_dollars(use.dollars.full))
+        figures.append((texts("html.figure_bill"), explanation.shown_dollars(use.dollars.selected), note))
     if reported:
         note = texts("html.figure_reported_note", calls=reported.calls)
         figures.append((texts("html.figure_reported"), f"{reported.input_tokens:,}", note))
     if reported and reported.dollars is not None:
         note = texts("html.figure_paid_note", calls=reported.calls)
-        figures.append((texts("html.figure_paid"), shown_dollars(reported.dollars), note))
+        figures.append((texts("html.figure_paid"), explanation.shown_dollars(reported.dollars), note))
     return figures
-
-
-def _chart(use: Sequence[CallUse], texts: Texts) -> dict[str, Any] | None:
-    """Return the lines of the tokens over the model calls, in their own units: the page scales them."""
-    if len(use) < 2:  # no line has one point
-        return None
-    last, lines = use[-1], {"full": "full_history", "window": "window", "selected": "selected"}
-    values = {kind: getattr(last, kind) for kind in lines}
-    return {
-        "width": last.call,
-        "height": max(1, *(getattr(point, kind) for point in use for kind in lines)),
-        "summary": texts("html.chart_summary", call=last.call, **values),
-        "lines": [
-            (kind, texts(label), values[kind], " ".join(f"{point.call},{getattr(point, kind)}" for point in use))
-            for kind, label in lines.items()
-        ],
-    }
 
 
 def explanation_page(
     selection: Selection, turns: Sequence[Turn], *, decision: Decision | None, name: str, texts: Texts
 ) -> str:
-    """Return the page of a selection: the budget, the words of each kept turn, every decision, the near misses.
-
-    Args:
-        selection: what to explain.
-        turns: the conversation, oldest first.
-        decision: that on the turn that was asked for, or None.
-        name: what the conversation is called.
-        texts: in which language.
-    """
+    """Return the page of a selection: the budget, the words of each kept turn, every decision, the near misses."""
 
     def total(each: Decision) -> float:
         return each.score.total if each.score else 0.0
 
-    query, near, grid = selection.query, near_misses(selection), readable_grid(selection)
+    query, near, grid = selection.query, explanation.near_misses(selection), explanation.readable_grid(selection)
     chosen = [decision] if decision else []
     decisions = {each.turn_id: each for each in (*near, *chosen, *selection.decisions)}
     # The turn that was asked for, near misses, kept ones, then the best scores.
@@ -175,15 +144,21 @@ def explanation_page(
     listed_decisions = [decisions[turn_id] for turn_id in sorted(shown)]
     scored = [each for each in listed_decisions if each.score is not None]
     best = sorted(scored, key=total)[-_MAX_SCORES:]
-    parts, budget = score_parts(selection), budget_use(selection)
+    parts, budget = explanation.score_parts(selection), explanation.budget_use(selection)
     rows, texts_of = [], []
     for each in listed_decisions:
         why, outcome = texts.why(each), texts(f"outcome.{each.outcome}")
         row = {"turn_id": each.turn_id, "outcome": each.outcome}
-        shared = listed(words, texts) if (words := shared_words(each, query)) else "–"
+        shared = explanation.listed(words, texts) if (words := explanation.shared_words(each, query)) else "–"
         reason = texts("stage_reason", stage=texts(f"stage.{each.stage}"), why=why)
         rows.append(
-            {**row, "why": reason, "tokens": each.tokens, "shared": shared, "kept_with": kept_with(each, texts) or "–"}
+            {
+                **row,
+                "why": reason,
+                "tokens": each.tokens,
+                "shared": shared,
+                "kept_with": explanation.kept_with(each, texts) or "–",
+            }
         )
         facts = texts("html.decision_facts", outcome=outcome, why=why, tokens=each.tokens)
         texts_of.append({**row, "subject": each.topic_id, "facts": facts})
@@ -193,10 +168,10 @@ def explanation_page(
         title=texts("html.explanation_title", query=visible(query)[:80]),
         name=visible(name),
         query=visible_lines(query[:_MAX_QUESTION]) + ("…" if len(query) > _MAX_QUESTION else ""),
-        verdict=visible("".join(verdict_words(selection.gate, texts))),
-        meaning=meaning_line(selection.embedder, selection.embedder_missed, texts),
-        asked=why_not(decision, texts, query=query) if decision else "",
-        kept_none=kept_none(selection, texts),
+        verdict=visible("".join(explanation.verdict_words(selection.gate, texts))),
+        meaning=explanation.meaning_line(selection.embedder, selection.embedder_missed, texts),
+        asked=explanation.why_not(decision, texts, query=query) if decision else "",
+        kept_none=explanation.kept_none(selection, texts),
         figures=_explanation_figures(selection, texts),
         budget=budget,
         budget_line=texts("budget_line", budget=selection.token_budget, **budget._asdict()),
@@ -209,13 +184,13 @@ def explanation_page(
             (visible(anchor), counts[:_MAX_HEAT_TURNS])
             for anchor, counts in zip(grid.anchors, grid.counts, strict=True)
         ],
-        near=near_groups(selection, texts),
+        near=explanation.near_groups(selection, texts),
         decisions=rows,
         scores=[
             {
                 "turn_id": each.turn_id,
                 "outcome": each.outcome,
-                "parts": [*(f"{getattr(each.score, part):.2f}" for part in parts), shown_need(each)],
+                "parts": [*(f"{getattr(each.score, part):.2f}" for part in parts), explanation.shown_need(each)],
             }
             for each in sorted(best, key=lambda one: one.turn_id)
         ],
@@ -227,8 +202,8 @@ def explanation_page(
 
 
 def _explanation_figures(selection: Selection, texts: Texts) -> list[tuple[str, str, str]]:
-    covered = readable(selection.covered, selection.query)
-    anchors = readable((*selection.covered, *selection.uncovered), selection.query)
+    covered = explanation.readable(selection.covered, selection.query)
+    anchors = explanation.readable((*selection.covered, *selection.uncovered), selection.query)
     history, saved = selection.history_tokens, selection.history_tokens - selection.tokens
     return [
         (
@@ -237,7 +212,7 @@ def _explanation_figures(selection: Selection, texts: Texts) -> list[tuple[str, 
             texts("html.figure_kept_note", count=selection.turn_count),
         ),
         (texts("html.figure_tokens"), f"{selection.tokens:,}", texts("html.figure_tokens_note", history=history)),
-        (texts("saved"), percent(saved, history), texts("html.figure_saved_full")),
+        (texts("saved"), explanation.percent(saved, history), texts("html.figure_saved_full")),
         (texts("html.figure_coverage"), f"{selection.coverage:.2f}", texts("html.figure_coverage_note")),
         (texts("html.figure_anchors"), f"{len(covered)}/{len(anchors)}", texts("html.figure_anchors_note")),
     ]
@@ -270,20 +245,8 @@ def _render(template: str, texts: Texts, **values: Any) -> str:
     )
     # Both are files of ours, and the policy lets run and apply just these: nothing in them is to be escaped.
     inline = {"style": Markup(style), "script": Markup(script)}  # noqa: S704
-    page = _environment().get_template(f"{template}.html.j2")
+    page = _ENVIRONMENT.get_template(f"{template}.html.j2")
     return page.render(say=texts, policy=policy, generator=GENERATOR, **inline, **values)
-
-
-@cache
-def _environment() -> Environment:
-    return Environment(
-        loader=FileSystemLoader(_FOLDER / "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
 
 
 @cache
