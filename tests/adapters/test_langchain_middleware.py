@@ -196,15 +196,6 @@ def test_the_state_s_own_objects_are_sent_and_nothing_is_changed() -> None:
     assert (passed.system_prompt, passed.model) == (request.system_prompt, request.model)
 
 
-def test_shadow_hands_the_very_request_on_and_reports() -> None:
-    pairs, question = TOPICS["english"]
-    gate = GatekeeperMiddleware(replace(CONFIG, shadow=True))
-    request = request_of([*talk(pairs), HumanMessage(question)])
-    assert sent(gate, request) is request
-    assert gate.last_selection is not None
-    assert sorted(gate.last_selection.turns) == [0, 1]
-
-
 def test_the_system_message_and_every_schema_count_against_the_budget() -> None:
     gate = GatekeeperMiddleware(replace(CONFIG, token_budget=5_000, reserve_tokens=7), token_counter=len)
     search = {"type": "web_search", "name": "web"}
