@@ -170,6 +170,15 @@ def test_the_provider_is_the_one_that_the_model_names_and_the_strictest_for_othe
     assert provider_of(SimpleNamespace()) == "gemini"
 
 
+def test_an_argument_names_the_provider_whose_rules_hold() -> None:
+    messages = [HumanMessage("你好"), AIMessage("one"), SystemMessage("now: 12:00"), HumanMessage("Which Redis port?")]
+    kinds = [
+        sent(GatekeeperMiddleware(builder=builder(), provider=provider), request_of([*messages])).messages[2].type
+        for provider in ("openai", None)
+    ]
+    assert kinds == ["system", "human"]
+
+
 def test_system_blocks_and_their_cache_marks_stay() -> None:
     if not hasattr(request_of([]), "system_message"):
         pytest.skip("in this version of LangChain a system prompt is a text")
