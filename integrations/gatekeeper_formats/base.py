@@ -108,7 +108,7 @@ class Item(NamedTuple):
 
 
 Items: TypeAlias = Iterator[Item]
-Reports: TypeAlias = Iterator[Message | Usage | None]
+Reports: TypeAlias = Iterable[Message | Usage | None]
 """The messages of a conversation, and the usage of each model call among them; None where nothing was reported."""
 
 
@@ -146,49 +146,58 @@ class Entry:
 Entries: TypeAlias = Iterator[Entry]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Format:
-    """One format. Most formats name ``messages``, ``conversation`` or both; ``entries`` is for those that fit neither.
+    """A format of files. A subclass knows its files, and reads them by ``conversation``, ``messages`` or both.
 
     Attributes:
         name: its name for ``--from`` and ``--to``.
-        knows: whether the first value of a file (its text, for a format that is no JSON) is of this format.
-        messages: reads a conversation whose messages are the values of a file.
-        conversation: reads a conversation that is one value of a file, which is an object.
-        holds: with both, whether the first value is a conversation.
-        id_keys, title_key, created: id, title and day of a conversation that is one value.
-        opening: id and day of a conversation whose messages are the values, from the first of them.
-        entries: returns the conversations of the values of a file (its one text, for a format that is no JSON); the
-            truth value says whether the one value is the full file.
-        write: writes the text of a file, and counts what the format cannot hold; None for a format that is only read.
+        id_keys, title_key: where a conversation that is one value has its id and its title.
     """
 
     name: str
-    knows: Callable[[Any], bool]
-    messages: Callable[[Items, LeftOut], Iterable[Message | Usage | None]] | None = None
-    conversation: Callable[[Fields, LeftOut], Iterable[Message | Usage | None]] | None = None
-    holds: Callable[[Any], bool] = lambda value: isinstance(value, dict) and "messages" in value and "role" not in value
     id_keys: tuple[str, ...] = ("id",)
-    title_key: str = "title"
-    created: Callable[[Fields], str | None] = lambda _: None
-    opening: Callable[[Fields], dict[str, str | None]] = lambda _: {}
-    entries: Callable[[Items, bool], Entries] | None = None
-    write: Callable[[Sequence[Message], LeftOut], Iterable[str]] | None = None
+    title_key = "title"
 
-    def conversations(self, items: Items, *, whole_file: bool) -> Entries:
-        """Yield the conversations of a file; a broken one breaks no other. The values pass by once."""
-        if self.entries is not None:
-            yield from self.entries(items, whole_file)
-            return
+    def knows(self, value: Any) -> bool:
+        """Return whether the first value of a file (its text, for a format that is no JSON) is of this format."""
+        raise NotImplementedError
+
+    def holds(self, value: Any) -> bool:
+        """Return whether the first value of a file is a conversation, and no message."""
+        return isinstance(value, dict) and "messages" in value and "role" not in value
+
+    def messages(self, items: Items, left_out: LeftOut) -> Reports:
+        """Yield the messages of a conversation whose messages are the values of a file."""
+        raise NotImplementedError
+
+    def conversation(self, value: Fields, left_out: LeftOut) -> Reports:
+        """Yield the messages of a conversation that is one value of a file."""
+        return self.messages(items_of(value, "messages"), left_out)
+
+    def created(self, value: Fields) -> str | None:  # noqa: ARG002
+        """Return the day of a conversation that is one value."""
+        return None
+
+    def opening(self, first: Fields) -> dict[str, str | None]:  # noqa: ARG002
+        """Return id and day of a conversation whose messages are the values, from the first of them."""
+        return {}
+
+    def entries(self, items: Items, whole_file: bool) -> Entries:
+        """Yield the conversations of a file; a broken one breaks no other.
+
+        Args:
+            items: the values of the file, which pass by once; the one text of a format that is no JSON.
+            whole_file: whether the one value is the full file.
+        """
         first, values = peeked(items)
-        if self.messages is not None and (self.conversation is None or not self.holds(first)):
+        if not self.holds(first):
             yield Entry(loader(partial(self.messages, values)), **self.opening(object_or_empty(first)))
             return
 
-        def read(item: Item, left_out: LeftOut) -> Iterable[Message | Usage | None]:
+        def read(item: Item, left_out: LeftOut) -> Reports:
             if not isinstance(item.value, dict):
                 raise PlaceError(f"must be an object, got {kind_of(item.value)}")
-            return self.conversation(item.value, left_out) if self.conversation else ()
+            return self.conversation(item.value, left_out)
 
         for item in values:
             value = object_or_empty(item.value)
@@ -200,7 +209,15 @@ class Format:
             )
 
 
-def loader(read: Callable[[LeftOut], Iterable[Message | Usage | None]], *, prefix: str = "") -> Callable[[], Loaded]:
+class WritableFormat(Format):
+    """A format that is written as well."""
+
+    def write(self, messages: Sequence[Message], left_out: LeftOut) -> Iterable[str]:
+        """Yield the text of a file, and count what the format cannot hold."""
+        raise NotImplementedError
+
+
+def loader(read: Callable[[LeftOut], Reports], *, prefix: str = "") -> Callable[[], Loaded]:
     """Return a function that loads a conversation; in errors, ``prefix`` names the conversation."""
 
     def load() -> Loaded:

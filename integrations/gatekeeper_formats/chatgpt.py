@@ -7,6 +7,7 @@ branch. What the user saw last is the way from ``current_node`` up to the root.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from gatekeeper_core.messages import MediaKind, Message, Part, TextPart
 from gatekeeper_formats import base
@@ -26,19 +27,31 @@ _POINTERS: Mapping[str, MediaKind] = {
 }
 
 
-def _messages(value: base.Fields, left_out: base.LeftOut) -> tuple[Message, ...]:
-    mapping = base.field_of(value, "mapping", dict)
-    path = branch_of(mapping, value.get("current_node"), _KEYS)
-    seen = set(path)
-    for name, node in mapping.items():
-        if name not in seen and isinstance(node, dict) and node.get("message") is not None:
-            left_out["branch_message"] += 1
-    transcript = Transcript(left_out)
-    for name in path:
-        message = mapping[name].get("message")
-        if message is not None:
-            _add(transcript, base.checked_object(message, f"the message of node {name!a:.60}"), left_out)
-    return transcript.messages
+class _ChatGPT(base.Format):
+    name = "chatgpt"
+    id_keys = ("conversation_id", "id")
+
+    def knows(self, value: Any) -> bool:
+        return isinstance(value, dict) and "mapping" in value
+
+    def holds(self, value: Any) -> bool:  # noqa: ARG002
+        return True
+
+    def created(self, value: base.Fields) -> str | None:
+        return base.date_of_seconds(value.get("create_time"))
+
+    def conversation(self, value: base.Fields, left_out: base.LeftOut) -> tuple[Message, ...]:
+        mapping = base.field_of(value, "mapping", dict)
+        path = branch_of(mapping, value.get("current_node"), _KEYS)
+        seen = set(path)
+        beside = (node for name, node in mapping.items() if name not in seen)
+        left_out["branch_message"] += sum(isinstance(node, dict) and node.get("message") is not None for node in beside)
+        transcript = Transcript(left_out)
+        for name in path:
+            message = mapping[name].get("message")
+            if message is not None:
+                _add(transcript, base.checked_object(message, f"the message of node {name!a:.60}"), left_out)
+        return transcript.messages
 
 
 def _add(transcript: Transcript, message: base.Fields, left_out: base.LeftOut) -> None:
@@ -92,10 +105,4 @@ def _parts(content: base.Fields, left_out: base.LeftOut) -> list[Part]:
     return found
 
 
-FORMAT = base.Format(
-    name="chatgpt",
-    knows=lambda value: isinstance(value, dict) and "mapping" in value,
-    conversation=_messages,
-    id_keys=("conversation_id", "id"),
-    created=lambda value: base.date_of_seconds(value.get("create_time")),
-)
+FORMAT = _ChatGPT()

@@ -19,12 +19,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from gatekeeper_core.messages import Message, Part, TextPart
+from gatekeeper_core.messages import Message, Part
 from gatekeeper_core.native.anthropic import ANTHROPIC
 from gatekeeper_core.native.items import content_of, kind_of
 from gatekeeper_core.pricing.usage import Usage, read_usage
 from gatekeeper_formats import base
-from gatekeeper_formats.agent_log import Log, native_messages, one_log, without
+from gatekeeper_formats.agent_log import Log, LogFormat, native_messages, without
 from gatekeeper_formats.anthropic import THINKING
 
 _TALK = ("user", "assistant")
@@ -52,14 +52,6 @@ class _Entry:
     names: set[str]
     messages: list[Message]
     usage: Usage | None = None
-
-
-def _knows(value: Any) -> bool:
-    if not isinstance(value, dict) or "role" in value:
-        return False
-    if value.get("type") in _TALK:
-        return isinstance(value.get("message"), dict)
-    return kind_of(value) in _RECORDS and not _NAMES.isdisjoint(value)
 
 
 class _Session:
@@ -95,7 +87,10 @@ class _Session:
             if talks and not repeated:
                 self._read(record, item.place())
             else:
-                self._note_title(record)
+                kind = kind_of(record)
+                title = base.text_or_none(record.get(_TITLES.get(kind, "")))
+                if title is not None and (kind != "summary" or kind not in self._titles):
+                    self._titles[kind] = title
                 self._log.left_out["log_record"] += 1
         self._log.title = next((self._titles[kind] for kind in reversed(_TITLES) if kind in self._titles), None)
         return self._newest_branch()
@@ -112,12 +107,6 @@ class _Session:
         if talks:
             self._newest = name
         return False
-
-    def _note_title(self, record: base.Fields) -> None:
-        kind = kind_of(record)
-        title = base.text_or_none(record.get(_TITLES.get(kind, "")))
-        if title is not None and (kind != "summary" or kind not in self._titles):
-            self._titles[kind] = title
 
     def _read(self, record: base.Fields, place: str) -> None:
         message, left_out = record["message"], self._log.left_out
@@ -136,7 +125,13 @@ class _Session:
                 self._by_message[message_id] = entry
         if isinstance(name, str):
             entry.names.add(name)
-        entry.messages = [_joined([*entry.messages, *messages])] if entry.messages else messages
+        if entry.messages:  # the blocks of one message of the model are in several records
+            parts: list[Part] = []
+            for each in (*entry.messages, *messages):
+                parts += base.text_parts(each.content) if isinstance(each.content, str) else each.content
+            calls = tuple(call for each in (*entry.messages, *messages) for call in each.tool_calls)
+            messages = [replace(entry.messages[0], content=content_of(parts), tool_calls=calls)]
+        entry.messages = messages
         entry.usage = read_usage(message) or entry.usage
 
     def _newest_branch(self) -> list[Message]:
@@ -179,20 +174,18 @@ def _by_the_program(record: base.Fields, content: object) -> bool:
     )
 
 
-def _joined(messages: list[Message]) -> Message:
-    """Return the one message of the model whose blocks stand in several records."""
-    parts: list[Part] = []
-    for message in messages:
-        if not isinstance(message.content, str):
-            parts += message.content
-        elif message.content:
-            parts.append(TextPart(message.content))
-    calls = tuple(call for message in messages for call in message.tool_calls)
-    return replace(messages[0], content=content_of(parts), tool_calls=calls)
+class _ClaudeCode(LogFormat):
+    name = "claude-code"
+
+    def knows(self, value: Any) -> bool:
+        if not isinstance(value, dict) or "role" in value:
+            return False
+        if value.get("type") in _TALK:
+            return isinstance(value.get("message"), dict)
+        return kind_of(value) in _RECORDS and not _NAMES.isdisjoint(value)
+
+    def session(self, items: base.Items, log: Log) -> list[Message]:
+        return _Session(log).messages(items)
 
 
-FORMAT = base.Format(
-    name="claude-code",
-    knows=_knows,
-    entries=lambda items, _: one_log(items, lambda records, log: _Session(log).messages(records)),
-)
+FORMAT = _ClaudeCode()

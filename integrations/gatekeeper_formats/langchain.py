@@ -6,7 +6,7 @@ writes it, and an object with such a list under ``"messages"``, are read too.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from gatekeeper_core.messages import Message, TextPart
@@ -27,20 +27,6 @@ def _is_message(value: object) -> bool:
         return False
     kind = kind_of(value)
     return (kind == "constructor" and "lc" in value) or (kind in _TYPES and ("data" in value or "content" in value))
-
-
-def _knows(value: Any) -> bool:
-    if not isinstance(value, dict):
-        return False
-    messages = value.get("messages")
-    return _is_message(value) or (isinstance(messages, list) and bool(messages) and _is_message(messages[0]))
-
-
-def _messages(items: base.Items, left_out: base.LeftOut) -> Iterator[Message]:
-    for item in items:
-        message = langchain_message(item.value, item.place(), left_out)
-        if message is not None:
-            yield message
 
 
 def langchain_message(value: object, place: str, left_out: base.LeftOut) -> Message | None:
@@ -105,6 +91,26 @@ def _content(content: object, left_out: base.LeftOut, *, named_elsewhere: bool) 
     return kept
 
 
+class _LangChain(base.WritableFormat):
+    name = "langchain"
+
+    def knows(self, value: Any) -> bool:
+        if not isinstance(value, dict):
+            return False
+        messages = value.get("messages")
+        return _is_message(value) or (isinstance(messages, list) and bool(messages) and _is_message(messages[0]))
+
+    def holds(self, value: Any) -> bool:
+        return isinstance(value, dict) and "messages" in value
+
+    def messages(self, items: base.Items, left_out: base.LeftOut) -> base.Reports:
+        for item in items:
+            yield langchain_message(item.value, item.place(), left_out)
+
+    def write(self, messages: Sequence[Message], left_out: base.LeftOut) -> Iterator[str]:
+        return base.json_list(_written(message, left_out) for message in messages)
+
+
 def _written(message: Message, left_out: base.LeftOut) -> dict[str, Any]:
     base.count_media(message, left_out)
     left_out["metadata"] += bool(message.metadata)
@@ -134,11 +140,4 @@ def _written(message: Message, left_out: base.LeftOut) -> dict[str, Any]:
     return {"type": kind, "data": data}
 
 
-FORMAT = base.Format(
-    name="langchain",
-    knows=_knows,
-    messages=_messages,
-    conversation=lambda value, left_out: _messages(base.items_of(value, "messages"), left_out),
-    holds=lambda value: isinstance(value, dict) and "messages" in value,
-    write=lambda messages, left_out: base.json_list(_written(message, left_out) for message in messages),
-)
+FORMAT = _LangChain()

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import partial
+from itertools import chain
 from typing import Any
 
 from gatekeeper_core.pricing.usage import Usage, read_usage
@@ -126,12 +127,17 @@ def _usage(run: base.Fields, outputs: base.Fields, answer: object) -> Usage | No
     return next((usage for report in (*reports, *others) if (usage := read_usage(report, model=model))), None)
 
 
-FORMAT = base.Format(
-    name="langsmith",
-    knows=lambda value: (
-        isinstance(value, dict) and "run_type" in value and bool(value.keys() & {"inputs", "outputs", "trace_id"})
-    ),
-    entries=lambda items, _: conversations_of(
-        record for item in items for record in _records(item.value, item.place("run"), parent=None)
-    ),
-)
+class _LangSmith(base.Format):
+    name = "langsmith"
+
+    def knows(self, value: Any) -> bool:
+        return (
+            isinstance(value, dict) and "run_type" in value and not {"inputs", "outputs", "trace_id"}.isdisjoint(value)
+        )
+
+    def entries(self, items: base.Items, whole_file: bool) -> base.Entries:  # noqa: ARG002
+        found = (_records(item.value, item.place("run"), parent=None) for item in items)
+        return conversations_of(chain.from_iterable(found))
+
+
+FORMAT = _LangSmith()

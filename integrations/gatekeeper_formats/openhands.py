@@ -45,28 +45,6 @@ def _listed(value: base.Fields) -> str | None:
     return next((name for name in lists if not value[name] or _is_event(value[name][0])), None)
 
 
-def _holds(value: Any) -> bool:
-    return isinstance(value, dict) and _listed(value) is not None
-
-
-def _messages(items: base.Items, left_out: base.LeftOut) -> base.Reports:
-    transcript = Transcript(left_out)
-    calls: dict[str, str] = {}  # the call of each action, by the action's id
-    reports = _Reports()
-    for item in items:
-        place = item.place("event")
-        event = base.checked_object(item.value, place)
-        action, observation = event.get("action"), event.get("observation")
-        if isinstance(action, str):
-            _add_action(transcript, event, action, calls, place, left_out)
-        elif isinstance(observation, str):
-            _add_observation(transcript, event, observation, calls, left_out)
-        else:
-            raise base.PlaceError(f'{place}: must have an "action" or an "observation" that is text')
-        yield reports.of(event)
-    yield from transcript.messages
-
-
 def _add_action(
     transcript: Transcript,
     event: base.Fields,
@@ -167,12 +145,38 @@ class _Reports:
         return read_usage(answer.get("usage"), model=answer.get("model"))
 
 
-FORMAT = base.Format(
-    name="openhands",
-    knows=lambda value: _is_event(value) or _holds(value),
-    messages=_messages,
-    conversation=lambda value, left_out: _messages(base.items_of(value, _listed(value) or _LISTS[0]), left_out),
-    holds=_holds,
-    id_keys=("conversation_id", "instance_id", "id"),
-    opening=lambda first: {"created": base.date_of(first.get("timestamp"))},
-)
+class _OpenHands(base.Format):
+    name = "openhands"
+    id_keys = ("conversation_id", "instance_id", "id")
+
+    def knows(self, value: Any) -> bool:
+        return _is_event(value) or self.holds(value)
+
+    def holds(self, value: Any) -> bool:
+        return isinstance(value, dict) and _listed(value) is not None
+
+    def opening(self, first: base.Fields) -> dict[str, str | None]:
+        return {"created": base.date_of(first.get("timestamp"))}
+
+    def conversation(self, value: base.Fields, left_out: base.LeftOut) -> base.Reports:
+        return self.messages(base.items_of(value, _listed(value) or _LISTS[0]), left_out)
+
+    def messages(self, items: base.Items, left_out: base.LeftOut) -> base.Reports:
+        transcript = Transcript(left_out)
+        calls: dict[str, str] = {}  # the call of each action, by the action's id
+        reports = _Reports()
+        for item in items:
+            place = item.place("event")
+            event = base.checked_object(item.value, place)
+            action, observation = event.get("action"), event.get("observation")
+            if isinstance(action, str):
+                _add_action(transcript, event, action, calls, place, left_out)
+            elif isinstance(observation, str):
+                _add_observation(transcript, event, observation, calls, left_out)
+            else:
+                raise base.PlaceError(f'{place}: must have an "action" or an "observation" that is text')
+            yield reports.of(event)
+        yield from transcript.messages
+
+
+FORMAT = _OpenHands()

@@ -11,18 +11,6 @@ from gatekeeper_formats import base
 from gatekeeper_formats.openai import MIXED
 
 
-def _loaded(items: base.Items) -> base.Loaded:
-    """Return each pair as a turn of its own, also after a question without an answer."""
-    turns: list[Turn] = []
-    messages: list[Message] = []
-    for item in items:
-        if turns and len(turns[-1].messages) == 1:
-            messages.append(Message("assistant", ""))  # ends the turn for those who read the messages
-        turns.append(_turn(item, start=2 * len(turns)))
-        messages += turns[-1].messages
-    return base.Loaded(tuple(messages), Counter(), tuple(turns))
-
-
 def _turn(item: base.Item, *, start: int) -> Turn:
     place = item.place()
     value = base.checked_object(item.value, place)
@@ -36,17 +24,6 @@ def _turn(item: base.Item, *, start: int) -> Turn:
 def _side(value: dict[str, Any], key: str, place: str, *, optional: bool = False) -> str:
     """Return one side of a pair; an assistant that is missing or null has not answered yet."""
     return "" if optional and value.get(key) is None else base.field_of(value, key, str, f"{place}: ")
-
-
-def _write(messages: Sequence[Message], left_out: base.LeftOut) -> Iterable[str]:
-    turns = group_turns(messages)
-    begin = turns[0].start if turns else len(messages)
-    kinds = {"system": "system_message", "tool": "tool_result"}
-    left_out.update(kinds.get(message.role, "greeting") for message in messages[:begin])
-    for turn in turns:
-        user = _joined(turn, "user", left_out)
-        answer = _joined(turn, "assistant", left_out)
-        yield base.json_text({"user": user, "assistant": answer or None}) + "\n"
 
 
 def _joined(turn: Turn, role: str, left_out: base.LeftOut) -> str:
@@ -67,9 +44,35 @@ def _joined(turn: Turn, role: str, left_out: base.LeftOut) -> str:
     return "\n".join(texts)
 
 
-FORMAT = base.Format(
-    name="pairs",
-    knows=lambda value: isinstance(value, dict) and "role" not in value and bool(value.keys() & {"user", "assistant"}),
-    entries=lambda items, _: iter((base.Entry(lambda: _loaded(items)),)),
-    write=_write,
-)
+class _Pairs(base.WritableFormat):
+    name = "pairs"
+
+    def knows(self, value: Any) -> bool:
+        return isinstance(value, dict) and "role" not in value and not {"user", "assistant"}.isdisjoint(value)
+
+    def entries(self, items: base.Items, whole_file: bool) -> base.Entries:  # noqa: ARG002
+        def load() -> base.Loaded:
+            """Return each pair as a turn of its own, also after a question without an answer."""
+            turns: list[Turn] = []
+            messages: list[Message] = []
+            for item in items:
+                if turns and len(turns[-1].messages) == 1:
+                    messages.append(Message("assistant", ""))  # ends the turn for those who read the messages
+                turns.append(_turn(item, start=2 * len(turns)))
+                messages += turns[-1].messages
+            return base.Loaded(tuple(messages), Counter(), tuple(turns))
+
+        yield base.Entry(load)
+
+    def write(self, messages: Sequence[Message], left_out: base.LeftOut) -> Iterable[str]:
+        turns = group_turns(messages)
+        begin = turns[0].start if turns else len(messages)
+        kinds = {"system": "system_message", "tool": "tool_result"}
+        left_out.update(kinds.get(message.role, "greeting") for message in messages[:begin])
+        for turn in turns:
+            user = _joined(turn, "user", left_out)
+            answer = _joined(turn, "assistant", left_out)
+            yield base.json_text({"user": user, "assistant": answer or None}) + "\n"
+
+
+FORMAT = _Pairs()

@@ -21,9 +21,18 @@ from typing import BinaryIO, NamedTuple
 
 from gatekeeper_core.messages import Message, Turn, group_turns, validate_messages
 from gatekeeper_core.pricing.usage import Usage
-from gatekeeper_formats.base import AmbiguousConversationError, Entry, FormatError, Heading, Item, LeftOut, PlaceError
+from gatekeeper_formats.base import (
+    AmbiguousConversationError,
+    Entry,
+    FormatError,
+    Heading,
+    Item,
+    LeftOut,
+    PlaceError,
+    WritableFormat,
+)
 from gatekeeper_formats.json_values import TOO_DEEP, TextSource, read_values
-from gatekeeper_formats.registry import FORMATS, SUFFIXES, TEXT_FORMATS, format_of
+from gatekeeper_formats.registry import FORMATS, SUFFIXES, TEXT_FORMATS, WRITABLE, format_of
 
 _SHOWN_CONVERSATIONS = 10
 _REPEATED_LEAST, _REPEATED_SHARE = 3, 1 / 3
@@ -145,12 +154,11 @@ def write_messages(messages: Sequence[Message], form: str) -> tuple[str, LeftOut
     >>> write_messages([Message("user", "hi"), Message("assistant", "hello", id="m1")], "pairs")
     ('{"user": "hi", "assistant": "hello"}\n', Counter({'message_field': 1}))
     """
-    write = FORMATS[form].write if form in FORMATS else None
-    if write is None:
-        writable = ", ".join(known for known, each in FORMATS.items() if each.write)
-        raise ValueError(f"form must be one of {writable}, got {form!r}")
+    known = FORMATS.get(form)
+    if not isinstance(known, WritableFormat):
+        raise ValueError(f"form must be one of {', '.join(WRITABLE)}, got {form!r}")
     left_out: LeftOut = Counter()
-    text = "".join(write(messages, left_out))
+    text = "".join(known.write(messages, left_out))
     return text, +left_out
 
 
@@ -250,12 +258,12 @@ def _entries(stream: BinaryIO, form: str | None, progress: Callable[[int], None]
         text = source.rest()
         text_format = next((known for known in texts if form is not None or known.knows(text)), None)
         if text_format is not None:
-            return text_format.name, text_format.conversations(iter((Item(text, 0),)), whole_file=True)
+            return text_format.name, text_format.entries(iter((Item(text, 0),)), whole_file=True)
     values = read_values(source)
     known, items = FORMATS[form] if form else None, values.items
     if known is None:
         known, items = format_of(items, whole_file=values.whole_file)
-    return known.name, known.conversations(items, whole_file=values.whole_file)
+    return known.name, known.entries(items, whole_file=values.whole_file)
 
 
 def _loaded(form: str, heading: Heading, entry: Entry) -> Conversation:

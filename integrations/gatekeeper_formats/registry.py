@@ -26,7 +26,7 @@ from gatekeeper_formats import (
     responses,
     sharegpt,
 )
-from gatekeeper_formats.base import Format, Items, PlaceError
+from gatekeeper_formats.base import Format, Items, PlaceError, WritableFormat
 
 TEXT_FORMATS = (aider.FORMAT, cursor.FORMAT, markdown.FORMAT)
 """The formats that are no JSON, in the order of asking."""
@@ -59,7 +59,7 @@ FORMATS: dict[str, Format] = {form.name: form for form in (openai.LIST, openai.L
 READABLE = tuple(name for name in FORMATS if name != openai.LINES.name)
 """The names that ``--from`` knows; messages in a list and in lines are one format to a reader."""
 
-WRITABLE = tuple(name for name, form in FORMATS.items() if form.write is not None)
+WRITABLE = tuple(name for name, form in FORMATS.items() if isinstance(form, WritableFormat))
 """The names that ``--to`` knows."""
 
 _DETECTED_LATER = (responses.FORMAT, anthropic.FORMAT)
