@@ -48,35 +48,31 @@ class _ChatGPT(base.Format):
         left_out["branch_message"] += sum(isinstance(node, dict) and node.get("message") is not None for node in beside)
         transcript = Transcript(left_out)
         for name in path:
-            message = mapping[name].get("message")
-            if message is not None:
-                _add(transcript, base.checked_object(message, f"the message of node {name!a:.60}"), left_out)
+            found = mapping[name].get("message")
+            if found is None:
+                continue
+            message = base.checked_object(found, f"the message of node {name!a:.60}")
+            author, metadata, content = (base.object_at(message, key) for key in ("author", "metadata", "content"))
+            role, kind, recipient = author.get("role"), content.get("content_type"), message.get("recipient")
+            kind = kind if isinstance(kind, str) else None
+            transcript.pause()
+            if metadata.get("is_visually_hidden_from_conversation") is True or kind in _CONTEXT:
+                left_out["hidden_message"] += 1
+            elif kind in _THINKING:
+                left_out["thinking"] += 1
+            elif message.get("weight") == 0 and not isinstance(message.get("weight"), bool):
+                left_out["weightless_message"] += 1
+            elif role not in ("system", "user", "assistant", "tool"):
+                left_out["unknown_role"] += 1
+            elif role == "assistant" and isinstance(recipient, str) and recipient != _TO_EVERYONE:
+                parts = _parts(content, left_out)
+                transcript.call(recipient, "\n".join(part.text for part in parts if isinstance(part, TextPart)))
+            elif role == "tool":
+                tool = author.get("name")
+                transcript.answer(_parts(content, left_out), name=tool if isinstance(tool, str) else None)
+            else:
+                transcript.message(role, _parts(content, left_out))
         return transcript.messages
-
-
-def _add(transcript: Transcript, message: base.Fields, left_out: base.LeftOut) -> None:
-    author, metadata, content = (base.object_or_empty(message.get(key)) for key in ("author", "metadata", "content"))
-    role, kind = author.get("role"), content.get("content_type")
-    kind = kind if isinstance(kind, str) else None
-    transcript.pause()
-    if metadata.get("is_visually_hidden_from_conversation") is True or kind in _CONTEXT:
-        left_out["hidden_message"] += 1
-    elif kind in _THINKING:
-        left_out["thinking"] += 1
-    elif message.get("weight") == 0 and not isinstance(message.get("weight"), bool):
-        left_out["weightless_message"] += 1
-    elif role not in ("system", "user", "assistant", "tool"):
-        left_out["unknown_role"] += 1
-    else:
-        parts = _parts(content, left_out)
-        recipient = message.get("recipient")
-        if role == "assistant" and isinstance(recipient, str) and recipient != _TO_EVERYONE:
-            transcript.call(recipient, "\n".join(part.text for part in parts if isinstance(part, TextPart)))
-        elif role == "tool":
-            name = author.get("name")
-            transcript.answer(parts, name=name if isinstance(name, str) else None)
-        else:
-            transcript.message(role, parts)
 
 
 def _parts(content: base.Fields, left_out: base.LeftOut) -> list[Part]:

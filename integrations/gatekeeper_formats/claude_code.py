@@ -83,7 +83,14 @@ class _Session:
                 self._log.left_out["subagent_message"] += 1
                 continue
             self._log.begins(record.get("sessionId"), record.get("timestamp"))
-            repeated = self._link(record, talks=talks)
+            name = record.get("uuid")
+            repeated = isinstance(name, str) and name in self._links
+            if isinstance(name, str) and not repeated:
+                parent = record.get("parentUuid") or record.get("logicalParentUuid")
+                compacts = record.get("isCompactSummary") is True or record.get("subtype") == "compact_boundary"
+                begins = not parent and not compacts and "parentUuid" in record
+                self._links[name] = parent if isinstance(parent, str) else None, None if begins else self._newest
+                self._newest = name if talks else self._newest
             if talks and not repeated:
                 self._read(record, item.place())
             else:
@@ -95,24 +102,21 @@ class _Session:
         self._log.title = next((self._titles[kind] for kind in reversed(_TITLES) if kind in self._titles), None)
         return self._newest_branch()
 
-    def _link(self, record: base.Fields, *, talks: bool) -> bool:
-        """Note the links of a record; return whether it was there before."""
-        name = record.get("uuid")
-        if not isinstance(name, str) or name in self._links:
-            return isinstance(name, str)
-        parent = record.get("parentUuid") or record.get("logicalParentUuid")
-        compacts = record.get("isCompactSummary") is True or record.get("subtype") == "compact_boundary"
-        begins = not parent and not compacts and "parentUuid" in record
-        self._links[name] = parent if isinstance(parent, str) else None, None if begins else self._newest
-        if talks:
-            self._newest = name
-        return False
-
     def _read(self, record: base.Fields, place: str) -> None:
         message, left_out = record["message"], self._log.left_out
         content = without(message.get("content"), THINKING, left_out)
-        if record.get("isCompactSummary") is True or _by_the_program(record, content):
-            left_out["compaction" if record.get("isCompactSummary") is True else "program_message"] += 1
+        first = content[0] if isinstance(content, list) and content else content
+        text = first.get("text") if isinstance(first, dict) else first
+        if record.get("isCompactSummary") is True:
+            left_out["compaction"] += 1
+            return
+        if (
+            record.get("isMeta") is True
+            or record.get("isApiErrorMessage") is True
+            or message.get("model") == _SYNTHETIC
+            or (isinstance(text, str) and text.startswith(_LOCAL_OUTPUT))
+        ):  # the program wrote it itself: a reminder, an error, the output of a local command
+            left_out["program_message"] += 1
             return
         item = {"role": message.get("role", record["type"]), "content": content}
         messages = native_messages(ANTHROPIC, [(item, place)], left_out)
@@ -160,18 +164,6 @@ class _Session:
             self._log.left_out["empty_message"] += not filled
             found += filled
         return found
-
-
-def _by_the_program(record: base.Fields, content: object) -> bool:
-    """Return whether the program wrote a message itself: a reminder, an error, the output of a local command."""
-    first = content[0] if isinstance(content, list) and content else content
-    text = first.get("text") if isinstance(first, dict) else first
-    return (
-        record.get("isMeta") is True
-        or record.get("isApiErrorMessage") is True
-        or record["message"].get("model") == _SYNTHETIC
-        or (isinstance(text, str) and text.startswith(_LOCAL_OUTPUT))
-    )
 
 
 class _ClaudeCode(LogFormat):

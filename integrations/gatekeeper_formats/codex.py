@@ -53,7 +53,19 @@ class _Rollout:
                 kind, payload = "response_item" if kind else "session_meta", record
             payload = base.checked_object(payload, f'{item.place()}: "payload"')
             if kind == "response_item":
-                self._item(payload, item.place())
+                kind, role, left_out = kind_of(payload), payload.get("role"), self._log.left_out
+                first = next(iter(base.list_or_empty(payload.get("content"))), None)
+                text = base.object_or_empty(first).get("text") if role == "user" else None
+                marked = isinstance(text, str) and _BY_THE_PROGRAM.match(text.lstrip())
+                if kind == "message" and (role in ("developer", "system") or marked):
+                    left_out["program_message"] += 1
+                elif kind == "ghost_snapshot":
+                    left_out["log_record"] += 1
+                elif not counted(payload, left_out):
+                    if role == "user":
+                        self._close()
+                        self._turns.append((len(self._messages), len(self._log.usage)))
+                    self._open.append((payload, item.place()))
                 continue
             self._log.left_out["compaction" if kind == "compacted" else "log_record"] += 1
             if kind == "session_meta":
@@ -64,21 +76,6 @@ class _Rollout:
                 self._event(payload)
         self._close()
         return self._messages
-
-    def _item(self, item: dict[str, Any], place: str) -> None:
-        kind, role, left_out = kind_of(item), item.get("role"), self._log.left_out
-        first = next(iter(base.list_or_empty(item.get("content"))), None)
-        text = base.object_or_empty(first).get("text") if role == "user" else None
-        marked = isinstance(text, str) and _BY_THE_PROGRAM.match(text.lstrip())
-        if kind == "message" and (role in ("developer", "system") or marked):
-            left_out["program_message"] += 1
-        elif kind == "ghost_snapshot":
-            left_out["log_record"] += 1
-        elif not counted(item, left_out):
-            if role == "user":
-                self._close()
-                self._turns.append((len(self._messages), len(self._log.usage)))
-            self._open.append((item, place))
 
     def _close(self) -> None:
         """Read the items of a turn, so that no more of them than one turn is held."""

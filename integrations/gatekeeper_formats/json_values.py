@@ -148,11 +148,29 @@ def read_values(source: TextSource) -> Values:
     first = source.skip_white()
     if first == "[":
         return Values(_elements(source), whole_file=False)
-    if first == "{":
-        return _lines_or_object(source)
-    value = _value(source)
-    _check_end(source)
-    return Values(iter((Item(value, 0, 1),)), whole_file=True)
+    if first != "{":
+        value = _value(source)
+        _check_end(source)
+        return Values(iter((Item(value, 0, 1),)), whole_file=True)
+    indent = source.at - source.text.rfind("\n", 0, source.at) - 1
+    source.at -= indent  # columns count from the beginning of the line
+    number = source.line()
+    line = source.next_line() or ""
+    try:
+        value = json.loads(line)
+    except RecursionError as error:
+        raise PlaceError(TOO_DEEP) from error
+    except ValueError:
+        at_end = source.at == len(source.text) and not source.text.endswith("\n")
+        source.at -= len(line) + (0 if at_end else 1)
+        source.skip_white()
+        value = _value(source)
+        _check_end(source)
+        return Values(iter((Item(value, 0, source.line()),)), whole_file=True)
+    if not source.skip_white():
+        return Values(iter((Item(value, 0, number),)), whole_file=True)
+    source.at = source.text.rfind("\n", 0, source.at) + 1
+    return Values(_lines(source, value, number), whole_file=False)
 
 
 def line_value(line: str, number: int) -> object:
@@ -206,28 +224,6 @@ def _value(source: TextSource) -> object:
         source.at += length
         found: object = value
         return found
-
-
-def _lines_or_object(source: TextSource) -> Values:
-    indent = source.at - source.text.rfind("\n", 0, source.at) - 1
-    source.at -= indent  # columns count from the beginning of the line
-    number = source.line()
-    line = source.next_line() or ""
-    try:
-        value = json.loads(line)
-    except RecursionError as error:
-        raise PlaceError(TOO_DEEP) from error
-    except ValueError:
-        at_end = source.at == len(source.text) and not source.text.endswith("\n")
-        source.at -= len(line) + (0 if at_end else 1)
-        source.skip_white()
-        value = _value(source)
-        _check_end(source)
-        return Values(iter((Item(value, 0, source.line()),)), whole_file=True)
-    if not source.skip_white():
-        return Values(iter((Item(value, 0, number),)), whole_file=True)
-    source.at = source.text.rfind("\n", 0, source.at) + 1
-    return Values(_lines(source, value, number), whole_file=False)
 
 
 def _lines(source: TextSource, first: object, number: int) -> Iterator[Item]:

@@ -52,9 +52,14 @@ def langchain_message(value: object, place: str, left_out: base.LeftOut) -> Mess
     left_out["thinking"] += bool(extra.get("reasoning_content"))
     left_out["artifact"] += data.get("artifact") is not None
     calls = _calls(data, place)
+    content = data.get("content")
+    if isinstance(content, list):  # thinking is counted, and calls are named elsewhere
+        said = [part for part in content if kind_of(part) not in _THINKING]
+        left_out["thinking"] += len(content) - len(said)
+        content = [part for part in said if not (calls and kind_of(part) in _CALLS)]
     fields = {
         "role": data.get("role") if kind == "chat" else _ROLES[kind],
-        "content": _content(data.get("content"), left_out, named_elsewhere=bool(calls)),
+        "content": content,
         "tool_calls": calls or (extra.get("tool_calls") if kind == "ai" else None),
         "function_call": None if calls or kind != "ai" else extra.get("function_call"),
         **{key: data.get(key) for key in ("tool_call_id", "name", "id")},
@@ -78,19 +83,6 @@ def _calls(data: base.Fields, place: str) -> list[dict[str, Any]]:
     return found
 
 
-def _content(content: object, left_out: base.LeftOut, *, named_elsewhere: bool) -> object:
-    """Return the content without the parts that are calls named elsewhere, and without thinking, which is counted."""
-    if not isinstance(content, list):
-        return content
-    kept = []
-    for part in content:
-        if kind_of(part) in _THINKING:
-            left_out["thinking"] += 1
-        elif not (named_elsewhere and kind_of(part) in _CALLS):
-            kept.append(part)
-    return kept
-
-
 class _LangChain(base.WritableFormat):
     name = "langchain"
 
@@ -108,36 +100,35 @@ class _LangChain(base.WritableFormat):
             yield langchain_message(item.value, item.place(), left_out)
 
     def write(self, messages: Sequence[Message], left_out: base.LeftOut) -> Iterator[str]:
-        return base.json_list(_written(message, left_out) for message in messages)
-
-
-def _written(message: Message, left_out: base.LeftOut) -> dict[str, Any]:
-    base.count_media(message, left_out)
-    left_out["metadata"] += bool(message.metadata)
-    left_out["message_field"] += message.created_at is not None
-    kind = _WRITTEN[message.role]
-    content: Any = message.content
-    if not isinstance(content, str):
-        content = [{"type": "text", "text": part.text} for part in content if isinstance(part, TextPart)]
-    data: dict[str, Any] = {"content": content, "additional_kwargs": {}, "response_metadata": {}}
-    data |= {"type": kind, "name": message.name, "id": message.id}
-    if kind == "ai":
-        data["tool_calls"], data["invalid_tool_calls"] = [], []
-        for call in message.tool_calls:
-            common = {"name": call.name, "id": call.id}
-            arguments = base.json_or_none(call.arguments)
-            if not isinstance(arguments, dict):
-                invalid = {"type": "invalid_tool_call", **common, "args": call.arguments, "error": None}
-                data["invalid_tool_calls"].append(invalid)
+        def written(message: Message) -> dict[str, Any]:
+            base.count_media(message, left_out)
+            left_out["metadata"] += bool(message.metadata)
+            left_out["message_field"] += message.created_at is not None
+            kind = _WRITTEN[message.role]
+            content: Any = message.content
+            if not isinstance(content, str):
+                content = [{"type": "text", "text": part.text} for part in content if isinstance(part, TextPart)]
+            data: dict[str, Any] = {"content": content, "additional_kwargs": {}, "response_metadata": {}}
+            data |= {"type": kind, "name": message.name, "id": message.id}
+            if kind == "ai":
+                data["tool_calls"], data["invalid_tool_calls"] = [], []
+                for call in message.tool_calls:
+                    common = {"name": call.name, "id": call.id}
+                    arguments = base.json_or_none(call.arguments)
+                    if not isinstance(arguments, dict):
+                        invalid = {"type": "invalid_tool_call", **common, "args": call.arguments, "error": None}
+                        data["invalid_tool_calls"].append(invalid)
+                    else:
+                        data["tool_calls"].append({**common, "args": arguments, "type": "tool_call"})
             else:
-                data["tool_calls"].append({**common, "args": arguments, "type": "tool_call"})
-    else:
-        left_out["tool_call"] += len(message.tool_calls)
-    if kind == "tool":
-        data |= {"tool_call_id": message.tool_call_id or "", "status": "success"}
-    else:
-        left_out["call_id"] += message.tool_call_id is not None
-    return {"type": kind, "data": data}
+                left_out["tool_call"] += len(message.tool_calls)
+            if kind == "tool":
+                data |= {"tool_call_id": message.tool_call_id or "", "status": "success"}
+            else:
+                left_out["call_id"] += message.tool_call_id is not None
+            return {"type": kind, "data": data}
+
+        return base.json_list(map(written, messages))
 
 
 FORMAT = _LangChain()

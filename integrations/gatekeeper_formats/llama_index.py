@@ -39,24 +39,6 @@ def _content(value: base.Fields, place: str, left_out: base.LeftOut) -> tuple[ob
     return (kept[0]["text"] if len(kept) == 1 and kept[0]["type"] == "text" else kept), calls
 
 
-def _written(message: Message, left_out: base.LeftOut) -> dict[str, Any]:
-    base.count_media(message, left_out)
-    left_out["message_id"] += message.id is not None
-    left_out["metadata"] += bool(message.metadata)
-    left_out["message_field"] += message.created_at is not None
-    parts = (TextPart(message.content),) if isinstance(message.content, str) else message.content
-    blocks: list[dict[str, Any]] = [
-        {"block_type": "text", "text": part.text} for part in parts if isinstance(part, TextPart)
-    ]
-    blocks += [
-        {"block_type": "tool_call", "tool_call_id": call.id, "tool_name": call.name, "tool_kwargs": call.arguments}
-        for call in message.tool_calls
-    ]
-    named = {"tool_call_id": message.tool_call_id, "name": message.name}
-    extra = {key: value for key, value in named.items() if value is not None}
-    return {"role": message.role, "additional_kwargs": extra, "blocks": blocks}
-
-
 class _LlamaIndex(base.WritableFormat):
     name = "llama-index"
 
@@ -105,8 +87,31 @@ class _LlamaIndex(base.WritableFormat):
             yield base.message_from(fields, place, left_out)
 
     def write(self, messages: Sequence[Message], left_out: base.LeftOut) -> Iterator[str]:
-        written = (_written(message, left_out) for message in messages)
-        return base.json_list(written, start='{"store": {"chat": [', end='\n]}, "class_name": "SimpleChatStore"}\n')
+        def written(message: Message) -> dict[str, Any]:
+            base.count_media(message, left_out)
+            left_out["message_id"] += message.id is not None
+            left_out["metadata"] += bool(message.metadata)
+            left_out["message_field"] += message.created_at is not None
+            parts = (TextPart(message.content),) if isinstance(message.content, str) else message.content
+            blocks: list[dict[str, Any]] = [
+                {"block_type": "text", "text": part.text} for part in parts if isinstance(part, TextPart)
+            ]
+            blocks += [
+                {
+                    "block_type": "tool_call",
+                    "tool_call_id": call.id,
+                    "tool_name": call.name,
+                    "tool_kwargs": call.arguments,
+                }
+                for call in message.tool_calls
+            ]
+            named = {"tool_call_id": message.tool_call_id, "name": message.name}
+            extra = {key: value for key, value in named.items() if value is not None}
+            return {"role": message.role, "additional_kwargs": extra, "blocks": blocks}
+
+        return base.json_list(
+            map(written, messages), start='{"store": {"chat": [', end='\n]}, "class_name": "SimpleChatStore"}\n'
+        )
 
 
 FORMAT = _LlamaIndex()

@@ -127,8 +127,22 @@ class _Markdown(base.WritableFormat):
         title = next((found[1].strip() for line in before if (found := _TITLE.fullmatch(line))), None)
         preface = any(line.strip() and not _TITLE.fullmatch(line) for line in before)
         left_out: base.LeftOut = Counter(preface=int(preface))
-        messages = tuple(_messages([(role, _without_ends(own)) for role, own in said], left_out))
-        yield base.Entry(lambda: base.Loaded(messages, left_out), title=title)
+        said = [(role, _without_ends(own)) for role, own in said]
+        messages: list[Message] = []
+        ruled = len(said) > 1 and all(_ends_with_rule(lines) for _, lines in said[:-1])
+        for role, lines in said:
+            own = _without_ends(lines[:-1]) if ruled and _ends_with_rule(lines) else lines
+            if role == "tool":
+                left_out["orphan_result"] += 1
+            else:
+                # A backslash keeps a line from being read as a label or a rule.
+                escaped = (
+                    not line.fenced and line.text.startswith("\\") and _is_special(line.text.lstrip("\\"))
+                    for line in own
+                )
+                texts = (line.text[cut:] for line, cut in zip(own, escaped, strict=True))
+                messages.append(Message(role, "\n".join(texts)))
+        yield base.Entry(lambda: base.Loaded(tuple(messages), left_out), title=title)
 
     def write(self, messages: Sequence[Message], left_out: base.LeftOut) -> Iterable[str]:
         for at, message in enumerate(messages):
@@ -140,21 +154,6 @@ class _Markdown(base.WritableFormat):
             elif message.text or not message.tool_calls:
                 text = _written(message.text, left_out)
                 yield ("\n" if at else "") + f"{_WRITTEN[message.role]}\n\n{text}\n"
-
-
-def _messages(said: list[tuple[Role, list[_Line]]], left_out: base.LeftOut) -> Iterator[Message]:
-    ruled = len(said) > 1 and all(_ends_with_rule(lines) for _, lines in said[:-1])
-    for role, lines in said:
-        own = _without_ends(lines[:-1]) if ruled and _ends_with_rule(lines) else lines
-        if role == "tool":
-            left_out["orphan_result"] += 1
-        else:
-            # A backslash keeps a line from being read as a label or a rule.
-            escaped = (
-                not line.fenced and line.text.startswith("\\") and _is_special(line.text.lstrip("\\")) for line in own
-            )
-            texts = (line.text[cut:] for line, cut in zip(own, escaped, strict=True))
-            yield Message(role, "\n".join(texts))
 
 
 def _written(text: str, left_out: base.LeftOut) -> str:

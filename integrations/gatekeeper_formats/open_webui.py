@@ -30,26 +30,6 @@ def _chat(value: base.Fields) -> base.Fields:
     return chat if isinstance(chat, dict) else value
 
 
-def _add(transcript: Transcript, node: base.Fields, place: str, left_out: base.LeftOut) -> None:
-    """Add a message, with the tool use that stands in its text."""
-    message = base.message_from({"role": node.get("role"), "content": node.get("content")}, place, left_out)
-    parts: list[Part] = [TextPart(message.content)] if isinstance(message.content, str) else list(message.content)
-    for file in base.list_or_empty(node.get("files")):
-        if base.object_or_empty(file).get("type") == "image":
-            parts += base.media_part("image", left_out)
-        else:
-            left_out["attachment"] += 1
-    transcript.pause()
-    said = False
-    for part in parts:
-        if message.role == "assistant" and isinstance(part, TextPart):
-            said = _add_answer(transcript, part.text, left_out) or said
-        elif isinstance(part, MediaPart) or part.text:
-            transcript.say(message.role, (part,))
-            said = True
-    left_out["empty_message"] += not said
-
-
 def _add_answer(transcript: Transcript, text: str, left_out: base.LeftOut) -> bool:
     """Add the text of an answer, its calls and their results in their order; return whether it held anything."""
     at, said = 0, False
@@ -114,7 +94,24 @@ def _messages(row: object, left_out: base.LeftOut) -> base.Reports:
         transcript.say("system", system)
     for name in path:
         node = nodes[name]
-        _add(transcript, node, f"the message of node {name!a:.60}", left_out)
+        message = base.message_from(
+            {"role": node.get("role"), "content": node.get("content")}, f"the message of node {name!a:.60}", left_out
+        )
+        parts: list[Part] = [TextPart(message.content)] if isinstance(message.content, str) else list(message.content)
+        for file in base.list_or_empty(node.get("files")):
+            if base.object_or_empty(file).get("type") == "image":
+                parts += base.media_part("image", left_out)
+            else:
+                left_out["attachment"] += 1
+        transcript.pause()
+        said = False
+        for part in parts:
+            if message.role == "assistant" and isinstance(part, TextPart):
+                said = _add_answer(transcript, part.text, left_out) or said
+            elif isinstance(part, MediaPart) or part.text:
+                transcript.say(message.role, (part,))
+                said = True
+        left_out["empty_message"] += not said
         info = base.object_or_empty(node.get("usage") or node.get("info"))
         yield read_usage(info.get("usage", info), model=node.get("model"))
     yield from transcript.messages

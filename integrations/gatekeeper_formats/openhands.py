@@ -7,7 +7,6 @@ call, its observation the result.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from gatekeeper_core.messages import MediaPart, Part, Role, TextPart
@@ -88,23 +87,6 @@ def _named_call(event: base.Fields) -> tuple[str | None, str | None]:
     return base.text_or_none(metadata.get("function_name")), base.text_or_none(metadata.get("tool_call_id"))
 
 
-def _add_observation(
-    transcript: Transcript,
-    event: base.Fields,
-    observation: str,
-    calls: Mapping[str, str],
-    left_out: base.LeftOut,
-) -> None:
-    if observation == "think":
-        return  # "your thought has been logged"
-    if observation in _STATES | _CONDENSATIONS:
-        left_out["state_record"] += 1
-        return
-    cause, named = event.get("cause"), _named_call(event)[1]
-    call_id = named if cause is None else calls.get(str(cause), named or "")
-    transcript.answer(_parts(event, left_out), call_id=call_id, name=observation)
-
-
 def _parts(holder: base.Fields, left_out: base.LeftOut) -> list[Part]:
     """Return the text of a message or of an observation, and marks where pictures stood."""
     content = holder.get("content")
@@ -172,7 +154,12 @@ class _OpenHands(base.Format):
             if isinstance(action, str):
                 _add_action(transcript, event, action, calls, place, left_out)
             elif isinstance(observation, str):
-                _add_observation(transcript, event, observation, calls, left_out)
+                if observation in _STATES | _CONDENSATIONS:
+                    left_out["state_record"] += 1
+                elif observation != "think":  # "your thought has been logged"
+                    cause, named = event.get("cause"), _named_call(event)[1]
+                    call_id = named if cause is None else calls.get(str(cause), named or "")
+                    transcript.answer(_parts(event, left_out), call_id=call_id, name=observation)
             else:
                 raise base.PlaceError(f'{place}: must have an "action" or an "observation" that is text')
             yield reports.of(event)

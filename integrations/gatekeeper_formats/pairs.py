@@ -11,21 +11,6 @@ from gatekeeper_formats import base
 from gatekeeper_formats.openai import MIXED
 
 
-def _turn(item: base.Item, *, start: int) -> Turn:
-    place = item.place()
-    value = base.checked_object(item.value, place)
-    if "role" in value:
-        raise base.PlaceError(f"{place}: {MIXED}")
-    if not value.keys() & {"user", "assistant"}:
-        raise base.PlaceError(f'{place}: must hold "role" and "content", or "user" and "assistant"')
-    return Turn.of(_side(value, "user", place), _side(value, "assistant", place, optional=True), start=start)
-
-
-def _side(value: dict[str, Any], key: str, place: str, *, optional: bool = False) -> str:
-    """Return one side of a pair; an assistant that is missing or null has not answered yet."""
-    return "" if optional and value.get(key) is None else base.field_of(value, key, str, f"{place}: ")
-
-
 def _joined(turn: Turn, role: str, left_out: base.LeftOut) -> str:
     """Return what one side said in a turn, and count what a pair has no place for."""
     own = [message for message in turn.messages if message.role == role]
@@ -58,7 +43,16 @@ class _Pairs(base.WritableFormat):
             for item in items:
                 if turns and len(turns[-1].messages) == 1:
                     messages.append(Message("assistant", ""))  # ends the turn for those who read the messages
-                turns.append(_turn(item, start=2 * len(turns)))
+                place, value = item.place(), base.checked_object(item.value, item.place())
+                if "role" in value:
+                    raise base.PlaceError(f"{place}: {MIXED}")
+                if not value.keys() & {"user", "assistant"}:
+                    raise base.PlaceError(f'{place}: must hold "role" and "content", or "user" and "assistant"')
+                user = base.field_of(value, "user", str, f"{place}: ")
+                # An assistant that is missing or null has not answered yet.
+                absent = value.get("assistant") is None
+                answer = "" if absent else base.field_of(value, "assistant", str, f"{place}: ")
+                turns.append(Turn.of(user, answer, start=2 * len(turns)))
                 messages += turns[-1].messages
             return base.Loaded(tuple(messages), Counter(), tuple(turns))
 

@@ -30,7 +30,12 @@ def _add(transcript: Transcript, part: base.Fields, place: str, left_out: base.L
     elif kind in _CALLS:
         transcript.call(name or "", base.arguments_of(part.get("args")), call_id=call_id)
     elif kind in _RETURNS or kind in _RETRIES:
-        transcript.answer(_result(part.get("content"), left_out), call_id=call_id, name=name)
+        content = part.get("content")
+        if any(isinstance(piece, dict) and "kind" in piece for piece in base.list_or_empty(content) or [content]):
+            result = _parts(content, left_out)  # media among what a tool returned
+        else:
+            result = [] if content is None else base.text_parts(base.arguments_of(content))
+        transcript.answer(result, call_id=call_id, name=name)
     elif kind == "text":
         parts = base.text_parts(base.field_of(part, "content", str, f"{place}: "))
         if parts:
@@ -63,16 +68,6 @@ def _parts(content: object, left_out: base.LeftOut) -> list[Part]:
         elif piece is not None:
             left_out["unknown_part"] += 1
     return parts
-
-
-def _result(content: object, left_out: base.LeftOut) -> list[Part]:
-    """Return what a tool returned: media among its values are marked, every other value is its JSON."""
-    listed = content if isinstance(content, list) else [content]
-    if any(isinstance(piece, dict) and "kind" in piece for piece in listed):
-        return _parts(content, left_out)
-    if content is None or content == "":
-        return []
-    return [TextPart(content if isinstance(content, str) else base.json_text(content))]
 
 
 class _PydanticAI(base.Format):

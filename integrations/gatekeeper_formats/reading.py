@@ -270,19 +270,14 @@ def _loaded(form: str, heading: Heading, entry: Entry) -> Conversation:
     loaded = entry.load()
     turns = group_turns(loaded.messages) if loaded.turns is None else loaded.turns
     odd = Counter(broken.rule for broken in validate_messages(loaded.messages, provider="openai", open_run=True))
-    return Conversation(
-        form, heading, loaded.messages, turns, +loaded.left_out, odd, loaded.usage, _repeated_speakers(loaded.messages)
-    )
-
-
-def _repeated_speakers(messages: Sequence[Message]) -> int:
-    """Return how many messages of users and assistants follow one of the same speaker, if they are conspicuous."""
-    said = [message for message in messages if message.role in ("user", "assistant")]
+    speakers = ("user", "assistant")
+    said = sum(message.role in speakers for message in loaded.messages)
     repeated = sum(
-        before.role == after.role and before.role in ("user", "assistant") and not before.tool_calls
-        for before, after in pairwise(messages)
+        before.role == after.role and before.role in speakers and not before.tool_calls
+        for before, after in pairwise(loaded.messages)
     )
-    return repeated if repeated >= _REPEATED_LEAST and repeated > _REPEATED_SHARE * len(said) else 0
+    shown = repeated if repeated >= _REPEATED_LEAST and repeated > _REPEATED_SHARE * said else 0
+    return Conversation(form, heading, loaded.messages, turns, +loaded.left_out, odd, loaded.usage, shown)
 
 
 def _only(entries: Iterator[Entry], name: str) -> tuple[Heading, Entry]:
@@ -307,7 +302,9 @@ def _matching(entries: Iterator[Entry], wanted: str, name: str) -> tuple[Heading
     count = 0
     for count, entry in enumerate(entries, 1):
         heading = entry.heading(count)
-        rank = _rank(heading, wanted)
+        plain, title = (" ".join(text.split()).casefold() for text in (wanted, heading.title or ""))
+        ways = (plain == str(heading.number), wanted == heading.id, plain and plain == title, plain and plain in title)
+        rank = next((rank for rank, means in enumerate(ways) if means), None)
         if rank is None:
             continue
         first.setdefault(rank, (heading, entry))
@@ -321,15 +318,3 @@ def _matching(entries: Iterator[Entry], wanted: str, name: str) -> tuple[Heading
         shown = alike[best][:_SHOWN_CONVERSATIONS]
         raise AmbiguousConversationError(shown, count=len(alike[best]), name=name, wanted=wanted)
     return first[best]
-
-
-def _rank(heading: Heading, wanted: str) -> int | None:
-    """Return how surely a name means a conversation, 0 surest, or None."""
-    plain, title = (" ".join(text.split()).casefold() for text in (wanted, heading.title or ""))
-    if plain == str(heading.number):
-        return 0
-    if wanted == heading.id:
-        return 1
-    if plain and plain == title:
-        return 2
-    return 3 if plain and plain in title else None

@@ -28,28 +28,6 @@ def _is_saying(value: object) -> bool:
     return isinstance(value, dict) and "from" in value and "value" in value
 
 
-def _call(text: str) -> tuple[str, str]:
-    """Return the name and the arguments of a call; what is no such object is an argument without a name."""
-    call = base.object_or_empty(base.json_or_none(text))
-    if not isinstance(call.get("name"), str):
-        return "", text
-    arguments = call.get("arguments", {})
-    return call["name"], arguments if isinstance(arguments, str) else base.json_text(arguments)
-
-
-def _sayings(message: Message, left_out: base.LeftOut) -> Iterator[dict[str, str]]:
-    base.count_media(message, left_out)
-    base.count_fields(message, left_out)
-    left_out["call_id"] += len(message.tool_calls)
-    if not isinstance(message.content, str):
-        texts = sum(not isinstance(part, MediaPart) for part in message.content)
-        left_out["joined_part"] += max(0, texts - 1)
-    if message.text or not message.tool_calls:
-        yield {"from": _WRITTEN[message.role], "value": message.text}
-    for call in message.tool_calls:
-        yield {"from": "function_call", "value": base.json_text({"name": call.name, "arguments": call.arguments})}
-
-
 class _ShareGPT(base.WritableFormat):
     name = "sharegpt"
 
@@ -80,7 +58,12 @@ class _ShareGPT(base.WritableFormat):
             saying = base.checked_object(item.value, place)
             speaker, text = (base.field_of(saying, key, str, f"{place}: ") for key in ("from", "value"))
             if speaker in _CALLS:
-                transcript.call(*_call(text))
+                call = base.object_or_empty(base.json_or_none(text))
+                name, arguments = call.get("name"), call.get("arguments", {})
+                if isinstance(name, str):
+                    transcript.call(name, arguments if isinstance(arguments, str) else base.json_text(arguments))
+                else:  # what is no such object is an argument without a name
+                    transcript.call("", text)
             elif speaker in _RESULTS:
                 transcript.answer((TextPart(text),))
             elif speaker in _ROLES:
@@ -94,8 +77,22 @@ class _ShareGPT(base.WritableFormat):
         return transcript.messages
 
     def write(self, messages: Sequence[Message], left_out: base.LeftOut) -> Iterator[str]:
-        sayings = chain.from_iterable(_sayings(message, left_out) for message in messages)
-        return base.json_list(sayings, start='[{"conversations": [', end="\n]}]\n")
+        def sayings(message: Message) -> Iterator[dict[str, str]]:
+            base.count_media(message, left_out)
+            base.count_fields(message, left_out)
+            left_out["call_id"] += len(message.tool_calls)
+            if not isinstance(message.content, str):
+                texts = sum(not isinstance(part, MediaPart) for part in message.content)
+                left_out["joined_part"] += max(0, texts - 1)
+            if message.text or not message.tool_calls:
+                yield {"from": _WRITTEN[message.role], "value": message.text}
+            for call in message.tool_calls:
+                yield {
+                    "from": "function_call",
+                    "value": base.json_text({"name": call.name, "arguments": call.arguments}),
+                }
+
+        return base.json_list(chain.from_iterable(map(sayings, messages)), start='[{"conversations": [', end="\n]}]\n")
 
 
 FORMAT = _ShareGPT()
