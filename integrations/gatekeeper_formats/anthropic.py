@@ -22,7 +22,7 @@ class _Anthropic(base.Format):
     name = "anthropic"
 
     def knows(self, value: Any) -> bool:
-        if not isinstance(value, dict) or "role" in value:
+        if "role" in value:
             return _is_message(value)
         listed = value.get("messages")
         return isinstance(listed, list) and ("system" in value or any(map(_is_message, listed)))

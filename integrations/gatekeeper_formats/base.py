@@ -146,25 +146,45 @@ class Entry:
 Entries: TypeAlias = Iterator[Entry]
 
 
+def date_of_seconds(value: object) -> str | None:
+    """Return the day of a number of seconds since 1970, in UTC; None for what is no time."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+        return None
+    try:
+        return datetime.fromtimestamp(value, timezone.utc).date().isoformat()
+    except (OverflowError, OSError, ValueError):
+        return None
+
+
+def date_of(value: object) -> str | None:
+    """Return the day of a time as ISO 8601 writes it; None for what is no time."""
+    return value[:10] if isinstance(value, str) and re.match(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?![0-9])", value) else None
+
+
 class Format:
     """A format of files. A subclass knows its files, and reads them by ``conversation``, ``messages`` or both.
 
     Attributes:
         name: its name for ``--from`` and ``--to``.
-        id_keys, title_key: where a conversation that is one value has its id and its title.
+        signs: the keys of a conversation that is one value, where these alone tell the format.
+        id_keys, title_key, created_key: where a conversation that is one value has its id, its title and its time.
+        day: returns the day of such a time.
     """
 
     name: str
+    signs: frozenset[str] = frozenset()
     id_keys: tuple[str, ...] = ("id",)
     title_key = "title"
+    created_key = ""
+    day: Callable[[object], str | None] = staticmethod(date_of)
 
     def knows(self, value: Any) -> bool:
-        """Return whether the first value of a file (its text, for a format that is no JSON) is of this format."""
-        raise NotImplementedError
+        """Return whether the first value of a file is of this format: an object, or the text of what is no JSON."""
+        return self.signs.issubset(value)
 
     def holds(self, value: Any) -> bool:
         """Return whether the first value of a file is a conversation, and no message."""
-        return isinstance(value, dict) and "messages" in value and "role" not in value
+        return bool(self.signs) or (isinstance(value, dict) and "messages" in value and "role" not in value)
 
     def messages(self, items: Items, left_out: LeftOut) -> Reports:
         """Yield the messages of a conversation whose messages are the values of a file."""
@@ -173,10 +193,6 @@ class Format:
     def conversation(self, value: Fields, left_out: LeftOut) -> Reports:
         """Yield the messages of a conversation that is one value of a file."""
         return self.messages(items_of(value, "messages"), left_out)
-
-    def created(self, value: Fields) -> str | None:  # noqa: ARG002
-        """Return the day of a conversation that is one value."""
-        return None
 
     def opening(self, first: Fields) -> dict[str, str | None]:  # noqa: ARG002
         """Return id and day of a conversation whose messages are the values, from the first of them."""
@@ -191,7 +207,7 @@ class Format:
         """
         first, values = peeked(items)
         if not self.holds(first):
-            yield Entry(loader(partial(self.messages, values)), **self.opening(object_or_empty(first)))
+            yield Entry(loader(partial(self.messages, values)), **self.opening(object_at(first)))
             return
 
         def read(item: Item, left_out: LeftOut) -> Reports:
@@ -200,12 +216,12 @@ class Format:
             return self.conversation(item.value, left_out)
 
         for item in values:
-            value = object_or_empty(item.value)
+            value = object_at(item.value)
             yield Entry(
                 loader(partial(read, item), prefix="" if whole_file else f"{item.place('conversation')}: "),
                 id=next((value[key] for key in self.id_keys if isinstance(value.get(key), str)), None),
                 title=text_or_none(value.get(self.title_key)),
-                created=self.created(value),
+                created=self.day(value.get(self.created_key)),
             )
 
 
@@ -313,16 +329,11 @@ def kind_of(value: object) -> str:
     return names.get(type(value), "a number")
 
 
-def object_or_empty(value: object) -> dict[str, Any]:
-    """Return an object, and an empty one for everything else."""
-    return value if isinstance(value, dict) else {}
-
-
 def object_at(value: object, *keys: str) -> dict[str, Any]:
-    """Return the object at a path of keys inside of an object, and an empty one where there is none."""
+    """Return the object at a path of keys inside of an object (of none: itself), or an empty one."""
     for key in keys:
-        value = object_or_empty(value).get(key)
-    return object_or_empty(value)
+        value = value.get(key) if isinstance(value, dict) else None
+    return value if isinstance(value, dict) else {}
 
 
 def list_or_empty(value: object) -> list[Any]:
@@ -341,21 +352,6 @@ def json_or_none(text: str | bytes) -> Any:
 def text_or_none(value: object) -> str | None:
     """Return a text that is not blank, and None for everything else."""
     return value if isinstance(value, str) and value.strip() else None
-
-
-def date_of_seconds(value: object) -> str | None:
-    """Return the day of a number of seconds since 1970, in UTC; None for what is no time."""
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
-        return None
-    try:
-        return datetime.fromtimestamp(value, timezone.utc).date().isoformat()
-    except (OverflowError, OSError, ValueError):
-        return None
-
-
-def date_of(value: object) -> str | None:
-    """Return the day of a time as ISO 8601 writes it; None for what is no time."""
-    return value[:10] if isinstance(value, str) and re.match(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?![0-9])", value) else None
 
 
 def json_text(value: object) -> str:

@@ -7,7 +7,6 @@ branch. What the user saw last is the way from ``current_node`` up to the root.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from gatekeeper_core.messages import MediaKind, Message, Part, TextPart
 from gatekeeper_formats import base
@@ -29,16 +28,10 @@ _POINTERS: Mapping[str, MediaKind] = {
 
 class _ChatGPT(base.Format):
     name = "chatgpt"
+    signs = frozenset({"mapping"})
     id_keys = ("conversation_id", "id")
-
-    def knows(self, value: Any) -> bool:
-        return isinstance(value, dict) and "mapping" in value
-
-    def holds(self, value: Any) -> bool:  # noqa: ARG002
-        return True
-
-    def created(self, value: base.Fields) -> str | None:
-        return base.date_of_seconds(value.get("create_time"))
+    created_key = "create_time"
+    day = staticmethod(base.date_of_seconds)
 
     def conversation(self, value: base.Fields, left_out: base.LeftOut) -> tuple[Message, ...]:
         mapping = base.field_of(value, "mapping", dict)
@@ -82,7 +75,7 @@ def _parts(content: base.Fields, left_out: base.LeftOut) -> list[Part]:
     pieces = content.get("parts")
     if isinstance(pieces, list):
         for piece in pieces:
-            fields = {"text": piece} if isinstance(piece, str) else base.object_or_empty(piece)
+            fields = {"text": piece} if isinstance(piece, str) else base.object_at(piece)
             medium, text = _POINTERS.get(str(fields.get("content_type"))), fields.get("text")
             if medium is not None:
                 found += base.media_part(medium, left_out)

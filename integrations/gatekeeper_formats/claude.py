@@ -24,17 +24,10 @@ _THINKING = frozenset({"thinking", "redacted_thinking"})
 
 class _Claude(base.Format):
     name = "claude"
+    signs = frozenset({"chat_messages"})
     id_keys = ("uuid",)
     title_key = "name"
-
-    def knows(self, value: Any) -> bool:
-        return isinstance(value, dict) and "chat_messages" in value
-
-    def holds(self, value: Any) -> bool:  # noqa: ARG002
-        return True
-
-    def created(self, value: base.Fields) -> str | None:
-        return base.date_of(value.get("created_at"))
+    created_key = "created_at"
 
     def conversation(self, value: base.Fields, left_out: base.LeftOut) -> tuple[Message, ...]:
         listed = base.field_of(value, "chat_messages", list)
@@ -51,7 +44,7 @@ class _Claude(base.Format):
             said = [_add_piece(transcript, role, piece, left_out) for piece in pieces]
             rest = [] if any(said) else base.text_parts(message.get("text"))
             for attachment in base.list_or_empty(message.get("attachments")):
-                parts = base.text_parts(base.object_or_empty(attachment).get("extracted_content"))
+                parts = base.text_parts(base.object_at(attachment).get("extracted_content"))
                 left_out["attachment"] += not parts
                 rest += parts
             left_out["attachment"] += len(base.list_or_empty(message.get("files") or message.get("files_v2")))
@@ -86,7 +79,7 @@ def _shown(messages: list[dict[str, Any]], leaf: object, left_out: base.LeftOut)
 
 def _add_piece(transcript: Transcript, role: Role, piece: object, left_out: base.LeftOut) -> bool:
     """Add a part of a message and return whether it held anything."""
-    block, kind = base.object_or_empty(piece), kind_of(piece)
+    block, kind = base.object_at(piece), kind_of(piece)
     if kind == "tool_use":
         name, arguments = block.get("name"), base.arguments_of(block.get("input"))
         transcript.call(name if isinstance(name, str) else "", arguments, call_id=base.text_or_none(block.get("id")))
@@ -109,7 +102,7 @@ def _add_piece(transcript: Transcript, role: Role, piece: object, left_out: base
 
 def _parts(piece: object, left_out: base.LeftOut) -> list[Part]:
     kind = kind_of(piece)
-    text = piece if isinstance(piece, str) else base.object_or_empty(piece).get("text")
+    text = piece if isinstance(piece, str) else base.object_at(piece).get("text")
     if isinstance(text, str):
         return base.text_parts(text)
     if kind in MEDIA_TYPES:

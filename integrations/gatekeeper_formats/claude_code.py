@@ -170,11 +170,9 @@ class _ClaudeCode(LogFormat):
     name = "claude-code"
 
     def knows(self, value: Any) -> bool:
-        if not isinstance(value, dict) or "role" in value:
-            return False
-        if value.get("type") in _TALK:
+        if "role" not in value and value.get("type") in _TALK:
             return isinstance(value.get("message"), dict)
-        return kind_of(value) in _RECORDS and not _NAMES.isdisjoint(value)
+        return "role" not in value and kind_of(value) in _RECORDS and not _NAMES.isdisjoint(value)
 
     def session(self, items: base.Items, log: Log) -> list[Message]:
         return _Session(log).messages(items)

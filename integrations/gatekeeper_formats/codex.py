@@ -55,7 +55,7 @@ class _Rollout:
             if kind == "response_item":
                 kind, role, left_out = kind_of(payload), payload.get("role"), self._log.left_out
                 first = next(iter(base.list_or_empty(payload.get("content"))), None)
-                text = base.object_or_empty(first).get("text") if role == "user" else None
+                text = base.object_at(first).get("text") if role == "user" else None
                 marked = isinstance(text, str) and _BY_THE_PROGRAM.match(text.lstrip())
                 if kind == "message" and (role in ("developer", "system") or marked):
                     left_out["program_message"] += 1
@@ -105,8 +105,6 @@ class _Codex(LogFormat):
     name = "codex"
 
     def knows(self, value: Any) -> bool:
-        if not isinstance(value, dict):
-            return False
         first_versions = {"id", "timestamp", "instructions"} <= value.keys() and "type" not in value
         return first_versions or (kind_of(value) in _RECORDS and isinstance(value.get("payload"), dict))
 

@@ -79,7 +79,7 @@ class _Contents(base.Format):
     name = "gemini"
 
     def knows(self, value: Any) -> bool:
-        return isinstance(value, dict) and (_is_content(value) or _contents_key(value) is not None)
+        return _is_content(value) or _contents_key(value) is not None
 
     def holds(self, value: Any) -> bool:
         return isinstance(value, dict) and not _is_content(value)
@@ -106,9 +106,7 @@ class _Contents(base.Format):
 
 class _CLI(LogFormat):
     name = "gemini-cli"
-
-    def knows(self, value: Any) -> bool:
-        return isinstance(value, dict) and {"sessionId", "projectHash"} <= value.keys()
+    signs = frozenset({"sessionId", "projectHash"})
 
     def session(self, items: base.Items, log: Log) -> list[Message]:
         written: dict[object, tuple[dict[str, Any], str]] = {}  # each message as it was last written

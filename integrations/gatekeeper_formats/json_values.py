@@ -72,7 +72,16 @@ class TextSource:
         first = not self._bytes_read
         if first and content.startswith(_ZIP):
             raise PlaceError("is a ZIP archive: unpack it, and give the conversations.json in it")
-        self.text += self._decoded(content)
+        pending = len(self._decoder.getstate()[0])  # the beginning of a character, from the piece before
+        try:
+            self.text += self._decoder.decode(content, final=not content)
+        except UnicodeDecodeError as error:
+            line = self.line(len(self.text)) + error.object.count(b"\n", 0, error.start)
+            offset = self._bytes_read - pending + error.start
+            cut = not content  # the end of the file, in the middle of a character
+            raise (CutLineError if cut else PlaceError)(
+                f"line {line}, byte {offset}: not UTF-8 (0x{error.object[error.start]:02x}); save it as UTF-8"
+            ) from error
         if first:
             self.text = self.text.removeprefix("\ufeff")
         self._bytes_read += len(content)
@@ -126,18 +135,6 @@ class TextSource:
     def _column_of(self, at: int) -> int:
         feed = self.text.rfind("\n", 0, at)
         return at - feed if feed >= 0 else self._column + at
-
-    def _decoded(self, content: bytes) -> str:
-        pending = len(self._decoder.getstate()[0])  # the beginning of a character, from the piece before
-        try:
-            return self._decoder.decode(content, final=not content)
-        except UnicodeDecodeError as error:
-            line = self.line(len(self.text)) + error.object.count(b"\n", 0, error.start)
-            offset = self._bytes_read - pending + error.start
-            cut = not content  # the end of the file, in the middle of a character
-            raise (CutLineError if cut else PlaceError)(
-                f"line {line}, byte {offset}: not UTF-8 (0x{error.object[error.start]:02x}); save it as UTF-8"
-            ) from error
 
 
 def read_values(source: TextSource) -> Values:

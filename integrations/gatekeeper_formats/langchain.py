@@ -87,8 +87,6 @@ class _LangChain(base.WritableFormat):
     name = "langchain"
 
     def knows(self, value: Any) -> bool:
-        if not isinstance(value, dict):
-            return False
         messages = value.get("messages")
         return _is_message(value) or (isinstance(messages, list) and bool(messages) and _is_message(messages[0]))
 

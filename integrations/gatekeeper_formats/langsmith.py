@@ -37,7 +37,7 @@ def _records(value: object, place: str, *, parent: str | None) -> Iterator[Recor
 
 def _listed(run: base.Fields) -> list[Any] | None:
     """Return the messages that a run holds as a whole: with its outputs, else of its inputs."""
-    lists = (base.object_or_empty(run.get(side)).get("messages") for side in ("outputs", "inputs"))
+    lists = (base.object_at(run.get(side)).get("messages") for side in ("outputs", "inputs"))
     return next((listed for listed in lists if isinstance(listed, list) and listed), None)
 
 
@@ -63,7 +63,7 @@ def _call(run: base.Fields, whole: bool, place: str) -> Call:
     metadata, invocation = (base.object_at(run, "extra", key) for key in ("metadata", "invocation_params"))
     models = (metadata.get("ls_model_name"), invocation.get("model"), invocation.get("model_name"))
     model = next((name for name in (*models, outputs.get("model")) if isinstance(name, str)), None)
-    fields = base.object_at(next(iter(answers), None), "kwargs") or base.object_or_empty(next(iter(answers), None))
+    fields = base.object_at(next(iter(answers), None), "kwargs") or base.object_at(next(iter(answers), None))
     reports = (outputs.get("usage_metadata"), fields.get("usage_metadata"), outputs.get("usage"))
     others = (base.object_at(outputs, "llm_output").get("token_usage"), run)
     usage = next((usage for report in (*reports, *others) if (usage := read_usage(report, model=model))), None)
@@ -124,9 +124,7 @@ class _LangSmith(base.Format):
     name = "langsmith"
 
     def knows(self, value: Any) -> bool:
-        return (
-            isinstance(value, dict) and "run_type" in value and not {"inputs", "outputs", "trace_id"}.isdisjoint(value)
-        )
+        return "run_type" in value and not {"inputs", "outputs", "trace_id"}.isdisjoint(value)
 
     def entries(self, items: base.Items, whole_file: bool) -> base.Entries:  # noqa: ARG002
         found = (_records(item.value, item.place("run"), parent=None) for item in items)

@@ -43,9 +43,7 @@ class _LlamaIndex(base.WritableFormat):
     name = "llama-index"
 
     def knows(self, value: Any) -> bool:
-        return isinstance(value, dict) and (
-            "store" in value or ("role" in value and ("blocks" in value or "additional_kwargs" in value))
-        )
+        return "store" in value or ("role" in value and ("blocks" in value or "additional_kwargs" in value))
 
     def entries(self, items: base.Items, whole_file: bool) -> base.Entries:
         first, values = base.peeked(items)
@@ -60,7 +58,7 @@ class _LlamaIndex(base.WritableFormat):
 
         for item in values:
             place = "" if whole_file else f"{item.place('store')}: "
-            store = base.object_or_empty(item.value).get("store")
+            store = base.object_at(item.value).get("store")
             if not isinstance(store, dict):
                 raise base.PlaceError(f'{place}"store" must be an object, got {base.kind_of(store)}')
             for key, listed in store.items():

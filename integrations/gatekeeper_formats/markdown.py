@@ -135,12 +135,10 @@ class _Markdown(base.WritableFormat):
             if role == "tool":
                 left_out["orphan_result"] += 1
             else:
-                # A backslash keeps a line from being read as a label or a rule.
-                escaped = (
-                    not line.fenced and line.text.startswith("\\") and _is_special(line.text.lstrip("\\"))
-                    for line in own
-                )
-                texts = (line.text[cut:] for line, cut in zip(own, escaped, strict=True))
+                texts = []
+                for text, fenced, _ in own:  # a backslash keeps a line from being read as a label or a rule
+                    escaped = not fenced and text.startswith("\\") and _is_special(text.lstrip("\\"))
+                    texts.append(text[1:] if escaped else text)
                 messages.append(Message(role, "\n".join(texts)))
         yield base.Entry(lambda: base.Loaded(tuple(messages), left_out), title=title)
 

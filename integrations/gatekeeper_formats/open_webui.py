@@ -66,12 +66,11 @@ class _OpenWebUI(base.Format):
     name = "open-webui"
 
     def knows(self, value: Any) -> bool:
-        history = _chat(value).get("history") if isinstance(value, dict) else None
-        return isinstance(history, dict) and "messages" in history
+        return "messages" in base.object_at(_chat(value), "history")
 
     def entries(self, items: base.Items, whole_file: bool) -> base.Entries:
         for item in items:
-            row = base.object_or_empty(item.value)
+            row = base.object_at(item.value)
             chat = _chat(row)
             prefix = "" if whole_file else f"{item.place('conversation')}: "
             yield base.Entry(
@@ -99,7 +98,7 @@ def _messages(row: object, left_out: base.LeftOut) -> base.Reports:
         )
         parts: list[Part] = [TextPart(message.content)] if isinstance(message.content, str) else list(message.content)
         for file in base.list_or_empty(node.get("files")):
-            if base.object_or_empty(file).get("type") == "image":
+            if base.object_at(file).get("type") == "image":
                 parts += base.media_part("image", left_out)
             else:
                 left_out["attachment"] += 1
@@ -112,7 +111,7 @@ def _messages(row: object, left_out: base.LeftOut) -> base.Reports:
                 transcript.say(message.role, (part,))
                 said = True
         left_out["empty_message"] += not said
-        info = base.object_or_empty(node.get("usage") or node.get("info"))
+        info = base.object_at(node.get("usage") or node.get("info"))
         yield read_usage(info.get("usage", info), model=node.get("model"))
     yield from transcript.messages
 

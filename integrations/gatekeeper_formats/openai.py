@@ -35,13 +35,15 @@ def _written(messages: Sequence[Message], left_out: base.LeftOut) -> Iterator[di
 
 class _List(base.WritableFormat):
     name = "openai"
+    created_key = "created"
+    day = staticmethod(base.date_of_seconds)
 
     def knows(self, value: Any) -> bool:
-        return isinstance(value, dict) and ("role" in value or "messages" in value)
+        return "role" in value or "messages" in value
 
     def entries(self, items: base.Items, whole_file: bool) -> base.Entries:
         first, values = base.peeked(items)
-        if whole_file and not self.knows(first):
+        if whole_file and not (isinstance(first, dict) and self.knows(first)):
             got = 'an object without "messages"' if isinstance(first, dict) else base.kind_of(first)
             raise base.PlaceError(f'must be a list of messages or an object with "messages", got {got}')
         return super().entries(values, whole_file)
@@ -52,9 +54,6 @@ class _List(base.WritableFormat):
     def conversation(self, value: base.Fields, left_out: base.LeftOut) -> base.Reports:
         base.count_tools(value, left_out)
         return super().conversation(value, left_out)
-
-    def created(self, value: base.Fields) -> str | None:
-        return base.date_of_seconds(value.get("created"))
 
     def write(self, messages: Sequence[Message], left_out: base.LeftOut) -> Iterator[str]:
         return base.json_list(_written(messages, left_out))

@@ -80,7 +80,7 @@ def _plain(value: object) -> Any:
     kind, inner = next(iter(value.items()))
     if kind == "intValue":
         return int(inner) if isinstance(inner, str) and inner.lstrip("-").isdecimal() and len(inner) <= 20 else inner
-    inside = base.list_or_empty(base.object_or_empty(inner).get("values"))
+    inside = base.list_or_empty(base.object_at(inner).get("values"))
     if kind == "arrayValue":
         return [_plain(each) for each in inside]
     return _named(inside) if kind == "kvlistValue" else inner
@@ -172,8 +172,6 @@ class _OpenTelemetry(base.Format):
     name = "opentelemetry"
 
     def knows(self, value: Any) -> bool:
-        if not isinstance(value, dict):
-            return False
         named = value.keys() & {"traceId", "trace_id", "context", "spanId", "span_id"}
         return any(key in value for key in _TRACES) or ("attributes" in value and bool(named))
 

@@ -33,7 +33,7 @@ class _Pairs(base.WritableFormat):
     name = "pairs"
 
     def knows(self, value: Any) -> bool:
-        return isinstance(value, dict) and "role" not in value and not {"user", "assistant"}.isdisjoint(value)
+        return "role" not in value and not {"user", "assistant"}.isdisjoint(value)
 
     def entries(self, items: base.Items, whole_file: bool) -> base.Entries:  # noqa: ARG002
         def load() -> base.Loaded:

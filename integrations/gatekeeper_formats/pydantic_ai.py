@@ -74,13 +74,13 @@ class _PydanticAI(base.Format):
     name = "pydantic-ai"
 
     def knows(self, value: Any) -> bool:
-        return isinstance(value, dict) and value.get("kind") in ("request", "response") and "parts" in value
+        return value.get("kind") in ("request", "response") and "parts" in value
 
     def holds(self, value: Any) -> bool:  # noqa: ARG002
         return False
 
     def opening(self, first: base.Fields) -> dict[str, str | None]:
-        dated = [first, *map(base.object_or_empty, base.list_or_empty(first.get("parts")))]
+        dated = [first, *map(base.object_at, base.list_or_empty(first.get("parts")))]
         return {
             "id": base.text_or_none(first.get("conversation_id")) or base.text_or_none(first.get("run_id")),
             "created": next((day for each in dated if (day := base.date_of(each.get("timestamp")))), None),

@@ -42,9 +42,11 @@ def counted(item: base.Fields, left_out: base.LeftOut) -> bool:
 
 class _Responses(base.Format):
     name = "responses"
+    created_key = "created_at"
+    day = staticmethod(base.date_of_seconds)
 
     def knows(self, value: Any) -> bool:
-        if not isinstance(value, dict) or "messages" in value:
+        if "messages" in value:
             return False
         given, output = value.get("input"), value.get("output")
         if "role" in value or "type" in value:
@@ -62,9 +64,6 @@ class _Responses(base.Format):
         return (
             isinstance(value, dict) and bool(value.keys() & {"input", "output"}) and not value.keys() & {"role", "type"}
         )
-
-    def created(self, value: base.Fields) -> str | None:
-        return base.date_of_seconds(value.get("created_at"))
 
     def conversation(self, value: base.Fields, left_out: base.LeftOut) -> base.Reports:
         listed: list[base.Item] = []

@@ -30,15 +30,13 @@ def _is_saying(value: object) -> bool:
 
 class _ShareGPT(base.WritableFormat):
     name = "sharegpt"
+    created_key = "created_at"
 
     def knows(self, value: Any) -> bool:
-        return isinstance(value, dict) and ("conversations" in value or _is_saying(value))
+        return "conversations" in value or _is_saying(value)
 
     def holds(self, value: Any) -> bool:
         return value is not None and not _is_saying(value)
-
-    def created(self, value: base.Fields) -> str | None:
-        return base.date_of(value.get("created_at"))
 
     def conversation(self, value: base.Fields, left_out: base.LeftOut) -> Iterable[Message]:
         sayings = base.field_of(value, "conversations", list)
@@ -58,7 +56,7 @@ class _ShareGPT(base.WritableFormat):
             saying = base.checked_object(item.value, place)
             speaker, text = (base.field_of(saying, key, str, f"{place}: ") for key in ("from", "value"))
             if speaker in _CALLS:
-                call = base.object_or_empty(base.json_or_none(text))
+                call = base.object_at(base.json_or_none(text))
                 name, arguments = call.get("name"), call.get("arguments", {})
                 if isinstance(name, str):
                     transcript.call(name, arguments if isinstance(arguments, str) else base.json_text(arguments))
