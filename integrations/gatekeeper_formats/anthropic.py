@@ -35,9 +35,8 @@ class _Anthropic(base.Format):
         yield from self.messages(listed, left_out)
 
     def messages(self, items: base.Items, left_out: base.LeftOut) -> base.Reports:
-        for item in items:
-            message = base.checked_object(item.value, item.place())
-            yield from _read(message, item.place(), left_out)
+        for message, place in base.objects_of(items):
+            yield from _read(message, place, left_out)
             yield read_usage(message)
 
 

@@ -278,6 +278,13 @@ def items_of(value: Fields, key: str) -> Items:
     return (Item(element, at) for at, element in enumerate(field_of(value, key, list)))
 
 
+def objects_of(items: Items, noun: str = "message") -> Iterator[tuple[dict[str, Any], str]]:
+    """Yield values that must be objects, each with its place."""
+    for item in items:
+        place = item.place(noun)
+        yield checked_object(item.value, place), place
+
+
 def text_parts(text: object) -> list[Part]:
     """Return a text as parts of a message; an empty one and anything else holds nothing."""
     return [TextPart(text)] if isinstance(text, str) and text else []

@@ -15,7 +15,6 @@ What a compaction put in its place, records of the program and messages of subag
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -68,11 +67,10 @@ class _Session:
         self._links: dict[str, tuple[str | None, str | None]] = {}  # of each record: its parent, the one before it
         self._newest: str | None = None
 
-    def messages(self, items: Iterable[base.Item]) -> list[Message]:
+    def messages(self, items: base.Items) -> list[Message]:
         """Return the messages of the newest branch; those of a subagent where the file has no others."""
         main = False
-        for item in items:
-            record = base.checked_object(item.value, item.place())
+        for record, place in base.objects_of(items):
             talks = record.get("type") in _TALK and isinstance(record.get("message"), dict)
             aside = record.get("isSidechain") is True
             if talks and not aside and not main:
@@ -92,7 +90,7 @@ class _Session:
                 self._links[name] = parent if isinstance(parent, str) else None, None if begins else self._newest
                 self._newest = name if talks else self._newest
             if talks and not repeated:
-                self._read(record, item.place())
+                self._read(record, place)
             else:
                 kind = kind_of(record)
                 title = base.text_or_none(record.get(_TITLES.get(kind, "")))

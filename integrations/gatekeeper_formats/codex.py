@@ -13,7 +13,6 @@ lies on another branch.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from typing import Any
 
 from gatekeeper_core.messages import Message
@@ -44,14 +43,13 @@ class _Rollout:
         self._model = ""
         self._total: base.Fields = {}
 
-    def messages(self, items: Iterable[base.Item]) -> list[Message]:
+    def messages(self, items: base.Items) -> list[Message]:
         """Return the messages of the rollout."""
-        for item in items:
-            record = base.checked_object(item.value, item.place())
+        for record, place in base.objects_of(items):
             kind, payload = kind_of(record), record.get("payload")
             if "payload" not in record and kind not in _RECORDS:  # of the first versions
                 kind, payload = "response_item" if kind else "session_meta", record
-            payload = base.checked_object(payload, f'{item.place()}: "payload"')
+            payload = base.checked_object(payload, f'{place}: "payload"')
             if kind == "response_item":
                 kind, role, left_out = kind_of(payload), payload.get("role"), self._log.left_out
                 first = next(iter(base.list_or_empty(payload.get("content"))), None)
@@ -65,7 +63,7 @@ class _Rollout:
                     if role == "user":
                         self._close()
                         self._turns.append((len(self._messages), len(self._log.usage)))
-                    self._open.append((payload, item.place()))
+                    self._open.append((payload, place))
                 continue
             self._log.left_out["compaction" if kind == "compacted" else "log_record"] += 1
             if kind == "session_meta":

@@ -97,9 +97,7 @@ class _Contents(base.Format):
 
     def messages(self, items: base.Items, left_out: base.LeftOut) -> list[Message]:
         contents = []
-        for item in items:
-            place = item.place("content")
-            content = base.checked_object(item.value, place)
+        for content, place in base.objects_of(items, "content"):
             contents.append(({**content, "parts": _without_thoughts(content.get("parts"), left_out)}, place))
         return native_messages(GEMINI, contents, left_out)
 

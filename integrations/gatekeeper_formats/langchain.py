@@ -12,6 +12,7 @@ from typing import Any
 from gatekeeper_core.messages import Message, TextPart
 from gatekeeper_core.native.items import kind_of
 from gatekeeper_formats import base
+from gatekeeper_formats.agent_log import without
 
 _ROLES = {"human": "user", "ai": "assistant", "system": "system", "tool": "tool", "function": "function"}
 _CHUNKS = (f"{name}MessageChunk" for name in ("Human", "AI", "System", "Tool", "Function", "Chat"))
@@ -54,8 +55,7 @@ def langchain_message(value: object, place: str, left_out: base.LeftOut) -> Mess
     calls = _calls(data, place)
     content = data.get("content")
     if isinstance(content, list):  # thinking is counted, and calls are named elsewhere
-        said = [part for part in content if kind_of(part) not in _THINKING]
-        left_out["thinking"] += len(content) - len(said)
+        said = without(content, _THINKING, left_out)
         content = [part for part in said if not (calls and kind_of(part) in _CALLS)]
     fields = {
         "role": data.get("role") if kind == "chat" else _ROLES[kind],

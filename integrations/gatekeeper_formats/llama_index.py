@@ -67,9 +67,7 @@ class _LlamaIndex(base.WritableFormat):
                 )
 
     def messages(self, items: base.Items, left_out: base.LeftOut) -> Iterator[Message]:
-        for item in items:
-            place = item.place()
-            value = base.checked_object(item.value, place)
+        for value, place in base.objects_of(items):
             extra = base.object_at(value, "additional_kwargs")
             content, calls = _content(value, place, left_out)
             role = value.get("role")

@@ -147,9 +147,7 @@ class _OpenHands(base.Format):
         transcript = Transcript(left_out)
         calls: dict[str, str] = {}  # the call of each action, by the action's id
         reports = _Reports()
-        for item in items:
-            place = item.place("event")
-            event = base.checked_object(item.value, place)
+        for event, place in base.objects_of(items, "event"):
             action, observation = event.get("action"), event.get("observation")
             if isinstance(action, str):
                 _add_action(transcript, event, action, calls, place, left_out)

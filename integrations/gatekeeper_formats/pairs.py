@@ -40,10 +40,9 @@ class _Pairs(base.WritableFormat):
             """Return each pair as a turn of its own, also after a question without an answer."""
             turns: list[Turn] = []
             messages: list[Message] = []
-            for item in items:
+            for value, place in base.objects_of(items):
                 if turns and len(turns[-1].messages) == 1:
                     messages.append(Message("assistant", ""))  # ends the turn for those who read the messages
-                place, value = item.place(), base.checked_object(item.value, item.place())
                 if "role" in value:
                     raise base.PlaceError(f"{place}: {MIXED}")
                 if not value.keys() & {"user", "assistant"}:

@@ -89,9 +89,7 @@ class _PydanticAI(base.Format):
     def messages(self, items: base.Items, left_out: base.LeftOut) -> base.Reports:
         transcript = Transcript(left_out)
         instructions: str | None = None
-        for item in items:
-            place = item.place()
-            value = base.checked_object(item.value, place)
+        for value, place in base.objects_of(items):
             kind = value.get("kind")
             if kind not in ("request", "response"):
                 raise base.PlaceError(f'{place}: "kind" must be "request" or "response"')

@@ -81,8 +81,9 @@ class _Responses(base.Format):
         yield read_usage(value)
 
     def messages(self, items: base.Items, left_out: base.LeftOut) -> list[Message]:
-        placed = ((base.checked_object(item.value, item.place("item")), item.place("item")) for item in items)
-        return native_messages(RESPONSES, [each for each in placed if not counted(each[0], left_out)], left_out)
+        return native_messages(
+            RESPONSES, [each for each in base.objects_of(items, "item") if not counted(each[0], left_out)], left_out
+        )
 
 
 FORMAT = _Responses()

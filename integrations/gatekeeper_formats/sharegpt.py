@@ -51,9 +51,7 @@ class _ShareGPT(base.WritableFormat):
 
     def messages(self, items: base.Items, left_out: base.LeftOut) -> tuple[Message, ...]:
         transcript = Transcript(left_out)
-        for item in items:
-            place = item.place()
-            saying = base.checked_object(item.value, place)
+        for saying, place in base.objects_of(items):
             speaker, text = (base.field_of(saying, key, str, f"{place}: ") for key in ("from", "value"))
             if speaker in _CALLS:
                 call = base.object_at(base.json_or_none(text))
