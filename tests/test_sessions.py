@@ -148,18 +148,23 @@ def test_only_the_costliest_are_shown_and_the_rest_is_counted(tmp_path: Path) ->
 def reporting(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let files be read that tell the usage of each call: ``{"asked": text, "usage": [input, output]}`` a line."""
 
-    def entries(items: Iterator[Any], _whole_file: bool) -> Iterator[Entry]:
-        def read(_left_out: object) -> Iterator[Message | Usage]:
-            for item in items:
-                yield from (Message("user", item.value["asked"]), Message("assistant", "好 ok"))
-                yield Usage(*item.value["usage"], cached_tokens=1, model=item.value.get("model", ""))
+    class Told(Format):
+        name = "told"
 
-        yield Entry(loader(read), title="told")
+        def knows(self, value: Any) -> bool:
+            return isinstance(value, dict) and "asked" in value
 
-    told = Format(name="told", knows=lambda value: isinstance(value, dict) and "asked" in value, entries=entries)
+        def entries(self, items: Iterator[Any], whole_file: bool) -> Iterator[Entry]:
+            def read(_left_out: object) -> Iterator[Message | Usage]:
+                for item in items:
+                    yield from (Message("user", item.value["asked"]), Message("assistant", "好 ok"))
+                    yield Usage(*item.value["usage"], cached_tokens=1, model=item.value.get("model", ""))
+
+            yield Entry(loader(read), title="told")
+
     from gatekeeper_formats import registry
 
-    monkeypatch.setattr(registry, "_IN_ORDER", (told, *registry._IN_ORDER))
+    monkeypatch.setattr(registry, "_IN_ORDER", (Told(), *registry._IN_ORDER))
 
 
 @pytest.mark.usefixtures("reporting")

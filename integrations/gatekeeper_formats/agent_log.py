@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -31,20 +31,26 @@ class Log:
         self.created = self.created or base.date_of(time)
 
 
-def one_log(items: base.Items, read: Callable[[base.Items, Log], Iterable[Message]]) -> base.Entries:
-    """Yield the one session of a log; it is read here, because its title may be in its last line."""
-    log = Log()
-    messages = tuple(read(_whole_lines(items, log.left_out), log))
-    loaded = base.Loaded(messages, log.left_out, usage=tuple(log.usage))
-    yield base.Entry(lambda: loaded, id=log.id, title=log.title, created=log.created)
+class LogFormat(base.Format):
+    """A format whose file is the log of one session."""
 
+    def session(self, items: base.Items, log: Log) -> Iterable[Message]:
+        """Return the messages of a log, and note the rest."""
+        raise NotImplementedError
 
-def _whole_lines(items: base.Items, left_out: base.LeftOut) -> base.Items:
-    """Yield the values of a log; a last line that is still being written is counted."""
-    try:
-        yield from items
-    except base.CutLineError:
-        left_out["cut_line"] += 1
+    def entries(self, items: base.Items, whole_file: bool) -> base.Entries:  # noqa: ARG002
+        """Yield the one session; it is read here, because its title may be in its last line."""
+        log = Log()
+
+        def whole_lines() -> base.Items:
+            try:
+                yield from items
+            except base.CutLineError:  # the last line is still being written
+                log.left_out["cut_line"] += 1
+
+        messages = tuple(self.session(whole_lines(), log))
+        loaded = base.Loaded(messages, log.left_out, usage=tuple(log.usage))
+        yield base.Entry(lambda: loaded, id=log.id, title=log.title, created=log.created)
 
 
 def native_messages(

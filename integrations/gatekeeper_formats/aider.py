@@ -27,24 +27,33 @@ _TOKENS = re.compile(
 )
 
 
-def _entries(items: base.Items, _whole_file: bool) -> base.Entries:
-    text = str(next(items).value).replace("\r\n", "\n")
-    starts = list(_START.finditer(text))
-    if not starts:
-        raise base.PlaceError("is no chat history of Aider: no line begins with # aider chat started at")
-    ends = [*(start.start() for start in starts[1:]), len(text)]
-    for start, end in zip(starts, ends, strict=True):
-        lines = text[start.end() : end].split("\n")
-        questions = (found["text"] for line in lines if (found := _USER.fullmatch(line)) and found["text"])
-        title = next((question for question in questions if not _COMMAND.match(question)), None)
-        yield base.Entry(base.loader(partial(_messages, lines)), title=title, created=base.date_of(start[1]))
+class _Aider(base.Format):
+    name = "aider"
+
+    def knows(self, value: str) -> bool:
+        return _START.match(value.lstrip()) is not None
+
+    def entries(self, items: base.Items, whole_file: bool) -> base.Entries:  # noqa: ARG002
+        text = str(next(items).value).replace("\r\n", "\n")
+        starts = list(_START.finditer(text))
+        if not starts:
+            raise base.PlaceError("is no chat history of Aider: no line begins with # aider chat started at")
+        ends = [*(start.start() for start in starts[1:]), len(text)]
+        for start, end in zip(starts, ends, strict=True):
+            lines = text[start.end() : end].split("\n")
+            questions = (found["text"] for line in lines if (found := _USER.fullmatch(line)) and found["text"])
+            title = next((question for question in questions if not _COMMAND.match(question)), None)
+            yield base.Entry(base.loader(partial(_messages, lines)), title=title, created=base.date_of(start[1]))
 
 
 def _messages(lines: list[str], left_out: base.LeftOut) -> Iterator[Message | Usage]:
     """Yield what was said; lines of one kind are one message, and a blank line ends what the user said."""
     open_kind, own, fence = "", list[str](), ""
     for line in lines:
-        kind, text = _kind_and_text(line, fence)
+        # In a code block only a line as Aider writes it is not the answer's.
+        marked = ((kind, pattern.fullmatch(line)) for kind, pattern in (("user", _USER), ("note", _NOTE)))
+        own_mark = ((kind, found["text"] or "") for kind, found in marked if found and (not fence or found["written"]))
+        kind, text = next(own_mark, ("answer", line))
         blank = kind == "answer" and not line.strip() and not fence
         if kind != open_kind and not (blank and open_kind != "user"):
             yield from _message_of(open_kind, own, left_out)
@@ -58,15 +67,6 @@ def _messages(lines: list[str], left_out: base.LeftOut) -> Iterator[Message | Us
             sent, received, hit, written = (_count(found[part]) for part in ("sent", "received", "hit", "written"))
             yield Usage(sent, received, hit, written)
     yield from _message_of(open_kind, own, left_out)
-
-
-def _kind_and_text(line: str, fence: str) -> tuple[str, str]:
-    """Return whose a line is and what it says: in a code block only a line as Aider writes it is not the answer's."""
-    for kind, pattern in (("user", _USER), ("note", _NOTE)):
-        found = pattern.fullmatch(line)
-        if found and (not fence or found["written"]):
-            return kind, found["text"] or ""
-    return "answer", line
 
 
 def _message_of(kind: str, lines: list[str], left_out: base.LeftOut) -> Iterator[Message]:
@@ -87,4 +87,4 @@ def _count(text: str | None) -> int:
     return round(float(found[1]) * (1000 if found[2] else 1)) if found else 0
 
 
-FORMAT = base.Format(name="aider", knows=lambda text: _START.match(text.lstrip()) is not None, entries=_entries)
+FORMAT = _Aider()

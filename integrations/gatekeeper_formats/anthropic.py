@@ -18,27 +18,26 @@ def _is_message(value: object) -> bool:
     return isinstance(value, dict) and "role" in value and bool(ANTHROPIC.signs(value))
 
 
-def _knows(value: Any) -> bool:
-    if not isinstance(value, dict) or "role" in value:
-        return _is_message(value)
-    listed = value.get("messages")
-    return isinstance(listed, list) and ("system" in value or any(map(_is_message, listed)))
+class _Anthropic(base.Format):
+    name = "anthropic"
 
+    def knows(self, value: Any) -> bool:
+        if "role" in value:
+            return _is_message(value)
+        listed = value.get("messages")
+        return isinstance(listed, list) and ("system" in value or any(map(_is_message, listed)))
 
-def _messages_of(value: base.Fields, left_out: base.LeftOut) -> base.Reports:
-    """Yield the messages of a request, the system prompt first."""
-    base.count_tools(value, left_out)
-    listed = base.items_of(value, "messages")
-    if value.get("system"):
-        yield from _read({"role": "system", "content": value["system"]}, '"system"', left_out)
-    yield from _messages(listed, left_out)
+    def conversation(self, value: base.Fields, left_out: base.LeftOut) -> base.Reports:
+        base.count_tools(value, left_out)
+        listed = base.items_of(value, "messages")
+        if value.get("system"):
+            yield from _read({"role": "system", "content": value["system"]}, '"system"', left_out)
+        yield from self.messages(listed, left_out)
 
-
-def _messages(items: base.Items, left_out: base.LeftOut) -> base.Reports:
-    for item in items:
-        message = base.checked_object(item.value, item.place())
-        yield from _read(message, item.place(), left_out)
-        yield read_usage(message)
+    def messages(self, items: base.Items, left_out: base.LeftOut) -> base.Reports:
+        for message, place in base.objects_of(items):
+            yield from _read(message, place, left_out)
+            yield read_usage(message)
 
 
 def _read(message: base.Fields, place: str, left_out: base.LeftOut) -> list[Message]:
@@ -46,4 +45,4 @@ def _read(message: base.Fields, place: str, left_out: base.LeftOut) -> list[Mess
     return native_messages(ANTHROPIC, [(item, place)], left_out)
 
 
-FORMAT = base.Format(name="anthropic", knows=_knows, messages=_messages, conversation=_messages_of)
+FORMAT = _Anthropic()

@@ -108,7 +108,7 @@ class Item(NamedTuple):
 
 
 Items: TypeAlias = Iterator[Item]
-Reports: TypeAlias = Iterator[Message | Usage | None]
+Reports: TypeAlias = Iterable[Message | Usage | None]
 """The messages of a conversation, and the usage of each model call among them; None where nothing was reported."""
 
 
@@ -146,61 +146,94 @@ class Entry:
 Entries: TypeAlias = Iterator[Entry]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+def date_of_seconds(value: object) -> str | None:
+    """Return the day of a number of seconds since 1970, in UTC; None for what is no time."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+        return None
+    try:
+        return datetime.fromtimestamp(value, timezone.utc).date().isoformat()
+    except (OverflowError, OSError, ValueError):
+        return None
+
+
+def date_of(value: object) -> str | None:
+    """Return the day of a time as ISO 8601 writes it; None for what is no time."""
+    return value[:10] if isinstance(value, str) and re.match(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?![0-9])", value) else None
+
+
 class Format:
-    """One format. Most formats name ``messages``, ``conversation`` or both; ``entries`` is for those that fit neither.
+    """A format of files. A subclass knows its files, and reads them by ``conversation``, ``messages`` or both.
 
     Attributes:
         name: its name for ``--from`` and ``--to``.
-        knows: whether the first value of a file (its text, for a format that is no JSON) is of this format.
-        messages: reads a conversation whose messages are the values of a file.
-        conversation: reads a conversation that is one value of a file, which is an object.
-        holds: with both, whether the first value is a conversation.
-        id_keys, title_key, created: id, title and day of a conversation that is one value.
-        opening: id and day of a conversation whose messages are the values, from the first of them.
-        entries: returns the conversations of the values of a file (its one text, for a format that is no JSON); the
-            truth value says whether the one value is the full file.
-        write: writes the text of a file, and counts what the format cannot hold; None for a format that is only read.
+        signs: the keys of a conversation that is one value, where these alone tell the format.
+        id_keys, title_key, created_key: where a conversation that is one value has its id, its title and its time.
+        day: returns the day of such a time.
     """
 
     name: str
-    knows: Callable[[Any], bool]
-    messages: Callable[[Items, LeftOut], Iterable[Message | Usage | None]] | None = None
-    conversation: Callable[[Fields, LeftOut], Iterable[Message | Usage | None]] | None = None
-    holds: Callable[[Any], bool] = lambda value: isinstance(value, dict) and "messages" in value and "role" not in value
+    signs: frozenset[str] = frozenset()
     id_keys: tuple[str, ...] = ("id",)
-    title_key: str = "title"
-    created: Callable[[Fields], str | None] = lambda _: None
-    opening: Callable[[Fields], dict[str, str | None]] = lambda _: {}
-    entries: Callable[[Items, bool], Entries] | None = None
-    write: Callable[[Sequence[Message], LeftOut], Iterable[str]] | None = None
+    title_key = "title"
+    created_key = ""
+    day: Callable[[object], str | None] = staticmethod(date_of)
 
-    def conversations(self, items: Items, *, whole_file: bool) -> Entries:
-        """Yield the conversations of a file; a broken one breaks no other. The values pass by once."""
-        if self.entries is not None:
-            yield from self.entries(items, whole_file)
-            return
+    def knows(self, value: Any) -> bool:
+        """Return whether the first value of a file is of this format: an object, or the text of what is no JSON."""
+        return self.signs.issubset(value)
+
+    def holds(self, value: Any) -> bool:
+        """Return whether the first value of a file is a conversation, and no message."""
+        return bool(self.signs) or (isinstance(value, dict) and "messages" in value and "role" not in value)
+
+    def messages(self, items: Items, left_out: LeftOut) -> Reports:
+        """Yield the messages of a conversation whose messages are the values of a file."""
+        raise NotImplementedError
+
+    def conversation(self, value: Fields, left_out: LeftOut) -> Reports:
+        """Yield the messages of a conversation that is one value of a file."""
+        return self.messages(items_of(value, "messages"), left_out)
+
+    def opening(self, first: Fields) -> dict[str, str | None]:  # noqa: ARG002
+        """Return id and day of a conversation whose messages are the values, from the first of them."""
+        return {}
+
+    def entries(self, items: Items, whole_file: bool) -> Entries:
+        """Yield the conversations of a file; a broken one breaks no other.
+
+        Args:
+            items: the values of the file, which pass by once; the one text of a format that is no JSON.
+            whole_file: whether the one value is the full file.
+        """
         first, values = peeked(items)
-        if self.messages is not None and (self.conversation is None or not self.holds(first)):
-            yield Entry(loader(partial(self.messages, values)), **self.opening(object_or_empty(first)))
+        if not self.holds(first):
+            yield Entry(loader(partial(self.messages, values)), **self.opening(object_at(first)))
             return
 
-        def read(item: Item, left_out: LeftOut) -> Iterable[Message | Usage | None]:
+        def read(item: Item, left_out: LeftOut) -> Reports:
             if not isinstance(item.value, dict):
                 raise PlaceError(f"must be an object, got {kind_of(item.value)}")
-            return self.conversation(item.value, left_out) if self.conversation else ()
+            return self.conversation(item.value, left_out)
 
         for item in values:
-            value = object_or_empty(item.value)
+            value = object_at(item.value)
             yield Entry(
                 loader(partial(read, item), prefix="" if whole_file else f"{item.place('conversation')}: "),
                 id=next((value[key] for key in self.id_keys if isinstance(value.get(key), str)), None),
                 title=text_or_none(value.get(self.title_key)),
-                created=self.created(value),
+                created=self.day(value.get(self.created_key)),
             )
 
 
-def loader(read: Callable[[LeftOut], Iterable[Message | Usage | None]], *, prefix: str = "") -> Callable[[], Loaded]:
+class WritableFormat(Format):
+    """A format that is written as well."""
+
+    def write(self, messages: Sequence[Message], left_out: LeftOut) -> Iterable[str]:
+        """Yield the text of a file, and count what the format cannot hold."""
+        raise NotImplementedError
+
+
+def loader(read: Callable[[LeftOut], Reports], *, prefix: str = "") -> Callable[[], Loaded]:
     """Return a function that loads a conversation; in errors, ``prefix`` names the conversation."""
 
     def load() -> Loaded:
@@ -243,6 +276,13 @@ def count_tools(value: Fields, left_out: LeftOut) -> None:
 def items_of(value: Fields, key: str) -> Items:
     """Return the elements of a list in an object as items."""
     return (Item(element, at) for at, element in enumerate(field_of(value, key, list)))
+
+
+def objects_of(items: Items, noun: str = "message") -> Iterator[tuple[dict[str, Any], str]]:
+    """Yield values that must be objects, each with its place."""
+    for item in items:
+        place = item.place(noun)
+        yield checked_object(item.value, place), place
 
 
 def text_parts(text: object) -> list[Part]:
@@ -296,16 +336,11 @@ def kind_of(value: object) -> str:
     return names.get(type(value), "a number")
 
 
-def object_or_empty(value: object) -> dict[str, Any]:
-    """Return an object, and an empty one for everything else."""
-    return value if isinstance(value, dict) else {}
-
-
 def object_at(value: object, *keys: str) -> dict[str, Any]:
-    """Return the object at a path of keys inside of an object, and an empty one where there is none."""
+    """Return the object at a path of keys inside of an object (of none: itself), or an empty one."""
     for key in keys:
-        value = object_or_empty(value).get(key)
-    return object_or_empty(value)
+        value = value.get(key) if isinstance(value, dict) else None
+    return value if isinstance(value, dict) else {}
 
 
 def list_or_empty(value: object) -> list[Any]:
@@ -324,21 +359,6 @@ def json_or_none(text: str | bytes) -> Any:
 def text_or_none(value: object) -> str | None:
     """Return a text that is not blank, and None for everything else."""
     return value if isinstance(value, str) and value.strip() else None
-
-
-def date_of_seconds(value: object) -> str | None:
-    """Return the day of a number of seconds since 1970, in UTC; None for what is no time."""
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
-        return None
-    try:
-        return datetime.fromtimestamp(value, timezone.utc).date().isoformat()
-    except (OverflowError, OSError, ValueError):
-        return None
-
-
-def date_of(value: object) -> str | None:
-    """Return the day of a time as ISO 8601 writes it; None for what is no time."""
-    return value[:10] if isinstance(value, str) and re.match(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?![0-9])", value) else None
 
 
 def json_text(value: object) -> str:

@@ -26,44 +26,46 @@ _POINTERS: Mapping[str, MediaKind] = {
 }
 
 
-def _messages(value: base.Fields, left_out: base.LeftOut) -> tuple[Message, ...]:
-    mapping = base.field_of(value, "mapping", dict)
-    path = branch_of(mapping, value.get("current_node"), _KEYS)
-    seen = set(path)
-    for name, node in mapping.items():
-        if name not in seen and isinstance(node, dict) and node.get("message") is not None:
-            left_out["branch_message"] += 1
-    transcript = Transcript(left_out)
-    for name in path:
-        message = mapping[name].get("message")
-        if message is not None:
-            _add(transcript, base.checked_object(message, f"the message of node {name!a:.60}"), left_out)
-    return transcript.messages
+class _ChatGPT(base.Format):
+    name = "chatgpt"
+    signs = frozenset({"mapping"})
+    id_keys = ("conversation_id", "id")
+    created_key = "create_time"
+    day = staticmethod(base.date_of_seconds)
 
-
-def _add(transcript: Transcript, message: base.Fields, left_out: base.LeftOut) -> None:
-    author, metadata, content = (base.object_or_empty(message.get(key)) for key in ("author", "metadata", "content"))
-    role, kind = author.get("role"), content.get("content_type")
-    kind = kind if isinstance(kind, str) else None
-    transcript.pause()
-    if metadata.get("is_visually_hidden_from_conversation") is True or kind in _CONTEXT:
-        left_out["hidden_message"] += 1
-    elif kind in _THINKING:
-        left_out["thinking"] += 1
-    elif message.get("weight") == 0 and not isinstance(message.get("weight"), bool):
-        left_out["weightless_message"] += 1
-    elif role not in ("system", "user", "assistant", "tool"):
-        left_out["unknown_role"] += 1
-    else:
-        parts = _parts(content, left_out)
-        recipient = message.get("recipient")
-        if role == "assistant" and isinstance(recipient, str) and recipient != _TO_EVERYONE:
-            transcript.call(recipient, "\n".join(part.text for part in parts if isinstance(part, TextPart)))
-        elif role == "tool":
-            name = author.get("name")
-            transcript.answer(parts, name=name if isinstance(name, str) else None)
-        else:
-            transcript.message(role, parts)
+    def conversation(self, value: base.Fields, left_out: base.LeftOut) -> tuple[Message, ...]:
+        mapping = base.field_of(value, "mapping", dict)
+        path = branch_of(mapping, value.get("current_node"), _KEYS)
+        seen = set(path)
+        beside = (node for name, node in mapping.items() if name not in seen)
+        left_out["branch_message"] += sum(isinstance(node, dict) and node.get("message") is not None for node in beside)
+        transcript = Transcript(left_out)
+        for name in path:
+            found = mapping[name].get("message")
+            if found is None:
+                continue
+            message = base.checked_object(found, f"the message of node {name!a:.60}")
+            author, metadata, content = (base.object_at(message, key) for key in ("author", "metadata", "content"))
+            role, kind, recipient = author.get("role"), content.get("content_type"), message.get("recipient")
+            kind = kind if isinstance(kind, str) else None
+            transcript.pause()
+            if metadata.get("is_visually_hidden_from_conversation") is True or kind in _CONTEXT:
+                left_out["hidden_message"] += 1
+            elif kind in _THINKING:
+                left_out["thinking"] += 1
+            elif message.get("weight") == 0 and not isinstance(message.get("weight"), bool):
+                left_out["weightless_message"] += 1
+            elif role not in ("system", "user", "assistant", "tool"):
+                left_out["unknown_role"] += 1
+            elif role == "assistant" and isinstance(recipient, str) and recipient != _TO_EVERYONE:
+                parts = _parts(content, left_out)
+                transcript.call(recipient, "\n".join(part.text for part in parts if isinstance(part, TextPart)))
+            elif role == "tool":
+                tool = author.get("name")
+                transcript.answer(_parts(content, left_out), name=tool if isinstance(tool, str) else None)
+            else:
+                transcript.message(role, _parts(content, left_out))
+        return transcript.messages
 
 
 def _parts(content: base.Fields, left_out: base.LeftOut) -> list[Part]:
@@ -73,7 +75,7 @@ def _parts(content: base.Fields, left_out: base.LeftOut) -> list[Part]:
     pieces = content.get("parts")
     if isinstance(pieces, list):
         for piece in pieces:
-            fields = {"text": piece} if isinstance(piece, str) else base.object_or_empty(piece)
+            fields = {"text": piece} if isinstance(piece, str) else base.object_at(piece)
             medium, text = _POINTERS.get(str(fields.get("content_type"))), fields.get("text")
             if medium is not None:
                 found += base.media_part(medium, left_out)
@@ -92,10 +94,4 @@ def _parts(content: base.Fields, left_out: base.LeftOut) -> list[Part]:
     return found
 
 
-FORMAT = base.Format(
-    name="chatgpt",
-    knows=lambda value: isinstance(value, dict) and "mapping" in value,
-    conversation=_messages,
-    id_keys=("conversation_id", "id"),
-    created=lambda value: base.date_of_seconds(value.get("create_time")),
-)
+FORMAT = _ChatGPT()

@@ -22,13 +22,37 @@ _ROLES: Mapping[str, Role] = {"human": "user", "assistant": "assistant", "user":
 _THINKING = frozenset({"thinking", "redacted_thinking"})
 
 
-def _messages(value: base.Fields, left_out: base.LeftOut) -> tuple[Message, ...]:
-    listed = base.field_of(value, "chat_messages", list)
-    messages = [base.checked_object(item, base.Item(item, at).place()) for at, item in enumerate(listed)]
-    transcript = Transcript(left_out)
-    for message in _shown(messages, value.get("current_leaf_message_uuid"), left_out):
-        _add(transcript, message, left_out)
-    return transcript.messages
+class _Claude(base.Format):
+    name = "claude"
+    signs = frozenset({"chat_messages"})
+    id_keys = ("uuid",)
+    title_key = "name"
+    created_key = "created_at"
+
+    def conversation(self, value: base.Fields, left_out: base.LeftOut) -> tuple[Message, ...]:
+        listed = base.field_of(value, "chat_messages", list)
+        messages = [base.checked_object(item, base.Item(item, at).place()) for at, item in enumerate(listed)]
+        transcript = Transcript(left_out)
+        for message in _shown(messages, value.get("current_leaf_message_uuid"), left_out):
+            sender = message.get("sender")
+            role = _ROLES.get(sender) if isinstance(sender, str) else None
+            if role is None:
+                left_out["unknown_role"] += 1
+                continue
+            transcript.pause()
+            pieces = base.list_or_empty(message.get("content"))
+            said = [_add_piece(transcript, role, piece, left_out) for piece in pieces]
+            rest = [] if any(said) else base.text_parts(message.get("text"))
+            for attachment in base.list_or_empty(message.get("attachments")):
+                parts = base.text_parts(base.object_at(attachment).get("extracted_content"))
+                left_out["attachment"] += not parts
+                rest += parts
+            left_out["attachment"] += len(base.list_or_empty(message.get("files") or message.get("files_v2")))
+            if rest:
+                transcript.say(role, rest)
+            elif not any(said):
+                left_out["empty_message"] += 1
+        return transcript.messages
 
 
 def _shown(messages: list[dict[str, Any]], leaf: object, left_out: base.LeftOut) -> list[dict[str, Any]]:
@@ -53,29 +77,9 @@ def _shown(messages: list[dict[str, Any]], leaf: object, left_out: base.LeftOut)
     return [*path.values()][::-1]
 
 
-def _add(transcript: Transcript, message: base.Fields, left_out: base.LeftOut) -> None:
-    sender = message.get("sender")
-    role = _ROLES.get(sender) if isinstance(sender, str) else None
-    if role is None:
-        left_out["unknown_role"] += 1
-        return
-    transcript.pause()
-    said = [_add_piece(transcript, role, piece, left_out) for piece in base.list_or_empty(message.get("content"))]
-    rest = [] if any(said) else base.text_parts(message.get("text"))
-    for attachment in base.list_or_empty(message.get("attachments")):
-        parts = base.text_parts(base.object_or_empty(attachment).get("extracted_content"))
-        left_out["attachment"] += not parts
-        rest += parts
-    left_out["attachment"] += len(base.list_or_empty(message.get("files") or message.get("files_v2")))
-    if rest:
-        transcript.say(role, rest)
-    elif not any(said):
-        left_out["empty_message"] += 1
-
-
 def _add_piece(transcript: Transcript, role: Role, piece: object, left_out: base.LeftOut) -> bool:
     """Add a part of a message and return whether it held anything."""
-    block, kind = base.object_or_empty(piece), kind_of(piece)
+    block, kind = base.object_at(piece), kind_of(piece)
     if kind == "tool_use":
         name, arguments = block.get("name"), base.arguments_of(block.get("input"))
         transcript.call(name if isinstance(name, str) else "", arguments, call_id=base.text_or_none(block.get("id")))
@@ -98,7 +102,7 @@ def _add_piece(transcript: Transcript, role: Role, piece: object, left_out: base
 
 def _parts(piece: object, left_out: base.LeftOut) -> list[Part]:
     kind = kind_of(piece)
-    text = piece if isinstance(piece, str) else base.object_or_empty(piece).get("text")
+    text = piece if isinstance(piece, str) else base.object_at(piece).get("text")
     if isinstance(text, str):
         return base.text_parts(text)
     if kind in MEDIA_TYPES:
@@ -107,11 +111,4 @@ def _parts(piece: object, left_out: base.LeftOut) -> list[Part]:
     return []
 
 
-FORMAT = base.Format(
-    name="claude",
-    knows=lambda value: isinstance(value, dict) and "chat_messages" in value,
-    conversation=_messages,
-    id_keys=("uuid",),
-    title_key="name",
-    created=lambda value: base.date_of(value.get("created_at")),
-)
+FORMAT = _Claude()

@@ -15,16 +15,15 @@ What a compaction put in its place, records of the program and messages of subag
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from gatekeeper_core.messages import Message, Part, TextPart
+from gatekeeper_core.messages import Message, Part
 from gatekeeper_core.native.anthropic import ANTHROPIC
 from gatekeeper_core.native.items import content_of, kind_of
 from gatekeeper_core.pricing.usage import Usage, read_usage
 from gatekeeper_formats import base
-from gatekeeper_formats.agent_log import Log, native_messages, one_log, without
+from gatekeeper_formats.agent_log import Log, LogFormat, native_messages, without
 from gatekeeper_formats.anthropic import THINKING
 
 _TALK = ("user", "assistant")
@@ -54,14 +53,6 @@ class _Entry:
     usage: Usage | None = None
 
 
-def _knows(value: Any) -> bool:
-    if not isinstance(value, dict) or "role" in value:
-        return False
-    if value.get("type") in _TALK:
-        return isinstance(value.get("message"), dict)
-    return kind_of(value) in _RECORDS and not _NAMES.isdisjoint(value)
-
-
 class _Session:
     """The records of a file and their links."""
 
@@ -76,11 +67,10 @@ class _Session:
         self._links: dict[str, tuple[str | None, str | None]] = {}  # of each record: its parent, the one before it
         self._newest: str | None = None
 
-    def messages(self, items: Iterable[base.Item]) -> list[Message]:
+    def messages(self, items: base.Items) -> list[Message]:
         """Return the messages of the newest branch; those of a subagent where the file has no others."""
         main = False
-        for item in items:
-            record = base.checked_object(item.value, item.place())
+        for record, place in base.objects_of(items):
             talks = record.get("type") in _TALK and isinstance(record.get("message"), dict)
             aside = record.get("isSidechain") is True
             if talks and not aside and not main:
@@ -91,39 +81,40 @@ class _Session:
                 self._log.left_out["subagent_message"] += 1
                 continue
             self._log.begins(record.get("sessionId"), record.get("timestamp"))
-            repeated = self._link(record, talks=talks)
+            name = record.get("uuid")
+            repeated = isinstance(name, str) and name in self._links
+            if isinstance(name, str) and not repeated:
+                parent = record.get("parentUuid") or record.get("logicalParentUuid")
+                compacts = record.get("isCompactSummary") is True or record.get("subtype") == "compact_boundary"
+                begins = not parent and not compacts and "parentUuid" in record
+                self._links[name] = parent if isinstance(parent, str) else None, None if begins else self._newest
+                self._newest = name if talks else self._newest
             if talks and not repeated:
-                self._read(record, item.place())
+                self._read(record, place)
             else:
-                self._note_title(record)
+                kind = kind_of(record)
+                title = base.text_or_none(record.get(_TITLES.get(kind, "")))
+                if title is not None and (kind != "summary" or kind not in self._titles):
+                    self._titles[kind] = title
                 self._log.left_out["log_record"] += 1
         self._log.title = next((self._titles[kind] for kind in reversed(_TITLES) if kind in self._titles), None)
         return self._newest_branch()
 
-    def _link(self, record: base.Fields, *, talks: bool) -> bool:
-        """Note the links of a record; return whether it was there before."""
-        name = record.get("uuid")
-        if not isinstance(name, str) or name in self._links:
-            return isinstance(name, str)
-        parent = record.get("parentUuid") or record.get("logicalParentUuid")
-        compacts = record.get("isCompactSummary") is True or record.get("subtype") == "compact_boundary"
-        begins = not parent and not compacts and "parentUuid" in record
-        self._links[name] = parent if isinstance(parent, str) else None, None if begins else self._newest
-        if talks:
-            self._newest = name
-        return False
-
-    def _note_title(self, record: base.Fields) -> None:
-        kind = kind_of(record)
-        title = base.text_or_none(record.get(_TITLES.get(kind, "")))
-        if title is not None and (kind != "summary" or kind not in self._titles):
-            self._titles[kind] = title
-
     def _read(self, record: base.Fields, place: str) -> None:
         message, left_out = record["message"], self._log.left_out
         content = without(message.get("content"), THINKING, left_out)
-        if record.get("isCompactSummary") is True or _by_the_program(record, content):
-            left_out["compaction" if record.get("isCompactSummary") is True else "program_message"] += 1
+        first = content[0] if isinstance(content, list) and content else content
+        text = first.get("text") if isinstance(first, dict) else first
+        if record.get("isCompactSummary") is True:
+            left_out["compaction"] += 1
+            return
+        if (
+            record.get("isMeta") is True
+            or record.get("isApiErrorMessage") is True
+            or message.get("model") == _SYNTHETIC
+            or (isinstance(text, str) and text.startswith(_LOCAL_OUTPUT))
+        ):  # the program wrote it itself: a reminder, an error, the output of a local command
+            left_out["program_message"] += 1
             return
         item = {"role": message.get("role", record["type"]), "content": content}
         messages = native_messages(ANTHROPIC, [(item, place)], left_out)
@@ -136,7 +127,13 @@ class _Session:
                 self._by_message[message_id] = entry
         if isinstance(name, str):
             entry.names.add(name)
-        entry.messages = [_joined([*entry.messages, *messages])] if entry.messages else messages
+        if entry.messages:  # the blocks of one message of the model are in several records
+            parts: list[Part] = []
+            for each in (*entry.messages, *messages):
+                parts += base.text_parts(each.content) if isinstance(each.content, str) else each.content
+            calls = tuple(call for each in (*entry.messages, *messages) for call in each.tool_calls)
+            messages = [replace(entry.messages[0], content=content_of(parts), tool_calls=calls)]
+        entry.messages = messages
         entry.usage = read_usage(message) or entry.usage
 
     def _newest_branch(self) -> list[Message]:
@@ -167,32 +164,16 @@ class _Session:
         return found
 
 
-def _by_the_program(record: base.Fields, content: object) -> bool:
-    """Return whether the program wrote a message itself: a reminder, an error, the output of a local command."""
-    first = content[0] if isinstance(content, list) and content else content
-    text = first.get("text") if isinstance(first, dict) else first
-    return (
-        record.get("isMeta") is True
-        or record.get("isApiErrorMessage") is True
-        or record["message"].get("model") == _SYNTHETIC
-        or (isinstance(text, str) and text.startswith(_LOCAL_OUTPUT))
-    )
+class _ClaudeCode(LogFormat):
+    name = "claude-code"
+
+    def knows(self, value: Any) -> bool:
+        if "role" not in value and value.get("type") in _TALK:
+            return isinstance(value.get("message"), dict)
+        return "role" not in value and kind_of(value) in _RECORDS and not _NAMES.isdisjoint(value)
+
+    def session(self, items: base.Items, log: Log) -> list[Message]:
+        return _Session(log).messages(items)
 
 
-def _joined(messages: list[Message]) -> Message:
-    """Return the one message of the model whose blocks stand in several records."""
-    parts: list[Part] = []
-    for message in messages:
-        if not isinstance(message.content, str):
-            parts += message.content
-        elif message.content:
-            parts.append(TextPart(message.content))
-    calls = tuple(call for message in messages for call in message.tool_calls)
-    return replace(messages[0], content=content_of(parts), tool_calls=calls)
-
-
-FORMAT = base.Format(
-    name="claude-code",
-    knows=_knows,
-    entries=lambda items, _: one_log(items, lambda records, log: _Session(log).messages(records)),
-)
+FORMAT = _ClaudeCode()

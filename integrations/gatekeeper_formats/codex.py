@@ -13,7 +13,6 @@ lies on another branch.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from typing import Any
 
 from gatekeeper_core.messages import Message
@@ -21,7 +20,7 @@ from gatekeeper_core.native.items import kind_of
 from gatekeeper_core.native.openai_responses import RESPONSES
 from gatekeeper_core.pricing.usage import Usage, read_usage
 from gatekeeper_formats import base
-from gatekeeper_formats.agent_log import Log, native_messages, one_log
+from gatekeeper_formats.agent_log import Log, LogFormat, native_messages
 from gatekeeper_formats.responses import counted
 
 _RECORDS = frozenset({"session_meta", "response_item", "event_msg", "turn_context", "compacted"})
@@ -31,13 +30,6 @@ _BY_THE_PROGRAM = re.compile(
     "|subagent_notification|collaboration_mode|model_switch|personality_spec|apps_instructions)>"
 )
 """How messages begin that Codex writes in the user's name. Source: the markers in codex-rs."""
-
-
-def _knows(value: Any) -> bool:
-    if not isinstance(value, dict):
-        return False
-    first_versions = {"id", "timestamp", "instructions"} <= value.keys() and "type" not in value
-    return first_versions or (kind_of(value) in _RECORDS and isinstance(value.get("payload"), dict))
 
 
 class _Rollout:
@@ -51,16 +43,27 @@ class _Rollout:
         self._model = ""
         self._total: base.Fields = {}
 
-    def messages(self, items: Iterable[base.Item]) -> list[Message]:
+    def messages(self, items: base.Items) -> list[Message]:
         """Return the messages of the rollout."""
-        for item in items:
-            record = base.checked_object(item.value, item.place())
+        for record, place in base.objects_of(items):
             kind, payload = kind_of(record), record.get("payload")
             if "payload" not in record and kind not in _RECORDS:  # of the first versions
                 kind, payload = "response_item" if kind else "session_meta", record
-            payload = base.checked_object(payload, f'{item.place()}: "payload"')
+            payload = base.checked_object(payload, f'{place}: "payload"')
             if kind == "response_item":
-                self._item(payload, item.place())
+                kind, role, left_out = kind_of(payload), payload.get("role"), self._log.left_out
+                first = next(iter(base.list_or_empty(payload.get("content"))), None)
+                text = base.object_at(first).get("text") if role == "user" else None
+                marked = isinstance(text, str) and _BY_THE_PROGRAM.match(text.lstrip())
+                if kind == "message" and (role in ("developer", "system") or marked):
+                    left_out["program_message"] += 1
+                elif kind == "ghost_snapshot":
+                    left_out["log_record"] += 1
+                elif not counted(payload, left_out):
+                    if role == "user":
+                        self._close()
+                        self._turns.append((len(self._messages), len(self._log.usage)))
+                    self._open.append((payload, place))
                 continue
             self._log.left_out["compaction" if kind == "compacted" else "log_record"] += 1
             if kind == "session_meta":
@@ -72,18 +75,6 @@ class _Rollout:
         self._close()
         return self._messages
 
-    def _item(self, item: dict[str, Any], place: str) -> None:
-        kind, left_out = kind_of(item), self._log.left_out
-        if kind == "message" and (item.get("role") in ("developer", "system") or _by_the_program(item)):
-            left_out["program_message"] += 1
-        elif kind == "ghost_snapshot":
-            left_out["log_record"] += 1
-        elif not counted(item, left_out):
-            if item.get("role") == "user":
-                self._close()
-                self._turns.append((len(self._messages), len(self._log.usage)))
-            self._open.append((item, place))
-
     def _close(self) -> None:
         """Read the items of a turn, so that no more of them than one turn is held."""
         self._messages += native_messages(RESPONSES, self._open, self._log.left_out)
@@ -91,7 +82,12 @@ class _Rollout:
 
     def _event(self, event: base.Fields) -> None:
         if event.get("type") == "token_count" and isinstance(event.get("info"), dict):
-            self._count(event["info"])
+            total, last = (event["info"].get(key) for key in ("total_token_usage", "last_token_usage"))
+            if isinstance(total, dict) and total != self._total:  # the same again is the same call, with new limits
+                before, self._total = self._total, total
+                sums, sums_before = (read_usage(each, model=self._model) or Usage(0, 0) for each in (total, before))
+                usage = read_usage(last, model=self._model) if isinstance(last, dict) else sums.since(sums_before)
+                self._log.usage += [usage] if usage is not None else []
         elif event.get("type") == "thread_name_updated":
             self._log.title = base.text_or_none(event.get("thread_name")) or self._log.title
         elif event.get("type") == "thread_rolled_back" and isinstance(event.get("num_turns"), int):
@@ -102,27 +98,16 @@ class _Rollout:
                 self._log.left_out["branch_message"] += len(self._messages) - messages
                 del self._messages[messages:], self._log.usage[calls:], self._turns[-len(taken_back) :]
 
-    def _count(self, info: base.Fields) -> None:
-        """Note what a call used; the same totals again are the same call, told again with new limits."""
-        total, last = info.get("total_token_usage"), info.get("last_token_usage")
-        if not isinstance(total, dict) or total == self._total:
-            return
-        before, self._total = self._total, total
-        sums, sums_before = (read_usage(each, model=self._model) or Usage(0, 0) for each in (total, before))
-        usage = read_usage(last, model=self._model) if isinstance(last, dict) else sums.since(sums_before)
-        if usage is not None:
-            self._log.usage.append(usage)
+
+class _Codex(LogFormat):
+    name = "codex"
+
+    def knows(self, value: Any) -> bool:
+        first_versions = {"id", "timestamp", "instructions"} <= value.keys() and "type" not in value
+        return first_versions or (kind_of(value) in _RECORDS and isinstance(value.get("payload"), dict))
+
+    def session(self, items: base.Items, log: Log) -> list[Message]:
+        return _Rollout(log).messages(items)
 
 
-def _by_the_program(item: base.Fields) -> bool:
-    content = item.get("content")
-    first = content[0] if isinstance(content, list) and content else None
-    text = first.get("text") if isinstance(first, dict) else None
-    return item.get("role") == "user" and isinstance(text, str) and bool(_BY_THE_PROGRAM.match(text.lstrip()))
-
-
-FORMAT = base.Format(
-    name="codex",
-    knows=_knows,
-    entries=lambda items, _: one_log(items, lambda records, log: _Rollout(log).messages(records)),
-)
+FORMAT = _Codex()

@@ -49,30 +49,6 @@ def _head(text: str) -> _Head | None:
     return _Head(title, when, rest) if told else None
 
 
-def _entries(items: base.Items, _whole_file: bool) -> base.Entries:
-    head = _head(str(next(items).value).replace("\r\n", "\n"))
-    if head is None:
-        raise base.PlaceError("is no export of Cursor: it must begin with a line such as _Exported on ... from Cursor_")
-    said: list[tuple[Role | None, list[str]]] = [(None, [])]
-    filled = -1  # the position of the last line that is not blank, in what was said last
-    for line in head.body.split("\n"):
-        own = said[-1][1]
-        role = _LABELS.get(line.strip())
-        ruled = filled >= 0 and own[filled].strip() == _RULE
-        if role and (ruled or (filled < 0 and len(said) == 1)):
-            del own[max(filled, 0) :]
-            said.append((role, []))
-            filled = -1
-        else:
-            own.append(line)
-            filled = len(own) - 1 if line.strip() else filled
-    if filled >= 0 and said[-1][1][filled].strip() == _RULE:  # a rule at the end belongs to the file
-        del said[-1][1][filled:]
-    left_out: base.LeftOut = Counter(preface=int(any(line.strip() not in ("", _RULE) for line in said[0][1])))
-    messages = tuple(Message(role, "\n".join(lines).strip("\n")) for role, lines in said if role)
-    yield base.Entry(lambda: base.Loaded(messages, left_out), title=head.title, created=_day(head.when))
-
-
 def _day(when: str) -> str | None:
     """Return the day of a time as the user's country writes it; None where month and day may be either.
 
@@ -94,4 +70,36 @@ def _day(when: str) -> str | None:
         return None
 
 
-FORMAT = base.Format(name="cursor", knows=lambda text: _head(text) is not None, entries=_entries)
+class _Cursor(base.Format):
+    name = "cursor"
+
+    def knows(self, value: str) -> bool:
+        return _head(value) is not None
+
+    def entries(self, items: base.Items, whole_file: bool) -> base.Entries:  # noqa: ARG002
+        head = _head(str(next(items).value).replace("\r\n", "\n"))
+        if head is None:
+            raise base.PlaceError(
+                "is no export of Cursor: it must begin with a line such as _Exported on ... from Cursor_"
+            )
+        said: list[tuple[Role | None, list[str]]] = [(None, [])]
+        filled = -1  # the position of the last line that is not blank, in what was said last
+        for line in head.body.split("\n"):
+            own = said[-1][1]
+            role = _LABELS.get(line.strip())
+            ruled = filled >= 0 and own[filled].strip() == _RULE
+            if role and (ruled or (filled < 0 and len(said) == 1)):
+                del own[max(filled, 0) :]
+                said.append((role, []))
+                filled = -1
+            else:
+                own.append(line)
+                filled = len(own) - 1 if line.strip() else filled
+        if filled >= 0 and said[-1][1][filled].strip() == _RULE:  # a rule at the end belongs to the file
+            del said[-1][1][filled:]
+        left_out: base.LeftOut = Counter(preface=int(any(line.strip() not in ("", _RULE) for line in said[0][1])))
+        messages = tuple(Message(role, "\n".join(lines).strip("\n")) for role, lines in said if role)
+        yield base.Entry(lambda: base.Loaded(messages, left_out), title=head.title, created=_day(head.when))
+
+
+FORMAT = _Cursor()

@@ -16,7 +16,7 @@ from gatekeeper_core.messages import Message
 from gatekeeper_core.native.gemini import GEMINI
 from gatekeeper_core.pricing.usage import read_usage
 from gatekeeper_formats import base
-from gatekeeper_formats.agent_log import Log, native_messages, one_log
+from gatekeeper_formats.agent_log import Log, LogFormat, native_messages
 
 _TYPED = frozenset({"type", "part_kind"})
 """What the parts of other formats say of themselves; a part of Gemini is told by its key."""
@@ -35,31 +35,6 @@ def _contents_key(value: base.Fields) -> str | None:
     return "contents" if "contents" in value else "history" if listed else None
 
 
-def _knows_contents(value: Any) -> bool:
-    return isinstance(value, dict) and (_is_content(value) or _contents_key(value) is not None)
-
-
-def _messages_of(value: base.Fields, left_out: base.LeftOut) -> list[Message]:
-    key = _contents_key(value) or "contents"
-    contents = value.get(key)
-    listed = [{"parts": [{"text": contents}]}] if isinstance(contents, str) else base.field_of(value, key, list)
-    base.count_tools(value, left_out)
-    system = next((value[name] for name in ("systemInstruction", "system_instruction") if value.get(name)), None)
-    if isinstance(system, (dict, str)):
-        parts = system.get("parts") if isinstance(system, dict) else [{"text": system}]
-        listed = [{"role": "system", "parts": parts}, *listed]
-    return _messages((base.Item(content, at) for at, content in enumerate(listed)), left_out)
-
-
-def _messages(items: base.Items, left_out: base.LeftOut) -> list[Message]:
-    contents = []
-    for item in items:
-        place = item.place("content")
-        content = base.checked_object(item.value, place)
-        contents.append(({**content, "parts": _without_thoughts(content.get("parts"), left_out)}, place))
-    return native_messages(GEMINI, contents, left_out)
-
-
 def _without_thoughts(parts: Any, left_out: base.LeftOut) -> Any:
     """Return parts without the thoughts, which are counted."""
     if not isinstance(parts, list):
@@ -67,35 +42,6 @@ def _without_thoughts(parts: Any, left_out: base.LeftOut) -> Any:
     rest = [part for part in parts if not (isinstance(part, dict) and part.get("thought") is True)]
     left_out["thinking"] += len(parts) - len(rest)
     return rest
-
-
-def _session(items: base.Items, log: Log) -> list[Message]:
-    """Return the messages of a session, each as it was last written."""
-    written: dict[object, tuple[dict[str, Any], str]] = {}
-    for item in items:
-        record = base.checked_object(item.value, item.place())
-        listed: list[base.Item] = []
-        if isinstance(record.get("$rewindTo"), str):
-            names, name = list(written), record["$rewindTo"]
-            for each in names[names.index(name) if name in written else 0 :]:  # unknown: all of them
-                del written[each]
-                log.left_out["branch_message"] += 1
-        elif isinstance(record.get("$set"), dict):
-            log.title = base.text_or_none(record["$set"].get("summary")) or log.title
-            log.left_out["compaction" if record["$set"].get("messages") else "log_record"] += 1
-        elif "sessionId" in record:
-            log.begins(record["sessionId"], record.get("startTime"))
-            log.title = base.text_or_none(record.get("summary")) or log.title
-            messages = base.field_of(record, "messages", list, f"{item.place()}: ") if "messages" in record else []
-            listed = [base.Item(each, at) for at, each in enumerate(messages)]
-        else:
-            listed = [item]
-        for each in listed:
-            message = base.checked_object(each.value, each.place())
-            name = message.get("id")
-            written[name if isinstance(name, str) else (item.at, each.at)] = message, each.place()
-    told = [(content, place) for message, place in written.values() for content in _contents(message, place, log)]
-    return native_messages(GEMINI, told, log.left_out)
 
 
 def _contents(message: base.Fields, place: str, log: Log) -> list[dict[str, Any]]:
@@ -129,15 +75,63 @@ def _contents(message: base.Fields, place: str, log: Log) -> list[dict[str, Any]
     return [*answer, {"role": "user", "parts": results}] if results else answer
 
 
-CONTENTS = base.Format(
-    name="gemini",
-    knows=_knows_contents,
-    messages=_messages,
-    conversation=_messages_of,
-    holds=lambda value: isinstance(value, dict) and not _is_content(value),
-)
-CLI = base.Format(
-    name="gemini-cli",
-    knows=lambda value: isinstance(value, dict) and {"sessionId", "projectHash"} <= value.keys(),
-    entries=lambda items, _: one_log(items, _session),
-)
+class _Contents(base.Format):
+    name = "gemini"
+
+    def knows(self, value: Any) -> bool:
+        return _is_content(value) or _contents_key(value) is not None
+
+    def holds(self, value: Any) -> bool:
+        return isinstance(value, dict) and not _is_content(value)
+
+    def conversation(self, value: base.Fields, left_out: base.LeftOut) -> list[Message]:
+        key = _contents_key(value) or "contents"
+        contents = value.get(key)
+        listed = [{"parts": [{"text": contents}]}] if isinstance(contents, str) else base.field_of(value, key, list)
+        base.count_tools(value, left_out)
+        system = next((value[name] for name in ("systemInstruction", "system_instruction") if value.get(name)), None)
+        if isinstance(system, (dict, str)):
+            parts = system.get("parts") if isinstance(system, dict) else [{"text": system}]
+            listed = [{"role": "system", "parts": parts}, *listed]
+        return self.messages((base.Item(content, at) for at, content in enumerate(listed)), left_out)
+
+    def messages(self, items: base.Items, left_out: base.LeftOut) -> list[Message]:
+        contents = []
+        for content, place in base.objects_of(items, "content"):
+            contents.append(({**content, "parts": _without_thoughts(content.get("parts"), left_out)}, place))
+        return native_messages(GEMINI, contents, left_out)
+
+
+class _CLI(LogFormat):
+    name = "gemini-cli"
+    signs = frozenset({"sessionId", "projectHash"})
+
+    def session(self, items: base.Items, log: Log) -> list[Message]:
+        written: dict[object, tuple[dict[str, Any], str]] = {}  # each message as it was last written
+        for item in items:
+            record = base.checked_object(item.value, item.place())
+            listed: list[base.Item] = []
+            if isinstance(record.get("$rewindTo"), str):
+                names, name = list(written), record["$rewindTo"]
+                for each in names[names.index(name) if name in written else 0 :]:  # unknown: all of them
+                    del written[each]
+                    log.left_out["branch_message"] += 1
+            elif isinstance(record.get("$set"), dict):
+                log.title = base.text_or_none(record["$set"].get("summary")) or log.title
+                log.left_out["compaction" if record["$set"].get("messages") else "log_record"] += 1
+            elif "sessionId" in record:
+                log.begins(record["sessionId"], record.get("startTime"))
+                log.title = base.text_or_none(record.get("summary")) or log.title
+                messages = base.field_of(record, "messages", list, f"{item.place()}: ") if "messages" in record else []
+                listed = [base.Item(each, at) for at, each in enumerate(messages)]
+            else:
+                listed = [item]
+            for each in listed:
+                message = base.checked_object(each.value, each.place())
+                name = message.get("id")
+                written[name if isinstance(name, str) else (item.at, each.at)] = message, each.place()
+        told = [(content, place) for message, place in written.values() for content in _contents(message, place, log)]
+        return native_messages(GEMINI, told, log.left_out)
+
+
+CONTENTS, CLI = _Contents(), _CLI()

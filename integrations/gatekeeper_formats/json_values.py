@@ -72,7 +72,16 @@ class TextSource:
         first = not self._bytes_read
         if first and content.startswith(_ZIP):
             raise PlaceError("is a ZIP archive: unpack it, and give the conversations.json in it")
-        self.text += self._decoded(content)
+        pending = len(self._decoder.getstate()[0])  # the beginning of a character, from the piece before
+        try:
+            self.text += self._decoder.decode(content, final=not content)
+        except UnicodeDecodeError as error:
+            line = self.line(len(self.text)) + error.object.count(b"\n", 0, error.start)
+            offset = self._bytes_read - pending + error.start
+            cut = not content  # the end of the file, in the middle of a character
+            raise (CutLineError if cut else PlaceError)(
+                f"line {line}, byte {offset}: not UTF-8 (0x{error.object[error.start]:02x}); save it as UTF-8"
+            ) from error
         if first:
             self.text = self.text.removeprefix("\ufeff")
         self._bytes_read += len(content)
@@ -127,18 +136,6 @@ class TextSource:
         feed = self.text.rfind("\n", 0, at)
         return at - feed if feed >= 0 else self._column + at
 
-    def _decoded(self, content: bytes) -> str:
-        pending = len(self._decoder.getstate()[0])  # the beginning of a character, from the piece before
-        try:
-            return self._decoder.decode(content, final=not content)
-        except UnicodeDecodeError as error:
-            line = self.line(len(self.text)) + error.object.count(b"\n", 0, error.start)
-            offset = self._bytes_read - pending + error.start
-            cut = not content  # the end of the file, in the middle of a character
-            raise (CutLineError if cut else PlaceError)(
-                f"line {line}, byte {offset}: not UTF-8 (0x{error.object[error.start]:02x}); save it as UTF-8"
-            ) from error
-
 
 def read_values(source: TextSource) -> Values:
     """Return the values of a JSON file: the elements of its list, the objects in its lines, or its one value.
@@ -148,11 +145,29 @@ def read_values(source: TextSource) -> Values:
     first = source.skip_white()
     if first == "[":
         return Values(_elements(source), whole_file=False)
-    if first == "{":
-        return _lines_or_object(source)
-    value = _value(source)
-    _check_end(source)
-    return Values(iter((Item(value, 0, 1),)), whole_file=True)
+    if first != "{":
+        value = _value(source)
+        _check_end(source)
+        return Values(iter((Item(value, 0, 1),)), whole_file=True)
+    indent = source.at - source.text.rfind("\n", 0, source.at) - 1
+    source.at -= indent  # columns count from the beginning of the line
+    number = source.line()
+    line = source.next_line() or ""
+    try:
+        value = json.loads(line)
+    except RecursionError as error:
+        raise PlaceError(TOO_DEEP) from error
+    except ValueError:
+        at_end = source.at == len(source.text) and not source.text.endswith("\n")
+        source.at -= len(line) + (0 if at_end else 1)
+        source.skip_white()
+        value = _value(source)
+        _check_end(source)
+        return Values(iter((Item(value, 0, source.line()),)), whole_file=True)
+    if not source.skip_white():
+        return Values(iter((Item(value, 0, number),)), whole_file=True)
+    source.at = source.text.rfind("\n", 0, source.at) + 1
+    return Values(_lines(source, value, number), whole_file=False)
 
 
 def line_value(line: str, number: int) -> object:
@@ -206,28 +221,6 @@ def _value(source: TextSource) -> object:
         source.at += length
         found: object = value
         return found
-
-
-def _lines_or_object(source: TextSource) -> Values:
-    indent = source.at - source.text.rfind("\n", 0, source.at) - 1
-    source.at -= indent  # columns count from the beginning of the line
-    number = source.line()
-    line = source.next_line() or ""
-    try:
-        value = json.loads(line)
-    except RecursionError as error:
-        raise PlaceError(TOO_DEEP) from error
-    except ValueError:
-        at_end = source.at == len(source.text) and not source.text.endswith("\n")
-        source.at -= len(line) + (0 if at_end else 1)
-        source.skip_white()
-        value = _value(source)
-        _check_end(source)
-        return Values(iter((Item(value, 0, source.line()),)), whole_file=True)
-    if not source.skip_white():
-        return Values(iter((Item(value, 0, number),)), whole_file=True)
-    source.at = source.text.rfind("\n", 0, source.at) + 1
-    return Values(_lines(source, value, number), whole_file=False)
 
 
 def _lines(source: TextSource, first: object, number: int) -> Iterator[Item]:

@@ -6,12 +6,13 @@ writes it, and an object with such a list under ``"messages"``, are read too.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from gatekeeper_core.messages import Message, TextPart
 from gatekeeper_core.native.items import kind_of
 from gatekeeper_formats import base
+from gatekeeper_formats.agent_log import without
 
 _ROLES = {"human": "user", "ai": "assistant", "system": "system", "tool": "tool", "function": "function"}
 _CHUNKS = (f"{name}MessageChunk" for name in ("Human", "AI", "System", "Tool", "Function", "Chat"))
@@ -27,20 +28,6 @@ def _is_message(value: object) -> bool:
         return False
     kind = kind_of(value)
     return (kind == "constructor" and "lc" in value) or (kind in _TYPES and ("data" in value or "content" in value))
-
-
-def _knows(value: Any) -> bool:
-    if not isinstance(value, dict):
-        return False
-    messages = value.get("messages")
-    return _is_message(value) or (isinstance(messages, list) and bool(messages) and _is_message(messages[0]))
-
-
-def _messages(items: base.Items, left_out: base.LeftOut) -> Iterator[Message]:
-    for item in items:
-        message = langchain_message(item.value, item.place(), left_out)
-        if message is not None:
-            yield message
 
 
 def langchain_message(value: object, place: str, left_out: base.LeftOut) -> Message | None:
@@ -66,9 +53,13 @@ def langchain_message(value: object, place: str, left_out: base.LeftOut) -> Mess
     left_out["thinking"] += bool(extra.get("reasoning_content"))
     left_out["artifact"] += data.get("artifact") is not None
     calls = _calls(data, place)
+    content = data.get("content")
+    if isinstance(content, list):  # thinking is counted, and calls are named elsewhere
+        said = without(content, _THINKING, left_out)
+        content = [part for part in said if not (calls and kind_of(part) in _CALLS)]
     fields = {
         "role": data.get("role") if kind == "chat" else _ROLES[kind],
-        "content": _content(data.get("content"), left_out, named_elsewhere=bool(calls)),
+        "content": content,
         "tool_calls": calls or (extra.get("tool_calls") if kind == "ai" else None),
         "function_call": None if calls or kind != "ai" else extra.get("function_call"),
         **{key: data.get(key) for key in ("tool_call_id", "name", "id")},
@@ -92,53 +83,50 @@ def _calls(data: base.Fields, place: str) -> list[dict[str, Any]]:
     return found
 
 
-def _content(content: object, left_out: base.LeftOut, *, named_elsewhere: bool) -> object:
-    """Return the content without the parts that are calls named elsewhere, and without thinking, which is counted."""
-    if not isinstance(content, list):
-        return content
-    kept = []
-    for part in content:
-        if kind_of(part) in _THINKING:
-            left_out["thinking"] += 1
-        elif not (named_elsewhere and kind_of(part) in _CALLS):
-            kept.append(part)
-    return kept
+class _LangChain(base.WritableFormat):
+    name = "langchain"
 
+    def knows(self, value: Any) -> bool:
+        messages = value.get("messages")
+        return _is_message(value) or (isinstance(messages, list) and bool(messages) and _is_message(messages[0]))
 
-def _written(message: Message, left_out: base.LeftOut) -> dict[str, Any]:
-    base.count_media(message, left_out)
-    left_out["metadata"] += bool(message.metadata)
-    left_out["message_field"] += message.created_at is not None
-    kind = _WRITTEN[message.role]
-    content: Any = message.content
-    if not isinstance(content, str):
-        content = [{"type": "text", "text": part.text} for part in content if isinstance(part, TextPart)]
-    data: dict[str, Any] = {"content": content, "additional_kwargs": {}, "response_metadata": {}}
-    data |= {"type": kind, "name": message.name, "id": message.id}
-    if kind == "ai":
-        data["tool_calls"], data["invalid_tool_calls"] = [], []
-        for call in message.tool_calls:
-            common = {"name": call.name, "id": call.id}
-            arguments = base.json_or_none(call.arguments)
-            if not isinstance(arguments, dict):
-                invalid = {"type": "invalid_tool_call", **common, "args": call.arguments, "error": None}
-                data["invalid_tool_calls"].append(invalid)
+    def holds(self, value: Any) -> bool:
+        return isinstance(value, dict) and "messages" in value
+
+    def messages(self, items: base.Items, left_out: base.LeftOut) -> base.Reports:
+        for item in items:
+            yield langchain_message(item.value, item.place(), left_out)
+
+    def write(self, messages: Sequence[Message], left_out: base.LeftOut) -> Iterator[str]:
+        def written(message: Message) -> dict[str, Any]:
+            base.count_media(message, left_out)
+            left_out["metadata"] += bool(message.metadata)
+            left_out["message_field"] += message.created_at is not None
+            kind = _WRITTEN[message.role]
+            content: Any = message.content
+            if not isinstance(content, str):
+                content = [{"type": "text", "text": part.text} for part in content if isinstance(part, TextPart)]
+            data: dict[str, Any] = {"content": content, "additional_kwargs": {}, "response_metadata": {}}
+            data |= {"type": kind, "name": message.name, "id": message.id}
+            if kind == "ai":
+                data["tool_calls"], data["invalid_tool_calls"] = [], []
+                for call in message.tool_calls:
+                    common = {"name": call.name, "id": call.id}
+                    arguments = base.json_or_none(call.arguments)
+                    if not isinstance(arguments, dict):
+                        invalid = {"type": "invalid_tool_call", **common, "args": call.arguments, "error": None}
+                        data["invalid_tool_calls"].append(invalid)
+                    else:
+                        data["tool_calls"].append({**common, "args": arguments, "type": "tool_call"})
             else:
-                data["tool_calls"].append({**common, "args": arguments, "type": "tool_call"})
-    else:
-        left_out["tool_call"] += len(message.tool_calls)
-    if kind == "tool":
-        data |= {"tool_call_id": message.tool_call_id or "", "status": "success"}
-    else:
-        left_out["call_id"] += message.tool_call_id is not None
-    return {"type": kind, "data": data}
+                left_out["tool_call"] += len(message.tool_calls)
+            if kind == "tool":
+                data |= {"tool_call_id": message.tool_call_id or "", "status": "success"}
+            else:
+                left_out["call_id"] += message.tool_call_id is not None
+            return {"type": kind, "data": data}
+
+        return base.json_list(map(written, messages))
 
 
-FORMAT = base.Format(
-    name="langchain",
-    knows=_knows,
-    messages=_messages,
-    conversation=lambda value, left_out: _messages(base.items_of(value, "messages"), left_out),
-    holds=lambda value: isinstance(value, dict) and "messages" in value,
-    write=lambda messages, left_out: base.json_list(_written(message, left_out) for message in messages),
-)
+FORMAT = _LangChain()

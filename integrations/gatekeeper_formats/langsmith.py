@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import partial
+from itertools import chain
 from typing import Any
 
-from gatekeeper_core.pricing.usage import Usage, read_usage
+from gatekeeper_core.pricing.usage import read_usage
 from gatekeeper_formats import base
 from gatekeeper_formats.langchain import langchain_message
 from gatekeeper_formats.traces import Call, Record, TracedMessage, conversations_of
@@ -36,7 +37,7 @@ def _records(value: object, place: str, *, parent: str | None) -> Iterator[Recor
 
 def _listed(run: base.Fields) -> list[Any] | None:
     """Return the messages that a run holds as a whole: with its outputs, else of its inputs."""
-    lists = (base.object_or_empty(run.get(side)).get("messages") for side in ("outputs", "inputs"))
+    lists = (base.object_at(run.get(side)).get("messages") for side in ("outputs", "inputs"))
     return next((listed for listed in lists if isinstance(listed, list) and listed), None)
 
 
@@ -58,7 +59,15 @@ def _call(run: base.Fields, whole: bool, place: str) -> Call:
     answered = _messages(answers[:1], f"{place}, outputs")
     if answered:
         answered[0].left_out["branch_message"] += len(answers) - 1
-    return Call(messages, answered, _usage(run, outputs, answers[0] if answers else None))
+    # What is reported: by the answer, which tells of caches, or by the run.
+    metadata, invocation = (base.object_at(run, "extra", key) for key in ("metadata", "invocation_params"))
+    models = (metadata.get("ls_model_name"), invocation.get("model"), invocation.get("model_name"))
+    model = next((name for name in (*models, outputs.get("model")) if isinstance(name, str)), None)
+    fields = base.object_at(next(iter(answers), None), "kwargs") or base.object_at(next(iter(answers), None))
+    reports = (outputs.get("usage_metadata"), fields.get("usage_metadata"), outputs.get("usage"))
+    others = (base.object_at(outputs, "llm_output").get("token_usage"), run)
+    usage = next((usage for report in (*reports, *others) if (usage := read_usage(report, model=model))), None)
+    return Call(messages, answered, usage)
 
 
 def _is_pair(value: list[Any]) -> bool:
@@ -99,39 +108,27 @@ def _messages(values: Iterable[Any], place: str) -> list[TracedMessage]:
         if "role" in value and "type" not in value:
             found.append(TracedMessage(base.message_from(value, where, left_out), left_out))
         else:
-            message = langchain_message(_typed(value), where, left_out)
+            names, kwargs = value.get("id"), value.get("kwargs")
+            if value.get("type") == "constructor" and isinstance(kwargs, dict) and "type" not in kwargs:
+                # As LangChain serializes objects: the name of the class is the type.
+                name = names[-1] if isinstance(names, list) and names and isinstance(names[-1], str) else ""
+                kind = name.removesuffix("Chunk").removesuffix("Message").lower()
+                value = {**value, "kwargs": {**kwargs, "type": kind}}
+            message = langchain_message(value, where, left_out)
             if message is not None:
                 found.append(TracedMessage(message, left_out))
     return found
 
 
-def _typed(value: dict[str, Any]) -> dict[str, Any]:
-    """Return a message as LangChain serializes objects, with the type that the name of its class tells."""
-    names, kwargs = value.get("id"), value.get("kwargs")
-    if value.get("type") != "constructor" or not isinstance(kwargs, dict) or "type" in kwargs:
-        return value
-    name = names[-1] if isinstance(names, list) and names and isinstance(names[-1], str) else ""
-    kind = name.removesuffix("Chunk").removesuffix("Message").lower()
-    return {**value, "kwargs": {**kwargs, "type": kind}}
+class _LangSmith(base.Format):
+    name = "langsmith"
+
+    def knows(self, value: Any) -> bool:
+        return "run_type" in value and not {"inputs", "outputs", "trace_id"}.isdisjoint(value)
+
+    def entries(self, items: base.Items, whole_file: bool) -> base.Entries:  # noqa: ARG002
+        found = (_records(item.value, item.place("run"), parent=None) for item in items)
+        return conversations_of(chain.from_iterable(found))
 
 
-def _usage(run: base.Fields, outputs: base.Fields, answer: object) -> Usage | None:
-    """Return what is reported of a call: by its answer, which tells of caches, or by the run."""
-    metadata, invocation = (base.object_at(run, "extra", key) for key in ("metadata", "invocation_params"))
-    models = (metadata.get("ls_model_name"), invocation.get("model"), invocation.get("model_name"))
-    model = next((name for name in (*models, outputs.get("model")) if isinstance(name, str)), None)
-    fields = base.object_at(answer, "kwargs") or base.object_or_empty(answer)
-    reports = (outputs.get("usage_metadata"), fields.get("usage_metadata"), outputs.get("usage"))
-    others = (base.object_at(outputs, "llm_output").get("token_usage"), run)
-    return next((usage for report in (*reports, *others) if (usage := read_usage(report, model=model))), None)
-
-
-FORMAT = base.Format(
-    name="langsmith",
-    knows=lambda value: (
-        isinstance(value, dict) and "run_type" in value and bool(value.keys() & {"inputs", "outputs", "trace_id"})
-    ),
-    entries=lambda items, _: conversations_of(
-        record for item in items for record in _records(item.value, item.place("run"), parent=None)
-    ),
-)
+FORMAT = _LangSmith()

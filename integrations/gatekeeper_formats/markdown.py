@@ -54,10 +54,6 @@ class _Line(NamedTuple):
     fence: str = ""
 
 
-def _knows(text: str) -> bool:
-    return any(_label(line.text) for line in _lines(text) if not line.fenced)
-
-
 def _label(line: str) -> _Label | None:
     """Return whom a line names, or None.
 
@@ -89,50 +85,9 @@ def _lines(text: str) -> Iterator[_Line]:
         yield _Line(line, inside or bool(fence), fence)
 
 
-def _entries(items: base.Items, _whole_file: bool) -> base.Entries:
-    text = str(next(items).value)
-    if text.count("\r\n") == text.count("\n"):
-        text = text.replace("\r\n", "\n")
-    lines = list(_lines(text))
-    first = next((label for line in lines if not line.fenced and (label := _label(line.text))), None)
-    if first is None:
-        raise base.PlaceError("is no transcript: no line names a speaker, such as ## User, **Assistant:** or 用户：")
-    left_out: base.LeftOut = Counter()
-    before, said = _split_messages(lines, first.style)
-    title = next((found[1].strip() for line in before if (found := _TITLE.fullmatch(line))), None)
-    left_out["preface"] += any(line.strip() and not _TITLE.fullmatch(line) for line in before)
-    messages = tuple(_messages(said, left_out))
-    yield base.Entry(lambda: base.Loaded(messages, left_out), title=title)
-
-
-def _split_messages(lines: list[_Line], style: str) -> tuple[list[str], list[tuple[Role, list[_Line]]]]:
-    """Return the lines before the first label, and after each label the role and its lines, without blank ends."""
-    before: list[str] = []
-    said: list[tuple[Role, list[_Line]]] = []
-    for line in lines:
-        label = None if line.fenced else _label(line.text)
-        if label and label.style == style:
-            said.append((label.role, [_Line(label.rest)]))
-        elif said:
-            said[-1][1].append(line)
-        else:
-            before.append(line.text)
-    return before, [(role, _without_ends(own)) for role, own in said]
-
-
 def _without_ends(lines: list[_Line]) -> list[_Line]:
     filled = [at for at, line in enumerate(lines) if line.text]
     return lines[filled[0] : filled[-1] + 1] if filled else []
-
-
-def _messages(said: list[tuple[Role, list[_Line]]], left_out: base.LeftOut) -> Iterator[Message]:
-    ruled = len(said) > 1 and all(_ends_with_rule(lines) for _, lines in said[:-1])
-    for role, lines in said:
-        own = _without_ends(lines[:-1]) if ruled and _ends_with_rule(lines) else lines
-        if role == "tool":
-            left_out["orphan_result"] += 1
-        else:
-            yield Message(role, "\n".join(line.text if line.fenced else _unescaped(line.text) for line in own))
 
 
 def _ends_with_rule(lines: list[_Line]) -> bool:
@@ -140,29 +95,63 @@ def _ends_with_rule(lines: list[_Line]) -> bool:
     return bool(lines) and not lines[-1].fenced and bool(_RULE.fullmatch(lines[-1].text))
 
 
-def _unescaped(line: str) -> str:
-    r"""Return a line without the backslash that keeps it from being read as a label or a rule.
-
-    >>> _unescaped(r"\## User"), _unescaped(r"\d+")
-    ('## User', '\\d+')
-    """
-    return line[1:] if line.startswith("\\") and _is_special(line.lstrip("\\")) else line
-
-
 def _is_special(line: str) -> bool:
     return bool(_label(line) or _RULE.fullmatch(line))
 
 
-def _write(messages: Sequence[Message], left_out: base.LeftOut) -> Iterable[str]:
-    for at, message in enumerate(messages):
-        base.count_media(message, left_out)
-        left_out["tool_call"] += len(message.tool_calls)
-        base.count_fields(message, left_out)
-        if message.role == "tool":
-            left_out["tool_result"] += 1
-        elif message.text or not message.tool_calls:
-            text = _written(message.text, left_out)
-            yield ("\n" if at else "") + f"{_WRITTEN[message.role]}\n\n{text}\n"
+class _Markdown(base.WritableFormat):
+    name = "markdown"
+
+    def knows(self, value: str) -> bool:
+        return any(_label(line.text) for line in _lines(value) if not line.fenced)
+
+    def entries(self, items: base.Items, whole_file: bool) -> base.Entries:  # noqa: ARG002
+        text = str(next(items).value)
+        if text.count("\r\n") == text.count("\n"):
+            text = text.replace("\r\n", "\n")
+        labelled = [(None if line.fenced else _label(line.text), line) for line in _lines(text)]
+        style = next((label.style for label, _ in labelled if label), None)
+        if style is None:
+            raise base.PlaceError(
+                "is no transcript: no line names a speaker, such as ## User, **Assistant:** or 用户："
+            )
+        before: list[str] = []
+        said: list[tuple[Role, list[_Line]]] = []
+        for label, line in labelled:
+            if label and label.style == style:
+                said.append((label.role, [_Line(label.rest)]))
+            elif said:
+                said[-1][1].append(line)
+            else:
+                before.append(line.text)
+        title = next((found[1].strip() for line in before if (found := _TITLE.fullmatch(line))), None)
+        preface = any(line.strip() and not _TITLE.fullmatch(line) for line in before)
+        left_out: base.LeftOut = Counter(preface=int(preface))
+        said = [(role, _without_ends(own)) for role, own in said]
+        messages: list[Message] = []
+        ruled = len(said) > 1 and all(_ends_with_rule(lines) for _, lines in said[:-1])
+        for role, lines in said:
+            own = _without_ends(lines[:-1]) if ruled and _ends_with_rule(lines) else lines
+            if role == "tool":
+                left_out["orphan_result"] += 1
+            else:
+                texts = []
+                for text, fenced, _ in own:  # a backslash keeps a line from being read as a label or a rule
+                    escaped = not fenced and text.startswith("\\") and _is_special(text.lstrip("\\"))
+                    texts.append(text[1:] if escaped else text)
+                messages.append(Message(role, "\n".join(texts)))
+        yield base.Entry(lambda: base.Loaded(tuple(messages), left_out), title=title)
+
+    def write(self, messages: Sequence[Message], left_out: base.LeftOut) -> Iterable[str]:
+        for at, message in enumerate(messages):
+            base.count_media(message, left_out)
+            left_out["tool_call"] += len(message.tool_calls)
+            base.count_fields(message, left_out)
+            if message.role == "tool":
+                left_out["tool_result"] += 1
+            elif message.text or not message.tool_calls:
+                text = _written(message.text, left_out)
+                yield ("\n" if at else "") + f"{_WRITTEN[message.role]}\n\n{text}\n"
 
 
 def _written(text: str, left_out: base.LeftOut) -> str:
@@ -183,4 +172,4 @@ def _written(text: str, left_out: base.LeftOut) -> str:
     return "\n".join(written)
 
 
-FORMAT = base.Format(name="markdown", knows=_knows, entries=_entries, write=_write)
+FORMAT = _Markdown()

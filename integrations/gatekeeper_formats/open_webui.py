@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import html
 import re
+from functools import partial
 from typing import Any
 
 from gatekeeper_core.messages import MediaPart, Part, TextPart
@@ -23,68 +24,10 @@ _END = "</details>"
 _ATTRIBUTE = re.compile(r'([\w-]+)="([^"]*)"')
 
 
-def _knows(value: Any) -> bool:
-    history = _chat(value).get("history") if isinstance(value, dict) else None
-    return isinstance(history, dict) and "messages" in history
-
-
 def _chat(value: base.Fields) -> base.Fields:
     """Return the chat of an exported row, or the value itself: a chat that was exported alone."""
     chat = value.get("chat")
     return chat if isinstance(chat, dict) else value
-
-
-def _entries(items: base.Items, whole_file: bool) -> base.Entries:
-    for item in items:
-        row = base.object_or_empty(item.value)
-        chat = _chat(row)
-
-        def read(left_out: base.LeftOut, value: object = item.value) -> base.Reports:
-            return _messages(_chat(base.checked_object(value, "the chat")), left_out)
-
-        yield base.Entry(
-            base.loader(read, prefix="" if whole_file else f"{item.place('conversation')}: "),
-            id=base.text_or_none(row.get("id")) or base.text_or_none(chat.get("id")),
-            title=base.text_or_none(row.get("title")) or base.text_or_none(chat.get("title")),
-            created=base.date_of_seconds(row.get("created_at")),
-        )
-
-
-def _messages(chat: base.Fields, left_out: base.LeftOut) -> base.Reports:
-    history = base.field_of(chat, "history", dict)
-    nodes = base.field_of(history, "messages", dict, "history: ")
-    path = branch_of(nodes, history.get("currentId"), _KEYS)
-    left_out["branch_message"] += len(nodes) - len(path)
-    transcript = Transcript(left_out)
-    system = base.text_parts(base.object_at(chat, "params").get("system"))
-    if system:
-        transcript.say("system", system)
-    for name in path:
-        node = nodes[name]
-        _add(transcript, node, f"the message of node {name!a:.60}", left_out)
-        info = base.object_or_empty(node.get("usage") or node.get("info"))
-        yield read_usage(info.get("usage", info), model=node.get("model"))
-    yield from transcript.messages
-
-
-def _add(transcript: Transcript, node: base.Fields, place: str, left_out: base.LeftOut) -> None:
-    """Add a message, with the tool use that stands in its text."""
-    message = base.message_from({"role": node.get("role"), "content": node.get("content")}, place, left_out)
-    parts: list[Part] = [TextPart(message.content)] if isinstance(message.content, str) else list(message.content)
-    for file in base.list_or_empty(node.get("files")):
-        if base.object_or_empty(file).get("type") == "image":
-            parts += base.media_part("image", left_out)
-        else:
-            left_out["attachment"] += 1
-    transcript.pause()
-    said = False
-    for part in parts:
-        if message.role == "assistant" and isinstance(part, TextPart):
-            said = _add_answer(transcript, part.text, left_out) or said
-        elif isinstance(part, MediaPart) or part.text:
-            transcript.say(message.role, (part,))
-            said = True
-    left_out["empty_message"] += not said
 
 
 def _add_answer(transcript: Transcript, text: str, left_out: base.LeftOut) -> bool:
@@ -119,4 +62,58 @@ def _decoded(text: str) -> str:
     return text if value is None else value if isinstance(value, str) else base.json_text(value)
 
 
-FORMAT = base.Format(name="open-webui", knows=_knows, entries=_entries)
+class _OpenWebUI(base.Format):
+    name = "open-webui"
+
+    def knows(self, value: Any) -> bool:
+        return "messages" in base.object_at(_chat(value), "history")
+
+    def entries(self, items: base.Items, whole_file: bool) -> base.Entries:
+        for item in items:
+            row = base.object_at(item.value)
+            chat = _chat(row)
+            prefix = "" if whole_file else f"{item.place('conversation')}: "
+            yield base.Entry(
+                base.loader(partial(_messages, item.value), prefix=prefix),
+                id=base.text_or_none(row.get("id")) or base.text_or_none(chat.get("id")),
+                title=base.text_or_none(row.get("title")) or base.text_or_none(chat.get("title")),
+                created=base.date_of_seconds(row.get("created_at")),
+            )
+
+
+def _messages(row: object, left_out: base.LeftOut) -> base.Reports:
+    chat = _chat(base.checked_object(row, "the chat"))
+    history = base.field_of(chat, "history", dict)
+    nodes = base.field_of(history, "messages", dict, "history: ")
+    path = branch_of(nodes, history.get("currentId"), _KEYS)
+    left_out["branch_message"] += len(nodes) - len(path)
+    transcript = Transcript(left_out)
+    system = base.text_parts(base.object_at(chat, "params").get("system"))
+    if system:
+        transcript.say("system", system)
+    for name in path:
+        node = nodes[name]
+        message = base.message_from(
+            {"role": node.get("role"), "content": node.get("content")}, f"the message of node {name!a:.60}", left_out
+        )
+        parts: list[Part] = [TextPart(message.content)] if isinstance(message.content, str) else list(message.content)
+        for file in base.list_or_empty(node.get("files")):
+            if base.object_at(file).get("type") == "image":
+                parts += base.media_part("image", left_out)
+            else:
+                left_out["attachment"] += 1
+        transcript.pause()
+        said = False
+        for part in parts:
+            if message.role == "assistant" and isinstance(part, TextPart):
+                said = _add_answer(transcript, part.text, left_out) or said
+            elif isinstance(part, MediaPart) or part.text:
+                transcript.say(message.role, (part,))
+                said = True
+        left_out["empty_message"] += not said
+        info = base.object_at(node.get("usage") or node.get("info"))
+        yield read_usage(info.get("usage", info), model=node.get("model"))
+    yield from transcript.messages
+
+
+FORMAT = _OpenWebUI()

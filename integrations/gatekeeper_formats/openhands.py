@@ -7,7 +7,6 @@ call, its observation the result.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from gatekeeper_core.messages import MediaPart, Part, Role, TextPart
@@ -43,28 +42,6 @@ def _listed(value: base.Fields) -> str | None:
     """Return the name under which an object holds a list of events, or None."""
     lists = (name for name in _LISTS if isinstance(value.get(name), list))
     return next((name for name in lists if not value[name] or _is_event(value[name][0])), None)
-
-
-def _holds(value: Any) -> bool:
-    return isinstance(value, dict) and _listed(value) is not None
-
-
-def _messages(items: base.Items, left_out: base.LeftOut) -> base.Reports:
-    transcript = Transcript(left_out)
-    calls: dict[str, str] = {}  # the call of each action, by the action's id
-    reports = _Reports()
-    for item in items:
-        place = item.place("event")
-        event = base.checked_object(item.value, place)
-        action, observation = event.get("action"), event.get("observation")
-        if isinstance(action, str):
-            _add_action(transcript, event, action, calls, place, left_out)
-        elif isinstance(observation, str):
-            _add_observation(transcript, event, observation, calls, left_out)
-        else:
-            raise base.PlaceError(f'{place}: must have an "action" or an "observation" that is text')
-        yield reports.of(event)
-    yield from transcript.messages
 
 
 def _add_action(
@@ -110,23 +87,6 @@ def _named_call(event: base.Fields) -> tuple[str | None, str | None]:
     return base.text_or_none(metadata.get("function_name")), base.text_or_none(metadata.get("tool_call_id"))
 
 
-def _add_observation(
-    transcript: Transcript,
-    event: base.Fields,
-    observation: str,
-    calls: Mapping[str, str],
-    left_out: base.LeftOut,
-) -> None:
-    if observation == "think":
-        return  # "your thought has been logged"
-    if observation in _STATES | _CONDENSATIONS:
-        left_out["state_record"] += 1
-        return
-    cause, named = event.get("cause"), _named_call(event)[1]
-    call_id = named if cause is None else calls.get(str(cause), named or "")
-    transcript.answer(_parts(event, left_out), call_id=call_id, name=observation)
-
-
 def _parts(holder: base.Fields, left_out: base.LeftOut) -> list[Part]:
     """Return the text of a message or of an observation, and marks where pictures stood."""
     content = holder.get("content")
@@ -167,12 +127,41 @@ class _Reports:
         return read_usage(answer.get("usage"), model=answer.get("model"))
 
 
-FORMAT = base.Format(
-    name="openhands",
-    knows=lambda value: _is_event(value) or _holds(value),
-    messages=_messages,
-    conversation=lambda value, left_out: _messages(base.items_of(value, _listed(value) or _LISTS[0]), left_out),
-    holds=_holds,
-    id_keys=("conversation_id", "instance_id", "id"),
-    opening=lambda first: {"created": base.date_of(first.get("timestamp"))},
-)
+class _OpenHands(base.Format):
+    name = "openhands"
+    id_keys = ("conversation_id", "instance_id", "id")
+
+    def knows(self, value: Any) -> bool:
+        return _is_event(value) or self.holds(value)
+
+    def holds(self, value: Any) -> bool:
+        return isinstance(value, dict) and _listed(value) is not None
+
+    def opening(self, first: base.Fields) -> dict[str, str | None]:
+        return {"created": base.date_of(first.get("timestamp"))}
+
+    def conversation(self, value: base.Fields, left_out: base.LeftOut) -> base.Reports:
+        return self.messages(base.items_of(value, _listed(value) or _LISTS[0]), left_out)
+
+    def messages(self, items: base.Items, left_out: base.LeftOut) -> base.Reports:
+        transcript = Transcript(left_out)
+        calls: dict[str, str] = {}  # the call of each action, by the action's id
+        reports = _Reports()
+        for event, place in base.objects_of(items, "event"):
+            action, observation = event.get("action"), event.get("observation")
+            if isinstance(action, str):
+                _add_action(transcript, event, action, calls, place, left_out)
+            elif isinstance(observation, str):
+                if observation in _STATES | _CONDENSATIONS:
+                    left_out["state_record"] += 1
+                elif observation != "think":  # "your thought has been logged"
+                    cause, named = event.get("cause"), _named_call(event)[1]
+                    call_id = named if cause is None else calls.get(str(cause), named or "")
+                    transcript.answer(_parts(event, left_out), call_id=call_id, name=observation)
+            else:
+                raise base.PlaceError(f'{place}: must have an "action" or an "observation" that is text')
+            yield reports.of(event)
+        yield from transcript.messages
+
+
+FORMAT = _OpenHands()

@@ -30,21 +30,6 @@ _MEDIA: Mapping[str, MediaKind] = {"image": "image", "audio": "audio", "video": 
 _USAGE = "gen_ai.usage."
 
 
-def _knows(value: Any) -> bool:
-    if not isinstance(value, dict):
-        return False
-    named = value.keys() & {"traceId", "trace_id", "context", "spanId", "span_id"}
-    return any(key in value for key in _TRACES) or ("attributes" in value and bool(named))
-
-
-def _entries(items: base.Items, _whole_file: bool) -> base.Entries:
-    entry = None
-    for entry in conversations_of(_record(span, place) for item in items for span, place in _spans(item)):
-        yield entry
-    if entry is None:
-        raise base.PlaceError(f'holds no model call with messages: spans need "{_SENT}" or "{_ANSWERED}"')
-
-
 def _spans(item: base.Item) -> Iterator[tuple[dict[str, Any], str]]:
     """Yield the spans of a value of a file, each with its place."""
     place = item.place("span")
@@ -95,7 +80,7 @@ def _plain(value: object) -> Any:
     kind, inner = next(iter(value.items()))
     if kind == "intValue":
         return int(inner) if isinstance(inner, str) and inner.lstrip("-").isdecimal() and len(inner) <= 20 else inner
-    inside = base.list_or_empty(base.object_or_empty(inner).get("values"))
+    inside = base.list_or_empty(base.object_at(inner).get("values"))
     if kind == "arrayValue":
         return [_plain(each) for each in inside]
     return _named(inside) if kind == "kvlistValue" else inner
@@ -183,4 +168,19 @@ def _split(values: list[Any], place: str, left_out: base.LeftOut) -> tuple[list[
     return parts, calls, results
 
 
-FORMAT = base.Format(name="opentelemetry", knows=_knows, entries=_entries)
+class _OpenTelemetry(base.Format):
+    name = "opentelemetry"
+
+    def knows(self, value: Any) -> bool:
+        named = value.keys() & {"traceId", "trace_id", "context", "spanId", "span_id"}
+        return any(key in value for key in _TRACES) or ("attributes" in value and bool(named))
+
+    def entries(self, items: base.Items, whole_file: bool) -> base.Entries:  # noqa: ARG002
+        entry = None
+        for entry in conversations_of(_record(span, place) for item in items for span, place in _spans(item)):
+            yield entry
+        if entry is None:
+            raise base.PlaceError(f'holds no model call with messages: spans need "{_SENT}" or "{_ANSWERED}"')
+
+
+FORMAT = _OpenTelemetry()

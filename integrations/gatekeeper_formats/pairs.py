@@ -11,44 +11,6 @@ from gatekeeper_formats import base
 from gatekeeper_formats.openai import MIXED
 
 
-def _loaded(items: base.Items) -> base.Loaded:
-    """Return each pair as a turn of its own, also after a question without an answer."""
-    turns: list[Turn] = []
-    messages: list[Message] = []
-    for item in items:
-        if turns and len(turns[-1].messages) == 1:
-            messages.append(Message("assistant", ""))  # ends the turn for those who read the messages
-        turns.append(_turn(item, start=2 * len(turns)))
-        messages += turns[-1].messages
-    return base.Loaded(tuple(messages), Counter(), tuple(turns))
-
-
-def _turn(item: base.Item, *, start: int) -> Turn:
-    place = item.place()
-    value = base.checked_object(item.value, place)
-    if "role" in value:
-        raise base.PlaceError(f"{place}: {MIXED}")
-    if not value.keys() & {"user", "assistant"}:
-        raise base.PlaceError(f'{place}: must hold "role" and "content", or "user" and "assistant"')
-    return Turn.of(_side(value, "user", place), _side(value, "assistant", place, optional=True), start=start)
-
-
-def _side(value: dict[str, Any], key: str, place: str, *, optional: bool = False) -> str:
-    """Return one side of a pair; an assistant that is missing or null has not answered yet."""
-    return "" if optional and value.get(key) is None else base.field_of(value, key, str, f"{place}: ")
-
-
-def _write(messages: Sequence[Message], left_out: base.LeftOut) -> Iterable[str]:
-    turns = group_turns(messages)
-    begin = turns[0].start if turns else len(messages)
-    kinds = {"system": "system_message", "tool": "tool_result"}
-    left_out.update(kinds.get(message.role, "greeting") for message in messages[:begin])
-    for turn in turns:
-        user = _joined(turn, "user", left_out)
-        answer = _joined(turn, "assistant", left_out)
-        yield base.json_text({"user": user, "assistant": answer or None}) + "\n"
-
-
 def _joined(turn: Turn, role: str, left_out: base.LeftOut) -> str:
     """Return what one side said in a turn, and count what a pair has no place for."""
     own = [message for message in turn.messages if message.role == role]
@@ -67,9 +29,43 @@ def _joined(turn: Turn, role: str, left_out: base.LeftOut) -> str:
     return "\n".join(texts)
 
 
-FORMAT = base.Format(
-    name="pairs",
-    knows=lambda value: isinstance(value, dict) and "role" not in value and bool(value.keys() & {"user", "assistant"}),
-    entries=lambda items, _: iter((base.Entry(lambda: _loaded(items)),)),
-    write=_write,
-)
+class _Pairs(base.WritableFormat):
+    name = "pairs"
+
+    def knows(self, value: Any) -> bool:
+        return "role" not in value and not {"user", "assistant"}.isdisjoint(value)
+
+    def entries(self, items: base.Items, whole_file: bool) -> base.Entries:  # noqa: ARG002
+        def load() -> base.Loaded:
+            """Return each pair as a turn of its own, also after a question without an answer."""
+            turns: list[Turn] = []
+            messages: list[Message] = []
+            for value, place in base.objects_of(items):
+                if turns and len(turns[-1].messages) == 1:
+                    messages.append(Message("assistant", ""))  # ends the turn for those who read the messages
+                if "role" in value:
+                    raise base.PlaceError(f"{place}: {MIXED}")
+                if not value.keys() & {"user", "assistant"}:
+                    raise base.PlaceError(f'{place}: must hold "role" and "content", or "user" and "assistant"')
+                user = base.field_of(value, "user", str, f"{place}: ")
+                # An assistant that is missing or null has not answered yet.
+                absent = value.get("assistant") is None
+                answer = "" if absent else base.field_of(value, "assistant", str, f"{place}: ")
+                turns.append(Turn.of(user, answer, start=2 * len(turns)))
+                messages += turns[-1].messages
+            return base.Loaded(tuple(messages), Counter(), tuple(turns))
+
+        yield base.Entry(load)
+
+    def write(self, messages: Sequence[Message], left_out: base.LeftOut) -> Iterable[str]:
+        turns = group_turns(messages)
+        begin = turns[0].start if turns else len(messages)
+        kinds = {"system": "system_message", "tool": "tool_result"}
+        left_out.update(kinds.get(message.role, "greeting") for message in messages[:begin])
+        for turn in turns:
+            user = _joined(turn, "user", left_out)
+            answer = _joined(turn, "assistant", left_out)
+            yield base.json_text({"user": user, "assistant": answer or None}) + "\n"
+
+
+FORMAT = _Pairs()

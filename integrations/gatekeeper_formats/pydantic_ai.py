@@ -6,6 +6,7 @@ A file is a list of them (``all_messages_json``), or one a line.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from gatekeeper_core.messages import MediaKind, Part, TextPart
 from gatekeeper_core.pricing.usage import read_usage
@@ -16,42 +17,6 @@ _CALLS = frozenset({"tool-call", "builtin-tool-call"})
 _RETURNS = frozenset({"tool-return", "builtin-tool-return"})
 _RETRIES = frozenset({"retry-prompt", "retry-feedback"})
 _MEDIA: Mapping[str, MediaKind] = {"image": "image", "audio": "audio", "video": "video"}
-
-
-def _opening(first: base.Fields) -> dict[str, str | None]:
-    dated = [first, *map(base.object_or_empty, base.list_or_empty(first.get("parts")))]
-    return {
-        "id": base.text_or_none(first.get("conversation_id")) or base.text_or_none(first.get("run_id")),
-        "created": next((day for each in dated if (day := base.date_of(each.get("timestamp")))), None),
-    }
-
-
-def _messages(items: base.Items, left_out: base.LeftOut) -> base.Reports:
-    transcript = Transcript(left_out)
-    instructions: str | None = None
-    for item in items:
-        place = item.place()
-        value = base.checked_object(item.value, place)
-        kind = value.get("kind")
-        if kind not in ("request", "response"):
-            raise base.PlaceError(f'{place}: "kind" must be "request" or "response"')
-        given = base.text_or_none(value.get("instructions"))
-        if given is not None and given != instructions:
-            # They go with every request; of those that change the first ones are kept.
-            if instructions is None:
-                transcript.pause()
-                transcript.say("system", (TextPart(given),))
-            else:
-                left_out["system_message"] += 1
-            instructions = given
-        for at, part in enumerate(base.field_of(value, "parts", list, f"{place}: ")):
-            where = f"{place}, part {at}"
-            if kind == "request":
-                transcript.pause()
-            _add(transcript, base.checked_object(part, where), where, left_out)
-        transcript.pause()
-        yield read_usage(value.get("usage"), model=value.get("model_name"))
-    yield from transcript.messages
 
 
 def _add(transcript: Transcript, part: base.Fields, place: str, left_out: base.LeftOut) -> None:
@@ -65,7 +30,12 @@ def _add(transcript: Transcript, part: base.Fields, place: str, left_out: base.L
     elif kind in _CALLS:
         transcript.call(name or "", base.arguments_of(part.get("args")), call_id=call_id)
     elif kind in _RETURNS or kind in _RETRIES:
-        transcript.answer(_result(part.get("content"), left_out), call_id=call_id, name=name)
+        content = part.get("content")
+        if any(isinstance(piece, dict) and "kind" in piece for piece in base.list_or_empty(content) or [content]):
+            result = _parts(content, left_out)  # media among what a tool returned
+        else:
+            result = [] if content is None else base.text_parts(base.arguments_of(content))
+        transcript.answer(result, call_id=call_id, name=name)
     elif kind == "text":
         parts = base.text_parts(base.field_of(part, "content", str, f"{place}: "))
         if parts:
@@ -100,19 +70,46 @@ def _parts(content: object, left_out: base.LeftOut) -> list[Part]:
     return parts
 
 
-def _result(content: object, left_out: base.LeftOut) -> list[Part]:
-    """Return what a tool returned: media among its values are marked, every other value is its JSON."""
-    listed = content if isinstance(content, list) else [content]
-    if any(isinstance(piece, dict) and "kind" in piece for piece in listed):
-        return _parts(content, left_out)
-    if content is None or content == "":
-        return []
-    return [TextPart(content if isinstance(content, str) else base.json_text(content))]
+class _PydanticAI(base.Format):
+    name = "pydantic-ai"
+
+    def knows(self, value: Any) -> bool:
+        return value.get("kind") in ("request", "response") and "parts" in value
+
+    def holds(self, value: Any) -> bool:  # noqa: ARG002
+        return False
+
+    def opening(self, first: base.Fields) -> dict[str, str | None]:
+        dated = [first, *map(base.object_at, base.list_or_empty(first.get("parts")))]
+        return {
+            "id": base.text_or_none(first.get("conversation_id")) or base.text_or_none(first.get("run_id")),
+            "created": next((day for each in dated if (day := base.date_of(each.get("timestamp")))), None),
+        }
+
+    def messages(self, items: base.Items, left_out: base.LeftOut) -> base.Reports:
+        transcript = Transcript(left_out)
+        instructions: str | None = None
+        for value, place in base.objects_of(items):
+            kind = value.get("kind")
+            if kind not in ("request", "response"):
+                raise base.PlaceError(f'{place}: "kind" must be "request" or "response"')
+            given = base.text_or_none(value.get("instructions"))
+            if given is not None and given != instructions:
+                # They go with every request; of those that change the first ones are kept.
+                if instructions is None:
+                    transcript.pause()
+                    transcript.say("system", (TextPart(given),))
+                else:
+                    left_out["system_message"] += 1
+                instructions = given
+            for at, part in enumerate(base.field_of(value, "parts", list, f"{place}: ")):
+                where = f"{place}, part {at}"
+                if kind == "request":
+                    transcript.pause()
+                _add(transcript, base.checked_object(part, where), where, left_out)
+            transcript.pause()
+            yield read_usage(value.get("usage"), model=value.get("model_name"))
+        yield from transcript.messages
 
 
-FORMAT = base.Format(
-    name="pydantic-ai",
-    knows=lambda value: isinstance(value, dict) and value.get("kind") in ("request", "response") and "parts" in value,
-    messages=_messages,
-    opening=_opening,
-)
+FORMAT = _PydanticAI()

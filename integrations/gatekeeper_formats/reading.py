@@ -21,9 +21,18 @@ from typing import BinaryIO, NamedTuple
 
 from gatekeeper_core.messages import Message, Turn, group_turns, validate_messages
 from gatekeeper_core.pricing.usage import Usage
-from gatekeeper_formats.base import AmbiguousConversationError, Entry, FormatError, Heading, Item, LeftOut, PlaceError
+from gatekeeper_formats.base import (
+    AmbiguousConversationError,
+    Entry,
+    FormatError,
+    Heading,
+    Item,
+    LeftOut,
+    PlaceError,
+    WritableFormat,
+)
 from gatekeeper_formats.json_values import TOO_DEEP, TextSource, read_values
-from gatekeeper_formats.registry import FORMATS, SUFFIXES, TEXT_FORMATS, format_of
+from gatekeeper_formats.registry import FORMATS, SUFFIXES, TEXT_FORMATS, WRITABLE, format_of
 
 _SHOWN_CONVERSATIONS = 10
 _REPEATED_LEAST, _REPEATED_SHARE = 3, 1 / 3
@@ -145,12 +154,11 @@ def write_messages(messages: Sequence[Message], form: str) -> tuple[str, LeftOut
     >>> write_messages([Message("user", "hi"), Message("assistant", "hello", id="m1")], "pairs")
     ('{"user": "hi", "assistant": "hello"}\n', Counter({'message_field': 1}))
     """
-    write = FORMATS[form].write if form in FORMATS else None
-    if write is None:
-        writable = ", ".join(known for known, each in FORMATS.items() if each.write)
-        raise ValueError(f"form must be one of {writable}, got {form!r}")
+    known = FORMATS.get(form)
+    if not isinstance(known, WritableFormat):
+        raise ValueError(f"form must be one of {', '.join(WRITABLE)}, got {form!r}")
     left_out: LeftOut = Counter()
-    text = "".join(write(messages, left_out))
+    text = "".join(known.write(messages, left_out))
     return text, +left_out
 
 
@@ -250,31 +258,26 @@ def _entries(stream: BinaryIO, form: str | None, progress: Callable[[int], None]
         text = source.rest()
         text_format = next((known for known in texts if form is not None or known.knows(text)), None)
         if text_format is not None:
-            return text_format.name, text_format.conversations(iter((Item(text, 0),)), whole_file=True)
+            return text_format.name, text_format.entries(iter((Item(text, 0),)), whole_file=True)
     values = read_values(source)
     known, items = FORMATS[form] if form else None, values.items
     if known is None:
         known, items = format_of(items, whole_file=values.whole_file)
-    return known.name, known.conversations(items, whole_file=values.whole_file)
+    return known.name, known.entries(items, whole_file=values.whole_file)
 
 
 def _loaded(form: str, heading: Heading, entry: Entry) -> Conversation:
     loaded = entry.load()
     turns = group_turns(loaded.messages) if loaded.turns is None else loaded.turns
     odd = Counter(broken.rule for broken in validate_messages(loaded.messages, provider="openai", open_run=True))
-    return Conversation(
-        form, heading, loaded.messages, turns, +loaded.left_out, odd, loaded.usage, _repeated_speakers(loaded.messages)
-    )
-
-
-def _repeated_speakers(messages: Sequence[Message]) -> int:
-    """Return how many messages of users and assistants follow one of the same speaker, if they are conspicuous."""
-    said = [message for message in messages if message.role in ("user", "assistant")]
+    speakers = ("user", "assistant")
+    said = sum(message.role in speakers for message in loaded.messages)
     repeated = sum(
-        before.role == after.role and before.role in ("user", "assistant") and not before.tool_calls
-        for before, after in pairwise(messages)
+        before.role == after.role and before.role in speakers and not before.tool_calls
+        for before, after in pairwise(loaded.messages)
     )
-    return repeated if repeated >= _REPEATED_LEAST and repeated > _REPEATED_SHARE * len(said) else 0
+    shown = repeated if repeated >= _REPEATED_LEAST and repeated > _REPEATED_SHARE * said else 0
+    return Conversation(form, heading, loaded.messages, turns, +loaded.left_out, odd, loaded.usage, shown)
 
 
 def _only(entries: Iterator[Entry], name: str) -> tuple[Heading, Entry]:
@@ -299,7 +302,9 @@ def _matching(entries: Iterator[Entry], wanted: str, name: str) -> tuple[Heading
     count = 0
     for count, entry in enumerate(entries, 1):
         heading = entry.heading(count)
-        rank = _rank(heading, wanted)
+        plain, title = (" ".join(text.split()).casefold() for text in (wanted, heading.title or ""))
+        ways = (plain == str(heading.number), wanted == heading.id, plain and plain == title, plain and plain in title)
+        rank = next((rank for rank, means in enumerate(ways) if means), None)
         if rank is None:
             continue
         first.setdefault(rank, (heading, entry))
@@ -313,15 +318,3 @@ def _matching(entries: Iterator[Entry], wanted: str, name: str) -> tuple[Heading
         shown = alike[best][:_SHOWN_CONVERSATIONS]
         raise AmbiguousConversationError(shown, count=len(alike[best]), name=name, wanted=wanted)
     return first[best]
-
-
-def _rank(heading: Heading, wanted: str) -> int | None:
-    """Return how surely a name means a conversation, 0 surest, or None."""
-    plain, title = (" ".join(text.split()).casefold() for text in (wanted, heading.title or ""))
-    if plain == str(heading.number):
-        return 0
-    if wanted == heading.id:
-        return 1
-    if plain and plain == title:
-        return 2
-    return 3 if plain and plain in title else None

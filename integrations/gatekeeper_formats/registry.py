@@ -26,7 +26,7 @@ from gatekeeper_formats import (
     responses,
     sharegpt,
 )
-from gatekeeper_formats.base import Format, Items, PlaceError
+from gatekeeper_formats.base import Format, Items, PlaceError, WritableFormat
 
 TEXT_FORMATS = (aider.FORMAT, cursor.FORMAT, markdown.FORMAT)
 """The formats that are no JSON, in the order of asking."""
@@ -59,7 +59,7 @@ FORMATS: dict[str, Format] = {form.name: form for form in (openai.LIST, openai.L
 READABLE = tuple(name for name in FORMATS if name != openai.LINES.name)
 """The names that ``--from`` knows; messages in a list and in lines are one format to a reader."""
 
-WRITABLE = tuple(name for name, form in FORMATS.items() if form.write is not None)
+WRITABLE = tuple(name for name, form in FORMATS.items() if isinstance(form, WritableFormat))
 """The names that ``--to`` knows."""
 
 _DETECTED_LATER = (responses.FORMAT, anthropic.FORMAT)
@@ -93,11 +93,12 @@ def format_of(items: Items, *, whole_file: bool) -> tuple[Format, Items]:
     first = next(items, None)
     read = [] if first is None else [first]
     value = None if first is None else first.value
-    found = next((form for form in _IN_ORDER if form.knows(value)), None)
+    found = next((form for form in _IN_ORDER if isinstance(value, dict) and form.knows(value)), None)
     if found is openai.LIST and isinstance(value, dict) and "role" in value:
         for item in islice(items, _LOOK_AHEAD):
             read.append(item)
-            found = next((form for form in _DETECTED_LATER if form.knows(item.value)), openai.LIST)
+            later = (form for form in _DETECTED_LATER if isinstance(item.value, dict) and form.knows(item.value))
+            found = next(later, openai.LIST)
             if found is not openai.LIST:
                 break
     elif found is None and isinstance(value, dict) and not value.keys() & _NEARLY:

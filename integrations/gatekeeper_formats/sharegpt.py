@@ -7,8 +7,9 @@ use is written as LLaMA-Factory does: ``function_call`` with a JSON object of na
 from __future__ import annotations
 
 import reprlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
+from typing import Any
 
 from gatekeeper_core.messages import MediaPart, Message, Role, TextPart
 from gatekeeper_formats import base
@@ -27,71 +28,67 @@ def _is_saying(value: object) -> bool:
     return isinstance(value, dict) and "from" in value and "value" in value
 
 
-def _messages(value: base.Fields, left_out: base.LeftOut) -> Iterable[Message]:
-    sayings = base.field_of(value, "conversations", list)
-    left_out["tool_definition"] += bool(value.get("tools"))
-    system = value.get("system")
-    items = [base.Item(saying, at) for at, saying in enumerate(sayings)]
-    if isinstance(system, str) and system:
-        items.insert(0, base.Item({"from": "system", "value": system}, 0))
-    if items and isinstance(items[0].value, dict) and "role" in items[0].value:
-        return [message_of_item(item, left_out) for item in items]
-    return _conversation(iter(items), left_out)
+class _ShareGPT(base.WritableFormat):
+    name = "sharegpt"
+    created_key = "created_at"
+
+    def knows(self, value: Any) -> bool:
+        return "conversations" in value or _is_saying(value)
+
+    def holds(self, value: Any) -> bool:
+        return value is not None and not _is_saying(value)
+
+    def conversation(self, value: base.Fields, left_out: base.LeftOut) -> Iterable[Message]:
+        sayings = base.field_of(value, "conversations", list)
+        left_out["tool_definition"] += bool(value.get("tools"))
+        system = value.get("system")
+        items = [base.Item(saying, at) for at, saying in enumerate(sayings)]
+        if isinstance(system, str) and system:
+            items.insert(0, base.Item({"from": "system", "value": system}, 0))
+        if items and isinstance(items[0].value, dict) and "role" in items[0].value:
+            return [message_of_item(item, left_out) for item in items]
+        return self.messages(iter(items), left_out)
+
+    def messages(self, items: base.Items, left_out: base.LeftOut) -> tuple[Message, ...]:
+        transcript = Transcript(left_out)
+        for saying, place in base.objects_of(items):
+            speaker, text = (base.field_of(saying, key, str, f"{place}: ") for key in ("from", "value"))
+            if speaker in _CALLS:
+                call = base.object_at(base.json_or_none(text))
+                name, arguments = call.get("name"), call.get("arguments", {})
+                if isinstance(name, str):
+                    transcript.call(name, arguments if isinstance(arguments, str) else base.json_text(arguments))
+                else:  # what is no such object is an argument without a name
+                    transcript.call("", text)
+            elif speaker in _RESULTS:
+                transcript.answer((TextPart(text),))
+            elif speaker in _ROLES:
+                transcript.pause()
+                transcript.say(_ROLES[speaker], (TextPart(text),))
+            else:
+                raise base.PlaceError(
+                    f'{place}: "from" must be one of {", ".join((*_ROLES, *sorted(_CALLS | _RESULTS)))}, '
+                    f"got {reprlib.repr(speaker)}"
+                )
+        return transcript.messages
+
+    def write(self, messages: Sequence[Message], left_out: base.LeftOut) -> Iterator[str]:
+        def sayings(message: Message) -> Iterator[dict[str, str]]:
+            base.count_media(message, left_out)
+            base.count_fields(message, left_out)
+            left_out["call_id"] += len(message.tool_calls)
+            if not isinstance(message.content, str):
+                texts = sum(not isinstance(part, MediaPart) for part in message.content)
+                left_out["joined_part"] += max(0, texts - 1)
+            if message.text or not message.tool_calls:
+                yield {"from": _WRITTEN[message.role], "value": message.text}
+            for call in message.tool_calls:
+                yield {
+                    "from": "function_call",
+                    "value": base.json_text({"name": call.name, "arguments": call.arguments}),
+                }
+
+        return base.json_list(chain.from_iterable(map(sayings, messages)), start='[{"conversations": [', end="\n]}]\n")
 
 
-def _conversation(items: base.Items, left_out: base.LeftOut) -> tuple[Message, ...]:
-    transcript = Transcript(left_out)
-    for item in items:
-        place = item.place()
-        saying = base.checked_object(item.value, place)
-        speaker, text = (base.field_of(saying, key, str, f"{place}: ") for key in ("from", "value"))
-        if speaker in _CALLS:
-            transcript.call(*_call(text))
-        elif speaker in _RESULTS:
-            transcript.answer((TextPart(text),))
-        elif speaker in _ROLES:
-            transcript.pause()
-            transcript.say(_ROLES[speaker], (TextPart(text),))
-        else:
-            raise base.PlaceError(
-                f'{place}: "from" must be one of {", ".join((*_ROLES, *sorted(_CALLS | _RESULTS)))}, '
-                f"got {reprlib.repr(speaker)}"
-            )
-    return transcript.messages
-
-
-def _call(text: str) -> tuple[str, str]:
-    """Return the name and the arguments of a call; what is no such object is an argument without a name."""
-    call = base.object_or_empty(base.json_or_none(text))
-    if not isinstance(call.get("name"), str):
-        return "", text
-    arguments = call.get("arguments", {})
-    return call["name"], arguments if isinstance(arguments, str) else base.json_text(arguments)
-
-
-def _sayings(message: Message, left_out: base.LeftOut) -> Iterator[dict[str, str]]:
-    base.count_media(message, left_out)
-    base.count_fields(message, left_out)
-    left_out["call_id"] += len(message.tool_calls)
-    if not isinstance(message.content, str):
-        texts = sum(not isinstance(part, MediaPart) for part in message.content)
-        left_out["joined_part"] += max(0, texts - 1)
-    if message.text or not message.tool_calls:
-        yield {"from": _WRITTEN[message.role], "value": message.text}
-    for call in message.tool_calls:
-        yield {"from": "function_call", "value": base.json_text({"name": call.name, "arguments": call.arguments})}
-
-
-FORMAT = base.Format(
-    name="sharegpt",
-    knows=lambda value: isinstance(value, dict) and ("conversations" in value or _is_saying(value)),
-    messages=_conversation,
-    conversation=_messages,
-    holds=lambda value: value is not None and not _is_saying(value),
-    created=lambda value: base.date_of(value.get("created_at")),
-    write=lambda messages, left_out: base.json_list(
-        chain.from_iterable(_sayings(message, left_out) for message in messages),
-        start='[{"conversations": [',
-        end="\n]}]\n",
-    ),
-)
+FORMAT = _ShareGPT()

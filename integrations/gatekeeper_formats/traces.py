@@ -69,27 +69,23 @@ class _Thread:
         return not self.messages or shares or _system(call.sent) == self._system
 
     def add(self, call: Call) -> None:
-        """Append the new messages of a call."""
+        """Append the new messages of a call: those after the newest known one."""
+        new = [traced for traced in call.sent if not self.messages or traced.message.role != "system"]
         if not self.messages:
             self._system = _system(call.sent)
-        new = [*self._new(call.sent), *call.answered]
-        self.messages += new
-        self._known.update(map(_key, new))
-        self.calls += 1
-
-    def _new(self, sent: Sequence[TracedMessage]) -> Sequence[TracedMessage]:
-        """Return the messages after the newest known one."""
-        if not self.messages:
-            return sent
-        last_at = {_key(traced): at for at, traced in enumerate(sent)}
+        last_at = {_key(traced): at for at, traced in enumerate(call.sent)}
         for back, traced in enumerate(reversed(self.messages)):
             at = last_at.get(_key(traced))
             if at is not None and traced.message.role != "system":
-                new = sent[at + 1 :]
+                new = list(call.sent[at + 1 :])
                 # The answer before may come back changed (without its thinking, say): it was said already.
-                again = back and new and new[0].message.role == self.messages[-back].message.role == "assistant"
-                return new[1:] if again else new
-        return [traced for traced in sent if traced.message.role != "system"]
+                if back and new and new[0].message.role == self.messages[-back].message.role == "assistant":
+                    del new[0]
+                break
+        new += call.answered
+        self.messages += new
+        self._known.update(map(_key, new))
+        self.calls += 1
 
 
 def _key(traced: TracedMessage) -> Hashable:

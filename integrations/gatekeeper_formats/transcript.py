@@ -67,23 +67,22 @@ class Transcript:
 
     def answer(self, parts: Sequence[Part], *, call_id: str | None = None, name: str | None = None) -> None:
         """Add the result of a call."""
-        found = self._open_call(call_id, name)
+        goes_on = call_id is None and name is not None and name == self._last_result
+        if call_id is not None:
+            found = next((call for call in self._waiting if call.id == call_id), None)
+        else:
+            found = next((call for call in self._waiting if call.name == name), None)
+            if found is None and self._waiting and not goes_on:
+                found = self._waiting[0]
         if found is not None:
             self._waiting.remove(found)
             self._add(Message("tool", "", tool_call_id=found.id), parts)
             self._last_result = name
-        elif call_id is None and name is not None and name == self._last_result:
+        elif goes_on:
             self._parts[-1].extend(parts)
         else:
             self._left_out["orphan_result"] += 1
         self._open = None
-
-    def _open_call(self, call_id: str | None, name: str | None) -> ToolCall | None:
-        if call_id is not None:
-            return next((call for call in self._waiting if call.id == call_id), None)
-        by_name = next((call for call in self._waiting if call.name == name), None)
-        goes_on = name is not None and name == self._last_result
-        return by_name or (self._waiting[0] if self._waiting and not goes_on else None)
 
     def _add(self, head: Message, parts: Sequence[Part]) -> None:
         self._heads.append(head)

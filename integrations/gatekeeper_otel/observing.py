@@ -45,7 +45,7 @@ from gatekeeper_core.events import (
 
 if TYPE_CHECKING:
     from opentelemetry.metrics import Histogram, Meter, MeterProvider
-    from opentelemetry.trace import Span, TracerProvider
+    from opentelemetry.trace import TracerProvider
     from opentelemetry.util.types import Attributes, AttributeValue
 
     from gatekeeper_core.observation import Ended
@@ -116,7 +116,10 @@ class OpenTelemetryObserver:
             seconds = perf_counter() - start
             try:
                 context.detach(token)
-                _describe(span, facts)
+                span.set_attributes({f"{_NAME}.{name}": fact for name, fact in facts.items() if fact is not None})
+                if facts["outcome"] != "ok":  # the type alone: a message may hold text of the conversation
+                    span.set_attribute("error.type", facts["outcome"])
+                    span.set_status(trace.StatusCode.ERROR, facts["outcome"])
                 self._metrics.ended(stage, facts, seconds)
             finally:
                 span.end()
@@ -169,8 +172,14 @@ class _Metrics:
             labels = _chosen(facts, "policy_action", "shadow")
             self._expected.add(facts["dollars"], labels)
             self._everything.add(facts["everything_dollars"], labels)
-        if outcome == "ok":
-            self._sizes(stage, facts)
+        if outcome != "ok":
+            return
+        labels = {f"{_NAME}.stage": stage.key}
+        for name, histogram in zip(_SIZES.get(stage.key, ()), (self._before, self._after), strict=False):
+            if name is not None:
+                histogram.record(facts[name], labels)
+        if stage in (SELECTION, PAST):
+            self._turns.record(facts["turns_kept"], labels)
 
     def happened(self, event: Event, facts: Mapping[str, Any]) -> None:
         if event is MISS:
@@ -180,33 +189,12 @@ class _Metrics:
             for name, counter in self._usage.items():
                 counter.add(facts[name])
 
-    def _sizes(self, stage: Event, facts: Mapping[str, Any]) -> None:
-        labels = {f"{_NAME}.stage": stage.key}
-        for name, histogram in zip(_SIZES.get(stage.key, ()), (self._before, self._after), strict=False):
-            if name is not None:
-                histogram.record(facts[name], labels)
-        if stage in (SELECTION, PAST):
-            self._turns.record(facts["turns_kept"], labels)
-
 
 _BUILD_STATUS = {"ok": "built", "BudgetError": "over_budget"}
 
 
 def _histogram(meter: Meter, name: str, unit: str, description: str, bounds: Sequence[float]) -> Histogram:
     return meter.create_histogram(f"{_NAME}.{name}", unit, description, explicit_bucket_boundaries_advisory=bounds)
-
-
-def _describe(span: Span, facts: Mapping[str, Any]) -> None:
-    """Set what a stage tells; an error is its type alone, for its message may hold text of the conversation."""
-    outcome = facts["outcome"]
-    span.set_attributes(_attributes(facts))
-    if outcome != "ok":
-        span.set_attribute("error.type", outcome)
-        span.set_status(trace.StatusCode.ERROR, outcome)
-
-
-def _attributes(facts: Mapping[str, Any]) -> dict[str, AttributeValue]:
-    return {f"{_NAME}.{name}": fact for name, fact in facts.items() if fact is not None}
 
 
 def _chosen(facts: Mapping[str, Any], *names: str) -> dict[str, AttributeValue]:

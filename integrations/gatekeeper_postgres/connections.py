@@ -112,7 +112,18 @@ class Connections:
         self.conninfo = ""
         if conninfo is not None:
             self.place = place_of(check_str("conninfo", conninfo))
-            self.conninfo = _completed(conninfo, statement_timeout_ms, connect_timeout_ms)
+            added: dict[str, Any] = {  # without keepalives, a call to a host that has vanished would wait for ever
+                "application_name": "context-gatekeeper",
+                "connect_timeout": max(1, -(-connect_timeout_ms // 1000)),
+                "keepalives_idle": 30,
+                "keepalives_interval": 10,
+                "keepalives_count": 3,
+            }
+            if statement_timeout_ms:
+                added["tcp_user_timeout"] = min(statement_timeout_ms + _GRACE_MS, _MAX_MS)
+            named = psycopg_conninfo.conninfo_to_dict(conninfo)
+            missing = {name: value for name, value in added.items() if name not in named}
+            self.conninfo = psycopg_conninfo.make_conninfo(conninfo, **missing)
         else:
             self.place = "PostgreSQL"
             with suppress(ConfigError, TypeError):
@@ -164,8 +175,18 @@ class Connections:
             is_patient: whether it may take as long as it takes, as a migration does.
             version: the version that the tables must have now that the locks are held; None: any.
         """
-        beginning = self._beginning(access, locks, is_patient=is_patient)
-        with self._connection(access, beginning) as cursor:
+        statement_ms, lock_ms = (0, _IDLE_MS) if is_patient else self._timeouts
+        beginning = [  # all in one message to the server
+            f"BEGIN ISOLATION LEVEL {'REPEATABLE READ READ ONLY' if access == 'read' else 'READ COMMITTED'}",
+            # So that nobody can put another table, function or operator in the place of ours and of the server's:
+            # ``pg_catalog`` comes first by itself, temporary tables last.
+            f'SET LOCAL search_path = "{self._schema}", pg_temp',
+            f"SET LOCAL statement_timeout = {statement_ms:d}",
+            f"SET LOCAL lock_timeout = {lock_ms:d}",
+            f"SET LOCAL idle_in_transaction_session_timeout = {_IDLE_MS:d}",
+            *locks,
+        ]
+        with self._connection(access, "; ".join(beginning).encode()) as cursor:
             transaction = PostgresTransaction(cursor)
             if version is not None and transaction.rows("SELECT version FROM context_gatekeeper") != [(version,)]:
                 raise UnfitTablesError(NEWER)
@@ -216,24 +237,6 @@ class Connections:
             connection.autocommit = False
         pool.putconn(connection)
 
-    def _beginning(self, access: str, locks: Iterable[str], *, is_patient: bool) -> bytes:
-        """Return what begins a transaction: all in one message to the server.
-
-        The search path is fixed, so that nobody can put another table, function or operator in the place of ours and
-        of the server's: ``pg_catalog`` comes first by itself, temporary tables last.
-        """
-        statement_ms, lock_ms = (0, _IDLE_MS) if is_patient else self._timeouts
-        level = "REPEATABLE READ READ ONLY" if access == "read" else "READ COMMITTED"
-        parts = [
-            f"BEGIN ISOLATION LEVEL {level}",
-            f'SET LOCAL search_path = "{self._schema}", pg_temp',
-            f"SET LOCAL statement_timeout = {statement_ms:d}",
-            f"SET LOCAL lock_timeout = {lock_ms:d}",
-            f"SET LOCAL idle_in_transaction_session_timeout = {_IDLE_MS:d}",
-            *locks,
-        ]
-        return "; ".join(parts).encode()
-
     def _pool(self) -> ConnectionPool[Any]:
         if self._is_closed:
             raise StorageError(f"{self.place}: the store was closed")
@@ -273,22 +276,6 @@ def _close_pool(pools: dict[int, ConnectionPool[Any]]) -> None:
     pool = pools.pop(os.getpid(), None)
     if pool is not None:
         pool.close()
-
-
-def _completed(conninfo: str, statement_timeout_ms: int, connect_timeout_ms: int) -> str:
-    """Add what notices a host that has vanished: without it, a call would wait for ever."""
-    added: dict[str, Any] = {
-        "application_name": "context-gatekeeper",
-        "connect_timeout": max(1, -(-connect_timeout_ms // 1000)),
-        "keepalives_idle": 30,
-        "keepalives_interval": 10,
-        "keepalives_count": 3,
-    }
-    if statement_timeout_ms:
-        added["tcp_user_timeout"] = min(statement_timeout_ms + _GRACE_MS, _MAX_MS)
-    named = psycopg_conninfo.conninfo_to_dict(conninfo)
-    missing = {name: value for name, value in added.items() if name not in named}
-    return psycopg_conninfo.make_conninfo(conninfo, **missing)
 
 
 def _roll_back(connection: psycopg.Connection[Any]) -> None:

@@ -49,7 +49,8 @@ def marked_request(
     if is_theirs:
         plan = MarkPlan(plan.body if plan.recalled else None, end=False, between=None, recalled=plan.recalled)
     contents = [system.content if system else None, *_contents(request.messages)]
-    on_tools = [mark for mark in map(_mark_of_tool, request.tools) if mark]
+    holders = (tool if isinstance(tool, dict) else getattr(tool, "extras", None) or {} for tool in request.tools)
+    on_tools = [holder[_KEY] for holder in holders if holder.get(_KEY)]
     room = MARKS_AT_MOST - is_theirs - len(on_tools) - sum(1 for content in contents for _ in marks_in(content))
     places = [place + 1 for place in (plan.body, plan.between) if place is not None]
     marked = marked_contents(contents, places, room=room)
@@ -91,15 +92,13 @@ def marked_messages(messages: Sequence[BaseMessage], view: HistoryView) -> list[
 
 
 def _plan(messages: Sequence[BaseMessage], view: HistoryView) -> MarkPlan:
-    blocks = [_block_count(message) for message in messages]
+    blocks = []
+    for message in messages:
+        calls = message.tool_calls if isinstance(message, AIMessage) else ()
+        blocks.append(max(1, len(message.content) if isinstance(message.content, list) else 1, len(calls)))
     in_run = bool(messages) and not isinstance(messages[-1], HumanMessage)
     answers = (at for at in reversed(range(len(messages))) if isinstance(messages[at], AIMessage))
     return plan_marks(view, blocks=blocks, answered=next(answers, None) if in_run else None)
-
-
-def _block_count(message: BaseMessage) -> int:
-    calls = message.tool_calls if isinstance(message, AIMessage) else ()
-    return max(1, len(message.content) if isinstance(message.content, list) else 1, len(calls))
 
 
 def _contents(messages: Sequence[BaseMessage]) -> list[Any]:
@@ -123,7 +122,3 @@ def _marked_tools(tools: Sequence[Any], contents: Sequence[object]) -> dict[str,
     else:
         return {}
     return {"tools": [*tools[:-1], tool]}
-
-
-def _mark_of_tool(tool: Any) -> Any:
-    return (tool if isinstance(tool, dict) else getattr(tool, "extras", None) or {}).get(_KEY)

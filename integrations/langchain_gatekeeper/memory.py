@@ -151,10 +151,12 @@ class GatekeeperChatMemory(LastSelections, BaseChatMemory):
 
     def _view(self, messages: list[BaseMessage], inputs: dict[str, Any], rules: list[BaseMessage]) -> HistoryView:
         selector = self._current_selector()
+        # The base class looks for the input in the same way when it saves.
+        keys = [self.input_key] if self.input_key else [*({*inputs} - {*self.memory_variables, "stop"})]
         return selector.view(
             messages,
             HistoryRequest(
-                query=self._question(inputs),
+                query=text_of(inputs.get(keys[0])) if len(keys) == 1 else "",
                 all_past=True,
                 fixed_tokens=selector.cost(rules),
                 window_tokens=window_of(self.model),
@@ -162,11 +164,6 @@ class GatekeeperChatMemory(LastSelections, BaseChatMemory):
             ),
             thread=self._thread(),
         )
-
-    def _question(self, inputs: dict[str, Any]) -> str:
-        """Return the text of the input; the base class looks for it in the same way when it saves."""
-        keys = [self.input_key] if self.input_key else [*({*inputs} - {*self.memory_variables, "stop"})]
-        return text_of(inputs.get(keys[0])) if len(keys) == 1 else ""
 
     def _loaded(self, messages: list[BaseMessage], view: HistoryView, rules: list[BaseMessage]) -> dict[str, Any]:
         kept = [*rules, *self._current_selector().kept(messages, view)]

@@ -101,7 +101,11 @@ def read_message(message: BaseMessage) -> Message:
     calls = _calls(message) if role == "assistant" else ()
     if not isinstance(content, str):
         content, calls = _read_blocks(content or (), calls)
-    answered = _answered_call(message) if role == "tool" else None
+    answered: Any = None
+    if role == "tool":  # a legacy result names its function instead of a call
+        answered = getattr(message, "tool_call_id", None)
+        answered = message.additional_kwargs.get("tool_call_id", message.name) if answered is None else answered
+    answered = None if answered is None else str(answered)
     read = Message(role, content, tool_calls=calls, tool_call_id=answered, name=message.name)
     if role != "assistant":
         return read
@@ -196,14 +200,6 @@ def _role(message: BaseMessage) -> Role:
         return _ROLE_OF_NAME.get(message.role.lower(), "user")
     roles = (role for kind, role in _ROLE_OF_CLASS.items() if isinstance(message, kind))
     return next(roles, _ROLE_OF_NAME.get(message.type, "user"))
-
-
-def _answered_call(message: BaseMessage) -> str | None:
-    """Return the id of the call that a result answers; a legacy result names its function instead."""
-    answered = getattr(message, "tool_call_id", None)
-    if answered is None:
-        answered = message.additional_kwargs.get("tool_call_id", message.name)
-    return None if answered is None else str(answered)
 
 
 def _calls(message: BaseMessage) -> tuple[ToolCall, ...]:

@@ -66,7 +66,10 @@ class AgentRequests:
             self.selector.report(usage, thread=thread, tenant=tenant, items=request.messages)
 
     def _selected(self, request: ModelRequest[Any]) -> tuple[HistoryView, ModelRequest[Any]]:
-        selector, system, hint = self.selector, _system_of(request), self._hint_for(request)
+        selector, system, hint = self.selector, _system_of(request), ""
+        if self.recall_hint and RECALL_TOOL_NAME in (getattr(tool, "name", None) for tool in request.tools):
+            opening = next((message for message in request.messages if message.type == "human"), None)
+            hint = recall_hint(read_message(opening).text if opening else "")
         view = selector.view(
             request.messages,
             HistoryRequest(
@@ -115,13 +118,6 @@ class AgentRequests:
 
     def _tenant_of(self, request: ModelRequest[Any]) -> str:
         return owner_of(request.runtime, self.tenant) or "default"
-
-    def _hint_for(self, request: ModelRequest[Any]) -> str:
-        """Return the line that there is more, in the conversation's language; "" where it cannot be recalled."""
-        if not self.recall_hint or RECALL_TOOL_NAME not in (getattr(tool, "name", None) for tool in request.tools):
-            return ""
-        opening = next((message for message in request.messages if message.type == "human"), None)
-        return recall_hint(read_message(opening).text if opening else "")
 
 
 def _thread_of(request: ModelRequest[Any]) -> Hashable:

@@ -14,9 +14,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from benchmarks.long_answers import long_talks
 from gatekeeper_core.context.history.strategies import PASSTHROUGH_BELOW
 from gatekeeper_core.messages import Message, group_turns, validate_messages
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
+from gatekeeper_core.selection.planner import GatekeeperConfig
 from gatekeeper_core.tokens import count_messages
 from tests.adapters.doors import SelectMessages, tokens_of
 from tests.adapters.histories import TOPICS, histories, talk
@@ -29,6 +31,9 @@ if TYPE_CHECKING:
     Open = Callable[..., Door]
 
 PROVIDERS = ("openai", "anthropic", "gemini", "minimax")
+LONG_TALK = long_talks(2)[1]  # the English one: by the counter of the doors, the others are short
+LITTLE = GatekeeperConfig(coverage=0.4)
+"""A coverage at which half of an answer of thirty sentences is not worth its tokens, however sure its need."""
 ALL_OF_IT: dict[str, Any] = {"keep_newest": 0, "passthrough_below": 0}
 CHANGES = {
     "edited": lambda pairs: [("Which port does the Postgres pool use?", "It uses 5432."), *pairs[1:]],
@@ -162,6 +167,18 @@ class DoorContract(StoredContract):
         assert at_door.ask(question) == chosen_by_core(messages, question, 20, inside=door.asks_inside)
         if (view := at_door.view()) is not None:
             assert (view.fixed_tokens, view.budget_tokens) == (40, 60)
+
+    def test_a_long_answer_is_sent_as_a_cut_copy_of_itself_or_whole(self, door: type[Door], opened: Open) -> None:
+        _, messages, needed, fact = LONG_TALK
+        given = list(messages if door.asks_inside else messages[:-1])
+        for trim in (True, False):
+            at_door = opened(door, strategy="gate", passthrough_below=0, gatekeeper=LITTLE, trim=trim)
+            at_door.fill(given)
+            at_door.ask(messages[-1].text)
+            [copy] = [message for message in at_door.sent if fact.strip() in message.content]
+            assert copy.additional_kwargs["position"] == 2 * needed + 1
+            assert (2 * len(copy.content) < len(messages[2 * needed + 1].text)) == trim
+            assert trim or copy.content == messages[2 * needed + 1].text
 
     def test_what_is_pinned_stays_and_the_two_sides_take_turns(self, door: type[Door], opened: Open) -> None:
         pairs, question = long_enough(script_of(door))

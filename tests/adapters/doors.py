@@ -132,6 +132,11 @@ class Door:
         """Return the positions of what the model reads; the query goes in as its framework passes it."""
         raise NotImplementedError
 
+    def noted(self, messages: Sequence[Any]) -> list[int]:
+        """Keep what the model reads, and return its positions."""
+        self.sent = list(messages)
+        return positions(messages)
+
     def view(self) -> Any:
         raise NotImplementedError
 
@@ -162,7 +167,7 @@ class ClassicMemory(Door):
         self.store.add_messages(to_langchain(messages))
 
     def ask(self, query: str | None) -> list[int]:
-        return positions(self.memory.load_memory_variables({"input": query} if query else {})["history"])
+        return self.noted(self.memory.load_memory_variables({"input": query} if query else {})["history"])
 
     def view(self) -> Any:
         return self.memory.last_selection
@@ -171,7 +176,7 @@ class ClassicMemory(Door):
 class AsyncClassicMemory(ClassicMemory):
     def ask(self, query: str | None) -> list[int]:
         loaded = asyncio.run(self.memory.aload_memory_variables({"input": query} if query else {}))
-        return positions(loaded["history"])
+        return self.noted(loaded["history"])
 
 
 class ClassicMemoryOnFile(ClassicMemory):
@@ -196,7 +201,7 @@ class Selector(Door):
         self.messages = to_langchain(messages)
 
     def ask(self, query: str | None) -> list[int]:
-        return positions(self.selector.invoke({"history": self.messages, "input": query or ""})["history"])
+        return self.noted(self.selector.invoke({"history": self.messages, "input": query or ""})["history"])
 
     def view(self) -> Any:
         return self.selector.last_selection
@@ -208,7 +213,7 @@ class SelectorOfAList(Selector):
     asks_inside = True
 
     def ask(self, query: str | None) -> list[int]:
-        return positions(self.selector.invoke(self.messages))
+        return self.noted(self.selector.invoke(self.messages))
 
 
 class SelectMessages(Selector):
@@ -220,7 +225,7 @@ class SelectMessages(Selector):
         chosen = select_messages(
             self.messages, **configured(token_budget=self.budget, token_counter=tokens_of, **self.options)
         )
-        return positions(chosen)
+        return self.noted(chosen)
 
 
 class SelectorInHistory(Selector):
@@ -251,7 +256,7 @@ class SelectorInHistory(Selector):
         kept = self.store.messages[:-2]
         self.store.clear()
         self.store.add_messages(kept)
-        return positions(self.seen)
+        return self.noted(self.seen)
 
 
 class SelectorInFile(SelectorInHistory):
@@ -308,7 +313,7 @@ class Middleware(Door):
         if self.messages[:-1]:
             self.remember(self.messages[:-1], config)
         self.run(self.messages[-1], config)
-        kept, self.first_view = positions(self.model.seen[-1]), self.middleware.selection_for(self.thread)
+        kept, self.first_view = self.noted(self.model.seen[-1]), self.middleware.selection_for(self.thread)
         for runs in (2, 3):
             state = self.run(HumanMessage(NEXT), config)
             assert len(state["messages"]) == len(self.messages) + 2 * runs - 1, "the state keeps everything"
@@ -351,7 +356,7 @@ class Buffer(Door):
         self.memory.set(to_llama_index(messages))
 
     def ask(self, query: str | None) -> list[int]:
-        return positions(self.memory.get())
+        return self.noted(self.memory.get())
 
     def view(self) -> Any:
         return self.memory.last_selection
@@ -363,7 +368,7 @@ class BufferOfEngine(Buffer):
     asks_inside = False
 
     def ask(self, query: str | None) -> list[int]:
-        return positions(asyncio.run(self.memory.aget(input=query or " ")))
+        return self.noted(asyncio.run(self.memory.aget(input=query or " ")))
 
 
 class BufferOfAgent(Buffer):
@@ -387,7 +392,7 @@ class BufferOfAgent(Buffer):
         assert len(self.memory.get_all()) == len(self.messages) + 5, "the store keeps everything"
         self.memory.set(self.messages[:-1])
         sent, self.first_view = seen[0]
-        return positions(sent)
+        return self.noted(sent)
 
     def view(self) -> Any:
         return self.first_view
@@ -401,7 +406,7 @@ class BufferReloaded(Buffer):
         memory = GatekeeperMemoryBuffer.from_string(self.memory.to_string(), **pins)
         memory.tokenizer_fn = tokenizer
         self.memory = memory
-        return positions(memory.get())
+        return self.noted(memory.get())
 
 
 class WholeMemory(Door):
@@ -422,7 +427,7 @@ class WholeMemory(Door):
         self.memory.put_messages(to_llama_index(messages))  # flushes: a part of them is archived
 
     def ask(self, query: str | None) -> list[int]:
-        return positions(self.memory.get())
+        return self.noted(self.memory.get())
 
     def view(self) -> Any:
         return self.memory.last_selection

@@ -29,7 +29,6 @@ from tests.adapters.doors import (
     now,
     sqlalchemy_store,
 )
-from tests.adapters.histories import positions
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
@@ -113,7 +112,7 @@ class AsyncClassicMemoryOnPostgres(ClassicMemoryOnPostgres):
                 history = PostgresChatMessageHistory(TABLE, self.place.thread, async_connection=connection)
                 self.memory.chat_memory = history
                 inputs = {"input": query} if query else {}
-                return positions((await self.memory.aload_memory_variables(inputs))["history"])
+                return self.noted((await self.memory.aload_memory_variables(inputs))["history"])
 
         return now(loaded())
 
@@ -160,7 +159,7 @@ class BufferOfEngineOnRedis(BufferOnRedis):
     asks_inside = False
 
     def ask(self, query: str | None) -> list[int]:
-        return positions(now(self.memory.aget(input=query or " ")))
+        return self.noted(now(self.memory.aget(input=query or " ")))
 
 
 class BufferOfEngineOnPostgres(BufferOnPostgres):

@@ -20,7 +20,7 @@ from gatekeeper_core.context.prompt.budget import ContextBuilderConfig
 from gatekeeper_core.context.prompt.builder import ContextBuilder
 from gatekeeper_core.context.prompt.parts import HEADINGS
 from gatekeeper_core.errors import BudgetError
-from gatekeeper_core.messages import Message, Provider, validate_messages
+from gatekeeper_core.messages import Message, Provider, ToolCall, validate_messages
 from gatekeeper_core.storage.base import MemoryScope
 from gatekeeper_core.storage.sqlite import InMemoryStore
 from gatekeeper_core.tokens import count_messages
@@ -172,3 +172,18 @@ def test_the_prices_are_those_of_the_model(is_built: bool, door: Any) -> None:
         at_door.ask()
         dollars.append(at_door.gate.last_selection.bill.dollars)
     assert dollars[0] == pytest.approx(3 * dollars[1])  # 3.00 and 1.00 dollars a million
+
+
+@pytest.mark.parametrize("adapter", [langchain, llama_index])
+@pytest.mark.parametrize(
+    "message",
+    [
+        Message("system", "[对话背景摘要]"),
+        Message("user", "[2 tool calls executed]"),
+        Message("assistant", "ok", tool_calls=(ToolCall("a", "port", '{"service":"redis"}'),)),
+        Message("assistant", "", tool_calls=(ToolCall("b", "port", "{broken"),)),
+        Message("tool", "[no result]", tool_call_id="a", name="port"),
+    ],
+)
+def test_what_is_made_reads_as_it_was_made(message: Message, adapter: Any) -> None:
+    assert adapter.read_message(adapter.write_built(message, [])) == message

@@ -26,6 +26,7 @@ from tests.adapters.histories import TOPICS
 from tests.adapters.scripted import Scripted, contents, on, run_again, talk
 from tests.adapters.test_building import builder
 from tests.adapters.test_langchain_middleware import (
+    CONFIG,
     asked,
     calling,
     each_script,
@@ -141,17 +142,21 @@ def _whole(request: Any) -> list[BaseMessage]:
     return [*([system] if system else []), *request.messages]
 
 
-def test_a_summary_by_another_middleware_is_always_sent_and_never_the_question() -> None:
+@pytest.mark.parametrize("builds", [False, True])
+def test_a_summary_by_another_middleware_is_always_sent_and_never_the_question(builds: bool) -> None:
     pairs, question = TOPICS["english"]
     summary = HumanMessage("so far: zebras, at length", additional_kwargs={"lc_source": "summarization"})
-    gate = GatekeeperMiddleware(builder=builder(**GATED))
+    gate = GatekeeperMiddleware(builder=builder(**GATED)) if builds else GatekeeperMiddleware(CONFIG)
     passed = sent(gate, request_of([summary, *talk(pairs), HumanMessage(question)])).messages
     assert any(message is summary for message in passed)
     assert question in passed[-1].text
+    assert pairs[3][1] not in contents(passed)
     later = [*talk(pairs), summary, AIMessage("I see."), *talk(pairs[:1]), HumanMessage(question)]
     assert summary not in sent(gate, request_of(later)).messages, "a client may have written the mark"
     alone = sent(gate, request_of([summary, calling(), ToolMessage("6380", tool_call_id="c1")])).messages
     assert [message.text for message in alone] == [summary.text, "", "6380"]
+    marked = AIMessage("an answer", additional_kwargs={"lc_source": "summarization"})
+    assert sent(gate, request_of([HumanMessage("hi"), marked, HumanMessage("yo")])).messages[-1].text == "yo"
 
 
 # --- what the model takes -------------------------------------------------------------------------------------------
@@ -163,6 +168,15 @@ def test_the_provider_is_the_one_that_the_model_names_and_the_strictest_for_othe
     found = [provider_of(SimpleNamespace(_get_ls_params=params)) for params in (*said, dict, lambda: None)]
     assert found == ["openai", "openai", "anthropic", "gemini", "minimax", "gemini", "gemini"]
     assert provider_of(SimpleNamespace()) == "gemini"
+
+
+def test_an_argument_names_the_provider_whose_rules_hold() -> None:
+    messages = [HumanMessage("你好"), AIMessage("one"), SystemMessage("now: 12:00"), HumanMessage("Which Redis port?")]
+    kinds = [
+        sent(GatekeeperMiddleware(builder=builder(), provider=provider), request_of([*messages])).messages[2].type
+        for provider in ("openai", None)
+    ]
+    assert kinds == ["system", "human"]
 
 
 def test_system_blocks_and_their_cache_marks_stay() -> None:

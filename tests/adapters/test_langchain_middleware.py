@@ -117,40 +117,6 @@ def test_each_step_reads_the_topic_and_the_checkpoint_keeps_everything(script: s
     run_again(agent, on("t1"))
 
 
-def test_a_summary_is_sent_whatever_the_question_is_and_costs_its_part() -> None:
-    pairs, _ = TOPICS["english"]
-    question = HumanMessage("And how hot was the oven for the sourdough?")
-    summary = HumanMessage("so far: zebras, at length", additional_kwargs={"lc_source": "summarization"})
-    gate = GatekeeperMiddleware(CONFIG)
-    messages = contents(sent(gate, request_of([summary, *talk(pairs), question])).messages)
-    assert messages[0] == summary.content
-    assert pairs[3][1] in messages
-    assert pairs[0][0] not in messages
-    bare = gate.last_selection
-    sent(gate, request_of([*talk(pairs), question]))
-    assert bare is not None
-    assert gate.last_selection is not None
-    assert bare.tokens == gate.last_selection.tokens + estimate_text_tokens("so far: zebras, at length")
-
-
-def test_a_summary_alone_leaves_the_rest_as_the_current_turn() -> None:
-    summary = HumanMessage("so far: much", additional_kwargs={"lc_source": "summarization"})
-    messages = [summary, calling(), ToolMessage("6380", tool_call_id="c1")]
-    gate = GatekeeperMiddleware(CONFIG)
-    assert sent(gate, request_of(messages)).messages == messages
-    marked = AIMessage("an answer", additional_kwargs={"lc_source": "summarization"})
-    assert sent(gate, request_of([HumanMessage("hi"), marked, HumanMessage("yo")])).messages[-1].content == "yo"
-
-
-def test_a_client_that_marks_its_message_as_a_summary_pins_nothing() -> None:
-    pairs, question = TOPICS["english"]
-    marked = HumanMessage("zebras " * 30, additional_kwargs={"lc_source": "summarization"})
-    messages = [*talk(pairs), marked, AIMessage("I see."), *talk(pairs[:1]), HumanMessage(question)]
-    read = contents(sent(GatekeeperMiddleware(CONFIG), request_of(messages)).messages)
-    assert read[-1] == question
-    assert marked.content not in read
-
-
 @pytest.mark.parametrize("builds", [False, True])
 def test_a_run_that_a_human_interrupted_goes_on_with_the_same_past_in_another_process(builds: bool) -> None:
     pairs, question = TOPICS["english"]
@@ -194,15 +160,6 @@ def test_the_state_s_own_objects_are_sent_and_nothing_is_changed() -> None:
     assert passed.messages is not messages
     assert all(any(one is other for other in messages) for one in passed.messages)
     assert (passed.system_prompt, passed.model) == (request.system_prompt, request.model)
-
-
-def test_shadow_hands_the_very_request_on_and_reports() -> None:
-    pairs, question = TOPICS["english"]
-    gate = GatekeeperMiddleware(replace(CONFIG, shadow=True))
-    request = request_of([*talk(pairs), HumanMessage(question)])
-    assert sent(gate, request) is request
-    assert gate.last_selection is not None
-    assert sorted(gate.last_selection.turns) == [0, 1]
 
 
 def test_the_system_message_and_every_schema_count_against_the_budget() -> None:

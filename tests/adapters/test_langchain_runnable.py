@@ -11,20 +11,17 @@ from typing import Any
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
 from langchain_core.runnables import RunnableParallel, RunnablePassthrough
-from langchain_core.tools import tool
-from langgraph.checkpoint.memory import InMemorySaver
 
 from gatekeeper_core.context.history.strategies import HistoryConfig
 from langchain_gatekeeper import GatekeeperSelector, select_messages
 from langchain_gatekeeper.events import aannounce, announce
 from tests.adapters.histories import TOPICS
-from tests.adapters.scripted import Heard, Scripted, contents, run_again, talk, texts_of
+from tests.adapters.scripted import Heard, contents, talk, texts_of
 
 pytestmark = [
     pytest.mark.adapters,
     pytest.mark.filterwarnings("ignore:The (class|method|function) .* was deprecated in LangChain:DeprecationWarning"),
     pytest.mark.filterwarnings("ignore:RunnableWithMessageHistory is deprecated:DeprecationWarning"),
-    pytest.mark.filterwarnings("ignore:create_react_agent has been moved:DeprecationWarning"),
 ]
 
 each_script = pytest.mark.parametrize("script", TOPICS)
@@ -120,35 +117,6 @@ def test_a_stream_gives_it_whole_also_from_pieces(asynchronous: bool) -> None:
 
     chunks = asyncio.run(run()) if asynchronous else list(chain.stream(given))
     assert [contents(chunk["history"]) for chunk in chunks] == [texts_of(pairs[:2])]
-
-
-# --- graphs ---------------------------------------------------------------------------------------------------------
-
-
-def test_a_hook_before_the_model_gives_the_same_past_at_each_step() -> None:
-    prebuilt = pytest.importorskip(
-        "langgraph.prebuilt", exc_type=ImportError, reason="LangGraph 1.0 does not fit the newest of its own parts"
-    )
-
-    @tool
-    def port(service: str) -> str:
-        """Return the port of a service."""
-        return "6380"
-
-    pairs, question = TOPICS["english"]
-    call = AIMessage("", tool_calls=[{"name": "port", "args": {"service": "redis"}, "id": "c1"}])
-    model = Scripted(script=[call, AIMessage("6380")])
-
-    def hook(state: Any) -> dict[str, Any]:
-        return {"llm_input_messages": select_messages(state["messages"], CONFIG)}
-
-    agent = prebuilt.create_react_agent(model, [port], pre_model_hook=hook, checkpointer=InMemorySaver())
-    config: Any = {"configurable": {"thread_id": "t1"}}
-    agent.invoke({"messages": [*talk(pairs), HumanMessage(question)]}, config)
-    assert contents(model.seen[0]) == [*texts_of(pairs[:2]), question]
-    assert contents(model.seen[1]) == [*texts_of(pairs[:2]), question, "", "6380"]
-    assert len(agent.get_state(config).values["messages"]) == 14
-    run_again(agent, config)
 
 
 # --- events ---------------------------------------------------------------------------------------------------------

@@ -17,22 +17,6 @@ CALL = ToolCall("a", "port", '{"service":"redis"}')
 
 
 @pytest.mark.parametrize(
-    "message",
-    [
-        Message("system", "[对话背景摘要]"),
-        Message("user", "[2 tool calls executed]"),
-        Message("assistant", "ok", tool_calls=(CALL,)),
-        Message("assistant", "", tool_calls=(ToolCall("b", "port", "{broken"), ToolCall("c", "port", "[1]"))),
-        Message("tool", "[no result]", tool_call_id="a", name="port"),
-    ],
-)
-def test_what_is_made_reads_as_it_was_made_and_is_marked(message: Message) -> None:
-    written = write_built(message, [])
-    assert read_message(written) == message
-    assert written.additional_kwargs["lc_source"] == "gatekeeper"
-
-
-@pytest.mark.parametrize(
     "original", [HumanMessage("很长", id="m1", name="ada"), AIMessage("long", id="m1"), SystemMessage("long", id="m1")]
 )
 def test_a_text_that_was_cut_is_written_into_a_copy(original: BaseMessage) -> None:

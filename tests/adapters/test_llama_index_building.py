@@ -87,20 +87,6 @@ def test_a_memory_is_written_without_its_builder_and_read_with_one() -> None:
 # --- messages that are written --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "message",
-    [
-        Message("system", "[对话背景摘要]"),
-        Message("user", "[2 tool calls executed]"),
-        Message("assistant", "ok", tool_calls=(ToolCall("a", "port", '{"service":"redis"}'),)),
-        Message("assistant", "", tool_calls=(ToolCall("b", "port", "{broken"),)),
-        Message("tool", "[no result]", tool_call_id="a", name="port"),
-    ],
-)
-def test_what_is_made_reads_as_it_was_made(message: Message) -> None:
-    assert read_message(write_built(message, [])) == message
-
-
 def test_what_is_changed_keeps_media_calls_and_marks() -> None:
     call = ToolCallBlock(tool_call_id="a", tool_name="port", tool_kwargs={"service": "redis"})
     picture = ImageBlock(url="data:,")

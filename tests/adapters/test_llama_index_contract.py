@@ -12,9 +12,8 @@ import os
 from typing import Any
 
 import pytest
-from llama_index.core.base.llms.types import ChatMessage, MessageRole, TextBlock, ToolCallBlock
-from llama_index.core.memory import BaseMemoryBlock, ChatMemoryBuffer, Memory
-from llama_index.core.memory.types import BaseMemory
+from llama_index.core.base.llms.types import ChatMessage, MessageRole, ToolCallBlock
+from llama_index.core.memory import ChatMemoryBuffer, Memory
 from llama_index.core.storage.chat_store import SimpleChatStore
 
 from tests.adapters.chats import assistant, user, words
@@ -103,12 +102,6 @@ def test_buffer_does_not_make_the_callers_list_its_store() -> None:
     assert history == [user("hello")]
 
 
-def test_buffer_result_is_not_the_store() -> None:
-    kept = buffer(chat_history=[user("hello")])
-    kept.get().append(user("not stored"))
-    assert kept.get_all() == [user("hello")]
-
-
 def test_buffer_set_replaces_and_reset_empties() -> None:
     kept = buffer(chat_history=[user("hello"), assistant("hi")])
     kept.set([user("other")])
@@ -142,21 +135,6 @@ def test_buffer_has_a_size_neither_as_length_nor_as_truth() -> None:
     assert not hasattr(buffer(), "__len__")
 
 
-def test_buffer_is_a_memory_and_a_chat_memory_buffer() -> None:
-    assert isinstance(buffer(), BaseMemory)
-    assert isinstance(buffer(), ChatMemoryBuffer)
-
-
-def test_buffer_refuses_unknown_options() -> None:
-    with pytest.raises(ValueError, match="Unexpected kwargs"):
-        BUFFER.from_defaults(window=3)
-
-
-def test_buffer_reads_the_old_form_with_a_chat_history() -> None:
-    messages = [user("hello").model_dump(mode="json")]
-    assert BUFFER.from_dict({"token_limit": 5, "chat_history": messages}).get_all() == [user("hello")]
-
-
 def test_buffer_can_be_copied_deeply() -> None:
     kept = buffer(chat_history=[user("hello")])
     kept.get()
@@ -169,45 +147,8 @@ def test_buffer_can_be_copied_deeply() -> None:
 # --- Memory ----------------------------------------------------------------------------------------------------------
 
 
-class Note(BaseMemoryBlock[str]):
-    """A block that says one thing and keeps what it is given."""
-
-    text: str = "noted"
-    flushed: list[ChatMessage] = []  # noqa: RUF012 - a field of a pydantic model: each one gets its own list
-    asked: list[ChatMessage] = []  # noqa: RUF012
-
-    async def _aget(self, messages: list[ChatMessage] | None = None, **more: Any) -> str:
-        self.asked = list(messages or [])
-        return self.text
-
-    async def _aput(self, messages: list[ChatMessage]) -> None:
-        self.flushed.extend(messages)
-
-
-def test_memory_needs_a_token_limit_above_zero() -> None:
-    with pytest.raises(ValueError, match="Token limit must be set and greater than 0"):
-        MEMORY(token_limit=0)
-
-
 def test_memory_stays_within_its_limit_after_set() -> None:
     kept = memory()
     kept.set([message for at in range(20) for message in (user(f"q{at} " * 10), assistant(f"a{at} " * 10))])
     kept.put(user("last"))
     assert sum(len(words(message.content or "")) for message in kept.get()) <= 100
-
-
-def test_memory_wants_blocks_with_names_of_their_own() -> None:
-    with pytest.raises(ValueError, match="unique names"):
-        memory(memory_blocks=[Note(name="note"), Note(name="note")])
-
-
-def test_memory_keeps_two_sessions_apart() -> None:
-    one, two = memory(session_id="one"), memory(session_id="two")
-    one.put(user("mine"))
-    assert two.get() == []
-
-
-def test_memory_message_can_have_several_blocks() -> None:
-    kept = memory()
-    kept.put(ChatMessage(role="user", blocks=[TextBlock(text="one"), TextBlock(text="two")]))
-    assert kept.get()[0].content == "one\ntwo"

@@ -63,18 +63,6 @@ def test_calls_beside_the_blocks_are_read_in_the_form_of_any_provider(call: Any)
     assert read_message(assistant(TextBlock(text=""), tool_calls=[call])).tool_calls == (CALL,)
 
 
-def test_arguments_that_are_no_json_do_not_raise() -> None:
-    endless: dict[str, Any] = {}
-    endless["self"] = endless
-    deep: Any = 1
-    for _ in range(100_000):
-        deep = [deep]
-    odd = {"when": SimpleNamespace(day=1), ("a", "b"): 1, "set": {1}}
-    for arguments in (endless, deep, odd):
-        read = read_message(assistant(tool_calls=[{"id": "c1", "name": "f", "arguments": arguments}]))
-        assert read.tool_calls[0].id == "c1"
-
-
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.binary(),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),

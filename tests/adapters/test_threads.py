@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 from langchain.agents import create_agent
@@ -23,6 +23,8 @@ from tests.adapters.scripted import Scripted, contents, talk, texts_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    Counter = Callable[[str], int]
+
 pytestmark = [
     pytest.mark.adapters,
     pytest.mark.filterwarnings("ignore:The (class|method|function) .* was deprecated in LangChain:DeprecationWarning"),
@@ -32,88 +34,78 @@ pytestmark = [
 ]
 
 PAIRS, QUESTION = TOPICS["english"]
+GIVEN: Any = [*talk(PAIRS), HumanMessage(QUESTION)]
 CONFIG = HistoryConfig(on_error="raise", passthrough_below=0, keep_newest=0, token_budget=200)
 
 
-class Door:
-    """A way to ask an adapter about the English history, whose first two turns answer the question.
+class Opened(NamedTuple):
+    """An adapter on the English history, whose first two turns answer the question.
 
     Attributes:
         step: asks in both ways; its answer is the texts of what was selected.
         write: adds a turn about another topic, where the adapter has a store.
     """
 
+    step: Any
     write: Callable[[], object] | None = None
-    step: RunnableLambda[Any, list[Any]]
 
 
-class Memory(Door):
-    def __init__(self, counter: Callable[[str], int]) -> None:
-        memory = GatekeeperChatMemory(config=CONFIG, token_counter=counter, return_messages=True)
-        memory.chat_memory.add_messages(talk(PAIRS))
+def chat_memory(counter: Counter) -> Opened:
+    memory = GatekeeperChatMemory(config=CONFIG, token_counter=counter, return_messages=True)
+    memory.chat_memory.add_messages(talk(PAIRS))
 
-        async def load(_: Any) -> list[Any]:
-            return contents((await memory.aload_memory_variables({"input": QUESTION}))["history"])
+    async def load(_: Any) -> list[Any]:
+        return contents((await memory.aload_memory_variables({"input": QUESTION}))["history"])
 
-        self.write = lambda: memory.save_context({"input": "note"}, {"output": "noted"})
-        self.step = RunnableLambda(
-            lambda _: contents(memory.load_memory_variables({"input": QUESTION})["history"]), load
-        )
+    step = RunnableLambda(lambda _: contents(memory.load_memory_variables({"input": QUESTION})["history"]), load)
+    return Opened(step, lambda: memory.save_context({"input": "note"}, {"output": "noted"}))
 
 
-class Selector(Door):
-    def __init__(self, counter: Callable[[str], int]) -> None:
-        gate = GatekeeperSelector(CONFIG, token_counter=counter)
-        chain = RunnableLambda(lambda _: [*talk(PAIRS), HumanMessage(QUESTION)]) | gate
-        self.step = chain | RunnableLambda(lambda kept: contents(kept)[:-1])  # type: ignore[assignment]
+def selector(counter: Counter) -> Opened:
+    gate = GatekeeperSelector(CONFIG, token_counter=counter)
+    return Opened(RunnableLambda(lambda _: GIVEN) | gate | RunnableLambda(lambda kept: contents(kept)[:-1]))
 
 
-class Middleware(Door):
-    def __init__(self, counter: Callable[[str], int]) -> None:
-        gate = GatekeeperMiddleware(CONFIG, token_counter=counter)
-        given: Any = {"messages": [*talk(PAIRS), HumanMessage(QUESTION)]}
+def middleware(counter: Counter) -> Opened:
+    gate = GatekeeperMiddleware(CONFIG, token_counter=counter)
 
-        def agent() -> tuple[Scripted, Any]:
-            model = Scripted()
-            return model, create_agent(model, [], middleware=[gate])
+    def agent() -> tuple[Scripted, Any]:
+        model = Scripted()
+        return model, create_agent(model, [], middleware=[gate])
 
-        def once(_: Any) -> list[Any]:
-            model, made = agent()
-            for _ in range(3):
-                made.invoke(given)
-            return contents(model.seen[-1])[:-1]
+    def thrice(_: Any) -> list[Any]:
+        model, runs = agent()
+        for _ in range(3):
+            runs.invoke({"messages": GIVEN})
+        return contents(model.seen[-1])[:-1]
 
-        async def aonce(_: Any) -> list[Any]:
-            model, made = agent()
-            for _ in range(3):
-                await made.ainvoke(given)
-            return contents(model.seen[-1])[:-1]
+    async def athrice(_: Any) -> list[Any]:
+        model, runs = agent()
+        for _ in range(3):
+            await runs.ainvoke({"messages": GIVEN})
+        return contents(model.seen[-1])[:-1]
 
-        self.step = RunnableLambda(once, aonce)
+    return Opened(RunnableLambda(thrice, athrice))
 
 
-class Buffer(Door):
-    kind: Any = GatekeeperMemoryBuffer
+def buffer(counter: Counter, kind: Any = GatekeeperMemoryBuffer) -> Opened:
+    memory = kind.from_defaults(config=CONFIG, tokenizer_fn=lambda text: [""] * counter(text))
+    memory.set(history_of(PAIRS))
 
-    def __init__(self, counter: Callable[[str], int]) -> None:
-        memory = self.kind.from_defaults(config=CONFIG, tokenizer_fn=lambda text: [""] * counter(text))
-        memory.set(history_of(PAIRS))
+    async def get(_: Any) -> list[Any]:
+        return texts(await memory.aget(QUESTION))
 
-        async def get(_: Any) -> list[Any]:
-            return texts(await memory.aget(QUESTION))
-
-        self.write = lambda: memory.put_messages([user("note"), *history_of([("note", "noted")])[1:]])
-        self.step = RunnableLambda(lambda _: texts(memory.get(QUESTION)), get)
+    note = [user("note"), *history_of([("note", "noted")])[1:]]
+    return Opened(RunnableLambda(lambda _: texts(memory.get(QUESTION)), get), lambda: memory.put_messages(note))
 
 
-class WholeMemory(Buffer):
-    kind = GatekeeperMemory
+def whole_memory(counter: Counter) -> Opened:
+    return buffer(counter, GatekeeperMemory)
 
 
-each_door = pytest.mark.parametrize("door", [Memory, Selector, Middleware, Buffer, WholeMemory])
-
-
-@pytest.mark.parametrize("door", [Memory, Selector, Middleware, Buffer])  # a loop of LlamaIndex's is that of one thread
+@pytest.mark.parametrize(
+    "door", [chat_memory, selector, middleware, buffer]
+)  # a loop of LlamaIndex's is that of one thread
 def test_many_threads_of_the_process_may_share_one_object(door: Any) -> None:
     opened, start = door(estimate_text_tokens), threading.Barrier(8)
 
@@ -128,7 +120,7 @@ def test_many_threads_of_the_process_may_share_one_object(door: Any) -> None:
         list(pool.map(work, range(8)))
 
 
-@each_door
+@pytest.mark.parametrize("door", [chat_memory, selector, middleware, buffer, whole_memory])
 def test_no_loop_waits_for_a_selection_and_one_that_is_cancelled_leaves_no_half_state(door: Any) -> None:
     started, go_on = threading.Event(), threading.Event()
     threads = set()

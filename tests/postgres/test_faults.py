@@ -11,6 +11,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -104,47 +105,30 @@ class Writer:
         self.acknowledged: list[str] = []
         self.words: list[str] = []
         self._store = store
-        self._failure: BaseException | None = None
         self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._run)
-        self._thread.start()
+        self._written = ThreadPoolExecutor(1).submit(self._write)
 
     def wait_for(self, more: int) -> None:
         wanted, deadline = len(self.acknowledged) + more, time.monotonic() + 60
         while len(self.acknowledged) < wanted:
-            self._raise_failure()
+            assert not self._written.done(), self._written.result()
             assert time.monotonic() < deadline, f"nothing is acknowledged any more: {self.words[-3:]}"
             time.sleep(0.01)
 
     def stop(self) -> None:
         self._stop.set()
-        self._thread.join()
-        self._raise_failure()
-
-    def _raise_failure(self) -> None:
-        if self._failure is not None:
-            raise self._failure
-
-    def _run(self) -> None:
-        try:
-            self._write()
-        except BaseException as error:  # noqa: BLE001 - the test's own thread raises it
-            self._failure = error
+        self._written.result()
 
     def _write(self) -> None:
-        for number in range(10**6):
-            while not self._stop.is_set():
-                try:
-                    seq = self._store.append_messages("acme", "t1", said(number))
-                except StorageError as error:
-                    self.words.append(str(error))
-                    time.sleep(0.05)
-                    continue
-                assert seq == number
+        while not self._stop.is_set():
+            number = len(self.acknowledged)
+            try:
+                assert self._store.append_messages("acme", "t1", said(number)) == number
+            except StorageError as error:
+                self.words.append(str(error))
+                time.sleep(0.05)
+            else:
                 self.acknowledged.append(f"m{number}")
-                break
-            if self._stop.is_set():
-                return
 
 
 def test_what_was_acknowledged_survives_a_server_that_is_killed_in_the_middle(
