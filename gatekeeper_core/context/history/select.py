@@ -181,7 +181,7 @@ def select_past(
     with stage(PAST) as seen:
         budget = config.token_budget or budget_for_window(request.window_tokens)
         fixed_tokens = request.fixed_tokens + config.reserve_tokens
-        has_tools = has_tool_calls(history.past)
+        has_tools = has_tool_calls(message for turn in history.past for message in turn.messages)
         config = with_defaults(config, has_tools=has_tools)
         if state is None and config.strategy == "cache":
             state = ThreadState()
