@@ -35,7 +35,7 @@ from gatekeeper_core.token_estimate import TokenEstimator, budget_within
 from gatekeeper_core.tokens import checked_counter, count_messages, describe_counter, estimate_text_tokens
 from tests import concepts, talks
 from tests.histories import config_of, view_with
-from tests.loops import PROVIDERS, assistant, calls, result, rounds, system, user
+from tests.loops import PROVIDERS, assistant, calls, loop, result, rounds, system, user
 from tests.native_lists import CHAT, FORMATS, Asked, Native, Round
 from tests.native_lists import talk as native_talk
 
@@ -344,6 +344,15 @@ def test_a_run_of_any_sizes_shrinks_alike_in_one_process_and_in_many(
         assert (fresh.kept, fresh.status) == (view.kept, view.status)
         if before is not None:
             assert set(view.turns) <= set(before.turns)
+
+
+def test_a_folded_run_has_one_summary_at_each_step() -> None:
+    messages, state = [*TALKS["mixed"][0], user("and 端口?"), *loop(9, "a line of the log " * 20)], ThreadState()
+    for step in range(3):
+        view = select_history(messages, token_budget=500, state=state)
+        assert [at for at, _ in view.replaced] == [7]
+        assert view.state
+        messages, state = [*messages, *loop(2, "a line of the log " * 20, start=20 + 2 * step)], view.state
 
 
 @pytest.mark.parametrize("status", ["nothing_fits", "over_budget"])
