@@ -409,6 +409,18 @@ def test_threads_without_a_name_share_nothing() -> None:
     assert store.load_record("acme", "t", "prompt_policy") is not None
 
 
+@pytest.mark.parametrize(("strategy", "lines"), [("cache", 1), ("gate", 0)])
+def test_a_cheaper_strategy_is_named_once(strategy: str, lines: int, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, logger="gatekeeper")
+    selector, items = billed_selector(strategy=strategy), shop_talk(10)[-1]
+    for shop in SHOPS * 3:
+        selector.view(items, thread="t")
+        items = [*items, assistant("At nine."), user(f"New topic: when does the {shop} open?")]
+    assert [record.getMessage()[:31] for record in records_of(caplog) if "would have cost" in record.getMessage()] == [
+        'strategy="gate" would have cost'
+    ] * lines
+
+
 def test_in_shadow_mode_nothing_is_sent_otherwise_and_no_report_counts() -> None:
     selector, steps = billed_selector(shadow=True), shop_talk(3)
     for items in steps:
