@@ -711,24 +711,24 @@ def _exchange_violations(
             waiting[call_id] -= 1
 
 
-def messages_digest(messages: Iterable[Message]) -> str:
-    """Return the last of the digests of messages.
+def messages_digest(messages: Iterable[Message], *, after: str = "") -> str:
+    """Return the last of the digests of messages; ``after`` as for :func:`digests_of`.
 
     >>> messages = (Message("user", "hello"), Message("assistant", "hi"))
     >>> messages_digest(messages) == [*digests_of(messages)][-1]
     True
     """
-    return [*digests_of(messages)][-1]
+    return [*digests_of(messages, after=after)][-1]
 
 
-def digests_of(messages: Iterable[Message], *, after: Sequence[str] = ()) -> Iterator[str]:
+def digests_of(messages: Iterable[Message], *, after: str = "") -> Iterator[str]:
     """Yield the digest before the first message, ``after`` or that of no message at all, then one for each message.
 
     The sizes of a message's fields come before them, so that no two that differ in a field are written alike.
     """
     from hashlib import blake2b  # here, because it is a tenth of the import of the library
 
-    digest = after[0] if after else blake2b(digest_size=16).hexdigest()
+    digest = after or blake2b(digest_size=16).hexdigest()
     yield digest
     for message in messages:
         calls = message.tool_calls

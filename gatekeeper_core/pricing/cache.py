@@ -83,11 +83,22 @@ def charge(cache: PromptCache, request: Request, *, now: float, prices: ModelPri
     sizes = tuple(accumulate(tokens for _, tokens in pieces))
     total = sizes[-1] if sizes else 0
     alive = {digest: used for digest, used in cache.prefixes if now - used <= prices.lifetime_seconds}
-    marks = _marks(request) if prices.marked else range(len(pieces))
+    marks: Sequence[int] = range(len(pieces))
+    if prices.marked:
+        marks = sorted(set(request.marks))
+        if len(marks) > MAX_MARKS:
+            raise ConfigError(f"a request must have at most {MAX_MARKS} cache marks, got {len(marks)}: leave some out")
+        if marks and not 0 <= marks[0] <= marks[-1] < len(pieces):
+            raise ConfigError(f"a cache mark must be the position of one of {len(pieces)} pieces, got {marks}")
     kept = [end for end in marks if least is not None and sizes[end] >= least]
     if not kept:
         return Usage(total, request.output_tokens), PromptCache(tuple(alive.items()))
-    digests = _prefix_digests(pieces[: kept[-1] + 1])
+    from hashlib import blake2b  # here, because it is a tenth of the import of the library
+
+    digests, prefix = [], bytes(16)
+    for digest, _ in pieces[: kept[-1] + 1]:
+        prefix = blake2b(prefix + digest, digest_size=16).digest()
+        digests.append(prefix)
     positions = _POSITIONS_PER_MARK if prices.marked else 1
     checked = {at for end in kept for at in range(max(0, end - positions + 1), end + 1)}
     hit = max((at for at in checked if digests[at] in alive), default=None)
@@ -98,25 +109,6 @@ def charge(cache: PromptCache, request: Request, *, now: float, prices: ModelPri
         alive[digests[end]] = now
     remembered = PromptCache(tuple(alive.items())[-_MAX_PREFIXES:])
     return Usage(total, request.output_tokens, cached, sizes[kept[-1]] - cached), remembered
-
-
-def _marks(request: Request) -> list[int]:
-    marks = sorted(set(request.marks))
-    if len(marks) > MAX_MARKS:
-        raise ConfigError(f"a request must have at most {MAX_MARKS} cache marks, got {len(marks)}: leave some out")
-    if marks and not 0 <= marks[0] <= marks[-1] < len(request.pieces):
-        raise ConfigError(f"a cache mark must be the position of one of {len(request.pieces)} pieces, got {marks}")
-    return marks
-
-
-def _prefix_digests(pieces: Sequence[tuple[bytes, int]]) -> list[bytes]:
-    """Return the digest of the prefix that ends with each piece."""
-    from hashlib import blake2b  # here, because it is a tenth of the import of the library
-
-    def extended(prefix: bytes, piece: bytes) -> bytes:
-        return blake2b(prefix + piece, digest_size=16).digest()
-
-    return list(accumulate((digest for digest, _ in pieces), extended, initial=bytes(16)))[1:]
 
 
 def input_cost(tokens: int, *, cached: float, written_to: float, prices: ModelPrices) -> float:

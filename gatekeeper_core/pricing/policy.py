@@ -376,7 +376,11 @@ class PromptPolicy:
         With the action ``fresh`` these are the selected turns, and the body is empty.
         """
         count, common, is_warm = len(sizes.turns), sizes.continuation, self.is_warm
-        body = self._continued(common)
+        body = self.state.body
+        if common.same_turns < min(body.since, self.state.history.turn_count):
+            body = Body()  # the turns that it was chosen from have changed: everything again
+        elif common.same_turns < self.state.history.turn_count:
+            body = replace(body, texts=tuple(each for each in body.texts if each[0] < common.same_turns))
         fresh_tokens, cached = sizes.fixed + sum(sizes.selected.values()), min(self._cached(sizes, ()), sizes.fixed)
         gate_dollars = self._cost(fresh_tokens + sizes.question + sizes.summary, cached, sizes.fixed)
         fresh_ledger = replace(self.state.ledger, gate_dollars=gate_dollars)
@@ -532,15 +536,6 @@ class PromptPolicy:
         return self.state.ledger.questions > 0 and self.prices.min_cached_tokens is not None and lives
 
     # --- the pieces -------------------------------------------------------------------------------------------------
-
-    def _continued(self, common: Continuation) -> Body:
-        """Return the body as far as it belongs to a beginning of this history; otherwise it is everything again."""
-        body, same = self.state.body, common.same_turns
-        if same >= self.state.history.turn_count:
-            return body
-        if same >= body.since:
-            return replace(body, texts=tuple(each for each in body.texts if each[0] < same))
-        return Body()
 
     def _missing(self, sizes: PromptSizes, body: Body) -> int:
         """Return the tokens that a small body would have recalled for a question."""

@@ -3,57 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from itertools import product
 from typing import Any, NamedTuple
 
-# The names of Anthropic, OpenAI's Responses, OpenTelemetry, LangChain and pydantic-ai; of OpenAI's chat and LiteLLM; of
-# Gemini; of Gemini's Interactions; of older pydantic-ai; of Ollama; of Gemini CLI. The counts of one line are summed.
-_INPUT = (
-    ("input_tokens",),
-    ("prompt_tokens",),
-    ("prompt_token_count", "tool_use_prompt_token_count"),
-    ("total_input_tokens",),
-    ("request_tokens",),
-    ("prompt_eval_count",),
-    ("input", "tool"),
-)
-_OUTPUT = (
-    ("output_tokens",),
-    ("completion_tokens",),
-    ("candidates_token_count", "thoughts_token_count"),
-    ("total_output_tokens", "total_thought_tokens"),
-    ("response_tokens",),
-    ("eval_count",),
-    ("output", "thoughts"),
-)
-_CACHED = (
-    ("cache_read_input_tokens",),
-    ("cached_input_tokens",),
-    ("cache_read.input_tokens",),
-    ("cache_read_tokens",),
-    ("cached_tokens",),
-    ("prompt_cache_hit_tokens",),
-    ("cached_content_token_count",),
-    ("total_cached_tokens",),
-    ("cache_read",),
-    ("cached",),
-)
-_WRITTEN = (
-    ("cache_creation_input_tokens",),
-    ("cache_write_input_tokens",),
-    ("cache_creation.input_tokens",),
-    ("cache_write_tokens",),
-    ("cache_creation",),
-    ("ephemeral_5m_input_tokens", "ephemeral_1h_input_tokens"),
-)
-_DETAILS = (
-    "input_token_details",
-    "prompt_token_details",
-    "input_tokens_details",
-    "prompt_tokens_details",
-    "cache_creation",
-)
+from gatekeeper_core.data_files import rows
+
+_NAMES: dict[str, list[list[str]]] = {}
+for _kind, _summed in rows("usage_names.tsv"):
+    _NAMES.setdefault(_kind, []).append(_summed.split())
+
 _HOLDERS = ("usage", "usage_metadata", "token_usage")
 _MODEL = ("model", "model_name", "model_version")
 
@@ -116,20 +75,15 @@ def read_usage(reported: object, *, model: object = None) -> Usage | None:
     names = (model, *map(get, _MODEL))
     name = next((each for each in names if isinstance(each, str)), "")
     for counts in (get, *(_reader(get(holder)) for holder in _HOLDERS)):
-        usage = _counted(counts, name)
-        if usage.input_tokens or usage.output_tokens:
-            return usage
+        parts = (counts, *(_reader(counts(key)) for (key,) in _NAMES["details"]))
+        read, written = _count((counts,), "input"), _count((counts,), "output")
+        cached, cache_written = _count(parts, "cached"), _count(parts, "cache written")
+        is_beside = counts("input_tokens") is not None and any(counts(key) is not None for key in _BESIDE)
+        if is_beside or cached + cache_written > read:
+            read += cached + cache_written
+        if read or written:
+            return Usage(read, written, cached, cache_written, name)
     return None
-
-
-def _counted(get: _Get, model: str) -> Usage:
-    places = (get, *(_reader(get(key)) for key in _DETAILS))
-    read, written = _count((get,), _INPUT), _count((get,), _OUTPUT)
-    cached, cache_written = _count(places, _CACHED), _count(places, _WRITTEN)
-    beside = get("input_tokens") is not None and any(get(key) is not None for key in _BESIDE)
-    if beside or cached + cache_written > read:
-        read += cached + cache_written
-    return Usage(read, written, cached, cache_written, model)
 
 
 def _reader(reported: object) -> _Get:
@@ -139,11 +93,11 @@ def _reader(reported: object) -> _Get:
     return lambda name: getattr(reported, name, None)
 
 
-def _count(places: tuple[_Get, ...], names: tuple[tuple[str, ...], ...]) -> int:
+def _count(places: Sequence[_Get], kind: str) -> int:
     """Return the first sum above 0."""
-    for get, summed in product(places, names):
+    for get, summed in product(places, _NAMES[kind]):
         values = map(get, summed)
-        found = sum(value for value in values if isinstance(value, int) and value is not True and value > 0)
-        if found:
-            return found
+        count = sum(value for value in values if isinstance(value, int) and value is not True and value > 0)
+        if count:
+            return count
     return 0

@@ -19,8 +19,8 @@ from gatekeeper_core.context.history.recall import question_at, question_with, r
 from gatekeeper_core.context.history.request import HistoryRequest
 from gatekeeper_core.context.history.run import RunConfig, ShrunkRun, shrink_run
 from gatekeeper_core.context.history.strategies import fitting_turns, has_tool_calls
-from gatekeeper_core.context.history.view import HistorySizes, HistoryStatus, HistoryView
-from gatekeeper_core.messages import Message, is_answered
+from gatekeeper_core.context.history.view import HistorySizes, HistoryView
+from gatekeeper_core.messages import Message, is_answered, messages_digest
 from gatekeeper_core.pricing.policy import (
     CachedPrompt,
     CallBill,
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
 
 _STEPS = 4
 """Steps in which a growing run drops past turns, since each step costs a new prompt. Source: ours."""
-
 
 _REMEMBERED_PREFIXES = 64
 """Newest past turns within which an edit keeps the thread. Source: ours; edits further back are rare."""
@@ -84,13 +83,8 @@ class Costs:
         self.question = self._sum(range(current.start, start))
         self._run = range(start, current.stop)
         self._run_tokens = self._sum(self._run)
-        sent = fixed_tokens + self.always + self.pinned + self.question
-        self.room_at_start = budget_within(counter, budget_tokens) - sent
-
-    @property
-    def tokens_at_start(self) -> int:
-        """The tokens of the full history when the current turn began."""
-        return self.always + self.pinned + self.question + sum(self.past)
+        self._required = self.always + self.pinned + self.question
+        self.room_at_start = budget_within(counter, budget_tokens) - fixed_tokens - self._required
 
     def set_past(self, tokens: Sequence[int]) -> None:
         """Set the tokens of each past turn, less those of its pinned messages."""
@@ -111,7 +105,19 @@ class Costs:
             chosen_tokens = sum(costs[turn] for turn in choice.turns)
         recalling = question_with(history, history.current, choice.recalled_text)
         recalled_tokens = self.more_than(*recalling) if recalling else 0
-        run = self._shrunk(recalled_tokens + chosen_tokens)
+        run = ShrunkRun((), (), self._run_tokens, self._run_tokens)
+        if self._run_config is not None and history.current is not None:
+            run = shrink_run(
+                history.messages,
+                self._run,
+                room=self.room_at_start - recalled_tokens - chosen_tokens,
+                tokens_at=self.tokens_at,
+                token_counter=self.counter,
+                config=self._run_config,
+                question=history.query,
+                prices=self._prices,
+                before_tokens=self.fixed + self._required + recalled_tokens + chosen_tokens,
+            )
         self.run_stable = run.stable
         candidates = choice.turns
         if recalling and self.room_at_start - recalled_tokens - run.tokens < 0:  # then no turn of lower value has room
@@ -126,19 +132,25 @@ class Costs:
         sent = [history.past[turn] for turn in turns] + ([history.current] if history.current else [])
         positions = {at for turn in sent for at in range(turn.start, turn.stop)}
         positions.difference_update(run.folded[1:])
-        always = self.always + self.pinned + self.question + recalled_tokens + run.tokens
+        always = self._required + recalled_tokens + run.tokens
         if room < 0 and history.current is None and not history.provider_stop:
             always, pins = 0, []  # the caller wants a history only, and its limit is hard: the head goes as well
         else:
             pins = [(at, pin) for at, pin in history.pinned if at not in positions]
             positions.update(history.head, history.notes, (at for at, _ in pins))
         other = [(at, new) for at, new in (*choice.replaced, *pins) if at in positions and new != history.messages[at]]
-        status = self._status(choice, turns, room)
+        status = choice.status
+        if room < 0:
+            status = "over_budget" if history.current else "nothing_fits"
+        elif self.past and not turns and min(self.past) > room:
+            status = "nothing_fits"
+        elif status == "passthrough" and (run.replaced or len(turns) < len(self.past)):
+            status = "selected"  # not all of it: what had room when the current turn began has grown
         sizes = HistorySizes(
             message_count=len(history.messages),
             turn_count=len(history.past),
             tokens=always + sum(costs[turn] for turn in turns),
-            history_tokens=self.tokens_at_start + self._run_tokens,
+            history_tokens=self._required + sum(self.past) + self._run_tokens,
             fixed_tokens=self.fixed,
             budget_tokens=self._budget_tokens,
             chosen_tokens=chosen_tokens,
@@ -146,7 +158,7 @@ class Costs:
         )
         return choice._replace(
             kept=tuple(sorted(positions)),
-            status="selected" if status == "passthrough" and run.replaced else status,
+            status=status,
             turns=turns,
             replaced=(*sorted(other, key=itemgetter(0)), *filter(None, [recalling]), *run.replaced),
             folded=run.folded,
@@ -168,35 +180,11 @@ class Costs:
         """Return how many more tokens a message has than the one that it replaces; negative for fewer."""
         return count_message(message, token_counter=self.counter) - self.tokens_at(at)
 
-    def _shrunk(self, past_tokens: int) -> ShrunkRun:
-        history = self.history
-        if self._run_config is None or history.current is None:
-            return ShrunkRun((), (), self._run_tokens, self._run_tokens)
-        return shrink_run(
-            history.messages,
-            self._run,
-            room=self.room_at_start - past_tokens,
-            tokens_at=self.tokens_at,
-            token_counter=self.counter,
-            config=self._run_config,
-            question=history.query,
-            prices=self._prices,
-            before_tokens=self.fixed + self.always + self.pinned + self.question + past_tokens,
-        )
-
-    def _status(self, choice: HistoryView, turns: Sequence[int], room: int) -> HistoryStatus:
-        if room < 0:
-            return "over_budget" if self.history.current else "nothing_fits"
-        if self.past and not turns and min(self.past) > room:
-            return "nothing_fits"
-        if choice.status == "passthrough" and len(turns) < len(self.past):
-            return "selected"  # everything had room when the current turn began, and no longer has
-        return choice.status
-
     def tokens_at(self, position: int) -> int:
         """Return the tokens of the message at a position, 0 if the provider keeps it."""
-        free = position < self.history.provider_free
-        return 0 if free else count_message(self.history.messages[position], token_counter=self.counter)
+        if position < self.history.provider_free:
+            return 0
+        return count_message(self.history.messages[position], token_counter=self.counter)
 
     def _sum(self, positions: Iterable[int]) -> int:
         return sum(map(self.tokens_at, positions))
@@ -227,8 +215,8 @@ class ThreadAccount:
         self._question = question_at(history, history.current) if request.can_recall else None
         self._bill: CallBill | None = None
         self._current: Sequence[Message] = history.current.messages if history.current else ()
-        self._has_run = any(message.role == "tool" for message in self._current)
-        self._is_run = has_tool_calls(history.past[-1:])  # then the model is likely to call tools
+        self._has_run = has_tool_calls(self._current)
+        self._is_run = bool(history.past) and has_tool_calls(history.past[-1].messages)  # then calls are likely
 
     def selection_coverage(self, coverage: float) -> float:
         """Return the coverage of the selection with which a cached body and recalled turns reach ``coverage`` together.
@@ -247,15 +235,15 @@ class ThreadAccount:
     @cached_property
     def _prefixes(self) -> list[str]:
         """Digests of the beginnings of the history: before the past turns, then up to each of them."""
-        history = self._history
-        digests = [_digest_of((history.messages[at] for at in history.head), self._overhead.before_digest)]
-        for turn in history.past:
-            digests.append(_digest_of(turn.messages, digests[-1]))
-        return digests
+        head = (self._history.messages[at] for at in self._history.head)
+        prefixes = [messages_digest(head, after=self._overhead.before_digest)]
+        for turn in self._history.past:
+            prefixes.append(messages_digest(turn.messages, after=prefixes[-1]))
+        return prefixes
 
     @cached_property
     def _question_digest(self) -> str:
-        return _digest_of((), self._history.query, self._prefixes[-1])
+        return messages_digest([Message("user", self._history.query)], after=self._prefixes[-1])
 
     @cached_property
     def _continuation(self) -> Continuation:
@@ -270,7 +258,8 @@ class ThreadAccount:
         goes_on = not self._policy.state.ledger.questions
         if not goes_on and same >= state.turn_count:
             turn = past[state.turn_count].messages if state.turn_count < len(past) else self._current
-            goes_on = state.tail == _digest_of(turn[: state.tail_messages], self._prefixes[state.turn_count])
+            tail = messages_digest(turn[: state.tail_messages], after=self._prefixes[state.turn_count])
+            goes_on = state.tail == tail
         return Continuation(
             same_turns=same,
             everything_same_tokens=tokens,
@@ -305,7 +294,6 @@ class ThreadAccount:
             return costs.more_than(*question) if question else 0
 
         ahead = overhead.before_tokens + overhead.after_tokens - overhead.summary_tokens
-        calls_tools = any(message.role == "tool" for message in history.messages)
         sizes = PromptSizes(
             fixed=self._fixed,
             question=ahead + costs.pinned + costs.question,
@@ -315,7 +303,7 @@ class ThreadAccount:
             recall=None if self._question is None else recall_tokens,
             continuation=self._continuation,
             texts={turn: costs.more_than(*replaced) for turn, replaced in self._with_texts().items()},
-            tools="likely" if self._is_run else "seen" if calls_tools else "",
+            tools="likely" if self._is_run else "seen" if has_tool_calls(history.messages) else "",
             summary=overhead.summary_tokens,
             ahead=overhead.before_tokens,
             is_small=sum(full) + costs.pinned < self._small_below,
@@ -355,13 +343,18 @@ class ThreadAccount:
         if view.recalled_text and self._has_run:
             body = replace(body, texts=(*(each for each in body.texts if each[0] < count), (count, view.recalled_text)))
         self.state = replace(self.state, body=body)
-        sent, stable = self._sent(view)
+        sent, begun = self._sent(view)
+        same_tokens = begun
+        if previous and (set(previous.turns) != set(view.turns) or previous.recalled_text != view.recalled_text):
+            same_tokens = self._fixed
+        elif previous and self._shrunk(previous) == self._shrunk(view):
+            same_tokens = sent.sent_tokens
         bill, state = self._policy.charge(
             self._bill,
             self.state,
             sent,
             continuation=self._continuation,
-            same_tokens=self._same_tokens(view, previous, tokens=sent.sent_tokens, begun=stable),
+            same_tokens=same_tokens,
             is_last=(view.recalled_text != "" or (is_thrifty and view.turn_count > 0)) and not self._is_run,
         )
         before, digest = self._policy.state.history, self._question_digest
@@ -371,7 +364,7 @@ class ThreadAccount:
             turn_count=count,
             prefixes=tuple(self._prefixes[-1 - _REMEMBERED_PREFIXES :]),
             branch=before.branch if self._continuation.same_turns == before.turn_count else before.prefixes,
-            tail=_digest_of(self._current, self._prefixes[count]),
+            tail=messages_digest(self._current, after=self._prefixes[-1]),
             tail_messages=len(self._current),
             summary="" if self._omitted(view) else self._overhead.summary_digest,
             question="" if bill.action == "fresh" else digest,
@@ -423,23 +416,7 @@ class ThreadAccount:
         """Return the tokens between the past turns and the question."""
         return self._overhead.after_tokens - (0 if self._overhead.summary_digest else self._omitted(view))
 
-    def _same_tokens(self, view: HistoryView, previous: HistoryView | None, *, tokens: int, begun: int) -> int:
-        """Return how many tokens of the beginning of a request are the same as in the step before."""
-        if previous is None:
-            return begun
-        if set(previous.turns) != set(view.turns) or previous.recalled_text != view.recalled_text:
-            return self._fixed
-        return tokens if self._shrunk(previous) == self._shrunk(view) else begun
-
     def _shrunk(self, view: HistoryView) -> list[tuple[int, Message]]:
         """Return the messages of the current run that a view sends in another form."""
         current = self._history.current
         return [each for each in view.replaced if current and each[0] >= current.start and each[0] != self._question]
-
-
-def _digest_of(messages: Iterable[Message], *more: str) -> str:
-    """Return a digest of messages and more, the same on every machine for what is sent alike."""
-    from hashlib import blake2b  # here, because it is a tenth of the import of the library
-
-    parts = [(each.role, each.content, each.tool_calls, each.tool_call_id, each.name) for each in messages]
-    return blake2b(repr((more, parts)).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()

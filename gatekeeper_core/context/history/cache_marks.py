@@ -85,7 +85,11 @@ def mark_cached(
     [{'type': 'text', 'text': 'Which port has Redis?', 'cache_control': {'type': 'ephemeral'}}]
     """
     sent = keep(messages, view)
-    if not sent or not _may_be_anthropic(messages):
+    if not sent:
+        return sent
+    form = read_native(messages).format  # a list without signs of any format may be Anthropic's
+    is_plain = form is CHAT and messages[0].get("role") != "system" and not any(map(CHAT.signs, messages))
+    if form is not ANTHROPIC and not is_plain:
         return sent
     contents = [item.get("content") for item in sent]
     in_run = sent[-1]["role"] == "assistant" or "tool_result" in map(kind_of, blocks_of(sent[-1]))
@@ -96,11 +100,3 @@ def mark_cached(
     room = at_most - sum(1 for content in contents for _ in marks_in(content))
     marked = marked_contents(contents, [place for place in places if place is not None], room=room)
     return [{**item, "content": marked[at]} if at in marked else item for at, item in enumerate(sent)]
-
-
-def _may_be_anthropic(messages: Sequence[Mapping[str, Any]]) -> bool:
-    """Return whether a list is in Anthropic's format, or tells of none and begins as Anthropic wants it."""
-    form = read_native(messages).format
-    if form is CHAT:
-        return messages[0].get("role") != "system" and not any(map(CHAT.signs, messages))
-    return form is ANTHROPIC

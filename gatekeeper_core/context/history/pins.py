@@ -36,21 +36,18 @@ def positions_of(items: Sequence[Any], pins: Pins) -> tuple[int, ...]:
         return tuple(at for at, item in enumerate(items) if pins(item))
     positions = {pin for pin in pins if not isinstance(pin, str)}
     ids = {pin for pin in pins if isinstance(pin, str)}
-    if ids:
-        positions.update(at for at, item in enumerate(items) if _id_of(item) in ids)
+    for at, item in enumerate(items if ids else ()):
+        if (item.get("id") if isinstance(item, Mapping) else getattr(item, "id", None)) in ids:
+            positions.add(at)
     return tuple(sorted(positions))
 
 
-def _id_of(item: Any) -> Any:
-    return item.get("id") if isinstance(item, Mapping) else getattr(item, "id", None)
-
-
-def check_pins(name: str, pins: object) -> None:
-    """Check what a door is given as ``pinned`` or ``exclude``.
+def check_pins(name: str, pins: object, *, count: int | None = None) -> None:
+    """Check what a door is given as ``pinned`` or ``exclude``, for a list of ``count`` messages or of any length.
 
     Raises:
         TypeError: it is neither a collection of positions and ids nor a function.
-        ConfigError: a position is negative.
+        ConfigError: a position is negative or not in the list.
     """
     if callable(pins):
         return
@@ -62,17 +59,8 @@ def check_pins(name: str, pins: object) -> None:
             raise TypeError(f"{name} must hold positions or ids, got {type(pin).__name__}")
         if isinstance(pin, int) and pin < 0:
             raise ConfigError(f"{name} must hold positions from the beginning of the list, from 0 on, got {pin}")
-
-
-def check_positions(name: str, positions: Iterable[int], count: int) -> None:
-    """Check that positions are in a list of so many messages.
-
-    Raises:
-        ConfigError: nothing is there.
-    """
-    outside = [at for at in positions if at >= count]
-    if outside:
-        raise ConfigError(f"{name} position {outside[0]} is not in a list of {count} messages")
+        if isinstance(pin, int) and count is not None and pin >= count:
+            raise ConfigError(f"{name} position {pin} is not in a list of {count} messages")
 
 
 def instructions_in(turns: Iterable[Turn], *, in_an_agent: bool) -> tuple[int, ...]:

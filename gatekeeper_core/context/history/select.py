@@ -17,10 +17,12 @@ only shrinks while that turn grows. So every step of a run makes the same choice
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from os.path import basename
+from traceback import walk_tb
 from typing import TYPE_CHECKING, Any, cast
 
 from gatekeeper_core.context.history.account import Costs, ThreadAccount
-from gatekeeper_core.context.history.pins import Pins, check_pins, check_positions, instructions_in, positions_of
+from gatekeeper_core.context.history.pins import Pins, check_pins, instructions_in, positions_of
 from gatekeeper_core.context.history.reading import History, read_history, with_pins
 from gatekeeper_core.context.history.request import HistoryRequest
 from gatekeeper_core.context.history.strategies import (
@@ -102,13 +104,19 @@ def select_history(
         config, token_budget=token_budget, strategy=strategy, coverage=coverage, keep_newest=keep_newest
     )
     gatekeeper = ContextGatekeeper() if gatekeeper is None else gatekeeper
-    _check_arguments(messages, gatekeeper, state)
+    arguments: tuple[tuple[str, object, Any, str], ...] = (
+        ("messages", messages, Sequence, "a list of messages or dicts, [] for a new conversation"),
+        ("gatekeeper", gatekeeper, ContextGatekeeper, "a ContextGatekeeper"),
+        ("state", state, ThreadState | None, "a ThreadState or None"),
+    )
+    for name, value, kinds, expected in arguments:
+        if isinstance(value, (str, bytes)) or not isinstance(value, kinds):
+            raise TypeError(f"{name} must be {expected}, got {type(value).__name__}")
     check_tokens("fixed_tokens", fixed_tokens)
     places: list[Sequence[int]] = []
     for name, pins in (("pinned", pinned), ("exclude", exclude)):
-        check_pins(name, pins)
+        check_pins(name, pins, count=len(messages))
         places.append(positions_of(messages, pins))
-        check_positions(name, places[-1], len(messages))
     native, ours = None, cast("Sequence[Message]", messages)
     notes: Collection[int] = ()
     if messages and isinstance(messages[0], Mapping):
@@ -117,7 +125,14 @@ def select_history(
         native = read_native(cast("Sequence[Mapping[str, Any]]", messages))
         ours, notes = native.messages, native.settings
         places = [sorted({place for at in positions for place in native.of_item(at)}) for positions in places]
-        state = state and state._replace(view=_view_in(native, state.view))
+        if state and state.view:  # the messages that it changed, in our form
+            replaced = []
+            for position, item in state.view.replaced:
+                changed = [one.message for one in native.format.read([item])]
+                if len(changed) == len(native.of_item(position)):
+                    both = zip(native.of_item(position), changed, strict=True)
+                    replaced += [(at, message) for at, message in both if message.text != ours[at].text]
+            state = state._replace(view=state.view._replace(replaced=tuple(replaced)))
     for at, message in enumerate(ours):
         if not isinstance(message, Message):
             raise TypeError(f"messages[{at}] must be a Message, got {type(message).__name__}")
@@ -129,20 +144,6 @@ def select_history(
         state=state,
     )
     return view if native is None else _view_out(native, view)
-
-
-def _view_in(native: NativeMessages, view: HistoryView | None) -> HistoryView | None:
-    """Return the view of a list in a provider's format as one of our messages: with those that it sends changed."""
-    if view is None:
-        return None
-    replaced = []
-    for position, item in view.replaced:
-        places = native.of_item(position)
-        read = [one.message for one in native.format.read([item])]
-        if len(read) == len(places):
-            both = zip(places, read, strict=True)
-            replaced += [(at, message) for at, message in both if message.text != native.messages[at].text]
-    return view._replace(replaced=tuple(replaced))
 
 
 def _view_out(native: NativeMessages, view: HistoryView) -> HistoryView:
@@ -181,7 +182,7 @@ def select_past(
     with stage(PAST) as seen:
         budget = config.token_budget or budget_for_window(request.window_tokens)
         fixed_tokens = request.fixed_tokens + config.reserve_tokens
-        has_tools = has_tool_calls(history.past)
+        has_tools = has_tool_calls(message for turn in history.past for message in turn.messages)
         config = with_defaults(config, has_tools=has_tools)
         if state is None and config.strategy == "cache":
             state = ThreadState()
@@ -228,7 +229,10 @@ def select_past(
             costs.set_past([max(1, count_messages(t.messages, token_counter=costs.counter)) for t in history.past])
             newest = newest_turns(costs.past, budget_tokens=costs.room_at_start)[::-1]
             chosen = chosen or HistoryView("fallback", "", newest)
-            chosen = chosen._replace(status="fallback", reason=_where(error), selection=None)
+            *_, (frame, line) = walk_tb(error.__traceback__)
+            # Without the message of the error, which may hold text of the conversation.
+            reason = f"{type(error).__name__} at {basename(frame.f_code.co_filename)}:{line}"
+            chosen = chosen._replace(status="fallback", reason=reason, selection=None)
         failed = {*range(before.turn_count + 1)}.difference(before.turns) if before else ()
         chosen = chosen._replace(turns=without_loose_questions(chosen.turns, history, failed=failed))
         view = costs.view(chosen, chosen_tokens=previous.sizes.chosen_tokens if previous else None)
@@ -268,24 +272,3 @@ def _chosen_before(view: HistoryView, history: History) -> HistoryView:
         replaced=tuple((at, message) for at, message in view.replaced if past and at < past[-1].stop),
         recalled_text=view.recalled_text,
     )
-
-
-def _check_arguments(messages: object, gatekeeper: object, state: object) -> None:
-    if isinstance(messages, (str, bytes)) or not isinstance(messages, Sequence):
-        wanted = "a list of messages or dicts, [] for a new conversation"
-        raise TypeError(f"messages must be {wanted}, got {type(messages).__name__}")
-    for name, value, kind in (("gatekeeper", gatekeeper, ContextGatekeeper), ("state", state, ThreadState | None)):
-        if not isinstance(value, kind):
-            raise TypeError(f"{name} must be a {getattr(kind, '__name__', kind)}, got {type(value).__name__}")
-
-
-def _where(error: Exception) -> str:
-    """Return the type and the place of an error, without its message, which may hold text of the conversation."""
-    trace = error.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    name = type(error).__name__
-    if trace is None:
-        return name
-    file = trace.tb_frame.f_code.co_filename.replace("\\", "/").rpartition("/")[2]
-    return f"{name} at {file}:{trace.tb_lineno}"

@@ -70,8 +70,7 @@ class ThreadEntry:
         before: the state before it, for a view that was not sent.
         inputs: what the last view depends on beside the messages: question, pinned positions, budget.
         prices: of the model that was called last.
-        has_left_out: whether a turn was left out before.
-        has_compared: whether a cheaper strategy was named before.
+        reported: events that are reported once for a thread.
     """
 
     def __init__(self, config: HistoryConfig) -> None:
@@ -82,8 +81,7 @@ class ThreadEntry:
         self.last = self.before = ThreadState()
         self.inputs: tuple[object, ...] = ()
         self.prices = UNKNOWN
-        self.has_left_out = False
-        self.has_compared = False
+        self.reported: set[Event] = set()
 
     def is_beginning_of(self, messages: tuple[Message, ...]) -> bool:
         """Return whether the messages of the last call are the first of these."""
@@ -239,7 +237,9 @@ class ThreadSelector(Generic[Item]):
         with stage(HISTORY, thread=thread_name(thread)) as seen:
             messages = tuple(map(self._read, items))
             key = (tenant, self._name_of(messages, tenant) if thread is None else thread)
-            state = self._threads.get_or_put(key, lambda: ThreadEntry(self._config_of(thread)))
+            run = self._config.run  # for its compressor, with the name of the thread
+            named = run and replace(run, thread_id=thread_name(thread))
+            state = self._threads.get_or_put(key, lambda: ThreadEntry(replace(self._config, run=named)))
             with state.lock:
                 try:
                     config = config or state.config
@@ -247,7 +247,8 @@ class ThreadSelector(Generic[Item]):
                     can_recall = request.can_recall and self._write is not None
                     call = replace(request, prices=state.prices, notes=tuple(request.notes), can_recall=can_recall)
                     if thread is None and not state.is_beginning_of(messages):  # another conversation had the place
-                        state.last, state.has_left_out = ThreadState(), False
+                        state.last = ThreadState()
+                        state.reported.discard(LEFT_OUT)
                     with self._shared(thread, tenant, state):
                         if again:
                             state.last, state.inputs = state.before, ()
@@ -258,11 +259,7 @@ class ThreadSelector(Generic[Item]):
                     # The state may be half updated: the next call starts from nothing.
                     self._threads.discard(key, state)
                     raise
-                self._warn(view, state, is_guess=not (config.token_budget or request.window_tokens))
-                if not (state.has_left_out or self._config.shadow) and view.left_out:
-                    state.has_left_out = True
-                    tell(LEFT_OUT, **_left_out(view))
-                self._compare(view, state, config)
+                self._report_once(view, state, config, is_guess=not (config.token_budget or request.window_tokens))
                 level: Level = "WARNING" if view.status in _ALARMING else "INFO"
                 seen.tell(lambda: {**view.facts(), "shadow": self._config.shadow}, level=level)
         self._last_view = view
@@ -372,37 +369,41 @@ class ThreadSelector(Generic[Item]):
         except Exception as error:  # noqa: BLE001 - as above
             tell(STATE_LOST, error=type(error).__name__)
 
-    def _warn(self, view: HistoryView, state: ThreadEntry, *, is_guess: bool) -> None:
-        """Warn once that the budget is a guess, and once that it has no room for any turn."""
+    def _report_once(self, view: HistoryView, state: ThreadEntry, config: HistoryConfig, *, is_guess: bool) -> None:
+        """Report what is said once of a selector (a budget that is a guess or too small) or of a thread."""
         setting, budget = self._budget_setting, view.budget_tokens
-        if setting is None:
-            return
-        if is_guess and WINDOW_UNKNOWN not in self._warned:
+        if setting and is_guess and WINDOW_UNKNOWN not in self._warned:
             self._warned |= {WINDOW_UNKNOWN}
             tell(WINDOW_UNKNOWN, setting=setting, budget_tokens=budget)
-        if NO_ROOM not in self._warned:
+        if setting and NO_ROOM not in self._warned:
             history = state.last.history
             head = [history.messages[at] for at in history.head if at >= history.provider_free] if history else []
             needed = view.fixed_tokens + count_messages(head, token_counter=self._count)
             if 0 < needed >= budget_within(self._count, budget):
                 self._warned |= {NO_ROOM}
                 tell(NO_ROOM, setting=setting, needed_tokens=needed, budget_tokens=budget)
-
-    def _compare(self, view: HistoryView, state: ThreadEntry, config: HistoryConfig) -> None:
-        """Name a strategy that is cheaper by more than a tenth, once for a thread with known prices."""
+        if view.left_out and LEFT_OUT not in state.reported and not self._config.shadow:
+            state.reported.add(LEFT_OUT)
+            spans = []
+            for _, run in groupby(enumerate(view.left_out), key=lambda pair: pair[1] - pair[0]):
+                (_, first), *further = run
+                spans.append(f"{first}-{further[-1][1]}" if further else str(first))
+            tell(
+                LEFT_OUT,
+                turns_left_out=len(view.left_out),
+                turn_count=view.turn_count,
+                left_out=", ".join(spans),
+                cause=view.cause,
+            )
         ledger = state.last.policy.ledger
-        if not view.bill or state.has_compared or ledger.questions < _COMPARED_QUESTIONS or state.prices == UNKNOWN:
-            return
-        is_cache = config.strategy == "cache"
-        cheaper, dollars = ("gate", ledger.gate_paid) if is_cache else ("cache", MOST * ledger.everything_paid)
-        if dollars < (1 - WORTH_A_LINE) * ledger.paid:
-            state.has_compared = True
-            paid, dollars = round(ledger.paid, 4), round(dollars, 4)
-            tell(CHEAPER, strategy=config.strategy, cheaper=cheaper, cheaper_dollars=dollars, paid_dollars=paid)
-
-    def _config_of(self, thread: Hashable) -> HistoryConfig:
-        """Return the settings with the name of the thread, for a compressor."""
-        return replace(self._config, run=self._config.run and replace(self._config.run, thread_id=thread_name(thread)))
+        is_known = view.bill is not None and state.prices != UNKNOWN and ledger.questions >= _COMPARED_QUESTIONS
+        if is_known and CHEAPER not in state.reported:
+            is_cache = config.strategy == "cache"
+            cheaper, dollars = ("gate", ledger.gate_paid) if is_cache else ("cache", MOST * ledger.everything_paid)
+            if dollars < (1 - WORTH_A_LINE) * ledger.paid:
+                state.reported.add(CHEAPER)
+                paid, dollars = round(ledger.paid, 4), round(dollars, 4)
+                tell(CHEAPER, strategy=config.strategy, cheaper=cheaper, cheaper_dollars=dollars, paid_dollars=paid)
 
     def _name_of(self, messages: tuple[Message, ...], tenant: str) -> Hashable:
         """Return a name for a conversation without one: that of the last call whose messages these begin with.
@@ -451,11 +452,3 @@ class ThreadSelector(Generic[Item]):
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self._forget()
-
-
-def _left_out(view: HistoryView) -> dict[str, Any]:
-    grouped = groupby(enumerate(view.left_out), key=lambda pair: pair[1] - pair[0])
-    runs = [[turn for _, turn in run] for _, run in grouped]
-    spans = (f"{run[0]}-{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs)
-    facts = {"turns_left_out": len(view.left_out), "turn_count": view.turn_count}
-    return {**facts, "left_out": ", ".join(spans), "cause": view.cause}

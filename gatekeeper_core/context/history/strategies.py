@@ -24,7 +24,7 @@ from gatekeeper_core.context.history.reading import History
 from gatekeeper_core.context.history.run import RunConfig
 from gatekeeper_core.context.history.view import HistoryView
 from gatekeeper_core.errors import ConfigError, check_range
-from gatekeeper_core.messages import Turn
+from gatekeeper_core.messages import Message, Turn
 from gatekeeper_core.pricing.prices import ModelPrices
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.selection.planner import GatekeeperConfig
@@ -254,9 +254,9 @@ def choose_past(
     return HistoryView("selected", selection.gate.reason, turns, selection, replaced=tuple(sorted(cuts.items())))
 
 
-def has_tool_calls(turns: Iterable[Turn]) -> bool:
-    """Return whether turns hold the result of a tool call; for past turns, the same at each step of a run."""
-    return any(message.role == "tool" for turn in turns for message in turn.messages)
+def has_tool_calls(messages: Iterable[Message]) -> bool:
+    """Return whether messages hold the result of a tool call; those of past turns, the same at each step of a run."""
+    return any(message.role == "tool" for message in messages)
 
 
 def fitting_turns(turns: Sequence[int], costs: Sequence[int], *, budget_tokens: int) -> tuple[int, ...]:

@@ -82,7 +82,7 @@ class Thread:
         True
         """
         if len(self._digests) <= len(self.messages):
-            new = digests_of(self.messages[max(0, len(self._digests) - 1) :], after=self._digests[-1:])
+            new = digests_of(self.messages[max(0, len(self._digests) - 1) :], after="".join(self._digests[-1:]))
             object.__setattr__(self, "_digests", (*self._digests[:-1], *new))
         return {seq: self._digests[seq + 1] for seq in seqs if -1 <= seq <= self.last_seq}
 

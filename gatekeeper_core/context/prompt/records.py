@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from gatekeeper_core.caching import LruCache
 from gatekeeper_core.context.history.run import RunConfig
 from gatekeeper_core.context.history.selector import POLICY_KIND, ThreadSelector
-from gatekeeper_core.context.history.strategies import RECENT_TURNS
+from gatekeeper_core.context.history.strategies import with_defaults
 from gatekeeper_core.context.memory.constraints import ThreadConstraints
 from gatekeeper_core.context.memory.records import load_record
 from gatekeeper_core.context.memory.search import MemoryHit, MemoryHits
@@ -242,8 +242,6 @@ class BuilderParts:
                 is_searched = self.config.enable_memory_retrieval and prompt.strip()
                 memories = self._memories(calls, thread, prompt) if is_searched else ()
                 records = ThreadRecords(summary, constraints, task, memories, policy)
-                if self.config.history.strategy != "window" and not self.config.history.keep_newest:
-                    start = self._window_start(thread, room_tokens, max_turns=0)
                 records = records._replace(memories=records.memories_beside(thread, range(start, len(thread.messages))))
             facts = {
                 "constraints": len(records.constraints),
@@ -254,24 +252,25 @@ class BuilderParts:
             seen.tell(lambda: {**facts, "misses": [f"{miss.part} {miss.status}" for miss in calls.misses]})
         return records
 
-    def _window_start(self, thread: Thread, room_tokens: int, *, max_turns: int | None = None) -> int:
-        """Return where the newest turns begin, at most so many finished ones and as many as the room holds.
+    def _window_start(self, thread: Thread, room_tokens: int) -> int:
+        """Return where the newest turns begin that are always sent: finished ones, as many as the room holds.
 
         With ``redistribute``, the growing run of an open turn takes their room only when it needs it.
         """
-        cost, newest = partial(count_messages, token_counter=self.count), self.selector.config.keep_newest
-        max_turns = max_turns if max_turns is not None else RECENT_TURNS if newest is None else newest
-        start, turns = len(thread.messages), last_turns(thread.messages, max_turns + 1)[::-1]
-        if turns and not is_answered(thread.messages):  # an open turn counts extra
-            run_tokens = cost(turns[0].messages)
+        cost, start = partial(count_messages, token_counter=self.count), len(thread.messages)
+        current = () if is_answered(thread.messages) else last_turns(thread.messages, 1)
+        if current:  # an open turn counts extra
+            run_tokens = cost(current[0].messages)
             if self.config.redistribute:
-                room_tokens = min(room_tokens - cost(turns[0].messages[:1]), self.config.total_budget - run_tokens)
+                room_tokens = min(room_tokens - cost(current[0].messages[:1]), self.config.total_budget - run_tokens)
             else:
                 room_tokens -= run_tokens
             if room_tokens < 0:
                 return start
-            start, turns = turns[0].start, turns[1:]
-        for turn in turns[:max_turns]:
+            start = current[0].start
+        past = thread.messages[:start]
+        newest = with_defaults(self.selector.config, has_tools=any(one.role == "tool" for one in past)).keep_newest
+        for turn in last_turns(past, newest or 0)[::-1]:
             room_tokens -= cost(turn.messages)
             if room_tokens < 0:
                 break

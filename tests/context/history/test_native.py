@@ -170,7 +170,8 @@ def test_a_pinned_position_is_one_of_the_callers_list() -> None:
         {"role": "assistant", "content": "说完了。"},
         {"role": "user", "content": "New topic: how long does bread bake?"},
     ]
-    assert view_of(items, 60, pinned=[0], keep_newest=0).kept == (0, 3, 4)
+    view = view_of(items, 60, pinned=[0], keep_newest=0)
+    assert (view.kept, view.pinned) == ((0, 3, 4), (0, 3))
     with pytest.raises(ConfigError, match="pinned position 5 is not in a list of 5 messages"):
         view_of(items, 60, pinned=[5])
     with pytest.raises(TypeError, match="pinned must hold positions"):

@@ -91,6 +91,18 @@ def test_a_turn_that_is_longer_than_the_limit_comes_in_part(pairs: list[tuple[st
     assert pairs[0][1].split()[0] in text
 
 
+@pytest.mark.parametrize(
+    "words", [("cache", "Which port has the Redis"), ("缓存", "Redis 用哪个端口？"), ("cache", "Redis 用哪个 port")]
+)
+def test_where_all_that_fits_best_is_shown_the_best_of_the_rest_comes(words: tuple[str, str]) -> None:
+    cache, asked = words
+    pairs = [(f"{asked} {cache}?", "6380."), (f"Who cleans the {cache}? 谁来打扫？", "Marta sweeps. " * 90)]
+    pairs += [(f"Shelf {cache} {at}?", f"Item {at} 号.") for at in range(12)]
+    messages = [*messages_of(pairs), user("Tea?")]
+    view = view_with(messages, gatekeeper=ContextGatekeeper(), token_budget=4000)._replace(turns=(0, 1), replaced=())
+    assert "[turn 12]" in recalled(f"{asked} {cache}?", messages, view=view)
+
+
 @given(st.integers(1, 200), st.lists(st.text(max_size=200), min_size=1, max_size=6))
 def test_the_limit_holds_for_any_texts(max_tokens: int, texts: list[str]) -> None:
     messages = [*messages_of([(f"Redis {text}", text * 4) for text in texts]), user("?")]

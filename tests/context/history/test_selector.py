@@ -282,21 +282,10 @@ def test_a_failed_selection_falls_back_with_one_warning_and_the_thread_starts_an
     assert (again.status, again.turns) == ("selected", (0,))
 
 
-@pytest.mark.parametrize(
-    ("argument", "make"),
-    [
-        ("config", lambda: ThreadSelector(Message.from_dict, config={"token_budget": 9})),  # type: ignore[arg-type]
-        ("token_counter", lambda: ThreadSelector(Message.from_dict, token_counter=7)),  # type: ignore[arg-type]
-        ("HistoryConfig.gatekeeper", lambda: HistoryConfig(gatekeeper="minimal")),  # type: ignore[arg-type]
-        ("HistoryConfig.run", lambda: HistoryConfig(run=3)),  # type: ignore[arg-type]
-        ("HistoryConfig.shadow", lambda: HistoryConfig(shadow="no")),  # type: ignore[arg-type]
-        ("HistoryConfig.token_budget", lambda: HistoryConfig(token_budget="9")),  # type: ignore[arg-type]
-        ("HistoryConfig.keep_newest", lambda: HistoryConfig(keep_newest=True)),
-    ],
-)
-def test_a_setting_of_the_wrong_type_is_named(argument: str, make: Callable[[], Any]) -> None:
-    with pytest.raises(TypeError, match=f"^{argument} must be"):
-        make()
+def test_an_argument_of_the_wrong_type_is_named() -> None:
+    for argument, wrong in (("config", {"token_budget": 9}), ("token_counter", 7)):
+        with pytest.raises(TypeError, match=f"^{argument} must be"):
+            ThreadSelector(Message.from_dict, **{argument: wrong})  # type: ignore[arg-type]
 
 
 # --- several threads at once
@@ -418,6 +407,18 @@ def test_threads_without_a_name_share_nothing() -> None:
     billed_selector(states=store).view(shop_talk(1)[0], thread="t", tenant="acme")
     assert store.load_record("default", "t", "prompt_policy") is None
     assert store.load_record("acme", "t", "prompt_policy") is not None
+
+
+@pytest.mark.parametrize(("strategy", "lines"), [("cache", 1), ("gate", 0)])
+def test_a_cheaper_strategy_is_named_once(strategy: str, lines: int, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, logger="gatekeeper")
+    selector, items = billed_selector(strategy=strategy), shop_talk(10)[-1]
+    for shop in SHOPS * 3:
+        selector.view(items, thread="t")
+        items = [*items, assistant("At nine."), user(f"New topic: when does the {shop} open?")]
+    assert [record.getMessage()[:31] for record in records_of(caplog) if "would have cost" in record.getMessage()] == [
+        'strategy="gate" would have cost'
+    ] * lines
 
 
 def test_in_shadow_mode_nothing_is_sent_otherwise_and_no_report_counts() -> None:

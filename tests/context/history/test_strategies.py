@@ -184,6 +184,9 @@ def test_a_window_shrinks_where_the_room_is_small() -> None:
         ("keep_newest", 1.5, TypeError),
         ("pin_instructions", 1, TypeError),
         ("passthrough_below", "500", TypeError),
+        ("token_budget", "9", TypeError),
+        ("gatekeeper", "minimal", TypeError),
+        ("run", 3, TypeError),
     ],
 )
 def test_a_wrong_setting_is_named(setting: str, value: Any, error: type[Exception]) -> None:
