@@ -11,23 +11,19 @@ The work is bounded, whatever the store holds or gives back.
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from gatekeeper_core.embedding import Embedded, embedding_mark
 from gatekeeper_core.errors import check_range, check_str
 from gatekeeper_core.selection.anchors import MAX_QUERY_ANCHORS, count_terms, folded
 from gatekeeper_core.selection.expansion import MAX_RELATED
 from gatekeeper_core.selection.similarity import TermVector, related_to
-from gatekeeper_core.storage.base import Memory, MemoryRecord, MemoryScope
+from gatekeeper_core.storage.base import Memory, MemoryRecord, MemoryScope, MemoryStore
 from gatekeeper_core.vectors import cosine
-
-if TYPE_CHECKING:
-    from array import array
-
-    from gatekeeper_core.storage.base import MemoryStore
 
 SimilarityKind: TypeAlias = Literal["sparse", "dense"]
 

@@ -102,7 +102,7 @@ class Summary:
 
     @property
     def topics(self) -> tuple[SummaryItem, ...]:
-        """The topics: the most telling text of the messages that opened each."""
+        """The sentences that opened a topic."""
         return self._of("topics")
 
     @property
@@ -130,12 +130,8 @@ class Summary:
         """The model's text and the sentences after it, or the sentences by section; ``fence()`` it for a model."""
         if self.source == "extractive":
             return render_items(self.items, self.locale)
-        return "\n".join(filter(None, (self.model_text, render_items(self.after_model, self.locale))))
-
-    @property
-    def after_model(self) -> tuple[SummaryItem, ...]:
-        """The sentences that were said after what the model knew of."""
-        return tuple(item for item in self.items if item.seqs[-1] > self.model_upto_seq)
+        later = [item for item in self.items if item.seqs[-1] > self.model_upto_seq]
+        return "\n".join(filter(None, (self.model_text, render_items(later, self.locale))))
 
     def to_json(self) -> str:
         """Return the summary as JSON, in ASCII."""
@@ -147,9 +143,6 @@ class Summary:
 
         Raises:
             CorruptionError: the text is damaged or something else.
-
-        >>> Summary.from_json(Summary(upto_seq=3, covered_messages=4).to_json()).upto_seq
-        3
         """
         summary = replace(from_record(cls, body, format_number=_FORMAT), version=version)
         seqs = [seq for item in summary.items for seq in (*item.seqs, *item.replaces)]
@@ -163,12 +156,7 @@ class Summary:
 
 
 def render_items(items: Iterable[SummaryItem], locale: Locale) -> str:
-    """Return sentences as plain text, a line each, under the headings of their sections.
-
-    >>> print(render_items([SummaryItem("decisions", "Let's use Redis.", (4,), "user")], "en"))
-    Important decisions:
-    - Let's use Redis.
-    """
+    """Return sentences as plain text, a line each, under the headings of their sections."""
     headings = dict(zip(SECTIONS, _HEADINGS[locale].split("|"), strict=True))
     lines: dict[Section, list[str]] = {section: [] for section in SECTIONS}
     for item in items:

@@ -17,8 +17,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
 from gatekeeper_core.context.memory.goals import read_request
-from gatekeeper_core.context.memory.records import NewRecord, load_record, update_record
-from gatekeeper_core.context.memory.thread import Thread
+from gatekeeper_core.context.memory.thread import NewRecord, Thread, load_record, update_record
 from gatekeeper_core.errors import ConfigError, CorruptionError, check_str
 from gatekeeper_core.messages import turn_starts
 from gatekeeper_core.selection.topics import Verdict

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gatekeeper_core.context.history.rounds import Counts, read_rounds, summary_of
-from gatekeeper_core.context.memory.goals import extract_goal, read_request
+from gatekeeper_core.context.memory.goals import read_request
 from gatekeeper_core.context.memory.task import PINNED_CHARS, ActiveTask, Note, Step, TaskTracker
 from gatekeeper_core.context.memory.task_text import (
     ClearedStep,
@@ -124,6 +124,11 @@ def test_a_status_is_bounded_and_each_text_stays_on_its_line(task: ActiveTask, l
 
 SWITCH = Verdict("switch", "new_topic", overlap=0.1, new_ratio=0.9)
 STAY = Verdict("continue", "overlap", overlap=0.9, new_ratio=0.1)
+
+
+def goal_of(text: str) -> str | None:
+    request = read_request(text)
+    return request.text if request else None
 
 
 def tracker(store: InMemoryStore | None = None) -> TaskTracker:
@@ -470,13 +475,13 @@ def test_read_at_once_or_message_by_message_the_goal_is_the_same(messages: list[
 @from_file("text", "goal")
 def test_an_imperative_or_a_question_is_a_request_in_the_users_words(text: str, goal: str) -> None:
     """004-64: without what opens it and the thanks behind it."""
-    assert extract_goal(text) == goal
+    assert goal_of(text) == goal
 
 
 @from_file("text")
 def test_greetings_answers_and_statements_ask_for_nothing(text: str) -> None:
     """004-64."""
-    assert extract_goal(text) is None
+    assert goal_of(text) is None
 
 
 @from_file("text", "goal")
@@ -514,16 +519,16 @@ def test_a_correction_and_a_change_of_topic_are_marked(text: str, signs: tuple[b
 def test_what_is_quoted_or_stands_in_a_code_block_is_not_asked_for(quoted: str) -> None:
     """004-64: pasted text never sets a goal."""
     assert read_request(quoted) is None
-    assert extract_goal(f"What does this mean?\n{quoted}") == "What does this mean?"
+    assert goal_of(f"What does this mean?\n{quoted}") == "What does this mean?"
 
 
 def test_of_a_long_message_both_ends_are_read() -> None:
     log = "2026-01-01 a line of the log\n" * 1000
-    assert extract_goal(f"{log}\nExplain the error in line 7.") == "Explain the error in line 7."
-    goal = extract_goal(f"Explain the error in line 7.\n{log}")
+    assert goal_of(f"{log}\nExplain the error in line 7.") == "Explain the error in line 7."
+    goal = goal_of(f"Explain the error in line 7.\n{log}")
     assert goal is not None
     assert goal.startswith("Explain the error in line 7.")
-    assert extract_goal(f"{log}\nExplain the error in line 7.\n{log}") is None
+    assert goal_of(f"{log}\nExplain the error in line 7.\n{log}") is None
 
 
 LITERAL = """[CRITICAL INSTRUCTION]

@@ -13,14 +13,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gatekeeper_core.context.memory.constraints import ThreadConstraints
-from gatekeeper_core.context.memory.records import (
+from gatekeeper_core.context.memory.thread import (
     WRITE_ATTEMPTS,
     NewRecord,
+    StoredThreads,
+    Thread,
     load_record,
     retry_conflicts,
     update_record,
 )
-from gatekeeper_core.context.memory.thread import StoredThreads, Thread
 from gatekeeper_core.errors import ConfigError, ConflictError, ConstraintLimitError, CorruptionError, StaleReadError
 from gatekeeper_core.messages import MediaPart, Message, TextPart, ToolCall
 from gatekeeper_core.storage.base import DerivedRecord, RecordStore, Store
