@@ -243,17 +243,6 @@ def fit_summary(summary: Summary, budget_tokens: int, *, token_counter: TokenCou
     check_tokens("budget_tokens", budget_tokens)
     counter = checked_counter(token_counter)
     room = budget_within(counter, budget_tokens)
-    plain = replace(summary, source="extractive", items=_chosen(summary, room, counter))
-    shown = replace(plain, source="model") if summary.model_text else plain
-    for one in (shown, plain):
-        tokens = counter(one.text) if one.text else 0
-        if tokens <= room:
-            return replace(one, tokens=tokens)
-    return replace(plain, items=(), tokens=0)
-
-
-def _chosen(summary: Summary, room: int, counter: Callable[[str], int]) -> tuple[SummaryItem, ...]:
-    """Return the sentences that fit, in their order: each section's best within its share, then the best of all."""
     limit = int(summary.covered_tokens * MOST_OF_SAID) if summary.covered_tokens else room
     kept = summary.items
     taken: list[SummaryItem] | None = None
@@ -268,7 +257,13 @@ def _chosen(summary: Summary, room: int, counter: Callable[[str], int]) -> tuple
             del taken[facts[-1] if facts else -1]
         chosen = frozenset(taken)
         kept = tuple(item for item in summary.items if item in chosen)
-    return kept
+    plain = replace(summary, source="extractive", items=kept)
+    shown = replace(plain, source="model") if summary.model_text else plain
+    for one in (shown, plain):
+        tokens = counter(one.text) if one.text else 0
+        if tokens <= room:
+            return replace(one, tokens=tokens)
+    return replace(plain, items=(), tokens=0)
 
 
 def _take(summary: Summary, room: int, counter: Callable[[str], int]) -> list[SummaryItem]:

@@ -26,8 +26,7 @@ from gatekeeper_core.storage.codec import from_record, to_record
 from gatekeeper_core.text import split_thinking
 from gatekeeper_core.truncation import truncate_to_tokens
 
-_KIND = "task"
-_FORMAT = 2
+_KIND, _FORMAT = "task", 2
 
 PINNED_CHARS = 200
 """Characters of a request that are kept, and that the pin repeats. Source: specification 001-40."""
@@ -51,19 +50,12 @@ class Note(NamedTuple):
 
 
 class Step(NamedTuple):
-    """A finished step.
-
-    Attributes:
-        name: what it was called.
-        summary: its outcome, "" if unknown.
-        from_seq: sequence number of its first message.
-        to_seq: of its last message; ``from_seq - 1`` where it has none.
-    """
+    """A finished step: its name, outcome, and the sequence numbers of its messages."""
 
     name: str
-    summary: str
+    summary: str  # "" if unknown
     from_seq: int
-    to_seq: int
+    to_seq: int  # ``from_seq - 1`` where it has no message
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,11 +104,7 @@ class ActiveTask:
         return frozenset(seqs)
 
     def to_json(self) -> str:
-        """Return the task as JSON in ASCII, the same bytes for equal tasks.
-
-        >>> ActiveTask.from_json(ActiveTask(goal=Note("部署", 0)).to_json()).goal
-        Note(text='部署', seq=0)
-        """
+        """Return the task as JSON in ASCII, the same bytes for equal tasks."""
         return to_record(self, format_number=_FORMAT)
 
     @classmethod

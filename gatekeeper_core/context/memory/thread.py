@@ -63,11 +63,7 @@ class Thread:
                 raise TypeError(f"Thread.messages[{at}] must be a Message, got {type(message).__name__}")
 
     def continued(self, messages: Iterable[Message]) -> Thread:
-        """Return the conversation with more messages at its end; what is hashed already is not hashed again.
-
-        >>> Thread("t1", [Message("user", "hello")]).continued([Message("assistant", "hi")]).last_seq
-        1
-        """
+        """Return the conversation with more messages at its end; what is hashed already is not hashed again."""
         longer = replace(self, messages=(*self.messages, *messages))
         object.__setattr__(longer, "_digests", self._digests)
         return longer
@@ -188,11 +184,7 @@ def update_record(
 
 
 def retry_conflicts(write: Callable[[], Result]) -> Result:
-    """Return the result of a write (load, change and save), repeated each time that another writer was faster.
-
-    Raises:
-        ConflictError: other writers were faster 64 times in a row.
-    """
+    """Return the result of a write, repeated after a ``ConflictError``, which the last of 64 attempts raises."""
     for _ in range(WRITE_ATTEMPTS - 1):
         with suppress(ConflictError):
             return write()

@@ -25,12 +25,10 @@ from gatekeeper_core.context.memory.task_text import (
 from gatekeeper_core.context.memory.thread import Thread
 from gatekeeper_core.errors import ConfigError, CorruptionError
 from gatekeeper_core.messages import Message, TextPart, group_turns, turn_starts
-from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.selection.topics import Verdict
 from gatekeeper_core.storage.sqlite import InMemoryStore
 from tests.case_files import from_file
 from tests.loops import PROVIDERS, assistant, calls, conversations, result, system, texts, user, violations
-from tests.talks import TALKS
 
 seqs = st.integers(-1, 10**6)
 words = st.text(max_size=20).map(lambda text: text.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass"))
@@ -198,22 +196,6 @@ def test_a_correction_never_replaces_the_goal_and_a_wording_may(
     task = tracker().update(talk("deploy the cache", assistant(), later), verdict=verdict)
     assert task.goal == goal
     assert len(task.sub_requests) == (goal.seq == 0)
-
-
-@pytest.mark.parametrize("script", TALKS)
-def test_with_the_verdicts_of_the_gate_each_topic_has_its_goal(script: str) -> None:
-    """004-64: the gate's own verdicts, on the past turns and on the question."""
-    turns, question = TALKS[script]
-    gatekeeper = ContextGatekeeper()
-    gatekeeper.sync(turns)
-    said = [message for asked, answered in turns for message in (user(asked), assistant(answered))]
-    for stop in range(1, len(said) + 1):
-        task = tracker().update(talk(*said[:stop]), turn_verdicts=gatekeeper.verdicts)
-        assert task.goal is not None
-        assert task.goal.seq == (stop - 1) // 2 * 2
-    task = tracker().update(talk(*said, question), verdict=gatekeeper.explain(question).gate)
-    assert task.goal is not None
-    assert task.goal.seq == len(said)
 
 
 @pytest.mark.parametrize(
@@ -500,21 +482,6 @@ def test_a_change_of_a_detail_is_no_change_of_the_goal(text: str) -> None:
     assert not asked.explicit
 
 
-@pytest.mark.parametrize(
-    ("text", "signs"),
-    [
-        *(("不对，我问的是端口怎么改？", (True, False)), ("No, I meant: which port is it on?", (True, False))),
-        *(("你误会了，把 port 改回来", (True, False)), ("换个话题，酸面包要发酵多久？", (False, True))),
-        ("New topic: how long does sourdough proof?", (False, True)),
-    ],
-)
-def test_a_correction_and_a_change_of_topic_are_marked(text: str, signs: tuple[bool, bool]) -> None:
-    """004-64."""
-    asked = read_request(text)
-    assert asked is not None
-    assert (asked.correction, asked.switch, asked.explicit) == (*signs, False)
-
-
 @from_file("quoted")
 def test_what_is_quoted_or_stands_in_a_code_block_is_not_asked_for(quoted: str) -> None:
     """004-64: pasted text never sets a goal."""
@@ -657,11 +624,6 @@ def test_the_message_that_the_goal_comes_from_stays() -> None:
     assert cleared(task, *LOOP) == [((2, 6),)]
     later = ActiveTask(sub_requests=(Note("部署", 1),), steps=done((0, 6)).steps)
     assert cleared(later, *LOOP) == [((2, 6),)]
-
-
-def test_a_call_without_its_result_is_never_cleared() -> None:
-    messages = [user(), calls("a"), result("a"), calls("b", "c"), result("b")]
-    assert cleared(done((1, 4)), *messages) == [((1, 2),)]
 
 
 @pytest.mark.parametrize("step", [(3, 3), (2, 2), (3, 4), (5, 4), (90, 99), (0, -1)])

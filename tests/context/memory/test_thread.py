@@ -158,17 +158,6 @@ def test_a_thread_comes_back_as_it_was_appended(store: Store) -> None:
         threads.append("t1", [Message("user", "new")], tenant="acme", expected_seq=7)
 
 
-def test_the_tenant_and_the_user_are_those_that_are_asked_for(store: Store) -> None:
-    threads = StoredThreads(store)
-    threads.append("t1", LONG, tenant="acme")
-    threads.append("t1", LONG[:100], tenant="other")
-    for _ in range(2):
-        assert threads.load("t1").messages == ()
-        assert threads.load("t1", tenant="acme", user="ann") == Thread("t1", tuple(LONG), "acme", "ann")
-        assert threads.load("t1", tenant="acme", user="bob").user == "bob"
-        assert threads.load("t1", tenant="other") == Thread("t1", tuple(LONG[:100]), "other")
-
-
 def test_what_is_not_there_yet_is_an_error(store: Store) -> None:
     threads = StoredThreads(store)
     threads.append("t1", LONG, tenant="acme")
