@@ -274,6 +274,12 @@ def test_a_step_without_messages_and_without_a_summary_leaves_nothing_behind() -
             call(thread, 7)  # type: ignore[arg-type]
 
 
+def test_a_step_of_one_message_without_words_is_kept() -> None:
+    one = tracker()
+    one.start_step(talk("deploy it"), "安装")
+    assert one.finish_step(talk("deploy it", calls("a", text=""))).steps == (Step("安装", "", 1, 1),)
+
+
 def test_a_finding_said_again_becomes_the_newest() -> None:
     """004-22."""
     one = tracker()
@@ -306,6 +312,13 @@ def test_a_damaged_record_is_built_anew(body: str) -> None:
     task = tracker(store).update(talk("deploy it"))
     assert task.goal == Note("deploy it", 0)
     assert task.version == 2
+
+
+def test_a_worker_that_is_behind_keeps_what_another_one_noted() -> None:
+    one, said = tracker(), (user("deploy it"), assistant("6380"), assistant("done"))
+    one.add_finding(talk(*said), "late 磁盘")
+    one.add_finding(talk(*said[:1]), "early")
+    assert [finding.text for finding in one.get(talk(*said)).findings] == ["late 磁盘", "early"]
 
 
 class Overtaken(InMemoryStore):
