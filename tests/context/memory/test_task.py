@@ -639,6 +639,11 @@ def test_the_message_that_the_goal_comes_from_stays() -> None:
     assert cleared(later, *LOOP) == [((2, 6),)]
 
 
+def test_a_call_without_its_result_is_never_cleared() -> None:
+    messages = [user(), calls("a"), result("a"), calls("b", "c"), result("b")]
+    assert cleared(done((1, 4)), *messages) == [((1, 2),)]
+
+
 @pytest.mark.parametrize("step", [(3, 3), (2, 2), (3, 4), (5, 4), (90, 99), (0, -1)])
 def test_a_round_is_cleared_whole_or_not_at_all(step: tuple[int, int]) -> None:
     """002-09: a tool call never leaves its results."""
