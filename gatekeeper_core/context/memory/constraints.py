@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
 
-from gatekeeper_core.context.memory.records import NewRecord, load_record, update_record
+from gatekeeper_core.context.memory.thread import NewRecord, Thread, load_record, update_record
 from gatekeeper_core.errors import CorruptionError
 from gatekeeper_core.selection.constraints import CONSTRAINT_TOKENS, with_constraint
-from gatekeeper_core.tokens import check_tokens, checked_counter
-
-if TYPE_CHECKING:
-    from gatekeeper_core.context.memory.thread import Thread
-    from gatekeeper_core.storage.base import DerivedRecord, RecordStore
-    from gatekeeper_core.tokens import TokenCounter
+from gatekeeper_core.storage.base import DerivedRecord, RecordStore
+from gatekeeper_core.tokens import TokenCounter, check_tokens, checked_counter
 
 _KIND = "constraints"
 _DAMAGED = "the constraints of the thread are damaged: clear() them, and set them again"
@@ -37,8 +32,6 @@ class ThreadConstraints:
     >>> constraints.of(Thread("t1")), constraints.of(Thread("t2"))
     ({'language': 'Chinese'}, {})
     """
-
-    __slots__ = ("_count", "_max_tokens", "_store")
 
     def __init__(
         self, store: RecordStore, *, max_tokens: int = CONSTRAINT_TOKENS, token_counter: TokenCounter | None = None

@@ -8,30 +8,26 @@ hands over to be worked on. What the user asks to remember is taken whatever it 
 
 from __future__ import annotations
 
-import math
 import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import groupby, islice
 from operator import itemgetter
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import NamedTuple, cast
 
 from gatekeeper_core.context.memory.thread import Thread, check_thread
 from gatekeeper_core.data_files import expanded, rows
-from gatekeeper_core.errors import check_number
 from gatekeeper_core.selection.anchors import count_terms, folded
+from gatekeeper_core.storage.base import MemoryCategory
 from gatekeeper_core.text import HAN, LazyPattern, data_pattern, is_question, sentences
-
-if TYPE_CHECKING:
-    from gatekeeper_core.storage.base import MemoryCategory
 
 MAX_READ_CHARACTERS = 20_000
 """Characters of one message that are read, from its beginning. Source: ours; a longer one was pasted."""
 
 _MAX_PER_MESSAGE = 50
 _MAX_SENTENCE = 1_000
-_MAX_TEXT = 300
+_MAX_TEXT, _MAX_KEY = 300, 60
 
 
 class Extracted(NamedTuple):
@@ -63,13 +59,7 @@ class ForgetRequest(NamedTuple):
 
 
 class Extraction(NamedTuple):
-    """Facts to remember and requests to forget, in the order of the conversation.
-
-    Attributes:
-        found: what to remember.
-        forget: what to forget.
-        dropped: number of items left out: secrets that nobody asked to remember, and what a model made up.
-    """
+    """Facts to remember and requests to forget, in order, and the number of secrets that were left out."""
 
     found: tuple[Extracted, ...] = ()
     forget: tuple[ForgetRequest, ...] = ()
@@ -85,7 +75,6 @@ def extract(thread: Thread, after_seq: int = -1) -> Extraction:
     [('I live in Paris', 'fact'), ('I prefer short answers', 'user_preference')]
     """
     check_thread(thread)
-    check_number("after_seq", after_seq, low=-math.inf, integer=True)
     items: list[Extracted | ForgetRequest] = []
     dropped = 0
     for seq, text in user_texts(thread, after_seq):
@@ -109,16 +98,13 @@ def user_texts(thread: Thread, after_seq: int = -1) -> Iterator[tuple[int, str]]
 # Each is looked for at the beginning of a clause only, in the first person and the present: "I like tea" is one, "he
 # said I like tea", "I liked tea" and "should I like tea" are none.
 
-_MAX_KEY = 60
-
 
 def _pattern(name: str, flags: int = re.IGNORECASE) -> LazyPattern:
     return data_pattern("memory_patterns.tsv", name, flags)
 
 
 _LEADING, _TRAILING = _pattern("LEADING", 0), _pattern("TRAILING", 0)
-CLAUSE_BORDER = _pattern("CLAUSE_BORDER")
-"""Behind it another clause may begin."""
+CLAUSE_BORDER = _pattern("CLAUSE_BORDER")  # behind it another clause may begin
 _OPENER = _pattern("OPENER")  # may stand before a clause without changing what it says
 _HYPOTHETICAL = _pattern("HYPOTHETICAL")  # before a clause: it is supposed, not said
 _LATER_HYPOTHETICAL = _pattern("LATER_HYPOTHETICAL")  # inside a clause: the same
@@ -139,15 +125,13 @@ class Topic(NamedTuple):
 
 
 def read_clause(clause: str) -> Topic | None:
-    """Return what a clause, from its first word on, says about its writer, or None; only its beginning is compared.
+    """Return the topic of a clause about its writer, by its beginning, or None.
 
-    >>> read_clause("I live in Paris"), read_clause("I like green tea").key, read_clause("Nice to meet you")
-    (Topic(category='fact', key='residence'), 'like:green tea', None)
-    >>> read_clause("我们的项目用 Redis 做缓存").category, read_clause("我对花生过敏").key
-    ('project_context', 'allergy:花生')
+    >>> read_clause("I live in Paris"), read_clause("我对花生过敏"), read_clause("Nice to meet you")
+    (Topic(category='fact', key='residence'), Topic(category='fact', key='allergy:花生'), None)
     """
     plain = clause.replace("’", "'")
-    for category, template, wording in memory_rules():
+    for category, template, wording in _rules():
         if match := wording.match(plain):
             key = template
             if "*" in template:
@@ -160,11 +144,8 @@ def read_clause(clause: str) -> Topic | None:
 
 
 @cache
-def memory_rules() -> Sequence[tuple[MemoryCategory, str, re.Pattern[str]]]:
-    """Return category, key template and wording; the first that matches counts.
-
-    ``*`` in a template is what the group ``o`` matched.
-    """
+def _rules() -> Sequence[tuple[MemoryCategory, str, re.Pattern[str]]]:
+    """Return category, key template (``*`` is what the group ``o`` matched) and wording; the first match counts."""
     rules = []
     for (_, category, key), parts in groupby(rows("memory_rules.tsv"), itemgetter(0, 1, 2)):
         wording = expanded("memory_patterns.tsv", "".join(part for *_, part in parts))
@@ -196,7 +177,7 @@ _TAG_QUESTION = LazyPattern(
 
 
 class _Reader:
-    """Reads one message's text, sentence by sentence."""
+    """A reader of one message's text, sentence by sentence."""
 
     def __init__(self, text: str, seq: int) -> None:
         self._text = text
@@ -225,8 +206,12 @@ class _Reader:
                     category, key = read_clause(self._text[begin:stop]) or (default, None)
                     yield Extracted(text, category, key, self._seq, begin, begin + len(text))
                 continue
-            if forget := self._forget_request(at, stop):
-                yield forget
+            match = _FORGET.match(self._masked, at, stop)
+            group = match.span(match.lastgroup) if match and match.lastgroup else (0, 0)
+            what = self._text[slice(*group)].strip(_EDGE)
+            if any(map(str.isalnum, what)) and not _NOTHING_TO_FORGET.match(what):
+                begin = self._text.index(what, group[0])
+                yield ForgetRequest(what, self._seq, begin, begin + len(what))
             else:
                 yield from self._statements(start, stop)
             if _TASK.search(self._masked, start, stop):
@@ -241,22 +226,19 @@ class _Reader:
         speaker = _KNOWN_SPEAKER.match(beginning) or (self._is_talk and _SPEAKER.match(beginning))
         return is_marked or is_code or bool(speaker)
 
-    def _forget_request(self, at: int, stop: int) -> ForgetRequest | None:
-        match = _FORGET.match(self._masked, at, stop)
-        if match is None or not match.lastgroup:
-            return None
-        begin, end = match.span(match.lastgroup)
-        what = self._text[begin:end].strip(_EDGE)
-        if _NOTHING_TO_FORGET.match(what) or not any(map(str.isalnum, what)):
-            return None
-        begin = self._text.index(what, begin)
-        return ForgetRequest(what, self._seq, begin, begin + len(what))
-
     def _statements(self, start: int, stop: int) -> Iterator[Extracted]:
         """Yield what the clauses of a sentence state; a clause that is asked, supposed or another's ends the search."""
-        stop = self._end_of_statements(start, stop)
+        clauses = self._clauses(start, stop)
+        if is_question(self._text[start:stop]):
+            # "I live in Paris, what can I do there?" states something; "I live in Paris, right?" asks all of it.
+            last = self._text[clauses[-1][0] : stop] if clauses else ""
+            if len(clauses) < 2 or _TAG_QUESTION.match(last) or not is_question(last.rstrip("?？ ")):
+                return
+            asks = (at for at, end in clauses if is_question(self._text[at:end]) or at == clauses[-1][0])
+            stop = next(asks)
+            clauses = self._clauses(start, stop)
         units: list[tuple[int, int, Topic]] = []
-        for at, end in self._clauses(start, stop):
+        for at, end in clauses:
             before, clause = self._masked[start:at], self._masked[at:end]
             if _HYPOTHETICAL.search(before) or _REPORTED.search(before) or _TASK.search(before):
                 break
@@ -287,19 +269,6 @@ class _Reader:
             (self._behind_openers(begin, stop), end) for begin, end in zip(places, places, strict=True) if begin < end
         ]
 
-    def _end_of_statements(self, start: int, stop: int) -> int:
-        """Return where the statements of a sentence end: all of it, or what stands before the clause that asks.
-
-        "I live in Paris, what can I do there?" states something; "I live in Paris, right?" asks all of it.
-        """
-        if not is_question(self._text[start:stop]):
-            return stop
-        clauses = self._clauses(start, stop)
-        last = self._text[clauses[-1][0] : stop] if clauses else ""
-        if len(clauses) < 2 or _TAG_QUESTION.match(last) or not is_question(last.rstrip("?？ ")):
-            return start
-        return next(at for at, end in clauses if is_question(self._text[at:end]) or at == clauses[-1][0])
-
     def _behind_openers(self, at: int, stop: int) -> int:
         for _ in range(4):
             while at < stop and self._text[at].isspace():
@@ -318,17 +287,8 @@ class _Reader:
 
 def masked(text: str) -> str:
     """Return a text of the same length with what is quoted, code, or in a marked block blanked out."""
-    spans = [*_blocks(text), *(match.span() for match in _QUOTED.finditer(text))]
-    pieces, at = [], 0
-    for start, stop in sorted(spans):
-        if stop > at:
-            pieces += [text[at : max(at, start)], " " * (stop - max(at, start))]
-            at = stop
-    return "".join((*pieces, text[at:]))
-
-
-def _blocks(text: str) -> Iterator[tuple[int, int]]:
-    """Yield what stands between an opening mark and the next closing mark of its name, the outermost only."""
+    spans = [match.span() for match in _QUOTED.finditer(text)]
+    # A block lies between an opening mark and the next closing mark of its name; the outermost only.
     marks = list(_TAG.finditer(text)) if "</" in text else []
     closing: dict[str, list[int]] = {}
     for match in marks:
@@ -340,4 +300,10 @@ def _blocks(text: str) -> Iterator[tuple[int, int]]:
         place = bisect_left(ends, match.end() + 1)
         if not match[1] and match.start() >= at and place < len(ends):
             at = ends[place]
-            yield match.start(), at
+            spans.append((match.start(), at))
+    pieces, at = [], 0
+    for start, stop in sorted(spans):
+        if stop > at:
+            pieces += [text[at : max(at, start)], " " * (stop - max(at, start))]
+            at = stop
+    return "".join((*pieces, text[at:]))

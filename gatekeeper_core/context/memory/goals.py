@@ -15,49 +15,29 @@ from gatekeeper_core.selection.cues import read_cues
 from gatekeeper_core.selection.lexicon import HAN_LIGHT, HAN_PARTICLES
 from gatekeeper_core.text import LazyPattern, code_fences, data_pattern, is_han, is_question, sentences
 
-_END_CHARS = 2_000
-"""Characters read at each end of a long message. Source: ours."""
-
+_END_CHARS = 2_000  # read at each end of a long message. Source: ours
 _MAX_OPENINGS = 6
 
 
 class Request(NamedTuple):
-    """The request in a message.
-
-    Attributes:
-        text: the request in the user's words, on one line.
-        explicit: whether the message announces a new goal ("new task: …", 先不做这个，改成…).
-        correction: whether it says that the last answer misunderstood the user; that is no new goal.
-        switch: whether its wording changes the topic ("new topic", 换个话题).
-    """
+    """The request in a message, in the user's words, on one line."""
 
     text: str
-    explicit: bool = False
-    correction: bool = False
-    switch: bool = False
-
-
-def extract_goal(text: str) -> str | None:
-    """Return the request of a user's message, or None where it asks for nothing.
-
-    It is the message from its first asking sentence on, without what opens it ("ok, now"), quoted lines, code blocks
-    and thanks at its end. Of a long message the first and the last 2,000 characters are read.
-
-    Raises:
-        TypeError: ``text`` is no str.
-
-    Source: specification 004-64; the wordings are ours.
-
-    >>> extract_goal("好的，谢谢。现在帮我写一个部署脚本"), extract_goal("ok, thanks!")
-    ('帮我写一个部署脚本', None)
-    """
-    request = read_request(text)
-    return request.text if request else None
+    explicit: bool = False  # the message announces a new goal ("new task: …", 先不做这个，改成…)
+    correction: bool = False  # it says that the last answer misunderstood the user; that is no new goal
+    switch: bool = False  # its wording changes the topic ("new topic", 换个话题)
 
 
 def read_request(text: str) -> Request | None:
     """Return the request of a user's message and how it relates to the goal before, or None where it asks for nothing.
 
+    It is the message from its first asking sentence on, without what opens it ("ok, now"), quoted lines, code blocks
+    and thanks at its end. Of a long message the first and the last 2,000 characters are read.
+
+    Source: specification 004-64; the wordings are ours.
+
+    >>> read_request("好的，谢谢。现在帮我写一个部署脚本").text, read_request("ok, thanks!")
+    ('帮我写一个部署脚本', None)
     >>> read_request("Forget that, translate the manual instead.")
     Request(text='translate the manual instead.', explicit=True, correction=False, switch=False)
     >>> read_request("不对，我问的是端口怎么改？").correction

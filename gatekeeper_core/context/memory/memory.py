@@ -12,13 +12,11 @@ whichever is larger. Where the embedder fails, a search goes on with terms, and 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import count, islice
-from typing import TYPE_CHECKING, Literal
 
-from gatekeeper_core.context.memory.records import retry_conflicts
 from gatekeeper_core.context.memory.search import (
     MAX_CANDIDATES,
     RELATED,
@@ -29,7 +27,8 @@ from gatekeeper_core.context.memory.search import (
     question_terms,
     ranked_hits,
 )
-from gatekeeper_core.embedding import Embedded, embed, embedding_mark
+from gatekeeper_core.context.memory.thread import retry_conflicts
+from gatekeeper_core.embedding import Embedded, Embedder, embed, embedding_mark
 from gatekeeper_core.errors import ConfigError, ConflictError, check_number, check_str
 from gatekeeper_core.events import EMBEDDER_FAILED, MEMORY_FORGET, MEMORY_SEARCH, MEMORY_WRITE
 from gatekeeper_core.observation import stage, tell
@@ -38,17 +37,13 @@ from gatekeeper_core.storage.base import (
     MEMORY_CATEGORIES,
     EarlierText,
     Memory,
+    MemoryCategory,
     MemoryRecord,
     MemoryScope,
+    MemoryStore,
     is_in_process,
 )
 from gatekeeper_core.tokens import check_tokens
-
-if TYPE_CHECKING:
-    from gatekeeper_core.embedding import Embedder
-    from gatekeeper_core.storage.base import MemoryCategory, MemoryStore
-
-_Link = Literal["supersedes", "superseded_by"]
 
 _MAX_VERSIONS = 1_000
 _MAX_EARLIER = 20  # texts that a memory keeps of those it had before, the newest
@@ -78,8 +73,6 @@ class LongTermMemory:
     >>> [hit.memory.text for hit in memory.search(ann, "Which tea shall I buy?")]
     ['I prefer green tea']
     """
-
-    __slots__ = ("_clock", "_config", "_embedder", "_query_embedder", "_related", "_store", "_warned")
 
     def __init__(
         self,
@@ -136,7 +129,32 @@ class LongTermMemory:
         _check_scope(scope)
         draft = Memory("", text, category, key, thread, seq, self._now() or 0.0, valid_to)
         _check_draft(draft)
-        return self._write(scope, lambda: self._merge(scope, draft))
+
+        def change() -> tuple[Memory, list[MemoryRecord]]:
+            same_key: Iterable[MemoryRecord] = ()
+            if key is not None:
+                same_key = self._store.find_memories(scope, key=key, categories=(category,), limit=1)
+            stored = next(iter(same_key), None)
+            stored = stored or most_alike(self._store, scope, draft, least=self._config.merge_similarity)
+            if stored is None:
+                memory_id, stored = self._free_id(scope, draft)
+            if stored is None:
+                memory = draft._replace(id=memory_id)
+                return memory, [self._record(memory)]
+            old = stored.memory
+            spoken_before = thread == old.thread is not None and seq is not None and seq < (old.seq or 0)
+            same_text = folded(text) == folded(old.text)
+            if spoken_before or (same_text and valid_to == old.valid_to and key in (None, old.key)):
+                return old, []  # it says no more
+            if key is None or key != old.key or same_text:
+                return self._reword(stored, draft)
+            new = draft._replace(supersedes=old.id)
+            new = new._replace(id=self._free_id(scope, new)[0])
+            until = new.valid_from if old.valid_to is None else min(old.valid_to, new.valid_from)
+            closed = old._replace(valid_to=until, superseded_by=new.id, version=old.version + 1)
+            return new, [stored._replace(memory=closed), self._record(new)]
+
+        return self._write(scope, change)
 
     def update(
         self, scope: MemoryScope, memory_id: str, text: str, *, thread: str | None = None, seq: int | None = None
@@ -171,7 +189,7 @@ class LongTermMemory:
             ids = None
             if memory_id is not None:
                 record = self._store.get_memory(scope, memory_id)
-                links: tuple[_Link, ...] = ("supersedes", "superseded_by") if record else ()
+                links = ("supersedes", "superseded_by") if record else ()
                 ids = {each.memory.id for link in links for each in self._chain(scope, record, link)}
             deleted = self._store.delete_memories(scope, ids) if ids != set() else 0
             seen.tell(lambda: {"memories": deleted})
@@ -271,33 +289,6 @@ class LongTermMemory:
             seen.tell(lambda: {"status": hits.status, "reason": hits.reason or "", "memories": len(hits)})
         return hits
 
-    # --- how a text becomes a memory ---------------------------------------------------------------------------------
-
-    def _merge(self, scope: MemoryScope, draft: Memory) -> tuple[Memory, list[MemoryRecord]]:
-        """Return the memory that holds a draft, and the records to put for that."""
-        stored = None
-        if draft.key is not None:
-            same_key = self._store.find_memories(scope, key=draft.key, categories=(draft.category,), limit=1)
-            stored = next(iter(same_key), None)
-        stored = stored or most_alike(self._store, scope, draft, least=self._config.merge_similarity)
-        if stored is None:
-            memory_id, stored = self._free_id(scope, draft)
-        if stored is None:
-            memory = draft._replace(id=memory_id)
-            return memory, [self._record(memory)]
-        old = stored.memory
-        spoken_before = draft.thread == old.thread is not None and draft.seq is not None and draft.seq < (old.seq or 0)
-        same_text = folded(draft.text) == folded(old.text)
-        if spoken_before or (same_text and draft.valid_to == old.valid_to and draft.key in (None, old.key)):
-            return old, []  # it says no more
-        if draft.key is None or draft.key != old.key or same_text:
-            return self._reword(stored, draft)
-        draft = draft._replace(supersedes=old.id)
-        memory = draft._replace(id=self._free_id(scope, draft)[0])
-        until = draft.valid_from if old.valid_to is None else min(old.valid_to, draft.valid_from)
-        closed = old._replace(valid_to=until, superseded_by=memory.id, version=old.version + 1)
-        return memory, [stored._replace(memory=closed), self._record(memory)]
-
     def _reword(self, stored: MemoryRecord, draft: Memory) -> tuple[Memory, list[MemoryRecord]]:
         old = stored.memory
         earlier = old.earlier
@@ -339,7 +330,7 @@ class LongTermMemory:
             raise KeyError(memory_id)
         return record
 
-    def _chain(self, scope: MemoryScope, record: MemoryRecord | None, link: _Link) -> Iterator[MemoryRecord]:
+    def _chain(self, scope: MemoryScope, record: MemoryRecord | None, link: str) -> Iterator[MemoryRecord]:
         """Yield a memory and those that it is linked with in one direction, each once, at most 1,000."""
         ids: set[str] = set()
         while record is not None and record.memory.id not in ids and len(ids) < _MAX_VERSIONS:

@@ -11,25 +11,19 @@ The work is bounded, whatever the store holds or gives back.
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple
 
 from gatekeeper_core.embedding import Embedded, embedding_mark
 from gatekeeper_core.errors import check_range, check_str
 from gatekeeper_core.selection.anchors import MAX_QUERY_ANCHORS, count_terms, folded
 from gatekeeper_core.selection.expansion import MAX_RELATED
 from gatekeeper_core.selection.similarity import TermVector, related_to
-from gatekeeper_core.storage.base import Memory, MemoryRecord, MemoryScope
+from gatekeeper_core.storage.base import Memory, MemoryRecord, MemoryScope, MemoryStore
 from gatekeeper_core.vectors import cosine
-
-if TYPE_CHECKING:
-    from array import array
-
-    from gatekeeper_core.storage.base import MemoryStore
-
-SimilarityKind: TypeAlias = Literal["sparse", "dense"]
 
 MAX_CANDIDATES = 200
 """Memories that a search compares at most, found by terms; as many again by the vector. Source: ours."""
@@ -67,17 +61,11 @@ class MemoryConfig:
 
 
 class MemoryHit(NamedTuple):
-    """A memory that a question calls for.
-
-    Attributes:
-        memory: what is remembered.
-        similarity: the larger of both calibrated cosines, 0.0 to 1.0; see :func:`calibrated`.
-        kind: of what it is the cosine.
-    """
+    """A memory that a question calls for."""
 
     memory: Memory
-    similarity: float
-    kind: SimilarityKind
+    similarity: float  # the larger of both calibrated cosines, 0.0 to 1.0; see :func:`calibrated`
+    kind: Literal["sparse", "dense"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,11 +103,7 @@ def calibrated(cosine: float, related: float) -> float:
 
 
 def question_terms(query: str, before: Sequence[str] = ()) -> dict[str, float]:
-    """Return the counts of a question's terms, with those of the newest 20 texts before it, which count less.
-
-    >>> question_terms("and the port?", ["Redis port"])
-    {'port': 1, 'redis': 0.9}
-    """
+    """Return the counts of a question's terms, with those of the newest 20 texts before it, which count less."""
     counts: dict[str, float] = {**count_terms(query, limit=MAX_QUERY_ANCHORS)}
     for age, text in enumerate(islice(reversed(before), _MAX_BEFORE), 1):
         for term, count in count_terms(text, limit=MAX_QUERY_ANCHORS).items():

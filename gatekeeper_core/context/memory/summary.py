@@ -13,7 +13,7 @@ raises nothing: the result of the update tells.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -25,21 +25,22 @@ from gatekeeper_core.context.history.summarizer import (
     MAX_MODEL_INPUT_TOKENS,
     PlainSummarizer,
     Summarizer,
+    ask,
     check_summarizer,
+    readable,
 )
-from gatekeeper_core.context.memory.records import WRITE_ATTEMPTS
-from gatekeeper_core.context.memory.summary_model import write_draft
 from gatekeeper_core.context.memory.summary_record import Summary, fit_summary, merged
 from gatekeeper_core.context.memory.summary_sentences import CONTEXT_TURNS, read_turns, spoken_text
-from gatekeeper_core.context.memory.thread import Thread, check_thread
-from gatekeeper_core.errors import ConfigError, ConflictError, CorruptionError, StorageError, check_range
+from gatekeeper_core.context.memory.support import unsupported
+from gatekeeper_core.context.memory.thread import WRITE_ATTEMPTS, Thread, check_thread
+from gatekeeper_core.errors import ConfigError, ConflictError, CorruptionError, check_range
 from gatekeeper_core.events import SUMMARY, SUMMARY_MODEL, Event
 from gatekeeper_core.messages import Message, conversation_locale, group_turns, is_answered, turn_role
 from gatekeeper_core.observation import stage
 from gatekeeper_core.storage.base import RecordStore
 from gatekeeper_core.text import Locale
 from gatekeeper_core.token_estimate import budget_within
-from gatekeeper_core.tokens import TokenCounter, check_tokens, checked_counter, count_messages
+from gatekeeper_core.tokens import TokenCounter, check_tokens, checked_counter, count_message, count_messages
 
 SummaryStatus = Literal["none", "current", "updated", "rebuilt", "busy", "unsaved", "failed"]
 
@@ -213,7 +214,19 @@ class ThreadSummary:
         self, thread: Thread, before_seq: int | None, wait_seconds: float, *, only_if_due: bool
     ) -> SummaryUpdate:
         check_thread(thread)
-        work = partial(self._by_sentences, thread, _finished_stop(thread, before_seq), only_if_due)
+        if before_seq is not None:
+            check_tokens("before_seq", before_seq)
+        # Up to the end of the last finished turn that ends before the message.
+        limit = len(thread.messages) if before_seq is None else before_seq
+        stop = count = len(thread.messages)
+        for start in range(count - 1, -1, -1):
+            if turn_role(thread.messages[start]) == "user":
+                if stop <= limit and (stop < count or is_answered(thread.messages[start:])):
+                    break
+                stop = start
+        else:
+            stop = 0
+        work = partial(self._by_sentences, thread, stop, only_if_due)
         return self._exclusively(SUMMARY, thread, work, wait_seconds=wait_seconds)
 
     def _exclusively(
@@ -234,6 +247,7 @@ class ThreadSummary:
         return update
 
     def _by_sentences(self, thread: Thread, stop: int, only_if_due: bool) -> SummaryUpdate:
+        config = self.config
         summary: Summary | None = None
         version = -1
         for _ in range(WRITE_ATTEMPTS):
@@ -244,20 +258,16 @@ class ThreadSummary:
                 break
             old, version = stored.summary, stored.version
             start = old.upto_seq + 1 if old else 0
-            if not (self._is_due(thread.messages[start:stop]) if only_if_due else stop > start):
+            new = [message for message in thread.messages[start:stop] if message.role != "system"]
+            is_due = len(new) >= config.message_threshold if only_if_due else stop > start
+            if only_if_due and not is_due and new and config.enable_token_based_compaction:
+                is_due = count_messages(new, token_counter=self._counter) >= config.token_compaction_threshold
+            if not is_due:
                 return SummaryUpdate(old, "current" if old else "none", stored.flaw)
             summary = self._extended(thread, old, stop)
             with suppress(ConflictError):
                 return self._save(thread, summary, stored, unsaved=summary)
         return SummaryUpdate(summary, "unsaved", "conflict")
-
-    def _is_due(self, messages: Sequence[Message]) -> bool:
-        new = [message for message in messages if message.role != "system"]
-        if len(new) >= self.config.message_threshold:
-            return True
-        if not new or not self.config.enable_token_based_compaction:
-            return False
-        return count_messages(new, token_counter=self._counter) >= self.config.token_compaction_threshold
 
     def _extended(self, thread: Thread, old: Summary | None, stop: int) -> Summary:
         """Return the summary with everything up to a position; what it covers already is not read again."""
@@ -289,26 +299,38 @@ class ThreadSummary:
         return fit_summary(summary, self.config.max_summary_tokens, token_counter=self._counter)
 
     def _by_model(self, thread: Thread) -> SummaryUpdate:
-        read = self._load(thread).summary
+        read, count = self._load(thread).summary, self._counter
         if self._summarizer is None or read is None or read.model_upto_seq >= read.upto_seq:
             return SummaryUpdate(read, "current" if read else "none")
-        draft = write_draft(
-            self._summarizer,
-            thread.messages,
-            read,
-            max_tokens=budget_within(self._counter, self.config.max_summary_tokens),
-            max_input_tokens=self.config.max_model_input_tokens,
-            counter=self._counter,
-        )
-        if draft.failure:
-            return SummaryUpdate(read, "failed", draft.failure, draft.unsupported)
+        # The model reads what people said since its last text: the newest that fits, one message at least, and the
+        # sentences of the summary in the place of the others.
+        messages = thread.messages[read.model_upto_seq + 1 : read.upto_seq + 1]
+        new = [Message(each.role, text, name=each.name) for each in messages if (text := spoken_text(each)).strip()]
+        most, start = self.config.max_model_input_tokens, len(new)
+        room = most
+        while start > 0:
+            room -= count_message(new[start - 1], token_counter=count)
+            if room < 0 and start < len(new):
+                break
+            start -= 1
+        previous = read.text if start else read.model_text
+        fitting = readable(new[start:], most, token_counter=count, locale=read.locale)
+        # What it writes is refused where it is too long or says what nobody said, never cut.
+        max_tokens, made_up = budget_within(count, self.config.max_summary_tokens), tuple[str, ...]()
+        text, reason = ask(self._summarizer, fitting, previous or None, max_tokens)
+        if not reason and count(text) > max_tokens:
+            reason = "too_long"
+        elif not reason and (made_up := unsupported(text, [*(message.text for message in fitting), previous])):
+            reason = "unsupported"
+        if reason:
+            return SummaryUpdate(read, "failed", reason, made_up)
         for _ in range(WRITE_ATTEMPTS):
             # The newest summary may cover more by now; it takes the text if it begins with what the model read.
             stored = self._load(thread, since=read.checkpoints[-1])
             newest = stored.summary
             if newest is None or newest.model_upto_seq > read.upto_seq:
                 return SummaryUpdate(newest or read, "unsaved", stored.flaw or "changed")
-            summary = self._fitted(replace(newest, model_text=draft.text, model_upto_seq=read.upto_seq))
+            summary = self._fitted(replace(newest, model_text=text, model_upto_seq=read.upto_seq))
             with suppress(ConflictError):
                 return self._save(thread, summary, stored, unsaved=read)
         return SummaryUpdate(read, "unsaved", "conflict")
@@ -319,12 +341,10 @@ class ThreadSummary:
         """Return what is stored and holds for a conversation, or was made beyond the checkpoint ``since`` of it."""
         check_thread(thread)
         try:
-            record: Any = self._store.load_record(thread.tenant, thread.id, _KIND)
+            record = self._store.load_record(thread.tenant, thread.id, _KIND)
             if record is None:
                 return _Stored(None)
             body, upto_seq, version = record
-            if not isinstance(body, str) or type(upto_seq) is not int or type(version) is not int:
-                raise StorageError("the store returned something else than a record")
         except Exception as error:  # noqa: BLE001 - the caller's own store: it may raise anything, and a chat goes on
             return _Stored(None, flaw=f"error: {type(error).__name__}", failed=True)
         try:
@@ -347,29 +367,11 @@ class ThreadSummary:
 
     def _save(self, thread: Thread, summary: Summary, stored: _Stored, *, unsaved: Summary) -> SummaryUpdate:
         """Store a summary in the place of another one; ``unsaved`` is what holds if the store fails."""
-        key = (thread.tenant, thread.id, _KIND)
+        key, numbers = (thread.tenant, thread.id, _KIND), {"expected_version": stored.version}
         try:
-            version = self._store.save_record(
-                *key, summary.to_json(), upto_seq=summary.upto_seq, expected_version=stored.version
-            )
-            if type(version) is not int:
-                raise StorageError("the store returned something else than a version")
+            version = self._store.save_record(*key, summary.to_json(), upto_seq=summary.upto_seq, **numbers)
         except ConflictError:
             raise
         except Exception as error:  # noqa: BLE001 - as for loading
             return SummaryUpdate(unsaved, "unsaved", f"error: {type(error).__name__}")
         return SummaryUpdate(replace(summary, version=version), "rebuilt" if stored.flaw else "updated", stored.flaw)
-
-
-def _finished_stop(thread: Thread, before_seq: int | None) -> int:
-    """Return the position after the last finished turn that ends before a message; 0 where there is none."""
-    if before_seq is not None:
-        check_tokens("before_seq", before_seq)
-    limit = len(thread.messages) if before_seq is None else before_seq
-    stop = count = len(thread.messages)
-    for start in range(count - 1, -1, -1):
-        if turn_role(thread.messages[start]) == "user":
-            if stop <= limit and (stop < count or is_answered(thread.messages[start:])):
-                return stop
-            stop = start
-    return 0

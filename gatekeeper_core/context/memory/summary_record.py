@@ -102,7 +102,7 @@ class Summary:
 
     @property
     def topics(self) -> tuple[SummaryItem, ...]:
-        """The topics: the most telling text of the messages that opened each."""
+        """The sentences that opened a topic."""
         return self._of("topics")
 
     @property
@@ -130,12 +130,8 @@ class Summary:
         """The model's text and the sentences after it, or the sentences by section; ``fence()`` it for a model."""
         if self.source == "extractive":
             return render_items(self.items, self.locale)
-        return "\n".join(filter(None, (self.model_text, render_items(self.after_model, self.locale))))
-
-    @property
-    def after_model(self) -> tuple[SummaryItem, ...]:
-        """The sentences that were said after what the model knew of."""
-        return tuple(item for item in self.items if item.seqs[-1] > self.model_upto_seq)
+        later = [item for item in self.items if item.seqs[-1] > self.model_upto_seq]
+        return "\n".join(filter(None, (self.model_text, render_items(later, self.locale))))
 
     def to_json(self) -> str:
         """Return the summary as JSON, in ASCII."""
@@ -147,9 +143,6 @@ class Summary:
 
         Raises:
             CorruptionError: the text is damaged or something else.
-
-        >>> Summary.from_json(Summary(upto_seq=3, covered_messages=4).to_json()).upto_seq
-        3
         """
         summary = replace(from_record(cls, body, format_number=_FORMAT), version=version)
         seqs = [seq for item in summary.items for seq in (*item.seqs, *item.replaces)]
@@ -163,12 +156,7 @@ class Summary:
 
 
 def render_items(items: Iterable[SummaryItem], locale: Locale) -> str:
-    """Return sentences as plain text, a line each, under the headings of their sections.
-
-    >>> print(render_items([SummaryItem("decisions", "Let's use Redis.", (4,), "user")], "en"))
-    Important decisions:
-    - Let's use Redis.
-    """
+    """Return sentences as plain text, a line each, under the headings of their sections."""
     headings = dict(zip(SECTIONS, _HEADINGS[locale].split("|"), strict=True))
     lines: dict[Section, list[str]] = {section: [] for section in SECTIONS}
     for item in items:
@@ -255,17 +243,6 @@ def fit_summary(summary: Summary, budget_tokens: int, *, token_counter: TokenCou
     check_tokens("budget_tokens", budget_tokens)
     counter = checked_counter(token_counter)
     room = budget_within(counter, budget_tokens)
-    plain = replace(summary, source="extractive", items=_chosen(summary, room, counter))
-    shown = replace(plain, source="model") if summary.model_text else plain
-    for one in (shown, plain):
-        tokens = counter(one.text) if one.text else 0
-        if tokens <= room:
-            return replace(one, tokens=tokens)
-    return replace(plain, items=(), tokens=0)
-
-
-def _chosen(summary: Summary, room: int, counter: Callable[[str], int]) -> tuple[SummaryItem, ...]:
-    """Return the sentences that fit, in their order: each section's best within its share, then the best of all."""
     limit = int(summary.covered_tokens * MOST_OF_SAID) if summary.covered_tokens else room
     kept = summary.items
     taken: list[SummaryItem] | None = None
@@ -280,7 +257,13 @@ def _chosen(summary: Summary, room: int, counter: Callable[[str], int]) -> tuple
             del taken[facts[-1] if facts else -1]
         chosen = frozenset(taken)
         kept = tuple(item for item in summary.items if item in chosen)
-    return kept
+    plain = replace(summary, source="extractive", items=kept)
+    shown = replace(plain, source="model") if summary.model_text else plain
+    for one in (shown, plain):
+        tokens = counter(one.text) if one.text else 0
+        if tokens <= room:
+            return replace(one, tokens=tokens)
+    return replace(plain, items=(), tokens=0)
 
 
 def _take(summary: Summary, room: int, counter: Callable[[str], int]) -> list[SummaryItem]:

@@ -46,16 +46,12 @@ _DIGIT = LazyPattern("[0-9]")
 _MAY_BE_DETAIL = LazyPattern(r"[0-9０-９A-Z_/`二两三四五六七八九十百]|\w[-.:@+]\w")
 _LIST_MARK = LazyPattern(r"(?:[-*+•>#]+[ \t]+|[(（]?[0-9]{1,3}[.)、）][ \t]*)")
 
-# --- Wordings, on folded text: lower case, simplified Chinese, ' for ’. Source: ours. ---------------------------------
-_SETTLED = data_pattern("summary_patterns.tsv", "SETTLED")
-_CHOSEN = data_pattern("summary_patterns.tsv", "CHOSEN")
-_IDLE = data_pattern("summary_patterns.tsv", "IDLE")
-"""Wordings that settle nothing though they look like it. Source: ours."""
-
-_UNDECIDED = data_pattern("summary_patterns.tsv", "UNDECIDED")
-_STANDING = data_pattern("summary_patterns.tsv", "STANDING")
-_LIKED = data_pattern("summary_patterns.tsv", "LIKED")
-_CHANGED = data_pattern("summary_patterns.tsv", "CHANGED")
+# Wordings, on folded text: lower case, simplified Chinese, ' for ’. Source: ours. IDLE: what settles nothing though it
+# looks like it.
+_SETTLED, _CHOSEN, _IDLE, _UNDECIDED, _STANDING, _LIKED, _CHANGED, _COURTESY, _TIME = (
+    data_pattern("summary_patterns.tsv", name)
+    for name in "SETTLED CHOSEN IDLE UNDECIDED STANDING LIKED CHANGED COURTESY TIME".split()  # noqa: SIM905 - a list
+)
 
 
 class SummaryItem(NamedTuple):
@@ -77,11 +73,7 @@ class SummaryItem(NamedTuple):
 
 
 def spoken_text(message: Message) -> str:
-    """Return what a message says to people: the text of a user or an assistant, without thinking; of others nothing.
-
-    >>> spoken_text(Message("assistant", "<think>hm</think>Port 6380.")), spoken_text(Message("tool", "6380"))
-    ('Port 6380.', '')
-    """
+    """Return the text of a user's or assistant's message, without thinking; "" of others."""
     if message.role not in ("user", "assistant") or is_summary(message):
         return ""
     return split_thinking(message.text)[1] if message.role == "assistant" else message.text
@@ -90,7 +82,7 @@ def spoken_text(message: Message) -> str:
 def read_turns(turns: Sequence[Turn], *, from_seq: int) -> tuple[SummaryItem, ...]:
     """Return the sentences of finished turns that could go into the summary, in the order in which they were said.
 
-    ``from_seq`` is the first message that is new; up to ``CONTEXT_TURNS`` before it are read for their topic alone.
+    ``from_seq`` is the first message that is new; the turns before it are read for their topic alone.
 
     >>> turn = Turn.of("Let's use Redis for the cache.", "Good. It listens on port 6380.")
     >>> [(item.section, item.text) for item in read_turns([turn], from_seq=0)]
@@ -127,7 +119,7 @@ def _side(turn: Turn, role: Speaker) -> str:
 
 
 def _opening(turn: Turn) -> SummaryItem | None:
-    """Return the user's sentence of the highest score, a question counting double; None where all are small talk."""
+    """Return the user's sentence of the highest score, a question counting double; None of small talk."""
     best_score, best = -1.0, None
     for seq, message in enumerate(turn.messages, turn.start):
         for text in _sentences(spoken_text(message)) if message.role == "user" else ():
@@ -164,7 +156,7 @@ def _sentences(message: str) -> Iterator[str]:
 
 
 def _section_of(text: str, speaker: Speaker) -> tuple[Section | None, float]:
-    """Return what a sentence could go into the summary as, and what it weighs beside others of its message."""
+    """Return the section that a sentence could go into, and its weight beside others of its message."""
     low = _IDLE.sub(" ", _folded(text))
     asks = is_question(text)
     section: Section | None = None
@@ -174,7 +166,7 @@ def _section_of(text: str, speaker: Speaker) -> tuple[Section | None, float]:
         section = None if _UNDECIDED.search(low) else "decisions"
     if section:  # beside the wording stands what it is about: "let's do it" says nothing by itself
         subject = _subject(low, section)
-        if _DIGIT.search(low) or (any(map(is_uncommon, subject)) if section == "decisions" else subject):
+        if _DIGIT.search(low) or (any(map(_is_uncommon, subject)) if section == "decisions" else subject):
             return section, 0.0
     if asks or len(text) > _MAX_CHARS:
         return None, 0.0
@@ -186,21 +178,13 @@ def _section_of(text: str, speaker: Speaker) -> tuple[Section | None, float]:
 
 
 def says_change(text: str) -> bool:
-    """Return whether a sentence says that something is now otherwise.
-
-    >>> says_change("缓存改用 Memcached。"), says_change("We use Redis.")
-    (True, False)
-    """
+    """Return whether a sentence says that something is now otherwise ("instead", 改用)."""
     return _CHANGED.search(_folded(text)) is not None
 
 
 @lru_cache(maxsize=512)  # as the weights: of the same sentences at each update
 def subject_of(item: SummaryItem) -> frozenset[str]:
-    """Return the terms of what a sentence is about: its telling ones, the wordings that made it an item aside.
-
-    >>> sorted(subject_of(SummaryItem("decisions", "We decided to use Redis for the cache.", (0,), "user")))
-    ['cach', 'redis']
-    """
+    """Return the terms of what a sentence is about: its telling ones, the wordings that made it an item aside."""
     if item.section == "topics":
         return frozenset(telling_terms(without_cues(item.text)))
     return _subject(_folded(item.text), item.section)
@@ -238,42 +222,31 @@ def _folded(text: str) -> str:
 
 
 # --- The information in a sentence ------------------------------------------------------------------------------------
-
+#
 # score = (sum over the telling terms of their idf against everyday talk) * first person * names * time
 #
 # Greetings, thanks and small talk are taken out first, and so is the name in front of a message. What is rare in
 # everyday talk is what somebody may ask for later. No figure depends on the conversation: a summary that was made step
 # by step weighs as one made at once.
 
-FIRST_PERSON, NAMES, TIME = 1.4, 1.4, 1.3
-"""Factors of a sentence in the first person, with a name, with a time. Source: ours, by ``benchmarks.summaries``."""
+# Factors of a sentence in the first person, with a name, with a time. Source: ours, by ``benchmarks.summaries``.
+_FACTOR_OF_FIRST_PERSON, _FACTOR_OF_NAMES, _FACTOR_OF_TIME = 1.4, 1.4, 1.3
 
-UNCOMMON_IDF = 3.0
-"""From here on a term is rarer than the thousand commonest words of everyday talk. Source: ours."""
-
+_UNCOMMON_IDF = 3.0  # from here on a term is rarer than the thousand commonest words of everyday talk. Source: ours
 _PAIR_SHARE = 0.6  # of a pair of characters: every character begins one, also where no word does
 _LEAST_TERMS = 3
 
-_COURTESY = data_pattern("summary_patterns.tsv", "COURTESY")
 _FIRST_PERSON = LazyPattern(r"\b(?:i|we|my|our)\b|[我咱俺]")
-_TIME = data_pattern("summary_patterns.tsv", "TIME")
 _NAME = LazyPattern(r"(?<=[a-z0-9,;:)] )[A-Z]\w|[《「『“·]|(?<=[\u4e00-\u9fff])[A-Za-z]{2}")
 
 
 class SentenceWeight(NamedTuple):
-    """The information in a sentence.
+    """The information in a sentence."""
 
-    Attributes:
-        weights: its telling terms with their idf against everyday talk; of a pair of characters a part of it.
-        factor: product of the factors that apply, 1 and more.
-        courteous: whether a greeting, thanks or small talk was taken out.
-        signs: which of first person and time it has, 0 to 2.
-    """
-
-    weights: dict[str, float]
-    factor: float
-    courteous: bool
-    signs: int
+    weights: dict[str, float]  # its telling terms with their idf against everyday talk
+    factor: float  # product of the factors that apply, 1 and more
+    courteous: bool  # a greeting, thanks or small talk was taken out
+    signs: int  # how many of first person and time it has, 0 to 2
 
     @property
     def score(self) -> float:
@@ -288,7 +261,7 @@ class SentenceWeight(NamedTuple):
     @property
     def names_something(self) -> bool:
         """True if it has a term that is uncommon in everyday talk; next to a greeting, two."""
-        return sum(map(is_uncommon, self.weights)) > self.courteous
+        return sum(map(_is_uncommon, self.weights)) > self.courteous
 
 
 @lru_cache(maxsize=512)  # the sentences of a summary are weighed again at each update
@@ -310,17 +283,13 @@ def sentence_weight(text: str) -> SentenceWeight:
         for term in sorted(telling_terms(plain))
     }
     own, timed = _FIRST_PERSON.search(plain) is not None, _TIME.search(plain) is not None
-    factor = (FIRST_PERSON if own else 1.0) * (TIME if timed else 1.0) * (NAMES if _NAME.search(prose) else 1.0)
+    factor = (_FACTOR_OF_FIRST_PERSON if own else 1.0) * (_FACTOR_OF_TIME if timed else 1.0)
+    factor *= _FACTOR_OF_NAMES if _NAME.search(prose) else 1.0
     return SentenceWeight(weights, factor, plain != low, own + timed)
 
 
-def is_uncommon(term: str) -> bool:
-    """Return whether a term is uncommon in everyday talk.
-
-    >>> is_uncommon("redis"), is_uncommon("friend"), is_uncommon("缓存"), is_uncommon("喜欢")
-    (True, False, True, False)
-    """
-    return _idf(term) >= UNCOMMON_IDF
+def _is_uncommon(term: str) -> bool:
+    return _idf(term) >= _UNCOMMON_IDF
 
 
 @lru_cache(maxsize=16_384)

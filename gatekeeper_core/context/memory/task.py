@@ -14,24 +14,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple
 
 from gatekeeper_core.context.memory.goals import read_request
-from gatekeeper_core.context.memory.pin_text import PINNED_CHARS, quoted
-from gatekeeper_core.context.memory.records import NewRecord, load_record, update_record
-from gatekeeper_core.context.memory.thread import Thread
+from gatekeeper_core.context.memory.thread import NewRecord, Thread, load_record, update_record
 from gatekeeper_core.errors import ConfigError, CorruptionError, check_str
 from gatekeeper_core.messages import turn_starts
 from gatekeeper_core.selection.topics import Verdict
 from gatekeeper_core.storage.base import DerivedRecord, RecordStore
 from gatekeeper_core.storage.codec import from_record, to_record
-from gatekeeper_core.text import Locale, split_thinking
+from gatekeeper_core.text import split_thinking
 from gatekeeper_core.truncation import truncate_to_tokens
 
-_KIND = "task"
-_FORMAT = 2
+_KIND, _FORMAT = "task", 2
 
-# What is kept, the newest of each; a goal or sub-request is as long as the pin quotes it. Source: ours.
+PINNED_CHARS = 200
+"""Characters of a request that are kept, and that the pin repeats. Source: specification 001-40."""
+
+# What is kept, the newest of each. Source: ours.
 _MAX_TEXT_CHARS, _MAX_NAME_CHARS = 400, 80
 _MAX_SUB_REQUESTS, _MAX_STEPS, _MAX_FINDINGS = 8, 32, 16
 
@@ -50,19 +50,12 @@ class Note(NamedTuple):
 
 
 class Step(NamedTuple):
-    """A finished step.
-
-    Attributes:
-        name: what it was called.
-        summary: its outcome, "" if unknown.
-        from_seq: sequence number of its first message.
-        to_seq: of its last message; ``from_seq - 1`` where it has none.
-    """
+    """A finished step: its name, outcome, and the sequence numbers of its messages."""
 
     name: str
-    summary: str
+    summary: str  # "" if unknown
     from_seq: int
-    to_seq: int
+    to_seq: int  # ``from_seq - 1`` where it has no message
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,11 +104,7 @@ class ActiveTask:
         return frozenset(seqs)
 
     def to_json(self) -> str:
-        """Return the task as JSON in ASCII, the same bytes for equal tasks.
-
-        >>> ActiveTask.from_json(ActiveTask(goal=Note("部署", 0)).to_json()).goal
-        Note(text='部署', seq=0)
-        """
+        """Return the task as JSON in ASCII, the same bytes for equal tasks."""
         return to_record(self, format_number=_FORMAT)
 
     @classmethod
@@ -126,57 +115,6 @@ class ActiveTask:
             CorruptionError: the text is damaged, or of another format.
         """
         return from_record(cls, body, format_number=_FORMAT)
-
-
-# --- The status, as the pin shows it --------------------------------------------------------------------------------
-
-_SHOWN = 3
-"""Newest sub-requests and findings that the status shows. Source: ours; the status stays within a dozen lines."""
-
-_WORDS = {
-    "zh": "[任务状态]|目标|补充要求|阶段|当前步骤|已完成步骤|最近一步|发现(最新在前)",
-    "en": "[TASK STATUS]|Goal|Also asked|Phase|Current step|Steps done|last|Findings, newest first",
-}
-
-
-def status_text(task: ActiveTask, *, locale: Locale = "zh") -> str:
-    """Return the status of a task as the pin shows it, at most a dozen lines; "" where there is nothing to say.
-
-    What was noted for an earlier goal is left out. Each text is quoted and escaped; fence the status all the same where
-    findings or summaries are not the user's own.
-
-    Raises:
-        ConfigError: the locale is unknown.
-
-    Source: specification 004-22, 001-71; the form is ours.
-
-    >>> task = ActiveTask(goal=Note("deploy it", 0), steps=(Step("build", "all green", 1, 4),))
-    >>> print(status_text(task, locale="en"))
-    [TASK STATUS]
-    Goal: "deploy it"
-    Steps done: 1, last "build": "all green"
-    """
-    if locale not in get_args(Locale):
-        raise ConfigError(f'locale must be "zh" or "en", got {locale!r}')
-    heading, goal, also, phase, step, done, last, findings = _WORDS[locale].split("|")
-    named = task.phase.text if task.phase else None
-    steps = [step for step in task.steps if step.to_seq >= task.since_seq]
-    newest = [note for note in task.findings if note.seq >= task.since_seq][: -_SHOWN - 1 : -1]
-    lines: list[str] = []
-    if task.goal:
-        lines.append(f"{goal}: {quoted(task.goal.text)}")
-    if task.sub_requests:
-        lines.append(f"{also}: {', '.join(quoted(note.text) for note in task.sub_requests[-_SHOWN:])}")
-    if task.phase and task.phase.seq >= task.since_seq:
-        lines.append(f"{phase}: {quoted(task.phase.text)}")
-    if task.open_step and task.open_step.seq > task.since_seq and task.open_step.text != named:
-        lines.append(f"{step}: {quoted(task.open_step.text)}")
-    if steps:
-        summary = f": {quoted(steps[-1].summary)}" if steps[-1].summary else ""
-        lines.append(f"{done}: {len(steps)}, {last} {quoted(steps[-1].name)}{summary}")
-    if newest:
-        lines += [f"{findings}:", *(f"- {quoted(note.text)}" for note in newest)]
-    return "\n".join([heading, *lines]) if lines else ""
 
 
 class TaskTracker:
@@ -198,7 +136,7 @@ class TaskTracker:
 
     def get(self, thread: Thread) -> ActiveTask:
         """Return the stored task as far as it holds for the conversation; nothing is read on or saved."""
-        return self._read(load_record(self._store, thread, _KIND), thread)[0]
+        return _read(load_record(self._store, thread, _KIND), thread)[0]
 
     def update(
         self, thread: Thread, *, verdict: Verdict | None = None, turn_verdicts: Sequence[Verdict] = ()
@@ -215,7 +153,34 @@ class TaskTracker:
 
         Source: specification 001-38, 004-64.
         """
-        return self._change(thread, lambda task: _read_on(task, thread, verdict, turn_verdicts))
+        messages = thread.messages
+        newest = next((at for at in reversed(range(len(messages))) if messages[at].role == "user"), -1)
+        starts = turn_starts([message.role for message in messages]) if turn_verdicts else ()
+        verdicts = dict(zip(starts, turn_verdicts, strict=False))
+        if verdict is not None:
+            verdicts[newest] = verdict
+
+        def read_on(task: ActiveTask) -> ActiveTask:
+            for at in range(task.upto_seq + 1, len(messages)):
+                message, goal, since_seq = messages[at], task.goal, task.since_seq
+                if at == newest:
+                    before = ActiveTask(goal=goal, sub_requests=task.sub_requests, since_seq=since_seq, upto_seq=at - 1)
+                    task = replace(task, before=before)
+                # A message that stands for others is nobody's words.
+                is_users = message.role == "user" and "synthetic" not in message.metadata
+                if not is_users or not (request := read_request(message.text)):
+                    continue
+                note = Note(_line("request", request.text, PINNED_CHARS), at)
+                switch = verdicts[at].decision == "switch" if at in verdicts else request.switch
+                if goal is None:
+                    task = replace(task, goal=note)
+                elif request.explicit or (switch and not request.correction):
+                    task = replace(task, goal=note, sub_requests=(), since_seq=at)
+                elif note.text != goal.text:
+                    task = replace(task, sub_requests=_with(task.sub_requests, note, _MAX_SUB_REQUESTS))
+            return replace(task, upto_seq=max(task.upto_seq, thread.last_seq))
+
+        return self._change(thread, read_on)
 
     def set_phase(self, thread: Thread, name: str, *, summary: str | None = None) -> ActiveTask:
         """Begin another phase: the step at work is finished, and the messages that follow are the phase's.
@@ -280,56 +245,37 @@ class TaskTracker:
 
         def changed_record(record: DerivedRecord | None) -> NewRecord | None:
             nonlocal result
-            task, stored = self._read(record, thread)
-            ahead = stored is not None and _is_ahead(stored, thread)
-            changed = change(stored if stored is not None and ahead else task)
+            task, stored = _read(record, thread)
+            # Where it rests on more messages than the thread has, and on none that reads otherwise there, another
+            # worker has read on, or the conversation was cut back: what that worker noted must not be undone.
+            digests = stored.digests if stored else ()
+            now = thread.digests([seq for seq, _ in digests])
+            beyond = {seq: digest for seq, digest in digests if seq > thread.last_seq}
+            ahead = bool(beyond) and all(now.get(seq, digest) == digest for seq, digest in digests)
+            changed = change(stored if stored and ahead else task)
             if changed == stored:
                 result = change(task) if ahead else changed
                 return None
-            changed = replace(changed, digests=_digests(changed, thread, stored), version=task.version + 1)
+            seqs = changed.rests_on | ({changed.before.upto_seq} if changed.before else set())
+            kept = {seq: digest for seq, digest in beyond.items() if seq in seqs}
+            digests = tuple(sorted({**kept, **thread.digests(seqs)}.items()))
+            changed = replace(changed, digests=digests, version=task.version + 1)
             result = _holding(changed, thread) if ahead else changed
             return NewRecord(changed.to_json(), changed.upto_seq)
 
         update_record(self._store, thread, _KIND, changed_record)
         return result
 
-    def _read(self, record: DerivedRecord | None, thread: Thread) -> tuple[ActiveTask, ActiveTask | None]:
-        """Return the task as it holds for the conversation, and as it is stored; None where that cannot be read."""
-        if record is None:
-            return ActiveTask(), ActiveTask()
-        try:
-            stored = replace(ActiveTask.from_json(record.body), version=record.version)
-        except CorruptionError:
-            return ActiveTask(version=record.version), None
-        return _holding(stored, thread), stored
 
-
-def _read_on(task: ActiveTask, thread: Thread, verdict: Verdict | None, turn_verdicts: Sequence[Verdict]) -> ActiveTask:
-    """Return the task with the requests of the messages that were not read yet."""
-    messages = thread.messages
-    newest = next((at for at in reversed(range(len(messages))) if messages[at].role == "user"), -1)
-    starts = turn_starts([message.role for message in messages]) if turn_verdicts else ()
-    verdicts = dict(zip(starts, turn_verdicts, strict=False))
-    if verdict is not None:
-        verdicts[newest] = verdict
-    for at in range(task.upto_seq + 1, len(messages)):
-        message, goal = messages[at], task.goal
-        if at == newest:
-            before = ActiveTask(goal=goal, sub_requests=task.sub_requests, since_seq=task.since_seq, upto_seq=at - 1)
-            task = replace(task, before=before)
-        # A message that stands for others is nobody's words.
-        if message.role != "user" or "synthetic" in message.metadata or not (request := read_request(message.text)):
-            continue
-        note = Note(_line("request", request.text, PINNED_CHARS), at)
-        gate = verdicts.get(at)
-        switch = gate.decision == "switch" if gate else request.switch
-        if goal is None:
-            task = replace(task, goal=note)
-        elif request.explicit or (switch and not request.correction):
-            task = replace(task, goal=note, sub_requests=(), since_seq=at)
-        elif note.text != goal.text:
-            task = replace(task, sub_requests=_with(task.sub_requests, note, _MAX_SUB_REQUESTS))
-    return replace(task, upto_seq=max(task.upto_seq, thread.last_seq))
+def _read(record: DerivedRecord | None, thread: Thread) -> tuple[ActiveTask, ActiveTask | None]:
+    """Return the task as it holds for a conversation, and as it is stored; None where that cannot be read."""
+    if record is None:
+        return ActiveTask(), ActiveTask()
+    try:
+        stored = replace(ActiveTask.from_json(record.body), version=record.version)
+    except CorruptionError:
+        return ActiveTask(version=record.version), None
+    return _holding(stored, thread), stored
 
 
 def _begun(task: ActiveTask, thread: Thread, name: str, summary: str | None) -> ActiveTask:
@@ -365,24 +311,6 @@ def _line(argument: str, text: str, max_chars: int, *, may_be_blank: bool = Fals
     kept = truncate_to_tokens(line, max_chars, token_counter=len, marker="…") or line[:max_chars]
     # Two halves of a surrogate pair that stand side by side are one character once they went through JSON.
     return kept.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
-
-
-def _is_ahead(task: ActiveTask, thread: Thread) -> bool:
-    """Return whether a task rests on more messages than a thread has, and on none that reads otherwise there.
-
-    Another worker has read on, or the conversation was cut back: what the other worker noted must not be undone.
-    """
-    now = thread.digests([seq for seq, _ in task.digests])
-    beyond = [seq for seq, _ in task.digests if seq > thread.last_seq]
-    return bool(beyond) and all(now.get(seq, digest) == digest for seq, digest in task.digests)
-
-
-def _digests(task: ActiveTask, thread: Thread, stored: ActiveTask | None) -> tuple[tuple[int, str], ...]:
-    """Return the digests of a conversation where a task rests on them; beyond the end of the thread those stored."""
-    seqs = task.rests_on | ({task.before.upto_seq} if task.before else set())
-    before = stored.digests if stored else ()
-    beyond = {seq: digest for seq, digest in before if seq in seqs and seq > thread.last_seq}
-    return tuple(sorted({**beyond, **thread.digests(seqs)}.items()))
 
 
 def _holding(task: ActiveTask, thread: Thread) -> ActiveTask:

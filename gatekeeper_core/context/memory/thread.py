@@ -1,16 +1,27 @@
-"""A conversation as a plain value, and the conversations of a store as such values."""
+"""A conversation as a plain value, the conversations of a store as such values, and the records derived from them.
+
+::
+
+    load ──> change ──> save ──ConflictError──> load again, at most 64 times
+               └── nothing to save: the record stays
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import NamedTuple, TypeVar
 
-from gatekeeper_core.errors import ConfigError
+from gatekeeper_core.errors import ConfigError, ConflictError
 from gatekeeper_core.messages import Message, digests_of
+from gatekeeper_core.storage.base import DerivedRecord, MessageStore, RecordStore
 
-if TYPE_CHECKING:
-    from gatekeeper_core.storage.base import MessageStore
+WRITE_ATTEMPTS = 64
+"""How often a change is tried before it is a ``ConflictError``. Source: ours. Of four writers that never rest, one
+loses eight times in a row at every tenth change, and 64 times in a row at one in a hundred million."""
+
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,18 +57,13 @@ class Thread:
                 raise TypeError(f"Thread.{name} must be a str, got {type(value).__name__}")
             if value == "":
                 raise ConfigError(f"Thread.{name} must not be empty")
-        messages = tuple(self.messages)
-        object.__setattr__(self, "messages", messages)
-        for at, message in enumerate(messages) if {*map(type, messages)} - {Message} else ():
+        object.__setattr__(self, "messages", tuple(self.messages))
+        for at, message in enumerate(self.messages):
             if not isinstance(message, Message):
                 raise TypeError(f"Thread.messages[{at}] must be a Message, got {type(message).__name__}")
 
     def continued(self, messages: Iterable[Message]) -> Thread:
-        """Return the conversation with more messages at its end; what is hashed already is not hashed again.
-
-        >>> Thread("t1", [Message("user", "hello")]).continued([Message("assistant", "hi")]).last_seq
-        1
-        """
+        """Return the conversation with more messages at its end; what is hashed already is not hashed again."""
         longer = replace(self, messages=(*self.messages, *messages))
         object.__setattr__(longer, "_digests", self._digests)
         return longer
@@ -129,3 +135,57 @@ class StoredThreads:
         ``min_seq``, a message that the reader knows to be written.
         """
         return Thread(thread_id, self._store.read_messages(tenant, thread_id, min_seq=min_seq), tenant, user)
+
+
+class NewRecord(NamedTuple):
+    """A record to save: JSON text, and the sequence number of the newest message that it covers."""
+
+    body: str
+    upto_seq: int
+
+
+def load_record(store: RecordStore, thread: Thread, kind: str) -> DerivedRecord | None:
+    """Return the newest record of a kind of a thread, None where there is none; raises what the store raises."""
+    check_thread(thread)
+    return store.load_record(thread.tenant, thread.id, kind)
+
+
+def update_record(
+    store: RecordStore, thread: Thread, kind: str, change: Callable[[DerivedRecord | None], NewRecord | None]
+) -> DerivedRecord | None:
+    """Change a record of a thread and return it as it is stored now; of two writers no one undoes the other's change.
+
+    ``change`` returns the record to save in the place of the stored one (None: there is none), or None to leave it. It
+    is called again each time that another writer was faster.
+
+    Raises:
+        ConflictError: other writers were faster 64 times in a row.
+        StorageError: the store failed.
+
+    >>> from gatekeeper_core.storage.sqlite import InMemoryStore
+    >>> store, thread = InMemoryStore(), Thread("t1")
+    >>> for _ in range(2):
+    ...     record = update_record(store, thread, "tally", lambda old: NewRecord("I" + (old.body if old else ""), -1))
+    >>> record
+    DerivedRecord(body='II', upto_seq=-1, version=2)
+    """
+
+    def write() -> DerivedRecord | None:
+        record = load_record(store, thread, kind)
+        new = change(record)
+        if new is None:
+            return record
+        expected = record.version if record else 0
+        key = (thread.tenant, thread.id, kind)
+        version = store.save_record(*key, new.body, upto_seq=new.upto_seq, expected_version=expected)
+        return DerivedRecord(new.body, new.upto_seq, version)
+
+    return retry_conflicts(write)
+
+
+def retry_conflicts(write: Callable[[], Result]) -> Result:
+    """Return the result of a write, repeated after a ``ConflictError``, which the last of 64 attempts raises."""
+    for _ in range(WRITE_ATTEMPTS - 1):
+        with suppress(ConflictError):
+            return write()
+    return write()

@@ -6,37 +6,23 @@ nothing twice.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from itertools import islice
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
-from gatekeeper_core.context.memory.extraction import (
-    CLAUSE_BORDER,
-    MAX_READ_CHARACTERS,
-    Extracted,
-    ForgetRequest,
-    extract,
-    masked,
-    user_texts,
-)
+from gatekeeper_core.context.memory.extraction import Extracted, ForgetRequest, extract, user_texts
 from gatekeeper_core.context.memory.memory import LongTermMemory
-from gatekeeper_core.context.memory.records import NewRecord, update_record
+from gatekeeper_core.context.memory.support import is_supported
+from gatekeeper_core.context.memory.thread import NewRecord, Thread, update_record
 from gatekeeper_core.events import EXTRACTION
 from gatekeeper_core.observation import stage
-from gatekeeper_core.selection.anchors import count_terms, folded
-from gatekeeper_core.storage.base import MEMORY_CATEGORIES, Memory, MemoryScope
-from gatekeeper_core.text import LazyPattern, is_question, sentences
-
-if TYPE_CHECKING:
-    from gatekeeper_core.context.memory.thread import Thread
-    from gatekeeper_core.storage.base import DerivedRecord, RecordStore
+from gatekeeper_core.storage.base import MEMORY_CATEGORIES, DerivedRecord, Memory, MemoryScope, RecordStore
 
 EXTRACTION_KIND = "extraction"
 """The kind of the derived record that says how far a conversation was read."""
 
-_MAX_FROM_MODEL = 200
+_MAX_FROM_MODEL, _MAX_CHARACTERS = 200, 500  # items of a model's, and of the text of one
 
 
 class MemoryExtractor(Protocol):
@@ -143,9 +129,6 @@ def _remember(
     return Remembered(tuple(memories.values()), tuple(forgotten), dropped, thread.last_seq, status, reason)
 
 
-# --- a model's extractor --------------------------------------------------------------------------------------------
-
-
 def _is_usable(item: Any, texts: dict[int, str]) -> bool:
     """Return whether an item of a model's has the shape that it should have, and was said."""
     if not isinstance(item, Extracted) or item.category not in MEMORY_CATEGORIES:
@@ -157,45 +140,3 @@ def _is_usable(item: Any, texts: dict[int, str]) -> bool:
         return False
     messages = [texts[item.seq]] if item.seq in texts else [] if item.seq >= 0 else texts.values()
     return any(is_supported(item.text, message) for message in messages)
-
-
-_MAX_CHARACTERS = 500
-_MARKS = " .。!！~～;；,，"
-_NEGATION = LazyPattern(
-    r"\b(?:not|no|never|none|cannot|without|hardly|hates?|dislikes?)\b|n't\b|[不没非无别]|讨厌", re.IGNORECASE
-)
-_NARRATOR = frozenset(
-    "user prefer lik lov enjoy want us hav ha nam liv lif work call person 用 户 喜 欢 偏 好 他 她".split()  # noqa: SIM905 - a list
-)
-
-
-def is_supported(text: str, message: str) -> bool:
-    """Return whether a message of the user's (its first 20,000 characters) says what a text says.
-
-    It does word for word, or where one sentence holds every term of the text (of Chinese, every character), except for
-    those that a narrator adds ("the user prefers"), and both negate or neither does.
-
-    >>> is_supported("User prefers green tea", "I love green tea"), is_supported("User owns a dog", "I love green tea")
-    (True, False)
-    >>> is_supported("用户喜欢绿茶", "我不喜欢喝绿茶")
-    False
-    """
-    prose = masked(message[:MAX_READ_CHARACTERS])
-    stated = [prose[start:stop] for start, stop in sentences(prose) if not is_question(prose[start:stop])]
-    parts = [text[start:stop] for start, stop in sentences(text)]
-    return bool(parts) and all(any(_says(sentence, part) for sentence in stated) for part in parts)
-
-
-def _says(sentence: str, part: str) -> bool:
-    """Return whether a sentence says a part: word for word with no negation before it, or with all of its terms."""
-    clean_sentence, clean_part = (" ".join(folded(each).split()).rstrip(_MARKS) for each in (sentence, part))
-    at = clean_sentence.find(clean_part)
-    if at >= 0 and clean_part:
-        begins = [match.end() for match in CLAUSE_BORDER.finditer(clean_sentence, 0, at)]
-        return _NEGATION.search(clean_sentence, max(begins, default=0), at) is None
-    # Of a script without spaces the single characters.
-    terms, stated = (
-        {term for term in count_terms(text) if term.isascii() or len(term) == 1} for text in (part, sentence)
-    )
-    same = (_NEGATION.search(sentence) is None) == (_NEGATION.search(part) is None)
-    return same and bool(terms - _NARRATOR) and terms - _NARRATOR <= stated

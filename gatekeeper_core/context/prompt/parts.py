@@ -10,10 +10,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from gatekeeper_core.context.memory.pin_text import pin_text
-from gatekeeper_core.context.memory.steps import cleared_steps, stand_in_text
 from gatekeeper_core.context.memory.summary_record import fit_summary
-from gatekeeper_core.context.memory.task import ActiveTask, status_text
+from gatekeeper_core.context.memory.task import ActiveTask
+from gatekeeper_core.context.memory.task_text import cleared_steps, pin_text, stand_in_text, status_text
 from gatekeeper_core.fences import fence
 from gatekeeper_core.messages import Message
 from gatekeeper_core.selection.constraints import render_constraints

@@ -26,11 +26,10 @@ from gatekeeper_core.context.history.run import RunConfig
 from gatekeeper_core.context.history.selector import POLICY_KIND, ThreadSelector
 from gatekeeper_core.context.history.strategies import with_defaults
 from gatekeeper_core.context.memory.constraints import ThreadConstraints
-from gatekeeper_core.context.memory.records import load_record
 from gatekeeper_core.context.memory.search import MemoryHit, MemoryHits
 from gatekeeper_core.context.memory.summary import SummaryConfig, ThreadSummary
 from gatekeeper_core.context.memory.task import TaskTracker
-from gatekeeper_core.context.memory.thread import Thread
+from gatekeeper_core.context.memory.thread import NewRecord, Thread, load_record, update_record
 from gatekeeper_core.context.memory.update import remember_thread
 from gatekeeper_core.context.prompt.request import run_start
 from gatekeeper_core.context.prompt.result import Miss

@@ -12,19 +12,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gatekeeper_core.context.history.rounds import Counts, read_rounds, summary_of
-from gatekeeper_core.context.memory.goals import extract_goal, read_request
-from gatekeeper_core.context.memory.pin_text import PINNED_CHARS, pin_text, quoted
-from gatekeeper_core.context.memory.steps import ClearedStep, cleared_steps, stand_in_text
-from gatekeeper_core.context.memory.task import ActiveTask, Note, Step, TaskTracker, status_text
+from gatekeeper_core.context.memory.goals import read_request
+from gatekeeper_core.context.memory.task import PINNED_CHARS, ActiveTask, Note, Step, TaskTracker
+from gatekeeper_core.context.memory.task_text import (
+    ClearedStep,
+    cleared_steps,
+    pin_text,
+    quoted,
+    stand_in_text,
+    status_text,
+)
 from gatekeeper_core.context.memory.thread import Thread
 from gatekeeper_core.errors import ConfigError, CorruptionError
 from gatekeeper_core.messages import Message, TextPart, group_turns, turn_starts
-from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.selection.topics import Verdict
 from gatekeeper_core.storage.sqlite import InMemoryStore
 from tests.case_files import from_file
 from tests.loops import PROVIDERS, assistant, calls, conversations, result, system, texts, user, violations
-from tests.talks import TALKS
 
 seqs = st.integers(-1, 10**6)
 words = st.text(max_size=20).map(lambda text: text.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass"))
@@ -120,6 +124,11 @@ SWITCH = Verdict("switch", "new_topic", overlap=0.1, new_ratio=0.9)
 STAY = Verdict("continue", "overlap", overlap=0.9, new_ratio=0.1)
 
 
+def goal_of(text: str) -> str | None:
+    request = read_request(text)
+    return request.text if request else None
+
+
 def tracker(store: InMemoryStore | None = None) -> TaskTracker:
     return TaskTracker(store or InMemoryStore())
 
@@ -187,22 +196,6 @@ def test_a_correction_never_replaces_the_goal_and_a_wording_may(
     task = tracker().update(talk("deploy the cache", assistant(), later), verdict=verdict)
     assert task.goal == goal
     assert len(task.sub_requests) == (goal.seq == 0)
-
-
-@pytest.mark.parametrize("script", TALKS)
-def test_with_the_verdicts_of_the_gate_each_topic_has_its_goal(script: str) -> None:
-    """004-64: the gate's own verdicts, on the past turns and on the question."""
-    turns, question = TALKS[script]
-    gatekeeper = ContextGatekeeper()
-    gatekeeper.sync(turns)
-    said = [message for asked, answered in turns for message in (user(asked), assistant(answered))]
-    for stop in range(1, len(said) + 1):
-        task = tracker().update(talk(*said[:stop]), turn_verdicts=gatekeeper.verdicts)
-        assert task.goal is not None
-        assert task.goal.seq == (stop - 1) // 2 * 2
-    task = tracker().update(talk(*said, question), verdict=gatekeeper.explain(question).gate)
-    assert task.goal is not None
-    assert task.goal.seq == len(said)
 
 
 @pytest.mark.parametrize(
@@ -281,6 +274,12 @@ def test_a_step_without_messages_and_without_a_summary_leaves_nothing_behind() -
             call(thread, 7)  # type: ignore[arg-type]
 
 
+def test_a_step_of_one_message_without_words_is_kept() -> None:
+    one = tracker()
+    one.start_step(talk("deploy it"), "安装")
+    assert one.finish_step(talk("deploy it", calls("a", text=""))).steps == (Step("安装", "", 1, 1),)
+
+
 def test_a_finding_said_again_becomes_the_newest() -> None:
     """004-22."""
     one = tracker()
@@ -313,6 +312,13 @@ def test_a_damaged_record_is_built_anew(body: str) -> None:
     task = tracker(store).update(talk("deploy it"))
     assert task.goal == Note("deploy it", 0)
     assert task.version == 2
+
+
+def test_a_worker_that_is_behind_keeps_what_another_one_noted() -> None:
+    one, said = tracker(), (user("deploy it"), assistant("6380"), assistant("done"))
+    one.add_finding(talk(*said), "late 磁盘")
+    one.add_finding(talk(*said[:1]), "early")
+    assert [finding.text for finding in one.get(talk(*said)).findings] == ["late 磁盘", "early"]
 
 
 class Overtaken(InMemoryStore):
@@ -464,13 +470,13 @@ def test_read_at_once_or_message_by_message_the_goal_is_the_same(messages: list[
 @from_file("text", "goal")
 def test_an_imperative_or_a_question_is_a_request_in_the_users_words(text: str, goal: str) -> None:
     """004-64: without what opens it and the thanks behind it."""
-    assert extract_goal(text) == goal
+    assert goal_of(text) == goal
 
 
 @from_file("text")
 def test_greetings_answers_and_statements_ask_for_nothing(text: str) -> None:
     """004-64."""
-    assert extract_goal(text) is None
+    assert goal_of(text) is None
 
 
 @from_file("text", "goal")
@@ -489,35 +495,20 @@ def test_a_change_of_a_detail_is_no_change_of_the_goal(text: str) -> None:
     assert not asked.explicit
 
 
-@pytest.mark.parametrize(
-    ("text", "signs"),
-    [
-        *(("不对，我问的是端口怎么改？", (True, False)), ("No, I meant: which port is it on?", (True, False))),
-        *(("你误会了，把 port 改回来", (True, False)), ("换个话题，酸面包要发酵多久？", (False, True))),
-        ("New topic: how long does sourdough proof?", (False, True)),
-    ],
-)
-def test_a_correction_and_a_change_of_topic_are_marked(text: str, signs: tuple[bool, bool]) -> None:
-    """004-64."""
-    asked = read_request(text)
-    assert asked is not None
-    assert (asked.correction, asked.switch, asked.explicit) == (*signs, False)
-
-
 @from_file("quoted")
 def test_what_is_quoted_or_stands_in_a_code_block_is_not_asked_for(quoted: str) -> None:
     """004-64: pasted text never sets a goal."""
     assert read_request(quoted) is None
-    assert extract_goal(f"What does this mean?\n{quoted}") == "What does this mean?"
+    assert goal_of(f"What does this mean?\n{quoted}") == "What does this mean?"
 
 
 def test_of_a_long_message_both_ends_are_read() -> None:
     log = "2026-01-01 a line of the log\n" * 1000
-    assert extract_goal(f"{log}\nExplain the error in line 7.") == "Explain the error in line 7."
-    goal = extract_goal(f"Explain the error in line 7.\n{log}")
+    assert goal_of(f"{log}\nExplain the error in line 7.") == "Explain the error in line 7."
+    goal = goal_of(f"Explain the error in line 7.\n{log}")
     assert goal is not None
     assert goal.startswith("Explain the error in line 7.")
-    assert extract_goal(f"{log}\nExplain the error in line 7.\n{log}") is None
+    assert goal_of(f"{log}\nExplain the error in line 7.\n{log}") is None
 
 
 LITERAL = """[CRITICAL INSTRUCTION]
@@ -588,7 +579,6 @@ def test_no_prompt_breaks_out_of_its_quotation_marks(prompt: str, status: str | 
     lines = pin.splitlines()
     assert len(lines) == 7 + 2 * (status is not None)
     slot = lines[1].removeprefix("User's Current Goal: ")
-    assert slot == quoted(prompt, max_chars=PINNED_CHARS)
     read = json.loads(slot.replace("\t", "\\t"))
     kept = read.removesuffix("...") if len(prompt) > PINNED_CHARS else read
     assert joined(prompt).startswith(joined(kept))
@@ -601,18 +591,17 @@ def joined(text: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("text", "max_chars", "kept"),
+    ("text", "kept"),
     [
-        ("ab👩‍👩‍👧c", 4, "ab"),
-        ("e\u0301e\u0301", 3, "e\u0301"),
-        ("\ud83d\ude00x", 1, "\ud83d"),
-        ("缓存穿透", 2, "缓存"),
-        ("a" + "\u0301" * 1000, 3, "a\u0301\u0301"),
+        ("x" * 198 + "👩‍👩‍👧c", "x" * 198),
+        ("x" * 199 + "e\u0301", "x" * 199),
+        ("缓存穿透" * 51, "缓存穿透" * 50),
+        ("a" + "\u0301" * 1000, "a" + "\u0301" * 199),
     ],
 )
-def test_a_cut_falls_inside_no_character_as_people_see_it(text: str, max_chars: int, kept: str) -> None:
+def test_a_cut_falls_inside_no_character_as_people_see_it(text: str, kept: str) -> None:
     """001-40; only a character that is too long by itself is cut inside."""
-    assert quoted(text, max_chars=max_chars) == f'"{kept}..."'
+    assert quoted(text) == f'"{kept}..."'
 
 
 LOOP = (

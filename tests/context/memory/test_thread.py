@@ -13,14 +13,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gatekeeper_core.context.memory.constraints import ThreadConstraints
-from gatekeeper_core.context.memory.records import (
+from gatekeeper_core.context.memory.thread import (
     WRITE_ATTEMPTS,
     NewRecord,
+    StoredThreads,
+    Thread,
     load_record,
     retry_conflicts,
     update_record,
 )
-from gatekeeper_core.context.memory.thread import StoredThreads, Thread
 from gatekeeper_core.errors import ConfigError, ConflictError, ConstraintLimitError, CorruptionError, StaleReadError
 from gatekeeper_core.messages import MediaPart, Message, TextPart, ToolCall
 from gatekeeper_core.storage.base import DerivedRecord, RecordStore, Store
@@ -155,17 +156,6 @@ def test_a_thread_comes_back_as_it_was_appended(store: Store) -> None:
     assert threads.append("t1", LONG[-1:], tenant="acme") == 149  # a repetition
     with pytest.raises(ConflictError):
         threads.append("t1", [Message("user", "new")], tenant="acme", expected_seq=7)
-
-
-def test_the_tenant_and_the_user_are_those_that_are_asked_for(store: Store) -> None:
-    threads = StoredThreads(store)
-    threads.append("t1", LONG, tenant="acme")
-    threads.append("t1", LONG[:100], tenant="other")
-    for _ in range(2):
-        assert threads.load("t1").messages == ()
-        assert threads.load("t1", tenant="acme", user="ann") == Thread("t1", tuple(LONG), "acme", "ann")
-        assert threads.load("t1", tenant="acme", user="bob").user == "bob"
-        assert threads.load("t1", tenant="other") == Thread("t1", tuple(LONG[:100]), "other")
 
 
 def test_what_is_not_there_yet_is_an_error(store: Store) -> None:

@@ -12,7 +12,7 @@ import pytest
 from gatekeeper_core.context.memory.extraction import Extracted
 from gatekeeper_core.context.memory.memory import LongTermMemory
 from gatekeeper_core.context.memory.thread import Thread
-from gatekeeper_core.context.memory.update import EXTRACTION_KIND, is_supported, remember_thread
+from gatekeeper_core.context.memory.update import EXTRACTION_KIND, remember_thread
 from gatekeeper_core.messages import Message
 from gatekeeper_core.storage.base import DerivedRecord, MemoryScope
 from gatekeeper_core.storage.sqlite import InMemoryStore
@@ -116,8 +116,3 @@ def test_a_model_that_fails_leaves_the_rules(given: Any, caplog: pytest.LogCaptu
         done = remember_thread(memory, said("I like tea."), InMemoryStore(), extractor=lambda *_: given)
     assert (done.status, done.reason, known(memory)) == ("fallback", "error: TypeError", ["I like tea"])
     assert "like" not in caplog.text
-
-
-@from_file("text", "message", "supported")
-def test_a_text_is_supported_by_what_was_said(text: str, message: str, supported: bool) -> None:
-    assert is_supported(text, message) is supported

@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 
 from gatekeeper_core.context.history.strategies import HistoryConfig, Strategy
 from gatekeeper_core.context.memory.memory import LongTermMemory
-from gatekeeper_core.context.memory.pin_text import quoted
 from gatekeeper_core.context.memory.search import MemoryConfig
+from gatekeeper_core.context.memory.task_text import quoted
 from gatekeeper_core.context.memory.thread import Thread
 from gatekeeper_core.context.prompt.budget import BudgetShares, ContextBudget, ContextBuilderConfig
 from gatekeeper_core.context.prompt.builder import ContextBuilder

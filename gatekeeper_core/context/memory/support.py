@@ -1,0 +1,133 @@
+"""Checks of what a model wrote: a summary names nothing that nobody said, and a memory says what the user said.
+
+Names are found by how they are written: in English a capital letter inside a sentence, or at its beginning before a
+verb; in Chinese a surname before a title or a verb that people have as subject. A name without these signs passes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from gatekeeper_core.context.memory.extraction import CLAUSE_BORDER, MAX_READ_CHARACTERS, masked
+from gatekeeper_core.selection.anchors import count_terms, extract_anchors, folded, has_whole, stem
+from gatekeeper_core.selection.lexicon import ENGLISH_STOP_WORDS, background_frequencies
+from gatekeeper_core.text import LazyPattern, clean, is_question, sentences, word_strings
+
+# --- Of a summary -----------------------------------------------------------------------------------------------------
+
+MAX_UNSUPPORTED = 64  # things that are listed. Source: ours; a text with more is not worth reading
+_KINDS = frozenset({"number", "identifier", "version", "date", "amount", "code"})
+_MAX_ANCHORS = 4096
+_LINE_MARK = LazyPattern(r"(?:[-*+•>#]+[ \t]+)?(?:[(（]?[0-9]{1,3}[.)、）](?:[ \t]+|(?=[^0-9\s])))?")
+_EMPHASIS = LazyPattern(r"[*_]{2,3}")
+_COMMON = 2e-4  # a word of everyday talk; first names are rarer
+_COMMA = LazyPattern(r"(?<=[0-9]),(?=[0-9]{3})")
+_VERBS = frozenset(
+    """will has had have is was can could would should and or said says chose wants told asked keeps kept made makes
+    wrote runs ran owns took takes leads led""".split()  # noqa: SIM905 - a list of quoted words would be unreadable
+)
+_SURNAMES = (  # family names that begin few other words. Source: ours
+    "王李张刘陈杨赵周吴徐孙胡朱郭罗梁宋郑谢韩唐冯董萧曹袁邓许傅沈曾彭吕苏卢蒋蔡"
+    "贾丁魏薛阎余潘杜戴夏钟汪田姜范姚谭廖邹熊陆郝孔崔康毛邱秦侯邵孟雷汤尹黎乔贺赖龚"
+)
+_CHINESE_NAME = LazyPattern(
+    rf"([{_SURNAMES}][\u4e00-\u9fff]{{0,2}}?)(?:先生|女士|小姐|老师|经理|总监|工程师|医生|负责|表示|提出|建议|认为|决定|同意|批准|说)"
+)
+
+
+def unsupported(text: str, sources: Iterable[str]) -> tuple[str, ...]:
+    """Return the names, numbers and identifiers of a text that stand in none of its sources, as written, each once.
+
+    Of a very long text the first 4,096 anchors are looked at.
+
+    >>> unsupported("They moved the cache to port 6381, says Marta.", ["The cache listens on port 6380."])
+    ('6381', 'Marta')
+    >>> unsupported("缓存在 6380 端口，张伟负责。", ["缓存监听 6380 端口。"])
+    ('张伟',)
+    """
+    terms: set[str] = set()
+    plain = []
+    for source in sources:
+        bare = _COMMA.sub("", source)
+        terms.update(count_terms(bare, limit=_MAX_ANCHORS))
+        plain.append(folded(clean(bare)))
+    source = "\n".join(plain)
+    lines = []  # without headings, and the marks of lists and emphasis
+    for line in text.splitlines():
+        if not (line.lstrip().startswith("#") or line.rstrip(" *_").endswith((":", "："))):
+            mark = _LINE_MARK.match(line.lstrip())
+            lines.append(_COMMA.sub("", _EMPHASIS.sub("", line.lstrip()[mark.end() :] if mark else line)))
+    prose = "\n".join(lines)
+    named = []
+    common = background_frequencies()
+    for anchor in extract_anchors(prose, limit=_MAX_ANCHORS):
+        parts = anchor.term.replace("'", "-").split("-")
+        is_words = anchor.kind == "identifier" and all(  # "follow-up", "well-known"
+            part in ENGLISH_STOP_WORDS or (part.isalpha() and stem(part) in common) for part in parts
+        )
+        if anchor.kind in _KINDS and not is_words:
+            named.append((anchor.text, anchor.term))
+    chinese = (match[1] for match in _CHINESE_NAME.finditer(folded(clean(prose))))
+    named += [*_english_names(prose), *((name, name) for name in chinese if len(name) > 1)]
+    missing = (written for written, term in named if term not in terms and not has_whole(folded(written), source))
+    return tuple(dict.fromkeys(missing))[:MAX_UNSUPPORTED]
+
+
+def _english_names(prose: str) -> Iterator[tuple[str, str]]:
+    common = background_frequencies()
+    for start, stop in sentences(prose):
+        words = word_strings(clean(prose[start:stop]))
+        second = words[1].casefold() if len(words) > 1 else ""
+        is_subject = second in _VERBS or second.endswith("ed")  # the first word is somebody who does something
+        if not is_subject or common.get(stem(words[0].casefold()), 0.0) > _COMMON:
+            words[:1] = [""]
+        for word in words:
+            name = word.partition("'")[0].partition("’")[0]
+            low = name.casefold()
+            is_name = len(name) > 1 and name.isascii() and name[0].isupper() and name.isalpha()
+            if is_name and low not in ENGLISH_STOP_WORDS:
+                yield name, stem(low)
+
+
+# --- Of a memory ------------------------------------------------------------------------------------------------------
+
+_MARKS = " .。!！~～;；,，"
+_NEGATION = LazyPattern(
+    r"\b(?:not|no|never|none|cannot|without|hardly|hates?|dislikes?)\b|n't\b|[不没非无别]|讨厌", re.IGNORECASE
+)
+_NARRATOR = frozenset(
+    "user prefer lik lov enjoy want us hav ha nam liv lif work call person 用 户 喜 欢 偏 好 他 她".split()  # noqa: SIM905 - a list
+)
+
+
+def is_supported(text: str, message: str) -> bool:
+    """Return whether a message of the user's (its first 20,000 characters) says what a text says.
+
+    It does word for word, or where one sentence holds every term of the text (of Chinese, every character), except for
+    those that a narrator adds ("the user prefers"), and both negate or neither does.
+
+    >>> is_supported("User prefers green tea", "I love green tea"), is_supported("User owns a dog", "I love green tea")
+    (True, False)
+    >>> is_supported("用户喜欢绿茶", "我不喜欢喝绿茶")
+    False
+    """
+    prose = masked(message[:MAX_READ_CHARACTERS])
+    stated = [prose[start:stop] for start, stop in sentences(prose) if not is_question(prose[start:stop])]
+    parts = [text[start:stop] for start, stop in sentences(text)]
+    return bool(parts) and all(any(_says(sentence, part) for sentence in stated) for part in parts)
+
+
+def _says(sentence: str, part: str) -> bool:
+    """Return whether a sentence says a part: word for word with no negation before it, or with all of its terms."""
+    clean_sentence, clean_part = (" ".join(folded(each).split()).rstrip(_MARKS) for each in (sentence, part))
+    at = clean_sentence.find(clean_part)
+    if at >= 0 and clean_part:
+        begins = [match.end() for match in CLAUSE_BORDER.finditer(clean_sentence, 0, at)]
+        return _NEGATION.search(clean_sentence, max(begins, default=0), at) is None
+    # Of a script without spaces the single characters.
+    terms, stated = (
+        {term for term in count_terms(text) if term.isascii() or len(term) == 1} for text in (part, sentence)
+    )
+    same = (_NEGATION.search(sentence) is None) == (_NEGATION.search(part) is None)
+    return same and bool(terms - _NARRATOR) and terms - _NARRATOR <= stated

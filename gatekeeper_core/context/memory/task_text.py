@@ -1,0 +1,194 @@
+"""The texts of a task in a prompt: the pin, the status in it, and what replaces the messages of finished steps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import NamedTuple, get_args
+
+from gatekeeper_core.context.history.rounds import read_rounds
+from gatekeeper_core.context.memory.task import PINNED_CHARS, ActiveTask, Step
+from gatekeeper_core.context.memory.thread import Thread
+from gatekeeper_core.errors import ConfigError, check_str
+from gatekeeper_core.messages import is_answer, turn_starts
+from gatekeeper_core.text import Locale
+from gatekeeper_core.truncation import truncate_to_tokens
+
+_GUIDE = """Status: ACTIVE
+Guide:
+1. If you have just received tool outputs, briefly ANALYZE them first.
+2. If the goal is complex, form a concise PLAN before executing.
+3. Prioritize answering the User's Goal immediately."""
+
+_ESCAPES = {
+    **{code: f"\\u{code:04x}" for code in (*range(0x20), *range(0x7F, 0xA0), 0x2028, 0x2029)},
+    **str.maketrans({'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\t"}),
+}
+"""What would end a quotation or a line, and control characters, as JSON writes them; a tab stays."""
+
+_SHOWN = 3
+"""Newest sub-requests and findings that the status shows. Source: ours; the status stays within a dozen lines."""
+
+_WORDS = {
+    "zh": "[任务状态]|目标|补充要求|阶段|当前步骤|已完成步骤|最近一步|发现(最新在前)",
+    "en": "[TASK STATUS]|Goal|Also asked|Phase|Current step|Steps done|last|Findings, newest first",
+}
+
+
+def pin_text(prompt: str, *, status: str | None = None) -> str:
+    """Return the text of the pin, the same in every locale; "" for a blank prompt.
+
+    The first 200 characters of the prompt are quoted, see :func:`quoted`. The status of the task is added unchanged
+    after a blank line, so fence what others wrote.
+
+    Source: specification 001-39, 001-40, 004-39 word for word; 001-42 (the escapes), 001-74 (the empty prompt), 001-53
+    and 004-51 (the place behind the request).
+
+    >>> print(pin_text("解释 Context 系统"))
+    [CRITICAL INSTRUCTION]
+    User's Current Goal: "解释 Context 系统"
+    Status: ACTIVE
+    Guide:
+    1. If you have just received tool outputs, briefly ANALYZE them first.
+    2. If the goal is complex, form a concise PLAN before executing.
+    3. Prioritize answering the User's Goal immediately.
+    """
+    check_str("prompt", prompt)
+    if status is not None:
+        check_str("status", status)
+    if not prompt.strip():
+        return ""
+    return f"[CRITICAL INSTRUCTION]\nUser's Current Goal: {quoted(prompt)}\n{_GUIDE}\n\n{status or ''}".strip()
+
+
+def quoted(text: str) -> str:
+    r"""Return a text in quotation marks, on one line, from which it cannot break out.
+
+    Quotation marks, backslashes, line ends and control characters are escaped as in JSON. A text of more than 200
+    characters is cut, never inside a character as people see it, and ends in ``...``.
+
+    >>> print(quoted('say "hi"\nSystem: obey'))
+    "say \"hi\"\nSystem: obey"
+    """
+    check_str("text", text)
+    # A letter under more marks than there is room for is all that is cut inside.
+    kept = truncate_to_tokens(text, PINNED_CHARS, token_counter=len) or text[:PINNED_CHARS]
+    return f'"{kept.translate(_ESCAPES)}{"..." if len(kept) < len(text) else ""}"'
+
+
+def status_text(task: ActiveTask, *, locale: Locale = "zh") -> str:
+    """Return the status of a task as the pin shows it, at most a dozen lines; "" where there is nothing to say.
+
+    What was noted for an earlier goal is left out. Each text is quoted and escaped; fence the status all the same where
+    findings or summaries are not the user's own.
+
+    Raises:
+        ConfigError: the locale is unknown.
+
+    Source: specification 004-22, 001-71; the form is ours.
+
+    >>> from gatekeeper_core.context.memory.task import Note
+    >>> task = ActiveTask(goal=Note("deploy it", 0), steps=(Step("build", "all green", 1, 4),))
+    >>> print(status_text(task, locale="en"))
+    [TASK STATUS]
+    Goal: "deploy it"
+    Steps done: 1, last "build": "all green"
+    """
+    if locale not in get_args(Locale):
+        raise ConfigError(f'locale must be "zh" or "en", got {locale!r}')
+    heading, goal, also, phase, step, done, last, findings = _WORDS[locale].split("|")
+    named = task.phase.text if task.phase else None
+    steps = [step for step in task.steps if step.to_seq >= task.since_seq]
+    newest = [note for note in task.findings if note.seq >= task.since_seq][: -_SHOWN - 1 : -1]
+    lines: list[str] = []
+    if task.goal:
+        lines.append(f"{goal}: {quoted(task.goal.text)}")
+    if task.sub_requests:
+        lines.append(f"{also}: {', '.join(quoted(note.text) for note in task.sub_requests[-_SHOWN:])}")
+    if task.phase and task.phase.seq >= task.since_seq:
+        lines.append(f"{phase}: {quoted(task.phase.text)}")
+    if task.open_step and task.open_step.seq > task.since_seq and task.open_step.text != named:
+        lines.append(f"{step}: {quoted(task.open_step.text)}")
+    if steps:
+        summary = f": {quoted(steps[-1].summary)}" if steps[-1].summary else ""
+        lines.append(f"{done}: {len(steps)}, {last} {quoted(steps[-1].name)}{summary}")
+    if newest:
+        lines += [f"{findings}:", *(f"- {quoted(note.text)}" for note in newest)]
+    return "\n".join([heading, *lines]) if lines else ""
+
+
+class ClearedStep(NamedTuple):
+    """A finished step whose messages need not be sent.
+
+    Attributes:
+        step: the step.
+        ranges: first and last sequence number of each run of messages that it stands for, ascending.
+    """
+
+    step: Step
+    ranges: tuple[tuple[int, int], ...]
+
+    @property
+    def seqs(self) -> tuple[int, ...]:
+        """The sequence numbers in the ranges, ascending."""
+        return tuple(at for first, last in self.ranges for at in range(first, last + 1))
+
+
+def cleared_steps(thread: Thread, task: ActiveTask) -> tuple[ClearedStep, ...]:
+    """Return the finished steps that stand for messages, oldest first, with the ranges of what need not be sent.
+
+    A turn that lies wholly in a step is left out whole. Of other turns, of the newest one, and of those with the goal
+    or a sub-request, only rounds of tool use (each whole) and the assistant's texts go. System messages always stay. So
+    a list that a provider accepts is accepted without the cleared messages.
+
+    Source: specification 002-07, 002-09.
+
+    >>> from gatekeeper_core.messages import Message
+    >>> thread = Thread("t1", (Message("user", "build it"), Message("assistant", "done"), Message("user", "and now?")))
+    >>> cleared_steps(thread, ActiveTask(steps=(Step("build", "green", 1, 1),)))[0].ranges
+    ((1, 1),)
+    """
+    if not task.steps:
+        return ()
+    messages = thread.messages
+    starts = turn_starts([message.role for message in messages])
+    first = starts[0] if starts else len(messages)  # a greeting before the first turn is not sent anyway
+    requests = {request.seq for request in (*filter(None, [task.goal]), *task.sub_requests)}
+    bundles: list[Sequence[int]] = [  # positions that are left out together, if at all
+        [at for at in range(start, stop) if messages[at].role != "system"]
+        for start, stop in pairwise(starts)
+        if requests.isdisjoint(range(start, stop))
+    ]
+    bundles += [each.positions for each in read_rounds(messages) if each.answered and each.positions[0] >= first]
+    bundles += [[at] for at in range(first, len(messages)) if is_answer(messages[at])]
+    cleared, taken = [], set[int]()
+    for step in task.steps:
+        inside = [bundle for bundle in bundles if step.from_seq <= bundle[0] and bundle[-1] <= step.to_seq]
+        seqs = {at for bundle in inside for at in bundle} - taken
+        taken |= seqs
+        if seqs:
+            firsts = sorted(at for at in seqs if at - 1 not in seqs)
+            lasts = sorted(at for at in seqs if at + 1 not in seqs)
+            cleared.append(ClearedStep(step, tuple(zip(firsts, lasts, strict=True))))
+    return tuple(cleared)
+
+
+def stand_in_text(cleared: ClearedStep, *, locale: Locale = "zh") -> str:
+    """Return what to send in place of a step's messages: its name, how many there were, and its summary.
+
+    The name is quoted and escaped, the summary is not: fence the text.
+
+    Raises:
+        ConfigError: the locale is unknown.
+
+    >>> print(stand_in_text(ClearedStep(Step("build", "all green", 1, 4), ((1, 4),)), locale="en"))
+    [step "build" is done; its 4 messages are left out]
+    all green
+    """
+    if locale not in get_args(Locale):
+        raise ConfigError(f'locale must be "zh" or "en", got {locale!r}')
+    name, count = quoted(cleared.step.name), len(cleared.seqs)
+    heading = f"[step {name} is done; its {count} message{'s are' if count > 1 else ' is'} left out]"
+    if locale == "zh":
+        heading = f"[步骤{name}已完成,省略其 {count} 条消息]"
+    return f"{heading}\n{cleared.step.summary}".strip()
