@@ -175,7 +175,8 @@ class Costs:
         return shrink_run(
             history.messages,
             self._run,
-            room=self.room_at_start - past_tokens,
+            room=self.room_at_start,
+            past_tokens=past_tokens,
             tokens_at=self.tokens_at,
             token_counter=self.counter,
             config=self._run_config,

@@ -37,7 +37,7 @@ from gatekeeper_core.context.history.rounds import (
     summary_of,
     without_body,
 )
-from gatekeeper_core.context.history.shrink import Compaction, Shrinking, Strategy, compress
+from gatekeeper_core.context.history.shrink import RESULT_FLOORS, Compaction, Shrinking, Strategy, compress
 from gatekeeper_core.context.history.summarizer import MAX_MODEL_INPUT_TOKENS, PlainSummarizer, Summarizer
 from gatekeeper_core.context.tool_results.context import ResultCompressor, ToolResults, memory_of
 from gatekeeper_core.errors import check_number
@@ -45,9 +45,6 @@ from gatekeeper_core.messages import Message, is_summary
 from gatekeeper_core.text import Locale
 from gatekeeper_core.token_estimate import budget_within
 from gatekeeper_core.tokens import TokenCounter, check_tokens, checked_counter
-
-_FLOORS = (800, 200)
-"""Characters and tokens that a result is never cut below. Source: ours; a screen of ten lines."""
 
 
 def compact_messages(
@@ -141,7 +138,7 @@ def _compacted(
         shrinking.fold(rounds)
     if shrinking.ledger.is_over():
         places = [place for place, message in enumerate(shrinking.ledger.messages) if message.role == "tool"]
-        shrinking.cut(places, share=low_water, floors=_FLOORS)
+        shrinking.cut(places, share=low_water, floors=RESULT_FLOORS)
     if shrinking.ledger.is_over() and rounds:
         shrinking.trim()
     strategy: Strategy = "truncate" if shrinking.shortened else "summary" if rounds else "none"
