@@ -56,6 +56,7 @@ class Costs:
         pinned: pinned messages of past turns.
         question: the messages of the user in the current turn.
         room_at_start: the room for the past when the current turn began.
+        run_start: position of the first message of the run.
         run_stable: see ``ShrunkRun.stable``.
     """
 
@@ -82,6 +83,7 @@ class Costs:
         steps = (at for at in current if history.messages[at].role != "user" or at in history.summaries)
         start = next(steps, current.stop)
         self.question = self._sum(range(current.start, start))
+        self.run_start = start
         self._run = range(start, current.stop)
         self._run_tokens = self._sum(self._run)
         sent = fixed_tokens + self.always + self.pinned + self.question
@@ -430,7 +432,16 @@ class ThreadAccount:
             return begun
         if set(previous.turns) != set(view.turns) or previous.recalled_text != view.recalled_text:
             return self._fixed
-        return tokens if self._shrunk(previous) == self._shrunk(view) else begun
+        earlier, sent = dict(self._shrunk(previous)), dict(self._shrunk(view))
+        changed = [at for at in {*earlier, *sent} if earlier.get(at) != sent.get(at)]
+        if not changed:
+            return tokens
+        if self._policy.prices.marked:  # the last mark that is still good is behind the question
+            return begun
+        run = [
+            sent.get(at, self._history.messages[at]) for at in view.kept if self._costs.run_start <= at < min(changed)
+        ]
+        return begun + sum(count_message(message, token_counter=self._costs.counter) for message in run)
 
     def _shrunk(self, view: HistoryView) -> list[tuple[int, Message]]:
         """Return the messages of the current run that a view sends in another form."""

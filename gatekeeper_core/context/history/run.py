@@ -53,6 +53,7 @@ class RunConfig:
     Attributes:
         keep_recent_rounds: newest answered rounds that are not compressed to save money, nor folded as long as the past
             or their results can give way; the last one stays, >= 0. Source: specification 002-22.
+        cut_results: whether results are cut, and all rounds but the last folded, where nothing else can give way.
         low_water: share of the room that is aimed at, 0..1. Source: specification 002-32.
         compress_result: makes the text of a tool message smaller, as ``ToolResultCompressor`` does; None: nothing does.
             It is called for the same messages at each step: it must give the same text, and should remember it.
@@ -64,6 +65,7 @@ class RunConfig:
     """
 
     keep_recent_rounds: int = 3
+    cut_results: bool = True
     low_water: float = 0.6
     compress_result: ResultCompressor | None = None
     working_memory: Container[str] | None = None
@@ -282,6 +284,7 @@ class _GrowingRun:
         self._results = results
         self._bill = bill
         self._keep = config.keep_recent_rounds
+        self._can_cut = config.cut_results
         self._memory = config.memory
         self._locale = locale
         self._compressed = 0
@@ -318,18 +321,21 @@ class _GrowingRun:
     def _cut(self, rounds: Sequence[Round]) -> None:
         """Cut results to some lines each, fold all rounds but the last, drop pointers and log, then all of results.
 
-        Each only where the run is still over what it may take without the past, the oldest first.
+        Each only where the run is still over what it may take without the past, the oldest first; without
+        ``cut_results`` drop pointers and log alone.
         """
         ledger, measure = self._ledger, self._ledger.measures[1]
         room, measure.limit = measure.limit, self._most
-        self._cut_results(RESULT_FLOORS)
-        while self._counts.rounds < len(rounds) - 1 and ledger.is_over():
+        if self._can_cut:
+            self._cut_results(RESULT_FLOORS)
+        while self._can_cut and self._counts.rounds < len(rounds) - 1 and ledger.is_over():
             self._fold(rounds[self._counts.rounds])
         if self.folded and ledger.is_over():
             drop_pointers(ledger, self.folded[0])
         if self.folded and ledger.is_over():
             ledger.put(self.folded[0], without_body(ledger.messages[self.folded[0]]))
-        self._cut_results((0, 0))
+        if self._can_cut:
+            self._cut_results((0, 0))
         measure.limit = room
 
     def _cut_results(self, floors: Sequence[int]) -> None:

@@ -283,9 +283,11 @@ class BuilderParts:
         return start
 
     def run_config(self, calls: BoundedCalls, thread: Thread | None, locale: Locale) -> RunConfig:
-        """Return how the current run gives way."""
+        """Return how the current run gives way; a build cuts its results itself, when the optional parts have gone."""
         talk, compress = thread or NO_THREAD, self.tool_results
-        config = RunConfig(locale=locale, thread_id=thread.id if thread else None, tenant=talk.tenant)
+        config = RunConfig(
+            locale=locale, cut_results=False, thread_id=thread.id if thread else None, tenant=talk.tenant
+        )
         if not self.config.enable_tool_result_compression:
             return config
         compressor = BoundedCompressor(compress, calls, config.thread_id, config.tenant)
