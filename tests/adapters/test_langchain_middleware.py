@@ -272,6 +272,7 @@ def test_a_long_run_gives_way_before_the_past_does_and_the_state_keeps_everythin
     last = model.seen[-1]
     summaries = [one for one in last if one.additional_kwargs.get("lc_source") == "gatekeeper"]
     assert [said in str(one.content) for one in summaries] == [True]
+    assert "\nlogs 0\n" in str(summaries[0].content)  # the line of the first call
     assert last[-6:] == state[-7:-1]
     began = [prompt[: len(before)] == before for before, prompt in zip(model.seen, model.seen[1:], strict=False)]
     assert began.count(False) <= 4

@@ -55,6 +55,7 @@ class Costs:
         pinned: pinned messages of past turns.
         question: the messages of the user in the current turn.
         room_at_start: the room for the past when the current turn began.
+        run_start: position of the first message of the run.
         run_stable: see ``ShrunkRun.stable``.
     """
 
@@ -81,6 +82,7 @@ class Costs:
         steps = (at for at in current if history.messages[at].role != "user" or at in history.summaries)
         start = next(steps, current.stop)
         self.question = self._sum(range(current.start, start))
+        self.run_start = start
         self._run = range(start, current.stop)
         self._run_tokens = self._sum(self._run)
         self._required = self.always + self.pinned + self.question
@@ -110,7 +112,8 @@ class Costs:
             run = shrink_run(
                 history.messages,
                 self._run,
-                room=self.room_at_start - recalled_tokens - chosen_tokens,
+                room=self.room_at_start,
+                past_tokens=recalled_tokens + chosen_tokens,
                 tokens_at=self.tokens_at,
                 token_counter=self.counter,
                 config=self._run_config,
@@ -344,17 +347,12 @@ class ThreadAccount:
             body = replace(body, texts=(*(each for each in body.texts if each[0] < count), (count, view.recalled_text)))
         self.state = replace(self.state, body=body)
         sent, begun = self._sent(view)
-        same_tokens = begun
-        if previous and (set(previous.turns) != set(view.turns) or previous.recalled_text != view.recalled_text):
-            same_tokens = self._fixed
-        elif previous and self._shrunk(previous) == self._shrunk(view):
-            same_tokens = sent.sent_tokens
         bill, state = self._policy.charge(
             self._bill,
             self.state,
             sent,
             continuation=self._continuation,
-            same_tokens=same_tokens,
+            same_tokens=self._same_tokens(view, previous, tokens=sent.sent_tokens, begun=begun),
             is_last=(view.recalled_text != "" or (is_thrifty and view.turn_count > 0)) and not self._is_run,
         )
         before, digest = self._policy.state.history, self._question_digest
@@ -415,6 +413,23 @@ class ThreadAccount:
     def _after(self, view: HistoryView) -> int:
         """Return the tokens between the past turns and the question."""
         return self._overhead.after_tokens - (0 if self._overhead.summary_digest else self._omitted(view))
+
+    def _same_tokens(self, view: HistoryView, previous: HistoryView | None, *, tokens: int, begun: int) -> int:
+        """Return how many tokens of the beginning of a request are the same as in the step before."""
+        if previous is None:
+            return begun
+        if set(previous.turns) != set(view.turns) or previous.recalled_text != view.recalled_text:
+            return self._fixed
+        earlier, sent = dict(self._shrunk(previous)), dict(self._shrunk(view))
+        changed = [at for at in {*earlier, *sent} if earlier.get(at) != sent.get(at)]
+        if not changed:
+            return tokens
+        if self._policy.prices.marked:  # the last mark that is still good is behind the question
+            return begun
+        run = [
+            sent.get(at, self._history.messages[at]) for at in view.kept if self._costs.run_start <= at < min(changed)
+        ]
+        return begun + sum(count_message(message, token_counter=self._costs.counter) for message in run)
 
     def _shrunk(self, view: HistoryView) -> list[tuple[int, Message]]:
         """Return the messages of the current run that a view sends in another form."""

@@ -135,7 +135,8 @@ def cut(message: Message, budget: int, measure: Measure, *, locale: Locale) -> M
     r"""Return a message whose text lost its middle, so that it costs at most the budget if an empty text would.
 
     Parts that are no text stay, in their order, as long as a text with the mark of its cut fits beside them. Otherwise
-    the text ends with what they were, if there is room. Calls and names stay.
+    the text ends with a line that counts them, as ``[2 images, 1 document omitted]``, if there is room. Calls and names
+    stay.
 
     >>> cut(Message("tool", "x" * 99, tool_call_id="a"), 30, Measure(len, 0), locale="en").text
     'xxxx\n… [93 bytes omitted] …\nxx'
@@ -148,17 +149,13 @@ def cut(message: Message, budget: int, measure: Measure, *, locale: Locale) -> M
         return with_text(message, truncate_middle(message.text, room, token_counter=count, marker=mark))
     bare = replace(message, content="")
     room = max(0, budget - measure.cost(bare))
-    note = _left_out(media, locale) if media else ""
-    note = note if count(note) <= room else ""
+    kinds, names = Counter(media).items(), _MEDIA_NAMES[locale]
+    if locale == "zh":
+        note = f"[已省略 {'、'.join(f'{number} 个{names[kind]}' for kind, number in kinds)}]"
+    else:
+        parts_gone = ", ".join(f"{number} {names[kind]}{'s' * (number > 1)}" for kind, number in kinds)
+        note = f"[{parts_gone} omitted]"
+    note = note if media and count(note) <= room else ""
     text = truncate_middle(message.text, room - count(note), token_counter=count, marker=mark)
     # A part each, because counts do not add up where texts are joined.
     return replace(bare, content=(TextPart(text), TextPart(note)) if text and note else text or note)
-
-
-def _left_out(media: Iterable[MediaKind], locale: Locale) -> str:
-    """Return the line that says which parts are gone, as ``[2 images, 1 document omitted]``."""
-    counts, names = Counter(media), _MEDIA_NAMES[locale]
-    if locale == "zh":
-        return f"[已省略 {'、'.join(f'{count} 个{names[kind]}' for kind, count in counts.items())}]"
-    said = (f"{count} {names[kind]}{'s' * (count > 1)}" for kind, count in counts.items())
-    return f"[{', '.join(said)} omitted]"

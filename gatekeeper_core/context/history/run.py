@@ -3,7 +3,8 @@
 ::
 
     run over its room? ──> 1 compress its results, oldest first ──> 2 fold its oldest answered rounds
-                             each until a share of the room is reached; the newest rounds stay whole
+                             each until a share of the room is reached; a line of each call stays
+    over it without the past? ──> 3 cut the results of the newest rounds, then fold all rounds but the last
     cheaper by now?    ──> compress the results of all its old rounds, or leave their pointers alone; see ``RunBill``
 
 The run is gone through from its beginning, message by message, as it grew. So each step of a run, also one that another
@@ -16,6 +17,7 @@ from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from gatekeeper_core.context.history.call_log import CallLog
 from gatekeeper_core.context.history.ledger import CountedMessages
 from gatekeeper_core.context.history.rounds import (
     Counts,
@@ -24,8 +26,9 @@ from gatekeeper_core.context.history.rounds import (
     our_pointers,
     read_rounds,
     summary_of,
+    without_body,
 )
-from gatekeeper_core.context.history.shrink import compress, compressed, drop_pointers
+from gatekeeper_core.context.history.shrink import RESULT_FLOORS, compress, compressed, cut_texts, drop_pointers
 from gatekeeper_core.context.tool_results.context import ResultCompressor, ToolResults, memory_of
 from gatekeeper_core.context.tool_results.pointers import pointers_in
 from gatekeeper_core.errors import check_range
@@ -39,14 +42,18 @@ if TYPE_CHECKING:
 
 _COMPRESSED, _POINTERS = 0, 1  # the forms of an offer
 
+_LOG_SHARE = 0.2
+"""Share of the room that the log of folded calls may take. Source: ours, recorded runs of agents."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunConfig:
     """Settings of a run that gives way when a request is over its limit.
 
     Attributes:
-        keep_recent_rounds: newest answered rounds that are never folded, nor compressed to save money, >= 0. Source:
-            specification 002-22.
+        keep_recent_rounds: newest answered rounds that are not compressed to save money, nor folded as long as the past
+            or their results can give way; the last one stays, >= 0. Source: specification 002-22.
+        cut_results: whether results are cut, and all rounds but the last folded, where nothing else can give way.
         low_water: share of the room that is aimed at, 0..1. Source: specification 002-32.
         compress_result: makes the text of a tool message smaller, as ``ToolResultCompressor`` does; None: nothing does.
             It is called for the same messages at each step: it must give the same text, and should remember it.
@@ -58,6 +65,7 @@ class RunConfig:
     """
 
     keep_recent_rounds: int = 3
+    cut_results: bool = True
     low_water: float = 0.6
     compress_result: ResultCompressor | None = None
     working_memory: Container[str] | None = None
@@ -109,20 +117,22 @@ def shrink_run(
     config: RunConfig,
     question: str = "",
     prices: ModelPrices | None = None,
+    past_tokens: int = 0,
     before_tokens: int = 0,
 ) -> ShrunkRun:
     """Return what is sent of a run of a conversation, so that it keeps to its room where that can be done.
 
-    ``positions`` are those of the run, without the user's question; ``room`` is in tokens and may be negative;
+    ``positions`` are those of the run, without the user's question; ``room`` is in tokens and may be negative. Rounds
+    give way so that ``past_tokens`` of past turns fit beside them; results are cut only where the run alone is over it.
     ``tokens_at`` gives the cost of the message at a position. With ``prices`` results are also compressed where that
     is cheaper; then ``before_tokens``, what stands before the run, must be the same at each of its steps. What
     ``compress_result`` raises passes.
     """
     whole = sum(map(tokens_at, positions))
-    if whole <= room and (prices is None or config.compress_result is None):
+    if whole <= room - past_tokens and (prices is None or config.compress_result is None):
         return ShrunkRun((), (), whole, whole)  # and it was within its room at every step before
     run = messages[positions.start : positions.stop]
-    ledger = CountedMessages((), token_counter=token_counter, max_tokens=room)
+    ledger = CountedMessages((), token_counter=token_counter, max_tokens=room - past_tokens)
     # Pointers of the whole window are live, also those behind a result.
     results = None
     if config.compress_result:
@@ -131,7 +141,7 @@ def shrink_run(
         )
     bill = RunBill(prices, before_tokens) if prices and results else None
     finished = {one.positions[-1]: one for one in read_rounds(run) if one.answered}
-    growing = _GrowingRun(ledger, results, bill, config, config.locale or locale_of([question]))
+    growing = _GrowingRun(ledger, results, bill, config, config.locale or locale_of([question]), room)
     rounds: list[Round] = []
     whole = peak = 0
     for place, at in enumerate(positions):
@@ -140,7 +150,7 @@ def shrink_run(
         if place in finished:
             rounds.append(finished[place])
         if ledger.is_over():
-            growing.give_way(rounds, share=1.0 if room < 0 else config.low_water)
+            growing.give_way(rounds, share=1.0 if room < past_tokens else config.low_water)
         if place in finished:
             growing.call(rounds, whole)
         peak = max(peak, ledger.tokens)
@@ -253,6 +263,7 @@ class _GrowingRun:
         bill: of the run; None: it gives way for lack of room alone.
         config: the settings.
         locale: language of the placeholder.
+        most: tokens that it may take when the past has given way.
 
     Attributes:
         folded: the places of the folded rounds, the first of which holds the summary.
@@ -267,15 +278,19 @@ class _GrowingRun:
         bill: RunBill | None,
         config: RunConfig,
         locale: Locale,
+        most: int,
     ) -> None:
         self._ledger = ledger
         self._results = results
         self._bill = bill
         self._keep = config.keep_recent_rounds
+        self._can_cut = config.cut_results
         self._memory = config.memory
         self._locale = locale
         self._compressed = 0
         self._counts = Counts()
+        self._log = CallLog(ledger.measures[1].counter, _LOG_SHARE * most)
+        self._most = most
         self._newest = -1
         self._old: list[_OldRound] = []
         self._gains = [0, 0]  # tokens that all old rounds save, by form
@@ -300,18 +315,46 @@ class _GrowingRun:
             self._compressed += 1
         while self._counts.rounds < len(rounds) - self._keep and ledger.is_over(share):
             self._fold(rounds[self._counts.rounds])
+        if ledger.tokens > self._most:
+            self._cut(rounds)
+
+    def _cut(self, rounds: Sequence[Round]) -> None:
+        """Cut results to some lines each, fold all rounds but the last, drop pointers and log, then all of results.
+
+        Each only where the run is still over what it may take without the past, the oldest first; without
+        ``cut_results`` drop pointers and log alone.
+        """
+        ledger, measure = self._ledger, self._ledger.measures[1]
+        room, measure.limit = measure.limit, self._most
+        if self._can_cut:
+            self._cut_results(RESULT_FLOORS)
+        while self._can_cut and self._counts.rounds < len(rounds) - 1 and ledger.is_over():
+            self._fold(rounds[self._counts.rounds])
         if self.folded and ledger.is_over():
             drop_pointers(ledger, self.folded[0])
+        if self.folded and ledger.is_over():
+            ledger.put(self.folded[0], without_body(ledger.messages[self.folded[0]]))
+        if self._can_cut:
+            self._cut_results((0, 0))
+        measure.limit = room
+
+    def _cut_results(self, floors: Sequence[int]) -> None:
+        messages = self._ledger.messages
+        start = max(self.folded, default=-1) + 1
+        results = [place for place in range(start, len(messages)) if messages[place].role == "tool"]
+        cut_texts(self._ledger, results, locale=self._locale, floors=floors)
 
     def _fold(self, one: Round) -> None:
-        """Fold one more round: the summary is written again, with the pointers in what was sent."""
+        """Fold one more round: write the summary again, with the log of calls and the pointers in what was sent."""
         ledger = self._ledger
         sent = [ledger.messages[place] for place in (*self.folded[:1], *one.all_positions)]
+        self._log.add([ledger.messages[place] for place in (*one.narration, one.positions[0])])
         ledger.drop(one.all_positions)
         self.folded += one.all_positions
         self._counts = self._counts.plus(Counts(1, one.calls))
         pointers = our_pointers(sent, self._memory)
-        ledger.put(self.folded[0], summary_of(self._counts, self._locale, pointers=pointers))
+        summary = summary_of(self._counts, self._locale, pointers=pointers, body=self._log.text(pointers))
+        ledger.put(self.folded[0], summary)
 
     def call(self, rounds: Sequence[Round], whole: int) -> None:
         """Let the model be called after these rounds, ``whole`` tokens of messages: compress where that pays.

@@ -29,8 +29,12 @@ from gatekeeper_core.context.history.rounds import (
 from gatekeeper_core.context.tool_results.context import ToolResults
 from gatekeeper_core.context.tool_results.pointers import pointers_in
 from gatekeeper_core.messages import Message, common_beginning, is_summary
+from gatekeeper_core.text import Locale
 
 Strategy = Literal["none", "summary", "aggressive", "truncate"]
+
+RESULT_FLOORS = (800, 200)
+"""Characters and tokens that a result keeps while anything else can give way. Source: ours; ten lines of a screen."""
 
 
 class Compaction(NamedTuple):
@@ -125,19 +129,9 @@ class Shrinking:
                 self.ledger, self._folding = before, folding
 
     def cut(self, places: Iterable[int], *, share: float = 1.0, floors: Sequence[int] = (0, 0)) -> None:
-        """Cut the texts in these places, one after another, until the totals are within a share of the limits.
-
-        ``floors`` are the characters and tokens that a message is not cut below.
-        """
-        ledger, locale = self.ledger, self.config.locale_for(self._messages)
-        for place in places:
-            message = ledger.messages[place]
-            for measure, floor in zip(ledger.measures, floors, strict=True):
-                excess, cost = measure.excess(share), measure.costs[place]
-                if excess and cost > floor:
-                    shorter = cut(ledger.messages[place], max(floor, cost - excess), measure, locale=locale)
-                    ledger.put(place, shorter)
-            self.shortened += ledger.messages[place] != message
+        """Cut texts as :func:`cut_texts` does."""
+        locale = self.config.locale_for(self._messages)
+        self.shortened += cut_texts(self.ledger, places, locale=locale, share=share, floors=floors)
 
     def trim(self, *, pointers: bool = True) -> None:
         """Take from each summary what was told in it, then as many of its oldest pointers as the limits ask for."""
@@ -192,6 +186,29 @@ def compressed(ledger: CountedMessages, results: ToolResults, place: int, *, age
     shorter = None if source is None else results.smaller(source, ledger.messages[place], age_rounds=age_rounds)
     limited = [measure for measure in ledger.measures if measure.limit < math.inf]
     return shorter if shorter and any(one.cost(shorter) < one.costs[place] for one in limited) else None
+
+
+def cut_texts(
+    ledger: CountedMessages,
+    places: Iterable[int],
+    *,
+    locale: Locale,
+    share: float = 1.0,
+    floors: Sequence[int] = (0, 0),
+) -> int:
+    """Cut the texts in these places, one after another, until the totals are within a share of the limits.
+
+    ``floors`` are the characters and tokens that a message is not cut below. Return how many were cut.
+    """
+    count = 0
+    for place in places:
+        message = ledger.messages[place]
+        for measure, floor in zip(ledger.measures, floors, strict=True):
+            excess, cost = measure.excess(share), measure.costs[place]
+            if excess and cost > floor:
+                ledger.put(place, cut(ledger.messages[place], max(floor, cost - excess), measure, locale=locale))
+        count += ledger.messages[place] != message
+    return count
 
 
 def drop_pointers(ledger: CountedMessages, place: int) -> None:

@@ -37,7 +37,7 @@ from gatekeeper_core.context.history.rounds import (
     summary_of,
     without_body,
 )
-from gatekeeper_core.context.history.shrink import Compaction, Shrinking, Strategy, compress
+from gatekeeper_core.context.history.shrink import RESULT_FLOORS, Compaction, Shrinking, Strategy, compress
 from gatekeeper_core.context.history.summarizer import MAX_MODEL_INPUT_TOKENS, PlainSummarizer, Summarizer
 from gatekeeper_core.context.tool_results.context import ResultCompressor, ToolResults, memory_of
 from gatekeeper_core.errors import check_number
@@ -45,9 +45,6 @@ from gatekeeper_core.messages import Message, is_summary
 from gatekeeper_core.text import Locale
 from gatekeeper_core.token_estimate import budget_within
 from gatekeeper_core.tokens import TokenCounter, check_tokens, checked_counter
-
-_FLOORS = (800, 200)
-"""Characters and tokens that a result is never cut below. Source: ours; a screen of ten lines."""
 
 
 def compact_messages(
@@ -66,6 +63,10 @@ def compact_messages(
     role: Literal["user", "system"] = "user",
 ) -> Compaction:
     """Return a conversation within both limits, its oldest rounds of tool use folded into one summary message.
+
+    System messages, every user message, answers to the user, the newest rounds and calls without a result stay. Within
+    the limits nothing is done; over one, compressing, folding and cutting each go on to the low-water mark. So a loop
+    that goes on with the result is compacted again only when it has grown over a limit once more.
 
     * ``max_chars``, ``max_tokens``: the limits, at least 1; of an estimate the margin is kept free. Source:
       specification 002-18. In Chinese, ``max_tokens`` is reached long before ``max_chars``.
@@ -97,7 +98,29 @@ def compact_messages(
     ledger = CountedMessages(
         messages, token_counter=count, max_tokens=budget_within(count, max_tokens), max_chars=max_chars
     )
-    return _compacted(Shrinking(messages, ledger, config), compress_result, keep_recent_rounds, low_water)
+    shrinking = Shrinking(messages, ledger, config)
+    if not ledger.is_over():
+        return shrinking.compaction("none")
+    answered = [one for one in read_rounds(ledger.messages) if one.answered]
+    if compress_result:
+        questions = (one.text for one in reversed(ledger.messages) if one.role == "user" and not is_summary(one))
+        results = ToolResults(ledger.messages, compress_result, query=next(questions, ""))
+        ages = {at: age for age, one in enumerate(reversed(answered)) for at in one.positions[1:]}
+        for place in range(len(ledger.messages)):
+            if not ledger.is_over(low_water):
+                break
+            shrinking.shortened += compress(ledger, results, [place], age_rounds=ages.get(place, 0))
+    rounds: Sequence[Round] = answered[: max(0, len(answered) - keep_recent_rounds)]
+    rounds = _to_fold(rounds, ledger, config, low_water) if rounds and ledger.is_over(low_water) else ()
+    if rounds:
+        shrinking.fold(rounds)
+    if shrinking.ledger.is_over():
+        places = [place for place, message in enumerate(shrinking.ledger.messages) if message.role == "tool"]
+        shrinking.cut(places, share=low_water, floors=RESULT_FLOORS)
+    if shrinking.ledger.is_over() and rounds:
+        shrinking.trim()
+    strategy: Strategy = "truncate" if shrinking.shortened else "summary" if rounds else "none"
+    return shrinking.compaction(strategy)
 
 
 def compact_in_place(messages: list[Message], **arguments: Any) -> Compaction:
@@ -113,39 +136,6 @@ def compact_in_place(messages: list[Message], **arguments: Any) -> Compaction:
     compaction = compact_messages(messages, **arguments)
     messages[:] = compaction.messages
     return compaction
-
-
-def _compacted(
-    shrinking: Shrinking, compress_result: ResultCompressor | None, keep_recent_rounds: int, low_water: float
-) -> Compaction:
-    """Compress, fold and cut, each until the low-water mark is reached; within the limits do nothing.
-
-    System messages, every user message, answers to the user, the newest rounds and calls without a result stay. So a
-    loop that goes on with the result is compacted again only when it has grown over a limit once more.
-    """
-    ledger = shrinking.ledger
-    if not ledger.is_over():
-        return shrinking.compaction("none")
-    answered = [one for one in read_rounds(ledger.messages) if one.answered]
-    if compress_result:
-        questions = (one.text for one in reversed(ledger.messages) if one.role == "user" and not is_summary(one))
-        results = ToolResults(ledger.messages, compress_result, query=next(questions, ""))
-        ages = {at: age for age, one in enumerate(reversed(answered)) for at in one.positions[1:]}
-        for place in range(len(ledger.messages)):
-            if not ledger.is_over(low_water):
-                break
-            shrinking.shortened += compress(ledger, results, [place], age_rounds=ages.get(place, 0))
-    rounds: Sequence[Round] = answered[: max(0, len(answered) - keep_recent_rounds)]
-    rounds = _to_fold(rounds, ledger, shrinking.config, low_water) if rounds and ledger.is_over(low_water) else ()
-    if rounds:
-        shrinking.fold(rounds)
-    if shrinking.ledger.is_over():
-        places = [place for place, message in enumerate(shrinking.ledger.messages) if message.role == "tool"]
-        shrinking.cut(places, share=low_water, floors=_FLOORS)
-    if shrinking.ledger.is_over() and rounds:
-        shrinking.trim()
-    strategy: Strategy = "truncate" if shrinking.shortened else "summary" if rounds else "none"
-    return shrinking.compaction(strategy)
 
 
 def _to_fold(rounds: Sequence[Round], ledger: CountedMessages, config: FoldingConfig, share: float) -> Sequence[Round]:

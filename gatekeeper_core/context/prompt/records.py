@@ -29,7 +29,7 @@ from gatekeeper_core.context.memory.constraints import ThreadConstraints
 from gatekeeper_core.context.memory.search import MemoryHit, MemoryHits
 from gatekeeper_core.context.memory.summary import SummaryConfig, ThreadSummary
 from gatekeeper_core.context.memory.task import TaskTracker
-from gatekeeper_core.context.memory.thread import NewRecord, Thread, load_record, update_record
+from gatekeeper_core.context.memory.thread import Thread, load_record
 from gatekeeper_core.context.memory.update import remember_thread
 from gatekeeper_core.context.prompt.request import run_start
 from gatekeeper_core.context.prompt.result import Miss
@@ -277,9 +277,11 @@ class BuilderParts:
         return start
 
     def run_config(self, calls: BoundedCalls, thread: Thread | None, locale: Locale) -> RunConfig:
-        """Return how the current run gives way."""
+        """Return how the current run gives way; a build cuts its results itself, when the optional parts have gone."""
         talk, compress = thread or NO_THREAD, self.tool_results
-        config = RunConfig(locale=locale, thread_id=thread.id if thread else None, tenant=talk.tenant)
+        config = RunConfig(
+            locale=locale, cut_results=False, thread_id=thread.id if thread else None, tenant=talk.tenant
+        )
         if not self.config.enable_tool_result_compression:
             return config
         compressor = BoundedCompressor(compress, calls, config.thread_id, config.tenant)

@@ -1,0 +1,266 @@
+"""Recorded agent runs, replayed call by call: the values of the next action in the prompt, and the cost.
+
+The values of each recorded assistant message are leaves of tool arguments up to 60 characters, and identifiers of
+arguments and text. A value counts when it is verbatim in an earlier message, but not in the system message or in the
+newest user message, and in at most 20 % of the runs of its file. No model is asked: presence is a proxy.
+
+``recall``: share of the values in what is sent, mean over calls. ``far``: those whose newest occurrence is over three
+assistant messages back. ``task``: calls with the first user message in. ``over``: calls over the budget. ``$``: a
+prefix cache that is always warm, write 1.25, read 0.1, sending everything = 1.00. Data: ``agents/*.jsonl``, one run a
+line with ``kind`` (``run`` of a coder, ``chat`` with tools) and ``messages`` in the OpenAI form.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, defaultdict
+from dataclasses import replace
+from functools import partial
+from itertools import takewhile
+from operator import eq
+from typing import TYPE_CHECKING, Any
+
+from benchmarks.budget import counter
+from benchmarks.report import options, report
+from gatekeeper_core import HistoryConfig, Message, RunConfig, ToolResultCompressor, WorkingMemory, prices_of_model
+from gatekeeper_core.context.history.call_log import identifiers_in
+from gatekeeper_core.context.history.selector import ThreadSelector
+from gatekeeper_core.storage.in_memory import InMemoryBlobStore
+from gatekeeper_core.tokens import count_message
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from gatekeeper_core.tokens import TokenCounter
+
+    Send = Callable[[Sequence[Message]], Sequence[Message]]
+
+WRITE, READ, FAR = 1.25, 0.1, 3
+BUDGETS = {"run": (4_000, 8_000), "chat": (3_000, 8_000)}
+NAMES = {"run": "coding runs", "chat": "chats with tools"}
+QUICK = 4  # runs of each kind
+
+
+def read_runs(folder: Path) -> dict[str, list[tuple[list[Message], frozenset[str]]]]:
+    """Return the runs of a folder by kind, each with the values that are common in its file."""
+    runs: dict[str, list[tuple[list[Message], frozenset[str]]]] = defaultdict(list)
+    for path in sorted((folder / "agents").glob("*.jsonl")):
+        items = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+        talks = [[Message.from_dict(message) for message in item["messages"]] for item in items]
+        spread: Counter[str] = Counter()
+        for talk in talks:
+            spread.update({value for message in talk if message.role == "assistant" for value in values(message)})
+        common = frozenset(value for value, count in spread.items() if count > max(2, 0.2 * len(talks)))
+        for item, talk in zip(items, talks, strict=True):
+            runs[item["kind"]].append((talk, common))
+    return runs
+
+
+def leaves(value: Any) -> Iterator[str]:
+    """Yield the texts and numbers in a JSON value."""
+    if isinstance(value, dict | list):
+        for inner in value.values() if isinstance(value, dict) else value:
+            yield from leaves(inner)
+    elif isinstance(value, str):
+        yield value
+    elif isinstance(value, int | float) and not isinstance(value, bool):
+        yield json.dumps(value)
+
+
+def arguments(message: Message) -> list[str]:
+    """Return the leaves of all arguments of a message."""
+    return [leaf for call in message.tool_calls for leaf in leaves(read(call.arguments))]
+
+
+def read(text: str) -> Any:
+    """Return the value of a JSON text, or the text where it is not JSON."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def text_of(message: Message) -> str:
+    """Return the text of a message with its arguments, also as they read unescaped."""
+    return "\n".join((message.text, *(call.arguments for call in message.tool_calls), *arguments(message)))
+
+
+def values(message: Message) -> dict[str, None]:
+    """Return what an action uses, in its order."""
+    texts = arguments(message)
+    short = (leaf for leaf in texts if 4 <= len(leaf) <= 60 and "\n" not in leaf)
+    plain = ("true", "false", "none", "null")
+    named = dict.fromkeys(leaf for leaf in short if leaf.lower() not in plain)
+    return named | dict.fromkeys(identifiers_in("\n".join((message.text, *texts))))
+
+
+def trim(budget: int, count: TokenCounter, *, start_on: Sequence[str]) -> Send:
+    """Send what LangChain's ``trim_messages`` keeps: the newest messages from one of these kinds on."""
+    from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage, trim_messages
+
+    def converted(at: int, message: Message) -> Any:
+        same: dict[str, Any] = {"id": str(at), "content": message.text}
+        if message.role == "assistant":
+            calls = [{"name": call.name, "args": {}, "id": call.id, "type": "tool_call"} for call in message.tool_calls]
+            return AIMessage(**same, tool_calls=calls)
+        if message.role == "tool":
+            return ToolMessage(**same, tool_call_id=message.tool_call_id)
+        return (SystemMessage if message.role == "system" else HumanMessage)(**same)
+
+    def send(messages: Sequence[Message]) -> Sequence[Message]:
+        kept = trim_messages(
+            [converted(at, message) for at, message in enumerate(messages)],
+            max_tokens=budget,
+            strategy="last",
+            include_system=True,
+            start_on=start_on,
+            token_counter=lambda listed: sum(cost(messages[int(each.id)], count) for each in listed),
+        )
+        return [messages[int(each.id or 0)] for each in kept]
+
+    return send
+
+
+def clear(budget: int, count: TokenCounter, *, keep: int = 3) -> Send:
+    """Clear all tool results but the newest over the budget, as ``ClearToolUsesEdit(trigger=budget)`` does."""
+
+    def send(messages: Sequence[Message]) -> Sequence[Message]:
+        if sum(cost(message, count) for message in messages) <= budget:
+            return messages
+        gone = [at for at, message in enumerate(messages) if message.role == "tool"][:-keep]
+        return [replace(each, content="[cleared]") if at in gone else each for at, each in enumerate(messages)]
+
+    return send
+
+
+def window(_budget: int, _count: TokenCounter, *, rounds: int = 5) -> Send:
+    """Send system messages, the first user message, and the newest assistant messages with what follows them."""
+
+    def send(messages: Sequence[Message]) -> Sequence[Message]:
+        starts = [at for at, message in enumerate(messages) if message.role == "assistant"][-rounds:]
+        first = next(at for at, message in enumerate(messages) if message.role == "user")
+        start = max(first + 1, starts[0]) if len(starts) == rounds else 0
+        return [each for at, each in enumerate(messages) if each.role == "system" or at == first or at >= start]
+
+    return send
+
+
+def ours(budget: int, count: TokenCounter, *, strategy: Any, compress: bool = False) -> Send:
+    """Select with a strategy, and fold the run; ``compress`` also compresses results into a working memory."""
+    memory = WorkingMemory(InMemoryBlobStore(), session_key=b"0123456789abcdef0123456789abcdef")
+    run = RunConfig(compress_result=ToolResultCompressor(working_memory=memory) if compress else None)
+    prices = prices_of_model("claude-sonnet-4-5")
+    config = HistoryConfig(token_budget=budget, strategy=strategy, run=run, prices=prices, on_error="raise")
+    seconds = iter(range(0, 10**9, 5))
+    selector = ThreadSelector(
+        lambda message: message,
+        write=lambda _, new: new,
+        config=config,
+        token_counter=count,
+        clock=lambda: float(next(seconds)),
+    )
+    return partial(selector.choose, thread="t")
+
+
+POLICIES: Mapping[str, Callable[[int, Any], Any]] = {
+    "everything": lambda _budget, _count: list,
+    "trim_messages (human)": partial(trim, start_on=("human",)),
+    "trim_messages (human, ai)": partial(trim, start_on=("human", "ai")),
+    "clear old tool results": clear,
+    "window of 5": window,
+    "gate": partial(ours, strategy="gate"),
+    "cache": partial(ours, strategy="cache"),
+    "cache, results compressed": partial(ours, strategy="cache", compress=True),
+}
+
+
+def cost(message: Message, count: Any) -> int:
+    """Return the tokens of a message."""
+    return count_message(message, token_counter=count)
+
+
+def questions(run: Sequence[Message], common: Iterable[str]) -> Iterator[tuple[int, dict[str, bool]]]:
+    """Yield the positions of the model's calls, each with the values that it uses and whether they are far."""
+    texts = [text_of(message) for message in run]
+    first = next(at for at, message in enumerate(run) if message.role == "user")
+    system = "\n".join(message.text for message in run if message.role == "system")
+    for at in range(first + 1, len(run)):
+        if run[at].role == "assistant":
+            question = next(texts[place] for place in reversed(range(at)) if run[place].role == "user")
+            rounds = [place for place in range(at) if run[place].role == "assistant"]
+            near = "\n".join(texts[rounds[-FAR] : at]) if len(rounds) >= FAR else "\n".join(texts[:at])
+            before = "\n".join(texts[first:at])
+            used = (value for value in values(run[at]) if value not in common and value not in f"{system}\n{question}")
+            yield at, {value: value not in near for value in used if value in before}
+
+
+def measure(run: Sequence[Message], common: Iterable[str], send: Any, budget: int, count: Any) -> dict[str, float]:
+    """Return the sums of one run under one policy."""
+    sums: dict[str, float] = defaultdict(float)
+    earlier: list[list[Message]] = []
+    task = next(message.text for message in run if message.role == "user")
+    for at, used in questions(run, common):
+        sent = list(send(run[:at]))
+        costs = [cost(message, count) for message in sent]
+        same = max((sum(1 for _ in takewhile(bool, map(eq, each, sent))) for each in earlier), default=0)
+        earlier.append(sent)
+        cached, total, prompt = sum(costs[:same]), sum(costs), "\n".join(map(text_of, sent))
+        facts = {"calls": 1, "tokens": total, "task": task in prompt, "over": 0 < budget < total}
+        for name, figure in (*facts.items(), ("cost", READ * cached + WRITE * (total - cached))):
+            sums[name] += figure
+        for name, needed in (("recall", used), ("far", {value for value, far in used.items() if far})):
+            if needed:
+                sums[f"{name}_calls"] += 1
+                sums[name] += sum(value in prompt for value in needed) / len(needed)
+    return sums
+
+
+def rows(
+    runs: Sequence[tuple[list[Message], frozenset[str]]], budget: int, names: Iterable[str], count: Any
+) -> list[Any]:
+    """Return a row for each policy; the first one, which sends everything, has the cost 1.00."""
+    table: list[dict[str, Any]] = []
+    base = 0.0
+    for policy in names:
+        sums: dict[str, float] = defaultdict(float)
+        for run, common in runs:
+            limit = 0 if policy == "everything" else budget
+            for key, figure in measure(run, common, POLICIES[policy](budget, count), limit, count).items():
+                sums[key] += figure
+        calls = sums["calls"]
+        base = base or sums["cost"]
+        table.append(
+            {
+                "policy": policy,
+                "tokens": round(sums["tokens"] / calls),
+                "$": f"{sums['cost'] / base:.2f}",
+                **{name: 100.0 * sums[name] / max(1, sums[f"{name}_calls"]) for name in ("recall", "far")},
+                **{name: 100.0 * sums[name] / calls for name in ("task", "over")},
+            }
+        )
+    return table
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Measure and print."""
+    parser = options(__doc__, data="agents/*.jsonl")
+    parser.add_argument("--counter", choices=("estimate", "cl100k"), default="cl100k")
+    parser.add_argument("--kind", choices=tuple(BUDGETS), help="one kind alone")
+    parser.add_argument("--sample", type=int, default=0, help="an even sample of so many runs of each kind")
+    chosen = parser.parse_args(arguments)
+    count = counter(chosen.counter)
+    names = [name for name in POLICIES if not chosen.ours_only or name in ("everything", *list(POLICIES)[-3:])]
+    tables = {}
+    for kind, runs in sorted(read_runs(chosen.data).items(), reverse=True):
+        if chosen.kind in (None, kind):
+            size = QUICK if chosen.quick else chosen.sample or len(runs)
+            sample = runs[:: max(1, len(runs) // size)][:size]
+            for budget in BUDGETS[kind]:
+                title = f"{len(sample)} {NAMES[kind]}, {budget:,} tokens"
+                tables[title] = rows(sample, budget, names, count)
+    report(chosen, "agent_runs", tables)
+
+
+if __name__ == "__main__":
+    main()

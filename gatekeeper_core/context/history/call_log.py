@@ -1,0 +1,88 @@
+"""A log of folded calls: a line for each, and the identifiers that a later call may need word for word."""
+
+from __future__ import annotations
+
+import json
+import re
+import textwrap
+from collections.abc import Collection, Iterator, Sequence
+from itertools import islice
+
+from gatekeeper_core.context.tool_results.pointers import defused
+from gatekeeper_core.fences import fence
+from gatekeeper_core.messages import Message
+from gatekeeper_core.tokens import TokenCounter
+
+_LINE_CHARS, _IDENTIFIERS, _READ_CHARS = 200, 16, 8_000
+"""Most characters of a line, identifiers of a round, characters that are read of its texts.
+
+Source: ours, recorded runs of agents at 4,000 tokens: 87 % of the values that the next call uses are in the prompt
+without the log, 92 % with the lines of calls, 94.4 % with the identifiers.
+"""
+_TOKEN = re.compile(r"[\w./:@#$+-]+", re.ASCII)
+_MARKED = re.compile(r"[0-9]|.[_/.].|[a-z][A-Z]")
+
+
+def identifiers_in(text: str) -> Iterator[str]:
+    """Yield the identifiers of a text in their order: tokens of 4 to 60 characters that no plain word looks like.
+
+    >>> list(identifiers_in("把 order HAT204 的 src/a.py:41 交给 parseDate，not to a plain word"))
+    ['HAT204', 'src/a.py:41', 'parseDate']
+    """
+    for token in _TOKEN.findall(text):
+        bare = token.lstrip("./:+-").rstrip("./:@#$+-")
+        if 4 <= len(bare) <= 60 and _MARKED.search(bare):
+            yield bare
+
+
+class CallLog:
+    """The newest lines of folded calls that have room, in tokens of a counter."""
+
+    def __init__(self, counter: TokenCounter, room: float) -> None:
+        self._counter = counter
+        self._room = room
+        self._lines: list[str] = []
+        self._tokens: list[int] = []
+
+    def add(self, messages: Sequence[Message]) -> None:
+        """Add the assistant's messages of a round: its calls, and the identifiers that no line has."""
+        calls = [(call.name, *_values_of(call.arguments)) for message in messages for call in message.tool_calls]
+        lines = [_line(" ".join(call)) for call in calls]
+        texts = [message.text[:_READ_CHARS] for message in messages]
+        texts += [text.replace("\\n", "\n") for call in calls for text in call]
+        earlier = "\n".join((*self._lines, *lines))
+        identifiers = dict.fromkeys(identifiers_in("\n".join(texts)[:_READ_CHARS]))
+        extra = ", ".join(islice((each for each in identifiers if each not in earlier), _IDENTIFIERS))
+        lines += [f"({line})" for line in textwrap.wrap(extra, _LINE_CHARS - 2, break_on_hyphens=False)]
+        self._lines += lines
+        self._tokens += [self._counter(line) + 1 for line in lines]
+        while self._lines and sum(self._tokens) > self._room:
+            del self._lines[0], self._tokens[0]
+
+    def text(self, pointers: Collection[str]) -> str:
+        """Return the log inside a fence, where only these pointers still read as pointers; "" for an empty one."""
+        return fence(defused("\n".join(self._lines), pointers), tag="earlier_calls") if self._lines else ""
+
+
+def _values_of(arguments: str) -> list[str]:
+    """Return the values of a call's arguments as texts; of long arguments, and of what is no JSON, the beginning.
+
+    >>> _values_of('{"path": "src/a.py", "lines": [1, 40]}')
+    ['src/a.py', '[1, 40]']
+    """
+    beginning = arguments[:_READ_CHARS]
+    try:
+        values = json.loads(beginning)
+        return [
+            value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+            for value in (values.values() if isinstance(values, dict) else [beginning])
+        ]
+    except (ValueError, RecursionError):  # cut, no JSON, or nested without end
+        return [beginning]
+
+
+def _line(text: str) -> str:
+    """Return a text on one line, cut in the middle where it is long, without control characters and surrogates."""
+    flat = "".join(char for char in " ".join(text.split()) if char.isprintable())
+    head = _LINE_CHARS * 2 // 3
+    return flat if len(flat) <= _LINE_CHARS else f"{flat[:head]} … {flat[head + 3 - _LINE_CHARS :]}"
