@@ -17,7 +17,6 @@ from gatekeeper_core.native.images import anthropic_tokens
 from gatekeeper_core.native.items import (
     Format,
     Item,
-    Read,
     Sent,
     arguments_json,
     blocks_in,
@@ -27,7 +26,6 @@ from gatekeeper_core.native.items import (
     is_compaction,
     kind_of,
     opaque,
-    plain,
     refuse,
     rewritten,
     rewritten_texts,
@@ -44,54 +42,69 @@ _ONLY_HERE = frozenset(
 _SIGNED = frozenset({"thinking", "redacted_thinking", "compaction"})
 
 
-def _signs(item: Item) -> str | None:
-    by_the_model = item.get("role") == "assistant"
-    for block in blocks_of(item):
-        kind = kind_of(block)
-        if kind in _ONLY_HERE or kind.endswith("_tool_result") or (kind == "compaction" and by_the_model):
-            return f"a block of type {kind if kind in _ONLY_HERE else '…_tool_result'!r}"
-        if kind and ("source" in block or (kind == "thinking" and "signature" in block)):
-            return f"a block with {'a source' if 'source' in block else 'a signature'}"
-    return None
+class _Anthropic(Format):
+    name = "Anthropic messages"
 
+    def signs(self, item: Item) -> str | None:
+        by_the_model = item.get("role") == "assistant"
+        for block in blocks_of(item):
+            kind = kind_of(block)
+            if kind in _ONLY_HERE or kind.endswith("_tool_result") or (kind == "compaction" and by_the_model):
+                return f"a block of type {kind if kind in _ONLY_HERE else '…_tool_result'!r}"
+            if kind and ("source" in block or (kind == "thinking" and "signature" in block)):
+                return f"a block with {'a source' if 'source' in block else 'a signature'}"
+        return None
 
-def _read(items: Sequence[Item]) -> list[Read]:
-    return [Read(message, at, at + 1) for at, item in enumerate(items) for message in _messages(item, at)]
+    def messages(self, item: Item, at: int) -> list[Message]:
+        role, content = item.get("role"), item.get("content")
+        if role not in _ROLES:
+            raise refuse(f'"role" must be one of {", ".join(_ROLES)}', at)
+        if isinstance(content, str):
+            return [Message(role, content)]
+        if not isinstance(content, (list, tuple)):
+            raise refuse('"content" must be text or a list of blocks', at)
+        results: list[Message] = []
+        calls: list[ToolCall] = []
+        parts: list[Part] = []
+        for block in blocks_in(content):
+            kind = kind_of(block)
+            if not kind:
+                raise refuse('a block of "content" must be an object with a "type"', at)
+            if kind == "tool_result" and role == "user":
+                results.append(_result(block, at))
+            elif kind == "tool_use" and role == "assistant":
+                call_id, name = text_of(block, "id", at), text_of(block, "name", at)
+                calls.append(ToolCall(call_id, name, arguments_json(block.get("input"), at)))
+            elif kind in ("tool_result", "tool_use"):
+                raise refuse(f"a block of type {kind!r} cannot stand in a message of the role {role!r}", at)
+            elif kind == "compaction" and role == "assistant":
+                text = block.get("content")
+                parts.append(TextPart(text) if isinstance(text, str) else opaque(block))
+            else:
+                parts.append(_part(block, at))
+        message = Message(role, content_of(parts), tool_calls=tuple(calls))
+        if results:
+            return [*results, user_beside_results(message.content)] if parts else results
+        if role != "assistant" or _SIGNED.isdisjoint(map(kind_of, content)):
+            return [message]
+        compacted = any(kind_of(each) == "compaction" and is_compaction(each) for each in content)
+        return [signed(message, compacted=compacted)]
 
-
-def _messages(item: Item, at: int) -> list[Message]:
-    role, content = item.get("role"), item.get("content")
-    if role not in _ROLES:
-        raise refuse(f'"role" must be one of {", ".join(_ROLES)}', at)
-    if isinstance(content, str):
-        return [Message(role, content)]
-    if not isinstance(content, (list, tuple)):
-        raise refuse('"content" must be text or a list of blocks', at)
-    results: list[Message] = []
-    calls: list[ToolCall] = []
-    parts: list[Part] = []
-    for block in blocks_in(content):
-        kind = kind_of(block)
-        if not kind:
-            raise refuse('a block of "content" must be an object with a "type"', at)
-        if kind == "tool_result" and role == "user":
-            results.append(_result(block, at))
-        elif kind == "tool_use" and role == "assistant":
-            call_id, name = text_of(block, "id", at), text_of(block, "name", at)
-            calls.append(ToolCall(call_id, name, arguments_json(block.get("input"), at)))
-        elif kind in ("tool_result", "tool_use"):
-            raise refuse(f"a block of type {kind!r} cannot stand in a message of the role {role!r}", at)
-        elif kind == "compaction" and role == "assistant":
-            text = block.get("content")
-            parts.append(TextPart(text) if isinstance(text, str) else opaque(block))
-        else:
-            parts.append(_part(block, at))
-    message = Message(role, content_of(parts), tool_calls=tuple(calls))
-    if results:
-        return [*results, user_beside_results(message.content)] if parts else results
-    if role != "assistant" or _SIGNED.isdisjoint(map(kind_of, content)):
-        return [message]
-    return [signed(message, compacted=any(kind_of(each) == "compaction" and is_compaction(each) for each in content))]
+    def rewrite(self, item: Item, sent: Sequence[Sent]) -> dict[str, Any]:
+        if isinstance(item["content"], str):
+            return super().rewrite(item, sent)
+        results = iter([one for one in sent if one.read.role == "tool"])
+        blocks: list[Any] = []
+        for block in item["content"]:
+            if kind_of(block) == "tool_result":
+                read, kept = next(results)
+                if kept is not None:
+                    blocks.append(block if kept is read else rewritten(block, "content", kept))
+        rest = [block for block in item["content"] if kind_of(block) != "tool_result"]
+        for read, kept in sent:
+            if read.role != "tool" and kept is not None:
+                blocks += rest if kept is read else rewritten_texts(rest, kept.text)
+        return {**item, "content": blocks}
 
 
 def _result(block: Item, at: int) -> Message:
@@ -117,21 +130,4 @@ def _part(block: object, at: int) -> Part:
     return opaque(block)
 
 
-def _rewrite(item: Item, sent: Sequence[Sent]) -> dict[str, Any]:
-    if isinstance(item["content"], str):
-        return rewritten(item, "content", sent[0].sent)
-    results = iter([one for one in sent if one.read.role == "tool"])
-    blocks: list[Any] = []
-    for block in item["content"]:
-        if kind_of(block) == "tool_result":
-            read, kept = next(results)
-            if kept is not None:
-                blocks.append(block if kept is read else rewritten(block, "content", kept))
-    rest = [block for block in item["content"] if kind_of(block) != "tool_result"]
-    for read, kept in sent:
-        if read.role != "tool" and kept is not None:
-            blocks += rest if kept is read else rewritten_texts(rest, kept.text)
-    return {**item, "content": blocks}
-
-
-ANTHROPIC = Format("Anthropic messages", _signs, _read, _rewrite, plain)
+ANTHROPIC = _Anthropic()

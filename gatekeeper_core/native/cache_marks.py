@@ -60,20 +60,17 @@ def marked_contents(
     """
     changed: dict[int, list[Any]] = {}
     for place in places:
-        carriers = ((at, _carrier(changed.get(at, contents[at]))) for at in range(place, -1, -1))
-        found = next(((at, block) for at, block in carriers if block is not None), None)
-        if found is None or len(changed) >= room:
+        carriers = (
+            (at, number)
+            for at in range(place, -1, -1)
+            for number, block in reversed([*enumerate(changed.get(at) or blocks_in(contents[at]))])
+            if kind_of(block) in _CARRIERS and block.get("text", "x").strip()
+        )
+        at, number = next(carriers, (-1, -1))
+        if at < 0 or len(changed) >= room:
             continue
-        at, block = found
         blocks = changed.get(at) or blocks_in(contents[at])
-        if "cache_control" not in blocks[block]:
-            blocks[block] = {**blocks[block], "cache_control": mark_before((*contents[at + 1 :], *behind))}
+        if "cache_control" not in blocks[number]:
+            blocks[number] = {**blocks[number], "cache_control": mark_before((*contents[at + 1 :], *behind))}
             changed[at] = blocks
     return changed
-
-
-def _carrier(content: object) -> int | None:
-    """Return which block of some content is the last that may carry a mark."""
-    blocks = blocks_in(content)
-    carriers = (at for at in reversed(range(len(blocks))) if kind_of(blocks[at]) in _CARRIERS)
-    return next((at for at in carriers if blocks[at].get("text", "x").strip()), None)

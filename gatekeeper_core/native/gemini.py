@@ -37,29 +37,54 @@ def _get(block: Item, name: str) -> Any:
     return block.get("".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in name))
 
 
-def _signs(item: Item) -> str | None:
-    return '"parts"' if "parts" in item and "content" not in item else None
+class _Gemini(Format):
+    name = "Gemini contents"
 
+    def signs(self, item: Item) -> str | None:
+        return '"parts"' if "parts" in item and "content" not in item else None
 
-def _read(items: Sequence[Item]) -> list[Read]:
-    read: list[Read] = []
-    waiting: list[ToolCall] = []
-    for at, item in enumerate(items):
-        role, parts = item.get("role", "user"), item.get("parts")
-        if role not in ("user", "model", "function", "system"):
-            raise refuse('"role" must be user or model', at)
-        if not isinstance(parts, (str, Mapping, list, tuple)):
-            raise refuse('"parts" must be a list', at)
-        blocks = _blocks(parts)
-        if not all(isinstance(block, Mapping) for block in blocks):
-            raise refuse("each of the parts must be an object", at)
-        if role == "model":
-            message = _model(blocks, at)
-            waiting += message.tool_calls
-            read.append(Read(message, at, at + 1))
-        else:
-            read += (Read(message, at, at + 1) for message in _user(blocks, at, waiting, role))
-    return read
+    def read(self, items: Sequence[Item]) -> list[Read]:
+        read: list[Read] = []
+        waiting: list[ToolCall] = []
+        for at, item in enumerate(items):
+            role, parts = item.get("role", "user"), item.get("parts")
+            if role not in ("user", "model", "function", "system"):
+                raise refuse('"role" must be user or model', at)
+            if not isinstance(parts, (str, Mapping, list, tuple)):
+                raise refuse('"parts" must be a list', at)
+            blocks = _blocks(parts)
+            if not all(isinstance(block, Mapping) for block in blocks):
+                raise refuse("each of the parts must be an object", at)
+            if role == "model":
+                message = _model(blocks, at)
+                waiting += message.tool_calls
+                read.append(Read(message, at, at + 1))
+            else:
+                read += (Read(message, at, at + 1) for message in _user(blocks, at, waiting, role))
+        return read
+
+    def rewrite(self, item: Item, sent: Sequence[Sent]) -> dict[str, Any]:
+        results = iter([one for one in sent if one.read.role == "tool"])
+        user = next((one for one in sent if one.read.role != "tool"), None)
+        parts: list[Any] = []
+        for block in _blocks(item["parts"]):
+            response = _get(block, "functionResponse")
+            if isinstance(response, Mapping):
+                read, kept = next(results)
+                if kept is not None and kept is not read:
+                    name = "functionResponse" if "functionResponse" in block else "function_response"
+                    value = {_text_key(response.get("response")) or "result": kept.text}
+                    block = {**block, name: {**response, "response": value}}
+                parts += [] if kept is None else [block]
+            elif user is not None and user.sent is user.read:
+                parts.append(block)
+            elif user is not None and user.sent is not None:
+                parts.append({**block, "text": user.sent.text})
+                user = None  # what is cut has one text
+        return {**item, "parts": parts}
+
+    def plain(self, message: Message) -> dict[str, Any]:
+        return {"role": "model" if message.role == "assistant" else "user", "parts": [{"text": message.text}]}
 
 
 def _blocks(parts: Any) -> list[Any]:
@@ -125,29 +150,4 @@ def _part(block: Item) -> Part:
     return opaque(block)
 
 
-def _rewrite(item: Item, sent: Sequence[Sent]) -> dict[str, Any]:
-    results = iter([one for one in sent if one.read.role == "tool"])
-    user = next((one for one in sent if one.read.role != "tool"), None)
-    parts: list[Any] = []
-    for block in _blocks(item["parts"]):
-        response = _get(block, "functionResponse")
-        if isinstance(response, Mapping):
-            read, kept = next(results)
-            if kept is not None and kept is not read:
-                name = "functionResponse" if "functionResponse" in block else "function_response"
-                value = {_text_key(response.get("response")) or "result": kept.text}
-                block = {**block, name: {**response, "response": value}}
-            parts += [] if kept is None else [block]
-        elif user is not None and user.sent is user.read:
-            parts.append(block)
-        elif user is not None and user.sent is not None:
-            parts.append({**block, "text": user.sent.text})
-            user = None  # what is cut has one text
-    return {**item, "parts": parts}
-
-
-def _plain(message: Message) -> dict[str, Any]:
-    return {"role": "model" if message.role == "assistant" else "user", "parts": [{"text": message.text}]}
-
-
-GEMINI = Format("Gemini contents", _signs, _read, _rewrite, _plain)
+GEMINI = _Gemini()

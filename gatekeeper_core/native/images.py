@@ -28,20 +28,14 @@ def image_size(head: bytes) -> tuple[int, int] | None:
                 break
             at += 1 if head[at + 1] == 0xFF else 2 + int.from_bytes(head[at + 2 : at + 4], "big")
     elif head.startswith(b"RIFF") and head[8:12] == b"WEBP" and len(head) >= 30:
-        width, height = _webp_size(head)
+        if head[12:16] == b"VP8X":
+            width, height = (1 + int.from_bytes(head[at : at + 3], "little") for at in (24, 27))
+        elif head[12:16] == b"VP8L":
+            bits = int.from_bytes(head[21:25], "little")
+            width, height = 1 + (bits & 0x3FFF), 1 + (bits >> 14 & 0x3FFF)
+        elif head[12:16] == b"VP8 ":
+            width, height = (int.from_bytes(head[at : at + 2], "little") & 0x3FFF for at in (26, 28))
     return (width, height) if 0 < width < 100_000 and 0 < height < 100_000 else None
-
-
-def _webp_size(head: bytes) -> tuple[int, int]:
-    kind = head[12:16]
-    if kind == b"VP8X":
-        return 1 + int.from_bytes(head[24:27], "little"), 1 + int.from_bytes(head[27:30], "little")
-    if kind == b"VP8L":
-        bits = int.from_bytes(head[21:25], "little")
-        return 1 + (bits & 0x3FFF), 1 + (bits >> 14 & 0x3FFF)
-    if kind == b"VP8 ":
-        return int.from_bytes(head[26:28], "little") & 0x3FFF, int.from_bytes(head[28:30], "little") & 0x3FFF
-    return 0, 0
 
 
 def anthropic_tokens(width: int, height: int) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -51,22 +52,31 @@ class Sent(NamedTuple):
     sent: Message | None
 
 
-class Format(NamedTuple):
-    """A format of message lists.
-
-    Attributes:
-        name: what errors call it.
-        signs: returns what tells that an item is of this format and of no other, or None.
-        read: returns the messages of items, in order.
-        rewrite: returns an item with what is sent of its messages, for one that is not sent as it came.
-        plain: returns a new item for a message that stands for others.
-    """
+class Format(ABC):
+    """A format of message lists: of items with ``role`` and ``content`` where a subclass does not say otherwise."""
 
     name: str
-    signs: Callable[[Item], str | None]
-    read: Callable[[Sequence[Item]], list[Read]]
-    rewrite: Callable[[Item, Sequence[Sent]], dict[str, Any]]
-    plain: Callable[[Message], dict[str, Any]]
+    """The format as errors call it."""
+
+    @abstractmethod
+    def signs(self, item: Item) -> str | None:
+        """Return what shows that an item is of this format and of no other, or None."""
+
+    def read(self, items: Sequence[Item]) -> list[Read]:
+        """Return the messages of items, in order."""
+        return [Read(message, at, at + 1) for at, item in enumerate(items) for message in self.messages(item, at)]
+
+    def messages(self, item: Item, at: int) -> list[Message]:
+        """Return the messages of the item at a position."""
+        raise NotImplementedError
+
+    def rewrite(self, item: Item, sent: Sequence[Sent]) -> dict[str, Any]:
+        """Return an item with what is sent of its messages, for one that is not sent as it came."""
+        return rewritten(item, "content", sent[0].sent)
+
+    def plain(self, message: Message) -> dict[str, Any]:
+        """Return a new item for a message that stands for others."""
+        return {"role": message.role, "content": message.text}
 
 
 def kind_of(block: object) -> str:
@@ -178,11 +188,6 @@ def content_of(parts: Sequence[Part]) -> str | tuple[Part, ...]:
 def signed(message: Message, *, compacted: bool = False) -> Message:
     """Return a message of the model that is not cut; ``compacted``: it holds the provider's own compaction."""
     return replace(message, metadata=Metadata({SIGNED: True, COMPACTED: True} if compacted else {SIGNED: True}))
-
-
-def plain(message: Message) -> dict[str, Any]:
-    """Return a new item of role and text, for a message that stands for others."""
-    return {"role": message.role, "content": message.text}
 
 
 def user_beside_results(content: str | tuple[Part, ...]) -> Message:

@@ -24,7 +24,6 @@ from gatekeeper_core.native.items import (
     is_compaction,
     kind_of,
     opaque,
-    plain,
     refuse,
     rewritten,
     signed,
@@ -39,64 +38,67 @@ _PARTS_ONLY_HERE = frozenset({"input_text", "output_text", "input_image", "input
 _ARGUMENTS = ("arguments", "input", "action", "operation", "code")
 
 
-def _signs(item: Item) -> str | None:
-    kind = kind_of(item)
-    if kind and (kind == "message" or "role" not in item or kind in SETTINGS):
-        return 'an item with a "type"'
-    parts = (kind_of(block) for block in blocks_of(item))
-    return next((f"a part of type {part!r}" for part in parts if part in _PARTS_ONLY_HERE), None)
+class _Responses(Format):
+    name = "OpenAI Responses items"
 
+    def signs(self, item: Item) -> str | None:
+        kind = kind_of(item)
+        if kind and (kind == "message" or "role" not in item or kind in SETTINGS):
+            return 'an item with a "type"'
+        parts = (kind_of(block) for block in blocks_of(item))
+        return next((f"a part of type {part!r}" for part in parts if part in _PARTS_ONLY_HERE), None)
 
-def _read(items: Sequence[Item]) -> list[Read]:
-    read: list[Read] = []
-    for by_the_model, group in groupby(enumerate(items), key=lambda numbered: _by_the_model(numbered[1])):
-        if by_the_model:
-            read.append(_model_message([*group]))
+    def read(self, items: Sequence[Item]) -> list[Read]:
+        def by_the_model(numbered: tuple[int, Item]) -> bool:
+            item, kind = numbered[1], kind_of(numbered[1])
+            if kind in ("", "message") and "role" in item:
+                return bool(item["role"] == "assistant")
+            return kind not in SETTINGS and not _is_output(kind)
+
+        read: list[Read] = []
+        for is_model, group in groupby(enumerate(items), key=by_the_model):
+            if is_model:
+                row = [*group]
+                read.append(Read(_model_message(row), row[0][0], row[-1][0] + 1))
+            else:
+                read += (Read(message, at, at + 1) for at, item in group for message in self.messages(item, at))
+        return read
+
+    def messages(self, item: Item, at: int) -> list[Message]:
+        """Return the message of an item that the model has not written."""
+        kind = kind_of(item)
+        if kind in SETTINGS:
+            return [Message("system", (opaque(item),))]
+        if not _is_output(kind):
+            role = item["role"]
+            if not isinstance(role, str) or role not in _ROLES:
+                raise refuse(f'"role" must be one of {", ".join(_ROLES)}', at)
+            return [Message(_ROLES[role], content_of(_parts(item.get("content"), at)))]
+        call_id = item.get("call_id") or item.get("approval_request_id") or item.get("id")
+        if not isinstance(call_id, str):
+            raise refuse('an item with an output must have a "call_id"', at)
+        output = item.get("output")
+        content: str | tuple[Part, ...]
+        if isinstance(output, (str, list)) and kind in ("function_call_output", "custom_tool_call_output"):
+            content = content_of(_parts(output, at))
+        elif isinstance(output, str):
+            content = output
+        elif kind == "computer_call_output" and isinstance(output, Mapping):
+            content = (image(output.get("image_url"), openai_tokens),)
         else:
-            read += (Read(_other_message(item, at), at, at + 1) for at, item in group)
-    return read
+            values = {key: item[key] for key in ("output", "result", "tools", "approve", "reason") if key in item}
+            content = arguments_json(values, at)
+        return [Message("tool", content, tool_call_id=call_id)]
+
+    def rewrite(self, item: Item, sent: Sequence[Sent]) -> dict[str, Any]:
+        return rewritten(item, "output" if _is_output(kind_of(item)) else "content", sent[0].sent)
 
 
 def _is_output(kind: str) -> bool:
     return kind.endswith("_output") or kind == "mcp_approval_response"
 
 
-def _by_the_model(item: Item) -> bool:
-    kind = kind_of(item)
-    if kind in ("", "message") and "role" in item:
-        return bool(item["role"] == "assistant")
-    return kind not in SETTINGS and not _is_output(kind)
-
-
-def _other_message(item: Item, at: int) -> Message:
-    """Return the message for an item that the model has not written."""
-    kind = kind_of(item)
-    if _is_output(kind):
-        call_id = item.get("call_id") or item.get("approval_request_id") or item.get("id")
-        if not isinstance(call_id, str):
-            raise refuse('an item with an output must have a "call_id"', at)
-        return Message("tool", _output(item, at), tool_call_id=call_id)
-    if kind in SETTINGS:
-        return Message("system", (opaque(item),))
-    role = item["role"]
-    if not isinstance(role, str) or role not in _ROLES:
-        raise refuse(f'"role" must be one of {", ".join(_ROLES)}', at)
-    return Message(_ROLES[role], content_of(_parts(item.get("content"), at)))
-
-
-def _output(item: Item, at: int) -> str | tuple[Part, ...]:
-    output = item.get("output")
-    if isinstance(output, (str, list)) and item["type"] in ("function_call_output", "custom_tool_call_output"):
-        return content_of(_parts(output, at))
-    if isinstance(output, str):
-        return output
-    if item["type"] == "computer_call_output" and isinstance(output, Mapping):
-        return (image(output.get("image_url"), openai_tokens),)
-    value = {key: item[key] for key in ("output", "result", "tools", "approve", "reason") if key in item}
-    return arguments_json(value, at)
-
-
-def _model_message(items: Sequence[tuple[int, Item]]) -> Read:
+def _model_message(items: Sequence[tuple[int, Item]]) -> Message:
     """Return the one message of what the model wrote in a row."""
     parts: list[Part] = []
     calls: list[ToolCall] = []
@@ -120,7 +122,7 @@ def _model_message(items: Sequence[tuple[int, Item]]) -> Read:
             is_signed = True
     message = Message("assistant", content_of(parts), tool_calls=tuple(calls))
     compacted = any(is_compaction(item) and "role" not in item for _, item in items)
-    return Read(signed(message, compacted=compacted) if is_signed else message, items[0][0], items[-1][0] + 1)
+    return signed(message, compacted=compacted) if is_signed else message
 
 
 def _parts(content: object, at: int) -> list[Part]:
@@ -147,8 +149,4 @@ def _parts(content: object, at: int) -> list[Part]:
     return parts
 
 
-def _rewrite(item: Item, sent: Sequence[Sent]) -> dict[str, Any]:
-    return rewritten(item, "output" if _is_output(kind_of(item)) else "content", sent[0].sent)
-
-
-RESPONSES = Format("OpenAI Responses items", _signs, _read, _rewrite, plain)
+RESPONSES = _Responses()

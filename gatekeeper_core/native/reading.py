@@ -23,7 +23,7 @@ from gatekeeper_core.native.items import Format, Item, Sent, kind_of, refuse
 from gatekeeper_core.native.openai_chat import CHAT
 from gatekeeper_core.native.openai_responses import RESPONSES, SETTINGS
 
-_FORMATS = (CHAT, RESPONSES, ANTHROPIC, GEMINI)
+_FORMATS: tuple[Format, ...] = (CHAT, RESPONSES, ANTHROPIC, GEMINI)
 
 _ELSEWHERE = {
     "pydantic-ai": {"kind", "parts"},
@@ -128,8 +128,14 @@ def read_native(items: Iterable[Mapping[str, Any]]) -> NativeMessages:
         if not isinstance(item, Mapping):
             raise MessageFormatError(f"must be an object, got {type(item).__name__}", position=at)
         if not _is_known(item):
-            raise refuse(_unknown(item), at)
-    format_, first = CHAT, -1  # the only format that the items tell of; the chat format where they tell of none
+            reason = f"is in no known format: known are {', '.join(form.name for form in _FORMATS)}"
+            name = next((name for name, keys in _ELSEWHERE.items() if keys <= item.keys()), None)
+            reader = "gatekeeper_formats.read_conversation"
+            if name is None:
+                raise refuse(f"{reason}; {reader}(file).messages reads {', '.join(_ELSEWHERE)} and more", at)
+            file = "io.BytesIO(json.dumps(messages, default=str).encode())"
+            raise refuse(f'{reason}; it looks like {name}: {reader}({file}, form="{name}").messages reads that', at)
+    format_, first = _FORMATS[0], -1  # the only format that the items tell of; the chat format where they tell of none
     for at, item in enumerate(listed):
         form, sign = next(((one, sign) for one in _FORMATS if (sign := one.signs(item))), (format_, ""))
         if first < 0 and sign:
@@ -153,13 +159,3 @@ def _is_known(item: Item) -> bool:
     return kind in ("message", "reasoning", "compaction") or (
         "_" in kind and item.keys().isdisjoint({"payload", "message"})
     )
-
-
-def _unknown(item: Item) -> str:
-    """Return what an error says of an item that is in none of the formats."""
-    known = f"is in no known format: known are {', '.join(form.name for form in _FORMATS)}"
-    name = next((name for name, keys in _ELSEWHERE.items() if keys <= item.keys()), None)
-    if name is None:
-        return f"{known}; gatekeeper_formats.read_conversation(file).messages reads {', '.join(_ELSEWHERE)} and more"
-    call = f'read_conversation(io.BytesIO(json.dumps(messages, default=str).encode()), form="{name}").messages'
-    return f"{known}; it looks like {name}: gatekeeper_formats.{call} reads that"

@@ -245,7 +245,9 @@ def without_ending(word: str) -> str:
         word = word[: -len("ation")]
     for ending, least in _ENDINGS:
         if word.endswith(ending) and len(word) - len(ending) >= least and _VOWEL.search(word[: -len(ending)]):
-            word = _undoubled(word[: -len(ending)])
+            word = word[: -len(ending)]
+            doubled = len(word) > 3 and word[-1] == word[-2] and word[-1] not in "lsz"
+            word = word[:-1] if doubled or (word.endswith("e") and len(word) > 3) else word
             break
     else:
         word = word[:-1] if word.endswith("e") and len(word) > 3 else word
@@ -265,7 +267,7 @@ def term_weight(term: str) -> float:
     """
     if len(term) > 2:
         return _QUANTITY_WEIGHT if term[0] in "@#" else 1.0
-    if term[0] >= _FIRST_WIDE and _starts_wide(term[0]):
+    if _is_wide_run(term):
         return _CHARACTER_WEIGHT if len(term) == 1 else _pair_weight(term)
     return _SHORT_NUMBER_WEIGHT if term.isdigit() else 1.0
 
@@ -283,12 +285,9 @@ def _readable(text: str) -> str:
 
 
 def _term_lists(readable: str) -> Iterator[tuple[str, ...]]:
-    """Return the terms of a text: of ASCII by piece between white space, of other scripts by token.
-
-    No word goes over white space and none looks over it, so the terms of a piece are cached.
-    """
+    # No word crosses white space, so the terms of a piece of ASCII between white space can be cached.
     if not readable.isascii():
-        return map(_terms, word_strings(readable))
+        return (_wide_terms(token) if _is_wide_run(token) else _known_terms(token) for token in word_strings(readable))
     pieces = readable.split()
     long = max(map(len, pieces), default=0) > _MAX_TOKEN
     return map(_ascii_terms.__wrapped__ if long else _ascii_terms, pieces)
@@ -299,48 +298,36 @@ def _ascii_terms(piece: str) -> tuple[str, ...]:
     return tuple(chain.from_iterable(map(_word_terms, word_strings(piece))))
 
 
-def _terms(token: str) -> tuple[str, ...]:
-    return _wide_terms(token) if token[0] >= _FIRST_WIDE and _starts_wide(token[0]) else _known_terms(token)
-
-
-def _anchors(token: str) -> Iterable[Anchor]:
-    return _wide_anchors(token) if token[0] >= _FIRST_WIDE and _starts_wide(token[0]) else _word_anchors(token)
-
-
 def _quantities(readable: str) -> Iterable[Quantity]:
     return quantities(readable) if _DIGIT.search(readable) else ()
 
 
-def _wide_anchors(run: str) -> Iterator[Anchor]:
-    plain = _simplified(run)
+def _anchors(token: str) -> Iterator[Anchor]:
+    if not _is_wide_run(token):
+        camel = _is_camel(token)
+        whole = (token.isalpha() and not camel) or "'" in token or "’" in token
+        for term in _known_terms(token):
+            is_token = term == token.casefold()
+            kind: AnchorKind = "word" if term.isalpha() else "number" if term.isdigit() else "identifier"
+            if camel and is_token:
+                kind = "identifier"
+            elif kind == "identifier" and _VERSION.fullmatch(term):
+                kind = "version"
+            yield Anchor(term, (token if whole or is_token else term)[:_MAX_TOKEN], kind, term_weight(term))
+        return
+    plain = _simplified(token)
     written: dict[str, str] = {}  # how each pair and character was first written
-    if plain != run:
-        written = {plain[at : at + size]: run[at : at + size] for size in (2, 1) for at in reversed(range(len(run)))}
-    for term in _wide_terms(run):
+    if plain != token:
+        places = [(at, size) for size in (2, 1) for at in reversed(range(len(token)))]
+        written = {plain[at : at + size]: token[at : at + size] for at, size in places}
+    for term in _wide_terms(token):
         if len(term) == 2:
             yield Anchor(term, written.get(term, term), "pair", _pair_weight(term))
         else:
-            yield Anchor(term, written.get(term, term), "character", 1.0 if len(run) == 1 else _CHARACTER_WEIGHT)
+            yield Anchor(term, written.get(term, term), "character", 1.0 if len(token) == 1 else _CHARACTER_WEIGHT)
     for at, triple in enumerate(map(add, map(add, plain, plain[1:]), plain[2:])):
         if HAN_PARTICLES.isdisjoint(triple):
-            yield Anchor(triple, run[at : at + 3], "triple", 1.0)
-
-
-def _word_anchors(token: str) -> Iterator[Anchor]:
-    camel = _is_camel(token)
-    whole = (token.isalpha() and not camel) or "'" in token or "’" in token
-    for term in _known_terms(token):
-        is_token = term == token.casefold()
-        kind: AnchorKind = "identifier" if camel and is_token else _kind(term)
-        yield Anchor(term, (token if whole or is_token else term)[:_MAX_TOKEN], kind, term_weight(term))
-
-
-def _kind(term: str) -> AnchorKind:
-    if term.isalpha():
-        return "word"
-    if term.isdigit():
-        return "number"
-    return "version" if _VERSION.fullmatch(term) else "identifier"
+            yield Anchor(triple, token[at : at + 3], "triple", 1.0)
 
 
 def _wide_terms(run: str) -> tuple[str, ...]:
@@ -367,9 +354,11 @@ def _traditional() -> re.Pattern[str]:
     return re.compile(f"[{''.join(simplified_characters())}]")
 
 
-@lru_cache(maxsize=65_536)
-def _starts_wide(char: str) -> bool:
-    return is_wide(char)
+def _is_wide_run(token: str) -> bool:
+    return token[0] >= _FIRST_WIDE and _starts_wide(token[0])
+
+
+_starts_wide = lru_cache(maxsize=65_536)(is_wide)
 
 
 def _known_terms(token: str) -> tuple[str, ...]:
@@ -385,22 +374,15 @@ def _word_terms(token: str) -> tuple[str, ...]:
         return () if folded in ENGLISH_STOP_WORDS else (stem(folded),)
     if folded.isdigit():
         return (folded,)
-    if "'" in folded or "’" in folded:
-        return _apostrophe_terms(folded)
+    if "'" in folded or "’" in folded:  # what stands before a contraction or a possessive
+        plain = folded.replace("’", "'")
+        base, _, rest = plain.partition("'")
+        if len(base) == 1 and len(rest) > 2:  # a name: O'Brien, D'Angelo
+            return (base + rest,)
+        return () if not base or not ENGLISH_STOP_WORDS.isdisjoint((plain, base)) else (stem(base),)
     parts = [part.casefold() for part in _PARTS.findall(token[:_MAX_TOKEN])]
     useful = [stem(part) for part in parts if len(part) > 1 and part not in ENGLISH_STOP_WORDS and not part.isdigit()]
     return (folded, *useful)
-
-
-def _apostrophe_terms(folded: str) -> tuple[str, ...]:
-    """Return the terms of a word with an apostrophe: what stands before a contraction or a possessive."""
-    plain = folded.replace("’", "'")
-    base, _, rest = plain.partition("'")
-    if len(base) == 1 and len(rest) > 2:  # a name: O'Brien, D'Angelo
-        return (base + rest,)
-    if plain in ENGLISH_STOP_WORDS or base in ENGLISH_STOP_WORDS or not base:
-        return ()
-    return (stem(base),)
 
 
 def _is_camel(token: str) -> bool:
@@ -416,12 +398,6 @@ def _without_plural(word: str) -> str:
     if word.endswith("s") and not word.endswith(("ss", "us", "is")):
         return word[:-1]
     return word[:-3] + "y" if word.endswith("ied") and len(word) > 4 else word
-
-
-def _undoubled(word: str) -> str:
-    if len(word) > 3 and word[-1] == word[-2] and word[-1] not in "lsz":
-        return word[:-1]
-    return word[:-1] if word.endswith("e") and len(word) > 3 else word
 
 
 def _is_token_character(char: str) -> bool:

@@ -20,8 +20,8 @@ from gatekeeper_core.text import LazyPattern, clean, data_pattern, is_question, 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-
 _MAX_READ = 2_000
+_STEERING = ("corrections", "explicit switch", "explicit return", "said before", "referring", "request openers")
 
 
 class Cues(NamedTuple):
@@ -74,17 +74,17 @@ def read_cues(text: str) -> Cues:
     switch, leaving = _Search(folded).first("explicit switch"), _LEAVING.match(folded)
     if leaving:
         folded = folded[leaving.end() :].strip()
-    search, parts = _Search(folded), _sentences(folded)
-    found = search.first
+    search = _Search(folded)
+    found, answer = search.first, _pattern("acknowledgements").match(folded)
     return Cues(
-        referring=_referring(folded, parts) if search.may_hold("referring") or "that" in folded else None,
+        referring=_referring(folded) if search.may_hold("referring") or "that" in folded else None,
         pronoun=_pronoun(search),
         switch=switch,
         leaving=next(filter(None, leaving.groups())) if leaving else None,
         said=found("said before"),
         back=found("explicit return"),
         small_talk=found("small talk"),
-        acknowledgement=_at_start("acknowledgements", folded),
+        acknowledgement=answer[0] if answer else None,
         correction=found("corrections"),
         about_conversation=_about_conversation(folded),
         gathers=found("gathers"),
@@ -134,16 +134,6 @@ def _blanked(text: str, spans: list[tuple[int, int]]) -> str:
     return " ".join(text[start:stop] for start, stop in zip(edges[::2], edges[1::2], strict=True))
 
 
-_STEERING = (
-    "corrections",
-    "explicit switch",
-    "explicit return",
-    "said before",
-    "referring",
-    "request openers",
-)
-
-
 def asking_sentence(text: str) -> str | None:
     """Return the last question of a text of several sentences; None where it tells little by itself.
 
@@ -175,7 +165,7 @@ class _Search:
 
     def may_hold(self, name: str) -> bool:
         """Return whether the text holds what one of a group of wordings begins with."""
-        return not _begins(name).isdisjoint(self._pieces)
+        return not wordings(name).begins.isdisjoint(self._pieces)
 
     def matches(self, name: str) -> Iterator[re.Match[str]]:
         """Return the places of a group of wordings in the text, in order, none inside another."""
@@ -197,12 +187,6 @@ _ABOUT_CONVERSATION = data_pattern("cues.tsv", "ABOUT_CONVERSATION")
 
 
 @cache
-def _begins(name: str) -> frozenset[str]:
-    group = wordings(name)
-    return frozenset([*group.begins, *(word[0] for word in group.chinese)])
-
-
-@cache
 def _pattern(name: str) -> re.Pattern[str]:
     """Return one pattern for both languages: Chinese anywhere, longest first, English as whole words.
 
@@ -214,13 +198,9 @@ def _pattern(name: str) -> re.Pattern[str]:
     return re.compile("|".join(map(re.escape, chinese)) + "|" + english)
 
 
-def _at_start(name: str, folded: str) -> str | None:
-    match = _pattern(name).match(folded)
-    return match[0] if match else None
-
-
-def _referring(text: str, parts: list[str]) -> str | None:
+def _referring(text: str) -> str | None:
     """Return the first word that points back at an earlier turn, not at what the text itself has named before it."""
+    parts = _sentences(text)
     reaction = _REACTION.match(text)  # an opening that only comments on what was said, where something follows it
     if reaction and count_terms(rest := text[reaction.end() :]):
         parts = _sentences(rest)
@@ -249,7 +229,6 @@ def _referring(text: str, parts: list[str]) -> str | None:
 
 
 def _tells_enough(text: str) -> bool:
-    """Return whether a text tells as much as a question is taken to tell at least."""
     return math.fsum(map(surprise, count_terms(text))) >= LEAST_INFORMATION
 
 
@@ -272,29 +251,27 @@ def _names_something(part: str) -> bool:
 
 def _referring_that(folded: str) -> str | None:
     """Return "that" where it stands for something said before, not where it joins a clause or points at a noun."""
+    openers, questions, before_that = map(word_set, ("clause openers", "question words", "before that"))
     pieces = ["", "", *_ENGLISH_PIECE.findall(folded), ""]
     for at in range(2, len(pieces) - 1):
-        if pieces[at].split("'")[0] == "that" and _points_back(*pieces[at - 2 : at + 2]):
+        second_before, before, that, after = pieces[at - 2 : at + 2]
+        if that.split("'")[0] != "that":
+            continue
+        opens = not before[:1].isalpha() or before in openers
+        ends = not after[:1].isalpha()
+        asks = not second_before[:1].isalpha() or second_before in questions | openers
+        if asks and before in word_set("auxiliaries of that"):
+            return "that"
+        if that != "that":
+            points_back = opens or before in before_that | questions
+        elif opens:
+            points_back = ends or after in word_set("verbs of that")
+        else:
+            follows = before in before_that and after in word_set("after that")
+            points_back = ends or follows or after in word_set("words after an object")
+        if points_back:
             return "that"
     return None
-
-
-def _points_back(second_before: str, before: str, that: str, after: str) -> bool:
-    """Return whether a "that" (or "that's") points back, given two pieces before it and one after it."""
-    opens = not before[:1].isalpha() or before in word_set("clause openers")
-    ends = not after[:1].isalpha()
-    asks = not second_before[:1].isalpha() or second_before in word_set("question words") | word_set("clause openers")
-    if asks and before in word_set("auxiliaries of that"):
-        return True
-    if that != "that":
-        return opens or before in word_set("before that") or before in word_set("question words")
-    if opens:
-        return ends or after in word_set("verbs of that")
-    return (
-        ends
-        or after in word_set("words after an object")
-        or (before in word_set("before that") and after in word_set("after that"))
-    )
 
 
 def _about_conversation(folded: str) -> str | None:

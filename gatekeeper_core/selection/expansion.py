@@ -55,24 +55,20 @@ class Related(NamedTuple):
 def related_terms(idf: Mapping[str, float], index: TurnIndex) -> tuple[Related, ...]:
     """Return the related terms of a query that stand in the conversation, the weightiest first, each once."""
     result: dict[str, Related] = {}
-    for other, own, credit in (*_in_its_language(idf, index), *translated_terms(idf, index)):
-        if other not in idf:
+    table = thesaurus()
+    in_its_language = [
+        (other, (term,), credit)
+        for term in idf
+        for others, credit in ((table.synonyms, _SYNONYM_WEIGHT), (table.members, _KIND_WEIGHT))
+        for other in others.get(term, ())
+    ]
+    for other, own, credit in (*in_its_language, *translated_terms(idf, index)):
+        if other not in idf and index.document_frequency(other):
             worth = round(credit * min(max(map(idf.__getitem__, own)), index.idf(other)), 6)
             if worth > 0 and (other not in result or worth > result[other].weight):
                 result[other] = Related(other, own, worth, credit)
     ordered = sorted(result.values(), key=lambda related: (-related.weight, related.term))
     return tuple(ordered[:MAX_RELATED])
-
-
-def _in_its_language(terms: Iterable[str], index: TurnIndex) -> Iterator[tuple[str, tuple[str], float]]:
-    """Yield the synonyms and members that stand in the conversation, with their term and their credit."""
-    table = thesaurus()
-    for term in terms:
-        others = [(other, _SYNONYM_WEIGHT) for other in table.synonyms.get(term, ())]
-        others += [(other, _KIND_WEIGHT) for other in table.members.get(term, ())]
-        for other, credit in others:
-            if index.document_frequency(other):
-                yield other, (term,), credit
 
 
 class Thesaurus(NamedTuple):
@@ -126,7 +122,7 @@ def translated_terms(
         among: only words that hold one of these terms; None takes all.
     """
     frequency = index.document_frequency
-    for own, needed, others in chain(_english_words(terms), _chinese_words(terms)):
+    for own, needed, others in _words(terms):
         if among is not None and among.isdisjoint(own):
             continue
         known = min(map(frequency, needed))
@@ -145,42 +141,35 @@ _Word = tuple[_Terms, _Terms, "Iterable[_Terms]"]
 """A word of the query: its terms, those without which it is not there, and the terms of its translations."""
 
 
-def _english_words(terms: Collection[str]) -> Iterator[_Word]:
-    """Yield the English words of the table among some terms, those of two parts first."""
+def _words(terms: Collection[str]) -> Iterator[_Word]:
+    """Yield the words of the tables among some terms: English ones, pairs first; the longest Chinese ones."""
     english = [term for term in terms if term.isascii()]
-    table = _from_english() if english else {}
+    from_english = _from_english() if english else {}
     in_pairs: set[str] = set()
     for pair in pairwise(english):
-        if others := table.get("_".join(pair)):
+        if others := from_english.get("_".join(pair)):
             in_pairs.update(pair)
             yield pair, pair, map(_pairs, others)
     for term in english:
-        if term not in in_pairs and (others := table.get(term)):
+        if term not in in_pairs and (others := from_english.get(term)):
             yield (term,), (term,), map(_pairs, others)
-
-
-def _chinese_words(terms: Collection[str]) -> Iterator[_Word]:
-    """Yield the Chinese words of the table among some terms, the longest of those inside of each other."""
-    chinese = [term for term in terms if not term.isascii()]
-    table = _from_chinese() if chinese else {}
+    if len(english) == len(terms):
+        return
+    table, chinese = _from_chinese(), (term for term in terms if not term.isascii())
     words = [word for term in chinese for word in table.get(term, ()) if all(part in terms for part in _pairs(word))]
     inside = {word[at:end] for word in words for at in range(len(word)) for end in range(at + 1, len(word) + (at > 0))}
     for word in words:
         if word not in inside:
-            pairs, others = _pairs(word), table[word[:2]][word]
+            pairs, translations_of_it = _pairs(word), table[word[:2]][word]
             characters = (character for character in word if character in terms)
-            yield tuple(dict.fromkeys((*pairs, *characters))), pairs, map(_stems, others)
+            stems = (tuple(map(stem, other.split("_"))) for other in translations_of_it)
+            yield tuple(dict.fromkeys((*pairs, *characters))), pairs, stems
 
 
 @lru_cache(maxsize=4096)
 def _pairs(word: str) -> _Terms:
     """Return the terms of a Chinese word: its pairs, or the character that it is."""
     return tuple(map("".join, pairwise(word))) or (word,)
-
-
-def _stems(word: str) -> _Terms:
-    """Return the terms of an English word of the table."""
-    return tuple(map(stem, word.split("_")))
 
 
 @cache

@@ -24,20 +24,21 @@ class Wordings(NamedTuple):
     Attributes:
         chinese: wordings that are found anywhere in a text.
         english: alternatives of a pattern, found as whole words.
-        begins: the words that ``english`` may begin with; of a script without spaces, characters.
-            The pattern is tried only on a text that holds one of them, or a first character of ``chinese``.
+        begins: words of which one begins any of them; of a script without spaces, characters. The pattern is tried only
+            on a text that holds one of these.
     """
 
     chinese: tuple[str, ...]
     english: str
-    begins: tuple[str, ...]
+    begins: frozenset[str]
 
 
 @cache
 def wordings(name: str) -> Wordings:
     """Return a group of ``data/cues.tsv`` by its name."""
-    chinese, english, begins = (f"{name} {part}" for part in ("chinese", "english", "begins"))
-    return Wordings(words("cues.tsv", chinese), pattern("cues.tsv", english), words("cues.tsv", begins))
+    chinese = words("cues.tsv", f"{name} chinese")
+    begins = frozenset([*words("cues.tsv", f"{name} begins"), *(word[0] for word in chinese)])
+    return Wordings(chinese, pattern("cues.tsv", f"{name} english"), begins)
 
 
 @cache

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cache
 from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -35,7 +34,7 @@ from gatekeeper_core.selection.expansion import Related, related_terms
 from gatekeeper_core.selection.index import Scan, highest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from datetime import date
 
     from gatekeeper_core.selection.index import Hits, TurnIndex
@@ -249,27 +248,20 @@ def score_turns(
             competes without a shared term.
     """
     depth = max(depth, SCORED_IN_FULL)
-    by_words = _Scoring(query, index, config, texts).best(depth)
-    return by_words if meaning is None else _with_meaning(by_words, query, index, config, meaning)[:depth]
-
-
-def _with_meaning(
-    by_words: Sequence[Score], query: Query, index: TurnIndex, config: RetrievalConfig, meaning: Meaning
-) -> tuple[Score, ...]:
-    """Return the scores of the turns that words or meaning find, with what nearness adds, best first."""
-    unit = _MEANING_WEIGHT * max(by_words[0].total if by_words else 0.0, 2 * (query.mass or _WORDLESS_MASS))
-    scored = {score.turn_id for score in by_words}
-    scores = [*by_words]
+    scores = [*_Scoring(query, index, config, texts).best(depth)]
+    if meaning is None:
+        return tuple(scores)
+    unit = _MEANING_WEIGHT * max(scores[0].total if scores else 0.0, 2 * (query.mass or _WORDLESS_MASS))
+    by_words = {score.turn_id for score in scores}
     for turn in meaning.nearest:
-        if turn not in scored:
+        if turn not in by_words:
             late = recency(turn, len(index))
             total = round(config.recency_weight * late, 6)
             scores.append(Score(turn, 0.0, 0.0, 0.0, late, 0.0, 1.0, total, _NOTHING, frozenset()))
-    raised = []
-    for score in scores:
+    for at, score in enumerate(scores):
         added = round(unit * meaning.strength(score.turn_id), 6)
-        raised.append(score._replace(meaning=added, total=round(score.total + added, 6)))
-    return tuple(sorted(raised, key=_RANK, reverse=True))
+        scores[at] = score._replace(meaning=added, total=round(score.total + added, 6))
+    return tuple(sorted(scores, key=_RANK, reverse=True)[:depth])
 
 
 class _Scoring:
@@ -282,7 +274,7 @@ class _Scoring:
         self._index = index
         self._config = config
         self._texts = texts
-        self._terms_of = _matched_terms(query)
+        self._matched: dict[int, MatchedTerms] = {}
         self._named = index.speakers.named(query.idf) if _SPEAKER_WEIGHT else frozenset()
         user, assistant = config.user_weight, config.assistant_weight
         if user and assistant and index.speakers.are_two_people():  # between two people both sides weigh alike
@@ -298,7 +290,10 @@ class _Scoring:
         scan = Scan(weighted, self._index, sides=self._sides, budget=budget)
         leading = scan.leading(round(_LEADING * depth * _LEADING_GROWTH**longer) * (2 if self._named else 1))
         hits = scan.hits(leading if self._named else highest(leading, 2 * depth))
-        own = leading | self._weighted(hits)
+        (user, assistant), own = self._sides, leading
+        for turn, (of_user, of_assistant, _) in hits.items():
+            by_user, by_assistant = self._speaker_factors(turn)
+            own[turn] = user * by_user * of_user + assistant * by_assistant * of_assistant
         lexical = (own if len(own) == len(scan.sums) else {**scan.sums, **own}).get  # others: by what was read
         near = {turn: _NEIGHBOUR_WEIGHT * (lexical(turn - 1, 0.0) + lexical(turn + 1, 0.0)) for turn in own}
         best = highest({turn: value + near[turn] for turn, value in own.items()}, depth)
@@ -308,15 +303,6 @@ class _Scoring:
         read = max(_READ, (len(scores) + 1) // 2)  # the texts of so many tell more
         scores[:read] = map(self._read, scores[:read])
         return tuple(sorted(scores, key=_RANK, reverse=True))
-
-    def _weighted(self, hits: Mapping[int, Hits]) -> dict[int, float]:
-        """Return the weighted ``lex`` of some turns."""
-        user, assistant = self._sides
-        factors = {turn: self._speaker_factors(turn) for turn in hits}
-        return {
-            turn: user * factors[turn][0] * of_user + assistant * factors[turn][1] * of_assistant
-            for turn, (of_user, of_assistant, _) in hits.items()
-        }
 
     def _speaker_factors(self, turn: int) -> tuple[float, float]:
         """Return what each side of a turn counts for who speaks there, 1.0 where nobody is named."""
@@ -348,28 +334,34 @@ class _Scoring:
 
     def _read(self, score: Score) -> Score:
         """Return a score with its whole hits."""
-        exact, whole = _exact_match(self._phrases, score.matched, self._texts(score.turn_id))
+        exact, whole, text = 0.0, set(), ""
+        for needs, sure, phrase, has_borders, written, idf in self._phrases:
+            if needs and needs not in score.matched:
+                continue
+            if not sure:
+                text = text or folded("\n".join(side[:MAX_SCANNED_CHARACTERS] for side in self._texts(score.turn_id)))
+                if not (has_whole(phrase, text) if has_borders else phrase in text):
+                    continue
+            exact += idf
+            if written:
+                whole.add(written)
         total = round(score.total + self._config.exact_weight * exact, 6)
-        return score._replace(exact=exact, whole=whole, total=total) if exact else score
+        return score._replace(exact=exact, whole=frozenset(whole), total=total) if exact else score
 
-
-def _matched_terms(query: Query) -> Callable[[int], MatchedTerms]:
-    """Return a function from the hits of a turn, as bits, to the part of the query that they stand for."""
-    mass = query.mass
-
-    @cache
-    def terms_of(bits: int) -> MatchedTerms:
-        own = {term for place, term in enumerate(query.idf) if bits >> place & 1}
-        related = [each for place, each in enumerate(query.related, len(query.idf)) if bits >> place & 1]
-        lent = dict.fromkeys(own, 1.0)
-        for each in related:
-            for term in each.stands_for:
-                lent[term] = max(lent.get(term, 0.0), each.credit)
-        worth = math.fsum(query.idf[term] * credit for term, credit in lent.items())
-        share = round(min(1.0, worth / mass), 6) if mass else 0.0
-        return MatchedTerms(share, frozenset(own), frozenset([each.term for each in related]))
-
-    return terms_of
+    def _terms_of(self, bits: int) -> MatchedTerms:
+        """Return the part of the query that the hits of a turn, as bits, stand for."""
+        if bits not in self._matched:
+            query, mass = self._query, self._query.mass
+            own = {term for place, term in enumerate(query.idf) if bits >> place & 1}
+            related = [each for place, each in enumerate(query.related, len(query.idf)) if bits >> place & 1]
+            lent = dict.fromkeys(own, 1.0)
+            for each in related:
+                for term in each.stands_for:
+                    lent[term] = max(lent.get(term, 0.0), each.credit)
+            worth = math.fsum(query.idf[term] * credit for term, credit in lent.items())
+            share = round(min(1.0, worth / mass), 6) if mass else 0.0
+            self._matched[bits] = MatchedTerms(share, frozenset(own), frozenset([each.term for each in related]))
+        return self._matched[bits]
 
 
 class _Phrase(NamedTuple):
@@ -416,21 +408,3 @@ def _phrases(query: Query) -> list[_Phrase]:
         if phrase.idf > 0:
             by_words.append(phrase)
     return by_words
-
-
-def _exact_match(
-    phrases: Sequence[_Phrase], matched: frozenset[str], texts: tuple[str, str]
-) -> tuple[float, frozenset[str]]:
-    """Return the idf of the whole hits, and which identifiers, versions, quotes, code and numbers were hit."""
-    exact, whole, text = 0.0, set(), ""
-    for needs, sure, phrase, has_borders, written, idf in phrases:
-        if needs and needs not in matched:
-            continue
-        if not sure:
-            text = text or folded("\n".join(side[:MAX_SCANNED_CHARACTERS] for side in texts))
-            if not (has_whole(phrase, text) if has_borders else phrase in text):
-                continue
-        exact += idf
-        if written:
-            whole.add(written)
-    return exact, frozenset(whole)

@@ -183,7 +183,7 @@ def judge(
     config: GateConfig,
     weights: NeedWeights,
 ) -> Verdict:
-    """Return the verdict on a question, with its needs."""
+    """Return the verdict on a question, with its needs: explicit wordings first, then the thresholds."""
     if reading is None:
         return Verdict("switch", "first_turn", overlap=0.0, new_ratio=1.0)
     need, link = question_needs(reading, cues, newest_tokens, weights)
@@ -196,35 +196,30 @@ def judge(
         need=round(need, 4),
         link=round(link, 4),
     )
-    return _decided(measured, reading, cues, topic_map, config)
-
-
-def _decided(measured: Verdict, signs: Reading, cues: Cues, topic_map: TopicMap, config: GateConfig) -> Verdict:
-    """Return the verdict: explicit wordings first, then the thresholds."""
     if cues.about_conversation:
         return measured._replace(reason="about_conversation", cue=cues.about_conversation)
     if cues.switch:
         return measured._replace(decision="switch", reason="explicit_switch", cue=cues.switch)
     hangs = cues.pointer or cues.back or cues.asked_before
-    if cues.leaving and not hangs and signs.new_ratio == 1 and signs.size >= _LEAVING_SIZE:
+    if cues.leaving and not hangs and reading.new_ratio == 1 and reading.size >= _LEAVING_SIZE:
         return measured._replace(decision="switch", reason="explicit_switch", cue=cues.leaving)
-    active = len(topic_map.starts) - 1
-    if cues.correction and active > 0 and topic_map.starts[-1] == len(topic_map.verdicts) - 1:
-        back = active - 1
-        return measured._replace(decision="switch", reason="explicit_return", cue=cues.correction, resumed_topic=back)
-    ahead = signs.elsewhere > signs.newest
-    earlier = signs.topic if signs.terms else active - 1
-    if cues.back and ahead >= bool(signs.terms) and earlier is not None and earlier >= 0:
+    previous = len(topic_map.starts) - 2
+    if cues.correction and previous >= 0 and topic_map.starts[-1] == len(topic_map.verdicts) - 1:
+        cue = cues.correction
+        return measured._replace(decision="switch", reason="explicit_return", cue=cue, resumed_topic=previous)
+    ahead = reading.elsewhere > reading.newest
+    earlier = reading.topic if reading.terms else previous
+    if cues.back and ahead >= bool(reading.terms) and earlier is not None and earlier >= 0:
         return measured._replace(decision="switch", reason="explicit_return", cue=cues.back, resumed_topic=earlier)
     if pointer := cues.referring or cues.said or cues.back:
         return measured._replace(reason="referring_word", cue=pointer)
-    if not signs.terms:
+    if not reading.terms:
         return measured._replace(reason="no_anchors", cue=cues.acknowledgement)
     if measured.overlap > config.continue_above:
         return measured._replace(reason="overlap", cue=cues.acknowledgement)
     few, many = measured.overlap < config.switch_below, measured.new_ratio > config.new_above
     if few and many and measured.link < _LEAST_LINK:
-        resumed = signs.topic if ahead and signs.elsewhere >= _RETURN_SHARE else None
+        resumed = reading.topic if ahead and reading.elsewhere >= _RETURN_SHARE else None
         reason: GateReason = "new_topic" if resumed is None else "return"
         return measured._replace(decision="switch", reason=reason, resumed_topic=resumed)
     return measured
@@ -243,21 +238,29 @@ def read_question(text: str, terms: Collection[str], topic_map: TopicMap, index:
 
 
 def _read_terms(terms: Collection[str], topic_map: TopicMap, index: TurnIndex) -> Reading:
-    worth, translated = index.information(terms), _translated(terms, index)
+    worth = index.information(terms)
+    unknown = {term for term in terms if not index.document_frequency(term)}
+    translated: dict[str, set[str]] = {}  # what the conversation has of an unknown word in the other language
+    for translation, stands_for, _ in translated_terms(terms, index, among=unknown) if unknown else ():
+        for term in unknown.intersection(stands_for):
+            translated.setdefault(term, set()).add(translation)
     for term, others in translated.items():
         worth[term] = min(worth[term], max(index.information(others).values()))
     mass = max(math.fsum(worth.values()), LEAST_INFORMATION)
-    *_, newest = near = [_shared_terms(worth, turn, translated) for turn in topic_map.newest_turns]
+    near = [
+        (worth.keys() & turn).union(term for term, others in translated.items() if not others.isdisjoint(turn))
+        for turn in topic_map.newest_turns
+    ]
     times = Counter(chain.from_iterable(near))
     # What two of them hold is what the topic is about, however often the conversation says it.
     near_weights = [max(worth[term], surprise(term)) if count > 1 else worth[term] for term, count in times.items()]
     telling = [term for term in worth if term_weight(term) == 1.0]
-    best, most_elsewhere = _best_earlier(worth, _postings_of(worth, translated, index), newest_turn=len(index) - 1)
+    best, most_elsewhere = _best_earlier(worth, translated, index)
     earlier = None if best is None else topic_map.topic_of(best)
     return Reading(
         terms=len(worth),
         size=math.fsum([surprise(term) * (1.0 if term.isascii() else _PAIR) for term in worth]) / RARE_WORD,
-        newest=math.fsum([worth[term] for term in newest]) / mass,
+        newest=math.fsum([worth[term] for term in near[-1]]) / mass,
         near=min(1.0, math.fsum(near_weights) / mass),
         elsewhere=most_elsewhere / mass,
         topic=None if earlier == len(topic_map.starts) - 1 else earlier,
@@ -265,25 +268,10 @@ def _read_terms(terms: Collection[str], topic_map: TopicMap, index: TurnIndex) -
     )
 
 
-def _translated(terms: Collection[str], index: TurnIndex) -> dict[str, set[str]]:
-    """Return by term that the conversation does not know what it has of its word in the other language."""
-    unknown = {term for term in terms if not index.document_frequency(term)}
-    translations: dict[str, set[str]] = {}
-    for translation, stands_for, _ in translated_terms(terms, index, among=unknown) if unknown else ():
-        for term in unknown.intersection(stands_for):
-            translations.setdefault(term, set()).add(translation)
-    return translations
-
-
-def _shared_terms(terms: Mapping[str, float], turn: Set[str], translated: Mapping[str, Set[str]]) -> set[str]:
-    """Return the terms that a turn holds, itself or in the other language."""
-    return (terms.keys() & turn).union(term for term, others in translated.items() if not others.isdisjoint(turn))
-
-
-def _postings_of(
+def _best_earlier(
     worth: Mapping[str, float], translated: Mapping[str, Set[str]], index: TurnIndex
-) -> dict[str, Sequence[int]]:
-    """Return by term, in their order, the postings of the turns that hold it, oldest turn first.
+) -> tuple[int | None, float]:
+    """Return the turn before the newest with most information of the terms, and how much; the newest of equals.
 
     Of each term the newest 400 postings are read, and of all together 2,000 or little more: a question costs the same
     at any length of the conversation, and the most frequent terms give way first.
@@ -292,25 +280,15 @@ def _postings_of(
     for term, others in translated.items():
         turns = {posting >> TURN_BITS for other in others for posting in index.postings(other)[-_MAX_POSTINGS:]}
         postings_of[term] = [turn << TURN_BITS for turn in sorted(turns)[-_MAX_POSTINGS:]]
-    remaining = _MAX_ALL_POSTINGS - sum(map(len, postings_of.values()))
-    for term in sorted(postings_of, key=lambda term: (-len(postings_of[term]), term)) if remaining < 0 else ():
-        if remaining >= 0:
-            break
-        remaining += len(postings_of[term])
-        postings_of[term] = ()
-    return {term: postings for term, postings in postings_of.items() if postings}
-
-
-def _best_earlier(
-    worth: Mapping[str, float], postings_of: Mapping[str, Sequence[int]], *, newest_turn: int
-) -> tuple[int | None, float]:
-    """Return the turn before the newest with most information of the terms, and how much; the newest of equals.
-
-    The terms that tell most are read first, the others only in the turns that can still come first.
-    """
+    too_many = sum(map(len, postings_of.values())) - _MAX_ALL_POSTINGS
+    for term in sorted(postings_of, key=lambda term: (-len(postings_of[term]), term)) if too_many > 0 else ():
+        if too_many > 0:
+            too_many -= len(postings_of[term])
+            postings_of[term] = ()
+    # The terms that tell most are read first, the others only in the turns that can still come first.
     shares: dict[int, float] = {}
-    most, remaining = 0.0, math.fsum([worth[term] for term in postings_of])
-    for term in sorted(postings_of, key=worth.__getitem__, reverse=True):
+    most, remaining = 0.0, math.fsum([worth[term] for term in worth if postings_of[term]])
+    for term in sorted(filter(postings_of.get, worth), key=worth.__getitem__, reverse=True):
         value, postings = worth[term], postings_of[term]
         if most > remaining:
             shares = {turn: share for turn, share in shares.items() if share + remaining > most - _SLACK}
@@ -319,7 +297,7 @@ def _best_earlier(
             turn = posting >> TURN_BITS
             if turn in shares:
                 shares[turn] += value
-            elif turn < newest_turn:
+            elif turn < len(index) - 1:
                 shares[turn] = value
         most, remaining = max(shares.values(), default=0.0), remaining - value
     best = max((turn for turn, share in shares.items() if share > most - _TIE), default=None)

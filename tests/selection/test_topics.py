@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from gatekeeper_core import ContextGatekeeper, GatekeeperConfig
 from gatekeeper_core.selection.anchors import count_terms, term_weight
 from gatekeeper_core.selection.cues import read_cues, without_cues
-from gatekeeper_core.selection.index import TURN_BITS, TurnIndex
+from gatekeeper_core.selection.index import TurnIndex
 from gatekeeper_core.selection.information import surprise
 from gatekeeper_core.selection.need import need_weights
 from gatekeeper_core.selection.retrieval import read_query
@@ -196,9 +196,11 @@ def test_the_best_earlier_turn_is_that_of_the_sums_over_all_postings(seed: int) 
             sums[turn] = sums.get(turn, 0.0) + worth[term]
     sums.pop(60, None)
     best = max((turn for turn in sums if sums[turn] > max(sums.values()) - 1e-9), default=None)
-    found = {term: [turn << TURN_BITS | 1 for turn in held] for term, held in turns.items()}
-    turn, share = _best_earlier(worth, found, newest_turn=60)
-    assert (turn, share) == (best, pytest.approx(0.0 if best is None else sums[best]))
+    index = TurnIndex()
+    for number in range(61):
+        index.add({term: 1 for term, numbers in turns.items() if number in numbers}, {})
+    earlier, share = _best_earlier(worth, {}, index)
+    assert (earlier, share) == (best, pytest.approx(0.0 if best is None else sums[best]))
 
 
 @pytest.mark.parametrize(
