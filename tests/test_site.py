@@ -154,7 +154,8 @@ def public_names(package: str) -> list[str]:
     for node in ast.parse(Path(where.origin).read_text(encoding="utf-8")).body:
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) in ("__all__", "_MODULES", "_NAMES"):
             names = ast.literal_eval(node.value)
-            return " ".join(names.values()).split() if package == "gatekeeper_core" else list(names)
+            by_module = ast.unparse(node.targets[0]) == "_NAMES"
+            return " ".join(names.values()).split() if by_module else list(names)
     raise AssertionError(f"{package} has no __all__")
 
 
