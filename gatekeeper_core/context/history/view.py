@@ -115,9 +115,15 @@ class HistoryView(NamedTuple):
         return f"{self.status}: {self.reason}" if self.reason else self.status
 
     @property
+    def recalled(self) -> tuple[int, ...]:
+        """Ids of the past turns that are sent before the question, in its message."""
+        order = self.selection.order if self.selection and self.recalled_text else ()
+        return tuple(turn for turn in order if f"[turn {turn}]\n" in self.recalled_text)
+
+    @property
     def left_out(self) -> tuple[int, ...]:
         """Ids of the past turns that are neither kept nor sent inside the question, ascending."""
-        sent = {*self.turns, *(self.bill.recalled if self.bill else ())}
+        sent = {*self.turns, *self.recalled}
         return tuple(turn for turn in range(self.turn_count) if turn not in sent)
 
     def facts(self) -> dict[str, Any]:
