@@ -2,10 +2,10 @@
 
 ::
 
-    over the limit? ──> 1 digest the oldest turns, until half is left ──> 2 drop the oldest digests
+    over the limit? ──> 1 digest old turns, until half is left ──> 2 drop the oldest digests
 
-The conversation is read from its first message, as it grew. So a turn that gave way stays so, the provider's cache finds
-the same beginning at each call, and another process that resumes the thread sends the same.
+The conversation is read from its first message, as it grew. So a turn that gave way stays so, the provider's cache
+finds the same beginning at each call, and another process that resumes the thread sends the same.
 """
 
 from __future__ import annotations

@@ -262,10 +262,11 @@ def _given_way(history: History, costs: Costs, config: HistoryConfig, *, keep_ne
     if config.run is None or config.strategy == "window":
         return None
     room = costs.room_at_start + costs.question + costs.pinned
+    most = config.passthrough_below if config.strategy == "gate" else None
     return give_way(
         history,
         room=room,
-        most=min(room, config.passthrough_below or 0) if config.strategy == "gate" else room,
+        most=min(room, most or room),
         keep_newest=keep_newest,
         memory=config.run.memory,
         tokens_at=costs.tokens_at,
