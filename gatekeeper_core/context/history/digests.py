@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 DIGESTS = "digests"
 """The reason of a view whose older turns gave way."""
 
-_LOW = 0.5
+_LOW_SHARE = 0.5
 """Share of the limit that turns give way down to, so that the next ones have room. Source: ours, as below."""
 
 _DIGEST_SHARE = 0.5
@@ -114,7 +114,7 @@ def give_way(
             tokens += tokens_at(at)
             if tokens <= limit:
                 continue
-            while oldest < number - keep_newest and tokens > _LOW * limit:
+            while oldest < number - keep_newest and tokens > _LOW_SHARE * limit:
                 digest = _digest_of(oldest, history, memory, token_counter)
                 if digest and digest.tokens < costs[oldest]:
                     digests[oldest] = digest

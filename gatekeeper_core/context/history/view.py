@@ -60,7 +60,8 @@ class HistoryView(NamedTuple):
         replaced: position and message of what is sent in another form, ascending: long messages of past turns, cut;
             compressed results of the current run, and the summary of its folded rounds in the place of the first. Of a
             list in a provider's format these are dicts in that format.
-        folded: positions of the current run that the summary replaces; only the first of them is kept.
+        folded: positions of the current run that the summary replaces, of which only the first is kept, and those of
+            calls and results of older turns that are sent in their short form.
         recalled_text: earlier turns before the question, in the message that replaces it; "" without any.
         pinned: positions of the messages of past turns that are kept whatever the question says: those that the caller
             pins, and standing instructions.
