@@ -57,6 +57,7 @@ from llama_index.memory.gatekeeper import GatekeeperMemory, GatekeeperMemoryBuff
 
 BUDGETS = (40, 400)
 PROVIDERS = ("openai", "anthropic", "gemini")
+_FOLDED = re.compile(r"\[\d+ tool calls? executed,|\[已执行 \d+ 次工具调用")
 MEASURES = (*PROVIDERS, "strict", "over", "system lost", "user lost")
 
 _TOKEN = re.compile(r"[\u4e00-\u9fff]|[^\W\u4e00-\u9fff]+")
@@ -230,8 +231,11 @@ def _violates(messages: Sequence[Message], provider: str) -> bool:
 
 
 def _side_by_side(prompt: Sequence[Message]) -> bool:
-    """Return whether two user or two assistant messages stand side by side; the histories hold no such pair."""
-    roles = [message.role for message in prompt if message.role != "system"]
+    """Return whether two user or two assistant messages stand side by side; the histories hold no such pair.
+
+    A user message that stands for folded rounds is beside the question, as it is specified.
+    """
+    roles = [message.role for message in prompt if message.role != "system" and not _FOLDED.match(message.text)]
     return any(one == other and one in ("user", "assistant") for one, other in pairwise(roles))
 
 

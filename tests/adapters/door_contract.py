@@ -313,7 +313,8 @@ class DrawnContract:
         turns = group_turns(messages)
         whole = [set(range(turn.start, turn.stop)) for turn in turns]
         pinned = set(view.pinned) if view else set(kept)
-        assert all(turn <= set(kept) or turn & set(kept) <= pinned for turn in whole), "whole turns, or pins"
+        folded = set(view.folded) if view else set()
+        assert all(turn - folded <= set(kept) or turn & set(kept) <= pinned for turn in whole), "whole turns, or pins"
         for provider in PROVIDERS:
             head = [message for message in sent if message.role == "system"] if provider == "anthropic" else []
             rest = [message for message in sent if message not in head]
@@ -325,9 +326,9 @@ class DrawnContract:
         cost = count_messages(sent, token_counter=tokens_of)
         if door.asks_inside:
             current = whole[-1]
-            always = [messages[at] for at in sorted(head_positions | current)]
+            always = [messages[at] for at in sorted(head_positions | current | pinned)]
             assert head_positions | current <= set(kept)
-            assert cost <= budget or cost == count_messages(always, token_counter=tokens_of)
+            assert cost <= max(budget, count_messages(always, token_counter=tokens_of))
         else:
             assert cost <= budget
 

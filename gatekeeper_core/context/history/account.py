@@ -134,14 +134,15 @@ class Costs:
         turns = fitting_turns(candidates, costs, budget_tokens=peak_room)
         sent = [history.past[turn] for turn in turns] + ([history.current] if history.current else [])
         positions = {at for turn in sent for at in range(turn.start, turn.stop)}
-        positions.difference_update(run.folded[1:])
+        positions.difference_update((*choice.folded, *run.folded[1:]))
+        other = [(at, new) for at, new in choice.replaced if at in positions]
         always = self._required + recalled_tokens + run.tokens
         if room < 0 and history.current is None and not history.provider_stop:
             always, pins = 0, []  # the caller wants a history only, and its limit is hard: the head goes as well
         else:
             pins = [(at, pin) for at, pin in history.pinned if at not in positions]
             positions.update(history.head, history.notes, (at for at, _ in pins))
-        other = [(at, new) for at, new in (*choice.replaced, *pins) if at in positions and new != history.messages[at]]
+        other = [(at, new) for at, new in (*other, *pins) if new != history.messages[at]]
         status = choice.status
         if room < 0:
             status = "over_budget" if history.current else "nothing_fits"
@@ -164,7 +165,7 @@ class Costs:
             status=status,
             turns=turns,
             replaced=(*sorted(other, key=itemgetter(0)), *filter(None, [recalling]), *run.replaced),
-            folded=run.folded,
+            folded=(*(at for at in choice.folded if history.turn_at(at) in turns), *run.folded),
             recalled_text=choice.recalled_text if recalling else "",
             pinned=tuple(at for at, _ in history.pinned if at in positions),
             sizes=sizes,
@@ -172,10 +173,12 @@ class Costs:
 
     def as_sent(self, choice: HistoryView) -> Sequence[int]:
         """Return the tokens of each past turn, with the cuts of the chosen ones."""
-        costs, cuts = list(self.past), dict(choice.replaced)
-        for turn in choice.turns if cuts else ():
+        costs, cuts, omitted = list(self.past), dict(choice.replaced), frozenset(choice.folded)
+        for turn in choice.turns if cuts or omitted else ():
             for at in range(self.history.past[turn].start, self.history.past[turn].stop):
-                if at in cuts:
+                if at in omitted:
+                    costs[turn] -= self.tokens_at(at)
+                elif at in cuts:
                     costs[turn] += self.more_than(at, cuts[at])
         return costs
 

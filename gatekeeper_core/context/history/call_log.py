@@ -44,15 +44,22 @@ class CallLog:
         self._lines: list[str] = []
         self._tokens: list[int] = []
 
-    def add(self, messages: Sequence[Message]) -> None:
-        """Add the assistant's messages of a round: its calls, and the identifiers that no line has."""
+    def add(
+        self, messages: Sequence[Message], *, results: Sequence[Message] = (), identifiers: int = _IDENTIFIERS
+    ) -> None:
+        """Add the assistant's messages of a round or turn: the calls, and so many identifiers that no line has.
+
+        Identifiers of ``results`` come behind those of the messages.
+        """
         calls = [(call.name, *_values_of(call.arguments)) for message in messages for call in message.tool_calls]
         lines = [_line(" ".join(call)) for call in calls]
         texts = [message.text[:_READ_CHARS] for message in messages]
         texts += [text.replace("\\n", "\n") for call in calls for text in call]
         earlier = "\n".join((*self._lines, *lines))
-        identifiers = dict.fromkeys(identifiers_in("\n".join(texts)[:_READ_CHARS]))
-        extra = ", ".join(islice((each for each in identifiers if each not in earlier), _IDENTIFIERS))
+        found = dict.fromkeys(identifiers_in("\n".join(texts)[:_READ_CHARS]))
+        for result in results:
+            found.update(dict.fromkeys(identifiers_in(result.text[:_READ_CHARS])))
+        extra = ", ".join(islice((each for each in found if each not in earlier), identifiers))
         lines += [f"({line})" for line in textwrap.wrap(extra, _LINE_CHARS - 2, break_on_hyphens=False)]
         self._lines += lines
         self._tokens += [self._counter(line) + 1 for line in lines]

@@ -107,8 +107,8 @@ def recall_turns(
     shown = dict.fromkeys(view.turns if view else (), True)
     for turn_id in shown:
         shown[turn_id] = cut.isdisjoint(range(past[turn_id].start, past[turn_id].stop))
-    if view and view.bill:
-        shown.update((turn_id, turn_text(past[turn_id]) in view.recalled_text) for turn_id in view.bill.recalled)
+    if view:
+        shown.update((turn_id, turn_text(past[turn_id]) in view.recalled_text) for turn_id in view.recalled)
     budget = max_tokens + sum(gatekeeper.turn_tokens[turn_id] for turn_id in shown)
     selection = gatekeeper.explain(query, token_budget=budget_for(gatekeeper.token_counter, budget), trim=True)
     scores = {one.turn_id: one.score.total for one in selection.decisions if one.score and not shown.get(one.turn_id)}

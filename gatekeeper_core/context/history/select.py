@@ -22,6 +22,7 @@ from traceback import walk_tb
 from typing import TYPE_CHECKING, Any, cast
 
 from gatekeeper_core.context.history.account import Costs, ThreadAccount
+from gatekeeper_core.context.history.digests import DIGESTS, GivenWay, give_way, with_digests
 from gatekeeper_core.context.history.pins import Pins, check_pins, instructions_in, positions_of
 from gatekeeper_core.context.history.reading import History, read_history, with_pins
 from gatekeeper_core.context.history.request import HistoryRequest
@@ -51,6 +52,10 @@ if TYPE_CHECKING:
 
 _INSTRUCTIONS_PART = 4
 """Instructions may cost one part in so many of what is left for the history. Source: ours."""
+
+
+_RECALLED_PART = 5
+"""Part of the room for turns that are recalled beside digests, as 1 / so much. Source: ours."""
 
 
 def select_history(
@@ -183,7 +188,7 @@ def select_past(
         budget = config.token_budget or budget_for_window(request.window_tokens)
         fixed_tokens = request.fixed_tokens + config.reserve_tokens
         has_tools = has_tool_calls(message for turn in history.past for message in turn.messages)
-        config = with_defaults(config, has_tools=has_tools)
+        keep_newest, config = config.keep_newest, with_defaults(config, has_tools=has_tools)
         if state is None and config.strategy == "cache":
             state = ThreadState()
         policy = None
@@ -211,6 +216,9 @@ def select_past(
         try:
             gatekeeper.sync(history.past)
             costs.set_past(gatekeeper.turn_tokens)
+            given = _given_way(history, costs, config, keep_newest=keep_newest or 0) if has_tools else None
+            if policy and given:
+                policy.is_thrifty = True  # turns that give way end the body that the provider has cached
             is_step = chosen is not None
             chosen = chosen or choose_past(
                 history,
@@ -223,6 +231,9 @@ def select_past(
             )
             if account:
                 chosen = account.choose(chosen, is_step=is_step)
+            if given:
+                recall_tokens = costs.room_at_start // _RECALLED_PART if request.can_recall and not is_step else 0
+                chosen = with_digests(chosen, given, history, recall_tokens=recall_tokens)
         except Exception as error:
             if config.on_error == "raise":
                 raise
@@ -235,7 +246,8 @@ def select_past(
             chosen = chosen._replace(status="fallback", reason=reason, selection=None)
         failed = {*range(before.turn_count + 1)}.difference(before.turns) if before else ()
         chosen = chosen._replace(turns=without_loose_questions(chosen.turns, history, failed=failed))
-        view = costs.view(chosen, chosen_tokens=previous.sizes.chosen_tokens if previous else None)
+        is_past_same = previous is not None and chosen.reason != DIGESTS
+        view = costs.view(chosen, chosen_tokens=previous.sizes.chosen_tokens if previous and is_past_same else None)
         if account:
             view = account.billed(view, previous)
         if state is not None:
@@ -243,6 +255,23 @@ def select_past(
             view = view._replace(state=ThreadState(account.state if account else state.policy, latest, view, opening))
         seen.tell(view.facts)
     return view
+
+
+def _given_way(history: History, costs: Costs, config: HistoryConfig, *, keep_newest: int) -> GivenWay | None:
+    """Return the past turns of an agent that give way; None where no message can be sent in another form."""
+    if config.run is None or config.strategy == "window":
+        return None
+    room = costs.room_at_start + costs.question + costs.pinned
+    most = config.passthrough_below if config.strategy == "gate" else None
+    return give_way(
+        history,
+        room=room,
+        most=min(room, most or room),
+        keep_newest=keep_newest,
+        memory=config.run.memory,
+        tokens_at=costs.tokens_at,
+        token_counter=costs.counter,
+    )
 
 
 def _with_instructions(

@@ -3,12 +3,13 @@
 ::
 
     strategy  taken first                        then                                    keep_newest by default
-    gate      the newest turns to keep, pins     what the question needs                 0; 3 in a history with tools
+    gate      the newest turns to keep, pins     what the question needs                 0
     fill      the same                           the most needed turns until it is full  the same
     cache     the same                           what the question needs; what the       the same
                                                  provider has cached stays while cheap
     window    the newest turns                   nothing                                 20
 
+Older turns with tool calls give way in a short form, whatever the strategy but ``window``; see ``digests``.
 ``gate`` sends past turns of less than ``passthrough_below`` tokens whole, ``cache`` does not begin to cut them, and
 ``fill`` sends any that fit. Long messages of the turns that the question selects may be cut to the sentences
 that matter; the newest turns to keep are sent whole.
@@ -49,7 +50,7 @@ the provider's cache, and saves nothing.
 """
 
 RECENT_TURNS = 3
-"""Newest turns to keep where the history holds tool calls.
+"""Newest turns to keep where the history holds tool calls and no message is sent in another form.
 
 Source: ours, recorded runs of agents: at 8,000 tokens the prompt holds 99.1 % of the values that the next action uses,
 not 95.9, at 1.02 of the price.
@@ -72,8 +73,8 @@ class HistoryConfig:
             default. It holds in the mean over questions to an assistant; see ``docs/tuning.md``.
         token_budget: tokens that a request may have, >= 1; None: those of :func:`budget_for_window` for the model.
         keep_newest: newest turns that are sent whole whatever the question says, >= 0; for a ``window`` its length.
-            None: 0, with tool calls in the history ``RECENT_TURNS``, for a window 20. Source of the 0: specification,
-            check 2: a new topic takes nothing of the old one along.
+            None: 0, for a window 20; with tool calls in the history and ``run=None`` ``RECENT_TURNS``. Source of the 0:
+            specification, check 2: a new topic takes nothing of the old one along.
         pin_instructions: whether ``gate`` and ``fill`` keep standing instructions of the user ("from now on", 以后都),
             and the first user message where the history holds tool calls. Together they may use a quarter of the room
             for the past; beyond that the newest stay.
@@ -85,8 +86,8 @@ class HistoryConfig:
         on_error: ``fallback`` sends the newest turns that fit when the selection fails; ``raise`` lets the error pass.
         max_threads: threads whose index and last view stay in memory, >= 1; the least recently used is dropped, and
             indexed again when it returns. Source: ours; about 4 KB a turn, so 50 MB with 50 turns each.
-        run: how the current run of an agent shrinks before the past does; None: it is sent unchanged. Its compressor
-            gets the name of the thread.
+        run: how the current run of an agent shrinks; None: it is sent unchanged, and older turns give way whole. Its
+            compressor gets the name of the thread.
         gatekeeper: further settings of the selection, None for the defaults. Its ``trim`` says whether long messages of
             past turns may be cut to the sentences that matter, where the adapter can write.
     """

@@ -60,7 +60,8 @@ class HistoryView(NamedTuple):
         replaced: position and message of what is sent in another form, ascending: long messages of past turns, cut;
             compressed results of the current run, and the summary of its folded rounds in the place of the first. Of a
             list in a provider's format these are dicts in that format.
-        folded: positions of the current run that the summary replaces; only the first of them is kept.
+        folded: positions of the current run that the summary replaces, of which only the first is kept, and those of
+            calls and results of older turns that are sent in their short form.
         recalled_text: earlier turns before the question, in the message that replaces it; "" without any.
         pinned: positions of the messages of past turns that are kept whatever the question says: those that the caller
             pins, and standing instructions.
@@ -115,9 +116,15 @@ class HistoryView(NamedTuple):
         return f"{self.status}: {self.reason}" if self.reason else self.status
 
     @property
+    def recalled(self) -> tuple[int, ...]:
+        """Ids of the past turns that are sent before the question, in its message."""
+        order = self.selection.order if self.selection and self.recalled_text else ()
+        return tuple(turn for turn in order if f"[turn {turn}]\n" in self.recalled_text)
+
+    @property
     def left_out(self) -> tuple[int, ...]:
         """Ids of the past turns that are neither kept nor sent inside the question, ascending."""
-        sent = {*self.turns, *(self.bill.recalled if self.bill else ())}
+        sent = {*self.turns, *self.recalled}
         return tuple(turn for turn in range(self.turn_count) if turn not in sent)
 
     def facts(self) -> dict[str, Any]:

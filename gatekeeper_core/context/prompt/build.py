@@ -314,7 +314,7 @@ def kept_turns(request: Request, view: HistoryView, *, count: TokenCounter) -> S
         at for at, message in view.replaced if view.recalled_text and message.text.startswith(view.recalled_text)
     )
     question_at = next(recalling, None)  # with earlier turns before it
-    turns = view.bill.recalled if view.bill and question_at is not None else ()
+    turns = view.recalled if question_at is not None else ()
     recalled = {at for turn in turns for at in range(request.starts[turn], request.starts[turn + 1])}
     messages: list[PromptMessage] = []
     fates: dict[int, Fate] = {}

@@ -24,7 +24,6 @@ from gatekeeper_core.context.history.selector import ThreadSelector
 from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.fences import fence
 from gatekeeper_core.messages import Message, ToolCall, group_turns
-from gatekeeper_core.pricing.policy import CallBill
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.selection.result import SelectedTurn
 from gatekeeper_core.tokens import estimate_text_tokens
@@ -68,11 +67,14 @@ def test_a_turn_told_inside_the_question_comes_again_only_where_it_was_told_in_p
     pairs: list[tuple[str, str]], question: str
 ) -> None:
     messages = [*messages_of(pairs), user(question)]
-    view = view_with(messages, gatekeeper=ContextGatekeeper(), token_budget=1000)
-    bill = CallBill("kept", "not_smaller", recalled=(2,))
+    gatekeeper = ContextGatekeeper()
+    view = view_with(messages, gatekeeper=gatekeeper, token_budget=1000)
     told = render_recalled([2], read_history(messages).past, None, question=question)
-    assert pairs[2][1] not in recalled(pairs[2][0], messages, view=view._replace(recalled_text=told, bill=bill))
-    part = view._replace(recalled_text=told[:-50], bill=bill)
+    selection = gatekeeper.explain(pairs[2][0], token_budget=1000)
+    assert selection.order == (2,)
+    view = view._replace(recalled_text=told, selection=selection)
+    assert pairs[2][1] not in recalled(pairs[2][0], messages, view=view)
+    part = view._replace(recalled_text=told[:-50])
     assert pairs[2][1] in recalled(pairs[2][0], messages, view=part)
 
 

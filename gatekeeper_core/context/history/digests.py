@@ -1,0 +1,181 @@
+"""Past turns of an agent in a short form: the question, the beginning of the answer, and a log of the calls.
+
+::
+
+    over the limit? ──> 1 digest old turns, until half is left ──> 2 drop the oldest digests
+
+The conversation is read from its first message, as it grew. So a turn that gave way stays so, the provider's cache
+finds the same beginning at each call, and another process that resumes the thread sends the same.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Container
+from typing import TYPE_CHECKING, NamedTuple
+
+from gatekeeper_core.context.history.call_log import CallLog
+from gatekeeper_core.context.history.pins import beginning_of
+from gatekeeper_core.context.history.recall import render_recalled
+from gatekeeper_core.context.history.rounds import our_pointers
+from gatekeeper_core.messages import SIGNED, Message, is_answer, with_text
+from gatekeeper_core.tokens import TokenCounter, count_messages
+
+if TYPE_CHECKING:
+    from gatekeeper_core.context.history.reading import History
+    from gatekeeper_core.context.history.view import HistoryView
+
+DIGESTS = "digests"
+"""The reason of a view whose older turns gave way."""
+
+_LOW_SHARE = 0.5
+"""Share of the limit that turns give way down to, so that the next ones have room. Source: ours, as below."""
+
+_DIGEST_SHARE = 0.5
+"""Share of the limit that all digests may use; beyond it the oldest go, down to half of it.
+
+Source: ours, ``python -m benchmarks.agent_runs``: in chats with tools at 3,000 tokens the prompt holds 95 % of the
+values that the next call uses, and 82 % of those that are far back; where one digest goes at a time, it costs a fifth
+more.
+"""
+
+_IDENTIFIERS = 40
+"""Most identifiers of a turn beside its calls. Source: ours, as above: with 20 it is 97.4 % of the values, not 98.8."""
+
+_RECALLED_FROM = 0.7
+"""Need from which on a turn that gave way is recalled for the question, 0..1.
+
+Source: ours, as above; a recalled turn is paid in full, so with all that the question selects the price is a third
+higher.
+"""
+
+
+class TurnDigest(NamedTuple):
+    """A past turn in its short form.
+
+    Attributes:
+        omitted: positions of its calls and results, which are not sent.
+        answer_at: position of its answer.
+        answer: the answer to send, with the log.
+        tokens: tokens of the turn in this form.
+    """
+
+    omitted: tuple[int, ...]
+    answer_at: int
+    answer: Message
+    tokens: int
+
+
+class GivenWay(NamedTuple):
+    """The past turns that gave way.
+
+    Attributes:
+        digests: those that are sent in their short form, by turn.
+        dropped: those that are not sent.
+    """
+
+    digests: dict[int, TurnDigest]
+    dropped: frozenset[int]
+
+    def __bool__(self) -> bool:
+        return bool(self.digests or self.dropped)
+
+
+def give_way(
+    history: History,
+    *,
+    room: int,
+    most: int,
+    keep_newest: int,
+    memory: Container[str] | None,
+    tokens_at: Callable[[int], int],
+    token_counter: TokenCounter,
+) -> GivenWay:
+    """Return which past turns give way; never the first one entirely, which holds the task of an agent.
+
+    Args:
+        history: the conversation.
+        room: tokens for the past and the current turn.
+        most: tokens for the past alone when a turn begins, at most ``room``.
+        keep_newest: newest past turns that stay whole.
+        memory: ids of the pointers that stay readable; see ``RunConfig.working_memory``.
+        tokens_at: returns the tokens of the message at a position.
+        token_counter: counts a text.
+    """
+    digests: dict[int, TurnDigest] = {}
+    dropped: set[int] = set()
+    costs: list[int] = []
+    oldest = tokens = 0  # the oldest turn that was not tried yet; all tokens so far
+    for number, turn in enumerate((*history.past, *filter(None, [history.current]))):
+        costs.append(0)
+        for at in range(turn.start, turn.stop):
+            limit = most if at == turn.start and tokens > most else room
+            costs[number] += tokens_at(at)
+            tokens += tokens_at(at)
+            if tokens <= limit:
+                continue
+            while oldest < number - keep_newest and tokens > _LOW_SHARE * limit:
+                digest = _digest_of(oldest, history, memory, token_counter)
+                if digest and digest.tokens < costs[oldest]:
+                    digests[oldest] = digest
+                    tokens -= costs[oldest] - digest.tokens
+                oldest += 1
+            if sum(digest.tokens for digest in digests.values()) > _DIGEST_SHARE * limit:
+                for each in [each for each in digests if each > 0]:
+                    if sum(digest.tokens for digest in digests.values()) <= _DIGEST_SHARE * limit / 2:
+                        break
+                    tokens -= digests.pop(each).tokens
+                    dropped.add(each)
+    return GivenWay(digests, frozenset(dropped))
+
+
+def with_digests(choice: HistoryView, given: GivenWay, history: History, *, recall_tokens: int) -> HistoryView:
+    """Return a choice with every past turn that was not dropped, the older ones as digests.
+
+    A turn that gave way and that the question needs is recalled before the question, as far as these fit in
+    ``recall_tokens``. Further steps of a run keep what was recalled.
+    """
+    kept = [turn for turn in reversed(range(len(history.past))) if turn not in given.dropped]
+    recalled_text, selection = choice.recalled_text, choice.selection
+    if recall_tokens and selection:
+        needs = {decision.turn_id: decision.need or 0.0 for decision in selection.decisions}
+        sizes = {turn.turn_id: turn.tokens for turn in selection.turns}
+        recalled = []
+        for turn in selection.order:
+            has_given_way = turn in given.digests or turn in given.dropped
+            if has_given_way and needs[turn] >= _RECALLED_FROM and sizes[turn] <= recall_tokens:
+                recall_tokens -= sizes[turn]
+                recalled.append(turn)
+        if recalled:
+            recalled_text = render_recalled(recalled, history.past, selection, question=history.query)
+    return choice._replace(
+        status="selected",
+        reason=DIGESTS,
+        turns=tuple(sorted(kept, key=given.digests.__contains__)),
+        replaced=tuple(sorted((digest.answer_at, digest.answer) for digest in given.digests.values())),
+        folded=tuple(sorted(at for digest in given.digests.values() for at in digest.omitted)),
+        recalled_text=recalled_text,
+    )
+
+
+def _digest_of(
+    number: int, history: History, memory: Container[str] | None, token_counter: TokenCounter
+) -> TurnDigest | None:
+    """Return the digest of a past turn; None for one that is pinned, has no answer, or holds a summary."""
+    turn = history.past[number]
+    messages = {at: history.messages[at] for at in range(turn.start, turn.stop)}
+    answer_at, answer = messages.popitem()
+    if number in history.required or not is_answer(answer) or not messages.keys().isdisjoint(history.summaries):
+        return None
+    calls = [message for message in messages.values() if message.role == "assistant"]
+    results = [message for message in messages.values() if message.role == "tool"]
+    if SIGNED not in answer.metadata:
+        log = CallLog(token_counter, math.inf)
+        log.add([*calls, answer], results=results, identifiers=_IDENTIFIERS)
+        pointers = our_pointers([*messages.values(), answer], memory)
+        answer = beginning_of(answer)
+        lines = (answer.text, " ".join(f"[[wm:{pointer}]]" for pointer in pointers), log.text(pointers))
+        answer = with_text(answer, "\n".join(filter(None, lines)))
+    omitted = tuple(at for at, message in messages.items() if message.role in ("assistant", "tool"))
+    sent = [answer, *(message for at, message in messages.items() if at not in omitted)]
+    return TurnDigest(omitted, answer_at, answer, count_messages(sent, token_counter=token_counter))

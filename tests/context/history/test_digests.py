@@ -1,0 +1,167 @@
+"""Older turns of an agent in a short form: the question, the beginning of the answer, and a log of the calls."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gatekeeper_core import ContextGatekeeper, HistoryConfig, HistoryView, keep, select_history
+from gatekeeper_core.messages import Message, ToolCall, validate_messages
+from gatekeeper_core.tokens import count_messages
+from tests.loops import PROVIDERS, assistant, compressed, conversations, pointer, result, user
+
+ORDERS = {
+    "english": "Please look up order {0}.",
+    "chinese": "请查询订单 {0}。",
+    "mixed": "请 look up 订单 {0}。",
+}
+three_scripts = pytest.mark.parametrize("wording", ORDERS.values(), ids=ORDERS)
+NEXT = "And now the weather in Bern?"
+
+
+def lookup(number: int, text: str) -> list[Message]:
+    """Return the round of a call with an identifier, and a long result with another one."""
+    call = ToolCall(f"c{number}", "lookup", f'{{"order": "W{number:07}"}}')
+    body = f"user_{number:04} " + text * 60
+    return [Message("assistant", "", tool_calls=(call,)), result(call.id, body)]
+
+
+def agent(turns: int, wording: str = ORDERS["english"], text: str = "paid and sent, ") -> list[Message]:
+    talk: list[Message] = []
+    for number in range(turns):
+        answer = f"Order W{number:07} is paid. " + "It went to the harbour. " * 8
+        talk += [user(wording.format(f"W{number:07}")), *lookup(number, text), assistant(answer)]
+    return talk
+
+
+def view_of(messages: Sequence[Message], budget: int, **options: Any) -> HistoryView:
+    config = HistoryConfig(token_budget=budget, on_error="raise", **options)
+    return select_history(messages, gatekeeper=ContextGatekeeper(token_counter=len), config=config)
+
+
+def texts(messages: Sequence[Message], view: HistoryView) -> str:
+    return "\n".join(message.text for message in keep(messages, view))
+
+
+@three_scripts
+@pytest.mark.parametrize("strategy", ["gate", "fill", "cache"])
+def test_older_turns_keep_their_question_their_calls_and_the_identifiers_of_their_results(
+    wording: str, strategy: str
+) -> None:
+    messages = [*agent(8, wording), user(NEXT)]
+    view = view_of(messages, 5_000, strategy=strategy)
+    sent = texts(messages, view)
+    assert (view.status, view.reason, view.tokens <= 5_000) == ("selected", "digests", True)
+    assert view.left_out == ()
+    for number in range(8):
+        assert wording.format(f"W{number:07}") in sent
+        assert f"user_{number:04}" in sent
+    assert "lookup W0000000" in sent
+    assert sent.count("harbour") < 8 * 8
+    assert set(range(28, 33)) <= {*view.kept}  # the newest turn is whole
+    assert messages[2] not in keep(messages, view)
+
+
+def test_below_the_limit_nothing_gives_way() -> None:
+    messages = [*agent(3), user(NEXT)]
+    assert view_of(messages, 9_000).kept == tuple(range(13))
+
+
+def test_the_oldest_digests_go_but_not_the_task() -> None:
+    messages = [*agent(40), user(NEXT)]
+    view = view_of(messages, 5_000, pin_instructions=False)
+    assert 0 in view.turns
+    assert view.left_out == tuple(range(1, view.left_out[-1] + 1))
+    assert view.tokens <= 5_000
+
+
+def test_a_needed_turn_is_recalled_before_the_question() -> None:
+    story = "The ferry to Lumen leaves at nine from pier four. " * 3
+    messages = [user("When does the ferry to Lumen leave?"), *lookup(99, "timetable "), assistant(story)]
+    messages += [*agent(12), user("When does the ferry to Lumen leave, and from which pier?")]
+    view = view_of(messages, 5_000)
+    assert view.recalled == (0,)
+    question = keep(messages, view)[-1].text
+    assert question.index("from pier four") < question.index("and from which pier?")
+
+
+@pytest.mark.parametrize(
+    ("options", "positions"),
+    [({"keep_newest": 4}, range(16, 33)), ({"run": None}, ())],
+    ids=["newest", "no message is written"],
+)
+def test_the_newest_turns_to_keep_and_a_history_that_cannot_be_written_stay_whole(
+    options: dict[str, Any], positions: Sequence[int]
+) -> None:
+    messages = [*agent(8), user(NEXT)]
+    view = view_of(messages, 6_000, **options)
+    assert {*positions} <= {*view.kept}
+    assert [at for at in view.folded if at in positions] == []
+    if not positions:
+        assert view.folded == ()
+
+
+def test_a_pinned_turn_stays_whole_and_an_answer_that_is_signed_is_not_cut() -> None:
+    messages = [*agent(8), user(NEXT)]
+    config = HistoryConfig(token_budget=5_000)
+    gatekeeper = ContextGatekeeper(token_counter=len)
+    view = select_history(messages, gatekeeper=gatekeeper, config=config, pinned=[2])
+    assert {0, 1, 2, 3} <= {*view.kept}
+    signed = Message("assistant", messages[3].text, metadata={"signed": True})
+    view = view_of([*messages[:3], signed, *messages[4:]], 5_000)
+    assert 1 in view.folded
+    assert signed in keep([*messages[:3], signed, *messages[4:]], view)
+
+
+def test_only_pointers_of_compressed_results_stay_readable() -> None:
+    messages = [*agent(8), user(NEXT)]
+    messages[2] = compressed("c0", f"{pointer(1)} {messages[2].text}")
+    messages[6] = result("c1", f"{pointer(2)} {messages[6].text}")
+    sent = texts(messages, view_of(messages, 5_000))
+    assert pointer(1) in sent
+    assert pointer(2) not in sent
+
+
+@three_scripts
+def test_a_list_of_a_provider_comes_back_in_its_format(wording: str) -> None:
+    talk = agent(8, wording)
+    items: list[dict[str, Any]] = []
+    for message in talk:
+        if message.role == "tool":
+            block = {"type": "tool_result", "tool_use_id": message.tool_call_id, "content": message.text}
+            items.append({"role": "user", "content": [block]})
+        elif message.tool_calls:
+            (call,) = message.tool_calls
+            block = {"type": "tool_use", "id": call.id, "name": call.name, "input": {"order": "W1"}}
+            items.append({"role": "assistant", "content": [block]})
+        else:
+            items.append({"role": message.role, "content": message.text})
+    items.append({"role": "user", "content": NEXT})
+    view = select_history(items, config=HistoryConfig(token_budget=1_800))
+    sent = keep(items, view)
+    assert (view.reason, 1 in view.folded, 2 in view.folded) == ("digests", True, True)
+    assert sent[:2] == [items[0], {"role": "assistant", "content": sent[1]["content"]}]
+    assert "user_0000" in sent[1]["content"]
+
+
+@given(conversations(open_run=False), st.integers(60, 900), st.sampled_from(["gate", "fill", "cache"]))
+def test_what_gave_way_stays_so_and_every_prompt_is_valid(talk: list[Message], budget: int, strategy: str) -> None:
+    """So the provider's cache finds the same beginning: a process that resumes the thread has no state."""
+    given_way: set[int] = set()
+    for stop in range(1, len(talk) + 1):
+        messages = talk[:stop]
+        if messages[-1].role != "user":
+            continue
+        view = view_of(messages, budget, strategy=strategy, pin_instructions=False, passthrough_below=200)
+        sent = keep(messages, view)
+        for provider in PROVIDERS:
+            if not validate_messages(messages, provider=provider):
+                assert not validate_messages(sent, provider=provider)
+        assert view.tokens == pytest.approx(count_messages(sent, token_counter=len), abs=len(messages))
+        assert given_way.isdisjoint(view.kept)
+        if view.reason == "digests":
+            given_way.update(view.folded)
