@@ -66,7 +66,7 @@ class TurnDigest(NamedTuple):
     tokens: int
 
 
-class GivenWay(NamedTuple):
+class PastDigests(NamedTuple):
     """The past turns that gave way.
 
     Attributes:
@@ -81,7 +81,7 @@ class GivenWay(NamedTuple):
         return bool(self.digests or self.dropped)
 
 
-def give_way(
+def digest_past(
     history: History,
     *,
     room: int,
@@ -90,7 +90,7 @@ def give_way(
     memory: Container[str] | None,
     tokens_at: Callable[[int], int],
     token_counter: TokenCounter,
-) -> GivenWay:
+) -> PastDigests:
     """Return which past turns give way; never the first one entirely, which holds the task of an agent.
 
     Args:
@@ -126,24 +126,24 @@ def give_way(
                         break
                     tokens -= digests.pop(each).tokens
                     dropped.add(each)
-    return GivenWay(digests, frozenset(dropped))
+    return PastDigests(digests, frozenset(dropped))
 
 
-def with_digests(choice: HistoryView, given: GivenWay, history: History, *, recall_tokens: int) -> HistoryView:
+def with_digests(choice: HistoryView, past: PastDigests, history: History, *, recall_tokens: int) -> HistoryView:
     """Return a choice with every past turn that was not dropped, the older ones as digests.
 
     A turn that gave way and that the question needs is recalled before the question, as far as these fit in
     ``recall_tokens``. Further steps of a run keep what was recalled.
     """
-    kept = [turn for turn in reversed(range(len(history.past))) if turn not in given.dropped]
+    kept = [turn for turn in reversed(range(len(history.past))) if turn not in past.dropped]
     recalled_text, selection = choice.recalled_text, choice.selection
     if recall_tokens and selection:
         needs = {decision.turn_id: decision.need or 0.0 for decision in selection.decisions}
         sizes = {turn.turn_id: turn.tokens for turn in selection.turns}
         recalled = []
         for turn in selection.order:
-            has_given_way = turn in given.digests or turn in given.dropped
-            if has_given_way and needs[turn] >= _RECALLED_FROM and sizes[turn] <= recall_tokens:
+            is_short = turn in past.digests or turn in past.dropped
+            if is_short and needs[turn] >= _RECALLED_FROM and sizes[turn] <= recall_tokens:
                 recall_tokens -= sizes[turn]
                 recalled.append(turn)
         if recalled:
@@ -151,9 +151,9 @@ def with_digests(choice: HistoryView, given: GivenWay, history: History, *, reca
     return choice._replace(
         status="selected",
         reason=DIGESTS,
-        turns=tuple(sorted(kept, key=given.digests.__contains__)),
-        replaced=tuple(sorted((digest.answer_at, digest.answer) for digest in given.digests.values())),
-        folded=tuple(sorted(at for digest in given.digests.values() for at in digest.omitted)),
+        turns=tuple(sorted(kept, key=past.digests.__contains__)),
+        replaced=tuple(sorted((digest.answer_at, digest.answer) for digest in past.digests.values())),
+        folded=tuple(sorted(at for digest in past.digests.values() for at in digest.omitted)),
         recalled_text=recalled_text,
     )
 

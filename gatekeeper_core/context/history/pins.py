@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
@@ -17,6 +18,9 @@ _STANDING = data_pattern("summary_patterns.tsv", "STANDING")
 _NOT_THEIRS = (">", "＞", "```", "~~~")  # quoted lines and code blocks are not the user's own words
 _SHORT_CHARACTERS = 120
 """Characters of an answer that stays for the sake of the message before it. Source: ours."""
+
+_OPENING_CHARACTERS = 8
+"""Characters that the observations of an agent open with. Source: ours, ``<output>``, ``Observation:``."""
 
 _READ_CHARACTERS = 2_000
 """Characters of a message that are read for an instruction. Source: ours; a longer one was pasted."""
@@ -67,7 +71,7 @@ def instructions_in(turns: Iterable[Turn], *, in_an_agent: bool) -> tuple[int, .
     """Return the positions of messages of the user that hold for the whole conversation, the most valuable first.
 
     These are standing instructions, the newest first; in the thread of an agent, behind its first message of the user,
-    which is its task.
+    which is its task. An agent may write what it observes as the user: then most of these messages open alike.
 
     >>> talk = [Turn((Message("user", "From now on, answer in French."), Message("assistant", "Oui.")), 0, 2)]
     >>> instructions_in(talk, in_an_agent=False)
@@ -75,7 +79,9 @@ def instructions_in(turns: Iterable[Turn], *, in_an_agent: bool) -> tuple[int, .
     """
     placed = ((turn.start + at, one) for turn in turns for at, one in enumerate(turn.messages))
     questions = [(at, one) for at, one in placed if one.role == "user" and one.text.strip() and not is_summary(one)]
-    first = [at for at, _ in questions[:1]] if in_an_agent else []
+    openings = Counter(one.text.lstrip()[:_OPENING_CHARACTERS] for _, one in questions[1:])
+    has_observations = max(openings.values(), default=0) > max(3, len(questions) // 2)
+    first = [at for at, _ in questions[:1]] if in_an_agent or has_observations else []
     return (*first, *(at for at, one in reversed(questions) if at not in first and _is_instruction(one.text)))
 
 
