@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
@@ -19,8 +20,11 @@ _NOT_THEIRS = (">", "＞", "```", "~~~")  # quoted lines and code blocks are not
 _SHORT_CHARACTERS = 120
 """Characters of an answer that stays for the sake of the message before it. Source: ours."""
 
-_OPENING_CHARACTERS = 8
-"""Characters that the observations of an agent open with. Source: ours, ``<output>``, ``Observation:``."""
+_LABEL = re.compile(
+    r"\s*(<\w[^>\n]{0,30}>|\[\w[^\]\n]{0,30}\]|(?:observation|output|result)s?\b|观察结果|执行结果|工具结果|输出结果)",
+    re.I,
+)
+"""How the observations of an agent open: ``<output>``, ``[Result]``, ``Observation:``. Source: ours."""
 
 _READ_CHARACTERS = 2_000
 """Characters of a message that are read for an instruction. Source: ours; a longer one was pasted."""
@@ -71,7 +75,7 @@ def instructions_in(turns: Iterable[Turn], *, in_an_agent: bool) -> tuple[int, .
     """Return the positions of messages of the user that hold for the whole conversation, the most valuable first.
 
     These are standing instructions, the newest first; in the thread of an agent, behind its first message of the user,
-    which is its task. An agent may write what it observes as the user: then most of these messages open alike.
+    which is its task.
 
     >>> talk = [Turn((Message("user", "From now on, answer in French."), Message("assistant", "Oui.")), 0, 2)]
     >>> instructions_in(talk, in_an_agent=False)
@@ -79,10 +83,19 @@ def instructions_in(turns: Iterable[Turn], *, in_an_agent: bool) -> tuple[int, .
     """
     placed = ((turn.start + at, one) for turn in turns for at, one in enumerate(turn.messages))
     questions = [(at, one) for at, one in placed if one.role == "user" and one.text.strip() and not is_summary(one)]
-    openings = Counter(one.text.lstrip()[:_OPENING_CHARACTERS] for _, one in questions[1:])
-    has_observations = max(openings.values(), default=0) > max(3, len(questions) // 2)
-    first = [at for at, _ in questions[:1]] if in_an_agent or has_observations else []
+    first = [at for at, _ in questions[:1]] if in_an_agent else []
     return (*first, *(at for at, one in reversed(questions) if at not in first and _is_instruction(one.text)))
+
+
+def has_observations(turns: Sequence[Turn]) -> bool:
+    """Return whether an agent writes what it observes as the user: most messages after the first have one label.
+
+    >>> talk = [Turn((Message("user", f"<output>{at}</output>"),), at, at + 1) for at in range(9)]
+    >>> has_observations(talk), has_observations(talk[:2])
+    (True, False)
+    """
+    labels = Counter(label[1] for turn in turns[1:] if (label := _LABEL.match(turn.messages[0].text)))
+    return max(labels.values(), default=0) > max(1, len(turns) // 2)
 
 
 def beginning_of(answer: Message) -> Message:

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from gatekeeper_core.context.history.account import Costs, ThreadAccount
 from gatekeeper_core.context.history.digests import DIGESTS, PastDigests, digest_past, with_digests
-from gatekeeper_core.context.history.pins import Pins, check_pins, instructions_in, positions_of
+from gatekeeper_core.context.history.pins import Pins, check_pins, has_observations, instructions_in, positions_of
 from gatekeeper_core.context.history.reading import History, read_history, with_pins
 from gatekeeper_core.context.history.request import HistoryRequest
 from gatekeeper_core.context.history.strategies import (
@@ -188,6 +188,7 @@ def select_past(
         budget = config.token_budget or budget_for_window(request.window_tokens)
         fixed_tokens = request.fixed_tokens + config.reserve_tokens
         has_tools = has_tool_calls(message for turn in history.past for message in turn.messages)
+        has_tools = has_tools or has_observations(history.past)
         keep_newest, config = config.keep_newest, with_defaults(config, has_tools=has_tools)
         if state is None and config.strategy == "cache":
             state = ThreadState()
