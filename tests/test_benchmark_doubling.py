@@ -22,4 +22,4 @@ def test_a_quadratic_function_is_told_from_a_linear_one(monkeypatch: pytest.Monk
     assert doubling.main(["--limit", "1.5"]) == 0
     monkeypatch.setattr(doubling, "cases", lambda: [quadratic])
     monkeypatch.setattr(doubling, "_REPEATED", 1)
-    assert doubling.main(["--limit", "1.5"]) == 1
+    assert doubling.main(["--limit", "1.2"]) == 1

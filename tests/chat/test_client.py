@@ -144,7 +144,6 @@ def test_usage_calibrates_the_estimate(server: MiniMaxServer, ask: Any) -> None:
         ask(client)
         model = client.config.model
         assert calibrator.factor(model) == round(estimated * 3 // 2 / estimated, 4)
-        assert [len(ratios) for ratios in calibrator.to_dict()["ratios"].values()] == [1]
         ask(client, tools=tools)
         assert calibrator.factor(model) < 1.45  # the tools are a part of the prompt
 

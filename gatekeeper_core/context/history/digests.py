@@ -20,6 +20,7 @@ from gatekeeper_core.context.history.recall import render_recalled
 from gatekeeper_core.context.history.rounds import our_pointers
 from gatekeeper_core.messages import SIGNED, Message, is_answer, with_text
 from gatekeeper_core.tokens import TokenCounter, count_messages
+from gatekeeper_core.truncation import truncate_middle
 
 if TYPE_CHECKING:
     from gatekeeper_core.context.history.reading import History
@@ -42,6 +43,9 @@ more.
 _IDENTIFIERS = 40
 """Most identifiers of a turn beside its calls. Source: ours, as above: with 20 it is 97.4 % of the values, not 98.8."""
 
+_QUESTION_CHARACTERS = 300
+"""Most characters of a message of the user, but for the task; a longer one keeps its ends. Source: ours."""
+
 _RECALLED_FROM = 0.7
 """Need from which on a turn that gave way is recalled for the question, 0..1.
 
@@ -55,18 +59,16 @@ class TurnDigest(NamedTuple):
 
     Attributes:
         omitted: positions of its calls and results, which are not sent.
-        answer_at: position of its answer.
-        answer: the answer to send, with the log.
+        replaced: position and message of what is sent in another form: the answer, with the log, and long questions.
         tokens: tokens of the turn in this form.
     """
 
     omitted: tuple[int, ...]
-    answer_at: int
-    answer: Message
+    replaced: tuple[tuple[int, Message], ...]
     tokens: int
 
 
-class GivenWay(NamedTuple):
+class PastDigests(NamedTuple):
     """The past turns that gave way.
 
     Attributes:
@@ -81,7 +83,7 @@ class GivenWay(NamedTuple):
         return bool(self.digests or self.dropped)
 
 
-def give_way(
+def digest_past(
     history: History,
     *,
     room: int,
@@ -90,7 +92,7 @@ def give_way(
     memory: Container[str] | None,
     tokens_at: Callable[[int], int],
     token_counter: TokenCounter,
-) -> GivenWay:
+) -> PastDigests:
     """Return which past turns give way; never the first one entirely, which holds the task of an agent.
 
     Args:
@@ -105,7 +107,7 @@ def give_way(
     digests: dict[int, TurnDigest] = {}
     dropped: set[int] = set()
     costs: list[int] = []
-    oldest = tokens = 0  # the oldest turn that was not tried yet; all tokens so far
+    oldest = tokens = digest_tokens = 0  # the oldest turn that was not tried yet; all tokens so far
     for number, turn in enumerate((*history.past, *filter(None, [history.current]))):
         costs.append(0)
         for at in range(turn.start, turn.stop):
@@ -118,32 +120,34 @@ def give_way(
                 digest = _digest_of(oldest, history, memory, token_counter)
                 if digest and digest.tokens < costs[oldest]:
                     digests[oldest] = digest
+                    digest_tokens += digest.tokens
                     tokens -= costs[oldest] - digest.tokens
                 oldest += 1
-            if sum(digest.tokens for digest in digests.values()) > _DIGEST_SHARE * limit:
+            if digest_tokens > _DIGEST_SHARE * limit:
                 for each in [each for each in digests if each > 0]:
-                    if sum(digest.tokens for digest in digests.values()) <= _DIGEST_SHARE * limit / 2:
+                    if digest_tokens <= _DIGEST_SHARE * limit / 2:
                         break
-                    tokens -= digests.pop(each).tokens
                     dropped.add(each)
-    return GivenWay(digests, frozenset(dropped))
+                    digest_tokens -= digests[each].tokens
+                    tokens -= digests.pop(each).tokens
+    return PastDigests(digests, frozenset(dropped))
 
 
-def with_digests(choice: HistoryView, given: GivenWay, history: History, *, recall_tokens: int) -> HistoryView:
+def with_digests(choice: HistoryView, past: PastDigests, history: History, *, recall_tokens: int) -> HistoryView:
     """Return a choice with every past turn that was not dropped, the older ones as digests.
 
     A turn that gave way and that the question needs is recalled before the question, as far as these fit in
     ``recall_tokens``. Further steps of a run keep what was recalled.
     """
-    kept = [turn for turn in reversed(range(len(history.past))) if turn not in given.dropped]
+    kept = [turn for turn in reversed(range(len(history.past))) if turn not in past.dropped]
     recalled_text, selection = choice.recalled_text, choice.selection
     if recall_tokens and selection:
         needs = {decision.turn_id: decision.need or 0.0 for decision in selection.decisions}
         sizes = {turn.turn_id: turn.tokens for turn in selection.turns}
         recalled = []
         for turn in selection.order:
-            has_given_way = turn in given.digests or turn in given.dropped
-            if has_given_way and needs[turn] >= _RECALLED_FROM and sizes[turn] <= recall_tokens:
+            is_short = turn in past.digests or turn in past.dropped
+            if is_short and needs[turn] >= _RECALLED_FROM and sizes[turn] <= recall_tokens:
                 recall_tokens -= sizes[turn]
                 recalled.append(turn)
         if recalled:
@@ -151,9 +155,9 @@ def with_digests(choice: HistoryView, given: GivenWay, history: History, *, reca
     return choice._replace(
         status="selected",
         reason=DIGESTS,
-        turns=tuple(sorted(kept, key=given.digests.__contains__)),
-        replaced=tuple(sorted((digest.answer_at, digest.answer) for digest in given.digests.values())),
-        folded=tuple(sorted(at for digest in given.digests.values() for at in digest.omitted)),
+        turns=tuple(sorted(kept, key=past.digests.__contains__)),
+        replaced=tuple(sorted(each for digest in past.digests.values() for each in digest.replaced)),
+        folded=tuple(sorted(at for digest in past.digests.values() for at in digest.omitted)),
         recalled_text=recalled_text,
     )
 
@@ -168,7 +172,13 @@ def _digest_of(
     if number in history.required or not is_answer(answer) or not messages.keys().isdisjoint(history.summaries):
         return None
     calls = [message for message in messages.values() if message.role == "assistant"]
-    results = [message for message in messages.values() if message.role == "tool"]
+    questions = {at: message for at, message in messages.items() if message.role == "user"}
+    replaced = {
+        at: with_text(message, truncate_middle(message.text, _QUESTION_CHARACTERS, token_counter=len))
+        for at, message in questions.items()
+        if number and len(message.text) > _QUESTION_CHARACTERS
+    }
+    results = [message for at, message in messages.items() if message.role == "tool" or at in replaced]
     if SIGNED not in answer.metadata:
         log = CallLog(token_counter, math.inf)
         log.add([*calls, answer], results=results, identifiers=_IDENTIFIERS)
@@ -176,6 +186,8 @@ def _digest_of(
         answer = beginning_of(answer)
         lines = (answer.text, " ".join(f"[[wm:{pointer}]]" for pointer in pointers), log.text(pointers))
         answer = with_text(answer, "\n".join(filter(None, lines)))
+    replaced[answer_at] = answer
     omitted = tuple(at for at, message in messages.items() if message.role in ("assistant", "tool"))
-    sent = [answer, *(message for at, message in messages.items() if at not in omitted)]
-    return TurnDigest(omitted, answer_at, answer, count_messages(sent, token_counter=token_counter))
+    sent = [replaced.get(at, message) for at, message in (*messages.items(), (answer_at, answer)) if at not in omitted]
+    tokens = count_messages(sent, token_counter=token_counter)
+    return TurnDigest(omitted, tuple(sorted(replaced.items())), tokens)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
@@ -17,6 +19,12 @@ _STANDING = data_pattern("summary_patterns.tsv", "STANDING")
 _NOT_THEIRS = (">", "＞", "```", "~~~")  # quoted lines and code blocks are not the user's own words
 _SHORT_CHARACTERS = 120
 """Characters of an answer that stays for the sake of the message before it. Source: ours."""
+
+_LABEL = re.compile(
+    r"\s*(<\w[^>\n]{0,30}>|\[\w[^\]\n]{0,30}\]|(?:observation|output|result)s?\b|观察结果|执行结果|工具结果|输出结果)",
+    re.I,
+)
+"""How the observations of an agent open: ``<output>``, ``[Result]``, ``Observation:``. Source: ours."""
 
 _READ_CHARACTERS = 2_000
 """Characters of a message that are read for an instruction. Source: ours; a longer one was pasted."""
@@ -77,6 +85,17 @@ def instructions_in(turns: Iterable[Turn], *, in_an_agent: bool) -> tuple[int, .
     questions = [(at, one) for at, one in placed if one.role == "user" and one.text.strip() and not is_summary(one)]
     first = [at for at, _ in questions[:1]] if in_an_agent else []
     return (*first, *(at for at, one in reversed(questions) if at not in first and _is_instruction(one.text)))
+
+
+def has_observations(turns: Sequence[Turn]) -> bool:
+    """Return whether an agent writes what it observes as the user: most messages after the first have one label.
+
+    >>> talk = [Turn((Message("user", f"<output>{at}</output>"),), at, at + 1) for at in range(9)]
+    >>> has_observations(talk), has_observations(talk[:2])
+    (True, False)
+    """
+    labels = Counter(label[1] for turn in turns[1:] if (label := _LABEL.match(turn.messages[0].text)))
+    return max(labels.values(), default=0) > max(1, len(turns) // 2)
 
 
 def beginning_of(answer: Message) -> Message:

@@ -22,8 +22,8 @@ from traceback import walk_tb
 from typing import TYPE_CHECKING, Any, cast
 
 from gatekeeper_core.context.history.account import Costs, ThreadAccount
-from gatekeeper_core.context.history.digests import DIGESTS, GivenWay, give_way, with_digests
-from gatekeeper_core.context.history.pins import Pins, check_pins, instructions_in, positions_of
+from gatekeeper_core.context.history.digests import DIGESTS, PastDigests, digest_past, with_digests
+from gatekeeper_core.context.history.pins import Pins, check_pins, has_observations, instructions_in, positions_of
 from gatekeeper_core.context.history.reading import History, read_history, with_pins
 from gatekeeper_core.context.history.request import HistoryRequest
 from gatekeeper_core.context.history.strategies import (
@@ -188,6 +188,7 @@ def select_past(
         budget = config.token_budget or budget_for_window(request.window_tokens)
         fixed_tokens = request.fixed_tokens + config.reserve_tokens
         has_tools = has_tool_calls(message for turn in history.past for message in turn.messages)
+        has_tools = has_tools or has_observations(history.past)
         keep_newest, config = config.keep_newest, with_defaults(config, has_tools=has_tools)
         if state is None and config.strategy == "cache":
             state = ThreadState()
@@ -216,8 +217,8 @@ def select_past(
         try:
             gatekeeper.sync(history.past)
             costs.set_past(gatekeeper.turn_tokens)
-            given = _given_way(history, costs, config, keep_newest=keep_newest or 0) if has_tools else None
-            if policy and given:
+            past = _past_digests(history, costs, config, keep_newest=keep_newest or 0) if has_tools else None
+            if policy and past:
                 policy.is_thrifty = True  # turns that give way end the body that the provider has cached
             is_step = chosen is not None
             chosen = chosen or choose_past(
@@ -231,9 +232,9 @@ def select_past(
             )
             if account:
                 chosen = account.choose(chosen, is_step=is_step)
-            if given:
+            if past:
                 recall_tokens = costs.room_at_start // _RECALLED_PART if request.can_recall and not is_step else 0
-                chosen = with_digests(chosen, given, history, recall_tokens=recall_tokens)
+                chosen = with_digests(chosen, past, history, recall_tokens=recall_tokens)
         except Exception as error:
             if config.on_error == "raise":
                 raise
@@ -257,13 +258,13 @@ def select_past(
     return view
 
 
-def _given_way(history: History, costs: Costs, config: HistoryConfig, *, keep_newest: int) -> GivenWay | None:
+def _past_digests(history: History, costs: Costs, config: HistoryConfig, *, keep_newest: int) -> PastDigests | None:
     """Return the past turns of an agent that give way; None where no message can be sent in another form."""
     if config.run is None or config.strategy == "window":
         return None
     room = costs.room_at_start + costs.question + costs.pinned
     most = config.passthrough_below if config.strategy == "gate" else None
-    return give_way(
+    return digest_past(
         history,
         room=room,
         most=min(room, most or room),

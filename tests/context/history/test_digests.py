@@ -165,3 +165,24 @@ def test_what_gave_way_stays_so_and_every_prompt_is_valid(talk: list[Message], b
         assert given_way.isdisjoint(view.kept)
         if view.reason == "digests":
             given_way.update(view.folded)
+
+
+OBSERVED = {
+    "english": "Observation: file {0}",
+    "chinese": "执行结果：文件 {0}",
+    "mixed": "Observation: 文件 {0}",
+}
+
+
+@pytest.mark.parametrize("wording", OBSERVED.values(), ids=OBSERVED)
+def test_an_agent_that_writes_its_observations_as_the_user_keeps_its_task(wording: str) -> None:
+    talk = [user("Fix the failing build of src/harbour.py."), assistant("list_files src")]
+    for number in range(12):
+        talk += [user(wording.format(f"src/pier_{number}.py") + " line of code" * 60), assistant(f"open {number}")]
+    messages = [*talk, user(wording.format("done"))]
+    view = view_of(messages, 4_000)
+    sent = texts(messages, view)
+    assert (view.reason, view.tokens <= 4_000) == ("digests", True)
+    assert "Fix the failing build" in sent
+    assert all(f"src/pier_{number}.py" in sent for number in range(10, 12))
+    assert sent.count("line of code") < 12 * 30
