@@ -189,7 +189,7 @@ def select_past(
         fixed_tokens = request.fixed_tokens + config.reserve_tokens
         has_tools = has_tool_calls(message for turn in history.past for message in turn.messages)
         has_tools = has_tools or has_observations(history.past)
-        keep_newest, config = config.keep_newest, with_defaults(config, has_tools=has_tools)
+        config = with_defaults(config, has_tools=has_tools)
         if state is None and config.strategy == "cache":
             state = ThreadState()
         policy = None
@@ -217,7 +217,7 @@ def select_past(
         try:
             gatekeeper.sync(history.past)
             costs.set_past(gatekeeper.turn_tokens)
-            past = _past_digests(history, costs, config, keep_newest=keep_newest or 0) if has_tools else None
+            past = _past_digests(history, costs, config, gatekeeper.turn_tokens) if has_tools else None
             if policy and past:
                 policy.is_thrifty = True  # turns that give way end the body that the provider has cached
             is_step = chosen is not None
@@ -258,7 +258,9 @@ def select_past(
     return view
 
 
-def _past_digests(history: History, costs: Costs, config: HistoryConfig, *, keep_newest: int) -> PastDigests | None:
+def _past_digests(
+    history: History, costs: Costs, config: HistoryConfig, turn_tokens: Sequence[int]
+) -> PastDigests | None:
     """Return the past turns of an agent that give way; None where no message can be sent in another form."""
     if config.run is None or config.strategy == "window":
         return None
@@ -266,12 +268,12 @@ def _past_digests(history: History, costs: Costs, config: HistoryConfig, *, keep
     most = config.passthrough_below if config.strategy == "gate" else None
     return digest_past(
         history,
+        costs,
         room=room,
         most=min(room, most or room),
-        keep_newest=keep_newest,
+        keep_newest=config.keep_newest or 0,
+        turn_tokens=turn_tokens,
         memory=config.run.memory,
-        tokens_at=costs.tokens_at,
-        token_counter=costs.counter,
     )
 
 

@@ -151,7 +151,8 @@ def with_options(config: HistoryConfig | None, **options: Any) -> HistoryConfig:
 
 def with_defaults(config: HistoryConfig, *, has_tools: bool) -> HistoryConfig:
     """Return settings with numbers in place of None where they depend on the history."""
-    newest, below = (RECENT_TURNS, PASSTHROUGH_BELOW_WITH_TOOLS) if has_tools else (0, PASSTHROUGH_BELOW)
+    newest = RECENT_TURNS if has_tools and config.run is None else 0
+    below = PASSTHROUGH_BELOW_WITH_TOOLS if has_tools else PASSTHROUGH_BELOW
     if config.strategy == "window":
         newest = _WINDOW_TURNS
     return replace(

@@ -117,6 +117,17 @@ def test_a_pinned_turn_stays_whole_and_an_answer_that_is_signed_is_not_cut() -> 
     assert signed in keep([*messages[:3], signed, *messages[4:]], view)
 
 
+def test_a_long_question_keeps_its_ends_and_a_pinned_one_all_of_it() -> None:
+    messages = [*agent(8), user(NEXT)]
+    for at in (4, 8):
+        messages[at] = user("Here is the log. " + "step done, " * 90 + "What failed?")
+    config = HistoryConfig(token_budget=5_000)
+    view = select_history(messages, gatekeeper=ContextGatekeeper(token_counter=len), config=config, pinned=[4])
+    short, whole = dict(view.replaced)[8].text, keep(messages, view)[view.kept.index(4)]
+    assert whole == messages[4]
+    assert (short[:16], short[-12:], len(short) <= 300) == ("Here is the log.", "What failed?", True)
+
+
 def test_only_pointers_of_compressed_results_stay_readable() -> None:
     messages = [*agent(8), user(NEXT)]
     messages[2] = compressed("c0", f"{pointer(1)} {messages[2].text}")
