@@ -7,11 +7,12 @@ a choice of excerpts (:mod:`gatekeeper_core.selection.planner`).
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal
 
+from gatekeeper_core.caching import LruCache
 from gatekeeper_core.encoder import TextEncoder, encoder_of
 from gatekeeper_core.errors import ConfigError, check_str
 from gatekeeper_core.events import GATE, SELECTION
@@ -43,6 +44,9 @@ if TYPE_CHECKING:
 
 _DEFAULT_CONFIG = GatekeeperConfig()  # one for all: a hundred thousand gatekeepers may be held at the same time
 
+_MAX_DERIVED = 4096
+"""Most entries of ``ContextGatekeeper.derived``. Source: ours, more than the turns of a long thread."""
+
 
 class ContextGatekeeper:
     """Chooses, from the earlier turns of one conversation, the smallest set that a query needs.
@@ -61,6 +65,9 @@ class ContextGatekeeper:
     Raises:
         ConfigError: the budget is not positive.
         TypeError: an argument has the wrong type.
+
+    Attributes:
+        derived: what other code of this package makes of these turns and keeps as long as they are here.
 
     >>> gatekeeper = ContextGatekeeper(token_budget=200)
     >>> gatekeeper.add_turn("Which port does Redis use?", "Redis listens on 6379 by default.")
@@ -95,6 +102,7 @@ class ContextGatekeeper:
         self._history_tokens = 0
         self._synced: tuple[object, ...] | None = None
         self._judged: tuple[str, Verdict] | None = None
+        self.derived: LruCache[Hashable, Any] = LruCache(max_entries=_MAX_DERIVED)
 
     def __repr__(self) -> str:
         """Return the budget, the strategy, and how much it holds; no text of the conversation."""

@@ -12,8 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Container, Sequence
-from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from gatekeeper_core.context.history.call_log import CallLog
 from gatekeeper_core.context.history.pins import beginning_of
@@ -27,6 +26,8 @@ if TYPE_CHECKING:
     from gatekeeper_core.context.history.account import Costs
     from gatekeeper_core.context.history.reading import History
     from gatekeeper_core.context.history.view import HistoryView
+    from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
+    from gatekeeper_core.tokens import TokenCounter
 
 DIGESTS = "digests"
 """The reason of a view whose older turns gave way."""
@@ -92,7 +93,7 @@ def digest_past(
     room: int,
     most: int,
     keep_newest: int,
-    turn_tokens: Sequence[int],
+    gatekeeper: ContextGatekeeper,
     memory: Container[str] | None,
 ) -> PastDigests:
     """Return which past turns give way; never the first one entirely, which holds the task of an agent.
@@ -103,11 +104,12 @@ def digest_past(
         room: tokens for the past and the current turn.
         most: tokens for the past alone when a turn begins, at most ``room``.
         keep_newest: newest past turns that stay whole.
-        turn_tokens: tokens of each past turn.
+        gatekeeper: holds the past turns, and keeps the forms that they were given.
         memory: ids of the pointers that stay readable; see ``RunConfig.working_memory``.
     """
     digests: dict[int, TurnDigest] = {}
     dropped: set[int] = set()
+    turn_tokens = gatekeeper.turn_tokens
     oldest = tokens = digest_tokens = 0  # the oldest turn that was not tried yet; all tokens so far
     for number, turn in enumerate((*history.past, *filter(None, [history.current]))):
         if number < len(history.past) and tokens <= most and tokens + turn_tokens[number] <= room:
@@ -119,7 +121,7 @@ def digest_past(
             if tokens <= limit:
                 continue
             while oldest < number - keep_newest and tokens > _LOW_SHARE * limit:
-                digest = _digest_of(oldest, history, memory, costs.counter)
+                digest = _digest_of(oldest, history, memory, gatekeeper)
                 if digest and digest.tokens < turn_tokens[oldest]:
                     digests[oldest] = digest
                     digest_tokens += digest.tokens
@@ -164,7 +166,9 @@ def with_digests(choice: HistoryView, past: PastDigests, history: History, *, re
     )
 
 
-def _digest_of(number: int, history: History, memory: Container[str] | None, token_counter: Any) -> TurnDigest | None:
+def _digest_of(
+    number: int, history: History, memory: Container[str] | None, gatekeeper: ContextGatekeeper
+) -> TurnDigest | None:
     """Return the digest of a past turn; None for one that is pinned, has no answer, or holds a summary."""
     turn = history.past[number]
     places = range(turn.start, turn.stop)
@@ -175,7 +179,10 @@ def _digest_of(number: int, history: History, memory: Container[str] | None, tok
     long = () if number == 0 else tuple(at for at, message in enumerate(messages) if _is_long(message))
     pointers = our_pointers(messages, memory)
     long = tuple(at for at in long if at not in pinned)
-    sent, tokens = _short_form(messages, long, pointers, token_counter)
+    # Kept, because each call of a thread reads its history from the first turn: a form takes 0.4 ms, and 1 us again.
+    sent, tokens = gatekeeper.derived.get_or_put(
+        (messages, long, pointers), lambda: _short_form(messages, long, pointers, gatekeeper.token_counter)
+    )
     omitted = tuple(turn.start + at for at, message in enumerate(sent) if message is None)
     replaced = ((at, message) for at, message in zip(places, sent, strict=True) if message is not None)
     return TurnDigest(omitted, tuple(each for each in replaced if each[1] is not history.messages[each[0]]), tokens)
@@ -185,14 +192,10 @@ def _is_long(message: Message) -> bool:
     return message.role == "user" and len(message.text) > _QUESTION_CHARACTERS
 
 
-@lru_cache(maxsize=4096)
 def _short_form(
-    messages: tuple[Message, ...], long: tuple[int, ...], pointers: tuple[str, ...], token_counter: Any
+    messages: Sequence[Message], long: Sequence[int], pointers: Sequence[str], token_counter: TokenCounter
 ) -> tuple[tuple[Message | None, ...], int]:
-    """Return each message of a turn as it is sent, None where it is not, and the tokens of all.
-
-    Kept, because each call of a thread reads its history from the first turn: a turn costs 0.4 ms, and 1 us again.
-    """
+    """Return each message of a turn as it is sent, None where it is not, and the tokens of all."""
     sent: list[Message | None] = [None if message.role in ("assistant", "tool") else message for message in messages]
     for at in long:
         text = truncate_middle(messages[at].text, _QUESTION_CHARACTERS, token_counter=len)

@@ -187,9 +187,9 @@ def select_past(
     with stage(PAST) as seen:
         budget = config.token_budget or budget_for_window(request.window_tokens)
         fixed_tokens = request.fixed_tokens + config.reserve_tokens
-        has_tools = has_tool_calls(message for turn in history.past for message in turn.messages)
-        has_tools = has_tools or has_observations(history.past)
-        config = with_defaults(config, has_tools=has_tools)
+        in_an_agent = has_tool_calls(message for turn in history.past for message in turn.messages)
+        in_an_agent = in_an_agent or has_observations(history.past)
+        config = with_defaults(config, in_an_agent=in_an_agent)
         if state is None and config.strategy == "cache":
             state = ThreadState()
         policy = None
@@ -206,7 +206,7 @@ def select_past(
         costs = Costs(history, *rest)
         if config.pin_instructions and config.strategy in ("gate", "fill"):
             pinned = _with_instructions(
-                history, config, costs.room_at_start, gatekeeper.token_counter, in_an_agent=has_tools
+                history, config, costs.room_at_start, gatekeeper.token_counter, in_an_agent=in_an_agent
             )
             if pinned is not history:
                 history, costs = pinned, Costs(pinned, *rest)
@@ -217,10 +217,9 @@ def select_past(
         try:
             gatekeeper.sync(history.past)
             costs.set_past(gatekeeper.turn_tokens)
-            past = _past_digests(history, costs, config, gatekeeper.turn_tokens) if has_tools else None
+            past = _past_digests(history, costs, config, gatekeeper) if in_an_agent else None
             if policy and past:
                 policy.is_thrifty = True  # turns that give way end the body that the provider has cached
-            is_step = chosen is not None
             chosen = chosen or choose_past(
                 history,
                 gatekeeper,
@@ -231,9 +230,10 @@ def select_past(
                 window_from=request.window_from,
             )
             if account:
-                chosen = account.choose(chosen, is_step=is_step)
+                chosen = account.choose(chosen, is_step=previous is not None)
             if past:
-                recall_tokens = costs.room_at_start // _RECALLED_PART if request.can_recall and not is_step else 0
+                can_recall = request.can_recall and previous is None
+                recall_tokens = costs.room_at_start // _RECALLED_PART if can_recall else 0
                 chosen = with_digests(chosen, past, history, recall_tokens=recall_tokens)
         except Exception as error:
             if config.on_error == "raise":
@@ -247,8 +247,8 @@ def select_past(
             chosen = chosen._replace(status="fallback", reason=reason, selection=None)
         failed = {*range(before.turn_count + 1)}.difference(before.turns) if before else ()
         chosen = chosen._replace(turns=without_loose_questions(chosen.turns, history, failed=failed))
-        is_past_same = previous is not None and chosen.reason != DIGESTS
-        view = costs.view(chosen, chosen_tokens=previous.sizes.chosen_tokens if previous and is_past_same else None)
+        earlier = previous if chosen.reason != DIGESTS else None  # digests may have become more since
+        view = costs.view(chosen, chosen_tokens=earlier.sizes.chosen_tokens if earlier else None)
         if account:
             view = account.billed(view, previous)
         if state is not None:
@@ -259,7 +259,7 @@ def select_past(
 
 
 def _past_digests(
-    history: History, costs: Costs, config: HistoryConfig, turn_tokens: Sequence[int]
+    history: History, costs: Costs, config: HistoryConfig, gatekeeper: ContextGatekeeper
 ) -> PastDigests | None:
     """Return the past turns of an agent that give way; None where no message can be sent in another form."""
     if config.run is None or config.strategy == "window":
@@ -272,7 +272,7 @@ def _past_digests(
         room=room,
         most=min(room, most or room),
         keep_newest=config.keep_newest or 0,
-        turn_tokens=turn_tokens,
+        gatekeeper=gatekeeper,
         memory=config.run.memory,
     )
 

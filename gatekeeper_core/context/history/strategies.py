@@ -149,10 +149,10 @@ def with_options(config: HistoryConfig | None, **options: Any) -> HistoryConfig:
     return replace(config, **named) if named else config
 
 
-def with_defaults(config: HistoryConfig, *, has_tools: bool) -> HistoryConfig:
+def with_defaults(config: HistoryConfig, *, in_an_agent: bool) -> HistoryConfig:
     """Return settings with numbers in place of None where they depend on the history."""
-    newest = RECENT_TURNS if has_tools and config.run is None else 0
-    below = PASSTHROUGH_BELOW_WITH_TOOLS if has_tools else PASSTHROUGH_BELOW
+    newest = RECENT_TURNS if in_an_agent and config.run is None else 0
+    below = PASSTHROUGH_BELOW_WITH_TOOLS if in_an_agent else PASSTHROUGH_BELOW
     if config.strategy == "window":
         newest = _WINDOW_TURNS
     return replace(

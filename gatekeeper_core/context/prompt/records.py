@@ -268,7 +268,7 @@ class BuilderParts:
                 return start
             start = current[0].start
         past = thread.messages[:start]
-        newest = with_defaults(self.selector.config, has_tools=any(one.role == "tool" for one in past)).keep_newest
+        newest = with_defaults(self.selector.config, in_an_agent=any(one.role == "tool" for one in past)).keep_newest
         for turn in last_turns(past, newest or 0)[::-1]:
             room_tokens -= cost(turn.messages)
             if room_tokens < 0:

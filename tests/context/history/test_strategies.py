@@ -70,7 +70,7 @@ def chosen(
         history,
         gatekeeper,
         gatekeeper.turn_tokens,
-        with_defaults(config_of(**settings), has_tools=False),
+        with_defaults(config_of(**settings), in_an_agent=False),
         room=room,
         window_from=window_from,
     )
