@@ -88,14 +88,14 @@ def instructions_in(turns: Iterable[Turn], *, in_an_agent: bool) -> tuple[int, .
 
 
 def has_observations(turns: Sequence[Turn]) -> bool:
-    """Return whether an agent writes what it observes as the user: most messages after the first have one label.
+    """Return whether an agent writes what it observes as the user: most turns after the first open with one label.
 
     >>> talk = [Turn((Message("user", f"<output>{at}</output>"),), at, at + 1) for at in range(9)]
-    >>> has_observations(talk), has_observations(talk[:2])
+    >>> has_observations(talk), has_observations(talk[:1])
     (True, False)
     """
     labels = Counter(label[1] for turn in turns[1:] if (label := _LABEL.match(turn.messages[0].text)))
-    return max(labels.values(), default=0) > max(1, len(turns) // 2)
+    return 2 * max(labels.values(), default=0) > len(turns) - 1
 
 
 def beginning_of(answer: Message) -> Message:

@@ -188,7 +188,7 @@ def select_past(
         budget = config.token_budget or budget_for_window(request.window_tokens)
         fixed_tokens = request.fixed_tokens + config.reserve_tokens
         in_an_agent = has_tool_calls(message for turn in history.past for message in turn.messages)
-        in_an_agent = in_an_agent or has_observations(history.past)
+        in_an_agent = in_an_agent or has_observations(list(filter(None, (*history.past, history.current))))
         config = with_defaults(config, in_an_agent=in_an_agent)
         if state is None and config.strategy == "cache":
             state = ThreadState()
@@ -280,16 +280,19 @@ def _past_digests(
 def _with_instructions(
     history: History, config: HistoryConfig, room: int, counter: TokenCounter, *, in_an_agent: bool
 ) -> History:
-    """Return a conversation with its instructions as pins, as far as they fit in their part of the room."""
+    """Return a conversation with its instructions as pins: the task of an agent if it fits, others in their part."""
     trim = config.gatekeeper is None or config.gatekeeper.trim
     most = room // _INSTRUCTIONS_PART
-    for at in instructions_in(history.past, in_an_agent=in_an_agent):
+    instructions = instructions_in(history.past, in_an_agent=in_an_agent)
+    for at in instructions:
         pinned = with_pins(history, [at], trim=trim)
         before = {place for place, _ in history.pinned}
-        most -= sum(count_message(pin, token_counter=counter) for place, pin in pinned.pinned if place not in before)
-        if most < 0:
+        tokens = sum(count_message(pin, token_counter=counter) for place, pin in pinned.pinned if place not in before)
+        is_task = in_an_agent and at == instructions[0]
+        if tokens <= (room if is_task else most):
+            history, room, most = pinned, room - tokens, min(most, room - tokens) if is_task else most - tokens
+        elif not is_task:
             break
-        history = pinned
     return history
 
 

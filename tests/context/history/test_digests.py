@@ -197,3 +197,15 @@ def test_an_agent_that_writes_its_observations_as_the_user_keeps_its_task(wordin
     assert "Fix the failing build" in sent
     assert all(f"src/pier_{number}.py" in sent for number in range(10, 12))
     assert sent.count("line of code") < 12 * 30
+
+
+@pytest.mark.parametrize("wording", OBSERVED.values(), ids=OBSERVED)
+def test_the_first_observation_does_not_push_the_task_out(wording: str) -> None:
+    """The task takes more than a quarter of the room, and one message of the user alone has a label."""
+    task = user("Fix the failing build of src/harbour.py. " + "The log is long. " * 90)
+    answer = assistant("I list the files. " + "The log names them. " * 50)
+    messages = [task, answer, user(wording.format("src/pier.py") + " line" * 200)]
+    view = view_of(messages, 3_000)
+    assert (view.pinned, view.tokens <= 3_000) == ((0, 1), True)
+    view = view_of([*messages, assistant("open src/pier.py"), user(wording.format("x") + " line" * 300)], 4_000)
+    assert (0 in view.kept, view.tokens <= 4_000) == (True, True)
