@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gatekeeper_core import ContextGatekeeper, HistoryConfig, HistoryView, keep, select_history
-from gatekeeper_core.messages import Message, ToolCall, validate_messages
+from gatekeeper_core import ContextGatekeeper, HistoryConfig, HistoryView, ModelPrices, keep, select_history
+from gatekeeper_core.context.history.selector import ThreadSelector
+from gatekeeper_core.messages import Message, ToolCall, common_beginning, validate_messages
 from gatekeeper_core.tokens import count_messages
 from tests.loops import PROVIDERS, assistant, compressed, conversations, pointer, result, user
 
@@ -157,6 +158,30 @@ def test_a_list_of_a_provider_comes_back_in_its_format(wording: str) -> None:
     assert (view.reason, 1 in view.folded, 2 in view.folded) == ("digests", True, True)
     assert sent[:2] == [items[0], {"role": "assistant", "content": sent[1]["content"]}]
     assert "user_0000" in sent[1]["content"]
+
+
+@pytest.mark.parametrize("strategy", ["gate", "cache"])
+def test_the_bill_is_that_of_a_cache_that_keeps_the_prompt_before(strategy: Any) -> None:
+    prices = ModelPrices(input=1e6, output=0, cache_read=1e5, cache_write=1e6, min_cached_tokens=1)
+    selector = ThreadSelector(
+        lambda message: message,
+        write=lambda _, message: message,
+        config=HistoryConfig(token_budget=5_000, strategy=strategy, prices=prices, on_error="raise"),
+        token_counter=len,
+    )
+    talk, before, paid = agent(14), [Message("system", "")], 0.0
+    calls_of_the_model = [at for at, message in enumerate(talk) if message.role == "assistant"]
+    for at in calls_of_the_model:
+        view = selector.view(talk[:at], thread="t")
+        sent = keep(talk[:at], view)
+        cached = count_messages(sent[: common_beginning(before, sent)], token_counter=len)
+        paid += count_messages(sent, token_counter=len) - 0.9 * cached
+        before = list(sent)
+        assert view.bill
+        assert view.bill.paid == pytest.approx(paid, rel=0.01)
+    assert view.reason == "digests"
+    assert view.bill
+    assert view.bill.body_end == view.kept[-1]
 
 
 @given(conversations(open_run=False), st.integers(60, 900), st.sampled_from(["gate", "fill", "cache"]))
