@@ -485,7 +485,7 @@ class PromptPolicy:
         cached = bill.cached_tokens if bill else step
         written_to = marked_to if self.prices.marked else sent.sent_tokens
         dollars = self._cost(sent.sent_tokens, cached, written_to)
-        gate = state.ledger.gate_dollars if bill else dollars
+        gate = dollars if bill is None or bill.action == "fresh" else state.ledger.gate_dollars
         bill = bill or CallBill("kept", "same_run")
         is_step = bill.reason == "same_run"
         everything = self._everything(sent.everything_tokens, sent.fixed_tokens, continuation, is_step=is_step)

@@ -19,7 +19,7 @@ from gatekeeper_core.context.history.recall import question_at, question_with, r
 from gatekeeper_core.context.history.request import HistoryRequest
 from gatekeeper_core.context.history.run import RunConfig, ShrunkRun, shrink_run
 from gatekeeper_core.context.history.strategies import fitting_turns, has_tool_calls
-from gatekeeper_core.context.history.view import HistorySizes, HistoryView
+from gatekeeper_core.context.history.view import DIGESTS, HistorySizes, HistoryView, ThreadState
 from gatekeeper_core.messages import Message, common_beginning, is_answered, messages_digest
 from gatekeeper_core.pricing.policy import (
     CachedPrompt,
@@ -31,7 +31,7 @@ from gatekeeper_core.pricing.policy import (
 )
 from gatekeeper_core.selection.need import coverage_at, price_of
 from gatekeeper_core.token_estimate import budget_within
-from gatekeeper_core.tokens import count_message, describe_counter
+from gatekeeper_core.tokens import count_message, count_messages, describe_counter
 
 if TYPE_CHECKING:
     from gatekeeper_core.pricing.prices import ModelPrices
@@ -292,7 +292,7 @@ class ThreadAccount:
     def choose(self, choice: HistoryView, *, is_step: bool) -> HistoryView:
         """Return the past turns to send for a question, from those of the selection; at a further step the same."""
         overhead, costs, history = self._overhead, self._costs, self._history
-        if choice.reason in ("small_history", "everything_fits") and self._policy.is_thrifty:
+        if choice.status == "passthrough" and self._policy.is_thrifty:
             self._policy.is_thrifty, self._policy.everything_reason = False, choice.reason
         if is_step:
             return choice
@@ -342,30 +342,38 @@ class ThreadAccount:
         pairs = {turn: question_with(self._history, past[turn], text) for turn, text in texts if turn < len(past)}
         return {turn: pair for turn, pair in pairs.items() if pair}
 
-    def billed(self, view: HistoryView, previous: HistoryView | None) -> HistoryView:
+    def billed(self, view: HistoryView, previous: HistoryView | None, *, before: ThreadState | None) -> HistoryView:
         """Return the view with its bill, and keep the state for the next call.
 
         Args:
             view: without a bill.
             previous: the view of the step of the run before, None for a new question.
+            before: the state of the call before, None for the first.
         """
         if previous and previous.bill and is_answered(self._history.messages):  # no model is called
             self.state = self._policy.state
             return view._replace(bill=previous.bill)
-        count, body, is_thrifty = len(self._history.past), self.state.body, self._policy.is_thrifty
-        if not is_thrifty and set(view.turns) != set(body.ids(count)):  # some had no room
+        count, body = len(self._history.past), self.state.body
+        is_thrifty = self._policy.is_thrifty and view.reason != DIGESTS  # the next prompt begins with the digests
+        if not self._policy.is_thrifty and set(view.turns) != set(body.ids(count)):  # some had no room
             texts = tuple(each for each in body.texts if each[0] in view.turns)
             body = replace(body, turns=tuple(sorted(view.turns)), since=count, texts=texts)
         if view.recalled_text and self._has_run:
             body = replace(body, texts=(*(each for each in body.texts if each[0] < count), (count, view.recalled_text)))
         self.state = replace(self.state, body=body)
         sent, begun = self._sent(view)
+        same_tokens = self._same_tokens(view, previous, tokens=sent.sent_tokens, begun=begun)
+        if view.reason == DIGESTS:
+            same_tokens = self._common_tokens(view, before)
+            if self._bill:
+                cached_tokens = same_tokens if self._policy.is_warm else 0
+                self._bill = self._bill._replace(reason=DIGESTS, cached_tokens=cached_tokens)
         bill, state = self._policy.charge(
             self._bill,
             self.state,
             sent,
             continuation=self._continuation,
-            same_tokens=self._same_tokens(view, previous, tokens=sent.sent_tokens, begun=begun),
+            same_tokens=same_tokens,
             is_last=(view.recalled_text != "" or (is_thrifty and view.turn_count > 0)) and not self._is_run,
         )
         before, digest = self._policy.state.history, self._question_digest
@@ -399,7 +407,12 @@ class ThreadAccount:
         omitted, after = self._omitted(view), self._after(view)
         ahead = overhead.before_tokens - (omitted if overhead.summary_digest else 0)
         texts = sum(costs.more_than(*each) for each in self._with_texts().values())
-        body = fixed + ahead + texts + sum(costs.past[turn] for turn in self.state.body.ids(len(costs.past)))
+        body = fixed + ahead + texts
+        if view.reason == DIGESTS:
+            past = costs.as_sent(view)
+            body += sum(past[turn] for turn in view.turns)
+        else:
+            body += sum(costs.past[turn] for turn in self.state.body.ids(len(costs.past)))
         begun = body + after + costs.pinned + costs.question
         tokens = view.fixed_tokens + view.tokens - overhead.unsent_tokens - omitted
         stable = begun if self._shrunk(view) else tokens
@@ -413,7 +426,7 @@ class ThreadAccount:
             stable_everything += sum(costs.past)
         return CachedPrompt(
             fixed_tokens=fixed,
-            stable_tokens=fixed if self._policy.is_thrifty else stable,
+            stable_tokens=fixed if self._policy.is_thrifty and view.reason != DIGESTS else stable,
             everything_tokens=everything,
             everything_stable_tokens=stable_everything,
             sent_tokens=tokens,
@@ -443,6 +456,22 @@ class ThreadAccount:
             sent.get(at, self._history.messages[at]) for at in view.kept if self._costs.run_start <= at < min(changed)
         ]
         return begun + sum(count_message(message, token_counter=self._costs.counter) for message in run)
+
+    def _common_tokens(self, view: HistoryView, before: ThreadState | None) -> int:
+        """Return how much of a request with digests the cache has from the call before, message by message."""
+        if before is None or before.view is None or before.history is None or self._overhead.before_tokens:
+            return self._fixed
+        history, earlier, cache = self._history, before.view, self._policy.state.cache
+        first = {*history.head, *history.notes}
+        prompts = []
+        for messages, each in ((before.history.messages, earlier), (history.messages, view)):
+            changed = dict(each.replaced)
+            prompts.append([changed.get(at, messages[at]) for at in each.kept if at not in first])
+        same = common_beginning(*prompts)
+        tokens = self._fixed + count_messages(prompts[1][:same], token_counter=self._costs.counter)
+        if self._policy.prices.marked and same < len(prompts[0]):
+            return cache.stable_tokens if tokens >= cache.stable_tokens else self._fixed
+        return min(tokens, cache.run_tokens)
 
     def _shrunk(self, view: HistoryView) -> list[tuple[int, Message]]:
         """Return the messages of the current run that a view sends in another form."""

@@ -18,6 +18,7 @@ from gatekeeper_core.context.history.call_log import CallLog
 from gatekeeper_core.context.history.pins import beginning_of
 from gatekeeper_core.context.history.recall import render_recalled
 from gatekeeper_core.context.history.rounds import our_pointers
+from gatekeeper_core.context.history.view import DIGESTS
 from gatekeeper_core.messages import SIGNED, Message, is_answer, with_text
 from gatekeeper_core.tokens import count_messages
 from gatekeeper_core.truncation import truncate_middle
@@ -28,9 +29,6 @@ if TYPE_CHECKING:
     from gatekeeper_core.context.history.view import HistoryView
     from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
     from gatekeeper_core.tokens import TokenCounter
-
-DIGESTS = "digests"
-"""The reason of a view whose older turns gave way."""
 
 _LOW_SHARE = 0.5
 """Share of the limit that turns give way down to, so that the next ones have room. Source: ours, as below."""

@@ -22,7 +22,7 @@ from traceback import walk_tb
 from typing import TYPE_CHECKING, Any, cast
 
 from gatekeeper_core.context.history.account import Costs, ThreadAccount
-from gatekeeper_core.context.history.digests import DIGESTS, PastDigests, digest_past, with_digests
+from gatekeeper_core.context.history.digests import PastDigests, digest_past, with_digests
 from gatekeeper_core.context.history.pins import Pins, check_pins, has_observations, instructions_in, positions_of
 from gatekeeper_core.context.history.reading import History, read_history, with_pins
 from gatekeeper_core.context.history.request import HistoryRequest
@@ -37,7 +37,7 @@ from gatekeeper_core.context.history.strategies import (
     with_options,
     without_loose_questions,
 )
-from gatekeeper_core.context.history.view import HistoryView, ThreadState
+from gatekeeper_core.context.history.view import DIGESTS, HistoryView, ThreadState
 from gatekeeper_core.events import PAST
 from gatekeeper_core.messages import Message
 from gatekeeper_core.observation import stage
@@ -250,7 +250,7 @@ def select_past(
         earlier = previous if chosen.reason != DIGESTS else None  # digests may have become more since
         view = costs.view(chosen, chosen_tokens=earlier.sizes.chosen_tokens if earlier else None)
         if account:
-            view = account.billed(view, previous)
+            view = account.billed(view, previous, before=state)
         if state is not None:
             latest = None if view.status == "fallback" else history  # after a failure the next call starts from nothing
             view = view._replace(state=ThreadState(account.state if account else state.policy, latest, view, opening))

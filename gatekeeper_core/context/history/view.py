@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 _Item = TypeVar("_Item")
 
 
+DIGESTS = "digests"
+"""The reason of a view whose older turns gave way."""
+
 HistoryStatus = Literal["selected", "passthrough", "no_query", "nothing_fits", "over_budget", "fallback"]
 
 

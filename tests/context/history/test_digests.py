@@ -9,8 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gatekeeper_core import ContextGatekeeper, HistoryConfig, HistoryView, keep, select_history
-from gatekeeper_core.messages import Message, ToolCall, validate_messages
+from gatekeeper_core import ContextGatekeeper, HistoryConfig, HistoryView, ModelPrices, keep, select_history
+from gatekeeper_core.context.history.rounds import as_summary
+from gatekeeper_core.context.history.selector import ThreadSelector
+from gatekeeper_core.messages import Message, ToolCall, common_beginning, validate_messages
 from gatekeeper_core.tokens import count_messages
 from tests.loops import PROVIDERS, assistant, compressed, conversations, pointer, result, user
 
@@ -128,6 +130,25 @@ def test_a_long_question_keeps_its_ends_and_a_pinned_one_all_of_it() -> None:
     assert (short[:16], short[-12:], len(short) <= 300) == ("Here is the log.", "What failed?", True)
 
 
+def test_the_task_stays_whole_and_a_summary_too() -> None:
+    task = user("Watch the harbour. " + "Ships come and go. " * 40 + "Report each.")
+    summary = as_summary(Message("user", "So far they set up the crane."))
+    messages = [task, *agent(8)[1:], user(NEXT)]
+    messages[5:5] = [summary, assistant("Noted. " + "The crane is tall. " * 30)]
+    view = view_of(messages, 6_000, pin_instructions=False)
+    sent = keep(messages, view)
+    assert view.reason == "digests"
+    assert {task, *messages[4:7]} <= {*sent}
+
+
+def test_turns_are_recalled_in_a_fifth_of_the_room() -> None:
+    story = "The ferry to Lumen leaves at nine from pier four. " * 30
+    messages = [user("When does the ferry to Lumen leave?"), *lookup(99, "timetable "), assistant(story)]
+    messages += [*agent(12), user("When does the ferry to Lumen leave, and from which pier?")]
+    view = view_of(messages, 5_000)
+    assert (view.reason, view.recalled, view.tokens <= 5_000) == ("digests", (), True)
+
+
 def test_only_pointers_of_compressed_results_stay_readable() -> None:
     messages = [*agent(8), user(NEXT)]
     messages[2] = compressed("c0", f"{pointer(1)} {messages[2].text}")
@@ -157,6 +178,30 @@ def test_a_list_of_a_provider_comes_back_in_its_format(wording: str) -> None:
     assert (view.reason, 1 in view.folded, 2 in view.folded) == ("digests", True, True)
     assert sent[:2] == [items[0], {"role": "assistant", "content": sent[1]["content"]}]
     assert "user_0000" in sent[1]["content"]
+
+
+@pytest.mark.parametrize("strategy", ["gate", "cache"])
+def test_the_bill_is_that_of_a_cache_that_keeps_the_prompt_before(strategy: Any) -> None:
+    prices = ModelPrices(input=1e6, output=0, cache_read=1e5, cache_write=1e6, min_cached_tokens=1)
+    selector = ThreadSelector(
+        lambda message: message,
+        write=lambda _, message: message,
+        config=HistoryConfig(token_budget=5_000, strategy=strategy, prices=prices, on_error="raise"),
+        token_counter=len,
+    )
+    talk, before, paid = agent(14), [Message("system", "")], 0.0
+    calls_of_the_model = [at for at, message in enumerate(talk) if message.role == "assistant"]
+    for at in calls_of_the_model:
+        view = selector.view(talk[:at], thread="t")
+        sent = keep(talk[:at], view)
+        cached = count_messages(sent[: common_beginning(before, sent)], token_counter=len)
+        paid += count_messages(sent, token_counter=len) - 0.9 * cached
+        before = list(sent)
+        assert view.bill
+        assert view.bill.paid == pytest.approx(paid, rel=0.01)
+    assert view.reason == "digests"
+    assert view.bill
+    assert view.bill.body_end == view.kept[-1]
 
 
 @given(conversations(open_run=False), st.integers(60, 900), st.sampled_from(["gate", "fill", "cache"]))
@@ -189,13 +234,15 @@ OBSERVED = {
 def test_an_agent_that_writes_its_observations_as_the_user_keeps_its_task(wording: str) -> None:
     talk = [user("Fix the failing build of src/harbour.py."), assistant("list_files src")]
     for number in range(12):
-        talk += [user(wording.format(f"src/pier_{number}.py") + " line of code" * 60), assistant(f"open {number}")]
+        code = " line of code" * 30 + f" crane_{number}() " + " line of code" * 30
+        talk += [user(wording.format(f"src/pier_{number}.py") + code), assistant(f"open {number}")]
     messages = [*talk, user(wording.format("done"))]
     view = view_of(messages, 4_000)
     sent = texts(messages, view)
     assert (view.reason, view.tokens <= 4_000) == ("digests", True)
     assert "Fix the failing build" in sent
     assert all(f"src/pier_{number}.py" in sent for number in range(10, 12))
+    assert all(f"crane_{turn - 1}" in sent for turn in view.turns if turn)
     assert sent.count("line of code") < 12 * 30
 
 
