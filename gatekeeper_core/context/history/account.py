@@ -376,13 +376,13 @@ class ThreadAccount:
             same_tokens=same_tokens,
             is_last=(view.recalled_text != "" or (is_thrifty and view.turn_count > 0)) and not self._is_run,
         )
-        before, digest = self._policy.state.history, self._question_digest
+        known, digest = self._policy.state.history, self._question_digest
         if self._bill is None:
             digest = self.state.history.question
         history = HistoryDigests(
             turn_count=count,
             prefixes=tuple(self._prefixes[-1 - _REMEMBERED_PREFIXES :]),
-            branch=before.branch if self._continuation.same_turns == before.turn_count else before.prefixes,
+            branch=known.branch if self._continuation.same_turns == known.turn_count else known.prefixes,
             tail=messages_digest(self._current, after=self._prefixes[-1]),
             tail_messages=len(self._current),
             summary="" if self._omitted(view) else self._overhead.summary_digest,
