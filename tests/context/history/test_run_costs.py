@@ -200,5 +200,6 @@ def test_another_run_or_room_does_not_go_on_from_the_step_before(
     run: list[Message], others: list[tuple[list[Message], int]], prices: ModelPrices
 ) -> None:
     step: LruCache[Any, Any] = LruCache(max_entries=1)
-    for messages, room in ((run, 900), *others, (run, 900), (run, 500), (run[:-2], 500)):
+    twice_answered = [*run, run[-1], calls("c"), result("c", "日志"), calls("d"), result("d", "log")]
+    for messages, room in ((run, 900), *others, (run, 900), (run, 500), (twice_answered, 500), (run[:-2], 500)):
         assert shrunk(messages, prices, room=room, kept=step) == shrunk(messages, prices, room=room)
