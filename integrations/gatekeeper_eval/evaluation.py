@@ -203,22 +203,22 @@ def plan(
     missing: list[Usage] = []
     in_ledger = 0
     for each in compared:
-        texts, unknown = [], 0
+        texts, unknown_tokens = [], 0
         for side in _SIDES:
             request = answer_request(each, side, config)
             entry = ledger.get(request.digest)
-            unknown += entry is None
+            unknown_tokens += 0 if entry else request.output_tokens
             missing += [] if entry else [request.most]
             in_ledger += entry is not None
             if entry and entry.reply is None:
                 break  # refused
             texts.append(entry.reply.text if entry and entry.reply else "")
-        if len(texts) < len(_SIDES) or (not unknown and texts[0] == texts[1]):
+        if len(texts) < len(_SIDES) or (not unknown_tokens and texts[0] == texts[1]):
             continue
         for first in _SIDES:
             request = judge_request(each, *texts, first=first, config=config)
-            most = request.most._replace(input_tokens=request.input_tokens + unknown * config.answer_tokens)
-            is_known = not unknown and ledger.get(request.digest) is not None
+            most = request.most._replace(input_tokens=request.input_tokens + unknown_tokens)
+            is_known = not unknown_tokens and ledger.get(request.digest) is not None
             missing += [] if is_known else [most]
             in_ledger += is_known
     cost, same = Cost.of(missing, prices), len(prompts) - len(compared)

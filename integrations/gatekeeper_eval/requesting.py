@@ -40,6 +40,9 @@ Rubric = Literal["auto", "en", "zh"]
 _MESSAGE_TOKENS = 4
 """What the format of a chat message adds. Source: OpenAI's cookbook on counting tokens, 3 to 4."""
 
+_ANSWER_TOKENS, _JUDGE_TOKENS = 1_024, 512
+"""How long an answer and a verdict may be, where ``EvalConfig.body`` does not say it. Source: ours."""
+
 _count = TokenEstimator()
 
 
@@ -54,8 +57,6 @@ class EvalConfig:
         strategy: what is selected, ``gate`` or ``fill``; see ``GatekeeperConfig``.
         embedder: the name of the embedder that the selection asks, "" without one.
         rubric: the language of the rubric; ``auto``: that of the question.
-        answer_tokens: how long an answer may be, >= 1.
-        judge_tokens: how long the judge's may be, >= 1.
         body: fields of every request beside ``model`` and ``messages``, over the defaults ``max_tokens`` and
             ``temperature: 0``; a field of None is left out.
 
@@ -69,14 +70,12 @@ class EvalConfig:
     strategy: Literal["gate", "fill"] = "gate"
     embedder: str = ""
     rubric: Rubric = "auto"
-    answer_tokens: int = 1_024
-    judge_tokens: int = 512
     body: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
 
     def __post_init__(self) -> None:
         if not self.model.strip():
             raise ConfigError("EvalConfig.model must be the name of a model, got nothing")
-        check_range(self, "token_budget", "answer_tokens", "judge_tokens", low=1, integer=True)
+        check_range(self, "token_budget", low=1, integer=True)
         if self.rubric not in get_args(Rubric):
             raise ConfigError(f'EvalConfig.rubric must be "auto", "en" or "zh", got {self.rubric!r}')
         if taken := {"model", "messages", "stream"} & self.body.keys():
@@ -122,7 +121,7 @@ class Request:
 def answer_request(prompts: Prompts, side: Side, config: EvalConfig) -> Request:
     """Return the request that has one of the two prompts answered."""
     messages = chat_messages(prompts.whole if side == "whole" else prompts.selected)
-    return _request(prompts.turn.id, side, config.model, messages, config.answer_tokens, config)
+    return _request(prompts.turn.id, side, config.model, messages, _ANSWER_TOKENS, config)
 
 
 def judge_request(prompts: Prompts, whole: str, selected: str, *, first: Side, config: EvalConfig) -> Request:
@@ -137,7 +136,7 @@ def judge_request(prompts: Prompts, whole: str, selected: str, *, first: Side, c
     language = locale_of([turn.question]) if config.rubric == "auto" else config.rubric
     messages = judge_prompt("\n\n".join(transcript), turn.question, answers, language=language)
     model = config.judge or config.model
-    return _request(turn.id, f"judge_{first}_first", model, messages, config.judge_tokens, config)
+    return _request(turn.id, f"judge_{first}_first", model, messages, _JUDGE_TOKENS, config)
 
 
 def _request(
@@ -146,6 +145,8 @@ def _request(
     """Return a request of messages; equal arguments give equal bytes."""
     body = {"model": model, "messages": messages, "max_tokens": output_tokens, "temperature": 0, **config.body}
     kept = {name: value for name, value in body.items() if value is not None}
+    limits = (kept.get(name) for name in ("max_tokens", "max_completion_tokens"))
+    output_tokens = min((limit for limit in limits if isinstance(limit, int)), default=output_tokens)
     tokens = sum(_MESSAGE_TOKENS + _count(json.dumps(message, ensure_ascii=False)) for message in messages)
     encoded = json.dumps(kept, ensure_ascii=False).encode("utf-8", "replace")
     return Request(turn, part, model, encoded, tokens, output_tokens)

@@ -56,8 +56,8 @@ def prompts_in(folder: Path) -> tuple[Prompts, ...]:
 
 @contextmanager
 def http(server: MiniMaxServer, key: str = API_KEY) -> Iterator[HttpModel]:
-    config = ChatConfig(base_url=server.base_url, max_attempts=3, backoff_seconds=0.0, read_timeout_seconds=5.0)
-    with ChatClient(key, config=config) as client:
+    config = ChatConfig(base_url=server.base_url, max_attempts=3, read_timeout_seconds=5.0)
+    with ChatClient(key, config=config, sleep=lambda _: None) as client:
         yield HttpModel(client)
 
 
@@ -251,7 +251,9 @@ def test_a_function_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch, 
 def test_further_fields_go_into_every_request_and_none_leaves_one_out(tmp_path: Path) -> None:
     (prompts,) = prompts_in(write_chats(tmp_path, "Alike"))
     config = EvalConfig(model="m", body={"max_tokens": None, "max_completion_tokens": 9, "temperature": 1})
-    body = json.loads(answer_request(prompts, "selected", config).body)
+    request = answer_request(prompts, "selected", config)
+    body = json.loads(request.body)
+    assert request.most.output_tokens == 9
     assert {name: value for name, value in body.items() if name != "messages"} == {
         "model": "m",
         "max_completion_tokens": 9,
