@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from gatekeeper_core import ContextGatekeeper, GatekeeperConfig
 from gatekeeper_core.context.memory.summary_record import Summary, SummaryItem, fit_summary
 from gatekeeper_core.context.memory.summary_sentences import sentence_weight
-from gatekeeper_core.context.tool_results.compressor import compress_tool_result
+from gatekeeper_core.context.tool_results.compressor import ToolResultCompressor
 from gatekeeper_core.encoder import TextEncoder
 from gatekeeper_core.pricing.cache import input_cost
 from gatekeeper_core.pricing.prices import UNKNOWN
@@ -383,11 +383,11 @@ SUMMED: dict[str, Callable[[], object]] = {
         sentence_weight("Yesterday the indexer wrote 缓存穿透 to the ledger of Bergen.").score
     ),
     "a summary": lambda: fit_summary(Summary(items=FACTS, upto_seq=9), 60),
-    "a result with a question": lambda: compress_tool_result(
+    "a result with a question": lambda: ToolResultCompressor().compress(
         "\n".join(f"row {row} of the ledger, indexer of Bergen, 缓存穿透" for row in range(400)),
         query="ledger indexer Bergen 缓存穿透",
     ),
-    "a table with a far number": lambda: compress_tool_result(
+    "a table with a far number": lambda: ToolResultCompressor().compress(
         json.dumps([{"ms": 1e6 if row == 77 else 5.5 if row % 8 < 5 else row + 0.1} for row in range(400)])
     ),
     "what a call costs": lambda: UNKNOWN.dollars(Usage(1_000, 300, cached_tokens=200, cache_written_tokens=50)),
