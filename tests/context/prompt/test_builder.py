@@ -18,7 +18,6 @@ from hypothesis import strategies as st
 
 from gatekeeper_core.context.history.strategies import HistoryConfig, Strategy
 from gatekeeper_core.context.memory.memory import LongTermMemory
-from gatekeeper_core.context.memory.search import MemoryConfig
 from gatekeeper_core.context.memory.task_text import quoted
 from gatekeeper_core.context.memory.thread import Thread
 from gatekeeper_core.context.prompt.budget import BudgetShares, ContextBudget, ContextBuilderConfig
@@ -481,7 +480,7 @@ def test_without_a_summary_the_floor_does_not_grow_without_end() -> None:
 
 @pytest.mark.parametrize("said", ["I prefer short answers.", "我喜欢简短的回答。", "我喜欢 short answers。"])
 def test_a_memory_of_what_is_sent_anyway_is_not_sent_twice(said: str) -> None:
-    memory = LongTermMemory(InMemoryStore(), config=MemoryConfig(min_similarity=0.0))
+    memory = LongTermMemory(InMemoryStore(), min_similarity=0.0)
     builder = ContextBuilder(memory=memory)
     for between in ([], LONG_TALK[:12]):  # among the newest turns, and among those that are chosen
         thread = Thread("t1", (user(said), assistant("ok"), *between, user(said)), user="ann")
