@@ -70,7 +70,7 @@ class MemoryIndex:
     def rank(self, question: str) -> list[int]:
         """Return positions of memories, best first; what shares nothing is left out."""
         query = expand_query(read_query(question, self._index), self._index)
-        config, texts = GatekeeperConfig().retrieval, self._texts.__getitem__
+        config, texts = GatekeeperConfig(), self._texts.__getitem__
         near = self._meaning(question)
         scores = score_turns(query, self._index, config=config, depth=max(DEPTHS), texts=texts, meaning=near)
         return [score.turn_id for score in scores]

@@ -45,10 +45,10 @@ if TYPE_CHECKING:
     from gatekeeper_core.pricing.prices import read_prices as read_prices
     from gatekeeper_core.pricing.usage import Usage as Usage
     from gatekeeper_core.selection.gatekeeper import ContextGatekeeper as ContextGatekeeper
-    from gatekeeper_core.selection.planner import GatekeeperConfig as GatekeeperConfig
     from gatekeeper_core.selection.result import Decision as Decision
     from gatekeeper_core.selection.result import SelectedTurn as SelectedTurn
     from gatekeeper_core.selection.result import Selection as Selection
+    from gatekeeper_core.selection.settings import GatekeeperConfig as GatekeeperConfig
     from gatekeeper_core.storage.base import MemoryScope as MemoryScope
     from gatekeeper_core.storage.base import Store as Store
     from gatekeeper_core.storage.sqlite import InMemoryStore as InMemoryStore
@@ -83,8 +83,8 @@ _NAMES = {
     "pricing.prices": "ModelPrices prices_of_model read_prices",
     "pricing.usage": "Usage",
     "selection.gatekeeper": "ContextGatekeeper",
-    "selection.planner": "GatekeeperConfig",
     "selection.result": "Decision SelectedTurn Selection",
+    "selection.settings": "GatekeeperConfig",
     "storage.base": "MemoryScope Store",
     "storage.sqlite": "InMemoryStore SQLiteStore",
     "token_estimate": "TokenEstimator",

@@ -39,7 +39,7 @@ from gatekeeper_core.errors import GatekeeperError
 from gatekeeper_core.pricing.prices import PRICES, read_prices
 
 if TYPE_CHECKING:
-    from gatekeeper_core.selection.planner import GatekeeperConfig
+    from gatekeeper_core.selection.settings import GatekeeperConfig
     from gatekeeper_eval import Model
 
 _TURNS = (500, 50)
@@ -101,7 +101,7 @@ def evaluate(
     lang: Lang = Language.auto,
 ) -> None:
     """Show what the selection lacks on your own logs and, with a model, how answers with it compare."""
-    from gatekeeper_core.selection.planner import GatekeeperConfig
+    from gatekeeper_core.selection.settings import GatekeeperConfig
     from gatekeeper_eval import Ledger, look_back, prompts_of, rebuild, reminders_of, sample_turns
 
     texts = speak(lang)

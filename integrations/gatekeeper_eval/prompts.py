@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from gatekeeper_core.context.history.view import HistoryView
     from gatekeeper_core.encoder import TextEncoder
     from gatekeeper_core.messages import Message
-    from gatekeeper_core.selection.planner import GatekeeperConfig
+    from gatekeeper_core.selection.settings import GatekeeperConfig
     from gatekeeper_eval.sampling import SampledTurn
 
 

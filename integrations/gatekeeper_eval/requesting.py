@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 from gatekeeper_core.errors import ConfigError, check_range
 from gatekeeper_core.pricing.prices import PRICES, ModelPrices, prices_of_model
 from gatekeeper_core.pricing.usage import Usage
-from gatekeeper_core.selection.planner import GatekeeperConfig
+from gatekeeper_core.selection.settings import GatekeeperConfig
 from gatekeeper_core.text import locale_of
 from gatekeeper_core.token_estimate import TokenEstimator
 from gatekeeper_eval.errors import ModelRefusedError

@@ -36,7 +36,7 @@ from gatekeeper_core.pricing.policy import PolicyState, PromptPolicy
 from gatekeeper_core.pricing.prices import UNKNOWN
 from gatekeeper_core.pricing.usage import Usage
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
-from gatekeeper_core.selection.planner import GatekeeperConfig
+from gatekeeper_core.selection.settings import GatekeeperConfig
 from gatekeeper_core.storage.base import RecordStore
 from gatekeeper_core.token_estimate import budget_within
 from gatekeeper_core.tokens import TokenCounter, check_tokens, checked_counter, count_messages
