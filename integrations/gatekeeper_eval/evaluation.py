@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 from gatekeeper_core.pricing.prices import PRICES, prices_of_model
 from gatekeeper_core.pricing.usage import Usage
+from gatekeeper_core.selection.settings import GatekeeperConfig
 from gatekeeper_eval.errors import LedgerError
 from gatekeeper_eval.prompts import prompts_of
 from gatekeeper_eval.requesting import (
@@ -337,13 +338,17 @@ def rebuild(
     settings = dict(entry.settings)
     if settings.pop("rubric_version", None) != RUBRIC_VERSION:
         raise LedgerError(f"request {entry.digest[:12]} was made with another version of the rubric")
-    config = EvalConfig(**settings)
-    if config.embedder != (embedder.name if embedder else ""):
-        raise LedgerError(f"request {entry.digest[:12]} was made with the embedder {config.embedder!r}: give the same")
+    try:
+        token_budget, name = settings.pop("token_budget"), settings.pop("embedder")
+        selection, config = GatekeeperConfig(**settings.pop("gatekeeper")), EvalConfig(**settings)
+    except (KeyError, TypeError) as error:
+        raise LedgerError(f"request {entry.digest[:12]} was made with another version of the library") from error
+    if name != (embedder.name if embedder else ""):
+        raise LedgerError(f"request {entry.digest[:12]} was made with the embedder {name!r}: give the same")
     turn = read_turn(source, entry.turn, form=form)
     if turn is None:
         raise LedgerError(f"{source} has no {entry.turn}: give the file or folder of the evaluation")
-    (prompts,) = prompts_of([turn], token_budget=config.token_budget, config=config.gatekeeper, embedder=embedder)
+    (prompts,) = prompts_of([turn], token_budget=token_budget, config=selection, embedder=embedder)
     if entry.part in _SIDES:
         request = answer_request(prompts, entry.part, config)
     else:
