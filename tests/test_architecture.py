@@ -55,6 +55,7 @@ CONTEXT: dict[str, tuple[str, ...]] = {
 """Each room of ``context`` with the rooms that it may import."""
 
 STAGES = (
+    "settings",
     "dates",
     "anchors",
     "blocks",
@@ -75,7 +76,7 @@ STAGES = (
     "gatekeeper",
 )
 STANDS_ALONE = "constraints"  # imports no stage, and no stage that judges turns knows it
-KNOW_CONSTRAINTS = frozenset({"planner", "result", "gatekeeper"})
+KNOW_CONSTRAINTS = frozenset({"settings", "result", "gatekeeper"})
 DATA = frozenset({"selection.lexicon"})
 BANNED_MODULES = frozenset({"dill", "marshal", "pickle", "shelve", "yaml"})
 BANNED_CALLS = frozenset({"__import__", "eval", "exec"})

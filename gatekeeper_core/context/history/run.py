@@ -69,8 +69,6 @@ class RunConfig:
         working_memory: the ``WorkingMemory`` of the thread, or the ids that it holds: only these pointers stay. None:
             that of ``compress_result``; without any, pointers in results that it compressed.
         locale: language of the placeholder, ``zh`` or ``en``; None: that of the question.
-        thread_id: names the thread to ``compress_result``; ``ThreadSelector`` and ``ContextBuilder`` fill it in.
-        tenant: names whose thread it is.
     """
 
     keep_recent_rounds: int = 3
@@ -79,8 +77,6 @@ class RunConfig:
     compress_result: ResultCompressor | None = None
     working_memory: Container[str] | None = None
     locale: Locale | None = None
-    thread_id: str | None = None
-    tenant: str = "default"
 
     def __post_init__(self) -> None:
         check_range(self, "keep_recent_rounds", low=0, integer=True)
@@ -94,7 +90,7 @@ class RunConfig:
         """The ids of the thread's working memory: the one that is given, else that of the compressor."""
         if self.working_memory is not None:
             return self.working_memory
-        return memory_of(self.compress_result, self.thread_id, tenant=self.tenant)
+        return memory_of(self.compress_result)
 
 
 class ShrunkRun(NamedTuple):
@@ -146,9 +142,7 @@ def shrink_run(
     # Pointers of the whole window are live, also those behind a result.
     results = None
     if config.compress_result:
-        results = ToolResults(
-            messages, config.compress_result, query=question, thread_id=config.thread_id, tenant=config.tenant
-        )
+        results = ToolResults(messages, config.compress_result, query=question)
     rounds = [one for one in read_rounds(run) if one.answered]
     key = (positions.start, room, past_tokens, before_tokens, prices, question, config)
     kept = LruCache(max_entries=1) if kept is None else kept
