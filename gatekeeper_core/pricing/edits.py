@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from gatekeeper_core.pricing.cache import MOST, PromptCache, Request, charge, input_cost
+from gatekeeper_core.pricing.cache import MOST, PromptCache, Request, charge
 
 if TYPE_CHECKING:
     from gatekeeper_core.pricing.prices import ModelPrices
@@ -103,8 +103,9 @@ def choose_edit(
     _, unedited_dollars, unedited_cache = charged(unedited, last.unedited_cache)
 
     sizes = kept_usage.input_tokens, edit_usage.input_tokens
-    again = [input_cost(size, cached=size, written_to=size, prices=prices) for size in sizes]
-    gain, dollars = again[0] - again[1], edit_dollars - kept_dollars
+    least = prices.min_cached_tokens or 0
+    gain = (sizes[0] - sizes[1]) * (prices.cache_read if least else prices.input) / 1_000_000  # at each later call
+    dollars = edit_dollars - kept_dollars
     allowance = last.allowance + MOST * unedited_dollars
     rounding = abs(prices.cache_write - prices.cache_read) * (prices.step_tokens - 1) / 1_000_000
     if kept == edited:
@@ -113,9 +114,9 @@ def choose_edit(
         reason = "done"
     elif sizes[0] > room:
         reason = "no_room"
-    elif gain <= 0 or dollars > last.rent:
+    elif dollars > last.rent:
         reason = "not_paid_off"
-    elif gain < rounding or edit_dollars > allowance:
+    elif sizes[1] < least or gain < rounding or edit_dollars > allowance:
         reason = "guard"
     else:
         reason = "cheaper_now" if dollars <= 0 else "paid_off"
@@ -131,6 +132,6 @@ def choose_edit(
         rewritten_tokens=max(0, sizes[1] - edit_usage.cached_tokens - sizes[0] + kept_usage.cached_tokens),
         dollars=dollars,
     )
-    rent = max(0.0, last.rent + gain)
+    rent = last.rent + gain
     delayed = made._replace(sent=kept, sent_cache=kept_cache, allowance=allowance - kept_dollars, rent=rent)
     return delayed if made.is_delayed else made
