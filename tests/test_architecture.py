@@ -118,7 +118,7 @@ PORCH = (
     "llama_index.memory.gatekeeper",
 )
 ADAPTERS = {
-    "langchain_gatekeeper": ("memory", "middleware", "runnable", "tools"),
+    "langchain_gatekeeper": ("edits", "memory", "middleware", "runnable", "tools"),
     "llama_index.memory.gatekeeper": ("buffer", "block", "memory", "tools"),
 }
 ADAPTER_LINES = 210
