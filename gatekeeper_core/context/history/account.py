@@ -14,6 +14,7 @@ from functools import cached_property
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
+from gatekeeper_core.context.history.liveness import identifiers_of
 from gatekeeper_core.context.history.reading import History
 from gatekeeper_core.context.history.recall import question_at, question_with, render_recalled
 from gatekeeper_core.context.history.request import HistoryRequest
@@ -35,7 +36,7 @@ from gatekeeper_core.tokens import count_message, count_messages, describe_count
 
 if TYPE_CHECKING:
     from gatekeeper_core.pricing.prices import ModelPrices
-    from gatekeeper_core.tokens import TokenCounter
+    from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 
 _STEPS = 4
 """Steps in which a growing run drops past turns, since each step costs a new prompt. Source: ours."""
@@ -62,13 +63,14 @@ class Costs:
     def __init__(
         self,
         history: History,
-        counter: TokenCounter,
+        gatekeeper: ContextGatekeeper,
         run: RunConfig | None,
         budget_tokens: int,
         fixed_tokens: int,
         prices: ModelPrices | None,
     ) -> None:
-        self.counter = counter
+        self.counter = counter = gatekeeper.token_counter
+        self._derived = gatekeeper.derived
         self.past: Sequence[int] = ()
         self.run_stable: int | None = None
         self.history = history
@@ -118,6 +120,7 @@ class Costs:
                 token_counter=self.counter,
                 config=self._run_config,
                 question=history.query,
+                identifiers=self.identifiers_of,
                 prices=self._prices,
                 before_tokens=self.fixed + self._required + recalled_tokens + chosen_tokens,
             )
@@ -186,11 +189,20 @@ class Costs:
         """Return how many more tokens a message has than the one that it replaces; negative for fewer."""
         return count_message(message, token_counter=self.counter) - self.tokens_at(at)
 
+    def identifiers_of(self, message: Message) -> Sequence[str]:
+        """Return the identifiers of a message; kept, because each call of a thread reads its run from the beginning."""
+        identifiers: Sequence[str] = self._derived.get_or_put(message, lambda: identifiers_of(message))
+        return identifiers
+
     def tokens_at(self, position: int) -> int:
         """Return the tokens of the message at a position, 0 if the provider keeps it."""
         if position < self.history.provider_free:
             return 0
-        return count_message(self.history.messages[position], token_counter=self.counter)
+        message = self.history.messages[position]
+        tokens: int = self._derived.get_or_put(
+            (message, "tokens"), lambda: count_message(message, token_counter=self.counter)
+        )
+        return tokens
 
     def _sum(self, positions: Iterable[int]) -> int:
         return sum(map(self.tokens_at, positions))

@@ -202,7 +202,7 @@ def select_past(
             )
         before = state.view if state else None
         previous = before if state and state.is_same_run(history, opening) else None
-        rest = (gatekeeper.token_counter, config.run, budget, fixed_tokens, policy.prices if policy else None)
+        rest = (gatekeeper, config.run, budget, fixed_tokens, policy.prices if policy else None)
         costs = Costs(history, *rest)
         if config.pin_instructions and config.strategy in ("gate", "fill"):
             pinned = _with_instructions(

@@ -189,6 +189,50 @@ def test_a_value_of_a_folded_call_is_still_in_the_prompt(question: str, tool: st
     assert "(order_29)" in summary
 
 
+@pytest.mark.parametrize(
+    ("question", "tool", "text"),
+    [
+        ("Which test fails?", "grep", "hits in {} and more "),
+        ("哪个测试失败了？", "搜索", "命中 {}，还有别的 "),
+        ("哪个 test 失败了?", "搜索", "命中 {} and more "),
+    ],
+)
+def test_what_an_action_named_again_outlives_what_none_did(question: str, tool: str, text: str) -> None:
+    messages = [user(f"{question} (job_0007)")]
+    for at in range(24):
+        asked = "src/used_03.py job_0007" if at == 8 else f"src/asked_{at:02}.py"
+        messages += [Message("assistant", "", tool_calls=(ToolCall(f"c{at}", tool, json.dumps({"path": asked})),))]
+        names = [f"src/used_{at:02}.py", *(f"src/other_{at:02}_{each}.py" for each in range(9))]
+        messages += [result(f"c{at}", "".join(text.format(name) for name in names))]
+    view = view_of(messages, token_budget=4_000, passthrough_below=0)
+    prompt = sent(messages, view)
+    summary = next(message.text for message in prompt if is_summary(message))
+    assert "src/used_03.py" in summary  # of an early result, named by a later call
+    assert "src/other_03_0.py" not in summary
+    assert f"src/asked_{len(view.folded) // 2 - 1:02}.py" in summary  # of the newest folded call
+    assert "job_0007" not in summary.partition("(")[2]  # the question is sent anyway
+    newest = len(view.folded) // 2
+    assert f"src/used_{newest:02}.py" not in summary  # the prompt has it from the result
+    assert sum(f"src/used_{newest:02}.py" in message.text for message in prompt) == 1
+
+
+names = st.integers(0, 30).map(lambda number: f"表/file_{number}.py")
+
+
+@given(st.lists(st.tuples(names, st.lists(names, max_size=20)), min_size=6, max_size=20), st.integers(400, 2000))
+def test_a_summary_changes_only_where_further_rounds_are_folded(steps: list[Any], room: int) -> None:
+    messages = [user("哪个 file?")]
+    summaries: dict[tuple[int, ...], str] = {}
+    for at, (path, found) in enumerate(steps):
+        call = ToolCall(f"c{at}", "open", json.dumps({"path": path}))
+        messages += [Message("assistant", "", tool_calls=(call,)), result(f"c{at}", "\n".join(found))]
+        run = shrunk(messages, room)
+        if run.folded:
+            text = dict(run.replaced)[run.folded[0]].text
+            assert summaries.setdefault(run.folded, text) == text
+        assert run.tokens <= room
+
+
 def test_past_turns_go_before_the_newest_results_are_cut() -> None:
     past = [user("Redis port?"), Message("assistant", "6380."), user("Who bakes?"), Message("assistant", "Marta.")]
     messages = [*past, user("Redis port, and who bakes?"), *loop(1, "x" * 900)]
