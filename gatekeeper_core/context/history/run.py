@@ -337,7 +337,7 @@ class _GrowingRun:
             is_long = self._can_cut and len(rounds) > self._keep and newest > _NEWEST_SHARE * self._most
             if self._counts.rounds >= len(rounds) - self._keep and not is_long:
                 break
-            self._fold(rounds[self._counts.rounds], share=share)
+            self._fold(rounds[self._counts.rounds])
         self._write()
         if ledger.tokens > self._most:
             self._cut(rounds)
@@ -353,7 +353,7 @@ class _GrowingRun:
         if self._can_cut:
             self._cut_results(RESULT_FLOORS)
         while self._can_cut and self._counts.rounds < len(rounds) - 1 and ledger.is_over():
-            self._fold(rounds[self._counts.rounds], share=1.0)
+            self._fold(rounds[self._counts.rounds])
         self._write()
         if self.folded and ledger.is_over():
             drop_pointers(ledger, self.folded[0])
@@ -369,8 +369,8 @@ class _GrowingRun:
         results = [place for place in range(start, len(messages)) if messages[place].role == "tool"]
         cut_texts(self._ledger, results, locale=self._locale, floors=floors)
 
-    def _fold(self, one: Round, *, share: float) -> None:
-        """Fold one more round; the summary counts as a full log until it is written, where that could be enough."""
+    def _fold(self, one: Round) -> None:
+        """Fold one more round; until the summary is written it counts as much as a full log."""
         ledger = self._ledger
         self._log.add([ledger.messages[place] for place in (*one.narration, one.positions[0])])
         ledger.drop(one.all_positions)
@@ -378,8 +378,6 @@ class _GrowingRun:
         self._unwritten += one.all_positions
         self._counts = self._counts.plus(Counts(1, one.calls))
         ledger.measures[1].put(self.folded[0], max(0, round(_LOG_SHARE * self._most)))
-        if not ledger.is_over(share):
-            self._write()
 
     def _write(self) -> None:
         """Write the summary: pointers in what was sent, the log of calls, and identifiers that are still alive."""
