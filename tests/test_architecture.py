@@ -55,6 +55,7 @@ CONTEXT: dict[str, tuple[str, ...]] = {
 """Each room of ``context`` with the rooms that it may import."""
 
 STAGES = (
+    "settings",
     "dates",
     "anchors",
     "blocks",
@@ -75,7 +76,7 @@ STAGES = (
     "gatekeeper",
 )
 STANDS_ALONE = "constraints"  # imports no stage, and no stage that judges turns knows it
-KNOW_CONSTRAINTS = frozenset({"planner", "result", "gatekeeper"})
+KNOW_CONSTRAINTS = frozenset({"settings", "result", "gatekeeper"})
 DATA = frozenset({"selection.lexicon"})
 BANNED_MODULES = frozenset({"dill", "marshal", "pickle", "shelve", "yaml"})
 BANNED_CALLS = frozenset({"__import__", "eval", "exec"})
@@ -117,7 +118,7 @@ PORCH = (
     "llama_index.memory.gatekeeper",
 )
 ADAPTERS = {
-    "langchain_gatekeeper": ("memory", "middleware", "runnable", "tools"),
+    "langchain_gatekeeper": ("edits", "memory", "middleware", "runnable", "tools"),
     "llama_index.memory.gatekeeper": ("buffer", "block", "memory", "tools"),
 }
 ADAPTER_LINES = 210

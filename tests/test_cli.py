@@ -21,7 +21,7 @@ from gatekeeper_cli.explanation import readable
 from gatekeeper_cli.texts import TABLE
 from gatekeeper_core.messages import Message, ToolCall, Turn
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
-from gatekeeper_core.selection.planner import GatekeeperConfig
+from gatekeeper_core.selection.settings import GatekeeperConfig
 from tests.command import MAIN, PROGRAM, run
 
 if TYPE_CHECKING:

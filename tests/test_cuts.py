@@ -15,7 +15,7 @@ from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.context.history.view import HistoryView, ThreadState
 from gatekeeper_core.messages import MediaPart, Message, TextPart
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
-from gatekeeper_core.selection.planner import GatekeeperConfig
+from gatekeeper_core.selection.settings import GatekeeperConfig
 from gatekeeper_core.selection.trimming import is_cuttable
 from gatekeeper_core.tokens import count_messages, estimate_text_tokens
 from tests.histories import view_with

@@ -18,6 +18,7 @@ from tests.observed import DOCUMENTED, FACTS, KINDS, event_of, everything_told, 
 from tests.talks import TALKS
 
 ELSEWHERE = {
+    "history.edit": "tests/adapters/test_langchain_edits.py",
     "model.answer": "tests/chat/test_client.py",
     "model.retry": "tests/chat/test_client.py",
     "selection.meaning": "tests/adapters/test_meaning.py",

@@ -15,8 +15,9 @@ from gatekeeper_cli.explanation import (
 )
 from gatekeeper_cli.texts import ENGLISH, Language, Texts
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
-from gatekeeper_core.selection.planner import GatekeeperConfig, Reason
+from gatekeeper_core.selection.planner import Reason
 from gatekeeper_core.selection.result import Selection
+from gatekeeper_core.selection.settings import GatekeeperConfig
 from tests.conversations import HOSTILE
 
 CHINESE = Texts(Language.zh)

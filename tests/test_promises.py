@@ -21,15 +21,13 @@ from hypothesis import strategies as st
 from gatekeeper_core import ContextGatekeeper, GatekeeperConfig
 from gatekeeper_core.context.memory.summary_record import Summary, SummaryItem, fit_summary
 from gatekeeper_core.context.memory.summary_sentences import sentence_weight
-from gatekeeper_core.context.tool_results.compressor import compress_tool_result
+from gatekeeper_core.context.tool_results.compressor import ToolResultCompressor
 from gatekeeper_core.encoder import TextEncoder
 from gatekeeper_core.pricing.cache import input_cost
 from gatekeeper_core.pricing.prices import UNKNOWN
 from gatekeeper_core.pricing.usage import Usage
 from gatekeeper_core.selection.cues import without_cues
 from gatekeeper_core.selection.result import Selection
-from gatekeeper_core.selection.retrieval import RetrievalConfig
-from gatekeeper_core.selection.topics import GateConfig
 from gatekeeper_core.selection.trimming import GAP
 from gatekeeper_core.text import sentences
 from gatekeeper_core.token_estimate import TokenEstimator, budget_within
@@ -204,16 +202,14 @@ def test_a_turn_that_holds_most_of_a_question_survives_any_verdict(
 
 weights = st.sampled_from([0, 0.2, 1.5])
 shares = st.sampled_from([0, 0.5, 1])
-retrievals = st.builds(
-    RetrievalConfig,
+configs = st.builds(
+    GatekeeperConfig,
+    coverage=shares,
     user_weight=weights,
     assistant_weight=weights,
     exact_weight=weights,
     recency_weight=weights,
     candidates=st.sampled_from([1, 20]),
-)
-gates = st.builds(
-    GateConfig,
     continue_above=st.just(1),
     switch_below=shares,
     new_above=shares,
@@ -224,40 +220,31 @@ gates = st.builds(
     [("", "Redis"), ("Redis", "cache")],
     "",
     1,
-    RetrievalConfig(user_weight=0, assistant_weight=0.2, exact_weight=0, recency_weight=0, candidates=1),
-    0.0,
-    GateConfig(),
+    GatekeeperConfig(coverage=0.0, user_weight=0, assistant_weight=0.2, exact_weight=0, recency_weight=0, candidates=1),
 )
 @example(
     [("Which port does Redis use?", "6379"), ("And the Redis password?", "none")],
     "Redis port?",
     300,
-    RetrievalConfig(user_weight=0, assistant_weight=0, exact_weight=0, recency_weight=0),
-    0.85,
-    GateConfig(),
+    GatekeeperConfig(user_weight=0, assistant_weight=0, exact_weight=0, recency_weight=0),
 )
 @example(
     [("Redis", "6379"), ("New topic: how long does sourdough proof?", "5 hours"), ("And the oven?", "230")],
     "Back to redis",
     300,
-    RetrievalConfig(user_weight=0, assistant_weight=0, exact_weight=0),
-    0.85,
-    GateConfig(),
+    GatekeeperConfig(user_weight=0, assistant_weight=0, exact_weight=0),
 )
 @example(
     [("cache", ""), ("Redis", "cache")],
     "cache",
     300,
-    RetrievalConfig(user_weight=0.2, assistant_weight=0, exact_weight=0, recency_weight=0),
-    0.85,
-    GateConfig(),
+    GatekeeperConfig(user_weight=0.2, assistant_weight=0, exact_weight=0, recency_weight=0),
 )
-@given(conversations, texts, st.integers(1, 300), retrievals, shares, gates)
+@given(conversations, texts, st.integers(1, 300), configs)
 def test_any_settings_that_are_allowed_give_a_selection_within_the_budget(
-    turns: Pairs, query: str, budget: int, retrieval: RetrievalConfig, eta: float, gate: GateConfig
+    turns: Pairs, query: str, budget: int, config: GatekeeperConfig
 ) -> None:
     """000-55: weights of nothing, one candidate, thresholds at both ends."""
-    config = GatekeeperConfig(retrieval=retrieval, coverage=eta, gate=gate)
     gatekeeper = ContextGatekeeper(budget, config=config, token_counter=estimate_text_tokens)
     gatekeeper.sync(turns)
     selection = gatekeeper.explain(query)
@@ -383,11 +370,11 @@ SUMMED: dict[str, Callable[[], object]] = {
         sentence_weight("Yesterday the indexer wrote 缓存穿透 to the ledger of Bergen.").score
     ),
     "a summary": lambda: fit_summary(Summary(items=FACTS, upto_seq=9), 60),
-    "a result with a question": lambda: compress_tool_result(
+    "a result with a question": lambda: ToolResultCompressor().compress(
         "\n".join(f"row {row} of the ledger, indexer of Bergen, 缓存穿透" for row in range(400)),
         query="ledger indexer Bergen 缓存穿透",
     ),
-    "a table with a far number": lambda: compress_tool_result(
+    "a table with a far number": lambda: ToolResultCompressor().compress(
         json.dumps([{"ms": 1e6 if row == 77 else 5.5 if row % 8 < 5 else row + 0.1} for row in range(400)])
     ),
     "what a call costs": lambda: UNKNOWN.dollars(Usage(1_000, 300, cached_tokens=200, cache_written_tokens=50)),

@@ -137,7 +137,7 @@ def numbers_of_the_core() -> dict[str, list[tuple[str, float]]]:
 
 
 def numbers_of(name: str) -> set[float]:
-    """Return what the code holds under a name, as "short_tokens", "GateConfig.new_above" or "planner.LEAST_NEED"."""
+    """Return what the code holds under a name, as "short_tokens", "GatekeeperConfig.new_above" or "planner.LEAST_NEED"."""
     holder, _, last = name.rpartition(".")
     held = numbers_of_the_core().get(plain(last), [])
     return {value for owner, value in held if not holder or owner == holder}
@@ -192,7 +192,10 @@ def test_every_number_of_a_row_names_what_holds_it() -> None:
     [
         ("`short_tokens=120`, `SHORT_TOKENS=120` and `compact_messages.max_chars=80,000`", []),
         ("`short_tokens=124`", ["short_tokens=124, in the code [120]"]),
-        ("`GateConfig.short_tokens=120`", ["GateConfig.short_tokens=120, in the code nothing of that name"]),
+        (
+            "`GatekeeperConfig.short_tokens=120`",
+            ["GatekeeperConfig.short_tokens=120, in the code nothing of that name"],
+        ),
         ("`no_such=1`", ["no_such=1, in the code nothing of that name"]),
     ],
 )

@@ -78,7 +78,7 @@ def test_inspect_gives_the_timeline_and_the_use_of_tokens(chat: Path) -> None:
 def test_explain_gives_the_selection_the_anchors_the_near_misses_and_the_turn_that_was_asked_for(
     chat: Path, strategy: str
 ) -> None:
-    from gatekeeper_core.selection.planner import GatekeeperConfig
+    from gatekeeper_core.selection.settings import GatekeeperConfig
 
     query = QUESTIONS[4].text
     gatekeeper = ContextGatekeeper(300, config=GatekeeperConfig(strategy=strategy))  # type: ignore[arg-type]

@@ -15,7 +15,6 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.context.memory.memory import LongTermMemory
-from gatekeeper_core.context.memory.search import MemoryConfig
 from gatekeeper_core.context.memory.thread import Thread
 from gatekeeper_core.context.prompt.parts import HEADINGS
 from gatekeeper_core.storage.base import MemoryScope
@@ -89,7 +88,7 @@ def test_what_is_sent_of_the_state_are_its_own_objects() -> None:
 
 
 def hexadecimal(tenant: str) -> LongTermMemory:
-    memory = LongTermMemory(InMemoryStore(), config=MemoryConfig(min_similarity=0.0))
+    memory = LongTermMemory(InMemoryStore(), min_similarity=0.0)
     memory.add(MemoryScope(tenant, "ada"), "Ada wants the Redis port in hexadecimal.", category="user_preference")
     return memory
 

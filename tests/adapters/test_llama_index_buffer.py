@@ -34,8 +34,7 @@ from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.errors import BudgetError
 from gatekeeper_core.messages import validate_messages
 from gatekeeper_core.pricing.prices import ModelPrices
-from gatekeeper_core.selection.planner import GatekeeperConfig
-from gatekeeper_core.selection.topics import GateConfig
+from gatekeeper_core.selection.settings import GatekeeperConfig
 from llama_index.memory.gatekeeper import GatekeeperMemory, GatekeeperMemoryBuffer
 from llama_index.memory.gatekeeper.messages import read_message
 from tests.adapters.chats import TALKS as CHATS
@@ -156,7 +155,7 @@ CONFIG = HistoryConfig(
     passthrough_below=3,
     prices=ModelPrices(input=3, output=15, cache_read=0.3, cache_write=6),
     on_error="raise",
-    gatekeeper=GatekeeperConfig(strategy="fill", gate=GateConfig(new_above=0.5)),
+    gatekeeper=GatekeeperConfig(strategy="fill", new_above=0.5),
 )
 
 

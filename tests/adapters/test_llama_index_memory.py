@@ -13,7 +13,7 @@ from llama_index.core.storage.chat_store.base_db import MessageStatus
 from llama_index.core.storage.chat_store.sql import SQLAlchemyChatStore
 from pydantic import Field
 
-from gatekeeper_core.selection.planner import GatekeeperConfig
+from gatekeeper_core.selection.settings import GatekeeperConfig
 from llama_index.memory.gatekeeper import GatekeeperMemory
 from tests.adapters.chats import TALKS, assistant, history_of, texts, user, words
 from tests.adapters.pickling import by_pickle

@@ -14,7 +14,6 @@ from functools import cached_property
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from gatekeeper_core.context.history.liveness import identifiers_of
 from gatekeeper_core.context.history.reading import History
 from gatekeeper_core.context.history.recall import question_at, question_with, render_recalled
 from gatekeeper_core.context.history.request import HistoryRequest
@@ -50,6 +49,7 @@ class Costs:
 
     Attributes:
         history: the conversation.
+        kept: what is known of the thread from earlier calls.
         fixed: sent by the caller in addition.
         past: each past turn.
         always: the head and notes.
@@ -70,7 +70,12 @@ class Costs:
         prices: ModelPrices | None,
     ) -> None:
         self.counter = counter = gatekeeper.token_counter
-        self._derived = gatekeeper.derived
+        self.kept = gatekeeper.derived
+        before, counts = self.kept.get("messages") or ((), ())
+        same = common_beginning(before, history.messages)
+        new = (count_message(message, token_counter=counter) for message in history.messages[same:])
+        self._tokens = [*counts[:same], *new]
+        self.kept.put("messages", (history.messages, self._tokens))
         self.past: Sequence[int] = ()
         self.run_stable: int | None = None
         self.history = history
@@ -120,9 +125,9 @@ class Costs:
                 token_counter=self.counter,
                 config=self._run_config,
                 question=history.query,
-                identifiers=self.identifiers_of,
                 prices=self._prices,
                 before_tokens=self.fixed + self._required + recalled_tokens + chosen_tokens,
+                kept=self.kept,
             )
         self.run_stable = run.stable
         candidates = choice.turns
@@ -189,20 +194,9 @@ class Costs:
         """Return how many more tokens a message has than the one that it replaces; negative for fewer."""
         return count_message(message, token_counter=self.counter) - self.tokens_at(at)
 
-    def identifiers_of(self, message: Message) -> Sequence[str]:
-        """Return the identifiers of a message; kept, because each call of a thread reads its run from the beginning."""
-        identifiers: Sequence[str] = self._derived.get_or_put(message, lambda: identifiers_of(message))
-        return identifiers
-
     def tokens_at(self, position: int) -> int:
         """Return the tokens of the message at a position, 0 if the provider keeps it."""
-        if position < self.history.provider_free:
-            return 0
-        message = self.history.messages[position]
-        tokens: int = self._derived.get_or_put(
-            (message, "tokens"), lambda: count_message(message, token_counter=self.counter)
-        )
-        return tokens
+        return 0 if position < self.history.provider_free else self._tokens[position]
 
     def _sum(self, positions: Iterable[int]) -> int:
         return sum(map(self.tokens_at, positions))
@@ -253,10 +247,14 @@ class ThreadAccount:
     @cached_property
     def _prefixes(self) -> list[str]:
         """Digests of the beginnings of the history: before the past turns, then up to each of them."""
-        head = (self._history.messages[at] for at in self._history.head)
-        prefixes = [messages_digest(head, after=self._overhead.before_digest)]
-        for turn in self._history.past:
+        past, head = self._history.past, (self._history.messages[at] for at in self._history.head)
+        start = messages_digest(head, after=self._overhead.before_digest)
+        turns, before = self._costs.kept.get("prefixes") or ((), [""])
+        same = common_beginning(turns, past) if before[0] == start else 0
+        prefixes = [start, *before[1 : same + 1]]
+        for turn in past[same:]:
             prefixes.append(messages_digest(turn.messages, after=prefixes[-1]))
+        self._costs.kept.put("prefixes", (past, prefixes))
         return prefixes
 
     @cached_property
@@ -378,13 +376,13 @@ class ThreadAccount:
             same_tokens=same_tokens,
             is_last=(view.recalled_text != "" or (is_thrifty and view.turn_count > 0)) and not self._is_run,
         )
-        before, digest = self._policy.state.history, self._question_digest
+        known, digest = self._policy.state.history, self._question_digest
         if self._bill is None:
             digest = self.state.history.question
         history = HistoryDigests(
             turn_count=count,
             prefixes=tuple(self._prefixes[-1 - _REMEMBERED_PREFIXES :]),
-            branch=before.branch if self._continuation.same_turns == before.turn_count else before.prefixes,
+            branch=known.branch if self._continuation.same_turns == known.turn_count else known.prefixes,
             tail=messages_digest(self._current, after=self._prefixes[-1]),
             tail_messages=len(self._current),
             summary="" if self._omitted(view) else self._overhead.summary_digest,

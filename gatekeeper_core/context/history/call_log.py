@@ -19,9 +19,6 @@ READ_CHARS = 8_000
 _LINE_CHARS = 200
 """Most characters of a line. Source: ours."""
 
-_MOST_CHARS = 4
-"""Characters a token that identifiers have at most. Source: ours; about three with cl100k, and with the estimate."""
-
 _TOKEN = re.compile(r"[\w./:@#$+-]+", re.ASCII)
 _MARKED = re.compile(r"[0-9]|.[_/.].|[a-z][A-Z]")
 
@@ -72,16 +69,13 @@ class CallLog:
 
         The first of these identifiers come behind the lines, as many as fit beside them in ``room`` tokens.
         """
-        earlier, room = "\n".join(self._lines), max(0.0, room - sum(self._tokens))
-        chars, extra = _MOST_CHARS * room, []
+        earlier, room, extra = "\n".join(self._lines), room - sum(self._tokens), []
         for each in identifiers:
             if each not in earlier:
-                chars -= len(each) + 2
-                if chars < 0:
+                room -= self._counter(each) + 1
+                if room < 0:
                     break
                 extra.append(each)
-        while extra and (tokens := self._counter("\n".join(_wrapped(extra)))) > room:
-            del extra[min(len(extra) - 1, int(len(extra) * room / tokens)) :]
         lines = [*self._lines, *_wrapped(extra)]
         return fence(defused("\n".join(lines), pointers), tag="earlier_calls") if lines else ""
 

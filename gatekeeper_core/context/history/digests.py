@@ -178,9 +178,11 @@ def _digest_of(
     pointers = our_pointers(messages, memory)
     long = tuple(at for at in long if at not in pinned)
     # Kept, because each call of a thread reads its history from the first turn: a form takes 0.4 ms, and 1 us again.
-    sent, tokens = gatekeeper.derived.get_or_put(
-        (messages, long, pointers), lambda: _short_form(messages, long, pointers, gatekeeper.token_counter)
-    )
+    known, form = gatekeeper.derived.get(number) or ((), None)
+    if form is None or known != (messages, long, pointers):
+        form = _short_form(messages, long, pointers, gatekeeper.token_counter)
+        gatekeeper.derived.put(number, ((messages, long, pointers), form))
+    sent, tokens = form
     omitted = tuple(turn.start + at for at, message in enumerate(sent) if message is None)
     replaced = ((at, message) for at, message in zip(places, sent, strict=True) if message is not None)
     return TurnDigest(omitted, tuple(each for each in replaced if each[1] is not history.messages[each[0]]), tokens)

@@ -11,7 +11,7 @@ used is likely to be used again; one that a later message repeats is still in th
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from gatekeeper_core.context.history.call_log import READ_CHARS, identifiers_in, values_of
 from gatekeeper_core.messages import Message
@@ -31,22 +31,23 @@ def identifiers_of(message: Message) -> tuple[str, ...]:
 
 
 class LiveIdentifiers:
-    """The identifiers of a run as it grows.
+    """The identifiers in the messages of a run as it grows.
 
     Args:
-        known: identifiers that are sent anyway, as those of the question.
+        question: sent anyway, with its identifiers.
     """
 
-    def __init__(self, known: Iterable[str] = ()) -> None:
-        self._known = frozenset(known)
-        self._mentions: dict[int, Sequence[str]] = {}
+    def __init__(self, question: str = "") -> None:
+        self._known = frozenset(identifiers_in(question[:READ_CHARS]))
+        self._mentions: list[Sequence[str]] = []
         self._newest: dict[str, int] = {}
         self._used: set[str] = set()
 
-    def add(self, place: int, message: Message, identifiers: Sequence[str]) -> None:
-        """Add the next message of the run, with its identifiers."""
-        self._mentions[place] = identifiers
-        self._newest.update(dict.fromkeys(identifiers, place))
+    def add(self, message: Message) -> None:
+        """Add the next message of the run."""
+        identifiers = identifiers_of(message)
+        self._newest.update(dict.fromkeys(identifiers, len(self._mentions)))
+        self._mentions.append(identifiers)
         if message.role == "assistant":
             self._used.update(identifiers)
 

@@ -7,19 +7,21 @@
     over it without the past? ──> 3 cut the results of the newest rounds, then fold all rounds but the last
     cheaper by now?    ──> compress the results of all its old rounds, or leave their pointers alone; see ``RunBill``
 
-The run is gone through from its beginning, message by message, as it grew. So each step of a run, also one that another
-process resumes, folds the same rounds, and the beginning of the prompt changes only where a further round is folded.
+The run is gone through from its beginning, message by message, as it grew: in a process that had the step before only
+its new messages. So each step of a run, also one that another process resumes, folds the same rounds, and the beginning
+of the prompt changes only where a further round is folded.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Container, Hashable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from gatekeeper_core.caching import LruCache
 from gatekeeper_core.context.history.call_log import CallLog
 from gatekeeper_core.context.history.ledger import CountedMessages
-from gatekeeper_core.context.history.liveness import LiveIdentifiers, identifiers_of
+from gatekeeper_core.context.history.liveness import LiveIdentifiers
 from gatekeeper_core.context.history.rounds import (
     Counts,
     Round,
@@ -71,8 +73,6 @@ class RunConfig:
         working_memory: the ``WorkingMemory`` of the thread, or the ids that it holds: only these pointers stay. None:
             that of ``compress_result``; without any, pointers in results that it compressed.
         locale: language of the placeholder, ``zh`` or ``en``; None: that of the question.
-        thread_id: names the thread to ``compress_result``; ``ThreadSelector`` and ``ContextBuilder`` fill it in.
-        tenant: names whose thread it is.
     """
 
     keep_recent_rounds: int = 3
@@ -81,8 +81,6 @@ class RunConfig:
     compress_result: ResultCompressor | None = None
     working_memory: Container[str] | None = None
     locale: Locale | None = None
-    thread_id: str | None = None
-    tenant: str = "default"
 
     def __post_init__(self) -> None:
         check_range(self, "keep_recent_rounds", low=0, integer=True)
@@ -96,7 +94,7 @@ class RunConfig:
         """The ids of the thread's working memory: the one that is given, else that of the compressor."""
         if self.working_memory is not None:
             return self.working_memory
-        return memory_of(self.compress_result, self.thread_id, tenant=self.tenant)
+        return memory_of(self.compress_result)
 
 
 class ShrunkRun(NamedTuple):
@@ -127,56 +125,43 @@ def shrink_run(
     token_counter: TokenCounter,
     config: RunConfig,
     question: str = "",
-    identifiers: Callable[[Message], Sequence[str]] = identifiers_of,
     prices: ModelPrices | None = None,
     past_tokens: int = 0,
     before_tokens: int = 0,
+    kept: LruCache[Hashable, Any] | None = None,
 ) -> ShrunkRun:
     """Return what is sent of a run of a conversation, so that it keeps to its room where that can be done.
 
     ``positions`` are those of the run, without the user's question; ``room`` is in tokens and may be negative. Rounds
     give way so that ``past_tokens`` of past turns fit beside them; results are cut only where the run alone is over it.
-    ``tokens_at`` gives the cost of the message at a position, ``identifiers`` those of a message. With ``prices``
-    results are also compressed where that is cheaper; then ``before_tokens``, what stands before the run, must be the
-    same at each of its steps. What ``compress_result`` raises passes.
+    ``tokens_at`` gives the cost of the message at a position. With ``prices`` results are also compressed where that
+    is cheaper; then ``before_tokens``, what stands before the run, must be the same at each of its steps. What
+    ``compress_result`` raises passes. ``kept`` holds the run of the step before, which then goes on; without it the run
+    is read from its first message.
     """
     whole = sum(map(tokens_at, positions))
     if whole <= room - past_tokens and (prices is None or config.compress_result is None):
         return ShrunkRun((), (), whole, whole)  # and it was within its room at every step before
     run = messages[positions.start : positions.stop]
-    ledger = CountedMessages((), token_counter=token_counter, max_tokens=room - past_tokens)
     # Pointers of the whole window are live, also those behind a result.
     results = None
     if config.compress_result:
-        results = ToolResults(
-            messages, config.compress_result, query=question, thread_id=config.thread_id, tenant=config.tenant
-        )
-    bill = RunBill(prices, before_tokens) if prices and results else None
-    finished = {one.positions[-1]: one for one in read_rounds(run) if one.answered}
-    live = LiveIdentifiers(identifiers(Message("user", question)))
-    growing = _GrowingRun(ledger, results, bill, live, config, config.locale or locale_of([question]), room)
-    rounds: list[Round] = []
-    whole = peak = 0
-    for place, at in enumerate(positions):
-        ledger.add(run[place], at, tokens_at(at))
-        live.add(place, run[place], identifiers(run[place]))
-        whole += tokens_at(at)
-        if place in finished:
-            rounds.append(finished[place])
-        if ledger.is_over():
-            growing.give_way(rounds, share=1.0 if room < past_tokens else config.low_water)
-        if place in finished:
-            growing.call(rounds, whole)
-        peak = max(peak, ledger.tokens)
-    folded = growing.folded
-    gone = frozenset(folded[1:])
-    replaced = tuple(
-        (positions[place], message)
-        for place, message in enumerate(ledger.messages)
-        if message is not run[place] and place not in gone
-    )
-    sent = (positions[place] for place in reversed(range(growing.stable)) if place not in gone)
-    return ShrunkRun(tuple(positions[place] for place in folded), replaced, ledger.tokens, peak, next(sent, None))
+        results = ToolResults(messages, config.compress_result, query=question)
+    rounds = [one for one in read_rounds(run) if one.answered]
+    key = (positions.start, room, past_tokens, before_tokens, prices, question, config)
+    kept = LruCache(max_entries=1) if kept is None else kept
+    known, growing = kept.pop("run") or ((), None)  # which is lost where the compressor raises
+    if growing is None or known != key or not growing.is_beginning_of(run, rounds):
+        ledger = CountedMessages((), token_counter=token_counter, max_tokens=room - past_tokens)
+        bill = RunBill(prices, before_tokens) if prices and results else None
+        live, locale = LiveIdentifiers(question), config.locale or locale_of([question])
+        growing = _GrowingRun(ledger, bill, live, config, locale, room)
+    finished = {one.positions[-1]: one for one in rounds}
+    for place in range(len(growing.run), len(run)):
+        at = positions[place]
+        growing.add(run[place], at, tokens_at(at), finished.get(place), results)
+    kept.put("run", (key, growing))
+    return growing.shrunk(positions)
 
 
 class RunBill:
@@ -272,15 +257,15 @@ class _GrowingRun:
     """A run that gives way as it grows: over its room, and with a bill also where that is cheaper.
 
     Args:
-        ledger: the books of the run; changed.
-        results: gives results compressed; None: nothing does.
+        ledger: the books of the run, without messages yet.
         bill: of the run; None: it gives way for lack of room alone.
-        live: identifiers of its messages up to the last one.
+        live: the identifiers in its messages, without messages yet.
         config: the settings.
         locale: language of the placeholder.
         most: tokens that it may take when the past has given way.
 
     Attributes:
+        run: the messages so far, as they were.
         folded: the places of the folded rounds, the first of which holds the summary.
         stable: how many places at the beginning could save nothing more after the call before the last one: nothing
             gave way there to save money.
@@ -289,16 +274,19 @@ class _GrowingRun:
     def __init__(
         self,
         ledger: CountedMessages,
-        results: ToolResults | None,
         bill: RunBill | None,
         live: LiveIdentifiers,
         config: RunConfig,
         locale: Locale,
         most: int,
     ) -> None:
+        self.run: list[Message] = []
+        self._rounds: list[Round] = []
+        self._whole = self._peak = 0
         self._ledger = ledger
-        self._results = results
+        self._results: ToolResults | None = None
         self._bill = bill
+        self._low_water = 1.0 if ledger.measures[1].limit < 0 else config.low_water
         self._keep = config.keep_recent_rounds
         self._can_cut = config.cut_results
         self._memory = config.memory
@@ -317,14 +305,48 @@ class _GrowingRun:
         self.folded: list[int] = []
         self.stable = 0
 
-    def give_way(self, rounds: Sequence[Round], *, share: float) -> None:
+    def is_beginning_of(self, run: Sequence[Message], rounds: Sequence[Round]) -> bool:
+        """Return whether these messages are the first of a run, and its answered rounds among them the same."""
+        count = len(self.run)
+        return list(run[:count]) == self.run and [one for one in rounds if one.positions[-1] < count] == self._rounds
+
+    def add(self, message: Message, source: int, tokens: int, ended: Round | None, results: ToolResults | None) -> None:
+        """Add a message, and let rounds give way; ``ended`` is the round that it answers, ``results`` compresses."""
+        self._results = results
+        self.run.append(message)
+        self._ledger.add(message, source, tokens)
+        self._live.add(message)
+        self._whole += tokens
+        if ended:
+            self._rounds.append(ended)
+        if self._ledger.is_over():
+            self._give_way()
+        if ended:
+            self._call()
+        self._peak = max(self._peak, self._ledger.tokens)
+
+    def shrunk(self, positions: range) -> ShrunkRun:
+        """Return what is sent of the run, which has these positions."""
+        folded, ledger = self.folded, self._ledger
+        gone = frozenset(folded[1:])
+        replaced = tuple(
+            (positions[place], message)
+            for place, message in enumerate(ledger.messages)
+            if message is not self.run[place] and place not in gone
+        )
+        sent = (positions[place] for place in reversed(range(self.stable)) if place not in gone)
+        return ShrunkRun(
+            tuple(positions[place] for place in folded), replaced, ledger.tokens, self._peak, next(sent, None)
+        )
+
+    def _give_way(self) -> None:
         """Compress results, then fold rounds, the oldest first, until the run is within a share of its room.
 
         With a bill all old results become their pointers before: the prompt changes anyway.
         """
-        ledger, results = self._ledger, self._results
+        ledger, results, rounds, share = self._ledger, self._results, self._rounds, self._low_water
         if self._bill and results:
-            self._age(rounds)
+            self._age()
             self._ask(results)
             self._take(_POINTERS)
         while results and self._compressed < len(rounds) and ledger.is_over(share):
@@ -340,15 +362,15 @@ class _GrowingRun:
             self._fold(rounds[self._counts.rounds])
         self._write()
         if ledger.tokens > self._most:
-            self._cut(rounds)
+            self._cut()
 
-    def _cut(self, rounds: Sequence[Round]) -> None:
+    def _cut(self) -> None:
         """Cut results to some lines each, fold all rounds but the last, drop pointers and log, then results.
 
         Each only where the run is still over what it may take without the past, the oldest first; without
         ``cut_results`` drop pointers and log alone.
         """
-        ledger, measure = self._ledger, self._ledger.measures[1]
+        ledger, measure, rounds = self._ledger, self._ledger.measures[1], self._rounds
         room, measure.limit = measure.limit, self._most
         if self._can_cut:
             self._cut_results(RESULT_FLOORS)
@@ -389,8 +411,8 @@ class _GrowingRun:
             ledger.put(self.folded[0], summary_of(self._counts, self._locale, pointers=pointers, body=body))
             self._unwritten = []
 
-    def call(self, rounds: Sequence[Round], whole: int) -> None:
-        """Let the model be called after these rounds, ``whole`` tokens of messages: compress where that pays.
+    def _call(self) -> None:
+        """Let the model be called after these rounds: compress where that pays.
 
         A result is compressed as soon as that pays. Where the promise does not allow it, its pointers alone stay: that
         makes the smaller prompt that has to be written.
@@ -398,9 +420,9 @@ class _GrowingRun:
         ledger, bill, results = self._ledger, self._bill, self._results
         if bill is None or results is None:
             return
-        self._age(rounds)
+        self._age()
         self.stable = self._settled_before
-        bill.begin_call(bill.before + whole)
+        bill.begin_call(bill.before + self._whole)
         tokens, same = bill.before + ledger.tokens, bill.before + ledger.same_tokens
         if same < tokens:
             self._recount()
@@ -422,12 +444,12 @@ class _GrowingRun:
         ledger.note()
         self._settled_before = self._settled
 
-    def _age(self, rounds: Sequence[Round]) -> None:
+    def _age(self) -> None:
         """Note which rounds are old by now."""
-        while self._newest < len(rounds) - 1 - self._keep:
+        while self._newest < len(self._rounds) - 1 - self._keep:
             self._newest += 1
             self._carried += self._gains[_COMPRESSED]
-            old = _OldRound(self._newest, rounds[self._newest].positions[1:])
+            old = _OldRound(self._newest, self._rounds[self._newest].positions[1:])
             at_best = old.gain(self._ledger.measures[1].costs)
             self._gains = [gain + at_best for gain in self._gains]
             self._old.append(old)

@@ -9,6 +9,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gatekeeper_core.caching import LruCache
 from gatekeeper_core.context.history.run import RunConfig, ShrunkRun, shrink_run
 from gatekeeper_core.context.tool_results.compressor import ToolResultCompressor
 from gatekeeper_core.context.tool_results.context import ResultContext
@@ -43,7 +44,7 @@ def shrunk(
     messages: Sequence[Message], prices: ModelPrices | None, *, room: int = PLENTY, **settings: Any
 ) -> ShrunkRun:
     """Return the run behind the question, counted in characters, behind 1,000 others."""
-    before = settings.pop("before_tokens", 1_000)
+    before, kept = settings.pop("before_tokens", 1_000), settings.pop("kept", None)
     return shrink_run(
         messages,
         range(1, len(messages)),
@@ -54,6 +55,7 @@ def shrunk(
         question=messages[0].text,
         prices=prices,
         before_tokens=before,
+        kept=kept,
     )
 
 
@@ -173,13 +175,14 @@ def test_a_run_resumed_at_any_step_sends_the_same_and_keeps_results_behind_their
     """002-25."""
     memory = WorkingMemory(InMemoryBlobStore(), b"0123456789abcdef")
     going_on = ToolResultCompressor(working_memory=memory, token_counter=len)
+    step: LruCache[Any, Any] = LruCache(max_entries=1)
     before: ShrunkRun | None = None
     for stop in range(1, len(messages) + 1):
         part = messages[:stop]
         resumed = ToolResultCompressor(working_memory=memory, token_counter=len)
         run, again = (
-            shrunk(part, prices, room=room, keep_recent_rounds=keep, before_tokens=300, compress_result=compress)
-            for compress in (going_on, resumed)
+            shrunk(part, prices, room=room, keep_recent_rounds=keep, before_tokens=300, compress_result=way, kept=kept)
+            for way, kept in ((going_on, step), (resumed, None))
         )
         assert run == again
         for provider in PROVIDERS:
@@ -190,3 +193,13 @@ def test_a_run_resumed_at_any_step_sends_the_same_and_keeps_results_behind_their
             if room == PLENTY:
                 assert run.replaced[: len(before.replaced)] == before.replaced
         before = run
+
+
+@given(agent_runs(), st.lists(st.tuples(agent_runs(), st.integers(100, 3_000)), min_size=2, max_size=3), money)
+def test_another_run_or_room_does_not_go_on_from_the_step_before(
+    run: list[Message], others: list[tuple[list[Message], int]], prices: ModelPrices
+) -> None:
+    step: LruCache[Any, Any] = LruCache(max_entries=1)
+    twice_answered = [*run, run[-1], calls("c"), result("c", "日志"), calls("d"), result("d", "log")]
+    for messages, room in ((run, 900), *others, (run, 900), (run, 500), (twice_answered, 500), (run[:-2], 500)):
+        assert shrunk(messages, prices, room=room, kept=step) == shrunk(messages, prices, room=room)

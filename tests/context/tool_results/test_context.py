@@ -11,7 +11,7 @@ from gatekeeper_core.context.history.rounds import our_pointers
 from gatekeeper_core.context.history.run import RunConfig, shrink_run
 from gatekeeper_core.context.history.tool_loop import compact_messages
 from gatekeeper_core.context.tool_results.compressor import ToolResultCompressor
-from gatekeeper_core.context.tool_results.context import ResultContext, ToolResults
+from gatekeeper_core.context.tool_results.context import ResultContext, ThreadCompressor, ToolResults
 from gatekeeper_core.context.tool_results.pointers import pointers_in
 from gatekeeper_core.context.tool_results.working_memory import READ_TOOL_NAME, WorkingMemory
 from gatekeeper_core.messages import MediaPart, Message, TextPart, ToolCall
@@ -102,11 +102,11 @@ def test_a_compressor_knows_whose_result_it_is() -> None:
         return ""
 
     messages = [call(("a", "grep")), result("a", "text")]
-    ToolResults(messages, note, thread_id="会话 1", tenant="acme").smaller(1, messages[1])
+    ToolResults(messages, ThreadCompressor(note, "会话 1", "default")).smaller(1, messages[1])
     ToolResults(messages, note).smaller(1, messages[1])
-    run = RunConfig(compress_result=note, thread_id="t1", tenant="acme")
+    run = RunConfig(compress_result=ThreadCompressor(note, "t1", "acme"))
     shrink_run(messages, range(2), room=1, tokens_at=lambda _: 9, token_counter=len, config=run)
-    assert owners == [("会话 1", "acme"), (None, "default"), ("t1", "acme")]
+    assert owners == [("会话 1", "default"), (None, "default"), ("t1", "acme")]
 
 
 # --- what becomes of a message
