@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from gatekeeper_core.caching import LruCache
 from gatekeeper_core.context.history.call_log import CallLog
 from gatekeeper_core.context.history.ledger import CountedMessages
+from gatekeeper_core.context.history.liveness import LiveIdentifiers
 from gatekeeper_core.context.history.rounds import (
     Counts,
     Round,
@@ -51,8 +52,11 @@ Source: ours, ``python -m benchmarks.agent_runs``: coding runs at 4,000 tokens c
 the prompt holds 94.3 % of the values that the next call uses, not 94.4.
 """
 
-_LOG_SHARE = 0.2
-"""Share of the room that the log of folded calls may take. Source: ours, recorded runs of agents."""
+_LOG_SHARE, _CALLS_SHARE = 0.2, 0.1
+"""Shares of the room that the log of folded calls may take, and the lines of calls in it.
+
+Source: ours, recorded runs of agents; each chosen on one half of the coding runs and confirmed on the other.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,7 +154,8 @@ def shrink_run(
     if growing is None or known != key or not growing.is_beginning_of(run, rounds):
         ledger = CountedMessages((), token_counter=token_counter, max_tokens=room - past_tokens)
         bill = RunBill(prices, before_tokens) if prices and results else None
-        growing = _GrowingRun(ledger, bill, config, config.locale or locale_of([question]), room)
+        live, locale = LiveIdentifiers(question), config.locale or locale_of([question])
+        growing = _GrowingRun(ledger, bill, live, config, locale, room)
     ended = {one.positions[-1]: one for one in rounds}
     for place in range(len(growing.run), len(run)):
         growing.add(run[place], positions[place], tokens_at(positions[place]), ended.get(place), results)
@@ -253,6 +258,7 @@ class _GrowingRun:
     Args:
         ledger: the books of the run, without messages yet.
         bill: of the run; None: it gives way for lack of room alone.
+        live: the identifiers in its messages, without messages yet.
         config: the settings.
         locale: language of the placeholder.
         most: tokens that it may take when the past has given way.
@@ -265,7 +271,13 @@ class _GrowingRun:
     """
 
     def __init__(
-        self, ledger: CountedMessages, bill: RunBill | None, config: RunConfig, locale: Locale, most: int
+        self,
+        ledger: CountedMessages,
+        bill: RunBill | None,
+        live: LiveIdentifiers,
+        config: RunConfig,
+        locale: Locale,
+        most: int,
     ) -> None:
         self.run: list[Message] = []
         self._rounds: list[Round] = []
@@ -280,7 +292,9 @@ class _GrowingRun:
         self._locale = locale
         self._compressed = 0
         self._counts = Counts()
-        self._log = CallLog(ledger.measures[1].counter, _LOG_SHARE * most)
+        self._log = CallLog(ledger.measures[1].counter, _CALLS_SHARE * most)
+        self._unwritten: list[int] = []
+        self._live = live
         self._most = most
         self._newest = -1
         self._old: list[_OldRound] = []
@@ -300,6 +314,7 @@ class _GrowingRun:
         self._results = results
         self.run.append(message)
         self._ledger.add(message, source, tokens)
+        self._live.add(message)
         self._whole += tokens
         if ended:
             self._rounds.append(ended)
@@ -341,6 +356,7 @@ class _GrowingRun:
             if self._counts.rounds >= len(rounds) - self._keep and not is_long:
                 break
             self._fold(rounds[self._counts.rounds])
+        self._write()
         if ledger.tokens > self._most:
             self._cut()
 
@@ -356,6 +372,7 @@ class _GrowingRun:
             self._cut_results(RESULT_FLOORS)
         while self._can_cut and self._counts.rounds < len(rounds) - 1 and ledger.is_over():
             self._fold(rounds[self._counts.rounds])
+        self._write()
         if self.folded and ledger.is_over():
             drop_pointers(ledger, self.folded[0])
         if self.folded and ledger.is_over():
@@ -371,16 +388,24 @@ class _GrowingRun:
         cut_texts(self._ledger, results, locale=self._locale, floors=floors)
 
     def _fold(self, one: Round) -> None:
-        """Fold one more round: write the summary again, with the log of calls and the pointers in what was sent."""
+        """Fold one more round; until the summary is written it counts as much as a full log."""
         ledger = self._ledger
-        sent = [ledger.messages[place] for place in (*self.folded[:1], *one.all_positions)]
         self._log.add([ledger.messages[place] for place in (*one.narration, one.positions[0])])
         ledger.drop(one.all_positions)
         self.folded += one.all_positions
+        self._unwritten += one.all_positions
         self._counts = self._counts.plus(Counts(1, one.calls))
-        pointers = our_pointers(sent, self._memory)
-        summary = summary_of(self._counts, self._locale, pointers=pointers, body=self._log.text(pointers))
-        ledger.put(self.folded[0], summary)
+        ledger.measures[1].put(self.folded[0], max(0, round(_LOG_SHARE * self._most)))
+
+    def _write(self) -> None:
+        """Write the summary: pointers in what was sent, the log of calls, and identifiers that are still alive."""
+        ledger = self._ledger
+        if self._unwritten:
+            places = dict.fromkeys((self.folded[0], *self._unwritten))
+            pointers = our_pointers([ledger.messages[place] for place in places], self._memory)
+            body = self._log.text(pointers, identifiers=self._live.of(self.folded), room=_LOG_SHARE * self._most)
+            ledger.put(self.folded[0], summary_of(self._counts, self._locale, pointers=pointers, body=body))
+            self._unwritten = []
 
     def call(self) -> None:
         """Let the model be called after these rounds: compress where that pays.
