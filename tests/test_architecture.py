@@ -536,34 +536,3 @@ def test_the_watch_sees_each_kind_of_side_effect(line: str, kind: str, tmp_path:
     folder.mkdir()
     (folder / "__init__.py").write_text(line + "\n", encoding="utf-8")
     assert kind in {seen for seen, _ in side_effects(folder, ["sample_core"], tmp_path)}
-
-
-@pytest.mark.parametrize(
-    ("rule", "name", "code"),
-    [
-        (foreign_imports, "text", "def f():\n    import numpy"),
-        (imports_of_higher_rooms, "text", f"import {CORE}.selection.anchors"),
-        (imports_of_higher_rooms, "surprise", ""),
-        (imports_of_higher_rooms, "storage.base", f"from {CORE}.selection import anchors"),
-        (imports_of_higher_rooms_of_context, "context.memory.task", f"from {CORE}.context.prompt import builder"),
-        (imports_of_later_stages, "selection.anchors", f"from {CORE}.selection.gatekeeper import x"),
-        (imports_of_later_stages, "selection.retrieval", f"from {CORE}.selection import constraints"),
-        (imports_of_later_stages, "selection.constraints", f"from {CORE}.selection import anchors"),
-        (imports_of_later_stages, "selection.surprise", ""),
-        (imports_of_the_face, "selection.index", f"from {CORE} import Selection"),
-        (imports_of_the_face, "selection.index", f"def f():\n    import {CORE}"),
-        (ways_to_run_data, "text", "from pickle import loads"),
-        (ways_to_run_data, "text", "eval('1')"),
-        (readings_of_the_environment, "text", "import os\nos.environ['X']"),
-        (readings_of_the_environment, "text", "from os import getenv"),
-        (imports_of_data, "selection.lexicon", f"from {CORE}.text import clean"),
-        (loose_settings, "text", "@dataclass(frozen=True)\nclass TextConfig: pass"),
-        (loose_settings, "text", "class TextConfig: pass"),
-        (warnings_without_a_handler, "text", '_logger.warning("x")'),
-        (decisions, "memory", "if budget_tokens > 3: pass"),
-    ],
-)
-def test_each_rule_refuses_a_file_that_breaks_it(rule: Rule, name: str, code: str) -> None:
-    path = Path(CORE, *name.split(".")).with_suffix(".py")
-    module = Module(CORE, name, path, ast.parse(code))
-    assert len(offenders(rule, [module, module])) == 2
