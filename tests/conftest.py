@@ -58,9 +58,10 @@ NEED_MORE = {"adapters", "browser", "chat", "cli", "meaning", "otel", "postgres"
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
-    """Mark what needs more than the library alone, by its own mark, its folder or, for the benchmarks, its name."""
-    named = item.path.name.startswith("test_benchmark") or NEED_MORE & {*item.path.relative_to(TESTS).parts}
-    if named or any(mark.name in NEED_MORE for mark in item.iter_markers()):
+    """Mark what needs more than the library alone by its folder, and all of it as extras, with the benchmarks."""
+    for folder in NEED_MORE & {*item.path.relative_to(TESTS).parts}:
+        item.add_marker(folder)
+    if item.path.name.startswith("test_benchmark") or any(mark.name in NEED_MORE for mark in item.iter_markers()):
         item.add_marker("extras")
 
 

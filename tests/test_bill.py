@@ -53,19 +53,6 @@ def requests(messages: list[Message]) -> list[tuple[int, int]]:
 
 
 @each_talk
-def test_of_everything_sent_each_call_reads_what_the_call_before_it_wrote(messages: list[Message]) -> None:
-    prices = ModelPrices(input=1.0, output=4.0, cache_read=0.1, cache_write=1.25, min_cached_tokens=1)
-    sizes = requests(messages)
-    read = [0, *(tokens for tokens, _ in sizes[:-1])]
-    wanted = [
-        0.1 * found + 1.25 * (tokens - found) + 4.0 * answer
-        for (tokens, answer), found in zip(sizes, read, strict=True)
-    ]
-    points = token_use(messages, token_budget=4000, tariff=tariff(prices=prices)).points
-    assert [point.dollars and point.dollars.full * 1e6 for point in points] == pytest.approx(wanted)
-
-
-@each_talk
 def test_where_the_cache_is_cold_everything_is_written_at_each_call_and_without_one_nothing(
     messages: list[Message],
 ) -> None:

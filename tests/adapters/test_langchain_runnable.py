@@ -14,15 +14,8 @@ from langchain_core.runnables import RunnableParallel, RunnablePassthrough
 
 from gatekeeper_core.context.history.strategies import HistoryConfig
 from langchain_gatekeeper import GatekeeperSelector, select_messages
-from langchain_gatekeeper.events import aannounce, announce
 from tests.adapters.histories import TOPICS
 from tests.adapters.scripted import Heard, contents, talk, texts_of
-
-pytestmark = [
-    pytest.mark.adapters,
-    pytest.mark.filterwarnings("ignore:The (class|method|function) .* was deprecated in LangChain:DeprecationWarning"),
-    pytest.mark.filterwarnings("ignore:RunnableWithMessageHistory is deprecated:DeprecationWarning"),
-]
 
 each_script = pytest.mark.parametrize("script", TOPICS)
 both_ways = pytest.mark.parametrize("asynchronous", [False, True], ids=["sync", "async"])
@@ -63,22 +56,6 @@ def test_a_dict_comes_back_as_a_new_dict_with_its_history_selected(script: str, 
     assert {**passed, "history": None} == {**given, "history": None}
     assert passed is not given
     assert given == before
-
-
-@pytest.mark.parametrize("wrap", [HumanMessage, lambda text: [HumanMessage(text)], lambda text: [{"text": text}]])
-def test_the_question_of_a_dict_may_have_any_form(wrap: Any) -> None:
-    pairs, question = TOPICS["english"]
-    gate = GatekeeperSelector(CONFIG, messages_key="past", query_key="question")
-    assert contents(gate.invoke({"question": wrap(question), "past": talk(pairs)})["past"]) == texts_of(pairs[:2])
-
-
-def test_a_question_that_stands_in_the_history_is_the_current_turn_and_stays() -> None:
-    pairs, question = TOPICS["english"]
-    gate = GatekeeperSelector(CONFIG)
-    passed = gate.invoke({"input": question, "history": [*talk(pairs), HumanMessage(question)]})
-    assert contents(passed["history"]) == [*texts_of(pairs[:2]), question]
-    without = gate.invoke({"history": [*talk(pairs), HumanMessage(question)]})
-    assert without == {"history": passed["history"]}
 
 
 # --- select_messages ------------------------------------------------------------------------------------------------
@@ -131,31 +108,6 @@ def test_a_selection_is_announced_by_its_own_run_without_text(asynchronous: bool
     assert heard.events == [("gatekeeper_selection", {**gate.last_selection.facts(), "shadow": False})]
     assert [heard.runs[parent] for parent in heard.parents] == ["GatekeeperSelector"]
     assert not any(text in str(heard.events) for text in texts_of(pairs))
-
-
-def test_outside_a_run_nobody_is_told() -> None:
-    heard = Heard()
-    gate = GatekeeperSelector(CONFIG)
-    gate.invoke([HumanMessage("hi")])
-    assert gate.last_selection is not None
-    announce(gate.last_selection)
-    announce(gate.last_selection, config={"callbacks": [heard]})
-    asyncio.run(aannounce(gate.last_selection, config={"callbacks": [heard]}))
-    select_messages(["hi"])
-    assert heard.events == []
-
-
-@both_ways
-def test_the_error_of_a_handler_is_not_swallowed(asynchronous: bool) -> None:
-    error = RuntimeError("the handler's own")
-    with pytest.raises(RuntimeError) as caught:
-        called(
-            GatekeeperSelector(CONFIG),
-            [HumanMessage("hi")],
-            {"callbacks": [Heard(error)]},
-            asynchronous=asynchronous,
-        )
-    assert caught.value is error
 
 
 # --- errors, threads ------------------------------------------------------------------------------------------------

@@ -17,8 +17,6 @@ import pytest
 import langchain_gatekeeper
 import llama_index.memory.gatekeeper as llama_index_gatekeeper
 
-pytestmark = pytest.mark.adapters
-
 PACKAGES: list[ModuleType] = [langchain_gatekeeper, llama_index_gatekeeper]
 FRAMEWORKS = ("langchain", "langchain_classic", "langchain_core", "langgraph", "llama_index.core")
 BUILDER = "gatekeeper_core.context.prompt.builder"
@@ -125,7 +123,6 @@ def test_without_llama_index_the_error_names_the_line_that_installs_it() -> None
     assert said == ['GatekeeperMemoryBuffer needs LlamaIndex: pip install "context-gatekeeper[llama-index]"']
 
 
-@pytest.mark.filterwarnings("ignore:The class `InMemoryChatMessageHistory` was deprecated:DeprecationWarning")
 @pytest.mark.parametrize("name", MODULES)
 def test_the_examples_in_the_docstrings_run(name: str) -> None:
     failed, _ = doctest.testmod(importlib.import_module(name))

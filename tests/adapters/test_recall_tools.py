@@ -14,7 +14,6 @@ from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 from llama_index.core.base.llms.types import ChatMessage
 
-from gatekeeper_core import ContextBuilder
 from gatekeeper_core.context.history.recall import NOTHING_EARLIER, RECALL_TOOL_NAME, recall_hint
 from gatekeeper_core.context.history.strategies import HistoryConfig
 from langchain_gatekeeper import GatekeeperMiddleware, GatekeeperSelector, recall_tool
@@ -23,8 +22,6 @@ from llama_index.memory.gatekeeper import recall_tool as llama_index_tool
 from tests.adapters.scripted import Scripted, on, run_again, talk
 from tests.histories import configured
 from tests.talks import TALKS
-
-pytestmark = pytest.mark.adapters
 
 three_scripts = pytest.mark.parametrize(("pairs", "question"), TALKS.values(), ids=TALKS)
 
@@ -138,12 +135,3 @@ def test_a_tool_of_a_memory_reads_its_conversation(pairs: list[tuple[str, str]],
         assert f"[turn 2]\nuser: {pairs[2][0]}" in str(recalling.call(query=pairs[2][0]).content)
         assert recalling.metadata.name == RECALL_TOOL_NAME
     assert llama_index_tool(GatekeeperMemoryBuffer.from_defaults()).call(query=question).content == NOTHING_EARLIER
-
-
-def test_with_a_builder_nothing_is_recalled() -> None:
-    pairs, question = TALKS["english"]
-    gate = GatekeeperMiddleware(builder=ContextBuilder())
-    agent = create_agent(Scripted(), [recall_tool(gate)], middleware=[gate], checkpointer=InMemorySaver())
-    agent.invoke({"messages": [*talk(pairs), HumanMessage(question)]}, on("t1"))
-    run_again(agent, on("t1"))
-    assert gate.recall_earlier(pairs[2][0], "t1") == NOTHING_EARLIER

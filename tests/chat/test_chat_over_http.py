@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 count_tokens = TokenEstimator()
 
-pytestmark = [pytest.mark.cli, pytest.mark.chat]
+pytestmark = pytest.mark.cli
 
 TALKS = {
     "chinese": ["我们的缓存用 6380 端口。", "端口是多少来着？", "换个话题，养猫要准备什么？", "回到缓存：端口是多少？"],

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from gatekeeper_core.selection.topics import Verdict
     from tests.chat.end_to_end import Conversation, Request
 
-pytestmark = pytest.mark.chat
 
 each_conversation = pytest.mark.parametrize("conversation", CONVERSATIONS, ids=lambda conversation: conversation.name)
 

@@ -15,8 +15,6 @@ from gatekeeper_chat.stream import MAX_LINE_BYTES, Assembly, events
 from gatekeeper_chat.wire import Reply
 from gatekeeper_core.text import split_thinking
 
-pytestmark = pytest.mark.chat
-
 
 def event(delta: dict[str, Any], **choice: Any) -> str:
     return json.dumps({"id": "r1", "choices": [{"index": 0, "delta": delta, **choice}]})

@@ -16,7 +16,7 @@ from tests.test_store_command import run
 if TYPE_CHECKING:
     from gatekeeper_postgres import PostgresStore
 
-pytestmark = [pytest.mark.postgres, pytest.mark.cli]
+pytestmark = pytest.mark.cli
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING
 
 import psycopg
@@ -24,12 +23,9 @@ from tests.storage.test_sqlite_faults import Child
 from tests.store_contract import StoreContract, fill, seen
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from gatekeeper_core.storage.base import Store
-    from gatekeeper_postgres.connections import PostgresTransaction
-
-pytestmark = pytest.mark.postgres
 
 
 class TestAllParts(MessageStoreContract, RecordStoreContract, MemoryStoreContract, BlobStoreContract, StoreContract):
@@ -143,14 +139,6 @@ def test_a_forked_process_opens_connections_of_its_own(conninfo: str) -> None:
         (words,) = Child(refused).ended()
         assert words.endswith("the pool belongs to the parent process: open one in this one")
         assert store.last_seq("acme", "t1") == 1
-
-
-@contextmanager
-def patched(store: PostgresStore, transaction: PostgresTransaction) -> Iterator[None]:
-    """Let a store write in a transaction that has begun, which counts what it reads."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(store._connections, "transaction", lambda *_, **__: nullcontext(transaction))
-        yield
 
 
 def test_timeouts_are_set_in_every_transaction(store: PostgresStore) -> None:
