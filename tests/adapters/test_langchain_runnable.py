@@ -13,7 +13,7 @@ from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
 from langchain_core.runnables import RunnableParallel, RunnablePassthrough
 
 from gatekeeper_core.context.history.strategies import HistoryConfig
-from langchain_gatekeeper import GatekeeperSelector, select_messages
+from langchain_gatekeeper import GatekeeperSelector, recall_tool, select_messages
 from tests.adapters.histories import TOPICS
 from tests.adapters.scripted import Heard, contents, talk, texts_of
 
@@ -80,6 +80,21 @@ def test_the_thread_comes_before_the_session() -> None:
     gate.invoke([HumanMessage("hi")], {"configurable": {"thread_id": "t1", "session_id": "s1"}})
     assert gate.selection_for("t1") is gate.last_selection
     assert gate.selection_for("s1") is None
+
+
+def test_a_session_is_the_thread_of_recall_and_of_the_bill() -> None:
+    pairs, question = TOPICS["english"]
+    gate = GatekeeperSelector(CONFIG, model="claude-sonnet-4-5")
+    config: Any = {"configurable": {"session_id": "s1"}}
+    messages = [*talk(pairs), HumanMessage(question)]
+    gate.invoke(messages, config)
+    assert pairs[3][1] in recall_tool(gate).invoke({"query": pairs[3][0]}, config)
+    usage: Any = {"input_tokens": 1_000_000, "output_tokens": 0, "total_tokens": 1_000_000}
+    gate.report_usage(AIMessage("6380", usage_metadata=usage), "s1")
+    gate.invoke([*messages, AIMessage("6380"), HumanMessage("And now?")], config)
+    bill = gate.last_selection and gate.last_selection.bill
+    assert bill
+    assert bill.paid - bill.dollars == pytest.approx(3.0)  # the first call, at 3.00 dollars a million
 
 
 @both_ways
