@@ -119,16 +119,6 @@ def data(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_what_is_held_out_is_not_among_what_is_tuned_on(data: Path) -> None:
-    used, held = (
-        {talk.name for talk in cost.talks(data, turns=[20], sizes=[70], held_out=held, count=estimate_text_tokens)}
-        for held in (False, True)
-    )
-    assert len({name for name in used | held if name.startswith("agent-1x100x4-")}) == 6
-    assert used.isdisjoint(held)
-    assert {name.split("-")[1] for name in held if name.startswith("locomo")} == {"c2", "c3"}
-
-
 def test_the_command_prints_tables_and_writes_figures_and_a_plot(data: Path) -> None:
     shape = ["--turns", "20", "--sizes", "210", "--fixed", "1500", "--prices", "Anthropic", "--caches", "warm"]
     written = ["--json", str(data / "cost.json"), "--plot", str(data / "cost.svg"), "--hindsight"]

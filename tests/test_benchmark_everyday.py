@@ -23,8 +23,7 @@ from benchmarks.everyday import (
     changes,
     measured,
 )
-from benchmarks.fit_need import SIGNS, Case, cases, loss
-from benchmarks.talks import OWN, SETS, Question, Talk, read_beam, read_everyday, read_memdaily
+from benchmarks.talks import OWN, SETS, Question, Talk, read_everyday
 from gatekeeper_core.tokens import estimate_text_tokens
 
 if TYPE_CHECKING:
@@ -80,29 +79,6 @@ def test_a_change_is_followed_to_the_question_after_it(talks: list[Talk]) -> Non
     needed = list(ask(talks, lambda: Fixed(estimate_text_tokens, lambda q: [group[0] for group in q.needed])))
     assert changes(everything) == {"changes": 1, "old turn at the change": 100.0, "old turn after it": 100.0}
     assert changes(needed) == {"changes": 1, "old turn at the change": 0.0, "old turn after it": 0.0}
-
-
-def test_the_fit_has_a_case_for_each_question_and_for_each_turn_that_may_be_needed(talks: list[Talk]) -> None:
-    results = list(cases(talks, estimate_text_tokens))
-    counts = {name: Counter(case.needed for case in results if case.table == name) for name in SIGNS}
-    assert counts == {"question": {True: 3, False: 1}, "newest": {True: 2, False: 1}, "older": {True: 1, False: 3}}
-    assert all(case.signs.keys() <= {*SIGNS[case.table]} for case in results)
-    even = [Case("older", {"score": 1.0}, needed=True), Case("older", {"score": 0.0}, needed=False), *results[:1]]
-    assert loss(even, "older", {"bias": 0.0}) == pytest.approx(0.693, abs=0.001)
-    assert loss(even, "older", {"bias": -2.0, "score": 4.0}) == pytest.approx(0.127, abs=0.001)
-
-
-def test_beam_needs_the_turns_of_its_evidence_and_memdaily_has_a_turn_for_each_message(tmp_path: Path) -> None:
-    said = zip(("user", "assistant") * 2, ("Ports?", "Redis: 6380.", "And bread?", "At 240 degrees."), strict=True)
-    turns = [{"id": f"m{at}", "speaker": speaker, "text": text} for at, (speaker, text) in enumerate(said)]
-    row = {"conv": "1", "turns": turns, "questions": [{"q": "Heat?", "type": "update", "evidence": ["m3", "m0", "m2"]}]}
-    (talk,) = read(tmp_path, row, read_beam)
-    assert [block.text for block in talk.blocks] == ["Ports?\nRedis: 6380.", "And bread?\nAt 240 degrees."]
-    assert talk.questions == (Question(2, "Heat?", "update", ((0,), (1,))),)
-    row = {"kind": "noisy", "messages": ["我叫李强", "我住青岛"], "questions": [{"question": "住哪？", "needed": [1]}]}
-    (talk,) = read(tmp_path, row, read_memdaily)
-    assert [block.text for block in talk.blocks] == ["我叫李强\n", "我住青岛\n"]
-    assert talk.questions == (Question(2, "住哪？", "noisy", ((1,),)),)
 
 
 def test_our_own_questions_name_turns_before_them_and_all_kinds_occur() -> None:

@@ -86,16 +86,6 @@ def test_the_search_path_of_a_role_or_database_does_not_matter(postgres_database
         fill(store)
 
 
-def test_info_counts_what_lies_in_the_tables(store: PostgresStore) -> None:
-    fill(store)
-    store.forget("acme", thread="t2")
-    info = store.info()
-    assert (info.place, info.schema, info.schema_version) == (store.place, "gatekeeper", NEWEST)
-    assert (info.threads, info.messages, info.records, info.memories, info.blobs) == (1, 2, 1, 3, 1)
-    assert (info.tombstones, info.vectors) == (2, "pgvector")
-    assert info.size_bytes > 100_000
-
-
 def test_a_pool_of_your_own_serves_and_is_left_open_and_as_it_was(conninfo: str) -> None:
     """Whatever its connections are set to."""
     kwargs = {"row_factory": dict_row, "options": "-c search_path=nowhere"}
