@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchmarks.data import Block, Conversation, Question, read_locomo
-from benchmarks.selection import Tally, measure_ours, messages_sent
-from gatekeeper_core import GatekeeperConfig, SelectedTurn
-from gatekeeper_core.tokens import estimate_text_tokens
+from benchmarks.data import Block, read_locomo
+from benchmarks.selection import Tally, messages_sent
+from gatekeeper_core import SelectedTurn
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -71,13 +70,3 @@ def test_a_message_in_part_counts_where_the_words_of_the_answer_are_sent(
 ) -> None:
     turn = SelectedTurn(0, user, LONG.assistant, 20, trimmed=user != LONG.user)
     assert messages_sent([LONG], [turn], answer) == (whole, cut)
-
-
-def test_ours_is_measured_with_the_excerpts_that_a_user_gets() -> None:
-    filler = " ".join(f"Then we talked about the weather of village number {at}." for at in range(40))
-    block = Block(("long", "short"), f"{filler} The puppy is called Biscuit. {filler}", "How sweet!")
-    question = Question("What is the puppy called?", ("long",), 4, "Biscuit")
-    ours = measure_ours([Conversation("1", (block,), (question,))], GatekeeperConfig(), (4000,), estimate_text_tokens)
-    row = ours[4000].row()
-    assert (row["recall"], row["verbatim"]) == (100.0, 0.0)
-    assert row["tokens"] < estimate_text_tokens(block.user)

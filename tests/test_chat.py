@@ -27,6 +27,7 @@ from gatekeeper_core.pricing.usage import Usage
 from gatekeeper_core.selection.constraints import render_constraints
 from gatekeeper_core.token_estimate import TokenEstimator
 from gatekeeper_formats import FormatError
+from tests.case_files import rows
 from tests.command import MAIN, PROGRAM, run
 from tests.conversations import parse_turns
 
@@ -43,23 +44,7 @@ pytestmark = pytest.mark.cli
 NO_KEY = {name: value for name, value in os.environ.items() if not name.startswith(("MINIMAX_", "GATEKEEPER_"))}
 UTF8 = {"LC_ALL": "C.UTF-8", "PYTHONUTF8": "1"}
 
-TALKS = {
-    "chinese": [
-        ("我们的缓存用 6380 端口。", "好的，记下了。"),
-        ("酸面包要在二十六度发酵五小时。", "好的，记下了。"),
-        ("缓存用哪个端口？", "我们的缓存用 6380 端口。"),
-    ],
-    "english": [
-        ("Our cache listens on port 6380.", "Noted."),
-        ("The sourdough rises for five hours.", "Noted."),
-        ("Which port does the cache use?", "Our cache listens on port 6380."),
-    ],
-    "mixed": [
-        ("我们的 Redis cache 用 6380 port。", "好的，记下了。"),
-        ("sourdough 要发酵 five hours。", "好的，记下了。"),
-        ("Redis cache 的 port 是多少？", "我们的 Redis cache 用 6380 port。"),
-    ],
-}
+TALKS = {script: [(said, answer) for said, answer in pairs] for script, pairs in rows("chat", "talks")}
 """What is said, and what the scripted model answers when it is sent everything."""
 
 each_language = pytest.mark.parametrize("language", TALKS)

@@ -22,6 +22,7 @@ from gatekeeper_cli.texts import TABLE
 from gatekeeper_core.messages import Turn
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.selection.planner import GatekeeperConfig
+from tests.case_files import from_file
 from tests.command import MAIN, PROGRAM, run
 from tests.conversations import PAIRS, turns_of
 from tests.conversations import QUESTIONS as QUERIES
@@ -226,15 +227,7 @@ def test_where_no_turn_is_kept_it_says_what_was_found_and_why_the_nearest_are_le
 # --- select: broken files -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("content", "place"),
-    [
-        ("", "holds no messages"),
-        ("hello there", "line 1, column 1: not JSON"),
-        ('[{"role": "user", "content": "hi"}, "hi"]', "message 1 (counting from 0): must be an object, got text"),
-        ('{"user": "hi", "assistant": ""}\n{"role": "user", "content": "hi"}\n', 'line 2: mixes {"user", "assistant"}'),
-    ],
-)
+@from_file("content", "place")
 def test_a_broken_file_gives_one_line_that_names_the_file_and_the_place(
     content: str, place: str, tmp_path: Path
 ) -> None:

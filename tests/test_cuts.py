@@ -18,30 +18,14 @@ from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.selection.planner import GatekeeperConfig
 from gatekeeper_core.selection.trimming import is_cuttable
 from gatekeeper_core.tokens import count_messages, estimate_text_tokens
+from tests.case_files import rows
 from tests.histories import view_with
 from tests.loops import PROVIDERS, assistant, calls, result, system, user, violations
 from tests.verbatim import end_of_stretch
 
-FILLER = {
-    "chinese": "今天的会议开得很长。大家讨论了预算。午饭吃的是面条。下午又下了一场雨。",
-    "english": "The meeting was long. We went over the budget. Lunch was noodles. It rained in the afternoon. ",
-    "mixed": "今天的 meeting 很长。We went over the 预算。午饭吃 noodles。下午 it rained again。",
-}
-FACT = {
-    "chinese": "门禁密码是七七一九。",
-    "english": "The door code is 7719. ",
-    "mixed": "门禁 door code 是 7719。",
-}
-OTHER_FACT = {
-    "chinese": "仓库钥匙在红色盒子里。",
-    "english": "The warehouse key hangs in the red box. ",
-    "mixed": "warehouse 的钥匙在 red box 里。",
-}
-QUESTION = {
-    "chinese": "门禁密码是多少？",
-    "english": "What was the door code?",
-    "mixed": "door code 是多少？",
-}
+FILLER, FACT, OTHER_FACT, QUESTION = (
+    {script: texts[at] for script, *texts in rows("cuts", "scripts")} for at in range(4)
+)
 scripts = pytest.mark.parametrize("script", list(FACT))
 
 

@@ -12,6 +12,7 @@ from functools import cache
 from pathlib import Path
 
 import gatekeeper_core
+from tests.case_files import rows
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "dev" / "requirements.md"
@@ -61,31 +62,7 @@ NAMED_NUMBER = re.compile(r"`([A-Za-z]\w*(?:\.\w+)?)=([\d,_.]+)`")
 NUMBER = re.compile(r"(?<![\w.+-])\d+(?:[,_]\d{3})*(?:\.\d+)?(?![\w-])")
 RULES = {row: rule for row, rule, _ in ROW.findall(PAGE.read_text(encoding="utf-8"))}
 
-NO_SETTING = {
-    "000-03": "the memory of the machine that runs the tests",
-    "000-13": "samples of versions",
-    "000-14": "the formula of the idf",
-    "000-53": "the number of a check",
-    "000-54": "the number of a check",
-    "000-55": "the number of a check",
-    "000-57": "the memory of the machine that runs the tests",
-    "001-35": "what is not done",
-    "001-60": "a sample of a call",
-    "001-62": "peers in a benchmark",
-    "001-69": "a signature",
-    "002-08": "a limit for each tool",
-    "002-30": "a peer in a benchmark",
-    "003-30": "a formula",
-    "003-34": "a sample",
-    "003-35": "a sample",
-    "003-36": "what the rule itself says",
-    "003-37": "a sample",
-    "003-38": "a sample",
-    "003-81": "the length of a sample",
-    "003-95": "what tokenizers do",
-    "004-24": "shares of a total, in tokens",
-    "004-49": "a share of a total, in tokens",
-}
+NO_SETTING: dict[str, str] = dict(rows("requirements", "no_setting"))  # type: ignore[arg-type]
 """Rows with numbers that no setting and no constant holds, and what they are."""
 
 

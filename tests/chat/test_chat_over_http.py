@@ -13,6 +13,7 @@ from gatekeeper_core.pricing.prices import prices_of_model
 from gatekeeper_core.pricing.usage import Usage
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.token_estimate import TokenEstimator
+from tests.case_files import from_file
 from tests.chat.server import API_KEY, Answer, Cut, MidStream, MiniMaxServer
 from tests.command import run
 
@@ -129,15 +130,7 @@ def test_any_address_can_be_named(server: MiniMaxServer) -> None:
         assert "authorization" not in local.requests[0].headers
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (["--base-url", "http://127.0.0.1:9/v1"], "belong together"),
-        (["--model", "m"], "belong together"),
-        (["--base-url", "nowhere", "--model", "m"], "base_url must be like"),
-        (["--base-url", "http://127.0.0.1:9/v1", "--model", "m", "--key-env", "NO_SUCH_KEY"], "holds no key"),
-    ],
-)
+@from_file("arguments", "words")
 def test_an_address_that_cannot_work_is_one_line(arguments: list[str], words: str) -> None:
     done = chat(None, *arguments)
     assert (done.exit_code, done.stdout, done.stderr.count("\n")) == (2, "", 1)
