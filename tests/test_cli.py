@@ -19,7 +19,7 @@ import gatekeeper_core
 from gatekeeper_cli.conversation import QUESTIONS, QuestionKind
 from gatekeeper_cli.explanation import readable
 from gatekeeper_cli.texts import TABLE
-from gatekeeper_core.messages import Turn
+from gatekeeper_core.messages import Message, ToolCall, Turn
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.selection.planner import GatekeeperConfig
 from tests.case_files import from_file
@@ -222,6 +222,17 @@ def test_where_no_turn_is_kept_it_says_what_was_found_and_why_the_nearest_are_le
     for turn_id in range(3):
         why_not = run("explain", str(file), question, "--lang", lang, "--why-not", str(turn_id)).stdout.splitlines()[0]
         assert all(why_not in page for page in pages)
+
+
+def test_only_a_turn_that_still_waits_is_the_question_itself() -> None:
+    from gatekeeper_cli.explanation import without_current
+
+    turns = (Turn.of("port?", "6380"), Turn.of("And the port of the other one?", ""))
+    assert without_current(turns[:1], query="port?") == turns[:1]
+    assert without_current(turns, query="port?") == turns
+    assert without_current((), query="port?") == ()
+    calling = Message("assistant", "one moment", tool_calls=(ToolCall("c1", "now", "{}"),))
+    assert without_current((Turn((Message("user", "time?"), calling), 0, 2),), query="time?") == ()
 
 
 # --- select: broken files -------------------------------------------------------------------------------------------

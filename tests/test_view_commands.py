@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from html import unescape
 from typing import TYPE_CHECKING, Any
 
@@ -165,6 +166,18 @@ def test_inspect_takes_the_budget_that_an_adapter_would_take(options: list[str],
     assert json.loads(run("inspect", str(chat), *options, "--json").stdout)["token_budget"] == budget
     folder = run("inspect", str(chat), "--all", *options, "--json").stdout
     assert json.loads(folder)["token_budget"] == budget
+
+
+def test_many_topics_are_cut_and_the_rest_is_counted(tmp_path: Path) -> None:
+    letters = random.Random(1)
+    words = ["".join(letters.choices("abcdefghijklmnopqrstuvwxyz", k=9)) for _ in range(34)]
+    pairs = [(f"Different topic: {word}?", f"{word}.") for word in words]
+    shown = run("inspect", str(written(tmp_path, [*pairs, (f"Why {words[-1]}?", f"{words[-1]}!")]))).stdout
+    lines = shown.splitlines()
+    assert lines[0].startswith("35 turns")
+    assert lines[0].endswith("34 topics")
+    assert "and 4 smaller topics with 4 turns" in shown
+    assert any(line.startswith("33 ") and "33 to 34" in line for line in lines)
 
 
 @each_command
