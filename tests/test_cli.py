@@ -195,14 +195,7 @@ def test_why_adds_every_candidate_and_the_coverage_of_the_query(language: str, t
     assert not any(pair in added.partition("coverage")[2] for pair in ("口是", "是多"))
 
 
-@pytest.mark.parametrize(
-    ("script", "question", "lang", "said"),
-    [
-        ("english", "New topic: what about cats?", "en", "no turn shares a word with the question."),
-        ("chinese", "换个话题，聊聊养猫", "zh", "没有一轮与问题有共同的词。"),
-        ("mixed", "New topic: 养猫 needs what?", "en", "no turn shares a word with the question."),
-    ],
-)
+@from_file("script", "question", "lang", "said")
 @pytest.mark.parametrize("command", ["select", "explain"])
 def test_where_no_turn_is_kept_it_says_what_was_found_and_why_the_nearest_are_left_out(
     command: str, script: str, question: str, lang: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
