@@ -192,6 +192,7 @@ def test_the_model_that_a_file_names_gives_its_prices_and_other_sessions_are_cou
     page = run("inspect", str(folder / "told.jsonl"), "--html", "-").stdout
     assert "for 3 model calls, at list prices" in page
     assert "<dd>$0.1125<small>" in page
+    assert re.search(r"reported .* \$0\.1125", run("inspect", str(folder / "told.jsonl")).stdout)
     for lang, words in (("en", "4 sessions name no model with known prices"), ("zh", "4 个会话没有写明有标价的模型")):
         shown = " ".join(run("inspect", str(folder), "--all", "--lang", lang).stdout.split())
         assert words in shown
