@@ -91,15 +91,17 @@ def test_the_system_message_says_that_there_is_more_only_where_it_can_be_recalle
         assert unchanged.content == "Be brief."
 
 
-def test_the_tool_reads_the_thread_of_its_own_tenant_only() -> None:
+@pytest.mark.parametrize("where", ["tenant_id", lambda runtime: runtime.context["tenant_id"]])
+def test_the_tool_reads_the_thread_of_its_own_tenant_only(where: Any) -> None:
     pairs, question = TALKS["english"]
-    gate = GatekeeperMiddleware(HistoryConfig(passthrough_below=0, token_budget=4000))
+    gate = GatekeeperMiddleware(HistoryConfig(passthrough_below=0, token_budget=4000), tenant=where)
     read = recall_tool(gate)
     for tenant, history in (("acme", talk(pairs)), ("other", [])):
         call = AIMessage("", tool_calls=[{"name": read.name, "args": {"query": pairs[2][0]}, "id": "c1"}])
         agent = create_agent(Scripted(script=[call]), [read], middleware=[gate])
         config = {"configurable": {"thread_id": "t1", "tenant_id": tenant}}
-        said = agent.invoke({"messages": [*history, HumanMessage(question)]}, config)["messages"]
+        given: Any = {"messages": [*history, HumanMessage(question)]}
+        said = agent.invoke(given, config, context={"tenant_id": tenant})["messages"]
         assert (pairs[2][1] in said[-2].content) == (tenant == "acme")
     assert gate.selection_for("t1", tenant="other") is gate.last_selection is not None
     assert gate.selection_for("t1") is None
