@@ -33,6 +33,7 @@ from gatekeeper_core.text import sentences
 from gatekeeper_core.token_estimate import TokenEstimator, budget_within
 from gatekeeper_core.tokens import estimate_text_tokens
 from gatekeeper_core.vectors import cosine
+from tests.case_files import rows
 from tests.gatekeeper_state import state_of
 from tests.tiny_embedder import TinyEmbedder
 from tests.verbatim import end_of_stretch
@@ -52,39 +53,7 @@ COUNTERS: dict[str, Callable[[str], int]] = {
 
 TINY = TextEncoder(TinyEmbedder(), timeout_seconds=60.0)
 
-WORDS = [
-    *("Redis", "cache", "the cache", "port 6379", "deploy", "api-gateway", "v1.2.3", "get_user()", "`SET key`", "how"),
-    *(
-        "缓存",
-        "缓存穿透",
-        "端口",
-        "部署网关",
-        "红烧肉",
-        "冰糖",
-        "怎么",
-        "我们",
-        "天气",
-        "“一期一会”",
-        "用 Redis 做缓存",
-    ),
-    *(
-        "it",
-        "this",
-        "继续",
-        "这个",
-        "刚才",
-        "换个话题",
-        "new topic",
-        "回到",
-        "back to",
-        "我们聊了什么",
-        "谢谢",
-        "你好",
-        "ok",
-    ),
-    *("完整版", "the final version", "我问过什么", "what did I ask", "那", "呢", "and", "改成", "shorter"),
-    *("?", "？", "。", ". ", "!", "\n", "\n\n- ", "```\ncode. here\n```\n", "，", " ", "…", "\ud83d", "\x00", "👨‍👩‍👧"),
-]
+[[WORDS]] = rows("promises", "words")
 
 fragments = st.lists(st.sampled_from(WORDS), max_size=14)
 texts = st.one_of(

@@ -34,7 +34,6 @@ from tests.histories import configured
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-pytestmark = pytest.mark.adapters
 
 QUESTION = [Message("user", "Which Redis port?")]
 

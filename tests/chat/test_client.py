@@ -50,7 +50,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-pytestmark = pytest.mark.chat
 
 ASK = [{"role": "user", "content": "缓存用哪个 port？"}]
 TOOL = {"type": "function", "function": {"name": "lookup"}}

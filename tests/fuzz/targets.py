@@ -53,13 +53,6 @@ KEY = b"key of this thread"
 POINTER = "abcdefghijklmnop"
 FAILURE = "12:00:07 ERROR 磁盘已满 disk full SN-8841"
 
-TALKS = (
-    (("Redis 用哪个端口？", "6380 端口。"), ("How long does bread bake?", "Forty minutes."), ("换个话题，红烧肉", "")),
-    (("The api-gateway returns ERR-4035.", "Restart v1.2.3."), ("那个呢？", "On 3 May, 60 元。"), ("And this?", "ok")),
-    (),
-)
-QUESTIONS = ("Redis 端口？", "那个呢？", "Back to ERR-4035", "我们聊了什么？")
-
 DAMAGE: tuple[Any, ...] = (None, 7, -1, "", "中", [], {}, [7], {"type": "text"}, True, float("nan"), 2**63, "tool_use")
 
 
