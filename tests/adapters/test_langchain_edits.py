@@ -352,7 +352,8 @@ def test_a_call_that_fails_is_decided_again_as_before() -> None:
 
 
 def test_a_history_that_changed_is_edited_at_once() -> None:
-    guard, messages = guarded(), [HumanMessage("go"), *exchange(0), *exchange(1), *exchange(2), *exchange(3)]
+    guard = guarded(prices=PRICES["claude-sonnet-4-5"])
+    messages: list[BaseMessage] = [HumanMessage("go"), *exchange(0), *exchange(1), *exchange(2), *exchange(3)]
     sent_by(guard, request_of([*messages[:-2]]))
     assert "[cleared]" not in {message.text for message in sent_by(guard, request_of([*messages]))}
     messages.insert(1, HumanMessage("as I said"))
