@@ -104,7 +104,7 @@ def choose_edit(
 
     sizes = kept_usage.input_tokens, edit_usage.input_tokens
     least = prices.min_cached_tokens or 0
-    gain = (sizes[0] - sizes[1]) * (prices.cache_read if least else prices.input) / 1_000_000  # at each later call
+    gain = (sizes[0] - sizes[1]) * prices.cache_read / 1_000_000  # at each later call
     dollars = edit_dollars - kept_dollars
     allowance = last.allowance + MOST * unedited_dollars
     rounding = abs(prices.cache_write - prices.cache_read) * (prices.step_tokens - 1) / 1_000_000

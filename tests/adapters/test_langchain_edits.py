@@ -174,10 +174,10 @@ def run(editor: AgentMiddleware[Any, Any], count: int = 20, *, way: str = "invok
     agent: Any = create_agent(
         model, [look], middleware=[editor], checkpointer=InMemorySaver(), system_prompt="brief " * 500
     )
-    for _ in range(count):
+    for number in range(count):
         for thread in threads:
             config = on(thread) if isinstance(thread, str) else {"configurable": thread}
-            given = {"messages": [HumanMessage("go on")]}
+            given = {"messages": [HumanMessage(f"go on {number}")]}
             if way == "invoke":
                 agent.invoke(given, config)
             else:
@@ -287,11 +287,28 @@ def test_an_edit_that_saves_less_than_a_step_of_the_cache_is_not_made(step: int,
     assert sum(message.text == "[cleared]" for message in prompt) == count
 
 
-@pytest.mark.parametrize(("cached", "count"), [(0, 4), (9_000, 0)])
-def test_what_the_provider_reports_decides_whether_anything_is_cached(cached: int, count: int) -> None:
-    usage: Any = {"input_tokens": 9_500, "output_tokens": 1, "total_tokens": 9_501}
+def test_an_edit_is_made_once_carrying_has_cost_as_much() -> None:
+    prices = ModelPrices(input=1.0, output=1.0, cache_read=0.1, cache_write=1.0)
+    guard = guarded(clearing(6_000, keep=1), prices=prices)
+    messages: list[BaseMessage] = [HumanMessage("go"), *exchange(0), *exchange(1, "x" * 3_000)]
+    counts = []
+    for number in range(14):
+        prompt = sent_by(guard, request_of([*messages], 100_000))
+        counts.append(sum(message.text == "[cleared]" for message in prompt))
+        messages += [HumanMessage("and?" if number else "a" * 400), AIMessage("no")]
+    assert counts.index(1) == 1 + 11  # to write 3,430 again costs 0.9 each; 12 calls without 2,750 save 0.1 each
+
+
+@pytest.mark.parametrize(
+    ("model", "read", "cached", "count"),
+    [(0, 9_500, 0, 4), (0, 9_500, 9_000, 0), (0, 900, 0, 0), (1, 9_500, 0, 0)],
+)
+def test_what_the_provider_reports_decides_whether_marks_are_missing(
+    model: int, read: int, cached: int, count: int
+) -> None:
+    usage: Any = {"input_tokens": read, "output_tokens": 1, "total_tokens": read + 1}
     usage["input_token_details"] = {"cache_read": cached}
-    guard = guarded(prices=PRICES["claude-sonnet-4-5"])
+    guard = guarded(prices=PRICES[MODELS[model]])
     answer = ModelResponse(result=[AIMessage("ok", usage_metadata=usage)])
     prompts: list[Any] = []
 
@@ -304,6 +321,19 @@ def test_what_the_provider_reports_decides_whether_anything_is_cached(cached: in
         messages += exchange(number)
         guard.wrap_model_call(request_of([*messages]), handler)
     assert sum(message.text == "[cleared]" for message in prompts[-1]) == count
+
+
+def test_conversations_without_a_thread_are_told_apart_by_their_first_message() -> None:
+    def counts(*openings: str) -> list[list[int]]:
+        guard, found = guarded(), [list[int]() for _ in openings]
+        for at in range(1, 12):
+            for opening, cleared_in in zip(openings, found, strict=True):
+                messages = [HumanMessage(opening), *itertools.chain(*map(exchange, range(at)))]
+                prompt = sent_by(guard, request_of(messages))
+                cleared_in.append(sum(message.text == "[cleared]" for message in prompt))
+        return found
+
+    assert counts("go", "开始") == [*counts("go"), *counts("开始")]
 
 
 def test_a_call_that_fails_is_decided_again_as_before() -> None:
@@ -322,10 +352,13 @@ def test_a_call_that_fails_is_decided_again_as_before() -> None:
 
 
 def test_a_history_that_changed_is_edited_at_once() -> None:
-    guard, messages = guarded(), [HumanMessage("go"), *exchange(0), *exchange(1), *exchange(2), *exchange(3)]
+    guard = guarded(prices=PRICES["claude-sonnet-4-5"])
+    messages: list[BaseMessage] = [HumanMessage("go"), *exchange(0), *exchange(1), *exchange(2), *exchange(3)]
     sent_by(guard, request_of([*messages[:-2]]))
     assert "[cleared]" not in {message.text for message in sent_by(guard, request_of([*messages]))}
-    messages[2] = ToolMessage("another", tool_call_id="c0")
+    messages.insert(1, HumanMessage("as I said"))
+    assert "[cleared]" in {message.text for message in sent_by(guard, request_of([*messages]))}
+    messages[3] = ToolMessage("another", tool_call_id="c0")
     assert "[cleared]" in {message.text for message in sent_by(guard, request_of([*messages, *exchange(4)]))}
 
 
@@ -348,7 +381,14 @@ def test_a_summary_of_the_state_is_made_as_without_the_guard_and_priced() -> Non
     assert {(fact["editor"], fact["verdict"], fact["reason"]) for fact in facts} == {
         ("SummarizationMiddleware", "made", "done")
     }
-    assert min(fact["saved_tokens"] for fact in facts) > 1_000
+    whole = run(_Nothing(), 8).seen
+    at = next(at for at, prompt in enumerate(watched.seen) if len(prompt) < len(whole[at]))
+    saved = tokens_of(whole[at]) - tokens_of(watched.seen[at])
+    assert facts[0]["saved_tokens"] == pytest.approx(saved, abs=5)
+
+
+class _Nothing(AgentMiddleware[Any, Any]):
+    """A middleware without a hook."""
 
 
 class Everything(AgentMiddleware[Any, Any]):
