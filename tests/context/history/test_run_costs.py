@@ -201,5 +201,11 @@ def test_another_run_or_room_does_not_go_on_from_the_step_before(
 ) -> None:
     step: LruCache[Any, Any] = LruCache(max_entries=1)
     twice_answered = [*run, run[-1], calls("c"), result("c", "日志"), calls("d"), result("d", "log")]
-    for messages, room in ((run, 900), *others, (run, 900), (run, 500), (twice_answered, 500), (run[:-2], 500)):
-        assert shrunk(messages, prices, room=room, kept=step) == shrunk(messages, prices, room=room)
+    parts = ((run[:-4], 900), (run, 900), *others, (run, 900), (run, 500), (twice_answered, 500), (run[:-2], 500))
+
+    def compress(message: Message, context: ResultContext) -> str:
+        return f"{first_words(message, context)} {context.tool_name}"
+
+    for messages, room in parts:
+        again = shrunk(messages, prices, room=room, compress_result=compress)
+        assert shrunk(messages, prices, room=room, compress_result=compress, kept=step) == again
