@@ -139,8 +139,8 @@ def test_every_prompt_is_made_again_byte_for_byte(tmp_path: Path) -> None:
     folder = write_chats(tmp_path / "chats", "Better", "Worse", script="mixed")
     ledger = Ledger()
     with MiniMaxServer(reply) as server, http(server) as model:
-        config = GatekeeperConfig(coverage=0.0)
-        run([*prompts_of(sample_turns(str(folder)).turns, token_budget=4000, config=config)], model, ledger)
+        config = GatekeeperConfig(strategy="fill")
+        run([*prompts_of(sample_turns(str(folder)).turns, token_budget=600, config=config)], model, ledger)
     rebuilt = {rebuild(str(folder), ledger, entry.digest[:16]) for entry in ledger}
     assert rebuilt == {sent.raw for sent in server.requests}
     assert len(rebuilt) == 8
