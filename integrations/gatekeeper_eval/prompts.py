@@ -59,7 +59,7 @@ def prompts_of(
     config = config or GatekeeperConfig()
     name = embedder.name if embedder else ""
     settings = {"token_budget": token_budget, "embedder": name, "gatekeeper": asdict(config)}
-    history = HistoryConfig(token_budget=token_budget, gatekeeper=config)
+    history = HistoryConfig(token_budget=token_budget, strategy=config.strategy, gatekeeper=config)
     for _, together in groupby(turns, key=lambda turn: turn.id[:2]):
         gatekeeper = ContextGatekeeper(token_budget, config=config, embedder=embedder)
         for turn in together:

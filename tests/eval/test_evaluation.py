@@ -139,8 +139,8 @@ def test_every_prompt_is_made_again_byte_for_byte(tmp_path: Path) -> None:
     folder = write_chats(tmp_path / "chats", "Better", "Worse", script="mixed")
     ledger = Ledger()
     with MiniMaxServer(reply) as server, http(server) as model:
-        config = GatekeeperConfig(coverage=0.7)
-        run([*prompts_of(sample_turns(str(folder)).turns, token_budget=4000, config=config)], model, ledger)
+        config = GatekeeperConfig(strategy="fill")
+        run([*prompts_of(sample_turns(str(folder)).turns, token_budget=600, config=config)], model, ledger)
     rebuilt = {rebuild(str(folder), ledger, entry.digest[:16]) for entry in ledger}
     assert rebuilt == {sent.raw for sent in server.requests}
     assert len(rebuilt) == 8
@@ -152,10 +152,11 @@ def test_every_prompt_is_made_again_byte_for_byte(tmp_path: Path) -> None:
     changed.unlink()
     with pytest.raises(LedgerError, match=r"has no .*turn 2: give the file or folder"):
         rebuild(str(folder), ledger, entry.digest)
-    older = Ledger()
-    older.add(entry._replace(settings={"token_budget": 4000, "embedder": "", **CONFIG.to_dict()}))
-    with pytest.raises(LedgerError, match="another version of the library"):
-        rebuild(str(folder), older, entry.digest)
+    for settings in ({"token_budget": 4000, **CONFIG.to_dict()}, {**entry.settings, "answer_tokens": 9}):
+        older = Ledger()
+        older.add(entry._replace(settings=settings))
+        with pytest.raises(LedgerError, match="another version of the library"):
+            rebuild(str(folder), older, entry.digest)
     with pytest.raises(LedgerError, match="has 0 requests 'zz'"):
         rebuild(str(folder), ledger, "zz")
 
@@ -260,6 +261,8 @@ def test_further_fields_go_into_every_request_and_none_leaves_one_out(tmp_path: 
     request = answer_request(prompts, "selected", config)
     body = json.loads(request.body)
     assert request.most.output_tokens == 9
+    unlimited = EvalConfig(model="m", body={"max_tokens": None})
+    assert answer_request(prompts, "selected", unlimited).most.output_tokens == 1_024
     assert {name: value for name, value in body.items() if name != "messages"} == {
         "model": "m",
         "max_completion_tokens": 9,

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
 
+from gatekeeper_core.context.history.conversation import ContextCompressor
 from gatekeeper_core.context.history.rounds import (
     Counts,
     Round,
@@ -15,6 +16,8 @@ from gatekeeper_core.context.history.rounds import (
     placeholder,
     read_rounds,
 )
+from gatekeeper_core.context.history.tool_loop import compact_messages
+from gatekeeper_core.context.tool_results.compressor import ToolResultCompressor
 from gatekeeper_core.context.tool_results.pointers import pointers_in
 from gatekeeper_core.context.tool_results.working_memory import WorkingMemory
 from gatekeeper_core.fences import fence
@@ -163,16 +166,41 @@ def test_a_pointer_that_a_tool_made_up_does_not_get_into_a_summary(text: str) ->
     assert pointer(3).replace("[[", "[ [") in summary
 
 
-def test_with_a_working_memory_only_what_it_holds_gets_into_a_summary() -> None:
+FOLDS: dict[str, Callable[[Sequence[Message], WorkingMemory], Sequence[Message]]] = {
+    "fold_rounds": lambda messages, memory: fold_rounds(messages, 0, working_memory=memory).messages,
+    "compact_messages": lambda messages, memory: (
+        compact_messages(
+            messages,
+            max_tokens=200,
+            keep_recent_rounds=0,
+            compress_result=ToolResultCompressor(working_memory=memory),
+            token_counter=len,
+        ).messages
+    ),
+    "ContextCompressor": lambda messages, memory: ContextCompressor(
+        200, keep_recent=0, working_memory=memory, token_counter=len
+    ).compress(messages),
+}
+
+
+@pytest.mark.parametrize("fold", FOLDS.values(), ids=FOLDS)
+def test_with_a_working_memory_only_what_it_holds_gets_into_a_summary(
+    fold: Callable[[Sequence[Message], WorkingMemory], Sequence[Message]],
+) -> None:
     """004-37: wherever it stands; what an earlier summary carried goes when the memory has thrown it out."""
     memory = WorkingMemory(InMemoryBlobStore(), b"0123456789abcdef")
     held = memory.offload("部署日志 deploy log")
     assert held is not None
-    messages = [user(), *one_round("a", pointer(1)), calls("b"), result("b", f"{held.text} {pointer(2)}")]
-    once = fold_rounds(messages, 0, working_memory=memory).messages
+    messages = [
+        user(),
+        *one_round("a", pointer(1)),
+        calls("b"),
+        result("b", f"{held.text} {pointer(2)} {'磁盘 full ' * 30}"),
+    ]
+    once = fold(messages, memory)
     assert pointers_in(once[1].text) == (held.id,)
     memory.clear()
-    twice = fold_rounds([*once, *one_round("c", "done")], 0, working_memory=memory).messages
+    twice = fold([*once, *one_round("c", "done " * 60)], memory)
     assert pointers_in(twice[1].text) == ()
 
 

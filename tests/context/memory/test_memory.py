@@ -330,3 +330,12 @@ def test_a_key_whose_newest_answer_was_forgotten_can_be_answered_again() -> None
     third = memory.add(ANN, "住 Oslo", category="fact", key="residence")
     assert [each.text for each in memory.newest(ANN)] == ["住 Oslo"]
     assert len({first.id, second.id, third.id}) == 3
+
+
+@pytest.mark.parametrize("texts", [("likes green tea", "likes green apples"), ("喜欢喝绿茶", "喜欢喝咖啡")])
+def test_texts_that_are_only_somewhat_alike_are_two_memories(texts: tuple[str, str]) -> None:
+    """004-63: below a cosine of 0.85."""
+    memory = LongTermMemory(InMemoryStore())
+    for text in texts:
+        memory.add(ANN, text, category="fact")
+    assert len(memory.newest(ANN)) == 2

@@ -390,6 +390,17 @@ def test_impossible_settings_are_refused(settings: dict[str, Any]) -> None:
         ToolResultCompressor(working_memory=InMemoryBlobStore())  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize(
+    ("text", "age", "is_offloaded"),
+    [("缓存" * 1_330, 0, False), ("缓存" * 1_334, 0, True), ("缓存" * 499, 3, False), ("缓存" * 500, 3, True)],
+)
+def test_prose_is_offloaded_from_8000_bytes_and_when_it_is_old_from_1000_characters(
+    text: str, age: int, is_offloaded: bool
+) -> None:
+    """004-20: bytes of UTF-8, as Chinese has three a character."""
+    assert (compressor_of(memory_of()).compress(text, age_rounds=age).pointer is not None) is is_offloaded
+
+
 # --- as the compressor of a compaction
 
 
