@@ -71,24 +71,26 @@ def test_everything_has_all_values_and_a_window_has_lost_the_far_ones() -> None:
 
 def test_recall_far_and_cost_of_a_run_that_loses_its_oldest_result_are_as_worked_out_by_hand() -> None:
     run = [Message("user", "Fix"), *steps("aa.py", result="see bb.py"), *steps("dd.py", "ee.py", "ff.py", "bb.py")]
-    run.append(Message("assistant", "Done: cc.py"))  # which nothing has mentioned
-    sums = measure(run, (), lambda sent: [each for each in sent if each.text != "see bb.py"], 30, len)
-    assert (sums["recall_calls"], sums["recall"], sums["far_calls"], sums["far"]) == (1, 0, 1, 0)
+    run.append(Message("assistant", "Done: ee.py and cc.py"))  # in the call three rounds back, and in nothing
+    sums = measure(run, (), lambda sent: [each for each in sent if each.text != "see bb.py"], 34, len)
+    assert (sums["recall_calls"], sums["recall"], sums["far_calls"], sums["far"]) == (2, 1, 1, 0)
     sizes = [3, 18, 34, 50, 66, 82]  # of the prompts, each the beginning of the next one
-    assert (sums["calls"], sums["tokens"], sums["over"], sums["task"]) == (6, sum(sizes), 4, 6)
+    assert (sums["calls"], sums["tokens"], sums["over"], sums["task"]) == (6, sum(sizes), 3, 6)
     assert sums["cost"] == pytest.approx(1.25 * sizes[-1] + 0.1 * sum(sizes[:-1]))
     assert measure(run, (), list, 0, len)["far"] == 1
 
 
 def test_a_bill_has_the_mean_and_the_worst_ratio_of_its_runs() -> None:
-    runs = [[Message("user", "Fix"), *steps(*map("{}.py".format, range(count)), result="-" * 86)] for count in (5, 7)]
+    runs = [
+        [Message("user", "Fix"), *steps(*map("{}.py".format, range(count)), result="-" * 86)] for count in (5, 5, 7)
+    ]
     table = bills([Recorded(run) for run in runs], 10_000, ("everything", "window of 5", "cache"), len)
     # Before the last call of the long run a window of 5 drops a round: of 503 characters only the task is cached.
     shared = 1.25 * 503 + 0.1 * (3 + 103 + 203 + 303 + 403)
     worst = (shared + 0.1 * 3 + 1.25 * 500) / (shared + 0.1 * 503 + 1.25 * 100)
     assert [[*row.values()][1:3] for row in table] == [
         ["1.00", "1.00"],
-        [f"{(1 + worst) / 2:.2f}", f"{worst:.2f}"],
+        [f"{(1 + 1 + worst) / 3:.2f}", f"{worst:.2f}"],
         ["1.00", "1.00"],
     ]
 
@@ -101,6 +103,7 @@ def test_a_run_is_cut_to_twelve_rounds_written_with_observations_of_the_user_and
     native = observed_by_user(run)
     assert [message.role for message in native[:5]] == ["system", "user", "assistant", "user", "assistant"]
     assert [message.text for message in native[2:4]] == ['\nr {"p": "a"}', "Observation:\nok"]
+    assert observed_by_user(steps("a", result="<output>ok"))[1] == Message("user", "<output>ok")
     runs = [Recorded(run), Recorded([system, Message("user", "Again"), *steps("z")])]
     assert joined(runs, "assistant", 16)[28:] == [*run[-2:], *runs[1].messages[2:], run[2]]
     assert [each.text for each in joined(runs, "user", 4) if each.role in ("system", "user")] == [

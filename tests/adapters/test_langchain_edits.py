@@ -279,6 +279,14 @@ def test_a_cold_cache_loses_nothing() -> None:
     assert counts == [0, 0, 0, 0, 0, 0, 4, 4]
 
 
+@pytest.mark.parametrize(("step", "count"), [(1, 1), (1_024, 0)])
+def test_an_edit_that_saves_less_than_a_step_of_the_cache_is_not_made(step: int, count: int) -> None:
+    prices = ModelPrices(input=1.0, output=1.0, cache_read=0.1, cache_write=1.0, step_tokens=step)
+    guard = guarded(clearing(0, keep=1), prices=prices)
+    prompt = sent_by(guard, request_of([HumanMessage("go"), *exchange(0, "x" * 99), *exchange(1)]))
+    assert sum(message.text == "[cleared]" for message in prompt) == count
+
+
 @pytest.mark.parametrize(("cached", "count"), [(0, 4), (9_000, 0)])
 def test_what_the_provider_reports_decides_whether_anything_is_cached(cached: int, count: int) -> None:
     usage: Any = {"input_tokens": 9_500, "output_tokens": 1, "total_tokens": 9_501}

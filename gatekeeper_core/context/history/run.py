@@ -156,10 +156,9 @@ def shrink_run(
         bill = RunBill(prices, before_tokens) if prices and results else None
         live, locale = LiveIdentifiers(question), config.locale or locale_of([question])
         growing = _GrowingRun(ledger, bill, live, config, locale, room)
-    finished = {one.positions[-1]: one for one in rounds}
+    ended = {one.positions[-1]: one for one in rounds}
     for place in range(len(growing.run), len(run)):
-        at = positions[place]
-        growing.add(run[place], at, tokens_at(at), finished.get(place), results)
+        growing.add(run[place], positions[place], tokens_at(positions[place]), ended.get(place), results)
     kept.put("run", (key, growing))
     return growing.shrunk(positions)
 
@@ -320,26 +319,23 @@ class _GrowingRun:
         if ended:
             self._rounds.append(ended)
         if self._ledger.is_over():
-            self._give_way()
+            self.give_way()
         if ended:
-            self._call()
+            self.call()
         self._peak = max(self._peak, self._ledger.tokens)
 
     def shrunk(self, positions: range) -> ShrunkRun:
         """Return what is sent of the run, which has these positions."""
-        folded, ledger = self.folded, self._ledger
-        gone = frozenset(folded[1:])
+        folded, gone = tuple(positions[place] for place in self.folded), frozenset(self.folded[1:])
         replaced = tuple(
             (positions[place], message)
-            for place, message in enumerate(ledger.messages)
+            for place, message in enumerate(self._ledger.messages)
             if message is not self.run[place] and place not in gone
         )
         sent = (positions[place] for place in reversed(range(self.stable)) if place not in gone)
-        return ShrunkRun(
-            tuple(positions[place] for place in folded), replaced, ledger.tokens, self._peak, next(sent, None)
-        )
+        return ShrunkRun(folded, replaced, self._ledger.tokens, self._peak, next(sent, None))
 
-    def _give_way(self) -> None:
+    def give_way(self) -> None:
         """Compress results, then fold rounds, the oldest first, until the run is within a share of its room.
 
         With a bill all old results become their pointers before: the prompt changes anyway.
@@ -411,7 +407,7 @@ class _GrowingRun:
             ledger.put(self.folded[0], summary_of(self._counts, self._locale, pointers=pointers, body=body))
             self._unwritten = []
 
-    def _call(self) -> None:
+    def call(self) -> None:
         """Let the model be called after these rounds: compress where that pays.
 
         A result is compressed as soon as that pays. Where the promise does not allow it, its pointers alone stay: that
