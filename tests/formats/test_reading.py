@@ -84,11 +84,6 @@ def test_a_very_long_conversation_costs_no_stack(folder: Folder) -> None:
 # --- Markdown -------------------------------------------------------------------------------------------------------
 
 
-def test_a_rule_that_a_message_ends_with_is_its_own_where_it_was_written_so(folder: Folder) -> None:
-    messages = [Message("user", "a\n---"), Message("assistant", "b\n***"), Message("user", "c")]
-    assert list(folder.read(written(messages, "markdown")[0]).messages) == messages
-
-
 @pytest.mark.parametrize("line_end", ["\n", "\r\n"])
 def test_line_ends_of_a_transcript_change_nothing(line_end: str, folder: Folder) -> None:
     content = SHAPES["Markdown headings, mixed"].content.replace("\n", line_end).encode()

@@ -90,12 +90,3 @@ def test_a_character_counts_half_since_it_may_be_part_of_another_word() -> None:
 def test_of_words_inside_of_each_other_the_longest_is_translated() -> None:
     assert translated("牛奶", "milk from a cow") == {"milk": (("牛奶", "牛", "奶"), 0.8)}
     assert translated("养牛", "milk from a cow") == {"cow": (("牛",), 0.8)}
-
-
-def test_the_gate_sees_a_translation() -> None:
-    question = "which terminal for the flight to Tokyo"
-    gate = gatekeeper_of(CHINESE[:1]).explain(question).gate
-    unrelated = gatekeeper_of(CHINESE[1:2]).explain(question).gate
-    assert gate.overlap > 0.45 > unrelated.overlap
-    assert gate.link > unrelated.link
-    assert (gate.decision, gate.reason) == ("continue", "overlap")

@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 import pytest
 
 from gatekeeper_core import ContextGatekeeper, GatekeeperConfig, InMemoryStore, ModelPrices, SQLiteStore, Usage
-from gatekeeper_core.context.history.request import HistoryRequest
+from gatekeeper_core.context.history.request import HistoryRequest, PromptOverhead
 from gatekeeper_core.context.history.run import RunConfig
 from gatekeeper_core.context.history.selector import ThreadSelector
 from gatekeeper_core.context.history.strategies import HistoryConfig
@@ -179,6 +179,18 @@ def test_every_text_is_counted_once() -> None:
     texts = {item["content"] for item in past} | {question, "6380", "thanks"}
     assert set(texts) <= set(counter.asked)
     assert set(counter.asked.values()) == {1}
+
+
+def test_the_threads_used_last_stay_and_one_that_comes_back_is_served_right() -> None:
+    past, question = TALKS["english"]
+    selector, items = selector_of(max_threads=2), [*past, user(question)]
+    first = selector.view(items, thread="a")
+    for thread in ("b", "a", "c"):
+        selector.view(items, thread=thread)
+    assert [selector.view_of(thread) is None for thread in "abc"] == [False, True, False]
+    selector.view(items, thread="b")
+    assert selector.view_of("a") is None
+    assert selector.view(items, thread="a") == first
 
 
 # --- runs
@@ -352,16 +364,6 @@ def sent_by(selectors: Sequence[ThreadSelector[Item]], steps: Sequence[list[Item
     return [selectors[at % len(selectors)].choose(items, thread="t", tenant="acme") for at, items in enumerate(steps)]
 
 
-def test_turns_are_told_inside_the_question_and_the_history_never_has_them() -> None:
-    selector, steps = billed_selector(), shop_talk(6)
-    before = copy.deepcopy(steps)
-    sent = sent_by([selector], steps)
-    assert any("<earlier_turns-" in items[-1]["content"] for items in sent)
-    assert all(items[-1]["content"].endswith(step[-1]["content"]) for items, step in zip(sent, steps, strict=True))
-    assert steps == before
-    assert not any("<earlier_turns-" in item["content"] for items in sent for item in items[:-1])
-
-
 @pytest.mark.parametrize("make", [lambda _: InMemoryStore(), lambda folder: SQLiteStore(folder / "states.db")])
 def test_two_workers_over_one_store_send_the_bytes_of_one(tmp_path: Path, make: Callable[[Path], Any]) -> None:
     steps, store = shop_talk(9), make(tmp_path)
@@ -369,6 +371,18 @@ def test_two_workers_over_one_store_send_the_bytes_of_one(tmp_path: Path, make: 
     assert sent_by([billed_selector(states=store), billed_selector(states=store)], steps) == alone
     apart = sent_by([billed_selector(), billed_selector()], steps)
     assert apart != alone, "the threads of this test tell workers with a store from those without"
+
+
+def test_behind_another_summary_of_what_was_left_out_nothing_is_cached() -> None:
+    cached = []
+    for last in ("one", "another"):
+        selector = billed_selector()
+        for digest, items in zip(["one"] * 5 + [last], shop_talk(6), strict=True):
+            overhead = PromptOverhead(before_tokens=50, summary_tokens=50, summary_digest=digest)
+            bill = selector.view(items, HistoryRequest(fixed_tokens=100, overhead=overhead), thread="t").bill
+        assert bill
+        cached.append(bill.cached_tokens)
+    assert cached[1] <= 100 < cached[0]
 
 
 class FailingStore(InMemoryStore):

@@ -166,13 +166,6 @@ def test_a_window_begins_after_what_a_summary_covers() -> None:
     assert chosen(TALK["en"], "Which way?", strategy="window", keep_newest=9, window_from=10).turns == ()
 
 
-def test_a_window_shrinks_where_the_room_is_small() -> None:
-    """001-32, 004-12."""
-    costs = [len(asked) + len(said) for asked, said in TALK["en"]]
-    choice = chosen(TALK["en"], "Which way?", strategy="window", keep_newest=9, room=costs[4] + costs[3] + 1)
-    assert choice.turns == (4, 3)
-
-
 @pytest.mark.parametrize(
     ("setting", "value", "error"),
     [
@@ -194,19 +187,6 @@ def test_a_wrong_setting_is_named(setting: str, value: Any, error: type[Exceptio
         HistoryConfig(**{setting: value})
 
 
-@given(
-    st.sampled_from(STRATEGIES), st.none() | st.integers(0, 12), st.integers(-50, 2_000), st.sampled_from(sorted(TALK))
-)
-def test_a_choice_holds_each_turn_once_and_fits(
-    strategy: Strategy, newest: int | None, room: int, language: str
-) -> None:
-    talk = TALK[language]
-    choice = chosen(talk, QUESTION[language], strategy=strategy, keep_newest=newest, room=room)
-    costs = [len(asked) + len(said) for asked, said in talk]
-    assert len(set(choice.turns)) == len(choice.turns)
-    assert sum(costs[turn] for turn in choice.turns) <= max(0, room)
-
-
 # --- the window
 
 costs_of_turns = st.lists(st.integers(0, 60), max_size=12)
@@ -218,6 +198,7 @@ budgets = st.integers(-5, 150)
 def test_the_window_fits_and_has_no_hole_but_for_turns_that_are_too_large_by_themselves(
     costs: list[int], budget_tokens: int
 ) -> None:
+    """004-12, 001-82, 001-32."""
     kept = newest_turns(costs, budget_tokens=budget_tokens)
     fitting = [turn for turn, cost in enumerate(costs) if cost <= budget_tokens]
     assert list(kept) == fitting[len(fitting) - len(kept) :]

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,17 +13,14 @@ from hypothesis import strategies as st
 from gatekeeper_core.context.memory.constraints import ThreadConstraints
 from gatekeeper_core.context.memory.thread import (
     WRITE_ATTEMPTS,
-    NewRecord,
     StoredThreads,
     Thread,
-    load_record,
     retry_conflicts,
-    update_record,
 )
 from gatekeeper_core.errors import ConfigError, ConflictError, ConstraintLimitError, CorruptionError, StaleReadError
 from gatekeeper_core.messages import MediaPart, Message, TextPart, ToolCall
-from gatekeeper_core.storage.base import DerivedRecord, RecordStore, Store
-from gatekeeper_core.storage.sqlite import InMemoryStore, SQLiteStore
+from gatekeeper_core.storage.base import Store
+from gatekeeper_core.storage.sqlite import InMemoryStore
 from tests.loops import conversations
 
 
@@ -36,6 +31,8 @@ def test_a_thread_holds_its_messages_as_a_tuple_and_numbers_them_from_zero() -> 
     assert (thread.tenant, thread.user) == ("default", None)
     assert hash(thread) == hash(Thread("t1", thread.messages))
     assert Thread("t1").last_seq == -1
+    with pytest.raises(TypeError, match=r"Thread\.messages\[2\] must be a Message"):
+        thread.continued(["6380"])  # type: ignore[list-item]
 
 
 @pytest.mark.parametrize("name", ["id", "tenant", "user"])
@@ -75,18 +72,6 @@ def test_a_thread_that_continues_another_one_is_the_same_value_as_one_made_at_on
         thread = thread.continued(messages[len(thread.messages) :][:step])
     whole = Thread("t1", tuple(messages), "acme", "ann")
     assert (thread, thread.digests(seqs)) == (whole, whole.digests(seqs))
-
-
-def test_two_threads_that_continue_one_do_not_share_what_comes_after() -> None:
-    thread = Thread("t1", (Message("user", "端口?"),))
-    thread.digests([0])
-    one, other = (thread.continued([Message("assistant", text)]) for text in ("6380", "6381"))
-    for each in (one, other):
-        assert each.digests([1]) == Thread("t1", each.messages).digests([1])
-    assert one.digests([1]) != other.digests([1])
-    assert one.digests([0]) == other.digests([0]) == thread.digests([0, 1])
-    with pytest.raises(TypeError, match=r"Thread\.messages\[1\] must be a Message"):
-        thread.continued(["6380"])  # type: ignore[list-item]
 
 
 def test_ids_marks_and_the_cut_into_parts_do_not_count() -> None:
@@ -214,21 +199,6 @@ def test_a_damaged_record_is_a_typed_error(body: str) -> None:
     constraints.clear(T1)
     constraints.set(T1, "language", "Chinese")
     assert constraints.of(T1) == {"language": "Chinese"}
-
-
-THREAD = Thread("t1", tenant="公司")
-
-
-def longer(record: DerivedRecord | None) -> NewRecord:
-    return NewRecord((record.body if record else "") + "字", 3)
-
-
-@pytest.mark.parametrize("kind_of_store", ["memory", "sqlite"])
-def test_of_many_writers_no_one_undoes_the_change_of_another(kind_of_store: str, tmp_path: Path) -> None:
-    store: RecordStore = InMemoryStore() if kind_of_store == "memory" else SQLiteStore(tmp_path / "s.db")
-    with ThreadPoolExecutor(4) as workers:
-        list(workers.map(lambda _: update_record(store, THREAD, "tally", longer), range(40)))
-    assert load_record(store, THREAD, "tally") == ("字" * 40, 3, 40)
 
 
 def test_a_writer_that_always_comes_second_gives_up_after_so_many_attempts() -> None:

@@ -144,19 +144,6 @@ def test_the_account_is_of_the_tokens_that_are_sent(cache_friendly: bool) -> Non
 # --- workers ----------------------------------------------------------------------------------------------------------
 
 
-def test_two_workers_in_turn_send_what_one_would() -> None:
-    """The same body, the same bytes, and one account: whoever builds next goes on where the last one was."""
-    store, alone = InMemoryStore(), worker(InMemoryStore())
-    workers, recalled = [worker(store), worker(store)], 0
-    for turns in range(30, 42):
-        thread, question = Thread("t1", tuple(TALK[: 2 * turns])), f"What number has the district {3 * turns % 28}?"
-        one, other = alone.build(thread, question, "Be brief."), workers[turns % 2].build(thread, question, "Be brief.")
-        assert one.messages == other.messages
-        assert bill_of(one) == bill_of(other)
-        recalled += len(bill_of(one).recalled)
-    assert recalled > 0
-
-
 def test_what_the_provider_reports_corrects_the_account_for_every_worker() -> None:
     store = InMemoryStore()
     thread, one = Thread("t1", tuple(TALK[:80])), worker(store)

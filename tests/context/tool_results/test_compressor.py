@@ -18,7 +18,6 @@ from hypothesis import strategies as st
 import gatekeeper_core
 from benchmarks.tool_outputs import Output, generated
 from gatekeeper_core.context.tool_results.compressor import (
-    ToolResult,
     ToolResultCompressor,
     ToolResultConfig,
     compress_tool_result,
@@ -31,6 +30,7 @@ from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.messages import Message
 from gatekeeper_core.storage.in_memory import InMemoryBlobStore
 from tests.adversarial import hostile_texts
+from tests.case_files import from_file
 from tests.table_reader import read_table
 
 KEY = b"key of this thread"
@@ -226,12 +226,6 @@ def test_uniform_json_is_written_without_loss_where_all_that_is_allowed_is_that(
         assert compressor_of(lossless_only=True).compress(other, tool_name="bash").text == other
 
 
-def test_a_table_without_loss_comes_before_any_cut() -> None:
-    result = compressor_of().compress(json.dumps(ROWS[:60]))
-    assert result.strategy == "lossless"
-    assert result.omitted == 0
-
-
 def test_a_long_list_shows_its_first_items_its_last_and_how_many_there_are() -> None:
     """004-36: at most 20 first items, the last one, the count of the others."""
     result = compressor_of().compress(json.dumps([{"id": at, "v": at % 5} for at in range(5_000)]))
@@ -372,13 +366,6 @@ def test_every_process_gives_the_same_bytes() -> None:
 # --- arguments
 
 
-def test_the_function_does_what_the_class_does() -> None:
-    memory = memory_of()
-    made = compress_tool_result(LOG, query="SN-1", working_memory=memory, token_counter=quarter)
-    assert made == ToolResultCompressor(working_memory=memory, token_counter=quarter).compress(LOG, query="SN-1")
-    assert isinstance(made, ToolResult)
-
-
 @pytest.mark.parametrize(
     ("arguments", "match"),
     [
@@ -394,15 +381,7 @@ def test_a_wrong_type_is_named(arguments: dict[str, Any], match: str) -> None:
         compress_tool_result(**{"text": "x", **arguments})
 
 
-@pytest.mark.parametrize(
-    "settings",
-    [
-        {"min_chars": -1},
-        {"max_tokens": 10},
-        {"list_items": 0},
-        {"byte_limits": {"x": 3}},
-    ],
-)
+@from_file("settings")
 def test_impossible_settings_are_refused(settings: dict[str, Any]) -> None:
     with pytest.raises(ConfigError):
         ToolResultConfig(**settings)
@@ -413,14 +392,6 @@ def test_impossible_settings_are_refused(settings: dict[str, Any]) -> None:
 
 def asked(text: str, *, compressor: ToolResultCompressor, **known: Any) -> str:
     return compressor(Message("tool", text, tool_call_id="a"), ResultContext(**known))
-
-
-@each_output
-def test_called_with_a_message_it_gives_what_compress_gives(output: Output) -> None:
-    known = {"tool_name": "bash", "query": output.query, "age_rounds": 4}
-    compressor = compressor_of(memory_of())
-    made = [asked(output.text, compressor=compressor, **known) for _ in range(2)]
-    assert made == [compressor_of(memory_of()).compress(output.text, **known).text] * 2  # type: ignore[arg-type]
 
 
 def test_a_text_is_remembered_by_its_tool_its_question_and_whether_it_is_old() -> None:
@@ -491,10 +462,6 @@ def test_a_result_goes_into_the_memory_of_its_thread_only(log: str) -> None:
     theirs = compressor.compress(log, thread_id="t1", tenant="other").pointer
     assert theirs is not None
     assert memories.of("t1", tenant="other").load(theirs.id) == log
-
-
-def test_a_thread_without_a_name_puts_nothing_aside() -> None:
-    assert ToolResultCompressor(working_memory=memories_of()).compress(LOG) == ToolResultCompressor().compress(LOG)
 
 
 @given(st.lists(st.tuples(st.sampled_from(["a", "b", None]), st.integers(0, 3)), max_size=8))
