@@ -73,14 +73,6 @@ def test_each_format_has_a_shape_here_and_a_row_on_its_page() -> None:
     assert said == {name: (True, name in WRITABLE) for name in FORMATS}
 
 
-# --- ChatGPT --------------------------------------------------------------------------------------------------------
-
-
-def test_a_very_long_conversation_costs_no_stack(folder: Folder) -> None:
-    pairs = [("question", "answer")] * 5_000
-    assert len(folder.read(chatgpt_of(pairs)).turns) == 5_000
-
-
 # --- Markdown -------------------------------------------------------------------------------------------------------
 
 

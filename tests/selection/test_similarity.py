@@ -45,13 +45,6 @@ def test_related_words_never_pass_what_equal_words_count(first: list[str], secon
         assert similarity(" ".join(first), " ".join(second)) < 1.0
 
 
-def test_the_bound_tells_what_cannot_be_alike() -> None:
-    vector = TermVector(count_terms("green tea with milk"))
-    assert vector.at_most(["tea"]) < 0.85 < vector.at_most(["green", "tea", "milk"])
-    assert TermVector({"trip": 1}).at_most(["journey"]) == 1.0
-    assert vector.at_most([]) == TermVector({}).at_most(["tea"]) == 0.0
-
-
 def test_a_word_is_in_one_pair_at_most_and_in_none_if_both_texts_hold_it() -> None:
     members = dict.fromkeys(thesaurus().members["sport"], 1)
     assert len(members) > 4

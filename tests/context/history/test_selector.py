@@ -5,10 +5,8 @@ from __future__ import annotations
 import copy
 import json
 import logging
-import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
@@ -20,7 +18,6 @@ from gatekeeper_core.context.history.request import HistoryRequest, PromptOverhe
 from gatekeeper_core.context.history.run import RunConfig
 from gatekeeper_core.context.history.selector import ThreadSelector
 from gatekeeper_core.context.history.strategies import HistoryConfig
-from gatekeeper_core.context.history.view import HistoryView
 from gatekeeper_core.context.tool_results.context import ResultContext
 from gatekeeper_core.errors import ConflictError, StorageError
 from gatekeeper_core.messages import Message
@@ -310,24 +307,6 @@ def conversation(number: int, *, turn_count: int) -> list[Item]:
         (f"New topic: {topics[at % 3]} part {at}?", f"{topics[at % 3]}: {number * at}") for at in range(turn_count)
     ]
     return [*talk(*pairs), user(f"New topic: {topics[0]} part 0?")]
-
-
-@pytest.mark.parametrize("max_threads", [256, 4, 1])
-def test_many_conversations_at_once_give_what_they_give_one_after_the_other(max_threads: int) -> None:
-    histories = [conversation(number, turn_count=3 + number) for number in range(8)]
-    expected = [selector_of().view(items).kept for items in histories]
-    selector = selector_of(max_threads=max_threads)
-    barrier = threading.Barrier(8)
-
-    def serve(worker: int) -> list[tuple[int, tuple[int, ...]]]:
-        barrier.wait()
-        order = [(worker + step * 3) % 8 for step in range(24)]
-        return [(number, selector.view(histories[number], thread=number).kept) for number in order]
-
-    with ThreadPoolExecutor(8) as workers:
-        for served in workers.map(serve, range(8)):
-            assert all(kept == expected[number] for number, kept in served)
-    assert isinstance(selector.last_view, HistoryView)
 
 
 # --- what the policy remembers

@@ -24,32 +24,13 @@ from gatekeeper_core.pricing.prices import ModelPrices
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.selection.planner import GatekeeperConfig
 from gatekeeper_core.tokens import count_messages, estimate_text_tokens
+from tests.case_files import rows
 from tests.histories import config_of, view_with
 from tests.loops import assistant, calls, result, user
 
-TALK = {
-    "en": [
-        ("The Redis port is 6380.", "Noted."),
-        ("How long does rice cook?", "Twelve minutes."),
-        ("Which bicycle suits a child of six?", "One with 16 inch wheels."),
-        ("Who painted the Night Watch?", "Rembrandt."),
-        ("Does basil need much water?", "Every other day."),
-    ],
-    "zh": [
-        ("Redis 的端口是 6380。", "记下了。"),
-        ("米饭要煮多久？", "十二分钟。"),
-        ("六岁孩子适合什么自行车？", "十六寸的。"),
-        ("《夜巡》是谁画的？", "伦勃朗。"),
-        ("罗勒需要浇很多水吗？", "隔天一次。"),
-    ],
-    "mixed": [
-        ("Redis 的 port 是 6380。", "OK，记下了。"),
-        ("rice 要煮多久？", "12 分钟。"),
-        ("六岁孩子适合什么 bicycle？", "16 寸的。"),
-        ("Night Watch 是谁画的？", "Rembrandt。"),
-        ("basil 需要浇很多水吗？", "隔天一次。"),
-    ],
-}
+TALK: dict[str, list[tuple[str, str]]] = {}
+for language, asked, said in rows("strategies", "talk"):
+    TALK.setdefault(language, []).append((asked, said))
 QUESTION = {"en": "Which port does Redis use?", "zh": "Redis 用的是哪个端口？", "mixed": "Redis 用哪个 port？"}
 
 
@@ -78,7 +59,7 @@ def chosen(
 
 @pytest.mark.parametrize("language", TALK)
 def test_the_newest_turns_stand_beside_what_the_question_needs(language: str) -> None:
-    """C5."""
+    """004-61, C5."""
     costs = [len(asked) + len(said) for asked, said in TALK[language]]
     choice = chosen(TALK[language], QUESTION[language], keep_newest=2, room=sum(costs[3:]) + costs[0])
     assert choice.turns == (4, 3, 0)
@@ -140,6 +121,7 @@ def test_what_the_gate_sends_whole_is_cached_also_after_a_choice() -> None:
 
 @pytest.mark.parametrize("language", TALK)
 def test_three_turns_stay_where_the_past_holds_tool_results(language: str) -> None:
+    """C4."""
     plain = messages_of(TALK[language])
     tools = [*plain[:3], calls("c"), result("c"), *plain[3:]]
     asked = user(QUESTION[language])

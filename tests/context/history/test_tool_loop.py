@@ -93,7 +93,7 @@ def test_the_margin_of_an_estimate_is_kept_free(text: str) -> None:
 
 
 def test_the_newest_rounds_stay_whole_and_the_rest_is_one_line() -> None:
-    """002-11, 002-13 to 002-15, 002-20, 002-22, 002-27: three rounds by default."""
+    """C4, 002-11, 002-13 to 002-15, 002-20, 002-22, 002-27: three rounds by default."""
     messages = [*head(), *loop(10, "x" * 100)]
     compaction = compacted(messages, max_tokens=400)
     assert compaction.messages[:2] == messages[:2]

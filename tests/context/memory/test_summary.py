@@ -21,32 +21,13 @@ from gatekeeper_core.context.memory.thread import Thread
 from gatekeeper_core.messages import Message
 from gatekeeper_core.storage.sqlite import InMemoryStore
 from tests import loops
+from tests.case_files import rows
 
 Pairs = list[tuple[str, str]]
 
-TALKS: dict[str, Pairs] = {
-    "english": [
-        ("Which cache do we take?", "Redis or Memcached. Redis listens on port 6380."),
-        ("Let's go with Redis.", "Good."),
-        ("I prefer short answers.", "Understood."),
-        ("New topic: how long does sourdough proof?", "Five hours."),
-        ("Thanks.", "You are welcome."),
-    ],
-    "chinese": [
-        ("我们用哪个缓存？", "Redis 或者 Memcached。Redis 监听 6380 端口。"),
-        ("我们决定用 Redis。", "好的。"),
-        ("我喜欢简短的回答。", "明白。"),
-        ("换个话题，酸面包要发酵多久？", "五个小时。"),
-        ("谢谢。", "不客气。"),
-    ],
-    "mixed": [
-        ("Redis 和 Memcached 用哪个？", "Redis 监听 6380 port。"),
-        ("缓存改用 Redis 吧。", "OK。"),
-        ("以后请用 markdown 回答。", "好的。"),
-        ("换个话题，sourdough 要发酵多久？", "五个小时。"),
-        ("Thanks 谢谢。", "不客气。"),
-    ],
-}
+TALKS: dict[str, Pairs] = {}
+for script, asked, said in rows("summary", "talk"):
+    TALKS.setdefault(script, []).append((asked, said))
 
 
 def thread_of(pairs: Pairs, *more: Message, name: str = "t1") -> Thread:
@@ -171,21 +152,6 @@ def test_a_conversation_that_was_cut_back_or_edited_gets_a_new_summary() -> None
     assert summaries.get(reworded) is None, "also where no sentence of the summary was changed"
     tiny = thread_of(talk[:2])
     assert summaries.update_if_needed(tiny) == SummaryUpdate(None, "none", "changed")
-
-
-def test_fifty_updates_keep_an_early_decision_within_the_bound() -> None:
-    """004-31: what is merged stays bounded, and loses what is worth least."""
-    summaries = thread_summary(max_summary_tokens=600, locale="en")
-    pairs = [("hello there", "hi"), ("hm", "hm"), ("We decided to use Redis for the cache.", "Good.")]
-    for step in range(50):
-        pairs += [
-            (f"What does part{step} of module{at} cost?", f"It costs {step * 7 + at + 100} euros.") for at in range(5)
-        ]
-        summary = of(summaries.update_if_needed(thread_of(pairs)))
-        assert summary.tokens == len(summary.text) <= 600
-    assert summary.version == 50
-    assert "- We decided to use Redis for the cache." in summary.text
-    assert len(summary.details) > 3
 
 
 @given(loops.conversations(), st.lists(st.integers(1, 12), max_size=8), st.integers(20, 400))

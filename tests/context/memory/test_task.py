@@ -300,23 +300,6 @@ def test_a_damaged_record_is_built_anew(body: str) -> None:
     assert task.version == 2
 
 
-class Overtaken(InMemoryStore):
-    """A store in which another writer notes a finding before the first save."""
-
-    times = 0
-
-    def save_record(self, *key: str, **numbers: int) -> int:
-        self.times += 1
-        if self.times == 1:
-            TaskTracker(self).add_finding(talk(), "other")
-        return super().save_record(*key, **numbers)
-
-
-def test_a_change_that_was_overtaken_is_made_on_what_the_other_one_saved() -> None:
-    task = TaskTracker(Overtaken()).add_finding(talk("deploy it"), "mine")
-    assert ([finding.text for finding in task.findings], task.version) == (["other", "mine"], 2)
-
-
 # --- cut back, edited
 
 

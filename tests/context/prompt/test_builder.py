@@ -323,22 +323,6 @@ def test_a_system_prompt_that_the_thread_says_again_is_sent_once() -> None:
 # --- caches -----------------------------------------------------------------------------------------------------------
 
 
-def test_what_changes_can_stand_behind_the_turns() -> None:
-    """C9: the beginning stays the same from build to build."""
-    config = ContextBuilderConfig(cache_friendly=True, history=HistoryConfig(strategy="window"), sliding_window_size=50)
-    builder = ContextBuilder(config)
-    talk = LONG_TALK[:8]
-    for at in range(0, 4, 2):
-        thread = Thread("t1", (*talk, *LONG_TALK[8 : 8 + at], user(f"port {at}?\nhost?")))
-        context = builder.build(thread, f"port {at}?\nhost?", SystemPrompt("Be brief.", f"It is {at} o'clock."))
-    kinds = [part.part for part in context.trace.parts]
-    assert kinds.index("recent_messages") == 1
-    assert kinds[-3:] == ["system_prompt", "current_input", "pinned"]
-    stable = 1 + len(talk)
-    assert context.trace.prefix_tokens == sum(part.tokens for part in context.trace.parts[:stable])
-    assert 0 < context.trace.prefix_share < 1
-
-
 def test_the_prompts_of_the_threads_used_last_are_compared() -> None:
     history = HistoryConfig(max_threads=2)
     prompts = ContextBuilder(ContextBuilderConfig(total_budget=2_000, history=history), token_counter=len)
@@ -454,27 +438,6 @@ def test_a_question_that_the_caller_asks_to_be_added_stands_there_once() -> None
     for messages, count in ((GREETING, 1), (asked, 1), ([*asked, calls("a"), result("a")], 2)):
         context = built(messages, include_current_input=True)
         assert [message.text for message in context.messages].count("Which port?") == count
-
-
-# --- turns ------------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("strategy", "newest", "recalled", "is_newest"),
-    [("window", None, False, True), ("gate", 0, True, False), ("gate", 1, True, True)],
-)
-def test_the_gatekeeper_stands_beside_the_window(
-    strategy: Any, newest: int | None, recalled: bool, is_newest: bool
-) -> None:
-    """004-61, C5: it chooses among the turns that the window does not show, or among all of them."""
-    port = [user("The Redis port is 6380."), assistant("Noted.")]
-    bread = [user("How long does sourdough proof?"), assistant("Five hours, 面团要发酵。")]
-    messages = [*port, *bread * 8, user("Which rye flour?"), assistant("Type 1150.")]
-    history = HistoryConfig(strategy=strategy, keep_newest=newest, passthrough_below=0)
-    settings = {"sliding_window_size": 3, "enable_summary": False, "total_budget": 2_000}
-    context = built(messages, "New topic: which port has Redis?", history=history, **settings)
-    sent = [message.text for message in context.messages]
-    assert (port[0].text in sent, "Type 1150." in sent) == (recalled, is_newest)
 
 
 # --- memories ---------------------------------------------------------------------------------------------------------

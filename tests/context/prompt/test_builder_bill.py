@@ -123,24 +123,6 @@ def test_a_build_that_begins_anew_without_a_part_is_paid_for_once() -> None:
     assert bill_of(context).everything_paid == bill_of(context).everything_dollars
 
 
-@pytest.mark.parametrize("cache_friendly", [True, False])
-def test_the_account_is_of_the_tokens_that_are_sent(cache_friendly: bool) -> None:
-    """With the volatile part and the summary, while everything is sent and when turns are left out."""
-    changes: dict[str, Any] = {"enable_summary": True, "enable_instruction_pinning": False}
-    builder = builder_of(history=CACHED, cache_friendly=cache_friendly, **changes)
-    rules, seen = "Answer what you are asked.", set()
-    prices = ModelPrices(input=3, output=15, cache_read=1, cache_write=3)
-    for turns in (*range(10, 53, 7), 53, 54, 55):
-        talk = Thread("t1", tuple(TALK[: 2 * turns]))
-        context = builder.build(talk, f"What of {turns}?", SystemPrompt(rules, "Noon."), prices=prices)
-        seen.add(bill_of(context).action)
-        state = builder._parts.selector.policy_of("t1")
-        assert state is not None
-        joins = 2 * len(context.messages)
-        assert context.token_stats.total <= state.cache.sent_tokens <= context.token_stats.total + joins
-    assert seen == {"everything", "rebuilt", "kept"}
-
-
 # --- workers ----------------------------------------------------------------------------------------------------------
 
 
