@@ -207,24 +207,6 @@ def test_a_current_message_that_an_agent_wraps_in_place_goes_on_with_its_run(pas
     assert selector.view(items, thread="t").selection is not None
 
 
-# --- copies
-
-
-@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy])
-def test_a_copy_has_the_settings_and_none_of_the_threads(copied: Callable[[Any], Any]) -> None:
-    past, question = TALKS["english"]
-    selector = selector_of(token_budget=77, token_counter=len)
-    view = selector.view([*past, user(question)], thread="t")
-    assert question not in repr(selector.__getstate__())
-    other = copied(selector)
-    assert other.config == selector.config
-    assert (other.last_view, other.view_of("t")) == (None, None)
-    assert other.view([*past, user(question)], thread="t") == view
-    other.view([user("x")], thread="u")
-    assert selector.view_of("u") is None
-    assert selector.last_view is view
-
-
 # --- reports
 
 
