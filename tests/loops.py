@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import get_args
 
+import pytest
 from hypothesis import strategies as st
 
 from gatekeeper_core.messages import Message, Provider, ToolCall, validate_messages
 
 PROVIDERS: tuple[Provider, ...] = get_args(Provider)
+SCRIPTS = {"chinese": "部署失败磁盘已满", "english": "deploy failed, disk full", "mixed": "deploy 失败 disk 已满"}
+three_scripts = pytest.mark.parametrize("text", SCRIPTS.values(), ids=SCRIPTS)
 
 
 def system(text: str = "be brief") -> Message:

@@ -324,6 +324,7 @@ def test_calls_at_once_equal_calls_in_turn_over_a_store_in_memory() -> None:
 
 
 def test_calls_at_once_equal_calls_in_turn_over_a_file() -> None:
+    """001-16, 001-79."""
     run_state_machine_as_test(InFiles, settings=steps())
 
 

@@ -284,6 +284,7 @@ def test_the_verdict_on_a_query_is_the_one_that_the_next_turn_records(turns: Pai
 PROGRAM = """
 import json, sys
 from gatekeeper_core import ContextGatekeeper, GatekeeperConfig
+from gatekeeper_core import ToolResultCompressor
 
 turns = [(f"{a} {b} {i % 7}", f"{b}。{c} v1.{i % 5}") for i, (a, b, c) in enumerate(
     (a, b, c)
@@ -298,6 +299,9 @@ for strategy, embedder in (("gate", None), ("fill", None), ("fill", lambda texts
     for query in ("缓存 port v1.3", "红烧肉放多少冰糖", "继续", "back to Redis", "我们聊了什么", "something else", ""):
         print(json.dumps(gatekeeper.explain(query).to_dict(), sort_keys=True))
     print([block.anchors for block in gatekeeper.turns], gatekeeper.topics)
+rows = [{"id": i, "state": f"s{i % 7}", "缓存": "lost" if i == 77 else i % 5} for i in range(900)]
+for text in (json.dumps(rows), "\\n".join(f"12:00 {'ERROR' if i % 97 == 0 else 'INFO'} 缓存 {i}" for i in range(900))):
+    print(ToolResultCompressor().compress(text, query="缓存 port 9").text)
 """
 
 

@@ -101,18 +101,13 @@ def test_each_public_name_that_takes_a_summarizer_is_tried_here() -> None:
 
 
 @each_taker
-def test_a_summarizer_is_really_asked_and_its_text_is_in_use(taker: Callable[[Any], str]) -> None:
-    model = Model()
-    summarizer: Summarizer = model
-    assert SAID in taker(summarizer)
-    assert model.asked
-
-
-@each_taker
-def test_a_plain_function_of_the_messages_is_really_asked(taker: Callable[[Any], str]) -> None:
-    model = Model()
-    assert SAID in taker(model.of_messages)
-    assert model.asked
+def test_a_summarizer_and_a_plain_function_are_really_asked_and_their_text_is_in_use(
+    taker: Callable[[Any], str],
+) -> None:
+    for model, is_plain in ((Model(), False), (Model(), True)):
+        summarizer: Summarizer = model
+        assert SAID in taker(model.of_messages if is_plain else summarizer)
+        assert model.asked
 
 
 @each_taker

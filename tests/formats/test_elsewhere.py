@@ -11,6 +11,7 @@ import pytest
 
 import gatekeeper_formats
 from gatekeeper_core import ContextGatekeeper, MessageFormatError, read_messages, select_history
+from tests.case_files import from_file
 
 ASKED = "Redis 的 port 是多少？"
 
@@ -44,17 +45,7 @@ def test_a_message_of_another_framework_is_refused_with_the_call_that_reads_it(
     assert read[0].text == ASKED
 
 
-@pytest.mark.parametrize(
-    "item",
-    [
-        {"id": "1", "role": "user", "parts": [{"type": "text", "text": "hi"}]},
-        {"role": "user", "parts": [{"type": "text", "content": "hi"}]},
-        {"parts": [{"part_kind": "text", "content": "hi"}]},
-        {"type": "response_item", "payload": {"type": "message"}},
-        {"text": "hi", "sender": "human"},
-        {},
-    ],
-)
+@from_file("item")
 def test_an_unknown_dict_is_refused_with_its_position_and_the_known_formats(item: dict[str, Any]) -> None:
     with pytest.raises(MessageFormatError) as caught:
         read_messages(
@@ -69,9 +60,3 @@ def test_new_kinds_of_items_and_parts_of_the_known_formats_are_read() -> None:
     items = [{"type": "telepathy_call", "id": "t"}, {"type": "reasoning", "content": [], "summary": []}]
     assert len(read_messages([{"role": "user", "content": "?"}, *items])) == 2
     assert len(read_messages([{"role": "user", "parts": [{"text": "?"}, {"toolResponse": {"x": 1}}]}])) == 1
-
-
-def test_every_format_that_an_error_names_is_read() -> None:
-    from gatekeeper_core.native.reading import _ELSEWHERE
-
-    assert _ELSEWHERE.keys() <= {*gatekeeper_formats.READABLE}

@@ -20,8 +20,7 @@ from hypothesis import strategies as st
 
 from gatekeeper_core.messages import validate_messages
 from gatekeeper_formats import FormatError, list_conversations, read_conversation
-from gatekeeper_formats.gemini import CONTENTS
-from tests.case_files import rows
+from tests.case_files import from_file, rows
 from tests.formats.files import SHAPES, content_of, lines_of, said
 
 if TYPE_CHECKING:
@@ -97,27 +96,7 @@ def test_a_request_may_be_one_text(folder: Folder) -> None:
         folder.read({"instruction": "translate", "model": "x", "input": "端口", "output": "port"})
 
 
-@pytest.mark.parametrize(
-    "other",
-    [
-        {"role": "user", "parts": [{"type": "text", "content": "hi"}]},
-        {"kind": "request", "parts": [{"part_kind": "user-prompt", "content": "hi"}]},
-        {"parts": [{"part_kind": "user-prompt", "content": "hi"}]},
-    ],
-)
-def test_parts_that_say_their_type_are_no_contents_of_gemini(other: object) -> None:
-    assert not CONTENTS.knows(other)
-
-
-@pytest.mark.parametrize(
-    ("content", "where"),
-    [
-        ('{"ask": 1, "reply": 2}\n{"ask": 1}\n', "its first line has the keys 'ask', 'reply'"),
-        ({"ask": 1, "reply": 2}, "it has the keys 'ask', 'reply'"),
-        ([{"问": 1}], r"its first element has the keys '\u95ee'"),
-        ([{}], "its first element has the keys none"),
-    ],
-)
+@from_file("content", "where")
 def test_what_no_format_knows_is_refused_with_its_keys_and_the_formats(
     content: object, where: str, folder: Folder
 ) -> None:

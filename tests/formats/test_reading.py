@@ -73,20 +73,7 @@ def test_each_format_has_a_shape_here_and_a_row_on_its_page() -> None:
     assert said == {name: (True, name in WRITABLE) for name in FORMATS}
 
 
-# --- ChatGPT --------------------------------------------------------------------------------------------------------
-
-
-def test_a_very_long_conversation_costs_no_stack(folder: Folder) -> None:
-    pairs = [("question", "answer")] * 5_000
-    assert len(folder.read(chatgpt_of(pairs)).turns) == 5_000
-
-
 # --- Markdown -------------------------------------------------------------------------------------------------------
-
-
-def test_a_rule_that_a_message_ends_with_is_its_own_where_it_was_written_so(folder: Folder) -> None:
-    messages = [Message("user", "a\n---"), Message("assistant", "b\n***"), Message("user", "c")]
-    assert list(folder.read(written(messages, "markdown")[0]).messages) == messages
 
 
 @pytest.mark.parametrize("line_end", ["\n", "\r\n"])

@@ -1,11 +1,10 @@
 from typing import Any
 
-import pytest
-
 from gatekeeper_core.messages import MediaPart, Message
 from gatekeeper_core.native.items import Sent
 from gatekeeper_core.native.openai_responses import RESPONSES
 from gatekeeper_core.native.reading import read_messages
+from tests.case_files import from_file
 
 
 def test_what_the_model_writes_in_a_row_is_one_message() -> None:
@@ -24,16 +23,7 @@ def test_what_the_model_writes_in_a_row_is_one_message() -> None:
     assert [(one.message.tool_call_id, one.message.text) for one in told] == [("a", "6380"), ("b", "ok")]
 
 
-@pytest.mark.parametrize(
-    ("call", "output"),
-    [
-        ({"type": "shell_call", "call_id": "a", "action": {"commands": ["ls"]}}, {"type": "shell_call_output", "call_id": "a", "output": [{"stdout": "x"}]}),
-        ({"type": "local_shell_call", "call_id": "a", "action": {"command": ["ls"]}}, {"type": "local_shell_call_output", "id": "a", "output": "x"}),
-        ({"type": "mcp_approval_request", "id": "a", "name": "f", "arguments": "{}"}, {"type": "mcp_approval_response", "approval_request_id": "a", "approve": True}),
-        ({"type": "computer_call", "call_id": "a", "action": {}}, {"type": "computer_call_output", "call_id": "a", "output": {"type": "computer_screenshot"}}),
-    ],
-    ids=lambda item: item["type"],
-)  # fmt: skip
+@from_file("call", "output")
 def test_each_kind_of_call_meets_its_output(call: dict[str, Any], output: dict[str, Any]) -> None:
     asked, told = read_messages([call, output])
     assert [one.id for one in asked.tool_calls] == ["a"]

@@ -41,23 +41,6 @@ def test_all_formats_tell_the_same_turns(native: Native, seed: int) -> None:
     assert [message.text for message in messages if message.role == "tool"] == results
 
 
-def test_an_item_of_several_messages_and_a_message_of_several_items_find_each_other() -> None:
-    told = [{"type": "tool_result", "tool_use_id": name, "content": "x"} for name in "ab"]
-    calls = [{"type": "tool_use", "id": name, "name": "f", "input": {}} for name in "ab"]
-    claude = read_native(
-        [{"role": "user", "content": "?"}, {"role": "assistant", "content": calls}, {"role": "user", "content": told}]
-    )
-    assert [claude.of_item(at) for at in range(3)] == [[0], [1], [2, 3]]
-    written = [
-        {"type": "reasoning", "id": "r", "summary": []},
-        {"type": "function_call", "call_id": "a", "name": "f", "arguments": "{}"},
-    ]
-    gpt = read_native(
-        [{"role": "user", "content": "?"}, *written, {"type": "function_call_output", "call_id": "a", "output": "x"}]
-    )
-    assert [gpt.of_item(at) for at in range(4)] == [[0], [1], [1], [2]]
-
-
 @from_file("items", "position", "names")
 def test_two_formats_in_one_list_are_refused_with_both_names(
     items: list[dict[str, Any]], position: int, names: list[str]

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 
 from gatekeeper_core import ContextGatekeeper, HistoryConfig, RunConfig, ToolResultCompressor, keep, select_history
-from tests.native_lists import ANTHROPIC, FORMATS, Asked, Call, Native, Round, talk
+from tests.native_lists import FORMATS, Asked, Call, Native, Round, talk
 from tests.strict_server import HISTORIES, StrictServer
 
 each_format = pytest.mark.parametrize("native", FORMATS, ids=lambda native: native.name)
@@ -75,22 +74,3 @@ def test_the_server_refuses(native: Native, how: str, server: StrictServer) -> N
     expected = 200 if (native.name, how) in NOT_REFUSED else 400
     assert posted.status == expected
     assert bool(server.refused) == (expected == 400)
-
-
-@pytest.mark.parametrize(
-    "items",
-    [
-        [ANTHROPIC.asked(TURN), *ANTHROPIC.said(ROUND), ANTHROPIC.asked(NEXT), *ANTHROPIC.told(ROUND)],
-        [ANTHROPIC.asked(TURN._replace(cached=False)), *ANTHROPIC.said(ROUND), *ANTHROPIC.told(ROUND)],
-        [ANTHROPIC.asked(TURN), *ANTHROPIC.said(ROUND), *ANTHROPIC.told(ROUND._replace(cached=False))],
-        [ANTHROPIC.asked(TURN), {"role": "assistant", "content": [{"type": "text", "text": " "}]}],
-        [ANTHROPIC.asked(TURN)] * 5,
-        [{"role": "user"}],
-    ],
-    ids=["late results", "a question's mark lost", "a result's mark lost", "empty text", "five marks", "malformed"],
-)
-def test_the_server_refuses_in_the_format_of_anthropic(items: list[dict[str, Any]], server: StrictServer) -> None:
-    server.begin(ANTHROPIC, [TURN, NEXT], [])
-    posted = server.post(ANTHROPIC, items)
-    assert posted.status == 400
-    assert posted.body["error"]["type"] == "invalid_request_error"

@@ -195,12 +195,6 @@ def test_a_body_that_no_cache_takes_is_filled_up_with_the_newest_turns() -> None
         assert PromptPolicy(prices=prices, state=PolicyState()).choose(sizes_of())[1].body.turns == body
 
 
-def test_where_a_selected_turn_has_room_as_an_excerpt_only_the_selection_is_sent_as_it_is() -> None:
-    sizes = sizes_of(turns=[200, 9000, 200], selected={1: 90, 0: 200}, room=1000, continuation=Continuation())
-    bill, state = PromptPolicy(prices=MARKED, state=PolicyState()).choose(sizes)
-    assert (bill.action, bill.reason, bill.recalled, state.body.ids(4)) == ("fresh", "no_room", (), (3,))
-
-
 # --- what the provider reports
 
 

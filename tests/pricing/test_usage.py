@@ -63,11 +63,6 @@ def test_what_reports_no_tokens_is_no_usage(nothing: object) -> None:
     assert read_usage(nothing) is None
 
 
-def test_more_cached_tokens_than_input_were_counted_beside_it() -> None:
-    usage = read_usage({"prompt_tokens": 10, "completion_tokens": 1, "prompt_tokens_details": {"cached_tokens": 90}})
-    assert usage == Usage(100, 1, 90)
-
-
 keys = st.sampled_from([key for reported, _ in REPORTS.values() for key in reported])
 counts = st.none() | st.booleans() | st.integers(-5, 10**9) | st.floats() | st.text(max_size=3)
 reports = st.dictionaries(keys, counts | st.dictionaries(keys, counts, max_size=3), max_size=8)

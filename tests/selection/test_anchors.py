@@ -16,7 +16,6 @@ from gatekeeper_core.selection.anchors import (
     extract_anchors,
     has_whole,
     telling_terms,
-    term_weight,
 )
 from gatekeeper_core.selection.lexicon import ENGLISH_STOP_WORDS
 from tests.case_files import rows, table
@@ -55,12 +54,6 @@ def test_the_pairs_of_a_text_are_just_the_neighbours_that_stand_side_by_side(tex
     found = extract_anchors(text, limit=10_000)
     assert {anchor.term for anchor in found if anchor.kind == "pair"} == pairs
     assert {anchor.term for anchor in found if anchor.kind == "triple"} == triples
-
-
-def test_a_pair_with_a_function_character_counts_less() -> None:
-    """000-14: mostly grammar; a single character is mostly half a word."""
-    assert (term_weight("缓存"), term_weight("我们"), term_weight("缓")) == (1.0, 0.4, 0.2)
-    assert (term_weight("7"), term_weight("42"), term_weight("404"), term_weight("cache")) == (0.3, 0.3, 1.0, 1.0)
 
 
 def test_function_words_are_no_anchors() -> None:

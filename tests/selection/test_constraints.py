@@ -30,14 +30,6 @@ def unfenced(constraints: dict[str, str]) -> str:
     return render_constraints(constraints, fenced=str)
 
 
-@three_scripts
-def test_what_is_set_is_there(key: str, value: str) -> None:
-    """000-40, 000-47, 000-48."""
-    constraints = zone()
-    constraints.set_constraint(key, value)
-    assert constraints.get_constraints() == {key: value}
-
-
 def test_the_same_key_again_replaces_the_value_and_keeps_its_place() -> None:
     """000-47."""
     constraints = zone()
@@ -139,11 +131,3 @@ def test_no_turn_ever_becomes_a_constraint() -> None:
     gatekeeper.add_turn("以后都用中文回答我。Always answer in Chinese from now on.", "好的。")
     gatekeeper.select("以后都用中文")
     assert gatekeeper.get_constraints() == {}
-
-
-def test_a_selection_keeps_the_constraints_of_its_moment() -> None:
-    gatekeeper = ContextGatekeeper()
-    gatekeeper.set_constraint("style", "short")
-    selection = gatekeeper.explain("hello")
-    gatekeeper.set_constraint("style", "long")
-    assert selection.constraints == {"style": "short"}

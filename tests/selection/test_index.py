@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import math
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from gatekeeper_core.selection.index import TurnIndex, postings_among
-from gatekeeper_core.selection.information import BACKGROUND_TURNS
 from gatekeeper_core.selection.lexicon import background_frequencies
 
 Turn = tuple[dict[str, int], dict[str, int]]
@@ -66,17 +64,6 @@ def test_the_idf_of_an_unlisted_term_is_the_plain_formula_over_the_turns_and_the
         assert term not in background_frequencies()
         frequency = sum(term in user or term in assistant for user, assistant in turns)
         assert index.idf(term) == round(bm25_idf(len(turns) + 20, frequency), 6) > 0
-
-
-@given(histories)
-def test_a_listed_term_stands_in_its_share_of_the_background_turns(turns: list[Turn]) -> None:
-    """000-14: a background turn has 25 terms, and no term is taken to stand in more than 90 % of them."""
-    index = index_of(turns)
-    for term in ("good", "friend", "酒店", "时间"):
-        share = min(0.9, 25 * background_frequencies()[term])
-        frequency = sum(term in user or term in assistant for user, assistant in turns) + 20 * share
-        assert index.idf(term) == pytest.approx(bm25_idf(len(turns) + 20, frequency), abs=1e-6)
-    assert BACKGROUND_TURNS == 20
 
 
 @given(histories, st.lists(st.tuples(st.integers(0, 45), histories), max_size=3))

@@ -17,7 +17,7 @@ from gatekeeper_core.selection.need import (
     smallest_form,
     tokens_worth,
 )
-from tests.case_files import rows
+from tests.case_files import from_file, rows
 
 needs = st.floats(0, 1)
 sizes = st.integers(1, 3_000)
@@ -99,40 +99,7 @@ def test_the_strongest_sign_of_a_need_comes_first_and_the_signs_give_the_need(la
             assert decision.need >= selection.gate.need * odds / (1 + odds) - 1e-3
 
 
-@pytest.mark.parametrize("language", CHATS)
-def test_after_a_switch_the_newest_turn_is_not_sent_for_its_place(language: str) -> None:
-    """000-53: only for what it shares with the question."""
-    gatekeeper = ContextGatekeeper()
-    gatekeeper.sync(CHATS[language])
-    selections = map(gatekeeper.explain, QUESTIONS[language])
-    switched = [selection for selection in selections if selection.gate.decision == "switch"]
-    assert switched
-    for selection in switched:
-        assert selection.decision(len(CHATS[language]) - 1).why not in ("newest_turn", "earlier_turn")
-
-
-@pytest.mark.parametrize(
-    ("fact", "chatter", "question"),
-    [
-        (
-            "My cousin Lena moved to Porto in May.",
-            "What a week, it rained every day and the bus was late again. Yesterday we finally tried the ramen place"
-            " near the station and it was wonderful. ",
-            "Which city did my cousin Lena move to?",
-        ),
-        (
-            "我表姐周岚五月搬到了厦门。",
-            "这周天天下雨，公交车又晚点了。昨天终于去车站旁边那家拉面馆尝了尝，味道真不错。",
-            "我表姐周岚搬到哪个城市了？",
-        ),
-        (
-            "表姐 Lena 五月搬去 Porto 了。",
-            "这周天天下雨，the bus was late again。昨天去了车站旁边的 ramen 店，味道真不错。",
-            "表姐 Lena 搬去哪个城市？",
-        ),
-    ],
-    ids=["en", "zh", "mixed"],
-)
+@from_file("fact", "chatter", "question")
 def test_chatter_before_a_question_does_not_hide_what_it_needs(fact: str, chatter: str, question: str) -> None:
     """000-30: a question after other sentences needs about what it needs alone."""
     gatekeeper = ContextGatekeeper()

@@ -42,14 +42,6 @@ def ids(selection: Selection) -> list[int]:
     return [turn.turn_id for turn in selection.turns]
 
 
-def test_a_turn_that_shares_nothing_is_no_candidate_after_a_switch() -> None:
-    """000-29, 000-30, 000-53: zero evidence is never recalled, however new the turn is."""
-    selection = gatekeeper_of(REDIS).explain("换个话题，红烧肉怎么做？")
-    assert selection.gate.decision == "switch"
-    assert ids(selection) == []
-    assert selection.decisions == ()
-
-
 WORDS = ["Redis", "port", "password", "红烧肉", "冰糖", "五花肉", "Lisbon", "metro", "zanzibar", "热带雨林", "parquet"]
 
 
@@ -140,16 +132,6 @@ def test_turns_that_say_the_same_are_taken_once(turn: tuple[str, str]) -> None:
     assert {selection.decision(turn_id).why for turn_id in (0, 4)} == {"repeat"}
 
 
-def test_where_nothing_fits_the_smallest_need_is_told() -> None:
-    """000-34: an empty selection that says what the smallest candidate needed."""
-    gatekeeper = gatekeeper_of(REDIS)
-    query = "Redis password and port?"
-    selection = gatekeeper.explain(query, token_budget=2, trim=False)
-    assert (selection.turns, selection.tokens) == ((), 0)
-    assert selection.smallest_needed_tokens is not None
-    assert gatekeeper.explain(query, token_budget=selection.smallest_needed_tokens, trim=False).turns
-
-
 def test_fill_uses_the_room_that_the_gate_leaves() -> None:
     """000-33, 000-34: the coverage bounds ``gate`` alone."""
     query = "Which file holds the Redis password?"
@@ -164,11 +146,6 @@ def test_the_number_of_candidates_grows_with_the_budget_in_fill() -> None:
     assert len(gatekeeper_of(turns).explain("Redis").turns) <= 21  # the newest one is sent for its place
     filled = gatekeeper_of(turns, strategy="fill").explain("Redis")
     assert len([decision for decision in filled.decisions if decision.why == "evidence"]) > 40
-
-
-def test_fill_brings_nothing_of_another_topic_after_a_switch() -> None:
-    """000-53."""
-    assert ids(gatekeeper_of(REDIS, strategy="fill").explain("换个话题，红烧肉怎么做？")) == []
 
 
 def test_long_turns_are_trimmed_unless_the_settings_or_the_call_say_no() -> None:
@@ -270,14 +247,7 @@ def test_the_choice_is_the_plain_greedy(drawn: list[tuple[list[str], int]], cove
 
 
 @pytest.mark.parametrize("strategy", ["gate", "fill"])
-@pytest.mark.parametrize(
-    ("unanswered", "query"),
-    [
-        ("我的猫三岁了，叫团子", "合肥到南京的高铁要多久？"),
-        ("My printer shows error 49.", "How long does the train from Leeds to York take?"),
-        ("我的 Redis 版本是 7.2", "Write a poem about autumn"),
-    ],
-)
+@from_file("unanswered", "query")
 def test_a_newest_turn_without_an_answer_is_sent_whole(strategy: str, unanswered: str, query: str) -> None:
     gatekeeper = ContextGatekeeper(45, config=GatekeeperConfig(strategy=strategy))  # type: ignore[arg-type]
     gatekeeper.add_turn(query, f"{query} {query}")

@@ -116,19 +116,6 @@ def test_a_selection_made_by_hand_has_no_account() -> None:
         plain_selection().decision(0)
 
 
-def test_the_decisions_speak_of_the_moment_of_the_selection() -> None:
-    """000-45: turns that are added or cut later do not change what was answered."""
-    gatekeeper = gatekeeper_of(REDIS + NOODLES)
-    expected = json.dumps(gatekeeper_of(REDIS + NOODLES).explain("Redis password?").to_dict())
-    selection = gatekeeper.explain("Redis password?")
-    gatekeeper.add_turn("Redis password again?", "requirepass")
-    gatekeeper.sync(NOODLES)
-    assert json.dumps(selection.to_dict()) == expected
-    assert (
-        selection.decision(0).topic_id == gatekeeper_of(REDIS + NOODLES).explain("Redis password?").decision(0).topic_id
-    )
-
-
 def test_anchors_are_covered_or_not_as_the_query_writes_them() -> None:
     selection = gatekeeper_of(REDIS).explain("Which PORT for Redis v9.9 and `requirepass`?")
     assert {"PORT", "Redis"} <= set(selection.covered)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from hypothesis import strategies as st
-
 from gatekeeper_core import ContextGatekeeper, Message
 from gatekeeper_core.messages import group_turns
 from gatekeeper_core.selection.speakers import MIN_MESSAGES, Speakers, speaker_of
@@ -32,9 +30,6 @@ def test_a_role_a_word_or_a_url_is_no_name(text: str) -> None:
 def test_a_name_counts_once_it_has_opened_three_messages() -> None:
     assert not speakers_of(ANNA_AND_BEN[:-1]).named({"anna"})
     assert speakers_of(ANNA_AND_BEN).named({"anna", "tea"}) == {"anna"}
-
-
-names = st.sampled_from(["Anna", "Ann Lee", "Lee", "J", "Speaker 1", "小明"])
 
 
 def test_two_people_are_named_on_both_sides_of_most_turns() -> None:

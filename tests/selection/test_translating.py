@@ -8,20 +8,10 @@ from gatekeeper_core import ContextGatekeeper
 from gatekeeper_core.selection.anchors import count_terms
 from gatekeeper_core.selection.expansion import translated_terms
 from gatekeeper_core.selection.index import TurnIndex
-from tests.case_files import from_file
+from tests.case_files import from_file, rows
 
-CHINESE = (
-    ("下周五飞东京的航班几点起飞？", "早上九点四十，从二号航站楼出发。"),
-    ("洗衣机漏水怎么办？", "先关掉进水阀，再检查排水管的接口。"),
-    ("给我妈买什么生日礼物好？", "她喜欢喝茶，可以送一套茶具。"),
-    ("晚饭想做红烧肉，要炖多久？", "小火炖一个半小时，最后大火收汁。"),
-)
-ENGLISH = (
-    ("When does our flight to Tokyo leave?", "At twenty to ten in the morning, from terminal two."),
-    ("The washing machine leaks, what now?", "Close the inlet valve, then look at the drain hose."),
-    ("What birthday gift would my mother like?", "She drinks tea: a nice teapot."),
-    ("How long does pork belly have to simmer?", "An hour and a half on low heat."),
-)
+TALKS = [(name, (asked, said)) for name, asked, said in rows("translating", "talk")]
+CHINESE, ENGLISH = (tuple(turn for talk, turn in TALKS if talk == name) for name in ("CHINESE", "ENGLISH"))
 
 
 def gatekeeper_of(turns: tuple[tuple[str, str], ...]) -> ContextGatekeeper:
@@ -90,12 +80,3 @@ def test_a_character_counts_half_since_it_may_be_part_of_another_word() -> None:
 def test_of_words_inside_of_each_other_the_longest_is_translated() -> None:
     assert translated("牛奶", "milk from a cow") == {"milk": (("牛奶", "牛", "奶"), 0.8)}
     assert translated("养牛", "milk from a cow") == {"cow": (("牛",), 0.8)}
-
-
-def test_the_gate_sees_a_translation() -> None:
-    question = "which terminal for the flight to Tokyo"
-    gate = gatekeeper_of(CHINESE[:1]).explain(question).gate
-    unrelated = gatekeeper_of(CHINESE[1:2]).explain(question).gate
-    assert gate.overlap > 0.45 > unrelated.overlap
-    assert gate.link > unrelated.link
-    assert (gate.decision, gate.reason) == ("continue", "overlap")

@@ -7,19 +7,11 @@ from array import array
 
 import pytest
 
-from gatekeeper_core.messages import Message
 from gatekeeper_core.storage.codec import (
     decode_memory,
     decode_message,
-    encode_message,
     encode_vector,
 )
-
-
-def test_the_order_of_marks_changes_nothing() -> None:
-    one, other = (Message("user", "", metadata=marks) for marks in ({"a": 1, "b": 2}, {"b": 2, "a": 1}))
-    assert one == other
-    assert encode_message(one) == encode_message(other)
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from gatekeeper_core.context.memory.thread import Thread
-from gatekeeper_core.context.prompt.builder import ContextBuilder
-from gatekeeper_core.context.tool_results.working_memory import WorkingMemory
 from gatekeeper_core.errors import ConfigError, StorageError
 from gatekeeper_core.messages import Message
 from gatekeeper_core.storage import tables
@@ -109,23 +106,6 @@ def test_rows_that_cannot_be_purged_are_gone_all_the_same(path: Path) -> None:
             assert ids_of(store) == []
         assert store.purge()
         assert b"message 0" not in files_of(path)
-
-
-def test_a_store_serves_a_builder_and_a_working_memory(path: Path) -> None:
-    """The class fits where the parts are wanted, and what they kept goes with the thread."""
-    messages = (Message("user", "My name is Ann. Use Redis on port 6380."), Message("assistant", "Done."))
-    thread = Thread("t1", messages, tenant="acme", user="ann")
-    with SQLiteStore(path) as store:
-        builder = ContextBuilder(store=store)
-        builder.constraints.set(thread, "language", "Chinese")
-        built = builder.build(thread, "Which port?", "Be brief.")
-        assert any("language" in message.text for message in built.messages)
-        memory = WorkingMemory(store.blobs_of("acme", "t1"), b"0123456789abcdef")
-        assert memory.offload("one\ntwo\n", kind="prose") is not None
-        gone = store.forget("acme", thread="t1")
-        assert gone.records >= 1
-        assert gone.blobs == 1
-        assert builder.constraints.of(thread) == {}
 
 
 def test_info_counts_what_lies_in_the_file(path: Path) -> None:

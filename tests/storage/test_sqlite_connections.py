@@ -36,31 +36,6 @@ def store(path: Path) -> Iterator[SQLiteStore]:
         yield opened
 
 
-@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
-def test_a_child_and_its_parent_lose_nothing_of_each_other(store: SQLiteStore, path: Path) -> None:
-    """Also when the parent ends first, which is when SQLite clears the log away."""
-    store.append_messages("acme", "t1", said(0))
-    reading, writing = os.pipe()
-
-    def work(say: Callable[[str], None]) -> None:
-        store.append_messages("acme", "t1", said(1))
-        say("open")
-        os.read(reading, 1)
-        store.append_messages("acme", "t1", said(2))
-
-    child = Child(work)
-    assert child.first() == "open\n"
-    assert ids_of(store) == ["m0", "m1"]
-    store.close()
-    os.write(writing, b"x")
-    child.ended()
-    os.close(reading)
-    os.close(writing)
-    with SQLiteStore(path) as again:
-        assert ids_of(again) == ["m0", "m1", "m2"]
-        assert again.check() == ()
-
-
 def test_a_writer_in_the_way_is_an_error_after_the_time_that_was_given(path: Path) -> None:
     with SQLiteStore(path) as store, SQLiteStore(path, busy_timeout_ms=1) as hasty:
         with store._connections.writing():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,7 +11,7 @@ from gatekeeper_core.errors import CorruptionError, StorageError
 from gatekeeper_core.storage.sqlite import SQLiteStore
 from gatekeeper_core.storage.sqlite_connections import Connections
 from gatekeeper_core.storage.sqlite_schema import MIGRATIONS, SchemaState, has_only_our_tables, migrate, schema_state
-from tests.message_store_contract import ids_of, said
+from tests.message_store_contract import said
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -86,17 +85,3 @@ def test_a_store_that_another_process_brings_up_to_date_writes_no_more(tmp_path:
         opened(path, NEXT).close()
         with pytest.raises(StorageError, match="written by a newer version"):
             store.append_messages("acme", "t1", said(1))
-
-
-def test_of_many_that_open_a_new_file_at_once_each_finds_the_tables(tmp_path: Path) -> None:
-    path = tmp_path / "store.db"
-
-    def open_and_append(number: int) -> None:
-        with SQLiteStore(path) as store:
-            store.append_messages("acme", "t1", said(number))
-
-    with ThreadPoolExecutor(6) as pool:
-        list(pool.map(open_and_append, range(6)))
-    with SQLiteStore(path) as store:
-        assert len(ids_of(store)) == 6
-        assert store.check() == ()

@@ -1,4 +1,5 @@
 import copy
+import json
 from typing import Any
 
 import pytest
@@ -19,6 +20,7 @@ from gatekeeper_core.context.history.view import HistoryView
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.messages import COMPACTED, Message, ToolCall
 from gatekeeper_core.tokens import count_messages
+from tests.case_files import from_file
 from tests.native_lists import FORMATS, Native, talk
 
 each_format = pytest.mark.parametrize("native", FORMATS, ids=lambda native: native.name)
@@ -95,48 +97,14 @@ THINGS_PASTED = [
     {"type": "compaction", "encrypted_content": "gAAA" * 100},
     {"type": "compaction_summary", "content": "so far " * 60, "tokens": 0},
 ]
-CALLED = {"id": "c1", "type": "function", "function": {"name": "web", "arguments": "{}"}}
-USED = {"type": "tool_use", "id": "c1", "name": "web", "input": {}}
-FETCHED = {"type": "function_call", "call_id": "c1", "name": "web", "arguments": "{}"}
-PLACES = {
-    "a user's": lambda block: [{"role": "user", "content": [{"type": "text", "text": "Tea?"}, block]}],
-    "a chat tool's": lambda block: [
-        {"role": "user", "content": "Tea?"},
-        {"role": "assistant", "content": None, "tool_calls": [CALLED]},
-        {"role": "tool", "tool_call_id": "c1", "content": [{"type": "text", "text": "page"}, block]},
-    ],
-    "an Anthropic user's": lambda block: [
-        {"role": "assistant", "content": [{"type": "thinking", "thinking": "", "signature": "c2ln"}]},
-        {"role": "user", "content": [{"type": "text", "text": "Tea?"}, block]},
-    ],
-    "an Anthropic tool's": lambda block: [
-        {"role": "user", "content": "Tea?"},
-        {"role": "assistant", "content": [USED]},
-        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c1", "content": [block]}]},
-    ],
-    "a Responses user's": lambda block: [
-        {"role": "user", "content": [{"type": "input_text", "text": "Tea?"}, block]},
-    ],
-    "a Responses tool's": lambda block: [
-        {"role": "user", "content": "Tea?"},
-        FETCHED,
-        {"type": "function_call_output", "call_id": "c1", "output": [{"type": "input_text", "text": "page"}, block]},
-    ],
-    "a chat item of that type, which is": lambda block: [
-        {"content": "Tea?", **block, "role": "user"},
-    ],
-    "a Responses item of that type, with a role, which is": lambda block: [
-        {"type": "message", "role": "user", "content": "Tea?"},
-        {"content": "Tea?", **block, "role": "user"},
-    ],
-    "a Gemini user's": lambda block: [{"role": "user", "parts": [{"text": "Tea?"}, block]}],
-}  # fmt: skip
 
 
 @pytest.mark.parametrize("block", THINGS_PASTED, ids=["text", "sealed", "summary"])
-@pytest.mark.parametrize("place", PLACES)
-def test_only_what_the_provider_wrote_is_its_compaction(place: str, block: dict[str, Any]) -> None:
-    holding = PLACES[place](block)
+@from_file("template")
+def test_only_what_the_provider_wrote_is_its_compaction(template: list[Any], block: dict[str, Any]) -> None:
+    """The block of a user or a tool stands in each place, or is the message that would be there."""
+    text = json.dumps(template).replace('"MERGED"', json.dumps({"content": "Tea?", **block, "role": "user"}))
+    holding = json.loads(text.replace('"BLOCK"', json.dumps(block)))
     key = "parts" if "parts" in holding[0] else "content"
     model = "model" if key == "parts" else "assistant"
 

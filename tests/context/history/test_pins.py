@@ -15,7 +15,7 @@ from gatekeeper_core import ContextGatekeeper, keep
 from gatekeeper_core.context.history.reading import read_history
 from gatekeeper_core.context.history.rounds import Counts, fold_rounds, reach_of, summary_of
 from gatekeeper_core.context.history.view import HistoryView
-from gatekeeper_core.messages import Message, is_summary, validate_messages
+from gatekeeper_core.messages import Message, validate_messages
 from gatekeeper_core.tokens import count_messages
 from tests.histories import view_with
 from tests.loops import (
@@ -27,11 +27,9 @@ from tests.loops import (
     pointer,
     result,
     system,
+    three_scripts,
     user,
 )
-
-SCRIPTS = {"chinese": "Redis 的端口是 6380。", "english": "The Redis port is 6380.", "mixed": "Redis 端口 is 6380."}
-three_scripts = pytest.mark.parametrize("text", SCRIPTS.values(), ids=SCRIPTS)
 
 
 def loop(count: int, text: str, *, start: int = 0) -> list[Message]:
@@ -42,17 +40,6 @@ def loop(count: int, text: str, *, start: int = 0) -> list[Message]:
 def view_of(messages: Sequence[Message], token_budget: int = 1_000) -> HistoryView:
     gatekeeper = ContextGatekeeper(token_counter=len)
     return view_with(messages, gatekeeper=gatekeeper, token_budget=token_budget, on_error="raise")
-
-
-@three_scripts
-def test_the_placeholder_of_a_summary_is_no_part_of_the_question(text: str) -> None:
-    """002-16: it has the user's role for the providers, and nobody asked it."""
-    messages = fold_rounds([user("部署 deploy"), *loop(4, text)], 1).messages
-    history = read_history(messages)
-    assert is_summary(messages[1])
-    assert history.query == "部署 deploy"
-    assert history.current is not None
-    assert (history.current.start, history.current.stop) == (0, len(messages))
 
 
 def two_turns(text: str) -> list[Message]:
@@ -70,19 +57,6 @@ def test_a_summary_in_a_past_turn_that_stands_for_rounds_of_this_run_is_kept(tex
     assert view.turns == ()
     assert 1 in view.kept
     assert view.tokens == sum(len(messages[at].text) + 8 * len(messages[at].tool_calls) for at in view.kept)
-
-
-@given(st.lists(conversations(open_run=False), min_size=2, max_size=3))
-def test_a_summary_reaches_just_as_far_as_the_last_round_that_it_stands_for(steps: list[list[Message]]) -> None:
-    messages = [one for step in steps for one in step]
-    once = fold_rounds(messages, 1)
-    twice = fold_rounds(fold_rounds(messages, 3).messages, 1)
-    if once.folded:
-        place = once.sources.index(None)
-        behind = [at for at in once.sources[place + 1 :] if at is not None and at < once.folded[-1]]
-        assert reach_of(once.messages[place]) == sum(1 for at in behind if messages[at].role == "user")
-        summary = next(message for message in twice.messages if is_summary(message))
-        assert reach_of(summary) == reach_of(once.messages[place])
 
 
 kinds = st.sampled_from([user("q"), assistant("a"), system("s"), summary_of(Counts(1, 1), "en"), result("c")])

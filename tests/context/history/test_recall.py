@@ -148,6 +148,15 @@ def test_what_is_not_shown_at_all_comes_before_what_is_shown_in_part(
     assert recalled(pairs[0][0], messages, view=part, max_tokens=limit + 2).partition("\n")[2].startswith("[turn 1]")
 
 
+@pytest.mark.parametrize("query", ["What have we talked about?", "我们聊了什么？", "我们聊了什么 topics？"])
+def test_a_question_about_the_conversation_recalls_each_topic_that_is_not_shown(query: str) -> None:
+    pairs, question = TALKS["mixed"]
+    messages = [*messages_of(pairs), user(question)]
+    view = view_with(messages, gatekeeper=ContextGatekeeper(), token_budget=1000)
+    text = recalled(query, messages, view=view)
+    assert [pair[1] in text for pair in pairs] == [False, True, True]
+
+
 # --- turns inside the question
 
 

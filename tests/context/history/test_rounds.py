@@ -10,7 +10,6 @@ import pytest
 from gatekeeper_core.context.history.conversation import ContextCompressor
 from gatekeeper_core.context.history.rounds import (
     Counts,
-    Round,
     counts_in,
     fold_rounds,
     placeholder,
@@ -45,20 +44,6 @@ def told(messages: Sequence[Message]) -> list[str]:
 
 
 # --- reading
-
-
-def test_a_round_is_a_message_with_calls_and_all_its_results() -> None:
-    """002-25: parallel calls and their results, in any order, are one round."""
-    assert read_rounds(THREE_ROUNDS) == (
-        Round((2, 3), 1, answered=True),
-        Round((4, 5, 6), 2, answered=True),
-        Round((7, 8), 1, answered=True),
-    )
-
-
-def test_calls_without_ids_meet_their_results_by_number() -> None:
-    assert [one.answered for one in read_rounds([calls("", ""), result(None), result(None)])] == [True]
-    assert [one.answered for one in read_rounds([calls("", ""), result(None)])] == [False]
 
 
 def test_a_round_with_a_call_that_has_no_result_is_open() -> None:
@@ -122,14 +107,6 @@ def test_a_person_who_writes_the_words_of_a_placeholder_is_no_summary() -> None:
     folding = fold_rounds(messages, 1)
     assert folding.messages[0] is messages[0]
     assert counts_in(folding.messages).calls == 1
-
-
-def test_an_earlier_summary_is_taken_up_and_not_nested() -> None:
-    """002-20."""
-    once = fold_rounds(THREE_ROUNDS, 1).messages
-    twice = fold_rounds([*once, calls("e", "f"), result("e"), result("f")], 1)
-    assert told(twice.messages) == ["be brief", "修复部署", "[已执行 4 次工具调用,最近结果见下文]", "", "r", "r"]
-    assert (twice.counts, counts_in(twice.messages)) == (Counts(1, 1), Counts(3, 4))
 
 
 # --- pointers

@@ -8,13 +8,14 @@ import re
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
-from typing import Any, NoReturn, get_args
+from typing import Any, NoReturn
 
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from gatekeeper_core import (
+    ConfigError,
     ContextGatekeeper,
     GatekeeperConfig,
     HistoryConfig,
@@ -26,21 +27,20 @@ from gatekeeper_core import (
 )
 from gatekeeper_core.context.history.reading import read_history
 from gatekeeper_core.context.history.request import HistoryRequest
+from gatekeeper_core.context.history.run import RunConfig
 from gatekeeper_core.context.history.select import select_past
 from gatekeeper_core.context.history.view import HistoryStatus, HistoryView
 from gatekeeper_core.encoder import TextEncoder
-from gatekeeper_core.messages import Message, ToolCall, Turn, validate_messages
+from gatekeeper_core.messages import Message, ToolCall, Turn, is_summary, validate_messages
 from gatekeeper_core.pricing.policy import PolicyState
-from gatekeeper_core.token_estimate import TokenEstimator, budget_within
+from gatekeeper_core.token_estimate import budget_within
 from gatekeeper_core.tokens import checked_counter, count_messages, describe_counter, estimate_text_tokens
 from tests import concepts, talks
+from tests.case_files import from_file
 from tests.histories import config_of, view_with
 from tests.loops import PROVIDERS, assistant, calls, loop, result, rounds, system, user
 from tests.native_lists import CHAT, FORMATS, Asked, Native, Round
 from tests.native_lists import talk as native_talk
-
-STATUSES: tuple[HistoryStatus, ...] = get_args(HistoryStatus)
-
 
 WHOLE = GatekeeperConfig(trim=False)
 
@@ -174,18 +174,6 @@ def test_the_turns_are_those_of_the_core_with_the_room_that_the_budget_leaves(
         assert floor or set(view.turns) <= set(ids)
 
 
-@pytest.mark.parametrize("margin", [0.0, 0.25, 1.0])
-@pytest.mark.parametrize("word", ["Redis 缓存", "the Redis cache", "Redis 的 cache"])
-def test_the_margin_is_taken_off_once(margin: float, word: str) -> None:
-    """003-23: what is sent uses all of the budget but the margin; the selection takes none off again."""
-    gatekeeper = ContextGatekeeper(token_counter=TokenEstimator(margin=margin))
-    messages = [*talk(*((f"{word} {at}?", f"{word} {at}") for at in range(200))), user(f"{word}?")]
-    view = view_of(messages, strategy="fill", gatekeeper=gatekeeper, token_budget=400, fixed_tokens=20)
-    assert (view.budget_tokens, view.sizes.counter, view.sizes.margin) == (400, "o200k", margin)
-    within = 400 / (1 + margin)
-    assert within - 30 < view.fixed_tokens + view.tokens <= within
-
-
 @given(heads(), finished_turns(), runs(), budgets, st.integers(0, 60), floors, thresholds, counters)
 def test_what_must_be_sent_is_sent_and_the_budget_is_kept_unless_that_alone_is_over_it(
     head: list[Message],
@@ -247,6 +235,7 @@ def test_where_the_question_is_not_in_the_list_the_limit_is_hard(
 def test_turns_are_kept_whole_in_order_and_every_provider_accepts_what_it_accepted_before(
     head: list[Message], past: list[Message], run: list[Message], budget: int, floor: int, data: st.DataObject
 ) -> None:
+    """004-11."""
     messages = [*head, *past, *run]
     query = None if run else data.draw(texts) + " unheard of"
     view = view_of(messages, query=query, token_budget=budget, keep_newest=floor)
@@ -259,29 +248,6 @@ def test_turns_are_kept_whole_in_order_and_every_provider_accepts_what_it_accept
     for provider in PROVIDERS:
         assert validate_messages(without_greeting, provider=provider, open_run=bool(run)) == ()
         assert validate_messages(sent, provider=provider, open_run=bool(run)) == ()
-
-
-@given(
-    st.lists(st.builds(Message, st.sampled_from(["system", "user", "assistant", "tool"]), texts), max_size=10), budgets
-)
-def test_an_order_that_no_provider_accepts_still_gives_a_view(messages: list[Message], budget: int) -> None:
-    view = view_of(messages, token_budget=budget)
-    assert list(view.kept) == sorted(set(view.kept))
-    assert set(view.kept) <= set(range(len(messages)))
-    assert view.status in STATUSES
-    for provider in PROVIDERS:
-        if not validate_messages(messages, provider=provider, open_run=True):
-            sent = [messages[at] for at in view.kept]
-            assert not validate_messages(sent, provider=provider, open_run=True)
-
-
-def test_the_view_says_what_everything_costs() -> None:
-    past, question = TALKS["english"]
-    messages = [system(), assistant("hello and welcome"), *past, user(question)]
-    view = view_of(messages, fixed_tokens=7)
-    assert view.tokens == cost_of([messages[at] for at in view.kept])
-    assert view.history_tokens == cost_of([system(), *past, user(question)])
-    assert (view.fixed_tokens, view.budget_tokens) == (7, 1000)
 
 
 # --- statuses
@@ -315,15 +281,6 @@ def test_nothing_fits_when_the_smallest_past_turn_is_too_large(past: list[Messag
     assert view_of([*past, user(question)], token_budget=needed + smallest, keep_newest=3).status == "selected"
 
 
-@three_scripts
-def test_a_current_turn_over_the_budget_is_sent_whole_and_said_so(past: list[Message], question: str) -> None:
-    run = [user(question), calls("c"), result("c", "长 result " * 100)]
-    view = view_of([system(), *past, *run], token_budget=100)
-    assert view.kept == (0, 7, 8, 9)
-    assert view.status == "over_budget"
-    assert view.tokens > view.budget_tokens
-
-
 # --- the limits of one run
 
 
@@ -353,6 +310,22 @@ def test_a_folded_run_has_one_summary_at_each_step() -> None:
         assert [at for at, _ in view.replaced] == [7]
         assert view.state
         messages, state = [*messages, *loop(2, "a line of the log " * 20, start=20 + 2 * step)], view.state
+
+
+@pytest.mark.parametrize(
+    "said", ["Next I open src/part_{}.py.", "接着打开 src/part_{}.py。", "接着 open src/part_{}.py。"]
+)
+def test_the_log_of_folded_calls_has_the_newest_narration_and_a_fifth_of_the_room(said: str) -> None:
+    messages = [user("fix the build 修好")]
+    for at in range(12):
+        opened = calls(f"c{at}", arguments=json.dumps({"path": f"tests/case_{at}.py", "text": "line " * 30}))
+        messages += [assistant(said.format(at)), opened, result(f"c{at}", "ok " * 90)]
+    view = view_of(messages, gatekeeper=ContextGatekeeper(token_counter=len), token_budget=2_000, run=RunConfig())
+    (summary,) = [message.text for _, message in view.replaced if is_summary(message)]
+    log = summary.split("\n")[2:-1]
+    newest = len(view.folded) // 3 - 1
+    assert (f"(src/part_{newest}.py)" in log, "part_0.py" in summary) == (True, False)
+    assert 100 < sum(len(line) + 1 for line in log) <= 0.2 * 2_000
 
 
 @pytest.mark.parametrize("status", ["nothing_fits", "over_budget"])
@@ -399,22 +372,6 @@ def test_a_summary_is_kept_and_is_no_question(
 ) -> None:
     view = noted(messages, [at])
     assert (view.kept, view.turn_count) == (kept, turns)
-
-
-@given(heads(), finished_turns(smallest=1), runs(), budgets, st.data())
-def test_notes_are_always_kept_and_the_rules_hold(
-    head: list[Message], past: list[Message], run: list[Message], budget: int, data: st.DataObject
-) -> None:
-    at = data.draw(st.sampled_from([len(head), *(n + len(head) for n, m in enumerate(past) if m.role == "user")]))
-    messages = [*head, *past, *run]
-    messages.insert(at, user("Summary of what was said."))
-    view = noted(messages, [at], token_budget=budget)
-    assert at in view.kept
-    assert set(range(len(messages) - len(run), len(messages))) <= set(view.kept)
-    assert view.status == "over_budget" or cost_of([messages[kept] for kept in view.kept]) <= budget
-    sent = [messages[kept] for kept in view.kept]
-    for provider in PROVIDERS:
-        assert validate_messages(sent, provider=provider, open_run=True) == ()
 
 
 # --- errors
@@ -663,26 +620,7 @@ def shops(turns: int) -> list[Message]:
     return [*talk, Message("user", "New topic: when does the heron open?")]
 
 
-def test_an_edited_history_costs_a_cold_call_and_nothing_else() -> None:
-    several = user("When do the heron, the osprey, the merlin, the kite and the hobby open?")
-    first, second, third = ([*shops(turns)[:-1], several] for turns in (10, 11, 12))
-    edited = [Message("user", "When does the wren sing?"), *second[1:]]
-    for changed in (second, edited):
-        views = list(asked_in_turn([first, changed, third], is_stored=False))
-        assert all(view.bill and view.bill.action == "everything" for view in views)
-        assert views[1].bill
-        assert (views[1].bill.cached_tokens > 0) == (changed is second)
-        assert views[1].kept == tuple(range(len(second)))
-
-
-@pytest.mark.parametrize(
-    ("question", "step"),
-    [
-        ("What about the pump on kestrel?", "Step {0}: loosen the seal of kestrel, part {0}. "),
-        ("红隼上的水泵怎么样？", "第{0}步：松开红隼的密封圈，零件{0}。"),
-        ("kestrel 上的 pump 怎么样？", "第{0}步：松开 kestrel 的 seal，part {0}。"),
-    ],
-)
+@from_file("question", "step")
 def test_a_question_asked_again_gets_a_selected_turn_that_has_room_as_an_excerpt_alone(
     question: str, step: str
 ) -> None:
@@ -721,3 +659,16 @@ def test_a_failing_or_slow_embedder_leaves_the_words() -> None:
         assert view.selection
         assert (view.kept, view.selection.embedder_missed) == (expected.kept, reason)
     hung.set()
+
+
+# --- messages out
+
+
+@pytest.mark.parametrize("change", [lambda talk: talk[:-1], lambda talk: [*talk, assistant("6380")], lambda talk: []])
+def test_another_list_than_that_of_the_view_is_refused(change: Callable[[list[Message]], list[Message]]) -> None:
+    messages = [*TALKS["mixed"][0], user("And who bakes?")]
+    view = select_history(messages)
+    assert keep(messages, view) == messages
+    other = change(messages)
+    with pytest.raises(ConfigError, match=f"made from 7 messages, got {len(other)}: pass the list that select_history"):
+        keep(other, view)

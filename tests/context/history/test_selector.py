@@ -5,10 +5,8 @@ from __future__ import annotations
 import copy
 import json
 import logging
-import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
@@ -16,11 +14,10 @@ from typing import Any, NoReturn
 import pytest
 
 from gatekeeper_core import ContextGatekeeper, GatekeeperConfig, InMemoryStore, ModelPrices, SQLiteStore, Usage
-from gatekeeper_core.context.history.request import HistoryRequest
+from gatekeeper_core.context.history.request import HistoryRequest, PromptOverhead
 from gatekeeper_core.context.history.run import RunConfig
 from gatekeeper_core.context.history.selector import ThreadSelector
 from gatekeeper_core.context.history.strategies import HistoryConfig
-from gatekeeper_core.context.history.view import HistoryView
 from gatekeeper_core.context.tool_results.compressor import ToolResultCompressor
 from gatekeeper_core.context.tool_results.context import ResultContext
 from gatekeeper_core.context.tool_results.pointers import pointers_in
@@ -185,6 +182,18 @@ def test_every_text_is_counted_once() -> None:
     assert set(counter.asked.values()) == {1}
 
 
+def test_the_threads_used_last_stay_and_one_that_comes_back_is_served_right() -> None:
+    past, question = TALKS["english"]
+    selector, items = selector_of(max_threads=2), [*past, user(question)]
+    first = selector.view(items, thread="a")
+    for thread in ("b", "a", "c"):
+        selector.view(items, thread=thread)
+    assert [selector.view_of(thread) is None for thread in "abc"] == [False, True, False]
+    selector.view(items, thread="b")
+    assert selector.view_of("a") is None
+    assert selector.view(items, thread="a") == first
+
+
 # --- runs
 
 
@@ -200,24 +209,6 @@ def test_a_current_message_that_an_agent_wraps_in_place_goes_on_with_its_run(pas
     items[-1]["content"] = f"State: changed. Message: {question}"
     items.append({"role": "assistant", "content": "6380"})
     assert selector.view(items, thread="t").selection is not None
-
-
-# --- copies
-
-
-@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy])
-def test_a_copy_has_the_settings_and_none_of_the_threads(copied: Callable[[Any], Any]) -> None:
-    past, question = TALKS["english"]
-    selector = selector_of(token_budget=77, token_counter=len)
-    view = selector.view([*past, user(question)], thread="t")
-    assert question not in repr(selector.__getstate__())
-    other = copied(selector)
-    assert other.config == selector.config
-    assert (other.last_view, other.view_of("t")) == (None, None)
-    assert other.view([*past, user(question)], thread="t") == view
-    other.view([user("x")], thread="u")
-    assert selector.view_of("u") is None
-    assert selector.last_view is view
 
 
 # --- reports
@@ -304,24 +295,6 @@ def conversation(number: int, *, turn_count: int) -> list[Item]:
     return [*talk(*pairs), user(f"New topic: {topics[0]} part 0?")]
 
 
-@pytest.mark.parametrize("max_threads", [256, 4, 1])
-def test_many_conversations_at_once_give_what_they_give_one_after_the_other(max_threads: int) -> None:
-    histories = [conversation(number, turn_count=3 + number) for number in range(8)]
-    expected = [selector_of().view(items).kept for items in histories]
-    selector = selector_of(max_threads=max_threads)
-    barrier = threading.Barrier(8)
-
-    def serve(worker: int) -> list[tuple[int, tuple[int, ...]]]:
-        barrier.wait()
-        order = [(worker + step * 3) % 8 for step in range(24)]
-        return [(number, selector.view(histories[number], thread=number).kept) for number in order]
-
-    with ThreadPoolExecutor(8) as workers:
-        for served in workers.map(serve, range(8)):
-            assert all(kept == expected[number] for number, kept in served)
-    assert isinstance(selector.last_view, HistoryView)
-
-
 # --- what the policy remembers
 
 
@@ -356,16 +329,6 @@ def sent_by(selectors: Sequence[ThreadSelector[Item]], steps: Sequence[list[Item
     return [selectors[at % len(selectors)].choose(items, thread="t", tenant="acme") for at, items in enumerate(steps)]
 
 
-def test_turns_are_told_inside_the_question_and_the_history_never_has_them() -> None:
-    selector, steps = billed_selector(), shop_talk(6)
-    before = copy.deepcopy(steps)
-    sent = sent_by([selector], steps)
-    assert any("<earlier_turns-" in items[-1]["content"] for items in sent)
-    assert all(items[-1]["content"].endswith(step[-1]["content"]) for items, step in zip(sent, steps, strict=True))
-    assert steps == before
-    assert not any("<earlier_turns-" in item["content"] for items in sent for item in items[:-1])
-
-
 @pytest.mark.parametrize("make", [lambda _: InMemoryStore(), lambda folder: SQLiteStore(folder / "states.db")])
 def test_two_workers_over_one_store_send_the_bytes_of_one(tmp_path: Path, make: Callable[[Path], Any]) -> None:
     steps, store = shop_talk(9), make(tmp_path)
@@ -373,6 +336,18 @@ def test_two_workers_over_one_store_send_the_bytes_of_one(tmp_path: Path, make: 
     assert sent_by([billed_selector(states=store), billed_selector(states=store)], steps) == alone
     apart = sent_by([billed_selector(), billed_selector()], steps)
     assert apart != alone, "the threads of this test tell workers with a store from those without"
+
+
+def test_behind_another_summary_of_what_was_left_out_nothing_is_cached() -> None:
+    cached = []
+    for last in ("one", "another"):
+        selector = billed_selector()
+        for digest, items in zip(["one"] * 5 + [last], shop_talk(6), strict=True):
+            overhead = PromptOverhead(before_tokens=50, summary_tokens=50, summary_digest=digest)
+            bill = selector.view(items, HistoryRequest(fixed_tokens=100, overhead=overhead), thread="t").bill
+        assert bill
+        cached.append(bill.cached_tokens)
+    assert cached[1] <= 100 < cached[0]
 
 
 class FailingStore(InMemoryStore):

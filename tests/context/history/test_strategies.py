@@ -24,32 +24,13 @@ from gatekeeper_core.pricing.prices import ModelPrices
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.selection.settings import GatekeeperConfig
 from gatekeeper_core.tokens import count_messages, estimate_text_tokens
+from tests.case_files import rows
 from tests.histories import config_of, view_with
 from tests.loops import assistant, calls, result, user
 
-TALK = {
-    "en": [
-        ("The Redis port is 6380.", "Noted."),
-        ("How long does rice cook?", "Twelve minutes."),
-        ("Which bicycle suits a child of six?", "One with 16 inch wheels."),
-        ("Who painted the Night Watch?", "Rembrandt."),
-        ("Does basil need much water?", "Every other day."),
-    ],
-    "zh": [
-        ("Redis 的端口是 6380。", "记下了。"),
-        ("米饭要煮多久？", "十二分钟。"),
-        ("六岁孩子适合什么自行车？", "十六寸的。"),
-        ("《夜巡》是谁画的？", "伦勃朗。"),
-        ("罗勒需要浇很多水吗？", "隔天一次。"),
-    ],
-    "mixed": [
-        ("Redis 的 port 是 6380。", "OK，记下了。"),
-        ("rice 要煮多久？", "12 分钟。"),
-        ("六岁孩子适合什么 bicycle？", "16 寸的。"),
-        ("Night Watch 是谁画的？", "Rembrandt。"),
-        ("basil 需要浇很多水吗？", "隔天一次。"),
-    ],
-}
+TALK: dict[str, list[tuple[str, str]]] = {}
+for language, asked, said in rows("strategies", "talk"):
+    TALK.setdefault(language, []).append((asked, said))
 QUESTION = {"en": "Which port does Redis use?", "zh": "Redis 用的是哪个端口？", "mixed": "Redis 用哪个 port？"}
 
 
@@ -78,7 +59,7 @@ def chosen(
 
 @pytest.mark.parametrize("language", TALK)
 def test_the_newest_turns_stand_beside_what_the_question_needs(language: str) -> None:
-    """C5."""
+    """004-61, C5."""
     costs = [len(asked) + len(said) for asked, said in TALK[language]]
     choice = chosen(TALK[language], QUESTION[language], keep_newest=2, room=sum(costs[3:]) + costs[0])
     assert choice.turns == (4, 3, 0)
@@ -140,6 +121,7 @@ def test_what_the_gate_sends_whole_is_cached_also_after_a_choice() -> None:
 
 @pytest.mark.parametrize("language", TALK)
 def test_three_turns_stay_where_the_past_holds_tool_results(language: str) -> None:
+    """C4."""
     plain = messages_of(TALK[language])
     tools = [*plain[:3], calls("c"), result("c"), *plain[3:]]
     asked = user(QUESTION[language])
@@ -166,13 +148,6 @@ def test_a_window_begins_after_what_a_summary_covers() -> None:
     assert chosen(TALK["en"], "Which way?", strategy="window", keep_newest=9, window_from=10).turns == ()
 
 
-def test_a_window_shrinks_where_the_room_is_small() -> None:
-    """001-32, 004-12."""
-    costs = [len(asked) + len(said) for asked, said in TALK["en"]]
-    choice = chosen(TALK["en"], "Which way?", strategy="window", keep_newest=9, room=costs[4] + costs[3] + 1)
-    assert choice.turns == (4, 3)
-
-
 @pytest.mark.parametrize(
     ("setting", "value", "error"),
     [
@@ -194,19 +169,6 @@ def test_a_wrong_setting_is_named(setting: str, value: Any, error: type[Exceptio
         HistoryConfig(**{setting: value})
 
 
-@given(
-    st.sampled_from(STRATEGIES), st.none() | st.integers(0, 12), st.integers(-50, 2_000), st.sampled_from(sorted(TALK))
-)
-def test_a_choice_holds_each_turn_once_and_fits(
-    strategy: Strategy, newest: int | None, room: int, language: str
-) -> None:
-    talk = TALK[language]
-    choice = chosen(talk, QUESTION[language], strategy=strategy, keep_newest=newest, room=room)
-    costs = [len(asked) + len(said) for asked, said in talk]
-    assert len(set(choice.turns)) == len(choice.turns)
-    assert sum(costs[turn] for turn in choice.turns) <= max(0, room)
-
-
 # --- the window
 
 costs_of_turns = st.lists(st.integers(0, 60), max_size=12)
@@ -218,6 +180,7 @@ budgets = st.integers(-5, 150)
 def test_the_window_fits_and_has_no_hole_but_for_turns_that_are_too_large_by_themselves(
     costs: list[int], budget_tokens: int
 ) -> None:
+    """004-12, 001-82, 001-32."""
     kept = newest_turns(costs, budget_tokens=budget_tokens)
     fitting = [turn for turn, cost in enumerate(costs) if cost <= budget_tokens]
     assert list(kept) == fitting[len(fitting) - len(kept) :]

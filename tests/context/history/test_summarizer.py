@@ -11,15 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gatekeeper_core.context.history.conversation import ContextCompressor
-from gatekeeper_core.context.history.rounds import Counts, fold_rounds, summary_of
+from gatekeeper_core.context.history.rounds import Counts, summary_of
 from gatekeeper_core.context.history.summarizer import Answer, ask, check_summarizer, readable
-from gatekeeper_core.context.history.tool_loop import compact_messages
 from gatekeeper_core.messages import Message, is_summary
 from gatekeeper_core.token_estimate import TokenEstimator, budget_within
 from gatekeeper_core.tokens import TokenCounter, count_messages, estimate_text_tokens
-from tests.loops import assistant, calls, conversations, result, user
+from tests.loops import assistant, calls, conversations, result, three_scripts, user
 
-SCRIPTS = {"chinese": "部署失败磁盘已满", "english": "deploy failed, disk full", "mixed": "deploy 失败 disk 已满"}
 COUNTERS: list[TokenCounter] = [len, estimate_text_tokens, TokenEstimator()]
 
 
@@ -121,7 +119,7 @@ class Reader:
 
 
 @pytest.mark.parametrize("counter", COUNTERS, ids=["characters", "rule", "estimate"])
-@pytest.mark.parametrize("text", SCRIPTS.values(), ids=SCRIPTS)
+@three_scripts
 def test_a_summarizer_reads_no_more_than_its_limit_in_cjk_as_in_english(text: str, counter: TokenCounter) -> None:
     """003-32, 003-41: counted as everything else is, so that Chinese is not cut four times too late."""
     reader = Reader()
@@ -164,14 +162,3 @@ def test_whatever_is_read_is_within_the_limit_and_in_order(
     shape = [(one.role, one.tool_calls, one.tool_call_id) for one in messages]
     kept = [(one.role, one.tool_calls, one.tool_call_id) for one in read]
     assert kept == shape[len(shape) - len(kept) :]
-
-
-def test_every_way_of_folding_hands_over_no_more_than_it_is_told() -> None:
-    """003-32: nobody has to know of a wrapper."""
-    messages = [user("why?"), *(one for at in range(20) for one in (calls(f"c{at}"), result(f"c{at}", "长" * 2_000)))]
-    reader = Reader()
-    fold_rounds(messages, 1, summarizer=reader, token_counter=len)
-    compact_messages(messages, max_tokens=10_000, token_counter=len, summarizer=reader)
-    ContextCompressor(10_000, token_counter=len, summarizer=reader).compress(messages)
-    assert len(reader.read) == 3
-    assert all(0 < count_messages(read, token_counter=len) <= 24_000 for read in reader.read)

@@ -6,11 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gatekeeper_core.context.memory import extraction
 from gatekeeper_core.context.memory.extraction import extract, masked, read_clause
 from gatekeeper_core.context.memory.thread import Thread
 from gatekeeper_core.messages import Message, ToolCall
-from gatekeeper_core.text import LazyPattern
 from tests.case_files import from_file
 
 
@@ -135,12 +133,3 @@ def test_answers_to_two_questions_have_two_keys(first: str, second: str) -> None
     assert one is not None
     assert other is not None
     assert one.key != other.key
-
-
-PATTERNS = {name: value for name, value in vars(extraction).items() if isinstance(value, LazyPattern)}
-
-
-@pytest.mark.parametrize("text", ["forget it", "forget about that", "忘了吧", "don't store it"])
-def test_to_forget_nothing_is_no_request(text: str) -> None:
-    match = extraction._FORGET.match(text)
-    assert match is None or extraction._NOTHING_TO_FORGET.match(match[match.lastgroup or 0])

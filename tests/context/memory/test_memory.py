@@ -88,17 +88,6 @@ def test_other_numbers_and_other_things_stay_apart(first: str, second: str) -> N
     assert current(memory) == sorted([first, second])
 
 
-def test_the_same_words_in_another_category_are_another_memory() -> None:
-    """004-33: four categories, each by itself."""
-    memory = LongTermMemory(InMemoryStore())
-    for category in ("user_preference", "project_context", "skill", "fact"):
-        memory.add(ANN, "Python and Redis", category=category)
-    assert current(memory) == ["Python and Redis"] * 4
-    memory.add(ANN, "Rust", category="skill", key="language")
-    memory.add(ANN, "Chinese", category="user_preference", key="language")
-    assert current(memory)[:2] == ["Chinese", "Python and Redis"], "so is a key"
-
-
 @from_file("first", "second")
 def test_of_one_key_the_newest_takes_the_place_of_the_older(first: str, second: str) -> None:
     """004-65: superseded, closed, linked both ways, and still there to read."""
@@ -137,6 +126,14 @@ def test_what_has_expired_is_not_found_and_can_be_said_again() -> None:
     assert not memory.search(ANN, "staging server")
     memory.add(ANN, "the staging server is down", category="fact", valid_to=30.0)
     assert memory.search(ANN, "staging server")
+
+
+@pytest.mark.parametrize(("valid_to", "closed_at"), [(None, 2.0), (99.0, 2.0), (1.5, 1.5)])
+def test_what_takes_the_place_of_a_memory_never_makes_it_hold_longer(valid_to: float | None, closed_at: float) -> None:
+    memory = LongTermMemory(InMemoryStore(), clock=iter([1.0, 2.0, 2.0, 2.0]).__next__)
+    old = memory.add(ANN, "我住在巴黎", category="fact", key="residence", valid_to=valid_to)
+    memory.add(ANN, "I live in Rome", category="fact", key="residence")
+    assert memory.get(ANN, old.id).valid_to == closed_at
 
 
 def test_an_update_keeps_the_id_and_the_earlier_text() -> None:

@@ -6,7 +6,7 @@ import logging
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from threading import Barrier, Event, Timer
+from threading import Event, Timer
 from threading import Thread as Worker
 from typing import Any
 
@@ -18,36 +18,16 @@ from gatekeeper_core.context.memory import summary as summary_module
 from gatekeeper_core.context.memory.summary import SummaryConfig, SummaryUpdate, ThreadSummary
 from gatekeeper_core.context.memory.summary_record import Summary
 from gatekeeper_core.context.memory.thread import Thread
-from gatekeeper_core.errors import ConflictError
 from gatekeeper_core.messages import Message
 from gatekeeper_core.storage.sqlite import InMemoryStore
 from tests import loops
+from tests.case_files import rows
 
 Pairs = list[tuple[str, str]]
 
-TALKS: dict[str, Pairs] = {
-    "english": [
-        ("Which cache do we take?", "Redis or Memcached. Redis listens on port 6380."),
-        ("Let's go with Redis.", "Good."),
-        ("I prefer short answers.", "Understood."),
-        ("New topic: how long does sourdough proof?", "Five hours."),
-        ("Thanks.", "You are welcome."),
-    ],
-    "chinese": [
-        ("我们用哪个缓存？", "Redis 或者 Memcached。Redis 监听 6380 端口。"),
-        ("我们决定用 Redis。", "好的。"),
-        ("我喜欢简短的回答。", "明白。"),
-        ("换个话题，酸面包要发酵多久？", "五个小时。"),
-        ("谢谢。", "不客气。"),
-    ],
-    "mixed": [
-        ("Redis 和 Memcached 用哪个？", "Redis 监听 6380 port。"),
-        ("缓存改用 Redis 吧。", "OK。"),
-        ("以后请用 markdown 回答。", "好的。"),
-        ("换个话题，sourdough 要发酵多久？", "五个小时。"),
-        ("Thanks 谢谢。", "不客气。"),
-    ],
-}
+TALKS: dict[str, Pairs] = {}
+for script, asked, said in rows("summary", "talk"):
+    TALKS.setdefault(script, []).append((asked, said))
 
 
 def thread_of(pairs: Pairs, *more: Message, name: str = "t1") -> Thread:
@@ -158,15 +138,6 @@ def test_a_long_conversation_is_read_over_several_updates(
     assert [of(summaries.update_if_needed(thread)).upto_seq for _ in range(3)] == covered
 
 
-def test_a_turn_that_went_on_is_read_on() -> None:
-    summaries, talk = thread_summary(message_threshold=2), TALKS["english"]
-    summaries.update_if_needed(thread_of(talk))
-    longer = thread_of(talk, loops.assistant("By the way, the proxy listens on 7001."), loops.assistant("That is all."))
-    summary = of(summaries.update_if_needed(longer))
-    assert summary.upto_seq == 11
-    assert (10,) in [item.seqs for item in summary.details]
-
-
 def test_a_conversation_that_was_cut_back_or_edited_gets_a_new_summary() -> None:
     summaries, talk = thread_summary(), TALKS["english"]
     summaries.update_if_needed(thread_of(talk + SMALL_TALK))
@@ -181,21 +152,6 @@ def test_a_conversation_that_was_cut_back_or_edited_gets_a_new_summary() -> None
     assert summaries.get(reworded) is None, "also where no sentence of the summary was changed"
     tiny = thread_of(talk[:2])
     assert summaries.update_if_needed(tiny) == SummaryUpdate(None, "none", "changed")
-
-
-def test_fifty_updates_keep_an_early_decision_within_the_bound() -> None:
-    """004-31: what is merged stays bounded, and loses what is worth least."""
-    summaries = thread_summary(max_summary_tokens=600, locale="en")
-    pairs = [("hello there", "hi"), ("hm", "hm"), ("We decided to use Redis for the cache.", "Good.")]
-    for step in range(50):
-        pairs += [
-            (f"What does part{step} of module{at} cost?", f"It costs {step * 7 + at + 100} euros.") for at in range(5)
-        ]
-        summary = of(summaries.update_if_needed(thread_of(pairs)))
-        assert summary.tokens == len(summary.text) <= 600
-    assert summary.version == 50
-    assert "- We decided to use Redis for the cache." in summary.text
-    assert len(summary.details) > 3
 
 
 @given(loops.conversations(), st.lists(st.integers(1, 12), max_size=8), st.integers(20, 400))
@@ -303,19 +259,6 @@ def test_a_faster_writer_wins_and_nothing_is_lost() -> None:
     assert [seq for seq, _ in of(made).checkpoints] == [7, 9]
 
 
-def test_a_store_that_says_conflict_where_nobody_wrote_is_not_believed_twice() -> None:
-    """001-79: each try reads all that is new; against such a store none would succeed."""
-    saves: list[int] = []
-
-    def refuse(*key: str, **numbers: int) -> int:
-        saves.append(numbers["expected_version"])
-        raise ConflictError("summary", expected_version=0, stored_version=7)
-
-    made = thread_summary(Broken(save=refuse)).update_if_needed(thread_of(TALKS["mixed"]))
-    assert (made.status, made.reason, of(made).upto_seq) == ("unsaved", "conflict", 9)
-    assert saves == [0]
-
-
 def test_one_update_at_a_time_for_each_conversation() -> None:
     """001-79: single-flight; whoever comes second gets what is stored, at once or after waiting."""
     entered, go_on = Event(), Event()
@@ -340,36 +283,7 @@ def test_one_update_at_a_time_for_each_conversation() -> None:
     assert [made.status for made in found] == ["updated"]
 
 
-def test_many_threads_at_once_leave_one_whole_summary() -> None:
-    """001-79: what is covered never goes back."""
-    store, pairs = InMemoryStore(), TALKS["english"] + SMALL_TALK
-    start = Barrier(8)
-
-    def work() -> None:
-        summaries = thread_summary(store, message_threshold=2)
-        start.wait(30)
-        for stop in range(1, len(pairs) + 1):
-            summaries.update_if_needed(thread_of(pairs), before_seq=2 * stop)
-
-    workers = [Worker(target=work) for _ in range(8)]
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join(60)
-    record = store.load_record("default", "t1", "summary")
-    assert record
-    assert record.upto_seq == 2 * len(pairs) - 1
-    assert thread_summary(store).get(thread_of(pairs))
-
-
 # --- Models -----------------------------------------------------------------------------------------------------------
-
-
-def test_a_model_never_runs_within_an_update() -> None:
-    """004-60: the sentences are there at once, with no model."""
-    summaries = thread_summary(summarizer=lambda *_: pytest.fail("not here"))
-    assert summaries.update_if_needed(thread_of(TALKS["english"])).status == "updated"
-    assert summaries.update(thread_of(TALKS["english"])).status == "current"
 
 
 def test_what_a_model_writes_takes_the_place_of_the_sentences() -> None:
@@ -524,26 +438,3 @@ def test_a_model_that_fails_leaves_the_sentences_and_is_logged_once(
     assert [record.gatekeeper_reason for record in caplog.records] == [reason]  # type: ignore[attr-defined]
     assert not {"secret", "Redis"} & set(caplog.text.split())
     assert summaries.get(thread) == before
-
-
-def test_a_model_that_hangs_holds_up_neither_updates_nor_others() -> None:
-    """004-60: a hung model costs one thread of the caller's, and nothing else."""
-    entered, go_on = Event(), Event()
-
-    def hang(*_: Any) -> str:
-        entered.set()
-        assert go_on.wait(30)
-        return "They chose Redis."
-
-    summaries, talk = thread_summary(summarizer=hang), TALKS["english"]
-    summaries.update_if_needed(thread_of(talk))
-    worker = Worker(target=summaries.run_model, args=(thread_of(talk),))
-    worker.start()
-    assert entered.wait(30)
-    assert summaries.run_model(thread_of(talk)).status == "busy"
-    assert summaries.update_if_needed(thread_of(talk + SMALL_TALK)).status == "updated"
-    go_on.set()
-    worker.join(30)
-    summary = summaries.get(thread_of(talk + SMALL_TALK))
-    assert summary
-    assert (summary.model_text, summary.upto_seq) == ("They chose Redis.", 49)

@@ -55,11 +55,6 @@ def test_the_text_has_a_heading_for_each_section_that_holds_something() -> None:
     ]
 
 
-def test_each_section_can_be_read_by_itself() -> None:
-    assert [len(SUMMARY.topics), len(SUMMARY.decisions), len(SUMMARY.preferences), len(SUMMARY.details)] == [1, 1, 0, 1]
-    assert [len(SUMMARY.facts), len(Summary(items=(ITEMS[0]._replace(section="facts"),)).facts)] == [0, 1]
-
-
 def test_a_models_text_stands_before_the_sentences_that_came_after_it() -> None:
     summary = Summary(items=ITEMS, upto_seq=9, source="model", model_text="They chose Redis.", model_upto_seq=4)
     assert summary.text == "They chose Redis.\n重要决定：\n- 缓存改用 Redis。"

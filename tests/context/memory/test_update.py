@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from concurrent.futures import ThreadPoolExecutor
 from itertools import repeat
 from typing import Any
 
@@ -44,17 +43,6 @@ def test_a_conversation_is_read_once_and_then_from_where_it_was_left() -> None:
     memory.forget(ANN)
     remember_thread(memory, said("I live in Paris.", "我喜欢喝茶。", "I've moved to Rome."), records)
     assert known(memory) == [], "what was forgotten is not read again"
-
-
-def test_workers_that_read_the_same_messages_add_nothing_twice() -> None:
-    memory, records = LongTermMemory(InMemoryStore()), InMemoryStore()
-    thread = said("I live in Paris.", "I like tea.", "我对花生过敏。", "I live in Rome.", "I like tea a lot.")
-    with ThreadPoolExecutor(8) as pool:
-        list(pool.map(lambda _: remember_thread(memory, thread, records), range(32)))
-    assert known(memory) == ["I like tea a lot", "I live in Rome", "我对花生过敏"]
-    record = records.load_record("default", "t1", EXTRACTION_KIND)
-    assert record is not None
-    assert record.upto_seq == 4
 
 
 @from_file("before", "request_", "left")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import copy
 import json
 import logging
@@ -20,17 +19,18 @@ from gatekeeper_core.context.history.strategies import HistoryConfig, Strategy
 from gatekeeper_core.context.memory.memory import LongTermMemory
 from gatekeeper_core.context.memory.task_text import quoted
 from gatekeeper_core.context.memory.thread import Thread
-from gatekeeper_core.context.prompt.budget import BudgetShares, ContextBudget, ContextBuilderConfig
+from gatekeeper_core.context.prompt.budget import BudgetShares, ContextBuilderConfig
 from gatekeeper_core.context.prompt.builder import ContextBuilder
 from gatekeeper_core.context.prompt.parts import HEADINGS, SystemPrompt
 from gatekeeper_core.context.prompt.result import BuiltContext
 from gatekeeper_core.errors import BudgetError, ConfigError
-from gatekeeper_core.messages import Message, Provider, group_turns, validate_messages
+from gatekeeper_core.messages import Message, Provider, validate_messages
 from gatekeeper_core.storage.base import MemoryScope
 from gatekeeper_core.storage.sqlite import InMemoryStore
 from gatekeeper_core.text import Locale
 from gatekeeper_core.token_estimate import budget_within
 from gatekeeper_core.tokens import count_messages
+from tests.case_files import from_file
 from tests.context.history.test_strategies import TALK
 from tests.loops import PROVIDERS, assistant, calls, conversations, result, rounds, system, texts, user
 
@@ -134,14 +134,7 @@ def assert_accounted(context: BuiltContext, thread: Thread, builder: ContextBuil
 # --- order, texts, figures --------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("asked", "locale"),
-    [
-        ("缓存监听哪个端口？", "zh"),
-        ("Which port does the cache use?", "en"),
-        ("我们用 Redis 做 cache，端口多少？", "zh"),
-    ],
-)
+@from_file("asked", "locale")
 def test_headings_are_in_the_language_of_the_thread(asked: str, locale: Locale) -> None:
     """C17: that of its first user message, whatever is asked later; a setting says otherwise."""
     thread = Thread("t1", (Message("user", asked), Message("assistant", "6380"), *LONG_TALK))
@@ -210,13 +203,6 @@ def test_a_simple_context_is_system_previous_messages_and_question(prompt: str) 
     assert builder.build_simple_context("Be brief.", prompt, previous) == (system("Be brief."), *previous, user(prompt))
 
 
-def test_an_asynchronous_build_gives_the_same() -> None:
-    """001-16."""
-    thread = Thread("t1", tuple(LONG_TALK))
-    given_now = ContextBuilder().build(thread, "Which port?", "Be brief.")
-    assert asyncio.run(ContextBuilder().abuild(thread, "Which port?", "Be brief.")) == given_now
-
-
 # --- the mended defects -----------------------------------------------------------------------------------------------
 
 
@@ -230,26 +216,6 @@ def test_nothing_vanishes_where_the_summary_has_no_room() -> None:
     roomy = {"history": HistoryConfig(strategy="window"), "sliding_window_size": 30, "total_budget": 5_000}
     assert built(LONG_TALK, shares=BudgetShares(summary=0), **roomy).metadata.included_message_count == 60
     assert built(LONG_TALK, **roomy).metadata.used_summary
-
-
-def test_the_window_shrinks_instead_of_disappearing() -> None:
-    """001-32, 001-82: a literal builder drops the whole window where it is too much."""
-    context = built(
-        LONG_TALK,
-        history=HistoryConfig(strategy="window"),
-        total_budget=1_000,
-        enable_summary=False,
-        enable_instruction_pinning=False,
-    )
-    assert 2 <= context.metadata.included_message_count < 20
-    assert context.messages[-2] == LONG_TALK[-1]
-
-
-def test_a_question_that_is_missing_is_added_and_counted() -> None:
-    """001-34 to 001-36, 001-35 (b), 001-52."""
-    context = built([user("hello"), assistant("hi")], "Which port?")
-    assert context.trace.safety_net
-    assert context.token_stats.current_input == len("Which port?")
 
 
 @pytest.mark.parametrize("redistribute", [True, False])
@@ -268,14 +234,6 @@ def test_what_is_reserved_for_a_build_stays_free(redistribute: bool) -> None:
 def test_a_copy_of_what_holds_a_builder_shares_it() -> None:
     builder = ContextBuilder()
     assert copy.deepcopy([builder])[0] is builder
-
-
-def test_pin_and_tools_are_counted() -> None:
-    """001-42, 001-43."""
-    context = built([], LONG, tools=[{"name": "now"}, "plain"])
-    assert context.token_stats.pinned == len(context.messages[-1].text) > 0
-    assert context.token_stats.tools == len('{"name":"now"}') + len("plain")
-    assert context.token_stats.total == sum(context.token_stats[:-1])
 
 
 @pytest.mark.parametrize("prompt", ["word " * 500, "很长的问题。" * 400, "混合 question。" * 200])
@@ -342,16 +300,6 @@ def test_a_run_that_is_too_long_gives_way_before_the_question_does() -> None:
     assert squeezed.token_stats.total <= 600
 
 
-def test_a_squeezed_run_leaves_room_for_the_joins_of_a_provider() -> None:
-    run = [system("a"), system("b"), user("The harvest report lists apples, and pears. " * 2), calls("c"), result("c")]
-    for budget in range(88, 130):
-        try:
-            context = built(run, "", total_budget=budget, rules="")
-        except BudgetError:
-            continue
-        assert count_messages(context.render(provider="anthropic"), token_counter=len) <= budget
-
-
 def test_what_a_provider_joins_or_adds_has_its_room() -> None:
     """A part between system messages, and the user message before an opening answer."""
     sent = set()
@@ -375,22 +323,6 @@ def test_a_system_prompt_that_the_thread_says_again_is_sent_once() -> None:
 
 
 # --- caches -----------------------------------------------------------------------------------------------------------
-
-
-def test_what_changes_can_stand_behind_the_turns() -> None:
-    """C9: the beginning stays the same from build to build."""
-    config = ContextBuilderConfig(cache_friendly=True, history=HistoryConfig(strategy="window"), sliding_window_size=50)
-    builder = ContextBuilder(config)
-    talk = LONG_TALK[:8]
-    for at in range(0, 4, 2):
-        thread = Thread("t1", (*talk, *LONG_TALK[8 : 8 + at], user(f"port {at}?\nhost?")))
-        context = builder.build(thread, f"port {at}?\nhost?", SystemPrompt("Be brief.", f"It is {at} o'clock."))
-    kinds = [part.part for part in context.trace.parts]
-    assert kinds.index("recent_messages") == 1
-    assert kinds[-3:] == ["system_prompt", "current_input", "pinned"]
-    stable = 1 + len(talk)
-    assert context.trace.prefix_tokens == sum(part.tokens for part in context.trace.parts[:stable])
-    assert 0 < context.trace.prefix_share < 1
 
 
 def test_the_prompts_of_the_threads_used_last_are_compared() -> None:
@@ -432,25 +364,6 @@ def test_impossible_settings_are_refused(changes: dict[str, Any]) -> None:
         ContextBuilderConfig(**changes)
 
 
-def test_a_long_message_still_reaches_the_window() -> None:
-    """004-48: it is cut in the middle rather than left out."""
-    context = built(
-        [user("x" * 9_000), assistant("ok")],
-        total_budget=8_000,
-        history=HistoryConfig(strategy="window"),
-        enable_summary=False,
-    )
-    assert [fate.fate for fate in context.trace.fates] == ["changed", "sent"]
-
-
-def test_turns_are_whole() -> None:
-    """004-11."""
-    context = built(LONG_TALK, "Which port has service-3?", total_budget=3_000)
-    seqs = {part.seq for part in context.trace.parts}
-    for turn in group_turns(LONG_TALK):
-        assert len(seqs & set(range(turn.start, turn.stop))) in (0, 2)
-
-
 def test_a_summary_of_what_is_sent_anyway_is_left_out() -> None:
     context = built(LONG_TALK[:24], history=HistoryConfig(keep_newest=2, passthrough_below=20_000))
     assert context.metadata.included_message_count == 24
@@ -467,18 +380,6 @@ def test_what_waits_for_the_summary_is_sent_while_there_is_room(language: str) -
     context = built(talk, "Wie wird das Wetter?", history=history, token_counter=None)
     assert context.trace.left_out == ()
     assert built(talk, "Wie wird das Wetter?", history=history, enable_summary=False).trace.left_out
-
-
-def test_without_a_summary_the_floor_does_not_grow_without_end() -> None:
-    context = built(
-        LONG_TALK,
-        "What else?",
-        history=HistoryConfig(keep_newest=3, passthrough_below=0),
-        shares=BudgetShares(summary=0),
-        total_budget=20_000,
-    )
-    assert context.metadata.included_message_count < 30
-    assert context.trace.left_out
 
 
 @pytest.mark.parametrize("said", ["I prefer short answers.", "我喜欢简短的回答。", "我喜欢 short answers。"])
@@ -541,27 +442,6 @@ def test_a_question_that_the_caller_asks_to_be_added_stands_there_once() -> None
         assert [message.text for message in context.messages].count("Which port?") == count
 
 
-# --- turns ------------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("strategy", "newest", "recalled", "is_newest"),
-    [("window", None, False, True), ("gate", 0, True, False), ("gate", 1, True, True)],
-)
-def test_the_gatekeeper_stands_beside_the_window(
-    strategy: Any, newest: int | None, recalled: bool, is_newest: bool
-) -> None:
-    """004-61, C5: it chooses among the turns that the window does not show, or among all of them."""
-    port = [user("The Redis port is 6380."), assistant("Noted.")]
-    bread = [user("How long does sourdough proof?"), assistant("Five hours, 面团要发酵。")]
-    messages = [*port, *bread * 8, user("Which rye flour?"), assistant("Type 1150.")]
-    history = HistoryConfig(strategy=strategy, keep_newest=newest, passthrough_below=0)
-    settings = {"sliding_window_size": 3, "enable_summary": False, "total_budget": 2_000}
-    context = built(messages, "New topic: which port has Redis?", history=history, **settings)
-    sent = [message.text for message in context.messages]
-    assert (port[0].text in sent, "Type 1150." in sent) == (recalled, is_newest)
-
-
 # --- memories ---------------------------------------------------------------------------------------------------------
 
 
@@ -615,14 +495,6 @@ def test_the_pin_says_of_the_task_as_much_as_has_room() -> None:
     assert pin.startswith(short.split("\n\n", maxsplit=1)[0])
 
 
-def test_the_pin_can_be_switched_off() -> None:
-    """001-57."""
-    assert texts_of(built(GREETING, LINES, enable_instruction_pinning=False), "pinned") == []
-    builder = ContextBuilder(token_counter=len)
-    assert texts_of(builder.build(None, LINES, "Be brief.", pin=False), "pinned") == []
-    assert len(texts_of(builder.build(None, LINES, "Be brief."), "pinned")) == 1
-
-
 @pytest.mark.parametrize("prompt", ["Which port?", "哪个端口？", "Redis 的 port " * 200, LINES])
 @pytest.mark.parametrize("setting", [None, True])
 def test_the_pin_comes_last_however_short_the_question(prompt: str, setting: bool | None) -> None:
@@ -648,7 +520,7 @@ RUNS = st.tuples(*(rounds(str(number)) for number in range(3))).map(lambda made:
 def test_within_a_run_each_prompt_begins_with_the_one_before(
     run: list[Message], asked: str, in_thread: bool, cache_friendly: bool, provider: Provider
 ) -> None:
-    """001-34, 001-35, 001-38, 003-90: whatever is asked, whether the thread has the question or lacks it."""
+    """001-36, 001-52, 001-34, 001-35, 001-38, 003-90: whatever is asked, whether the thread has the question or lacks it."""
     config = ContextBuilderConfig(cache_friendly=cache_friendly, total_budget=100_000)
     builder = ContextBuilder(config, token_counter=len)
     messages = [*GREETING * 10, *([user(asked)] if in_thread else [])]
@@ -710,13 +582,6 @@ def test_a_system_message_within_a_thread_stays_in_its_place() -> None:
     assert context.messages[at + 1].text == "Which port?"
     rendered = context.render(provider="anthropic")
     assert [message.role for message in rendered].count("system") == 1
-
-
-@given(st.integers(0, 10**9), st.lists(st.integers(0, 166), min_size=6, max_size=6))
-def test_shares_never_come_to_more_than_the_budget(total: int, parts: list[int]) -> None:
-    shares = BudgetShares(**dict(zip(ContextBudget._fields, parts, strict=True))).of(total)
-    assert sum(shares) <= total
-    assert all(part * total // 1000 == share for part, share in zip(parts, shares, strict=True))
 
 
 def test_shares_of_more_than_all_are_refused() -> None:

@@ -123,38 +123,7 @@ def test_a_build_that_begins_anew_without_a_part_is_paid_for_once() -> None:
     assert bill_of(context).everything_paid == bill_of(context).everything_dollars
 
 
-@pytest.mark.parametrize("cache_friendly", [True, False])
-def test_the_account_is_of_the_tokens_that_are_sent(cache_friendly: bool) -> None:
-    """With the volatile part and the summary, while everything is sent and when turns are left out."""
-    changes: dict[str, Any] = {"enable_summary": True, "enable_instruction_pinning": False}
-    builder = builder_of(history=CACHED, cache_friendly=cache_friendly, **changes)
-    rules, seen = "Answer what you are asked.", set()
-    prices = ModelPrices(input=3, output=15, cache_read=1, cache_write=3)
-    for turns in (*range(10, 53, 7), 53, 54, 55):
-        talk = Thread("t1", tuple(TALK[: 2 * turns]))
-        context = builder.build(talk, f"What of {turns}?", SystemPrompt(rules, "Noon."), prices=prices)
-        seen.add(bill_of(context).action)
-        state = builder._parts.selector.policy_of("t1")
-        assert state is not None
-        joins = 2 * len(context.messages)
-        assert context.token_stats.total <= state.cache.sent_tokens <= context.token_stats.total + joins
-    assert seen == {"everything", "rebuilt", "kept"}
-
-
 # --- workers ----------------------------------------------------------------------------------------------------------
-
-
-def test_two_workers_in_turn_send_what_one_would() -> None:
-    """The same body, the same bytes, and one account: whoever builds next goes on where the last one was."""
-    store, alone = InMemoryStore(), worker(InMemoryStore())
-    workers, recalled = [worker(store), worker(store)], 0
-    for turns in range(30, 42):
-        thread, question = Thread("t1", tuple(TALK[: 2 * turns])), f"What number has the district {3 * turns % 28}?"
-        one, other = alone.build(thread, question, "Be brief."), workers[turns % 2].build(thread, question, "Be brief.")
-        assert one.messages == other.messages
-        assert bill_of(one) == bill_of(other)
-        recalled += len(bill_of(one).recalled)
-    assert recalled > 0
 
 
 def test_what_the_provider_reports_corrects_the_account_for_every_worker() -> None:

@@ -231,6 +231,14 @@ def test_a_summarizer_that_fails_leaves_the_sentences(name: str, logged: Logged)
     assert_told_once(contexts[-1], logged)
 
 
+def test_a_failing_embedder_is_a_miss_and_words_decide(logged: Logged) -> None:
+    """C7: no model is needed, and where one fails the way without goes on."""
+    context = build(builder_of(embedder=lambda _: raising()))
+    assert context.trace.misses == (Miss("meaning", "degraded", "error: RuntimeError"),)
+    assert context.messages == build(builder_of()).messages
+    assert_told_once(context, logged)
+
+
 def test_a_model_that_hangs_keeps_nothing_else_waiting(hang: Hang) -> None:
     """001-54, 004-54, 004-55: once four of its calls hang and 64 wait, it is refused, and the trace says so."""
     builder = builder_of(memory=with_tea(Remote), summarizer=hang, extractor=hang, config={"total_budget": 2_000})
@@ -315,17 +323,6 @@ def test_a_compressor_that_fails_leaves_the_result_as_it_is(name: str, budget: i
     assert context.token_stats.total <= budget
     assert [(miss.part, miss.status) for miss in context.trace.misses] == [("tool_results", "failed")]
     assert_told_once(context, logged)
-
-
-@pytest.mark.parametrize("faulty", ["records", "put", "get"])
-def test_a_store_of_results_that_fails_leaves_them_as_they_are(faulty: str) -> None:
-    """004-37: what cannot be put aside is sent as it is, or folded."""
-    remote: Any = Remote(InMemoryBlobStore(), **{faulty: raising})
-    compressor = ToolResultCompressor(working_memory=ThreadMemories(remote, b"0123456789abcdef"))
-    builder = builder_of(tool_results=compressor, config={"total_budget": 5_000})
-    context = builder.build(thread_of(RUN), QUESTION, "Be brief.")
-    assert [(miss.part, miss.status) for miss in context.trace.misses] == [("tool_results", "failed")]
-    assert context.token_stats.total <= 5_000
 
 
 # --- everything at once -----------------------------------------------------------------------------------------------

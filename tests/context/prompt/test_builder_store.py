@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from threading import Barrier, Event
+from threading import Event
 from typing import Any
 
 import pytest
@@ -38,7 +36,6 @@ SAID = {
     "chinese": ("第{0}号服务的缓存是 6{0} 端口。", "记下了：{0}号服务。"),
     "mixed": ("我们决定 service-{0} 用 Kafka 队列。", "OK, Kafka for service-{0}. 记下了。"),
 }
-AT_ONCE = 8
 
 
 def services(language: str) -> Thread:
@@ -54,30 +51,6 @@ def builder_of(store: Any, timeout_ms: int = 60_000) -> ContextBuilder:
 
 def ask(builder: ContextBuilder, thread: Thread) -> BuiltContext:
     return builder.build(thread, "Which port has service 7? 7 号服务用哪个端口？", "Be brief.")
-
-
-def dumped(context: BuiltContext) -> str:
-    return json.dumps([context.trace.to_dict(), repr(context.messages)], sort_keys=True, default=repr)
-
-
-@pytest.mark.parametrize("language", SAID)
-@pytest.mark.parametrize("make_store", [InMemoryStore, lambda: Remote(RecordsOnly())], ids=["in", "out"])
-def test_parallel_builds_equal_those_one_after_another(language: str, make_store: Callable[[], Any]) -> None:
-    """001-79: in text and in trace, the summary of a thread that nobody has summarised yet included."""
-    thread, one_by_one = services(language), builder_of(make_store())
-    serial = {dumped(ask(one_by_one, thread)) for _ in range(AT_ONCE)}
-    for _ in range(5):
-        builder, start = builder_of(make_store()), Barrier(AT_ONCE)
-
-        def work(_: int, builder: ContextBuilder = builder, start: Barrier = start) -> BuiltContext:
-            start.wait(30)
-            return ask(builder, thread)
-
-        with ThreadPoolExecutor(AT_ONCE) as pool:
-            contexts = [*pool.map(work, range(AT_ONCE))]
-        assert [context.trace.misses for context in contexts] == [()] * AT_ONCE
-        assert all(context.token_stats.summary for context in contexts)
-        assert {dumped(context) for context in contexts} <= serial
 
 
 def test_a_summary_that_another_build_is_at_for_longer_than_the_limit_is_a_miss() -> None:

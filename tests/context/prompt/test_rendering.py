@@ -103,12 +103,6 @@ def test_gemini_gets_answers_in_a_row_as_one_with_their_media() -> None:
     assert rendered[1].tool_calls == call.tool_calls
 
 
-@pytest.mark.parametrize("provider", ["anthropic", "gemini"])
-def test_an_answer_that_nobody_asked_for_gets_a_word_before_it(provider: Provider) -> None:
-    rendered = render_messages([RULES, Message("assistant", "Hello!")], provider=provider)
-    assert [one.role for one in rendered] == ["system", "user", "assistant"]
-
-
 @pytest.mark.parametrize("pin_as", ["system", "developer"])
 @pytest.mark.parametrize("provider", ["anthropic", "gemini", "minimax"])
 def test_a_pin_that_the_provider_would_refuse_is_refused_here(provider: Provider, pin_as: PinRole) -> None:

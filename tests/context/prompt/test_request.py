@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gatekeeper_core.context.prompt.request import NO_RESULT, make_request, needs_prompt, whole_exchanges
-from gatekeeper_core.messages import MediaPart, Message, TextPart, ToolCall, group_turns
+from gatekeeper_core.messages import Message, ToolCall, group_turns
 from tests.loops import assistant, calls, result, system, user
 
 QUESTIONS = {"en": "Which port does Redis use?", "zh": "Redis 用的是哪个端口？", "mixed": "Redis 的 port 是多少？"}
@@ -52,19 +52,6 @@ def test_a_question_that_the_thread_lacks_stands_before_the_steps_that_answer_it
         assert request.messages[: len(past) + 1] == (*past, user(prompt))
         assert request.seqs[len(past)] is None
         assert request.query == (len(past),)
-
-
-def test_a_question_after_calls_without_a_result_closes_them() -> None:
-    request = make_request([user("log?"), calls("a")], user("never mind"), token_counter=len)
-    assert [message.role for message in request.messages] == ["user", "assistant", "tool", "user"]
-    assert request.seqs == (0, 1, None, None)
-    assert not request.has_open_calls
-
-
-def test_media_stay() -> None:
-    picture = Message("user", (TextPart("x" * 500), MediaPart("image")))
-    request = make_request([picture, assistant("a"), user("b")], None, max_message_tokens=10, token_counter=len)
-    assert request.messages[0] is picture
 
 
 roles = st.sampled_from(["user", "assistant", "system", "tool"])

@@ -8,6 +8,8 @@ import pytest
 
 from gatekeeper_core import ContextBuilder, ContextBuilderConfig, Message, Thread, ThreadMemories
 from gatekeeper_core.messages import Provider, validate_messages
+from tests.case_files import from_file
+from tests.context.memory.test_task import LITERAL
 from tests.loops import assistant, calls, result, user
 
 HERO = "你是 Vibecape 的 Hero，回答要简短。"
@@ -15,13 +17,7 @@ THREAD = Thread(
     "t1",
     (user("你好"), assistant("你好，有什么可以帮你？"), user("What does the builder do?"), assistant("It builds.")),
 )
-PIN = """[CRITICAL INSTRUCTION]
-User's Current Goal: "解释 Context 系统"
-Status: ACTIVE
-Guide:
-1. If you have just received tool outputs, briefly ANALYZE them first.
-2. If the goal is complex, form a concise PLAN before executing.
-3. Prioritize answering the User's Goal immediately."""
+PIN = LITERAL.format("解释 Context 系统")
 
 
 @pytest.mark.parametrize("thread", [THREAD, None])
@@ -64,14 +60,7 @@ def test_each_step_of_a_loop_ends_with_the_goal_and_what_was_found_so_far(provid
     assert f'"{FOUND[-1]}"' in builder.build(answered, "And now?", HERO).messages[-1].text
 
 
-@pytest.mark.parametrize(
-    ("said", "asked"),
-    [
-        ("I prefer short answers with one example.", "How short should your answers be?"),
-        ("我喜欢简短的回答。", "回答要多简短？"),
-        ("记住：我喜欢 pytest 胜过 unittest。", "用 pytest 写个测试"),
-    ],
-)
+@from_file("said", "asked")
 def test_with_nothing_given_a_user_is_remembered_in_this_process(said: str, asked: str) -> None:
     """001-24, 001-57, 004-16, 004-23: across conversations, for this user alone."""
     builder = ContextBuilder()
@@ -112,25 +101,7 @@ def test_with_nothing_given_long_results_are_compressed_and_put_aside(
     assert keyed[0] == keyed[1]
 
 
-def test_a_long_result_keeps_its_form_while_the_run_goes_on() -> None:
-    """003-90: each prompt begins with the one before it, but for the pin."""
-    builder = ContextBuilder(ContextBuilderConfig(total_budget=200_000))
-    thread, before = Thread("t1", (user("Read the reports, 再总结。"),)), list[Message]()
-    for step in range(5):
-        sent = list(builder.build(thread, "Read the reports, 再总结。", HERO).messages[:-1])
-        assert sent[: len(before)] == before
-        text = "".join(LONG["prose"].format(at * step) for at in range(1_500))
-        before, thread = sent, thread.continued([calls(f"c{step}"), result(f"c{step}", text)])
-
-
-@pytest.mark.parametrize(
-    ("asked", "said"),
-    [
-        ("Which port has service {}?", "Service {} listens on port 6{:03}. "),
-        ("服务 {} 用哪个端口？", "服务 {} 监听 6{:03} 端口。"),
-        ("service-{} 的 port 是多少？", "service-{} 监听 port 6{:03}，已决定。"),
-    ],
-)
+@from_file("asked", "said")
 def test_a_summary_is_sent_where_past_turns_had_to_go_and_only_there(asked: str, said: str) -> None:
     """001-22, 004-27, 004-28: as the conversation grows, with the default settings but for the budget."""
     builder = ContextBuilder(ContextBuilderConfig(total_budget=6_000))

@@ -13,7 +13,7 @@ from gatekeeper_core.context.history.tool_loop import compact_messages
 from gatekeeper_core.context.tool_results.compressor import ToolResultCompressor
 from gatekeeper_core.context.tool_results.context import ResultContext, ThreadCompressor, ToolResults
 from gatekeeper_core.context.tool_results.pointers import pointers_in
-from gatekeeper_core.context.tool_results.working_memory import READ_TOOL_NAME, ThreadMemories, WorkingMemory
+from gatekeeper_core.context.tool_results.working_memory import READ_TOOL_NAME, ThreadMemories
 from gatekeeper_core.messages import MediaPart, Message, TextPart, ToolCall
 from gatekeeper_core.storage.in_memory import InMemoryBlobStore
 from gatekeeper_core.tokens import count_messages
@@ -156,8 +156,6 @@ def test_a_compressor_must_return_text() -> None:
 
 # --- with the compressor of this library
 
-LOG = "".join(f"12:00:{at % 60:02} INFO 工人 {at} finished\n" for at in range(300))
-
 
 @pytest.mark.parametrize("text", ["看 {} 日志 日志", "see {} log log", "see {} 日志 log"])
 def test_what_a_result_brought_along_is_no_pointer_of_the_compressor(text: str) -> None:
@@ -168,27 +166,3 @@ def test_what_a_result_brought_along_is_no_pointer_of_the_compressor(text: str) 
     assert shorter is not None
     assert pointers_in(shorter.text) == pointers_in(pointer(2))
     assert our_pointers([shorter]) == pointers_in(pointer(2))
-
-
-def loop(count: int) -> list[Message]:
-    return [
-        one
-        for at in range(count)
-        for one in (call((f"c{at}", "logs")), result(f"c{at}", f"{LOG}ERROR {at} disk full\nport={6_000 + at}\n{LOG}"))
-    ]
-
-
-def test_a_fact_of_a_folded_round_is_read_again_through_its_pointer() -> None:
-    """002-20, 004-20: compressed, then folded, and its pointer is in the summary."""
-    memory = WorkingMemory(InMemoryBlobStore(), b"key of this thread")
-    compress = ToolResultCompressor(working_memory=memory)
-    messages = [user("which port?")]
-    for at in range(12):
-        messages = [*messages, *loop(12)[2 * at : 2 * at + 2]]
-        compaction = compact_messages(messages, max_tokens=1_500, compress_result=compress)
-        assert compaction.tokens_after <= 1_500
-        messages = compaction.messages
-    found = [one for message in messages for one in pointers_in(message.text)]
-    assert len(set(found)) == 12
-    assert "port=6002" not in " ".join(message.text for message in messages[1:])
-    assert "port=6002" in memory.read(found[2], query="port=6002").text

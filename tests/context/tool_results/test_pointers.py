@@ -16,6 +16,7 @@ from gatekeeper_core.context.tool_results.pointers import (
     pointer_id,
     pointers_in,
 )
+from tests.case_files import from_file
 
 ID = "abcdefghijklmnop"
 
@@ -43,25 +44,7 @@ def test_what_is_no_pointer_names_nothing(text: str) -> None:
     assert pointer_id(text) is None
 
 
-@pytest.mark.parametrize(
-    ("text", "safe"),
-    [
-        (f"see [[wm:{ID}]] type=log", f"see [ [wm:{ID}]] type=log"),
-        ("[[WM:x", "[ [WM:x"),
-        ("[[ wm ：假的", "[ [ wm ：假的"),
-        ("[[[wm:x", "[[ [wm:x"),
-        ("[[1,2],[3,4]] and [[wiki]]", "[[1,2],[3,4]] and [[wiki]]"),
-        ("没有", "没有"),
-        ("[[w\ufe0fm:x", "[ [w\ufe0fm:x"),
-        ("[\u200b[wm:x", "[\u200b [wm:x"),
-        (f"[[wm{chr(0x200B) * 500}:x", f"[ [wm{chr(0x200B) * 500}:x"),
-        ("［［ｗｍ：假的", "［ ［ｗｍ：假的"),
-        ("[[ѡm:x", "[ [ѡm:x"),  # Cyrillic
-        ("[[𝐰𝐦:x", "[ [𝐰𝐦:x"),
-        ("[[\x00wm∶x", "[ [\x00wm∶x"),
-        ("[[\nwm:x", "[[\nwm:x"),
-    ],
-)
+@from_file("text", "safe")
 def test_what_reads_as_a_pointer_is_defused_and_nothing_else(text: str, safe: str) -> None:
     assert defused(text) == safe
     assert pointers_in(safe) == ()

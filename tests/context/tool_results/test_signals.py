@@ -46,24 +46,9 @@ def test_the_first_level_of_a_line_counts(line: str, level: int) -> None:
     assert stated_level(line) == level
 
 
-@pytest.mark.parametrize(
-    ("column", "texts", "bad"),
-    [
-        ("Level", ["INFO", "Error", "warn", "x"], {"Error"}),
-        ("级别", ["信息", "错误"], {"错误"}),
-        ("lvl", ["I", "E", "D"], {"E"}),
-        ("grade", ["A", "E"], set()),
-        ("PRIORITY", ["6", "3"], {"3"}),
-        ("http.status", ["200", "502"], {"502"}),
-        ("sc-status", ["200", "502"], {"502"}),
-        ("elb_status_code", ["200", "502"], {"502"}),
-        ("responseCode", ["200", "502"], {"502"}),
-        ("sc-substatus", ["0", "502"], set()),
-        ("retries", ["3", "502"], set()),
-    ],
-)
-def test_a_column_states_levels_by_its_texts_or_its_name(column: str, texts: list[str], bad: set[str]) -> None:
-    assert {text for text, level in stated_levels(column, texts).items() if level > 0} == bad
+@from_file("column", "texts", "bad")
+def test_a_column_states_levels_by_its_texts_or_its_name(column: str, texts: list[str], bad: list[str]) -> None:
+    assert [text for text, level in stated_levels(column, texts).items() if level > 0] == bad
 
 
 @pytest.mark.parametrize(

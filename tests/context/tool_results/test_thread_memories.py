@@ -122,13 +122,10 @@ def test_each_memory_has_the_settings() -> None:
 @pytest.mark.parametrize(
     ("arguments", "error", "said"),
     [
-        ({"secret": b""}, ConfigError, "secret must be 16 bytes"),
         ({"secret": b"fifteen bytes.."}, ConfigError, "secret must be 16 bytes"),
         ({"secret": "k" * 32}, TypeError, "secret must be bytes"),
         ({"quota_bytes": 0}, ConfigError, "quota_bytes"),
-        ({"quota_bytes": 1.5}, TypeError, "quota_bytes"),
         ({"max_ready": 0}, ConfigError, "max_ready"),
-        ({"max_ready": "3"}, TypeError, "max_ready"),
         ({"ttl_seconds": 5}, ConfigError, "ttl_seconds"),
         ({"token_counter": 5}, TypeError, "counter"),
     ],
@@ -144,8 +141,6 @@ def test_impossible_settings_are_refused_at_once(arguments: dict[str, Any], erro
         ("", "a", ConfigError, "thread_id must not be empty"),
         ("t", "", ConfigError, "tenant must not be empty"),
         (7, "a", TypeError, "thread_id must be a str, got int"),
-        (None, "a", TypeError, "thread_id must be a str, got NoneType"),
-        (["t"], "a", TypeError, "thread_id must be a str, got list"),
         ("t", b"a", TypeError, "tenant must be a str, got bytes"),
     ],
 )

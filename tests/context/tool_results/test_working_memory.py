@@ -61,21 +61,6 @@ def test_a_reading_never_costs_more_than_its_budget(text: str, budget: int, way:
     assert characters(reading.text) <= budget
 
 
-@pytest.mark.parametrize(
-    "pointer", ["", "[[wm:aaaaaaaaaaaaaaaa]]", "aaaaaaaaaaaaaaaa", "../../etc", "[[wm:x]]", "\ud800"]
-)
-def test_a_wrong_and_a_foreign_pointer_read_alike(pointer: str) -> None:
-    """004-37: an id opens nothing in another thread, and nobody learns whether it exists there."""
-    blobs = InMemoryBlobStore()
-    mine, theirs = memory_of(blobs=blobs), memory_of(blobs=blobs, key=OTHER_KEY)
-    foreign = put(theirs, "secret\n" * 9)
-    for asked in ({}, {"lines": (1, 2)}, {"query": "secret"}, {"start": 3}):
-        answers = [mine.read(each, **asked) for each in (pointer, foreign.text, foreign.id)]  # type: ignore[arg-type]
-        assert {(answer.text, answer.found, answer.complete) for answer in answers} == {(UNKNOWN_POINTER, False, False)}
-    assert mine.load(foreign.text) is None
-    assert theirs.load(foreign.text) == "secret\n" * 9
-
-
 def test_lines_are_numbered_from_one_and_what_is_missing_is_said() -> None:
     memory = memory_of()
     pointer = put(memory, "\n".join(f"line {at}" for at in range(1, 101)))
@@ -192,17 +177,6 @@ def test_what_nobody_used_for_long_goes_before_what_is_newer() -> None:
     put(memory, "c", live=(live.id,))
     assert memory.load(old.id) is None
     assert memory.load(live.id) == "b"
-
-
-def test_the_quota_counts_what_another_object_stored() -> None:
-    """004-62: the cap is on what the store holds for the thread."""
-    blobs = InMemoryBlobStore()
-    mine, theirs = memory_of(30, blobs=blobs), memory_of(30, blobs=blobs)
-    live = put(theirs, "a" * 20)
-    assert mine.offload("b" * 20, live=[live.id]) is None
-    put(mine, "b" * 20)
-    assert blobs.used_bytes(mine._scope) == mine.used_bytes == 20
-    assert theirs.load(live.id) is None
 
 
 @given(
