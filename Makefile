@@ -139,7 +139,7 @@ mutants: $(VENV)/.stamp-test-servers ## change the code in 120 places, and see w
 	@$(PIP) install --group coverage
 	@$(RUN) tests.mutants $(MUTANTS_ARGS)
 
-fuzz: $(VENV)/.stamp-test-servers ## the campaign: attack each promise for two minutes; FUZZ_ARGS="--seconds 20 --seed 2 text sqlite_power"
+fuzz: $(VENV)/.stamp-test-servers ## the campaign: attack each reader of input for two minutes; FUZZ_ARGS="--seconds 20 --seed 2 text formats"
 	@$(PIP) install --group fuzz || echo "atheris does not install here: hypothesis takes its place" >&2
 	@$(RUN) tests.fuzz $(FUZZ_ARGS)
 

@@ -27,9 +27,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from benchmarks.budget import counter
 from benchmarks.report import options, report
 from benchmarks.timing import cpu_ms
-from gatekeeper_core import HistoryConfig, Message, RunConfig, ToolResultCompressor, WorkingMemory, prices_of_model
+from gatekeeper_core import (
+    HistoryConfig,
+    Message,
+    ModelPrices,
+    RunConfig,
+    ToolResultCompressor,
+    WorkingMemory,
+    prices_of_model,
+)
 from gatekeeper_core.context.history.call_log import identifiers_in
 from gatekeeper_core.context.history.selector import ThreadSelector
+from gatekeeper_core.messages import messages_digest
+from gatekeeper_core.pricing.edits import EditedPrompt, choose_edit
 from gatekeeper_core.storage.in_memory import InMemoryBlobStore
 from gatekeeper_core.tokens import count_message
 
@@ -188,6 +198,27 @@ def clear(budget: int, count: TokenCounter, *, keep: int = 3) -> Send:
     return send
 
 
+def delayed(budget: int, count: TokenCounter) -> Send:
+    """Clear the same results, each time when that pays: as ``delay_edits`` for a cache that is always warm."""
+    prices = ModelPrices(input=1.0, output=5.0, cache_read=READ, cache_write=WRITE, min_cached_tokens=1)
+    edit, last = clear(budget, count), EditedPrompt()
+
+    def send(messages: Sequence[Message]) -> Sequence[Message]:
+        nonlocal last
+        edited = edit(messages)
+        by_digest = {_digest(each): each for each in (*edited, *messages)}
+        costs = {digest: cost(each, count) for digest, each in by_digest.items()}
+        unedited, shorter = (tuple((key, costs[key]) for key in map(_digest, each)) for each in (messages, edited))
+        last = choose_edit(last, unedited, shorter, prices=prices, now=0.0, room=10**9)
+        return [by_digest[digest] for digest, _ in last.sent]
+
+    return send
+
+
+def _digest(message: Message) -> bytes:
+    return messages_digest([message]).encode()
+
+
 def window(_budget: int, _count: TokenCounter, *, rounds: int = 5) -> Send:
     """Send system messages, the first user message, and the newest assistant messages with what follows them."""
 
@@ -222,6 +253,7 @@ POLICIES: Mapping[str, Callable[[int, Any], Any]] = {
     "trim_messages (human)": partial(trim, start_on=("human",)),
     "trim_messages (human, ai)": partial(trim, start_on=("human", "ai")),
     "clear old tool results": clear,
+    "the same, delayed": delayed,
     "window of 5": window,
     "gate": partial(ours, strategy="gate"),
     "cache": partial(ours, strategy="cache"),

@@ -106,8 +106,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     prices = read_prices(options.prices) if options.prices else PRICES
     turns, answers = turns_of(read_locomo(Path(options.data, _FILE)), count=options.questions)
-    config = EvalConfig(model=options.model, token_budget=options.budget, rubric="en")
-    prompts = tuple(prompts_of(turns, token_budget=options.budget, config=config.gatekeeper))
+    config = EvalConfig(model=options.model, rubric="en")
+    prompts = tuple(prompts_of(turns, token_budget=options.budget))
     ledger = Ledger(options.ledger)
     planned = plan(prompts, config, ledger, prices=prices)
     print_table("at most", [planned._asdict()])
@@ -117,7 +117,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("nothing was sent: say --yes, or --max-dollars where the price is known", file=sys.stderr)
         return 2
     with ChatClient(os.environ[options.key_env], config=ChatConfig(base_url=options.base_url)) as client:
-        asker = Asker(HttpModel(client), ledger, config, prices=prices, max_dollars=options.max_dollars)
+        asker = Asker(HttpModel(client), ledger, prices=prices, max_dollars=options.max_dollars)
         verdicts = evaluate(prompts, config, asker, jobs=options.jobs, prices=prices)
     shares = [{"outcome": name, **verdicts.share(name).to_dict()} for name in ("better", "equal", "worse")]
     report(options, "eval_locomo", {"the selection against everything": shares, "answers": rows_of(verdicts, answers)})

@@ -31,7 +31,6 @@ from benchmarks.talks import Talk, read_everyday
 from gatekeeper_core import ContextGatekeeper, GatekeeperConfig
 from gatekeeper_core.encoder import TextEncoder
 from gatekeeper_core.selection.need import NeedWeights, need_weights, newest_signs, probability, question_signs
-from gatekeeper_core.selection.retrieval import RetrievalConfig
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -58,7 +57,7 @@ class Case(NamedTuple):
 
 def cases(talks: Sequence[Talk], count: Counter, embedder: TextEncoder | None = None) -> Iterator[Case]:
     """Yield the cases of some conversations, by words alone or with an embedder."""
-    config = GatekeeperConfig(retrieval=RetrievalConfig(candidates=1_000))
+    config = GatekeeperConfig(candidates=1_000)
     for talk in talks:
         gatekeeper = ContextGatekeeper(config=config, token_counter=count, embedder=embedder)
         read = 0

@@ -22,7 +22,6 @@ from benchmarks.peers import NOT_INSTALLED, PEERS, missing
 from benchmarks.report import options, report
 from gatekeeper_core import GatekeeperConfig
 from gatekeeper_core.context.memory.memory import LongTermMemory
-from gatekeeper_core.context.memory.search import MemoryConfig
 from gatekeeper_core.embedding import embed
 from gatekeeper_core.selection import meaning
 from gatekeeper_core.selection.anchors import count_terms
@@ -71,7 +70,7 @@ class MemoryIndex:
     def rank(self, question: str) -> list[int]:
         """Return positions of memories, best first; what shares nothing is left out."""
         query = expand_query(read_query(question, self._index), self._index)
-        config, texts = GatekeeperConfig().retrieval, self._texts.__getitem__
+        config, texts = GatekeeperConfig(), self._texts.__getitem__
         near = self._meaning(question)
         scores = score_turns(query, self._index, config=config, depth=max(DEPTHS), texts=texts, meaning=near)
         return [score.turn_id for score in scores]
@@ -119,10 +118,10 @@ def oracle(memories: Memories) -> Ranker:
 
 def remembered(memories: Memories, embedder: Embedding | None = None) -> LongTermMemory:
     """Return a memory that holds the memories of each user."""
-    # Nothing is merged, so that every gold memory can be found.
-    memory = LongTermMemory(InMemoryStore(), embedder=embedder, config=MemoryConfig(merge_similarity=1.0))
+    memory = LongTermMemory(InMemoryStore(), embedder=embedder)
     for user, blocks in memories.items():
         for at, block in enumerate(blocks):
+            # With a key each, nothing is merged, so that every gold memory can be found.
             memory.add(MemoryScope("benchmark", user), block.user, category="fact", key=f"event {at}")
     return memory
 

@@ -21,7 +21,7 @@ from gatekeeper_core import ContextGatekeeper, GatekeeperConfig
 from gatekeeper_core.selection import retrieval
 from gatekeeper_core.selection.anchors import count_terms
 from gatekeeper_core.selection.index import TurnIndex
-from gatekeeper_core.selection.retrieval import RetrievalConfig, read_query, score_turns
+from gatekeeper_core.selection.retrieval import read_query, score_turns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -34,7 +34,7 @@ BUDGET = 4000
 
 SELECT, INDEX_ALONE, TRIM = "gatekeeper select", "gatekeeper, index alone", "LangChain trim_messages, approximate"
 
-_WEIGHTS = RetrievalConfig()
+_WEIGHTS = GatekeeperConfig()
 _ACTIVE_TURNS = 100  # more than the budget holds, so that LlamaIndex's memory itself moves the oldest out
 _CHUNK = 1_000  # messages in one insert
 

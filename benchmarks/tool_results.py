@@ -24,7 +24,7 @@ from benchmarks.report import SEED, options, report
 from benchmarks.second_logs import second_logs, systems
 from benchmarks.tool_outputs import Needle, Output, generated
 from gatekeeper_core import ToolResultCompressor, WorkingMemory
-from gatekeeper_core.context.tool_results.compressor import ToolResultConfig
+from gatekeeper_core.context.tool_results.formats.json_results import lossless_json, read_any_json
 from gatekeeper_core.storage.in_memory import InMemoryBlobStore
 
 if TYPE_CHECKING:
@@ -182,12 +182,11 @@ def _share(kept: Sequence[bool]) -> str | None:
 
 def lossless_rows(outputs: Sequence[Output], count: TokenCounter) -> list[Row]:
     """Return what the table form saves, without loss, of JSON results over the least size."""
-    compressor = ToolResultCompressor(ToolResultConfig(lossless_only=True))
     rows = []
     for output in outputs:
         tokens = count(output.text)
         if output.family == "json" and tokens > LEAST_TOKENS:
-            after = count(compressor.compress(output.text).text)
+            after = count(lossless_json(read_any_json(output.text)))
             rows.append(
                 {"output": f"{output.name} ({tokens} tokens)", "saved without loss %": 100 * (1 - after / tokens)}
             )

@@ -9,9 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from gatekeeper_core.context.history.cache_marks import mark_cached as mark_cached
     from gatekeeper_core.context.history.conversation import ContextCompressor as ContextCompressor
-    from gatekeeper_core.context.history.recall import recall_earlier as recall_earlier
     from gatekeeper_core.context.history.run import RunConfig as RunConfig
     from gatekeeper_core.context.history.select import select_history as select_history
     from gatekeeper_core.context.history.strategies import HistoryConfig as HistoryConfig
@@ -21,7 +19,6 @@ if TYPE_CHECKING:
     from gatekeeper_core.context.history.view import ThreadState as ThreadState
     from gatekeeper_core.context.history.view import keep as keep
     from gatekeeper_core.context.memory.memory import LongTermMemory as LongTermMemory
-    from gatekeeper_core.context.memory.thread import StoredThreads as StoredThreads
     from gatekeeper_core.context.memory.thread import Thread as Thread
     from gatekeeper_core.context.prompt.budget import ContextBuilderConfig as ContextBuilderConfig
     from gatekeeper_core.context.prompt.builder import ContextBuilder as ContextBuilder
@@ -31,7 +28,6 @@ if TYPE_CHECKING:
     from gatekeeper_core.context.tool_results.working_memory import ThreadMemories as ThreadMemories
     from gatekeeper_core.context.tool_results.working_memory import WorkingMemory as WorkingMemory
     from gatekeeper_core.embedding import Embedder as Embedder
-    from gatekeeper_core.embedding import ModelEmbedder as ModelEmbedder
     from gatekeeper_core.errors import BudgetError as BudgetError
     from gatekeeper_core.errors import ConfigError as ConfigError
     from gatekeeper_core.errors import GatekeeperError as GatekeeperError
@@ -42,13 +38,11 @@ if TYPE_CHECKING:
     from gatekeeper_core.native.reading import read_messages as read_messages
     from gatekeeper_core.pricing.prices import ModelPrices as ModelPrices
     from gatekeeper_core.pricing.prices import prices_of_model as prices_of_model
-    from gatekeeper_core.pricing.prices import read_prices as read_prices
     from gatekeeper_core.pricing.usage import Usage as Usage
     from gatekeeper_core.selection.gatekeeper import ContextGatekeeper as ContextGatekeeper
-    from gatekeeper_core.selection.planner import GatekeeperConfig as GatekeeperConfig
-    from gatekeeper_core.selection.result import Decision as Decision
     from gatekeeper_core.selection.result import SelectedTurn as SelectedTurn
     from gatekeeper_core.selection.result import Selection as Selection
+    from gatekeeper_core.selection.settings import GatekeeperConfig as GatekeeperConfig
     from gatekeeper_core.storage.base import MemoryScope as MemoryScope
     from gatekeeper_core.storage.base import Store as Store
     from gatekeeper_core.storage.sqlite import InMemoryStore as InMemoryStore
@@ -59,9 +53,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _NAMES = {
-    "context.history.cache_marks": "mark_cached",
     "context.history.conversation": "ContextCompressor",
-    "context.history.recall": "recall_earlier",
     "context.history.run": "RunConfig",
     "context.history.select": "select_history",
     "context.history.strategies": "HistoryConfig",
@@ -69,22 +61,22 @@ _NAMES = {
     "context.history.tool_loop": "compact_messages",
     "context.history.view": "HistoryView ThreadState keep",
     "context.memory.memory": "LongTermMemory",
-    "context.memory.thread": "StoredThreads Thread",
+    "context.memory.thread": "Thread",
     "context.prompt.budget": "ContextBuilderConfig",
     "context.prompt.builder": "ContextBuilder",
     "context.prompt.parts": "SystemPrompt",
     "context.prompt.result": "BuiltContext",
     "context.tool_results.compressor": "ToolResultCompressor",
     "context.tool_results.working_memory": "ThreadMemories WorkingMemory",
-    "embedding": "Embedder ModelEmbedder",
+    "embedding": "Embedder",
     "errors": "BudgetError ConfigError GatekeeperError MessageFormatError StorageError",
     "messages": "Message ToolCall",
     "native.reading": "read_messages",
-    "pricing.prices": "ModelPrices prices_of_model read_prices",
+    "pricing.prices": "ModelPrices prices_of_model",
     "pricing.usage": "Usage",
     "selection.gatekeeper": "ContextGatekeeper",
-    "selection.planner": "GatekeeperConfig",
-    "selection.result": "Decision SelectedTurn Selection",
+    "selection.result": "SelectedTurn Selection",
+    "selection.settings": "GatekeeperConfig",
     "storage.base": "MemoryScope Store",
     "storage.sqlite": "InMemoryStore SQLiteStore",
     "token_estimate": "TokenEstimator",

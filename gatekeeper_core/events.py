@@ -77,6 +77,13 @@ CHEAPER = _event(
     "$%(paid_dollars)s",
     "INFO",
 )  # once for each thread whose prices are known: another strategy is cheaper by more than a tenth
+EDIT = _event(
+    "history.edit",
+    "history",
+    "%(editor)s would save %(saved_tokens)s tokens and rewrite %(rewritten_tokens)s cached ones: $%(extra_dollars)s; "
+    "%(verdict)s (%(reason)s)",
+    "INFO",
+)  # DEBUG where the verdict on an edit is the one of the call before
 USAGE = _event("history.usage", "history", "usage reported")
 NO_ROOM = _event(
     "history.no_room",

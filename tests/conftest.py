@@ -1,8 +1,8 @@
 """The settings, fixtures and rules of the test run.
 
 Environment:
-    GATEKEEPER_HYPOTHESIS_PROFILE: ``ci`` (default: 15 examples, the same in each run), ``thorough`` (500) or ``campaign``
-        (100), both by ``--hypothesis-seed``.
+    GATEKEEPER_HYPOTHESIS_PROFILE: ``ci`` (default: 15 examples, the same in each run) or ``thorough`` (500, by
+        ``--hypothesis-seed``).
     GATEKEEPER_HYPOTHESIS_EXAMPLES: another number of examples for the profile.
     GATEKEEPER_WIRE_HISTORIES: how many random histories of each client go over HTTP (12; see ``tests/strict_server.py``).
     GATEKEEPER_FORBID_SKIPS: ``1`` turns each skipped test or module into a failure.
@@ -48,7 +48,6 @@ settings.register_profile(
     print_blob=True,
     suppress_health_check=[HealthCheck.too_slow],
 )
-settings.register_profile("campaign", settings.get_profile("thorough"), max_examples=100, database=None)
 settings.load_profile(os.environ.get("GATEKEEPER_HYPOTHESIS_PROFILE", "ci"))
 if examples := int(os.environ.get("GATEKEEPER_HYPOTHESIS_EXAMPLES", "0")):
     settings.register_profile("so many", max_examples=examples)
@@ -59,9 +58,10 @@ NEED_MORE = {"adapters", "browser", "chat", "cli", "meaning", "otel", "postgres"
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
-    """Mark what needs more than the library alone, by its own mark, its folder or, for the benchmarks, its name."""
-    named = item.path.name.startswith("test_benchmark") or NEED_MORE & {*item.path.relative_to(TESTS).parts}
-    if named or any(mark.name in NEED_MORE for mark in item.iter_markers()):
+    """Mark what needs more than the library alone by its folder, and all of it as extras, with the benchmarks."""
+    for folder in NEED_MORE & {*item.path.relative_to(TESTS).parts}:
+        item.add_marker(folder)
+    if item.path.name.startswith("test_benchmark") or any(mark.name in NEED_MORE for mark in item.iter_markers()):
         item.add_marker("extras")
 
 

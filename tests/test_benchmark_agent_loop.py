@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks.agent_loop import Loop, memory_of, pieces, planted, row_of, run_loop
+from benchmarks.agent_loop import Loop, memory_of, pieces, planted, run_loop
 from gatekeeper_core.context.history.tool_loop import compact_messages
 from gatekeeper_core.context.tool_results.compressor import ToolResultCompressor
 from gatekeeper_core.messages import Message
@@ -35,8 +35,3 @@ def test_a_fact_of_an_early_round_is_found_through_its_pointer() -> None:
     """002-20, 004-20."""
     loop = compacted_loop(30)
     assert (loop.fact_in_prompt, loop.fact_by_pointer) == (False, True)
-
-
-def test_a_row_leaves_the_first_step_out_of_the_shares() -> None:
-    row = row_of("all", run_loop(["a", "b", "c", "d"], lambda prompt: prompt, count=len), 10_000)
-    assert (row["steps"], row["over limit"], row["stable steps %"], row["compactions"]) == (4, 0, 100.0, 0)

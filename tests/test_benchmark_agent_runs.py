@@ -141,5 +141,6 @@ def test_the_command_measures_each_policy_within_its_budget(line: str, tmp_path:
     rows = {row["policy"]: row for row in tables["2 coding runs, 4,000 tokens"]}
     assert list(rows) == list(POLICIES)
     assert (rows["everything"]["$"], rows["everything"]["recall"]) == ("1.00", 100.0)
+    assert float(rows["the same, delayed"]["$"]) <= min(1.02, float(rows["clear old tool results"]["$"]))
     assert [rows[name]["over"] for name in ("gate", "cache", "trim_messages (human, ai)")] == [0.0] * 3
     assert rows["gate"]["recall"] > rows["trim_messages (human)"]["recall"]

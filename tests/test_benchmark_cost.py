@@ -6,27 +6,23 @@ import json
 import shutil
 import subprocess
 import sys
-from itertools import chain, combinations
 from typing import TYPE_CHECKING
 
 import pytest
 
-from benchmarks import cost, cost_ways
+from benchmarks import cost
 from benchmarks.cost_account import (
     PRICE_SETS,
     Accountant,
     Prompt,
-    RememberingGatekeeper,
     Setting,
     Workbench,
 )
 from benchmarks.cost_agents import PrefixCache, script
 from benchmarks.cost_talks import Call, Talk
 from benchmarks.cost_ways import HINDSIGHT, WAYS
-from benchmarks.data import Block, Conversation, Question
 from benchmarks.talks import OWN, read_everyday
-from gatekeeper_core import ContextGatekeeper
-from gatekeeper_core.messages import Message, group_turns
+from gatekeeper_core.messages import Message
 from gatekeeper_core.pricing.cache import PromptCache, Request, charge
 from gatekeeper_core.pricing.prices import UNKNOWN
 from gatekeeper_core.tokens import estimate_text_tokens
@@ -39,11 +35,6 @@ if TYPE_CHECKING:
 ANTHROPIC, OPENAI = PRICE_SETS["Anthropic"], PRICE_SETS["OpenAI .10"]
 BY_NAME = {way.name: way for way in (*WAYS, HINDSIGHT)}
 OUTPUTS = [{"name": "log", "query": "why did the backup fail?", "text": "line of a log\n" * 900}]
-LOCOMO = Conversation(
-    "c1",
-    tuple(Block((f"D1:{2 * at}", f"D1:{2 * at + 1}"), f"Ann: fact {at}", f"Ben: so it is {at}") for at in range(40)),
-    tuple(Question(f"what is fact {at}?", (f"D1:{2 * at}",), 1, f"fact {at}") for at in range(0, 30, 3)),
-)
 
 
 def session(turns: int = 40, tokens: int | None = 120, language: str = "mixed", seed: int = 1) -> Talk:
@@ -71,37 +62,6 @@ def dollars(talk: Talk, way: str, setting: Setting, *, limit: int = 16_000) -> l
 def prompts(talk: Talk, way: str, *, limit: int = 16_000) -> list[Prompt]:
     setting = Setting(600, "warm", ANTHROPIC)
     return list(Workbench(talk, words, limit=limit).accountant(BY_NAME[way], setting).prompts)
-
-
-# --- the conversations ------------------------------------------------------------------------------------------------
-
-
-def test_a_needed_turn_of_a_session_is_the_turn_that_the_label_names() -> None:
-    labels = {
-        (question.text, talk.blocks[group[0]].user)
-        for talk in read_everyday(OWN)
-        for question in talk.questions
-        for group in question.needed
-    }
-    talk = session(turns=100)
-    asked = {
-        (talk.messages[call.stop - 1].text, talk.messages[2 * group[0]].text)
-        for call in talk.calls
-        for group in call.needed
-    }
-    assert len(asked) > 40
-    assert asked <= labels
-    assert all(turn < at for at, call in enumerate(talk.calls) for group in call.needed for turn in group)
-
-
-def test_questions_of_locomo_come_behind_their_evidence() -> None:
-    talk = cost.locomo(LOCOMO, turns=50, seed=1)
-    asked = [(at, call) for at, call in enumerate(talk.calls) if call.needed]
-    assert len(asked) >= 7
-    for at, call in asked:
-        number = talk.messages[call.stop - 1].text.removeprefix("what is fact ").rstrip("?")
-        assert [talk.messages[2 * group[0]].text for group in call.needed] == [f"Ann: fact {number}"]
-        assert all(group[0] < at for group in call.needed)
 
 
 # --- the account ------------------------------------------------------------------------------------------------------
@@ -138,59 +98,6 @@ def test_the_worst_ratio_is_that_of_a_beginning_of_four_calls_or_more() -> None:
     assert cost.worst_ratio([2, 1], [1, 1]) == (1.5, 1.0)
 
 
-# --- the ways ---------------------------------------------------------------------------------------------------------
-
-
-def test_a_window_over_its_limit_is_cut_to_half_of_it_and_then_only_grows() -> None:
-    sent = prompts(chat(*[(10, 90)] * 30), "window cut to half", limit=1000)
-    assert max(each.tokens for each in sent) <= 1000
-    cuts = [at for at in range(1, 30) if sent[at].pieces[0] != sent[at - 1].pieces[0]]
-    assert cuts
-    assert all(sent[at].tokens <= 500 for at in cuts)
-    assert all(
-        sent[at].pieces[: len(sent[at - 1].pieces)] == sent[at - 1].pieces for at in range(1, 30) if at not in cuts
-    )
-
-
-def test_a_summary_takes_the_place_of_old_turns_and_its_call_is_paid() -> None:
-    sent = prompts(chat(*[(10, 90)] * 30), "summary at a limit", limit=2000)
-    made = [at for at, each in enumerate(sent) if each.side != (0, 0)]
-    assert made
-    first = made[0]
-    assert sent[first].pieces[0] == (b"summary 1", 400)
-    assert sorted(sent[first].turns) == list(range(first - 10, first + 1))
-    assert sent[first].side == (100 * (first - 10) + 200, 400)
-
-
-def test_a_remembered_selection_is_the_selection() -> None:
-    talk = session(turns=12)
-    remembering = RememberingGatekeeper(token_counter=estimate_text_tokens)
-    for _ in range(2):
-        for call in talk.calls[1:]:
-            past, asked = group_turns(talk.messages[: call.stop - 1]), talk.messages[6].text
-            fresh = ContextGatekeeper(token_counter=estimate_text_tokens)
-            fresh.sync(past)
-            remembering.sync(past)
-            assert remembering.turn_tokens == fresh.turn_tokens
-            assert remembering.explain(asked, token_budget=900) == fresh.explain(asked, token_budget=900)
-
-
-@pytest.mark.parametrize("state", ["warm", "cold", "none"])
-@pytest.mark.parametrize("fixed", [600, 4000])
-def test_hindsight_is_about_the_cheapest_of_all_choices_of_moments(state: str, fixed: int) -> None:
-    talk, setting = session(turns=9, tokens=1_600), Setting(fixed, state, ANTHROPIC)
-    bench = Workbench(talk, estimate_text_tokens)
-    costs = cost_ways._costs(bench, setting)
-    every = chain.from_iterable(combinations(range(1, 9), size) for size in range(9))
-    paid = {
-        moments: sum(Accountant(talk, cost_ways._prompts(bench, costs, {0, *moments})).dollars(setting))
-        for moments in every
-    }
-    best = sum(bench.accountant(HINDSIGHT, setting).dollars(setting))
-    assert best < paid[()]
-    assert best <= min(paid.values()) * (1.06 if state == "warm" else 1.000001)
-
-
 # --- the whole --------------------------------------------------------------------------------------------------------
 
 
@@ -210,16 +117,6 @@ def data(tmp_path: Path) -> Path:
         talks.append(json.dumps({"conv": name, "turns": turns, "qa": asked}))
     (tmp_path / "selection" / "locomo_dev.jsonl").write_text("\n".join(talks) + "\n")
     return tmp_path
-
-
-def test_what_is_held_out_is_not_among_what_is_tuned_on(data: Path) -> None:
-    used, held = (
-        {talk.name for talk in cost.talks(data, turns=[20], sizes=[70], held_out=held, count=estimate_text_tokens)}
-        for held in (False, True)
-    )
-    assert len({name for name in used | held if name.startswith("agent-1x100x4-")}) == 6
-    assert used.isdisjoint(held)
-    assert {name.split("-")[1] for name in held if name.startswith("locomo")} == {"c2", "c3"}
 
 
 def test_the_command_prints_tables_and_writes_figures_and_a_plot(data: Path) -> None:

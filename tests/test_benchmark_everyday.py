@@ -8,30 +8,22 @@ import shutil
 import subprocess
 import sys
 from collections import Counter
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from benchmarks.data import Block, read_jsonl
+from benchmarks.data import read_jsonl
 from benchmarks.everyday import (
-    COVERAGES,
     FILL,
     OURS,
     Fixed,
     Sent,
     Tally,
     ask,
-    asked_rows,
-    by_group,
     changes,
-    law_rows,
     measured,
-    ways,
 )
-from benchmarks.fit_need import SIGNS, Case, cases, info_at, loss, row_at
-from benchmarks.talks import OWN, SETS, Question, Talk, read_beam, read_everyday, read_memdaily
-from gatekeeper_core.selection.need import need_weights
+from benchmarks.talks import OWN, SETS, Question, Talk, read_everyday
 from gatekeeper_core.tokens import estimate_text_tokens
 
 if TYPE_CHECKING:
@@ -82,82 +74,11 @@ def test_tokens_are_counted_apart_where_something_is_needed_and_where_nothing_is
     assert (nothing["hit"], nothing["info"], nothing["tokens"], nothing["useless"]) == (None, None, None, 9.0)
 
 
-def test_a_question_is_in_the_rows_of_its_group_its_kind_and_its_language(talks: list[Talk]) -> None:
-    groups = by_group(ask(talks, lambda: Fixed(estimate_text_tokens, lambda _: [])))
-    assert [*groups][-4:] == ["elliptical", "new_topic_plain", "return_plain", "language en"]
-    assert [len(tally.outcomes) for tally in groups.values()] == [4, 2, 1, 1, 2, 1, 1, 4]
-
-
 def test_a_change_is_followed_to_the_question_after_it(talks: list[Talk]) -> None:
     everything = list(ask(talks, lambda: Fixed(estimate_text_tokens, lambda question: range(question.after))))
     needed = list(ask(talks, lambda: Fixed(estimate_text_tokens, lambda q: [group[0] for group in q.needed])))
     assert changes(everything) == {"changes": 1, "old turn at the change": 100.0, "old turn after it": 100.0}
     assert changes(needed) == {"changes": 1, "old turn at the change": 0.0, "old turn after it": 0.0}
-
-
-@pytest.mark.parametrize("name", SETS)
-def test_every_way_sends_turns_before_the_question_alone_within_its_budget(talks: list[Talk], name: str) -> None:
-    for labelled in SETS[name]:
-        made = ways(labelled, estimate_text_tokens, peers=True)
-        assert [way.budget for way in made if way.name in (OURS, FILL)] == [labelled.budget, *labelled.fills]
-        for _, budget, make in made:
-            for _, question, outcome in ask(talks, make) if make else ():
-                assert all(at < question.after for at in outcome.sent)
-                assert outcome.tokens <= (budget or 10_000)
-
-
-def test_what_is_got_is_set_against_what_is_asked(talks: list[Talk]) -> None:
-    missed = replace(talks[0], questions=(*talks[0].questions, Question(4, "New topic: zzz?", "paraphrase", ((0,),))))
-    *rows, last = asked_rows([missed], SETS["everyday"][0], estimate_text_tokens)
-    assert rows[0]["off"] > 0 > rows[-1]["off"]
-    assert [row["asked"] for row in rows] == [100 * coverage for coverage in COVERAGES]
-    assert all(row["off"] == row["info"] - row["asked"] for row in rows)
-    assert last["off"] == pytest.approx(sum(abs(row["info"] - row["asked"]) for row in rows) / len(rows))
-
-
-def test_the_law_is_measured_on_the_cut_forms_of_needed_turns() -> None:
-    filler = " ".join(f"We also spoke of village {at} and its weather." for at in range(40))
-    answer = f"The lantern stands by the quarry. {filler} The ferry runs on Tuesday."
-    blocks = (Block(("0",), "Where is the lantern?", answer), Block(("1",), "What is on it?", "Rope, oil and nails."))
-    real = "The lantern by the quarry, with rope, oil and nails; the ferry goes Tuesday."
-    question = Question(2, "Which lantern is that?", "refers", ((0,), (1,)), answer=real)
-    *rows, last = law_rows([Talk("1", "en", blocks, (question,))], SETS["own"][0], estimate_text_tokens)
-    assert last["forms"] == sum(row["forms"] for row in rows) > 0
-    roots = [(at, row["square root"]) for at, row in enumerate(rows) if row["forms"]]
-    assert all(at / 10 <= (root / 100) ** 2 < (at + 1) / 10 for at, root in roots)
-    assert last["words of the answer"] == pytest.approx(100 / 3)  # the quarry is kept, the ferry on Tuesday is not
-    assert last["of answer and question"] == pytest.approx(50)
-
-
-def test_the_fit_has_a_case_for_each_question_and_for_each_turn_that_may_be_needed(talks: list[Talk]) -> None:
-    results = list(cases(talks, estimate_text_tokens))
-    counts = {name: Counter(case.needed for case in results if case.table == name) for name in SIGNS}
-    assert counts == {"question": {True: 3, False: 1}, "newest": {True: 2, False: 1}, "older": {True: 1, False: 3}}
-    assert all(case.signs.keys() <= {*SIGNS[case.table]} for case in results)
-    even = [Case("older", {"score": 1.0}, needed=True), Case("older", {"score": 0.0}, needed=False), *results[:1]]
-    assert loss(even, "older", {"bias": 0.0}) == pytest.approx(0.693, abs=0.001)
-    assert loss(even, "older", {"bias": -2.0, "score": 4.0}) == pytest.approx(0.127, abs=0.001)
-
-
-def test_info_is_compared_where_the_same_number_of_tokens_is_sent() -> None:
-    talks, weights = read_everyday(OWN)[:3], need_weights("first")
-    row, dearer = (row_at(talks, weights, coverage, estimate_text_tokens) for coverage in (0.85, 0.95))
-    same, more = (info_at(talks, weights, each["tokens, all"], estimate_text_tokens) for each in (row, dearer))
-    assert same == pytest.approx(row["info"], abs=1.0)
-    assert row["info"] + 1.0 < more == pytest.approx(dearer["info"], abs=1.0)
-
-
-def test_beam_needs_the_turns_of_its_evidence_and_memdaily_has_a_turn_for_each_message(tmp_path: Path) -> None:
-    said = zip(("user", "assistant") * 2, ("Ports?", "Redis: 6380.", "And bread?", "At 240 degrees."), strict=True)
-    turns = [{"id": f"m{at}", "speaker": speaker, "text": text} for at, (speaker, text) in enumerate(said)]
-    row = {"conv": "1", "turns": turns, "questions": [{"q": "Heat?", "type": "update", "evidence": ["m3", "m0", "m2"]}]}
-    (talk,) = read(tmp_path, row, read_beam)
-    assert [block.text for block in talk.blocks] == ["Ports?\nRedis: 6380.", "And bread?\nAt 240 degrees."]
-    assert talk.questions == (Question(2, "Heat?", "update", ((0,), (1,))),)
-    row = {"kind": "noisy", "messages": ["我叫李强", "我住青岛"], "questions": [{"question": "住哪？", "needed": [1]}]}
-    (talk,) = read(tmp_path, row, read_memdaily)
-    assert [block.text for block in talk.blocks] == ["我叫李强\n", "我住青岛\n"]
-    assert talk.questions == (Question(2, "住哪？", "noisy", ((1,),)),)
 
 
 def test_our_own_questions_name_turns_before_them_and_all_kinds_occur() -> None:
@@ -175,15 +96,6 @@ def test_our_own_questions_name_turns_before_them_and_all_kinds_occur() -> None:
     assert all(turn["topic"] for row in read_jsonl(OWN) for turn in row["turns"])
     assert len({question.kind for talk in talks for question in talk.questions}) == 17
     assert Counter(talk.language for talk in talks) == {"zh": 8, "en": 7, "mixed": 5}
-
-
-@pytest.mark.parametrize(("arguments", "status"), [(["--own", "--ours-only"], 0), ([], 2)])
-def test_our_own_questions_need_no_folder(arguments: list[str], status: int) -> None:
-    command = [sys.executable, "-m", "benchmarks.everyday", *arguments]
-    ran = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert ran.returncode == status
-    assert ("365 questions to 20 conversations" in ran.stdout) is (status == 0)
-    assert ("--data is needed" in ran.stderr) is (status == 2)
 
 
 def test_both_everyday_files_are_measured_and_drawn(tmp_path: Path) -> None:

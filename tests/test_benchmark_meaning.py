@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from benchmarks import meaning
-from benchmarks.data import Block, Conversation, MemoryQuery, Question
+from benchmarks.data import Block
 from benchmarks.meaning import (
     DIMENSIONS,
     WITH_MODEL,
@@ -15,11 +15,8 @@ from benchmarks.meaning import (
     cost_tables,
     drawn_vectors,
     everyday_tables,
-    locomo_tables,
-    memory_tables,
     within_limits,
 )
-from benchmarks.selection import BUDGETS
 from benchmarks.talks import Question as Labelled
 from benchmarks.talks import Talk
 from gatekeeper_core.tokens import estimate_text_tokens
@@ -56,11 +53,6 @@ TALK = Talk(
         Labelled(4, "Is gold heavier than lead?", "off_topic", ()),
     ),
 )
-MEMORIES = {
-    "1": [Block(("a",), "家里养了小狗", ""), Block(("b",), "自己烤面包", ""), Block(("c",), "看了一场电影", "")]
-}
-QUERIES = [MemoryQuery("1", ("你好", "my canine"), ("a",))]
-CONVERSATION = Conversation("1", BLOCKS, (Question("What is the canine called?", ("0",), 4, "Biscuit"),))
 
 
 def by_key(rows: list[dict[str, Any]], key: str) -> dict[str, dict[str, Any]]:
@@ -74,21 +66,6 @@ def test_each_kind_of_question_is_asked_by_words_alone_and_with_the_embedder() -
         assert (groups[kind]["hit, words"], groups[kind]["hit, with model"]) == (0.0, 100.0)
     assert groups["off_topic"]["info, words"] is None
     assert [row["method"] for row in tables["everyday, fill"]] == [WORDS, WITH_MODEL]
-
-
-def test_recall_of_long_conversations_has_each_budget_and_the_mean() -> None:
-    rows = locomo_tables([CONVERSATION], estimate_text_tokens, within_limits(by_subject))["LoCoMo, fill"]
-    for row in rows:
-        assert row["mean"] == pytest.approx(sum(row[str(budget)] for budget in BUDGETS) / len(BUDGETS))
-    assert rows[1]["250"] == 100.0
-
-
-def test_memories_are_ranked_by_both_without_the_embedder_and_with_it() -> None:
-    rows = memory_tables(MEMORIES, QUERIES, by_subject)["memory"]
-    last = {row["method"]: row["R@5"] for row in rows if row["query"] == "last turn"}
-    assert last[WORDS] == 0.0
-    assert last[WITH_MODEL] == 100.0
-    assert len(rows) == 2 * len(last) == 8
 
 
 @pytest.mark.adapters  # numpy comes with LlamaIndex

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from benchmarks.soak import SOAKS, STAGES, Stage, is_flat, main
+from tests.case_files import from_file
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,15 +32,6 @@ def test_every_soak_of_the_core_runs_and_its_stages_are_written(
     assert [row["count"] for row in rows if row["soak"] == "turns"] == [str(4 * at) for at in range(1, STAGES + 1)]
 
 
-@pytest.mark.parametrize(
-    ("resident", "holds", "flat"),
-    [
-        ((1.0, 1.0, 1.0, 1.05), False, True),
-        ((1.0, 1.0, 1.5, 2.0), False, False),
-        ((1.0, 2.0, 3.0, 4.0), True, True),
-        ((1.0, 2.0, 4.0, 8.0), True, False),
-        ((1.0,), True, True),
-    ],
-)
+@from_file("resident", "holds", "flat")
 def test_memory_is_flat_where_the_second_half_takes_no_more(resident: Sequence[float], holds: bool, flat: bool) -> None:
     assert is_flat(stages(*resident), holds=holds) == flat

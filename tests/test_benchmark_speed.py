@@ -16,10 +16,8 @@ from benchmarks.speed import (
     Measured,
     add_rows,
     ask_rows,
-    chosen_methods,
     exponent,
     growth_curves,
-    growth_rows,
     measure,
     memory_rows,
     quantile,
@@ -27,14 +25,13 @@ from benchmarks.speed import (
     run,
     write_conversation,
 )
-from benchmarks.speed_methods import INDEX_ALONE, METHODS, SELECT, TRIM, IndexAlone
+from benchmarks.speed_methods import INDEX_ALONE, METHODS, SELECT, IndexAlone
 from benchmarks.speed_worker import Worker
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 TURNS = [(turn.user, turn.assistant) for turn in generate_turns(30, seed=SEED)]
-ENGINES = ("bm25s query / rebuild", "tantivy query / commit", "SQLite FTS5 query / insert")
 QUESTIONS = [Question("?", "about", "en", 5), Question("?", "follow-up", "en", 9)]
 
 
@@ -72,36 +69,6 @@ def test_the_rows_of_a_size_give_ratios_to_ours_targets_rebuilds_and_memory() ->
     ]
 
 
-def test_growth_is_a_row_for_each_method_over_all_sizes() -> None:
-    small, large = Measured(SELECT, 100, asks=answers(1, 1)), Measured(SELECT, 10_000, asks=answers(10, 10, 10, 20))
-    assert growth_rows([[small], [large]]) == [{"method": SELECT, "100": "0.50", "10,000": "5.00", "exponent": "0.50"}]
-
-
-@pytest.mark.parametrize("name", [name for name in ENGINES if not METHODS[name].missing])
-def test_a_search_engine_finds_turns_in_both_languages_and_what_was_added(name: str) -> None:
-    subject = METHODS[name].subject()
-    subject.load(
-        [("where is the lighthouse", "on the northern cape"), ("怎么烤面包", "要有面粉"), ("and then", "this")]
-    )
-
-    def first(question: str) -> int:
-        return next(iter(subject.ask(question) or ()))
-
-    assert (first("lighthouse on a cape"), first("烤面包")) == (0, 1)
-    subject.add("the submarine", "went down in job_12ab")
-    assert first("job_12ab of the submarine") == 3
-
-
-@pytest.mark.adapters
-@pytest.mark.parametrize("name", [name for name in METHODS if name.startswith("L")])
-def test_a_framework_takes_the_conversation_a_question_and_a_turn(name: str, tmp_path: Path) -> None:
-    talk = write_conversation(str(tmp_path), 30, questions=1, more=1)
-    (measured,) = measure(talk, [METHODS[name]], Limits(seconds=60, load=60))
-    assert measured.left_out == ""
-    assert measured.asks[0]["found"] is None
-    assert len(measured.adds) == METHODS[name].adds
-
-
 def test_a_process_answers_as_its_method_does_and_says_what_it_took(tmp_path: Path) -> None:
     alone = IndexAlone()
     alone.load(TURNS)
@@ -124,12 +91,6 @@ def test_a_method_that_fails_is_left_out_with_its_reason(tmp_path: Path) -> None
     (measured,) = measure(talk, [METHODS[INDEX_ALONE]], Limits(seconds=60, load=0))
     assert measured.left_out.startswith("left out: 1 turns took 0 s")
     assert [row["median ms"] for row in ask_rows([measured], talk.questions)] == [measured.left_out]
-
-
-def test_what_was_hopeless_at_a_smaller_size_is_left_out_and_says_so() -> None:
-    methods, silent = chosen_methods(10_000, [Measured(TRIM, 1_000, asks=answers(2_500))], ours_only=False)
-    assert TRIM not in [method.name for method in methods]
-    assert [each.left_out for each in silent if each.name == TRIM] in ([""], ["left out: 2,500 ms at 1,000 turns"])
 
 
 def test_a_run_gives_every_table_and_a_plot() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from benchmarks.stores import KINDS, READS, WRITES, Entry, Shelf, Tally, entries, figure_row, main, write_at_once
+from benchmarks.stores import KINDS, Entry, Shelf, Tally, entries, main, write_at_once
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,12 +34,6 @@ class Forgetful(Shelf):
 
 def test_what_became_of_writes_at_once_is_counted_one_by_one() -> None:
     assert write_at_once(Forgetful(), "t1", entries(9)) == Tally(kept=0, refused=3, lost=3, twice=3)
-
-
-def test_rows_give_medians_with_the_lowest_and_the_highest() -> None:
-    rounds = [dict.fromkeys([*WRITES, *READS], value) for value in (10.0, 30.0, 20.0)]
-    assert figure_row("InMemoryStore", rounds, WRITES, 0)["one a call"] == "20 (10 to 30)"
-    assert figure_row("InMemoryStore", rounds, READS, 2)["whole thread, ms"] == "20.00 (10.00 to 30.00)"
 
 
 def test_the_benchmark_prints_its_tables_and_writes_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks.second_logs import SECOND_FORMATS, second_logs
 from benchmarks.tool_outputs import Needle, Output, generated, shapes
-from benchmarks.tool_results import OURS, Compressed, lossless_rows, measure, run
+from benchmarks.tool_results import Compressed, measure
 
 OUTPUT = Output("x", "log", "q?", "line\n" * 900, (Needle("error", "E1"), Needle("query", "Q1"), Needle("rare", "R1")))
 
@@ -19,14 +19,6 @@ def test_needles_that_are_asked_for_are_looked_for_in_what_was_made_with_the_que
     assert [row["family"] for row in rows] == ["log", "all"]
     assert (rows[0]["errors"], rows[0]["asked"], rows[0]["rare"], rows[0]["exact"]) == ("1/1", "1/1", "0/1", "1/1")
     assert rows[0]["saved %"] == 100.0
-
-
-def test_a_run_has_our_rows_by_family_and_what_is_saved_without_loss() -> None:
-    outputs = [each for each in generated(5, rounds=3)[-2 * len(shapes()) :] if each.name in ("logfmt", "orders_json")]
-    rows = run(outputs, lambda text: len(text) // 4, peers=False, headroom_python=None)
-    assert [(row["method"], row["family"]) for row in rows] == [(OURS, "json"), (OURS, "log"), (OURS, "all")]
-    assert rows[-1]["exact"] == "4/4"
-    assert all(row["saved without loss %"] > 40 for row in lossless_rows(outputs, lambda text: len(text) // 4))
 
 
 SECOND = ("dmesg", "nagios", "订单系统")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarks.data import Dialogue, TopicSet, Utterance
-from benchmarks.topics import OURS, Counts, by_threshold, judged_positions, run, share_of_known_words, tallied
+from benchmarks.data import TopicSet, Utterance
+from benchmarks.topics import Counts, by_threshold, judged_positions, tallied
 
 ENGLISH, CHINESE = TopicSet("one", "one.jsonl", "en"), TopicSet("two", "two.jsonl", "zh")
 UTTERANCES = (
@@ -40,19 +40,3 @@ def test_a_threshold_is_chosen_on_the_other_sets_only() -> None:
     counts = by_threshold(scored)
     assert counts[ENGLISH] == Counts(hits=0, false=0, missed=1, quiet=1)
     assert counts[CHINESE] == Counts(hits=1, false=2, missed=0, quiet=0)
-
-
-def test_the_overlap_of_words_is_that_with_the_two_turns_before() -> None:
-    # "should", "long", "for" are new, "how", "rye", "bread", "bake" are known: 4 of 7 words.
-    assert share_of_known_words(UTTERANCES, [2, 6]) == [pytest.approx(4 / 7), 0.0]
-    assert share_of_known_words([Utterance("user", "a", shift=False), Utterance("user", "?", shift=False)], [1]) == [
-        1.0
-    ]
-
-
-def test_a_method_has_a_row_for_each_set_and_the_means() -> None:
-    dialogues = {each: [Dialogue("1", "1", UTTERANCES)] for each in (ENGLISH, CHINESE)}
-    rows = [row for row in run(dialogues, peers=True) if row["method"] == OURS]
-    assert [row["set"] for row in rows] == ["one", "two", "mean of sets", "mean of Chinese sets"]
-    assert rows[0]["R"] == rows[2]["R"]
-    assert {OURS, "overlap of words below a threshold"} <= {row["method"] for row in run(dialogues, peers=True)}

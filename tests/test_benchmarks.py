@@ -7,11 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchmarks.data import Block, Conversation, Question, read_locomo, sampled
-from benchmarks.peers import PEERS, fused, missing
-from benchmarks.selection import BUDGETS, Tally, measure_ours, measure_ranking, messages_sent, oracle
-from gatekeeper_core import GatekeeperConfig, SelectedTurn
-from gatekeeper_core.tokens import estimate_text_tokens
+from benchmarks.data import Block, read_locomo
+from benchmarks.selection import Tally, messages_sent
+from gatekeeper_core import SelectedTurn
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -72,49 +70,3 @@ def test_a_message_in_part_counts_where_the_words_of_the_answer_are_sent(
 ) -> None:
     turn = SelectedTurn(0, user, LONG.assistant, 20, trimmed=user != LONG.user)
     assert messages_sent([LONG], [turn], answer) == (whole, cut)
-
-
-def test_ours_is_measured_with_the_excerpts_that_a_user_gets() -> None:
-    filler = " ".join(f"Then we talked about the weather of village number {at}." for at in range(40))
-    block = Block(("long", "short"), f"{filler} The puppy is called Biscuit. {filler}", "How sweet!")
-    question = Question("What is the puppy called?", ("long",), 4, "Biscuit")
-    ours = measure_ours([Conversation("1", (block,), (question,))], GatekeeperConfig(), (4000,), estimate_text_tokens)
-    row = ours[4000].row()
-    assert (row["recall"], row["verbatim"]) == (100.0, 0.0)
-    assert row["tokens"] < estimate_text_tokens(block.user)
-
-
-def test_the_gatekeeper_and_the_oracle_find_the_evidence_within_the_budget(locomo: Path) -> None:
-    conversations = read_locomo(locomo)
-    ours = measure_ours(conversations, GatekeeperConfig(strategy="fill"), (20,), estimate_text_tokens)[20].row()
-    best = measure_ranking(conversations, oracle, estimate_text_tokens)[BUDGETS[0]].row()
-    assert (ours["recall"], best["recall"]) == (100.0, 100.0)
-    assert ours["tokens"] <= 20
-
-
-def test_a_sample_lies_evenly_over_everything() -> None:
-    assert sampled(list(range(10)), 3) == [0, 3, 6]
-    assert sampled([1, 2], 5) == sampled([1, 2], None) == [1, 2]
-
-
-def test_fusion_adds_reciprocal_ranks() -> None:
-    # 1/61 + 1/63 for 0, 1/62 + 1/61 for 1, 1/62 for 2; 3 is in no ranking.
-    assert fused([[0, 1], [1, 2, 0]], 4) == [1, 0, 2]
-    # Tenth of both (2/70) is better than first of one (1/61).
-    assert fused([[*range(1, 10), 0], [*range(10, 19), 0]], 19)[0] == 0
-
-
-BLOCKS = (
-    Block(("a",), "Where is the lighthouse?", "On the northern cape."),
-    Block(("b",), "灯塔在哪里", "在北边的海角"),
-    Block(("c",), "How do I bake bread?", "With flour and patience."),
-)
-
-
-LEXICAL_PEERS = ("rank_bm25", "bm25s + stop words + stemming")
-
-
-@pytest.mark.parametrize("name", [name for name in LEXICAL_PEERS if not missing(name)])
-@pytest.mark.parametrize(("question", "best"), [("the lighthouse and its cape", 0), ("灯塔的海角", 1)])
-def test_a_peer_finds_what_shares_words_in_both_languages(name: str, question: str, best: int) -> None:
-    assert PEERS[name](BLOCKS).rank(question)[0] == best

@@ -17,6 +17,7 @@ from gatekeeper_core.messages import Message
 from gatekeeper_core.pricing.prices import PRICES, ModelPrices, prices_of_model
 from gatekeeper_core.pricing.usage import Usage
 from gatekeeper_core.tokens import count_message, count_messages
+from tests.case_files import from_file
 from tests.command import run
 from tests.conversations import turns_of
 from tests.loops import assistant, calls, result, user
@@ -50,19 +51,6 @@ def requests(messages: list[Message]) -> list[tuple[int, int]]:
 
 
 # --- the account
-
-
-@each_talk
-def test_of_everything_sent_each_call_reads_what_the_call_before_it_wrote(messages: list[Message]) -> None:
-    prices = ModelPrices(input=1.0, output=4.0, cache_read=0.1, cache_write=1.25, min_cached_tokens=1)
-    sizes = requests(messages)
-    read = [0, *(tokens for tokens, _ in sizes[:-1])]
-    wanted = [
-        0.1 * found + 1.25 * (tokens - found) + 4.0 * answer
-        for (tokens, answer), found in zip(sizes, read, strict=True)
-    ]
-    points = token_use(messages, token_budget=4000, tariff=tariff(prices=prices)).points
-    assert [point.dollars and point.dollars.full * 1e6 for point in points] == pytest.approx(wanted)
 
 
 @each_talk
@@ -204,14 +192,7 @@ def test_a_model_without_prices_is_refused_with_the_way_to_give_them(command: tu
 
 
 @pytest.mark.cli
-@pytest.mark.parametrize(
-    ("selected", "english", "chinese"),
-    [
-        (0.5, "the gatekeeper costs $0.5000 instead of $2.00 (75.0 % saved)", "节省 75.0 %"),
-        (2.0, "here it does not pay: the gatekeeper costs as much as the full history, $2.00", "这里不划算"),
-        (2.5, "here it does not pay: the gatekeeper costs $2.50, the full history $2.00 (25.0 % more)", "多 25.0 %"),
-    ],
-)
+@from_file("selected", "english", "chinese")
 def test_where_it_does_not_pay_it_is_said(selected: float, english: str, chinese: str) -> None:
     from gatekeeper_cli.costs import bill_lines
 

@@ -15,19 +15,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import example, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gatekeeper_cli.history_file import HistoryFile
 from gatekeeper_cli.offline import OfflineModel, scripted_answer
 from gatekeeper_cli.session import Exchange, Session
 from gatekeeper_cli.texts import ENGLISH
-from gatekeeper_core.errors import GatekeeperError
 from gatekeeper_core.messages import Message
 from gatekeeper_core.pricing.usage import Usage
 from gatekeeper_core.selection.constraints import render_constraints
 from gatekeeper_core.token_estimate import TokenEstimator
 from gatekeeper_formats import FormatError
+from tests.case_files import rows
 from tests.command import MAIN, PROGRAM, run
 from tests.conversations import parse_turns
 
@@ -44,23 +44,7 @@ pytestmark = pytest.mark.cli
 NO_KEY = {name: value for name, value in os.environ.items() if not name.startswith(("MINIMAX_", "GATEKEEPER_"))}
 UTF8 = {"LC_ALL": "C.UTF-8", "PYTHONUTF8": "1"}
 
-TALKS = {
-    "chinese": [
-        ("我们的缓存用 6380 端口。", "好的，记下了。"),
-        ("酸面包要在二十六度发酵五小时。", "好的，记下了。"),
-        ("缓存用哪个端口？", "我们的缓存用 6380 端口。"),
-    ],
-    "english": [
-        ("Our cache listens on port 6380.", "Noted."),
-        ("The sourdough rises for five hours.", "Noted."),
-        ("Which port does the cache use?", "Our cache listens on port 6380."),
-    ],
-    "mixed": [
-        ("我们的 Redis cache 用 6380 port。", "好的，记下了。"),
-        ("sourdough 要发酵 five hours。", "好的，记下了。"),
-        ("Redis cache 的 port 是多少？", "我们的 Redis cache 用 6380 port。"),
-    ],
-}
+TALKS = {script: [(said, answer) for said, answer in pairs] for script, pairs in rows("chat", "talks")}
 """What is said, and what the scripted model answers when it is sent everything."""
 
 each_language = pytest.mark.parametrize("language", TALKS)
@@ -141,27 +125,20 @@ def test_every_line_of_a_scripted_answer_was_sent_or_acknowledges(said: list[str
 
 
 class RecordingModel:
-    """Answers with fixed texts and keeps what it was sent; an error among the pieces is raised."""
+    """Answers with fixed texts and keeps what it was sent."""
 
     name = "recording"
 
-    def __init__(self, *answers: str, usage: Usage | None = None, error: GatekeeperError | None = None) -> None:
+    def __init__(self, *answers: str, usage: Usage | None = None) -> None:
         self.sent: list[list[dict[str, str]]] = []
-        self.closed = 0
         self._answers = answers
         self._usage = usage
-        self._error = error
 
     def answer(self, messages: list[dict[str, str]]) -> Generator[str, None, Usage | None]:
         self.sent.append(messages)
         text = self._answers[(len(self.sent) - 1) % len(self._answers)] if self._answers else "An answer."
-        try:
-            yield text[:3]
-            if self._error is not None:
-                raise self._error
-            yield text[3:]
-        finally:
-            self.closed += 1
+        yield text[:3]
+        yield text[3:]
         return self._usage
 
     def close(self) -> None: ...
@@ -213,34 +190,6 @@ def test_the_line_under_an_answer_has_what_the_model_counted_and_its_dollars_whe
         assert answered(Session(RecordingModel(usage=usage)), "port?")[1].line(ENGLISH).endswith(end)
 
 
-def stored_session(model: RecordingModel) -> tuple[Session, list[tuple[str, str]]]:
-    stored: list[tuple[str, str]] = []
-    return Session(model, store=lambda user, assistant: stored.append((user, assistant))), stored
-
-
-def test_an_answer_that_is_given_up_records_nothing() -> None:
-    model = RecordingModel()
-    session, stored = stored_session(model)
-    answer = session.ask("Which port?")
-    assert next(answer) == "An "
-    answer.close()
-    assert (stored, len(session.gatekeeper.turns), model.closed) == ([], 0, 1)
-    assert session.selection is not None
-
-
-@pytest.mark.parametrize("kind", ["fails", "says nothing"])
-def test_a_failed_or_empty_answer_records_nothing_and_the_next_question_is_answered(kind: str) -> None:
-    error = GatekeeperError("rate limit")
-    model = RecordingModel(error=error) if kind == "fails" else RecordingModel(" \n", "6380")
-    session, stored = stored_session(model)
-    with pytest.raises(GatekeeperError, match="rate limit" if kind == "fails" else "with nothing"):
-        answered(session, "Which port?")
-    assert (stored, len(session.gatekeeper.turns), model.closed) == ([], 0, 1)
-    model._error = None
-    answered(session, "Which port?")
-    assert len(stored) == len(session.gatekeeper.turns) == 1
-
-
 @given(pairs=pairs_of_texts, open_question=st.booleans())
 def test_a_chat_that_is_read_again_is_the_chat_that_went_on(pairs: list[tuple[str, str]], open_question: bool) -> None:
     before = [Message("user", "and the port?")] if open_question else []
@@ -264,22 +213,6 @@ def test_a_chat_that_is_read_again_is_the_chat_that_went_on(pairs: list[tuple[st
 
 
 # --- the file -------------------------------------------------------------------------------------------------------
-
-
-@given(pairs=pairs_of_texts)
-@example(pairs=[("\ud800 端口\u2028?", "half an emoji \ude00")])
-def test_any_turns_come_back_from_the_file_as_select_reads_it(pairs: list[tuple[str, str]]) -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "chat.jsonl")
-        file = HistoryFile(str(path))
-        for user, assistant in pairs:
-            file.append(user, assistant)
-        content = path.read_bytes()
-        messages = HistoryFile(str(path)).messages
-    assert content.count(b"\n") == 2 * len(pairs) == len(messages)
-    texts_read = [message.text for message in messages]
-    assert texts_read == [json.loads(json.dumps(text)) for pair in pairs for text in pair]
-    assert sum(len(turn.messages) for turn in parse_turns(content, name="chat")) == len(messages)
 
 
 @given(pairs=pairs_of_texts, data=st.data())

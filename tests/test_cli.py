@@ -21,36 +21,17 @@ from gatekeeper_cli.explanation import readable
 from gatekeeper_cli.texts import TABLE
 from gatekeeper_core.messages import Message, ToolCall, Turn
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
-from gatekeeper_core.selection.planner import GatekeeperConfig
+from gatekeeper_core.selection.settings import GatekeeperConfig
+from tests.case_files import from_file
 from tests.command import MAIN, PROGRAM, run
+from tests.conversations import PAIRS, turns_of
+from tests.conversations import QUESTIONS as QUERIES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 pytestmark = pytest.mark.cli
 
-PAIRS: dict[str, list[tuple[str, str]]] = {
-    "chinese": [
-        ("缓存的端口是多少？", "新实例用 6380 端口。"),
-        ("面包要发酵多久？", "二十六度大约五小时。"),
-        ("烤箱预热到几度？", "预热到两百四十度。"),
-    ],
-    "english": [
-        ("Which port does the cache use?", "The new instance listens on port 6380."),
-        ("How long does the dough rise?", "About five hours at room temperature."),
-        ("How hot must the oven be?", "Heat it to 240 degrees."),
-    ],
-    "mixed": [
-        ("Redis cache 用哪个 port？", "新实例 listens on 6380。"),
-        ("sourdough 要发酵多久？", "26 度大约 five hours。"),
-        ("oven 预热到几度？", "240 degrees 就好。"),
-    ],
-}
-QUERIES = {
-    "chinese": "端口是多少来着？",
-    "english": "What was the cache port again?",
-    "mixed": "Redis 的 port 是多少？",
-}
 each_language = pytest.mark.parametrize("language", PAIRS)
 
 
@@ -93,10 +74,6 @@ def selection_of(turns: Sequence[Turn], query: str, *, budget: int = 4000, strat
     gatekeeper.sync(turns)
     again: dict[str, Any] = json.loads(json.dumps(gatekeeper.explain(query).to_dict()))
     return again
-
-
-def turns_of(pairs: Sequence[tuple[str, str]]) -> list[Turn]:
-    return [Turn.of(user, assistant, start=2 * at) for at, (user, assistant) in enumerate(pairs)]
 
 
 # --- the demo -------------------------------------------------------------------------------------------------------
@@ -194,7 +171,7 @@ def test_the_table_shows_turn_tokens_reason_and_text(language: str, tmp_path: Pa
     first = selection["turns"][0]
     assert str(first["tokens"]) in row.split()
     assert first["user"][:6] in row
-    total = f"{len(selection['turns'])} of 3 turns, {selection['tokens']} of {selection['history_tokens']} tokens ("
+    total = f"{len(selection['turns'])} of 5 turns, {selection['tokens']} of {selection['history_tokens']} tokens ("
     assert total in result.stdout
 
 
@@ -218,21 +195,14 @@ def test_why_adds_every_candidate_and_the_coverage_of_the_query(language: str, t
     assert not any(pair in added.partition("coverage")[2] for pair in ("口是", "是多"))
 
 
-@pytest.mark.parametrize(
-    ("script", "question", "lang", "said"),
-    [
-        ("english", "New topic: what about cats?", "en", "no turn shares a word with the question."),
-        ("chinese", "换个话题，聊聊养猫", "zh", "没有一轮与问题有共同的词。"),
-        ("mixed", "New topic: 养猫 needs what?", "en", "no turn shares a word with the question."),
-    ],
-)
+@from_file("script", "question", "lang", "said")
 @pytest.mark.parametrize("command", ["select", "explain"])
 def test_where_no_turn_is_kept_it_says_what_was_found_and_why_the_nearest_are_left_out(
     command: str, script: str, question: str, lang: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "300")
     file, html = tmp_path / "chat.json", tmp_path / "page.html"
-    file.write_text(as_list(PAIRS[script]), encoding="utf-8")
+    file.write_text(as_list(PAIRS[script][:3]), encoding="utf-8")
     shown = run(command, str(file), question, "--lang", lang)
     assert shown.exit_code == 0
     assert said in shown.stdout
@@ -245,9 +215,6 @@ def test_where_no_turn_is_kept_it_says_what_was_found_and_why_the_nearest_are_le
     for turn_id in range(3):
         why_not = run("explain", str(file), question, "--lang", lang, "--why-not", str(turn_id)).stdout.splitlines()[0]
         assert all(why_not in page for page in pages)
-
-
-# --- select: the question in the file -------------------------------------------------------------------------------
 
 
 def test_only_a_turn_that_still_waits_is_the_question_itself() -> None:
@@ -264,15 +231,7 @@ def test_only_a_turn_that_still_waits_is_the_question_itself() -> None:
 # --- select: broken files -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("content", "place"),
-    [
-        ("", "holds no messages"),
-        ("hello there", "line 1, column 1: not JSON"),
-        ('[{"role": "user", "content": "hi"}, "hi"]', "message 1 (counting from 0): must be an object, got text"),
-        ('{"user": "hi", "assistant": ""}\n{"role": "user", "content": "hi"}\n', 'line 2: mixes {"user", "assistant"}'),
-    ],
-)
+@from_file("content", "place")
 def test_a_broken_file_gives_one_line_that_names_the_file_and_the_place(
     content: str, place: str, tmp_path: Path
 ) -> None:
@@ -331,13 +290,6 @@ def test_control_characters_of_a_text_never_reach_the_terminal() -> None:
         result = run("select", "-", f"the port {HOSTILE}", *option, stdin=content.encode())
         assert result.exit_code == 0
         assert not UNSHOWN & set(result.stdout)
-
-
-def test_the_json_of_a_hostile_conversation_parses_to_the_selection() -> None:
-    pairs = [(HOSTILE, "你好 6380"), ("port 端口", HOSTILE)]
-    result = run("select", "-", f"端口 port {HOSTILE}", "--json", stdin=as_message_lines(pairs).encode())
-    assert json.loads(result.stdout) == selection_of(turns_of(pairs), f"端口 port {HOSTILE}")
-    assert "你好" in result.stdout
 
 
 @pytest.mark.parametrize(

@@ -7,22 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gatekeeper_cli.topics import chinese_words, words_of
+from tests.case_files import from_file
 
 
-@pytest.mark.parametrize(
-    ("run", "words"),
-    [
-        ("这次博物馆要预约吗", ["博物馆", "预约"]),
-        ("地铁口是哪个", ["地铁"]),
-        ("那三个库存扣减的接口最后是怎么修的", ["库存", "扣减", "接口"]),
-        ("布隆过滤器", ["布隆", "过滤器"]),
-        ("我們的資料庫用哪個端口", ["端口"]),
-        ("各导出一次监控截图", ["导出", "监控", "截图"]),
-        ("我们都聊了些什么", []),
-        ("三个月前", []),
-        ("", []),
-    ],
-)
+@from_file("run", "words")
 def test_words_are_whole_and_neither_grammar_nor_units(run: str, words: list[str]) -> None:
     assert [word for word in chinese_words(run) if word in words or not words] == words
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from gatekeeper_formats import SUFFIXES, WRITABLE, read_conversation
+from tests.case_files import from_file
 from tests.command import PROGRAM, run
 from tests.conversations import parse_turns
 
@@ -141,27 +142,10 @@ def test_the_list_shows_every_conversation_and_writes_nothing(tmp_path: Path) ->
     assert run("convert", "--list", "-", stdin=claude_export("x")).exit_code == 0
 
 
-WRONG = {
-    "no out": ((), "name the file to write"),
-    "an unknown suffix": (("out.txt",), "the format is not clear from the name: say --to openai|"),
-    "an unknown target": (("out.json", "--to", "word"), "--to must be one of openai, "),
-    "an unknown source": (("out.json", "--from", "word"), "--from must be one of openai, "),
-    "standard output without a format": (("-",), "the format is not clear"),
-    "two things on standard output": (("-", "--to", "pairs", "--json"), "name a file as OUT"),
-    "a list and a file": (("out.json", "--list"), "leave OUT out"),
-    "a list and an unknown source": (("--list", "--from", "word"), "--from must be one of"),
-    "no such conversation": (("out.json", "--conversation", "9"), "none of its 1 conversations"),
-    "a folder that is not there": (("nowhere/out.json",), "No such file or directory"),
-    "a NUL in the name": (("a\0.json",), "embedded null"),
-    "a folder as out": ((".", "--to", "pairs"), "is no regular file"),
-}
-
-
-@pytest.mark.parametrize("case", WRONG)
+@from_file("arguments", "reason")
 def test_wrong_arguments_give_one_line_and_leave_no_file(
-    case: str, export: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    arguments: list[str], reason: str, export: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    arguments, reason = WRONG[case]
     monkeypatch.chdir(tmp_path)
     result = run("convert", export, *arguments)
     assert (result.exit_code, result.stdout) == (2, "")

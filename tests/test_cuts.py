@@ -15,38 +15,17 @@ from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.context.history.view import HistoryView, ThreadState
 from gatekeeper_core.messages import MediaPart, Message, TextPart
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
-from gatekeeper_core.selection.planner import GatekeeperConfig
+from gatekeeper_core.selection.settings import GatekeeperConfig
 from gatekeeper_core.selection.trimming import is_cuttable
 from gatekeeper_core.tokens import count_messages, estimate_text_tokens
+from tests.case_files import rows
 from tests.histories import view_with
 from tests.loops import PROVIDERS, assistant, calls, result, system, user, violations
 from tests.verbatim import end_of_stretch
 
-FILLER = {
-    "chinese": "今天的会议开得很长。大家讨论了预算。午饭吃的是面条。下午又下了一场雨。",
-    "english": "The meeting was long. We went over the budget. Lunch was noodles. It rained in the afternoon. ",
-    "mixed": "今天的 meeting 很长。We went over the 预算。午饭吃 noodles。下午 it rained again。",
-}
-FACT = {
-    "chinese": "门禁密码是七七一九。",
-    "english": "The door code is 7719. ",
-    "mixed": "门禁 door code 是 7719。",
-}
-OTHER_FACT = {
-    "chinese": "仓库钥匙在红色盒子里。",
-    "english": "The warehouse key hangs in the red box. ",
-    "mixed": "warehouse 的钥匙在 red box 里。",
-}
-QUESTION = {
-    "chinese": "门禁密码是多少？",
-    "english": "What was the door code?",
-    "mixed": "door code 是多少？",
-}
-OTHER_QUESTION = {
-    "chinese": "仓库钥匙在哪个盒子？",
-    "english": "Where was the warehouse key?",
-    "mixed": "warehouse 的钥匙放哪里？",
-}
+FILLER, FACT, OTHER_FACT, QUESTION = (
+    {script: texts[at] for script, *texts in rows("cuts", "scripts")} for at in range(4)
+)
 scripts = pytest.mark.parametrize("script", list(FACT))
 
 
@@ -105,22 +84,6 @@ def test_a_long_answer_is_cut_to_what_the_question_wants(script: str) -> None:
 
 
 @scripts
-def test_nothing_is_cut_where_that_is_off(script: str) -> None:
-    messages = [*talk(script), user(QUESTION[script])]
-    off = ContextGatekeeper(config=GatekeeperConfig(trim=False), token_counter=estimate_text_tokens)
-    view = view_of(messages, gatekeeper=off)
-    assert view.replaced == ()
-    assert {0, 1} <= set(view.kept)
-
-
-@scripts
-def test_a_long_question_of_a_past_turn_is_cut_as_well(script: str) -> None:
-    messages = [user(long_answer(script)), assistant("ok"), *talk(script)[2:], user(QUESTION[script])]
-    [(at, copy)] = view_of(messages).replaced
-    assert (at, copy.role, FACT[script].strip() in copy.text) == (0, "user", True)
-
-
-@scripts
 def test_the_newest_turn_is_cut_like_any_other_and_the_current_one_never(script: str) -> None:
     """Also where the question asks for one sentence of it."""
     answer, question = assistant(long_answer(script)), user(f"{long_answer(script)} {QUESTION[script]}")
@@ -148,15 +111,6 @@ def test_a_needed_turn_that_is_larger_than_the_budget_sends_its_best_part(script
     assert 0 not in whole.kept
     assert cut.tokens <= room
     assert any(FACT[script].strip() in message.text for message in sent(messages, cut))
-
-
-@scripts
-def test_the_newest_turn_that_is_larger_than_the_budget_sends_its_best_part(script: str) -> None:
-    messages = [user(QUESTION[script]), assistant(long_answer(script)), user(QUESTION[script])]
-    room = cost_of(messages[-1:]) + 60
-    view = view_of(messages, token_budget=room)
-    assert view.tokens <= room
-    assert FACT[script].strip() in sent(messages, view)[1].text
 
 
 # --- what stays whole
@@ -217,17 +171,6 @@ def test_every_step_of_a_run_sends_the_same_cut(script: str) -> None:
 
 def instead(item: dict[str, Any], message: Message) -> dict[str, Any]:
     return {**item, "content": message.text}
-
-
-@scripts
-def test_a_selector_sends_copies(script: str) -> None:
-    items = [{**message.to_dict(), "id": str(at)} for at, message in enumerate(talk(script))]
-    both = {"role": "user", "content": f"{QUESTION[script]} {OTHER_QUESTION[script]}"}
-    config = HistoryConfig(passthrough_below=0, keep_newest=0, strategy="gate", on_error="raise")
-    selector = ThreadSelector(Message.from_dict, write=instead, config=config, token_counter=estimate_text_tokens)
-    first = selector.choose([*items, both], thread="t")
-    assert (first[1]["id"], items[1]["content"]) == ("1", long_answer(script))
-    assert first[1]["content"] != items[1]["content"]
 
 
 @scripts

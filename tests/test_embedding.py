@@ -16,10 +16,6 @@ def fails(_texts: object) -> Any:
     raise ConnectionError("down")
 
 
-async def waits(_texts: object) -> Any:
-    return [[1.0]]
-
-
 @pytest.mark.parametrize(
     ("embedder", "reason"),
     [

@@ -8,7 +8,7 @@ import math
 import pickle
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
@@ -53,14 +53,6 @@ class CallableModel:
 
     def get_query_embedding(self, text: str) -> list[float]:
         return by_letters([text])[0]
-
-
-@pytest.fixture
-def hung() -> Iterator[threading.Event]:
-    """Give an event that an embedder hangs on; set at the end, so that no thread is left."""
-    event = threading.Event()
-    yield event
-    event.set()
 
 
 def fails(_texts: object, /) -> Any:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import tempfile
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -13,11 +12,11 @@ from hypothesis import strategies as st
 
 from gatekeeper_core.events import EVENTS, PART
 from gatekeeper_core.observation import tell
-from tests.case_files import from_file
 from tests.observed import DOCUMENTED, FACTS, KINDS, event_of, everything_told, facts_of, fits, tell_everything
 from tests.talks import TALKS
 
 ELSEWHERE = {
+    "history.edit": "tests/adapters/test_langchain_edits.py",
     "model.answer": "tests/chat/test_client.py",
     "model.retry": "tests/chat/test_client.py",
     "selection.meaning": "tests/adapters/test_meaning.py",
@@ -82,9 +81,3 @@ def test_a_message_with_facts_in_it_is_the_same_for_every_record() -> None:
     with everything_told() as found:
         tell(PART, number=1, part="summary", tokens=7)
     assert [(record.msg, record.getMessage()) for record in found] == [(PART.message, "[1] summary: 7 tokens")]
-
-
-@from_file("facts", "fitting")
-def test_the_check_sees_what_does_not_fit(facts: dict[str, Any], fitting: bool) -> None:
-    (event,) = (one for one in EVENTS if one.key == "store.call")
-    assert fits(event, facts) is fitting

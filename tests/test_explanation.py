@@ -15,8 +15,8 @@ from gatekeeper_cli.explanation import (
 )
 from gatekeeper_cli.texts import ENGLISH, Language, Texts
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
-from gatekeeper_core.selection.planner import GatekeeperConfig, Reason
 from gatekeeper_core.selection.result import Selection
+from gatekeeper_core.selection.settings import GatekeeperConfig
 from tests.conversations import HOSTILE
 
 CHINESE = Texts(Language.zh)
@@ -75,8 +75,3 @@ def test_every_turn_has_a_sentence_in_both_languages(query: str, turn_id: int, b
         assert said.startswith(name)
         assert len(said.splitlines()) == 1
         assert not set("{}\x00\ud800\u202e") & set(said)
-
-
-def test_a_reason_that_is_new_here_is_told_as_it_is() -> None:
-    decision = explained(QUESTIONS[4].text).decision(0)._replace(reason=Reason("cover", "brand_new"), outcome="dropped")  # type: ignore[arg-type]
-    assert why_not(decision, ENGLISH, query="").startswith("Turn 0 is left out (brand_new).")

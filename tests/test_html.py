@@ -18,7 +18,7 @@ from gatekeeper_cli.costs import CallUse, Reported, TokenUse, token_use
 from gatekeeper_cli.texts import ENGLISH, Language, Texts
 from gatekeeper_cli.topics import Timeline
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
-from gatekeeper_core.selection.planner import GatekeeperConfig
+from gatekeeper_core.selection.settings import GatekeeperConfig
 from tests.command import run
 from tests.conversations import HOSTILE, PAIRS, long_talk, turns_of
 

@@ -9,13 +9,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from gatekeeper_cli.conversation import CONVERSATION, QUESTIONS
-from gatekeeper_cli.texts import ENGLISH, Language, Texts
 from gatekeeper_cli.topics import Timeline
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from tests import test_html
 from tests.browser import LOW_CONTRAST, Opened
-from tests.conversations import HOSTILE, PAIRS
-from tests.conversations import QUESTIONS as SHORT_QUESTIONS
+from tests.conversations import HOSTILE
 from tests.test_html import timeline_html
 
 if TYPE_CHECKING:
@@ -23,10 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 pytestmark = [pytest.mark.cli, pytest.mark.browser]
-
-CHINESE = Texts(Language.zh)
 DEMO = list(CONVERSATION)
-TEAL, DARK_PAGE, LIGHT_PAGE = "rgb(10, 107, 104)", "rgb(20, 23, 26)", "rgb(251, 251, 249)"
 
 
 explanation_html = partial(test_html.explanation_html, budget=300, asked=0)
@@ -48,36 +43,12 @@ def open_page(browser: Any, tmp_path: Path) -> Iterator[Callable[..., Opened]]:
         one.close()
 
 
-def background(page: Any) -> str:
-    found: str = page.evaluate("getComputedStyle(document.body).backgroundColor")
-    return found
-
-
 def shown_turns(page: Any) -> list[int]:
     found: list[str] = page.eval_on_selector_all(".turns > li:not([hidden])", "all => all.map(one => one.id)")
     return [int(name[1:]) for name in found]
 
 
 # --- what is shown
-
-
-@pytest.mark.parametrize(
-    ("language", "texts"), [("chinese", CHINESE), ("english", ENGLISH), ("mixed", CHINESE)], ids=["zh", "en", "mixed"]
-)
-def test_both_pages_render_in_both_languages(open_page: Callable[..., Opened], language: str, texts: Texts) -> None:
-    page = open_page(timeline_html(PAIRS[language], texts=texts)).page
-    assert page.locator(".turns > li").count() == 5
-    assert page.locator(".timeline .cells a").count() == 5
-    assert page.locator("svg.chart polyline").count() == 3
-    assert page.locator("h2", has_text=texts("html.use_heading")).is_visible()
-    line = page.locator("svg.chart polyline").first
-    assert line.bounding_box()["height"] > 100
-    assert page.locator("svg.chart .selected").evaluate("one => getComputedStyle(one).stroke") == TEAL
-    page = open_page(explanation_html(PAIRS[language], SHORT_QUESTIONS[language], texts=texts)).page
-    assert page.locator("h1").inner_text() == SHORT_QUESTIONS[language]
-    assert page.locator(".heat tbody tr").count() > 1
-    assert page.locator("meter").bounding_box()["width"] > 100
-    assert page.locator(".scroll.cells .badge").count() == 5
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -135,22 +106,6 @@ def test_filters_by_text_and_by_topic_leave_what_fits(open_page: Callable[..., O
     assert shown_turns(page) == list(Timeline.of(gatekeeper).subjects[1].turn_ids)
 
 
-def test_decisions_are_filtered_by_outcome_and_text(open_page: Callable[..., Opened]) -> None:
-    query = QUESTIONS[4].text
-    page = open_page(explanation_html(DEMO, query)).page
-    gatekeeper = ContextGatekeeper(300)
-    gatekeeper.sync(DEMO)
-    kept = [str(turn.turn_id) for turn in gatekeeper.explain(query).turns if not turn.trimmed]
-    button = page.locator("button[data-outcome='kept']")
-    button.click()
-    rows = page.locator("[aria-labelledby=h-decisions] tbody tr:visible th").all_inner_texts()
-    assert rows == kept != []
-    assert button.get_attribute("aria-pressed") == "true"
-    page.locator("button[data-outcome='']").click()
-    page.locator("[aria-labelledby=h-decisions] tbody a").first.click()
-    assert page.locator("#drawer").is_visible()
-
-
 # --- what it must not do
 
 
@@ -164,11 +119,3 @@ def test_hostile_texts_are_shown_and_do_nothing(open_page: Callable[..., Opened]
         assert shown_turns(page)
         page.locator("a[data-t]").last.click()
         assert "<img src=x onerror=alert(1)>" in page.locator("#drawer").inner_text()
-
-
-def test_without_a_script_the_page_still_shows_every_turn(open_page: Callable[..., Opened]) -> None:
-    page = open_page(timeline_html(DEMO), java_script_enabled=False).page
-    assert page.locator(".turns > li").count() == 41
-    assert not page.locator("#theme").is_visible()
-    page.locator(".cells a[data-t='8']").click()
-    assert page.url.endswith("#t8")

@@ -87,14 +87,6 @@ def test_a_turn_kept_for_its_meaning_is_said_to_be_in_both_languages() -> None:
     assert f"it is kept ({english})" in why_not(decision, ENGLISH, query="")
 
 
-def test_a_dropped_turn_says_how_similar_it_is() -> None:
-    decision = explained(BySubject()).decision(1)
-    assert decision.outcome == "dropped"
-    assert f"Its similarity in meaning is {decision.meaning:.2f}." in why_not(decision, ENGLISH, query="")
-    assert f"它与问题的语义相似度为 {decision.meaning:.2f}。" in why_not(decision, CHINESE, query="")
-    assert "similarity" not in why_not(explained(None).decision(1), ENGLISH, query="")
-
-
 @pytest.mark.usefixtures("by_subject")
 @pytest.mark.parametrize("command", ["select", "explain"])
 @pytest.mark.parametrize(

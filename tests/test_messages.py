@@ -1,8 +1,6 @@
 from __future__ import annotations
 
-import copy
 import json
-import pickle
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime, timedelta, timezone
@@ -264,16 +262,6 @@ def test_an_unknown_role_kind_or_provider_is_refused() -> None:
     for provider in ("mistral", "", None, ["openai"]):
         with pytest.raises(ConfigError, match="provider must be one of openai, anthropic, gemini, minimax"):
             validate_messages([], provider=provider)  # type: ignore[arg-type]
-
-
-copies = [copy.copy, copy.deepcopy, lambda message: pickle.loads(pickle.dumps(message))]  # noqa: S301 - our own bytes
-
-
-@pytest.mark.parametrize("copied", copies)
-def test_marks_are_compared_and_copied_with_their_message(copied: Callable[[Message], Message]) -> None:
-    marked = Message("user", "x", metadata={"synthetic": "folded", "tool_calls": 2})
-    assert copied(marked) == marked != user("x")
-    assert copied(marked).metadata == {"synthetic": "folded", "tool_calls": 2}
 
 
 # --- turns

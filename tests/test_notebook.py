@@ -16,8 +16,8 @@ from gatekeeper_core.context.prompt.builder import ContextBuilder
 from gatekeeper_core.context.prompt.result import BuiltContext
 from gatekeeper_core.messages import Message
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
-from gatekeeper_core.selection.planner import GatekeeperConfig
 from gatekeeper_core.selection.result import SelectedTurn, Selection
+from gatekeeper_core.selection.settings import GatekeeperConfig
 from tests.conversations import HOSTILE, PAIRS, QUESTIONS
 
 TAGS = {"table", "caption", "thead", "tbody", "tr", "th", "td"}

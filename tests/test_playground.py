@@ -186,19 +186,6 @@ def test_of_a_dropped_file_with_many_conversations_one_is_chosen(page: Any) -> N
     assert page.locator("#read").inner_text().endswith(", turns: 2.")
 
 
-@pytest.mark.browser
-def test_a_chosen_file_is_read_at_once_and_a_budget_of_nothing_is_refused(page: Any) -> None:
-    content = b'{"user": "hi", "assistant": "hello"}\n'
-    page.locator("#file").set_input_files({"name": "talk.jsonl", "mimeType": "", "buffer": content})
-    answered(page)
-    assert page.locator("#read").inner_text().startswith("talk.jsonl: format pairs, turns: 1.")
-    page.locator("#query").fill("hi")
-    page.locator("#budget").fill("0")
-    page.locator("#ask").click()
-    assert not page.locator("#budget").evaluate("one => one.validity.valid")
-    page.locator("#budget").fill(str(BUDGET))
-
-
 # --- what it must not do
 
 

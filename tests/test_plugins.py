@@ -8,16 +8,15 @@ import os
 import subprocess
 import sys
 import threading
-import time
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 
 import pytest
 
 from gatekeeper_core import plugins
 from gatekeeper_core.plugins import Outcome, run_plugin, start_plugin
-from tests.faults import PATIENCE, Hang, hanging
+from tests.faults import PATIENCE, Hang, hanging, until
 
 patient = partial(run_plugin, timeout_seconds=PATIENCE)
 
@@ -26,13 +25,6 @@ patient = partial(run_plugin, timeout_seconds=PATIENCE)
 def hang() -> Iterator[Hang]:
     with hanging() as hang:
         yield hang
-
-
-def until(ask: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + PATIENCE
-    while not ask():
-        assert time.monotonic() < deadline
-        time.sleep(0.001)
 
 
 def ends(error: type[BaseException]) -> None:

@@ -21,20 +21,19 @@ from hypothesis import strategies as st
 from gatekeeper_core import ContextGatekeeper, GatekeeperConfig
 from gatekeeper_core.context.memory.summary_record import Summary, SummaryItem, fit_summary
 from gatekeeper_core.context.memory.summary_sentences import sentence_weight
-from gatekeeper_core.context.tool_results.compressor import compress_tool_result
+from gatekeeper_core.context.tool_results.compressor import ToolResultCompressor
 from gatekeeper_core.encoder import TextEncoder
 from gatekeeper_core.pricing.cache import input_cost
 from gatekeeper_core.pricing.prices import UNKNOWN
 from gatekeeper_core.pricing.usage import Usage
 from gatekeeper_core.selection.cues import without_cues
 from gatekeeper_core.selection.result import Selection
-from gatekeeper_core.selection.retrieval import RetrievalConfig
-from gatekeeper_core.selection.topics import GateConfig
 from gatekeeper_core.selection.trimming import GAP
 from gatekeeper_core.text import sentences
 from gatekeeper_core.token_estimate import TokenEstimator, budget_within
 from gatekeeper_core.tokens import estimate_text_tokens
 from gatekeeper_core.vectors import cosine
+from tests.case_files import rows
 from tests.gatekeeper_state import state_of
 from tests.tiny_embedder import TinyEmbedder
 from tests.verbatim import end_of_stretch
@@ -54,39 +53,7 @@ COUNTERS: dict[str, Callable[[str], int]] = {
 
 TINY = TextEncoder(TinyEmbedder(), timeout_seconds=60.0)
 
-WORDS = [
-    *("Redis", "cache", "the cache", "port 6379", "deploy", "api-gateway", "v1.2.3", "get_user()", "`SET key`", "how"),
-    *(
-        "缓存",
-        "缓存穿透",
-        "端口",
-        "部署网关",
-        "红烧肉",
-        "冰糖",
-        "怎么",
-        "我们",
-        "天气",
-        "“一期一会”",
-        "用 Redis 做缓存",
-    ),
-    *(
-        "it",
-        "this",
-        "继续",
-        "这个",
-        "刚才",
-        "换个话题",
-        "new topic",
-        "回到",
-        "back to",
-        "我们聊了什么",
-        "谢谢",
-        "你好",
-        "ok",
-    ),
-    *("完整版", "the final version", "我问过什么", "what did I ask", "那", "呢", "and", "改成", "shorter"),
-    *("?", "？", "。", ". ", "!", "\n", "\n\n- ", "```\ncode. here\n```\n", "，", " ", "…", "\ud83d", "\x00", "👨‍👩‍👧"),
-]
+[[WORDS]] = rows("promises", "words")
 
 fragments = st.lists(st.sampled_from(WORDS), max_size=14)
 texts = st.one_of(
@@ -204,16 +171,14 @@ def test_a_turn_that_holds_most_of_a_question_survives_any_verdict(
 
 weights = st.sampled_from([0, 0.2, 1.5])
 shares = st.sampled_from([0, 0.5, 1])
-retrievals = st.builds(
-    RetrievalConfig,
+configs = st.builds(
+    GatekeeperConfig,
+    coverage=shares,
     user_weight=weights,
     assistant_weight=weights,
     exact_weight=weights,
     recency_weight=weights,
     candidates=st.sampled_from([1, 20]),
-)
-gates = st.builds(
-    GateConfig,
     continue_above=st.just(1),
     switch_below=shares,
     new_above=shares,
@@ -224,40 +189,31 @@ gates = st.builds(
     [("", "Redis"), ("Redis", "cache")],
     "",
     1,
-    RetrievalConfig(user_weight=0, assistant_weight=0.2, exact_weight=0, recency_weight=0, candidates=1),
-    0.0,
-    GateConfig(),
+    GatekeeperConfig(coverage=0.0, user_weight=0, assistant_weight=0.2, exact_weight=0, recency_weight=0, candidates=1),
 )
 @example(
     [("Which port does Redis use?", "6379"), ("And the Redis password?", "none")],
     "Redis port?",
     300,
-    RetrievalConfig(user_weight=0, assistant_weight=0, exact_weight=0, recency_weight=0),
-    0.85,
-    GateConfig(),
+    GatekeeperConfig(user_weight=0, assistant_weight=0, exact_weight=0, recency_weight=0),
 )
 @example(
     [("Redis", "6379"), ("New topic: how long does sourdough proof?", "5 hours"), ("And the oven?", "230")],
     "Back to redis",
     300,
-    RetrievalConfig(user_weight=0, assistant_weight=0, exact_weight=0),
-    0.85,
-    GateConfig(),
+    GatekeeperConfig(user_weight=0, assistant_weight=0, exact_weight=0),
 )
 @example(
     [("cache", ""), ("Redis", "cache")],
     "cache",
     300,
-    RetrievalConfig(user_weight=0.2, assistant_weight=0, exact_weight=0, recency_weight=0),
-    0.85,
-    GateConfig(),
+    GatekeeperConfig(user_weight=0.2, assistant_weight=0, exact_weight=0, recency_weight=0),
 )
-@given(conversations, texts, st.integers(1, 300), retrievals, shares, gates)
+@given(conversations, texts, st.integers(1, 300), configs)
 def test_any_settings_that_are_allowed_give_a_selection_within_the_budget(
-    turns: Pairs, query: str, budget: int, retrieval: RetrievalConfig, eta: float, gate: GateConfig
+    turns: Pairs, query: str, budget: int, config: GatekeeperConfig
 ) -> None:
     """000-55: weights of nothing, one candidate, thresholds at both ends."""
-    config = GatekeeperConfig(retrieval=retrieval, coverage=eta, gate=gate)
     gatekeeper = ContextGatekeeper(budget, config=config, token_counter=estimate_text_tokens)
     gatekeeper.sync(turns)
     selection = gatekeeper.explain(query)
@@ -383,11 +339,11 @@ SUMMED: dict[str, Callable[[], object]] = {
         sentence_weight("Yesterday the indexer wrote 缓存穿透 to the ledger of Bergen.").score
     ),
     "a summary": lambda: fit_summary(Summary(items=FACTS, upto_seq=9), 60),
-    "a result with a question": lambda: compress_tool_result(
+    "a result with a question": lambda: ToolResultCompressor().compress(
         "\n".join(f"row {row} of the ledger, indexer of Bergen, 缓存穿透" for row in range(400)),
         query="ledger indexer Bergen 缓存穿透",
     ),
-    "a table with a far number": lambda: compress_tool_result(
+    "a table with a far number": lambda: ToolResultCompressor().compress(
         json.dumps([{"ms": 1e6 if row == 77 else 5.5 if row % 8 < 5 else row + 0.1} for row in range(400)])
     ),
     "what a call costs": lambda: UNKNOWN.dollars(Usage(1_000, 300, cached_tokens=200, cache_written_tokens=50)),

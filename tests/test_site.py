@@ -134,18 +134,6 @@ def test_a_picture_is_plain_svg_that_fetches_nothing() -> None:
         assert {name for part in root.iter() for name in part.attrib} <= attributes, picture
 
 
-def test_the_pictures_look_alike_and_are_all_shown_in_both_languages() -> None:
-    styles = {drawing(picture).findtext(f"{SVG}style") for picture in PICTURES}
-    assert len(styles) == 1
-    english = {picture.stem for picture in PICTURES if not picture.stem.endswith(".zh")}
-    assert {picture.stem.removesuffix(".zh") for picture in PICTURES if picture.stem.endswith(".zh")} == english
-    for name in english:
-        drawn = [drawing(DOCS / "pictures" / f"{name}{language}.svg") for language in ("", ".zh")]
-        assert len({len(tree.findall(f"{SVG}text")) for tree in drawn}) == 1, name
-    pages = "".join(page.read_text(encoding="utf-8") for page in PAGES)
-    assert [name for name in english if f"(pictures/{name}.svg)" not in pages] == []
-
-
 def public_names(package: str) -> list[str]:
     """Return the public names of a package, without importing what an extra brings."""
     where = importlib.util.find_spec(package)

@@ -117,27 +117,6 @@ def test_nothing_grows(name: str, limit: int) -> None:
     assert complaint(name, figures()[name], limit) == ""
 
 
-def test_the_measures_count_right() -> None:
-    sample = ast.parse("""
-class Small(NamedTuple): left: int; right: int = 0
-@dataclass(frozen=True)
-class Mixed:
-    shared: ClassVar[int] = 0
-    own: int
-    def _twice(self): return self._once() + self._once_more()
-    def _once(self): return self._twice() + self._twice()
-    async def _once_more(self): return _unused
-class Plain: noted: int
-def _recursive(depth): return _recursive(depth - 1)
-def seven(self, a, b, c, /, d, e, *rest, f, g, **more): return _recursive(1)
-def eight(a, b, c, /, d, e, *, f, g, h): return self.__private__()
-def __private__(): ...
-""")
-    assert [*fields_of_values(sample)] == [("Small", 2), ("Mixed", 1)]
-    assert sorted(private_functions_used_once(sample)) == ["_once", "_once_more", "_recursive"]
-    assert [*functions_with_many_arguments(sample)] == ["eight"]
-
-
 if __name__ == "__main__":
     old = limits()
     for name, figure in figures().items():

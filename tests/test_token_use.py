@@ -18,8 +18,8 @@ from gatekeeper_core.messages import Message
 from gatekeeper_core.pricing.usage import Usage
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.tokens import count_messages
-from tests.conversations import PAIRS, turns_of
-from tests.loops import assistant, calls, conversations, result, system, user
+from tests.conversations import turns_of
+from tests.loops import assistant, conversations, user
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -27,14 +27,6 @@ if TYPE_CHECKING:
 
 def messages_of(pairs: Sequence[tuple[str, str]]) -> list[Message]:
     return [message for turn in turns_of(list(pairs)) for message in turn.messages]
-
-
-def loop(rounds: int, *, words: int = 60) -> list[Message]:
-    """Return a question, so many tool calls with their results, and an answer."""
-    run = [user("Why does the import fail? 为什么导入失败？")]
-    for at in range(rounds):
-        run += [calls(f"c{at}"), result(f"c{at}", " ".join(f"line {at}-{word} 行" for word in range(words)))]
-    return [system(), *run, assistant("INV-4035 has no customer.")]
 
 
 def selected_one_by_one(messages: Sequence[Message], *, token_budget: int) -> Iterator[int]:
@@ -46,27 +38,6 @@ def selected_one_by_one(messages: Sequence[Message], *, token_budget: int) -> It
             view = select_history(messages[:at], gatekeeper=gatekeeper, config=config, state=state.at(0.0))
             state = view.state
             yield view.tokens
-
-
-each_conversation = pytest.mark.parametrize(
-    "messages",
-    [
-        *(messages_of(pairs) for pairs in PAIRS.values()),
-        messages_of(CONVERSATION),
-        loop(23),
-        [*loop(8), *messages_of(PAIRS["mixed"]), *loop(5)[1:], *messages_of(PAIRS["chinese"])],
-    ],
-    ids=[*PAIRS, "demo", "loop", "loops and talk"],
-)
-
-
-@each_conversation
-def test_each_assistant_message_is_a_call_that_was_sent_everything_before_it(messages: list[Message]) -> None:
-    use = token_use(messages, token_budget=300)
-    before = [count_messages(messages[:at]) for at, message in enumerate(messages) if message.role == "assistant"]
-    assert [point.full for point in use.points] == before
-    assert [point.call for point in use.points] == list(range(use.calls))
-    assert (use.calls, use.full) == (len(before), sum(before))
 
 
 @given(messages=conversations(), budget=st.sampled_from([60, 600]))
@@ -84,12 +55,6 @@ def test_the_window_is_the_newest_turns_within_the_same_share_of_the_budget() ->
         stop = 2 * point.call + 1
         newest = [count_messages(messages[at:stop]) for at in range(0, stop, 2)]
         assert point.window == max(total for total in newest if total * 1.16 <= 300)
-
-
-def test_nothing_is_over_the_budget_but_the_full_history() -> None:
-    use = token_use(messages_of(CONVERSATION), token_budget=200)
-    assert all(point.selected <= 200 and point.window <= 200 for point in use.points)
-    assert use.points[-1].full > 200
 
 
 def test_a_call_belongs_to_the_turn_that_asked_and_a_greeting_to_the_first() -> None:

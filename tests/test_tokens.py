@@ -165,12 +165,3 @@ def test_a_counter_counts_each_text_once(text: str) -> None:
     counter = checked_counter(asked)
     assert [counter(text), counter("x"), counter(text), counter("x")] == [len(text), 1, len(text), 1]
     assert asked.texts == [text, "x"]
-
-
-def test_the_counts_of_the_texts_seen_last_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gatekeeper_core.tokens._MAX_TEXTS", 2)
-    asked = Asked()
-    counter = checked_counter(asked)
-    for text in ("a", "b", "a", "c", "a", "c", "b"):
-        counter(text)
-    assert asked.texts == ["a", "b", "c", "b"]

@@ -15,6 +15,7 @@ from gatekeeper_cli.explanation import grid_of, near_misses
 from gatekeeper_cli.texts import Language, Texts
 from gatekeeper_cli.topics import Timeline
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
+from tests.case_files import from_file
 from tests.command import run
 from tests.conversations import HOSTILE, PAIRS, turns_of
 from tests.conversations import QUESTIONS as SHORT_QUESTIONS
@@ -78,7 +79,7 @@ def test_inspect_gives_the_timeline_and_the_use_of_tokens(chat: Path) -> None:
 def test_explain_gives_the_selection_the_anchors_the_near_misses_and_the_turn_that_was_asked_for(
     chat: Path, strategy: str
 ) -> None:
-    from gatekeeper_core.selection.planner import GatekeeperConfig
+    from gatekeeper_core.selection.settings import GatekeeperConfig
 
     query = QUESTIONS[4].text
     gatekeeper = ContextGatekeeper(300, config=GatekeeperConfig(strategy=strategy))  # type: ignore[arg-type]
@@ -160,16 +161,8 @@ def test_inspect_counts_each_call_of_a_tool_loop_and_says_so(lang: str, words: t
     assert run("inspect", str(file), "--html", "-").stdout.count("24 model calls") == 1
 
 
-@pytest.mark.parametrize(
-    ("options", "budget"),
-    [
-        ((), 16_000),
-        (("--model", "claude-sonnet-4-5"), 150_000),
-        (("--model", "anthropic/claude-sonnet-4-5", "--budget", "900"), 900),
-        (("--model", "deepseek-chat"), 16_000),
-    ],
-)
-def test_inspect_takes_the_budget_that_an_adapter_would_take(options: tuple[str, ...], budget: int, chat: Path) -> None:
+@from_file("options", "budget")
+def test_inspect_takes_the_budget_that_an_adapter_would_take(options: list[str], budget: int, chat: Path) -> None:
     assert json.loads(run("inspect", str(chat), *options, "--json").stdout)["token_budget"] == budget
     folder = run("inspect", str(chat), "--all", *options, "--json").stdout
     assert json.loads(folder)["token_budget"] == budget
@@ -233,18 +226,8 @@ def test_a_page_without_its_template_engine_names_the_extra(chat: Path, monkeypa
 # --- what is refused
 
 
-@pytest.mark.parametrize(
-    ("arguments", "reason"),
-    [
-        (("explain", "{file}", "q", "--why-not", "41"), "--why-not 41: the conversation has 41 turns, counted from 0"),
-        (("explain", "{file}", "q", "--budget", "0"), "--budget must be 1 or more tokens, got 0"),
-        (("inspect", "{file}", "--budget", "-3"), "--budget must be 1 or more tokens, got -3"),
-        (("inspect", "{file}.missing"), "{file}.missing: No such file or directory"),
-        (("inspect", "{folder}"), "{folder}: is a folder; --all shows all sessions in it"),
-        (("explain", "{file}.missing", "q"), "{file}.missing: No such file or directory"),
-    ],
-)
-def test_wrong_input_is_one_line_and_status_2(arguments: tuple[str, ...], reason: str, chat: Path) -> None:
+@from_file("arguments", "reason")
+def test_wrong_input_is_one_line_and_status_2(arguments: list[str], reason: str, chat: Path) -> None:
     names = {"file": chat, "folder": chat.parent}
     result = run(*(part.format(**names) for part in arguments))
     assert (result.exit_code, result.stdout) == (2, "")

@@ -20,6 +20,7 @@ from gatekeeper_core.context.history.request import HistoryRequest
 from gatekeeper_core.context.history.selector import ThreadSelector
 from gatekeeper_core.pricing.cache import MOST
 from gatekeeper_core.pricing.prices import ModelPrices, prices_of_model
+from tests.case_files import rows
 
 if TYPE_CHECKING:
     from gatekeeper_core import HistoryView
@@ -38,29 +39,7 @@ class Language(NamedTuple):
     sentence: str
 
 
-LANGUAGES = (
-    Language(
-        "hi",
-        "New topic: what about the pump on {0}?",
-        "Back to the pump on {0}: which part was it?",
-        "And why is that?",
-        "Step {1}: loosen the seal of {0}, part {1}, entry {2}. ",
-    ),
-    Language(
-        "你好",
-        "换个话题：{0}上的水泵怎么样？",
-        "回到{0}上的水泵：是哪个零件？",
-        "那是为什么？",
-        "第{1}步：松开{0}的密封圈，零件{1}，entry {2}。",
-    ),
-    Language(
-        "hi，在吗",
-        "换个话题：{0} 的 pump 怎么样？",
-        "Back to {0} 的 pump：是哪个 part？",
-        "And 为什么？",
-        "Step {1}：松开 {0} 的 seal，part {1}，entry {2}。 ",
-    ),
-)
+LANGUAGES = tuple(Language(*wordings) for wordings in rows("thread_scripts", "languages"))
 SUBJECTS = ("kestrel", "heron", "osprey", "falcon", "merlin", "harrier", "buzzard", "kite", "eagle", "hobby")
 
 _COLD = {"lifetime_seconds": 0.0}

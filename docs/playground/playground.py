@@ -19,7 +19,7 @@ from gatekeeper_core.pricing.cache import PromptCache, Request, charge
 from gatekeeper_core.pricing.prices import UNKNOWN, prices_of_model
 from gatekeeper_core.pricing.usage import Usage
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
-from gatekeeper_core.selection.planner import GatekeeperConfig
+from gatekeeper_core.selection.settings import GatekeeperConfig
 from gatekeeper_formats import AmbiguousConversationError, read_conversation
 
 if TYPE_CHECKING:

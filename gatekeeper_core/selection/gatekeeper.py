@@ -25,9 +25,10 @@ from gatekeeper_core.selection.cues import read_cues, without_cues
 from gatekeeper_core.selection.index import TurnIndex
 from gatekeeper_core.selection.meaning import Meaning, QueryVector, excerpt
 from gatekeeper_core.selection.need import need_weights
-from gatekeeper_core.selection.planner import Conversation, GatekeeperConfig, Planner, Question
+from gatekeeper_core.selection.planner import Conversation, Planner, Question
 from gatekeeper_core.selection.result import selection_of
 from gatekeeper_core.selection.retrieval import expand_query, read_query
+from gatekeeper_core.selection.settings import GatekeeperConfig
 from gatekeeper_core.selection.topics import Topic, TopicMap, Verdict, judge, read_question
 from gatekeeper_core.selection.trimming import Sentences
 from gatekeeper_core.tokens import checked_counter
@@ -332,7 +333,7 @@ class ContextGatekeeper:
 
     def _verdict(self, reading: Reading | None, cues: Cues) -> Verdict:
         tokens = self._blocks[-1].tokens if self._blocks else 0
-        weights, config = self._weights, self._config.gate
+        weights, config = self._weights, self._config
         return judge(reading, cues, self._topic_map, newest_tokens=tokens, config=config, weights=weights)
 
     def _embed_missing(self) -> None:

@@ -13,16 +13,14 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from gatekeeper_core.errors import ConfigError, check_range
 from gatekeeper_core.events import CANDIDATES, COVER
 from gatekeeper_core.observation import stage
 from gatekeeper_core.selection.anchors import terms_in
-from gatekeeper_core.selection.constraints import CONSTRAINT_TOKENS
 from gatekeeper_core.selection.need import (
     coverage_at,
     older_signs,
@@ -31,8 +29,7 @@ from gatekeeper_core.selection.need import (
     smallest_form,
     tokens_worth,
 )
-from gatekeeper_core.selection.retrieval import RetrievalConfig, score_turns
-from gatekeeper_core.selection.topics import GateConfig
+from gatekeeper_core.selection.retrieval import score_turns
 from gatekeeper_core.selection.trimming import Forms, Trimmer
 from gatekeeper_core.token_estimate import budget_for, budget_within
 
@@ -45,6 +42,7 @@ if TYPE_CHECKING:
     from gatekeeper_core.selection.meaning import Meaning
     from gatekeeper_core.selection.need import NeedWeights, Reading, Signs
     from gatekeeper_core.selection.retrieval import Query, Score
+    from gatekeeper_core.selection.settings import GatekeeperConfig
     from gatekeeper_core.selection.topics import Verdict
     from gatekeeper_core.selection.trimming import Excerpt, Sentences
 
@@ -59,34 +57,6 @@ _LIKELY = 0.5  # need from which on a turn that cannot be cut is sent whole
 _MISSES = 8  # turns that do not fit before the budget counts as full
 _RESTATED = 0.6  # likeness from which on the newer turn stands for the older
 _REPEATED = 0.5  # novelty below which a turn that is not sent counts as a repeat
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GatekeeperConfig:
-    """All settings of a gatekeeper, each group declared beside its stage.
-
-    Attributes:
-        strategy: ``gate`` sends what the question needs, ``fill`` uses the budget, most needed turns first.
-        trim: whether long messages are cut to the sentences that matter.
-        coverage: the share of what the answer needs that ``gate`` sends, 0..1, in the mean over questions. Source:
-            specification 3.4 (there ``eta``, 0.85).
-        constraint_tokens: cap of the rendered constraints, >= 1. Source: ours; the specification says "small".
-        retrieval: weights of the score, candidates.
-        gate: thresholds of the topic gate.
-    """
-
-    strategy: Literal["gate", "fill"] = "gate"
-    trim: bool = True
-    coverage: float = 0.85
-    constraint_tokens: int = CONSTRAINT_TOKENS
-    retrieval: RetrievalConfig = field(default_factory=RetrievalConfig)
-    gate: GateConfig = field(default_factory=GateConfig)
-
-    def __post_init__(self) -> None:
-        check_range(self, "coverage", low=0, high=1)
-        check_range(self, "constraint_tokens", low=1, integer=True)
-        if self.strategy not in ("gate", "fill"):
-            raise ConfigError(f'GatekeeperConfig.strategy must be "gate" or "fill", got {self.strategy!r}')
 
 
 Stage = Literal["recall", "link", "cover", "overview"]
@@ -313,7 +283,7 @@ class Planner:
         After a switch a turn that shares nothing does not compete.
         """
         (query, cues, _, verdict, weights, meaning), blocks = self.question, self.conversation.blocks
-        config, index, newest = self.config.retrieval, self.conversation.index, self.conversation.turn_count - 1
+        config, index, newest = self.config, self.conversation.index, self.conversation.turn_count - 1
         limit = max(config.candidates, self._left // _FILLING_TOKENS) if self._fill else config.candidates
         texts = lambda turn_id: blocks[turn_id].texts  # noqa: E731
         scores = score_turns(query, index, config=config, depth=limit, texts=texts, meaning=meaning)

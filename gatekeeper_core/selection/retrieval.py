@@ -16,11 +16,9 @@ nothing, not even a related term, has no score at all, however new.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
-from gatekeeper_core.errors import check_range
 from gatekeeper_core.selection.anchors import (
     MAX_SCANNED_CHARACTERS,
     Anchor,
@@ -39,6 +37,7 @@ if TYPE_CHECKING:
 
     from gatekeeper_core.selection.index import Hits, TurnIndex
     from gatekeeper_core.selection.meaning import Meaning
+    from gatekeeper_core.selection.settings import GatekeeperConfig
 
 SCORED_IN_FULL = 40
 """Turns that are at least scored in full. Source: ours, twice the candidates that the specification takes."""
@@ -62,29 +61,6 @@ _READ = 20  # texts of the best turns that are searched for whole hits, at least
 _TRIPLE_SHARE = 0.25
 _WORD_SHARE = 0.5
 _RANK = attrgetter("total", "turn_id")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RetrievalConfig:
-    """The weights of the specification's formula and the number of candidates. A weight of 0 switches its part off.
-
-    Attributes:
-        user_weight: weight of ``lex`` on the user's text, >= 0. Source: specification 3.3.
-        assistant_weight: weight of ``lex`` on the assistant's text, >= 0. Source: specification 3.3.
-        exact_weight: weight of whole hits, >= 0. Source: specification 3.3.
-        recency_weight: weight of recency, >= 0; on the raw BM25 scale 0.2 only breaks ties. Source: specification 3.3.
-        candidates: turns that the strategy ``gate`` chooses from, >= 1. Source: specification 3.3 (top 20).
-    """
-
-    user_weight: float = 1.5
-    assistant_weight: float = 0.7
-    exact_weight: float = 1.0
-    recency_weight: float = 0.2
-    candidates: int = 20
-
-    def __post_init__(self) -> None:
-        check_range(self, "user_weight", "assistant_weight", "exact_weight", "recency_weight", low=0)
-        check_range(self, "candidates", low=1, integer=True)
 
 
 class Query(NamedTuple):
@@ -231,7 +207,7 @@ def score_turns(
     query: Query,
     index: TurnIndex,
     *,
-    config: RetrievalConfig,
+    config: GatekeeperConfig,
     depth: int,
     texts: Callable[[int], tuple[str, str]],
     meaning: Meaning | None = None,
@@ -268,7 +244,7 @@ class _Scoring:
     """Scores the turns of a conversation for one query."""
 
     def __init__(
-        self, query: Query, index: TurnIndex, config: RetrievalConfig, texts: Callable[[int], tuple[str, str]]
+        self, query: Query, index: TurnIndex, config: GatekeeperConfig, texts: Callable[[int], tuple[str, str]]
     ) -> None:
         self._query = query
         self._index = index

@@ -24,11 +24,9 @@ from __future__ import annotations
 import math
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from dataclasses import dataclass
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from gatekeeper_core.errors import ConfigError, check_range
 from gatekeeper_core.selection.anchors import query_terms, term_weight
 from gatekeeper_core.selection.cues import asking_sentence, without_cues
 from gatekeeper_core.selection.expansion import translated_terms
@@ -42,6 +40,7 @@ if TYPE_CHECKING:
     from gatekeeper_core.selection.cues import Cues
     from gatekeeper_core.selection.index import TurnIndex
     from gatekeeper_core.selection.need import NeedWeights
+    from gatekeeper_core.selection.settings import GatekeeperConfig
 
 _MAX_POSTINGS = 400
 _MAX_ALL_POSTINGS = 2_000
@@ -50,26 +49,6 @@ _PAIR = 0.4  # of a word, for the pairs across two words
 _LEAVING_SIZE = 0.5  # rare words that a text tells at least after the words that leave what was said
 _LEAST_LINK = 0.05  # below which the newest turn is not needed
 _RETURN_SHARE = 0.1
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GateConfig:
-    """The thresholds of the gate.
-
-    Attributes:
-        continue_above: overlap above which a question continues, 0..1. Source: specification 3.2.
-        switch_below: overlap below which a question may switch, 0..1. Source: specification 3.2.
-        new_above: share of new terms above which it does, 0..1. Source: specification 3.2.
-    """
-
-    continue_above: float = 0.45
-    switch_below: float = 0.20
-    new_above: float = 0.70
-
-    def __post_init__(self) -> None:
-        check_range(self, "continue_above", "switch_below", "new_above", low=0, high=1)
-        if self.switch_below > self.continue_above:
-            raise ConfigError("GateConfig.switch_below must not be above continue_above")
 
 
 GateReason = Literal[
@@ -180,7 +159,7 @@ def judge(
     topic_map: TopicMap,
     *,
     newest_tokens: int,
-    config: GateConfig,
+    config: GatekeeperConfig,
     weights: NeedWeights,
 ) -> Verdict:
     """Return the verdict on a question, with its needs: explicit wordings first, then the thresholds."""

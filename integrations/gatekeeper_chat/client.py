@@ -51,6 +51,8 @@ _KEY = "MINIMAX_API_KEY"
 _ENVIRONMENT = {"base_url": "MINIMAX_BASE_URL", "model": "MINIMAX_MODEL"}
 _REASON_CHARACTERS = 300
 _READ_BYTES = 65_536
+_CONNECT_TIMEOUT_SECONDS = 10.0  # Source: ours, as the next; the first wait before another try is one second
+_MAX_BACKOFF_SECONDS = 60.0
 # requests wraps the errors of urllib3, except where its answer is read directly.
 _CUT_OFF = (
     requests.exceptions.ChunkedEncodingError,
@@ -68,12 +70,10 @@ class ChatConfig:
         base_url: the address before ``/chat/completions``. ``https://api.minimax.io/v1`` is MiniMax's international
             one, ``https://api.minimaxi.com/v1`` the one in China: a key belongs to one of them.
         model: the model's name.
-        connect_timeout_seconds: how long a connection may take, > 0.
         read_timeout_seconds: how long the server may be silent, > 0; a model that thinks is silent for long.
-        max_attempts: tries in all, >= 1, after 429 and 5xx. A connection that fails is tried once more; a request that
-            was sent and not answered is not, as it may have been paid for.
-        backoff_seconds: the wait before the second try, doubled each time, >= 0; a longer ``Retry-After`` wins.
-        max_backoff_seconds: the longest wait, >= 0.
+        max_attempts: tries in all, >= 1, after 429 and 5xx: the wait doubles from one second to a minute, and a longer
+            ``Retry-After`` wins. A connection that fails is tried once more; a request that was sent and not answered
+            is not, as it may have been paid for.
         max_completion_tokens: how long the answer may be; None leaves it to the API.
         temperature: randomness, 0..2; None leaves it to the API.
 
@@ -85,11 +85,8 @@ class ChatConfig:
 
     base_url: str = "https://api.minimax.io/v1"
     model: str = "MiniMax-M2.7"
-    connect_timeout_seconds: float = 10.0
     read_timeout_seconds: float = 120.0
     max_attempts: int = 5
-    backoff_seconds: float = 1.0
-    max_backoff_seconds: float = 60.0
     max_completion_tokens: int | None = None
     temperature: float | None = None
 
@@ -105,8 +102,7 @@ class ChatConfig:
             )
         if not self.model.strip():
             raise ConfigError("ChatConfig.model must be the name of a model, got nothing")
-        check_range(self, "connect_timeout_seconds", "read_timeout_seconds", low=0.001)
-        check_range(self, "backoff_seconds", "max_backoff_seconds", low=0)
+        check_range(self, "read_timeout_seconds", low=0.001)
         check_range(self, "max_attempts", low=1, integer=True)
         if self.max_completion_tokens is not None:
             check_range(self, "max_completion_tokens", low=1, integer=True)
@@ -284,7 +280,7 @@ class ChatClient:
             data=body,
             headers={"Content-Type": "application/json", "Accept-Encoding": "identity"},
             auth=self._bearer,
-            timeout=(config.connect_timeout_seconds, config.read_timeout_seconds),
+            timeout=(_CONNECT_TIMEOUT_SECONDS, config.read_timeout_seconds),
             allow_redirects=False,  # the key goes to the given address alone
             stream=True,
         )
@@ -317,9 +313,9 @@ class ChatClient:
                 failure = error
             if tries == config.max_attempts or not failure.retryable:
                 break
-            longest = min(config.max_backoff_seconds, config.backoff_seconds * 2.0 ** (tries - 1))
+            longest = min(_MAX_BACKOFF_SECONDS, 2.0 ** (tries - 1))
             wait = max(failure.retry_after_seconds or 0.0, longest * (1 + self._jitter()) / 2)
-            wait = min(config.max_backoff_seconds, wait)
+            wait = min(_MAX_BACKOFF_SECONDS, wait)
             tell(RETRY, attempt=tries, wait_seconds=wait, http_status=failure.status, code=failure.code)
             self._sleep(wait)
         raise failure
@@ -462,7 +458,7 @@ def _failure(error: requests.RequestException | HTTPError, bearer: _Bearer) -> C
     if isinstance(error, _CUT_OFF):
         return ChatResponseError("the model's answer was cut off before its end")
     if isinstance(error, requests.exceptions.ConnectTimeout):
-        return ChatConnectionError("the model could not be reached in time: raise connect_timeout_seconds")
+        return ChatConnectionError("the model could not be reached in time: check the base URL")
     if isinstance(error, requests.exceptions.Timeout) or "Read timed out" in str(error):
         return ChatConnectionError("the model was silent for too long: raise read_timeout_seconds")
     words = bearer.redact(str(error))[:_REASON_CHARACTERS]

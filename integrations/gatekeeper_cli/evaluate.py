@@ -39,7 +39,6 @@ from gatekeeper_core.errors import GatekeeperError
 from gatekeeper_core.pricing.prices import PRICES, read_prices
 
 if TYPE_CHECKING:
-    from gatekeeper_core.selection.planner import GatekeeperConfig
     from gatekeeper_eval import Model
 
 _TURNS = (500, 50)
@@ -101,7 +100,7 @@ def evaluate(
     lang: Lang = Language.auto,
 ) -> None:
     """Show what the selection lacks on your own logs and, with a model, how answers with it compare."""
-    from gatekeeper_core.selection.planner import GatekeeperConfig
+    from gatekeeper_core.selection.settings import GatekeeperConfig
     from gatekeeper_eval import Ledger, look_back, prompts_of, rebuild, reminders_of, sample_turns
 
     texts = speak(lang)
@@ -127,7 +126,7 @@ def evaluate(
     prompts = tuple(prompts_of(sample.turns, token_budget=budget, config=config, embedder=embedder))
     reminders = reminders_of([look_back(each) for each in prompts], seed=sampling.seed)
     report = Report(sample, prompts, reminders, budget, sampling.seed)
-    status = "" if asking.model is None else _ask(report, config, asking, running, embedder.name if embedder else "")
+    status = "" if asking.model is None else _ask(report, asking, running)
     if showing.as_json:
         print_json(report.to_dict())
     elif showing.as_markdown:
@@ -140,9 +139,7 @@ def evaluate(
         raise typer.Exit(1)
 
 
-def _ask(
-    report: Report, selection: GatekeeperConfig, asking: _Asking, running: _Running, embedder: str
-) -> Literal["", "asks", "stopped"]:
+def _ask(report: Report, asking: _Asking, running: _Running) -> Literal["", "asks", "stopped"]:
     """Add the plan and, where it may be asked, the verdicts to a report; return what ended it early, or ""."""
     from gatekeeper_eval import Asker, EvalConfig, FunctionModel, HttpModel, Ledger, plan
     from gatekeeper_eval import evaluate as judge
@@ -157,9 +154,6 @@ def _ask(
     config = EvalConfig(
         model=asking.model or "",
         judge=asking.judge,
-        token_budget=report.token_budget,
-        strategy=selection.strategy,
-        embedder=embedder,
         rubric=asking.rubric.value,
         body=body,
     )
@@ -185,7 +179,7 @@ def _ask(
         else:
             client = client_at(asking.base_url, config.model, asking.key_env, timeout_seconds=running.timeout)
             model = HttpModel(stack.enter_context(client))
-        asker = Asker(model, ledger, config, prices=prices, max_dollars=running.max_dollars)
+        asker = Asker(model, ledger, prices=prices, max_dollars=running.max_dollars)
         advance = stack.enter_context(progress_bar(len(report.prompts), count=MofNCompleteColumn))
         progress = (lambda _judged: advance(1)) if advance else None
         try:

@@ -33,7 +33,7 @@ from gatekeeper_core.notebook import UNSHOWABLE
 from gatekeeper_core.pricing.model_names import window_of_model
 from gatekeeper_core.pricing.prices import PRICES, prices_of_model, read_prices
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
-from gatekeeper_core.selection.planner import GatekeeperConfig
+from gatekeeper_core.selection.settings import GatekeeperConfig
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

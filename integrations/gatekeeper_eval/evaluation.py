@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 from gatekeeper_core.pricing.prices import PRICES, prices_of_model
 from gatekeeper_core.pricing.usage import Usage
+from gatekeeper_core.selection.settings import GatekeeperConfig
 from gatekeeper_eval.errors import LedgerError
 from gatekeeper_eval.prompts import prompts_of
 from gatekeeper_eval.requesting import (
@@ -203,22 +204,22 @@ def plan(
     missing: list[Usage] = []
     in_ledger = 0
     for each in compared:
-        texts, unknown = [], 0
+        texts, unknown_tokens = [], 0
         for side in _SIDES:
             request = answer_request(each, side, config)
             entry = ledger.get(request.digest)
-            unknown += entry is None
+            unknown_tokens += 0 if entry else request.output_tokens
             missing += [] if entry else [request.most]
             in_ledger += entry is not None
             if entry and entry.reply is None:
                 break  # refused
             texts.append(entry.reply.text if entry and entry.reply else "")
-        if len(texts) < len(_SIDES) or (not unknown and texts[0] == texts[1]):
+        if len(texts) < len(_SIDES) or (not unknown_tokens and texts[0] == texts[1]):
             continue
         for first in _SIDES:
             request = judge_request(each, *texts, first=first, config=config)
-            most = request.most._replace(input_tokens=request.input_tokens + unknown * config.answer_tokens)
-            is_known = not unknown and ledger.get(request.digest) is not None
+            most = request.most._replace(input_tokens=request.input_tokens + unknown_tokens)
+            is_known = not unknown_tokens and ledger.get(request.digest) is not None
             missing += [] if is_known else [most]
             in_ledger += is_known
     cost, same = Cost.of(missing, prices), len(prompts) - len(compared)
@@ -337,13 +338,17 @@ def rebuild(
     settings = dict(entry.settings)
     if settings.pop("rubric_version", None) != RUBRIC_VERSION:
         raise LedgerError(f"request {entry.digest[:12]} was made with another version of the rubric")
-    config = EvalConfig(**settings)
-    if config.embedder != (embedder.name if embedder else ""):
-        raise LedgerError(f"request {entry.digest[:12]} was made with the embedder {config.embedder!r}: give the same")
+    try:
+        token_budget, name = settings.pop("token_budget"), settings.pop("embedder")
+        selection, config = GatekeeperConfig(**settings.pop("gatekeeper")), EvalConfig(**settings)
+    except (KeyError, TypeError) as error:
+        raise LedgerError(f"request {entry.digest[:12]} was made with another version of the library") from error
+    if name != (embedder.name if embedder else ""):
+        raise LedgerError(f"request {entry.digest[:12]} was made with the embedder {name!r}: give the same")
     turn = read_turn(source, entry.turn, form=form)
     if turn is None:
         raise LedgerError(f"{source} has no {entry.turn}: give the file or folder of the evaluation")
-    (prompts,) = prompts_of([turn], token_budget=config.token_budget, config=config.gatekeeper, embedder=embedder)
+    (prompts,) = prompts_of([turn], token_budget=token_budget, config=selection, embedder=embedder)
     if entry.part in _SIDES:
         request = answer_request(prompts, entry.part, config)
     else:

@@ -13,8 +13,8 @@ from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_formats import read_conversation
 
 if TYPE_CHECKING:
-    from gatekeeper_core.selection.planner import GatekeeperConfig
     from gatekeeper_core.selection.result import Selection
+    from gatekeeper_core.selection.settings import GatekeeperConfig
 
 Chat = str | os.PathLike[str] | Sequence[Message] | Sequence[Mapping[str, Any]] | ContextGatekeeper
 """A file in any format that is read, messages, dicts in a provider's format, or a gatekeeper with its turns."""

@@ -38,7 +38,7 @@ class Entry(NamedTuple):
     digest: str
     turn: TurnId
     part: str
-    settings: Mapping[str, Any]  # that made the request, beside the logs; see ``EvalConfig.to_dict``
+    settings: Mapping[str, Any]  # that made the request, beside the logs; see ``Request``
     reply: Reply | None  # None where it was refused
     refused: str = ""  # the reason
 

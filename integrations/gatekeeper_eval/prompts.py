@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -10,14 +11,14 @@ from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.context.history.view import keep
 from gatekeeper_core.messages import TextPart, Turn, group_turns
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
+from gatekeeper_core.selection.settings import GatekeeperConfig
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from gatekeeper_core.context.history.view import HistoryView
     from gatekeeper_core.encoder import TextEncoder
     from gatekeeper_core.messages import Message
-    from gatekeeper_core.selection.planner import GatekeeperConfig
     from gatekeeper_eval.sampling import SampledTurn
 
 
@@ -29,6 +30,7 @@ class Prompts(NamedTuple):
     selected: tuple[Message, ...]  # what the gatekeeper keeps, the question among it
     view: HistoryView  # the choice, with its reasons
     goes_on: bool  # whether the user's next turn stays with the subject, by the gate; False where there is none
+    settings: Mapping[str, Any]  # of the selection, JSON-ready: the arguments of ``prompts_of``
 
     @property
     def are_equal(self) -> bool:
@@ -54,7 +56,10 @@ def prompts_of(
         config: of the selection.
         embedder: finds turns by their meaning, too.
     """
-    history = HistoryConfig(token_budget=token_budget, gatekeeper=config)
+    config = config or GatekeeperConfig()
+    name = embedder.name if embedder else ""
+    settings = {"token_budget": token_budget, "embedder": name, "gatekeeper": asdict(config)}
+    history = HistoryConfig(token_budget=token_budget, strategy=config.strategy, gatekeeper=config)
     for _, together in groupby(turns, key=lambda turn: turn.id[:2]):
         gatekeeper = ContextGatekeeper(token_budget, config=config, embedder=embedder)
         for turn in together:
@@ -65,7 +70,7 @@ def prompts_of(
                 gatekeeper.sync((*past, Turn.of(turn.question, turn.answer, start=turn.past)))
                 gate = gatekeeper.explain(turn.next_text).gate
                 goes_on = gate.decision == "continue" and gate.resumed_topic is None
-            yield Prompts(turn, turn.messages, tuple(keep(turn.messages, view)), view, goes_on)
+            yield Prompts(turn, turn.messages, tuple(keep(turn.messages, view)), view, goes_on, settings)
 
 
 def chat_messages(messages: Sequence[Message]) -> list[dict[str, Any]]:

@@ -17,10 +17,9 @@ from hashlib import sha256
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from gatekeeper_core.errors import ConfigError, check_range
+from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.pricing.prices import PRICES, ModelPrices, prices_of_model
 from gatekeeper_core.pricing.usage import Usage
-from gatekeeper_core.selection.planner import GatekeeperConfig
 from gatekeeper_core.text import locale_of
 from gatekeeper_core.token_estimate import TokenEstimator
 from gatekeeper_eval.errors import ModelRefusedError
@@ -40,6 +39,9 @@ Rubric = Literal["auto", "en", "zh"]
 _MESSAGE_TOKENS = 4
 """What the format of a chat message adds. Source: OpenAI's cookbook on counting tokens, 3 to 4."""
 
+_ANSWER_TOKENS, _JUDGE_TOKENS = 1_024, 512
+"""How long an answer and a verdict may be, where ``EvalConfig.body`` does not say it. Source: ours."""
+
 _count = TokenEstimator()
 
 
@@ -50,12 +52,7 @@ class EvalConfig:
     Attributes:
         model: the name of the model that answers; of a function its own, ``package.module:function``.
         judge: the name of the model that judges; "": the same.
-        token_budget: of the prompt with the selection, in tokens, >= 1.
-        strategy: what is selected, ``gate`` or ``fill``; see ``GatekeeperConfig``.
-        embedder: the name of the embedder that the selection asks, "" without one.
         rubric: the language of the rubric; ``auto``: that of the question.
-        answer_tokens: how long an answer may be, >= 1.
-        judge_tokens: how long the judge's may be, >= 1.
         body: fields of every request beside ``model`` and ``messages``, over the defaults ``max_tokens`` and
             ``temperature: 0``; a field of None is left out.
 
@@ -65,27 +62,16 @@ class EvalConfig:
 
     model: str
     judge: str = ""
-    token_budget: int = 16_000
-    strategy: Literal["gate", "fill"] = "gate"
-    embedder: str = ""
     rubric: Rubric = "auto"
-    answer_tokens: int = 1_024
-    judge_tokens: int = 512
     body: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
 
     def __post_init__(self) -> None:
         if not self.model.strip():
             raise ConfigError("EvalConfig.model must be the name of a model, got nothing")
-        check_range(self, "token_budget", "answer_tokens", "judge_tokens", low=1, integer=True)
         if self.rubric not in get_args(Rubric):
             raise ConfigError(f'EvalConfig.rubric must be "auto", "en" or "zh", got {self.rubric!r}')
         if taken := {"model", "messages", "stream"} & self.body.keys():
             raise ConfigError(f"EvalConfig.body must not hold {min(taken)}: the evaluation gives it")
-
-    @property
-    def gatekeeper(self) -> GatekeeperConfig:
-        """The settings of the selection."""
-        return GatekeeperConfig(strategy=self.strategy)
 
     def to_dict(self) -> dict[str, Any]:
         """Return JSON-ready values; ``EvalConfig(**values)`` without ``rubric_version`` gives an equal one."""
@@ -107,6 +93,7 @@ class Request:
     body: bytes
     input_tokens: int  # of its messages, by an estimate
     output_tokens: int  # of its answer, at most
+    settings: Mapping[str, Any]  # that made it, beside the logs: of the selection and ``EvalConfig.to_dict``
 
     @cached_property
     def digest(self) -> str:
@@ -122,7 +109,7 @@ class Request:
 def answer_request(prompts: Prompts, side: Side, config: EvalConfig) -> Request:
     """Return the request that has one of the two prompts answered."""
     messages = chat_messages(prompts.whole if side == "whole" else prompts.selected)
-    return _request(prompts.turn.id, side, config.model, messages, config.answer_tokens, config)
+    return _request(prompts, side, config.model, messages, _ANSWER_TOKENS, config)
 
 
 def judge_request(prompts: Prompts, whole: str, selected: str, *, first: Side, config: EvalConfig) -> Request:
@@ -137,18 +124,21 @@ def judge_request(prompts: Prompts, whole: str, selected: str, *, first: Side, c
     language = locale_of([turn.question]) if config.rubric == "auto" else config.rubric
     messages = judge_prompt("\n\n".join(transcript), turn.question, answers, language=language)
     model = config.judge or config.model
-    return _request(turn.id, f"judge_{first}_first", model, messages, config.judge_tokens, config)
+    return _request(prompts, f"judge_{first}_first", model, messages, _JUDGE_TOKENS, config)
 
 
 def _request(
-    turn: TurnId, part: str, model: str, messages: list[dict[str, Any]], output_tokens: int, config: EvalConfig
+    prompts: Prompts, part: str, model: str, messages: list[dict[str, Any]], output_tokens: int, config: EvalConfig
 ) -> Request:
     """Return a request of messages; equal arguments give equal bytes."""
     body = {"model": model, "messages": messages, "max_tokens": output_tokens, "temperature": 0, **config.body}
     kept = {name: value for name, value in body.items() if value is not None}
+    limits = (kept.get(name) for name in ("max_tokens", "max_completion_tokens"))
+    output_tokens = min((limit for limit in limits if isinstance(limit, int)), default=output_tokens)
     tokens = sum(_MESSAGE_TOKENS + _count(json.dumps(message, ensure_ascii=False)) for message in messages)
     encoded = json.dumps(kept, ensure_ascii=False).encode("utf-8", "replace")
-    return Request(turn, part, model, encoded, tokens, output_tokens)
+    settings = {**prompts.settings, **config.to_dict()}
+    return Request(prompts.turn.id, part, model, encoded, tokens, output_tokens, settings)
 
 
 class Asker:
@@ -157,7 +147,6 @@ class Asker:
     Args:
         model: who answers.
         ledger: what was answered before, and from now on.
-        config: what the requests were made of; stands in the ledger.
         prices: by the beginning of a model's name.
         max_dollars: what the requests of this asker may cost together, by what they could cost at most; None: no limit.
 
@@ -170,13 +159,11 @@ class Asker:
         self,
         model: Model,
         ledger: Ledger,
-        config: EvalConfig,
         *,
         prices: Mapping[str, ModelPrices] = PRICES,
         max_dollars: float | None = None,
     ) -> None:
         self._model, self._ledger, self._prices, self._max_dollars = model, ledger, prices, max_dollars
-        self._settings = config.to_dict()
         self._lock = threading.Lock()
         self._asking: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
         self._reserved = 0.0
@@ -207,7 +194,7 @@ class Asker:
                     reply = self._model.answer(request.body)
                 except ModelRefusedError as error:
                     refused = str(error)
-                entry = Entry(request.digest, request.turn, request.part, self._settings, reply, refused)
+                entry = Entry(request.digest, request.turn, request.part, request.settings, reply, refused)
                 spent = prices.dollars(usage_of(entry, request)) if prices and reply else 0.0
                 self._ledger.add(entry)
             finally:

@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from langchain_gatekeeper.edits import delay_edits
     from langchain_gatekeeper.memory import GatekeeperChatMemory
     from langchain_gatekeeper.middleware import GatekeeperMiddleware
     from langchain_gatekeeper.runnable import GatekeeperSelector, select_messages
@@ -18,6 +19,7 @@ __all__ = [
     "GatekeeperChatMemory",
     "GatekeeperMiddleware",
     "GatekeeperSelector",
+    "delay_edits",
     "recall_tool",
     "select_messages",
     "working_memory_tool",
@@ -27,6 +29,7 @@ _MODULES = {
     "GatekeeperChatMemory": ("memory", "langchain-classic"),
     "GatekeeperMiddleware": ("middleware", "langchain"),
     "GatekeeperSelector": ("runnable", "langchain-core"),
+    "delay_edits": ("edits", "langchain"),
     "select_messages": ("runnable", "langchain-core"),
     "recall_tool": ("tools", "langchain-core"),
     "working_memory_tool": ("tools", "langchain-core"),

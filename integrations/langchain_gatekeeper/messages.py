@@ -190,6 +190,12 @@ def usage_of(answer: BaseMessage) -> Usage | None:
     return read_usage(reported, model=answer.response_metadata.get("model_name"))
 
 
+def usages_of(answer: Any) -> list[Usage]:
+    """Return what the provider reports for what a model call of an agent returns."""
+    response = getattr(answer, "model_response", answer)
+    return [*filter(None, map(usage_of, getattr(response, "result", [response])))]
+
+
 def same_objects(messages: Sequence[object], others: Sequence[object]) -> bool:
     """Return whether two lists hold the same objects in the same order."""
     return len(messages) == len(others) and all(map(is_, messages, others))

@@ -12,7 +12,7 @@ from langgraph.runtime import get_runtime
 from gatekeeper_core.context.prompt.adapter_selection import LastContexts
 from gatekeeper_core.messages import thread_name
 from langchain_gatekeeper.events import aannounce, announce
-from langchain_gatekeeper.messages import read_message, same_objects, usage_of
+from langchain_gatekeeper.messages import read_message, same_objects, usages_of
 from langchain_gatekeeper.requests import AgentRequests, Owner, owner_of
 from langchain_gatekeeper.selectors import message_selector
 
@@ -147,8 +147,7 @@ class GatekeeperMiddleware(LastContexts, Middleware):
 
     def _report(self, request: ModelRequest[Any], answer: Answer) -> None:
         """Report what the provider says of its use, where its answers say it."""
-        response = getattr(answer, "model_response", answer)
-        for usage in filter(None, map(usage_of, getattr(response, "result", [response]))):
+        for usage in usages_of(answer):
             self._agent.report(usage, request)
 
 

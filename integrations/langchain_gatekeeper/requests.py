@@ -62,24 +62,24 @@ class AgentRequests:
         if self.builds:
             self.builds.report(usage, request.messages, self._identity(request))
         else:
-            thread, tenant = _thread_of(request), self._tenant_of(request)
+            thread, tenant = thread_of(request), self._tenant_of(request)
             self.selector.report(usage, thread=thread, tenant=tenant, items=request.messages)
 
     def _selected(self, request: ModelRequest[Any]) -> tuple[HistoryView, ModelRequest[Any]]:
-        selector, system, hint = self.selector, _system_of(request), ""
+        selector, system, hint = self.selector, system_of(request), ""
         if self.recall_hint and RECALL_TOOL_NAME in (getattr(tool, "name", None) for tool in request.tools):
             opening = next((message for message in request.messages if message.type == "human"), None)
             hint = recall_hint(read_message(opening).text if opening else "")
         view = selector.view(
             request.messages,
             HistoryRequest(
-                fixed_tokens=selector.cost([system] if system else []) + selector.count(hint, *_schemas_of(request)),
+                fixed_tokens=selector.cost([system] if system else []) + selector.count(hint, *schemas_of(request)),
                 window_tokens=window_of(request.model),
                 notes=[0] if opens_with_summary(request.messages) else [],
                 provider_messages=_provider_messages(request),
                 prices=prices_of(request.model),
             ),
-            thread=_thread_of(request),
+            thread=thread_of(request),
             tenant=self._tenant_of(request),
             config=replace(selector.config, run=None) if _clears_tool_results(request) else None,
         )
@@ -94,7 +94,7 @@ class AgentRequests:
     def _built(
         self, request: ModelRequest[Any], builds: ThreadRequests[BaseMessage]
     ) -> tuple[ThreadRequest[BaseMessage], ModelRequest[Any]]:
-        system = _system_of(request)
+        system = system_of(request)
         built = builds.request(request.messages, self._identity(request), system=system)
         messages = list(built.messages)
         first = messages.pop(0) if messages and isinstance(messages[0], SystemMessage) else None
@@ -106,10 +106,10 @@ class AgentRequests:
         from gatekeeper_core.context.prompt.adapter import RequestOptions
 
         return RequestOptions(
-            thread=_thread_of(request),
+            thread=thread_of(request),
             tenant=self._tenant_of(request),
             user=owner_of(request.runtime, self.user),
-            tools=_schemas_of(request),
+            tools=schemas_of(request),
             reserve_tokens=self.selector.config.reserve_tokens,
             provider=self.provider or provider_of(request.model),
             prices=prices_of(request.model),
@@ -120,13 +120,15 @@ class AgentRequests:
         return owner_of(request.runtime, self.tenant) or "default"
 
 
-def _thread_of(request: ModelRequest[Any]) -> Hashable:
+def thread_of(request: ModelRequest[Any]) -> Hashable:
+    """Return the id of the thread that a request belongs to; None without one."""
     execution = getattr(request.runtime, "execution_info", None)  # not in every version of LangGraph
     thread = getattr(execution, "thread_id", None)
     return thread if thread is not None else ensure_config().get("configurable", {}).get("thread_id")
 
 
-def _system_of(request: ModelRequest[Any]) -> SystemMessage | None:
+def system_of(request: ModelRequest[Any]) -> SystemMessage | None:
+    """Return the system message of a request; None without one."""
     if hasattr(request, "system_message"):
         return request.system_message
     return SystemMessage(request.system_prompt) if request.system_prompt else None  # LangChain 1.0
@@ -141,7 +143,7 @@ def _with_system(request: ModelRequest[Any], system: Any, **changes: Any) -> Mod
 
 def _with_line(request: ModelRequest[Any], line: str) -> ModelRequest[Any]:
     """Return a request whose system message ends with a line; the part before it, which is cached, is unchanged."""
-    system = _system_of(request)
+    system = system_of(request)
     if system is None:
         return _with_system(request, SystemMessage(line, additional_kwargs={"lc_source": "gatekeeper"}))
     is_text = isinstance(system.content, str)
@@ -174,7 +176,7 @@ def _provider_messages(request: ModelRequest[Any]) -> int:
     return answers[-1] + 1 if answers else 0
 
 
-def _schemas_of(request: ModelRequest[Any]) -> tuple[str, ...]:
+def schemas_of(request: ModelRequest[Any]) -> tuple[str, ...]:
     """Return the JSON of the tools and the response format of a request."""
     return tuple(map(schema_text, filter(None, [*request.tools, request.response_format])))
 

@@ -22,6 +22,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from gatekeeper_core.pricing.prices import ModelPrices
 from gatekeeper_core.pricing.usage import Usage
 from tests.caching_server import CachingServer, Reported
+from tests.case_files import rows
 from tests.native_lists import ANTHROPIC, CHAT, Asked, Call, Native, Round, script_of
 
 if TYPE_CHECKING:
@@ -39,47 +40,7 @@ class Language(NamedTuple):
     system: str
 
 
-LANGUAGES = {
-    "english": Language(
-        ("Redis cache", "sourdough", "trip to Lisbon", "grand piano", "tax return", "telescope"),
-        ("port", "timeout", "price", "colour", "owner", "schedule", "length", "backup", "weight", "supplier"),
-        "New topic: ",
-        "What did we settle for the {1} of the {0}, and is number {2} still right?",
-        (
-            "The {1} of the {0} was settled at {2} after the second meeting.",
-            "If the {1} changes again, tell everyone who works with the {0} before day {2}.",
-            "Nobody has looked at the {1} since version {2}, so check the {0} by hand.",
-            "For the {0} we compared {2} offers, and the {1} decided it.",
-        ),
-        "You are the assistant of a small workshop. Answer in plain words, name the source of each number. ",
-    ),
-    "chinese": Language(
-        ("缓存服务", "酸面包", "里斯本旅行", "三角钢琴", "报税表", "望远镜"),
-        ("端口", "超时", "价格", "颜色", "负责人", "日程", "长度", "备份", "重量", "供应商"),
-        "换个话题，",
-        "{0}的{1}我们最后是怎么定的，{2}这个数还对吗？",
-        (
-            "{0}的{1}在第二次会议之后定为{2}。",
-            "如果{1}再变，请在第{2}天之前告诉所有用{0}的人。",
-            "从第{2}版起没有人再看过{1}，所以请手工检查{0}。",
-            "我们为{0}比较了{2}份报价，最后由{1}决定。",
-        ),
-        "你是一家小作坊的助手。请用简单的话回答，每个数字都要说明来源。",
-    ),
-    "mixed": Language(
-        ("Redis 缓存", "sourdough 面包", "Lisbon 旅行", "grand piano", "报税 form", "telescope"),
-        ("port", "超时", "price", "颜色", "owner", "日程", "length", "备份", "weight", "供应商"),
-        "换个话题，new topic：",
-        "{0} 的 {1} 我们最后 settle 在哪里，number {2} 还对吗？",
-        (
-            "{0} 的 {1} 在 second meeting 之后定为 {2}。",
-            "如果 {1} 再变，please 在 day {2} 之前告诉用 {0} 的人。",
-            "Since version {2} 没有人看过 {1}，请手工 check {0}。",
-            "For {0} 我们比较了 {2} offers，最后由 {1} 决定。",
-        ),
-        "你是 a small workshop 的助手。Answer in plain words，每个数字都要说明 source。",
-    ),
-}
+LANGUAGES = {name: Language(*wordings) for name, *wordings in rows("bills", "languages")}
 
 
 def talk_in(language: str, *, turns: int, seed: int = 1) -> list[Asked]:

@@ -15,6 +15,9 @@ from sqlalchemy.pool import Pool
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
+
+    from tests.adapters.doors import Place
 
 
 @pytest.fixture(autouse=True)
@@ -45,6 +48,14 @@ def current_loop() -> Iterator[None]:
     loop.run_until_complete(loop.shutdown_default_executor())
     asyncio.set_event_loop(None)
     loop.close()
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    """The stores of a test that need no server."""
+    from tests.adapters.doors import Place
+
+    return Place(tmp_path)
 
 
 @pytest.fixture

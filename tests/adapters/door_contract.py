@@ -18,7 +18,7 @@ from benchmarks.long_answers import long_talks
 from gatekeeper_core.context.history.strategies import PASSTHROUGH_BELOW
 from gatekeeper_core.messages import Message, group_turns, validate_messages
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
-from gatekeeper_core.selection.planner import GatekeeperConfig
+from gatekeeper_core.selection.settings import GatekeeperConfig
 from gatekeeper_core.tokens import count_messages
 from tests.adapters.doors import SelectMessages, tokens_of
 from tests.adapters.histories import TOPICS, histories, talk

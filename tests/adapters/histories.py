@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from hypothesis import strategies as st
 
 from gatekeeper_core.messages import Message, ToolCall
+from tests.talks import talks
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -24,38 +25,7 @@ SCRIPTS = {
     "chinese": "北方仓库的收成报告列出了苹果和梨以及每一箱的价格还有运输的日期",
     "mixed": "北方 depot 的 harvest report 列出了 apples 和每一箱的 price",
 }
-TOPICS = {
-    "english": (
-        [
-            ("Which port does the Redis cache listen on?", "The Redis cache listens on port 6380 behind the proxy."),
-            ("How large may the Redis cache grow?", "Redis may grow to two gigabytes, then keys are evicted."),
-            ("New topic: how long does sourdough proof?", "Sourdough proofs for five hours at 26 degrees."),
-            ("And how hot is the oven for sourdough?", "Bake sourdough at 240 degrees with steam."),
-            ("New topic: who keeps the minutes of the choir?", "Marta keeps the minutes of the choir."),
-        ],
-        "What was the port of the Redis cache again?",
-    ),
-    "chinese": (
-        [
-            ("缓存 Redis 监听哪个端口？", "缓存 Redis 在代理后面监听 6380 端口。"),
-            ("缓存最多能用多少内存？", "缓存最多两吉字节，之后淘汰旧键。"),
-            ("换个话题，酸面包要发酵多久？", "酸面包在二十六度下发酵五个小时。"),
-            ("那烤箱要多热？", "用蒸汽在二百四十度下烤酸面包。"),
-            ("换个话题，合唱团的会议记录谁负责？", "合唱团的会议记录由玛尔塔负责。"),
-        ],
-        "缓存 Redis 的端口是多少来着？",
-    ),
-    "mixed": (
-        [
-            ("Redis 缓存的 port 是多少？", "Redis 缓存在 proxy 后面用 6380 端口。"),
-            ("缓存 memory 的上限是多少？", "上限是 2 GB，之后按 LRU 淘汰。"),
-            ("换个话题，sourdough 要发酵多久？", "Sourdough 在 26 度发酵五小时。"),
-            ("oven 温度呢？", "烤 sourdough 用 240 度，加 steam。"),
-            ("换个话题，choir 的 minutes 谁负责？", "Choir 的会议记录由 Marta 负责。"),
-        ],
-        "Redis 缓存的 port 再说一遍？",
-    ),
-}
+TOPICS = talks("topics")
 """By script: the turns of a conversation that changes its topic, and a question that goes back to the first topic."""
 
 

@@ -6,10 +6,9 @@ The option for a chat model came with 0.14.22.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
 from typing import Any
 
-from llama_index.core.base.llms.types import ChatMessage, ChatResponse, LLMMetadata
+from llama_index.core.base.llms.types import ChatMessage, LLMMetadata
 from llama_index.core.llms.mock import MockFunctionCallingLLM, MockLLMWithChatMemoryOfLastCall
 from llama_index.core.memory import BaseMemory
 from llama_index.core.workflow import Context
@@ -29,22 +28,6 @@ class RememberingModel(MockLLMWithChatMemoryOfLastCall):
     @property
     def metadata(self) -> LLMMetadata:
         return super().metadata.model_copy(update={"is_chat_model": True})
-
-
-class RefusedError(Exception):
-    """A request is too long."""
-
-
-class RefusingModel(RememberingModel):
-    """A model that keeps what it was sent, and refuses a request with more characters than ``max_chars``."""
-
-    max_chars: int = 3000
-
-    def chat(self, messages: Sequence[ChatMessage], **more: Any) -> ChatResponse:
-        answer = super().chat(messages, **more)
-        if sum(len(message.content or "") for message in messages) > self.max_chars:
-            raise RefusedError
-        return answer
 
 
 def run_agent(agent: Any, memory: BaseMemory, *questions: str | ChatMessage) -> list[str]:

@@ -20,14 +20,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-pytestmark = [
-    pytest.mark.adapters,
-    pytest.mark.filterwarnings("ignore::langchain_core._api.LangChainDeprecationWarning"),
-]
 
 CALL = ToolCall("c1", "search", '{"query": "port"}')
 ANSWERED = (Message("assistant", "", tool_calls=(CALL,)), Message("tool", "6380", tool_call_id="c1"))
-SYSTEM, GREETING = Message("system", "be brief"), Message("assistant", "welcome")
+SYSTEM = Message("system", "be brief")
 PAST = (Message("user", "which port"), *ANSWERED, Message("assistant", "the port is 6380"))
 QUESTION = Message("user", "缓存的端口呢")
 CASE = Case((SYSTEM, *PAST, QUESTION), budget=100, head=1, start=5)

@@ -12,11 +12,6 @@ from benchmarks.speed_adapters import main
 if TYPE_CHECKING:
     from pathlib import Path
 
-pytestmark = [
-    pytest.mark.adapters,
-    pytest.mark.filterwarnings("ignore::langchain_core._api.LangChainDeprecationWarning"),
-]
-
 
 def test_the_program_writes_one_row_for_each_adapter_and_history(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -12,8 +12,6 @@ from benchmarks.stores import KINDS, POSTGRES, Place, entries, names
 if TYPE_CHECKING:
     from pathlib import Path
 
-pytestmark = pytest.mark.adapters
-
 
 @pytest.mark.parametrize(
     "name", [name for name, kind in KINDS.items() if not kind.is_ours and kind.settings != POSTGRES]

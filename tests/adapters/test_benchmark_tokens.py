@@ -15,8 +15,6 @@ from gatekeeper_core.token_estimate import CLASSES, TokenEstimator
 if TYPE_CHECKING:
     from pathlib import Path
 
-pytestmark = pytest.mark.adapters  # numpy comes with LlamaIndex
-
 
 @pytest.fixture
 def segments(tmp_path: Path) -> fit_tokens.Segments:

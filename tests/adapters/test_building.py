@@ -14,7 +14,6 @@ from llama_index.core.llms.mock import MockLLM
 
 from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.context.memory.memory import LongTermMemory
-from gatekeeper_core.context.memory.search import MemoryConfig
 from gatekeeper_core.context.memory.thread import Thread
 from gatekeeper_core.context.prompt.budget import ContextBuilderConfig
 from gatekeeper_core.context.prompt.builder import ContextBuilder
@@ -35,7 +34,6 @@ from tests.histories import configured
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-pytestmark = pytest.mark.adapters
 
 QUESTION = [Message("user", "Which Redis port?")]
 
@@ -123,7 +121,7 @@ def asked_in(script: str) -> list[Message]:
 @pytest.mark.parametrize("script", TOPICS)
 def test_what_is_known_stands_around_the_turns_and_the_store_keeps_everything(script: str, door: Any) -> None:
     pairs, question = TOPICS[script]
-    known = LongTermMemory(InMemoryStore(), config=MemoryConfig(min_similarity=0.0))
+    known = LongTermMemory(InMemoryStore(), min_similarity=0.0)
     known.add(MemoryScope("default", "ada"), f"{question} 6380", category="user_preference")
     built = builder(known, history=HistoryConfig(strategy="window"), sliding_window_size=2)
     built.constraints.set(Thread("t1"), "language", script)

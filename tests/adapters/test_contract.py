@@ -2,17 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from langchain_core.messages import HumanMessage
-from llama_index.core.storage.chat_store.sql import SQLAlchemyChatStore
 
-from gatekeeper_core.context.history.strategies import HistoryConfig
-from gatekeeper_core.messages import Message
-from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
-from llama_index.memory.gatekeeper import GatekeeperMemoryBlock
 from tests.adapters.door_contract import (
     ALL_OF_IT,
     DoorContract,
@@ -20,7 +13,6 @@ from tests.adapters.door_contract import (
     RememberingContract,
     SharedContract,
     StoredContract,
-    chosen_by_core,
     for_doors,
 )
 from tests.adapters.doors import (
@@ -35,7 +27,6 @@ from tests.adapters.doors import (
     ClassicMemoryOnSql,
     Middleware,
     MiddlewareOnSqlite,
-    Place,
     SelectMessages,
     Selector,
     SelectorInFile,
@@ -43,20 +34,12 @@ from tests.adapters.doors import (
     SelectorInSql,
     SelectorOfAList,
     WholeMemory,
-    tokens_of,
 )
-from tests.adapters.histories import TOPICS, talk, to_llama_index
-from tests.histories import view_with
+from tests.adapters.histories import TOPICS, talk
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from tests.adapters.doors import Door
 
-pytestmark = [
-    pytest.mark.filterwarnings("ignore::langchain_core._api.deprecation.LangChainDeprecationWarning"),
-    pytest.mark.filterwarnings("ignore::DeprecationWarning:langchain_community.*"),
-]
 
 FINISHED_DOORS = [ClassicMemory, AsyncClassicMemory, ClassicMemoryOnFile, ClassicMemoryOnSql, Selector, BufferOfEngine]
 STORED_DOORS = [ClassicMemoryOnFile, ClassicMemoryOnSql, SelectorInFile, SelectorInSql, MiddlewareOnSqlite]
@@ -82,11 +65,6 @@ QUICK_DOORS = [
     for door in ADAPTERS
     if not door.__name__.startswith("Async") and door not in (SelectorInHistory, BufferReloaded)
 ]
-
-
-@pytest.fixture
-def place(tmp_path: Path) -> Place:
-    return Place(tmp_path)
 
 
 @for_doors(ADAPTERS)
@@ -145,27 +123,3 @@ def test_errors_of_the_store_pass_unchanged(
     with pytest.raises(OSError, match="no route") as caught:
         at_door.ask("Redis?")
     assert caught.value is error
-
-
-def test_the_block_brings_back_archived_turns(tmp_path: Path) -> None:
-    pairs, question = TOPICS["english"]
-    store = SQLAlchemyChatStore(table_name="m", async_database_uri=f"sqlite+aiosqlite:///{tmp_path / 'chat.db'}")
-    block = GatekeeperMemoryBlock(chat_store=store, config=HistoryConfig(on_error="raise", passthrough_below=0))
-
-    async def run() -> str:
-        await store.add_messages("s", to_llama_index(talk(pairs)))
-        await store.archive_oldest_messages("s", n=len(pairs) * 2)
-        return await block.aget(to_llama_index([Message("user", question)]), session_id="s")
-
-    text = asyncio.run(run())
-    assert "6380" in text
-    assert "oven" not in text
-
-
-def test_the_core_is_asked_the_same_way_by_hand() -> None:
-    """The doors and ``select_history`` agree, so that what holds for one holds for the others."""
-    pairs, question = TOPICS["chinese"]
-    messages = [*talk(pairs), Message("user", question)]
-    view = view_with(messages, gatekeeper=ContextGatekeeper(token_counter=tokens_of), token_budget=4000)
-    assert list(view.kept) == chosen_by_core(messages, question, 4000, inside=True)
-    assert HumanMessage(question).text == question

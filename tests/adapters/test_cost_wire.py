@@ -10,7 +10,7 @@ import os
 import random
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -18,13 +18,14 @@ if os.environ.get("GATEKEEPER_FORBID_SKIPS") != "1":
     for package in ("langchain_anthropic", "langchain_openai", "llama_index.llms.openai"):
         pytest.importorskip(package, reason=f"no {package}: pip install --group test-providers")
 
+from langchain.agents.middleware import ClearToolUsesEdit, ContextEditingMiddleware
 from langchain_core.messages import AIMessage
 
 from gatekeeper_core import HistoryConfig, TokenEstimator
 from gatekeeper_core.pricing.policy import CallBill
 from gatekeeper_core.pricing.prices import UNKNOWN, ModelPrices, prices_of_model
 from gatekeeper_core.pricing.usage import Usage, read_usage
-from langchain_gatekeeper import GatekeeperMiddleware
+from langchain_gatekeeper import GatekeeperMiddleware, delay_edits
 from tests.adapters.bills import MODELS, Agents, dollars, talk_in
 from tests.caching_server import CachingServer
 from tests.native_lists import Asked
@@ -151,3 +152,20 @@ def test_what_the_client_says_of_its_usage_is_what_the_server_reported(model: st
     assert [*map(read_usage, said)] == [Usage(one[0], one[3], *one[1:3]) for one in server.reported]
     assert min(max(one.cached_tokens for one in server.reported), len(said)) > 0
     assert any(one.written_tokens for one in server.reported) == case.prices.marked
+
+
+@each_model
+def test_an_editor_costs_less_behind_the_guard_and_no_more_than_none(model: str) -> None:
+    case = Case(model, "mixed", cold=0.1)
+    editor: Any = ContextEditingMiddleware(edits=[ClearToolUsesEdit(trigger=3_000, keep=2)])
+    paid = {}
+    for way in ("none", "alone", "guarded"):
+        with server_of(case) as server:
+            guard = delay_edits(editor, clock=lambda: server.now)
+            first = {"none": [], "alone": [editor], "guarded": [guard]}[way]
+            ask = case.agents_on(server).open(*first, *MODELS[model].caching())
+            for turn in case.turns_on(server):
+                ask(turn)
+        paid[way] = dollars(server.reported, case.prices)
+    assert max(ours - MOST * theirs for ours, theirs in zip(paid["guarded"], paid["none"], strict=True)) <= 0
+    assert paid["guarded"][-1] < paid["alone"][-1]

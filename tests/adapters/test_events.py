@@ -6,23 +6,16 @@ from typing import Any
 
 import pytest
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
-from langchain_core.runnables import RunnableLambda
 from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.instrumentation.events.base import BaseEvent  # type: ignore[attr-defined]
 
-from gatekeeper_core import ContextBuilder, ContextBuilderConfig
-from gatekeeper_core.context.prompt.adapter import RequestOptions, ThreadRequests
-from gatekeeper_core.events import HISTORY, REQUEST
+from gatekeeper_core.events import HISTORY
 from langchain_gatekeeper import GatekeeperSelector
-from langchain_gatekeeper.events import announce
-from langchain_gatekeeper.messages import read_message, write_built
 from llama_index.memory.gatekeeper import GatekeeperMemoryBuffer
 from tests.adapters.scripted import Heard
 from tests.histories import configured
 from tests.observed import event_of, everything_told, facts_of, fits
 from tests.talks import TALKS
-
-pytestmark = pytest.mark.adapters
 
 OPTIONS: dict[str, Any] = {"passthrough_below": 0, "keep_newest": 0}
 each_script = pytest.mark.parametrize("script", TALKS)
@@ -66,27 +59,3 @@ def test_both_frameworks_and_the_log_tell_the_same_of_a_selection(script: str, s
         assert fits(HISTORY, facts)
         del facts["outcome"], facts["counter"]
     assert logged == [langchain, langchain]
-
-
-@each_script
-@each_shadow
-@pytest.mark.parametrize("total_budget", [4000, 10])
-def test_both_frameworks_and_the_log_tell_the_same_of_a_build(
-    script: str, shadow: bool, total_budget: int, events: list[Any]
-) -> None:
-    def builder() -> ContextBuilder:
-        return ContextBuilder(ContextBuilderConfig(total_budget=total_budget), token_counter=len)
-
-    heard = Heard()
-    requests = ThreadRequests(builder(), read=read_message, write=write_built)
-    with everything_told() as records:
-        built = requests.request(langchain_talk(script), RequestOptions("t1", provider="gemini"))
-        step = RunnableLambda(lambda _: announce(built, shadow=shadow))
-        step.invoke(None, {"callbacks": [heard]})
-        memory_of(script, builder=builder(), chat_store_key="t1", shadow=shadow).get()
-    ((_, langchain),), (event,) = heard.events, events
-    assert (event.status, event.shadow) == (langchain["status"], langchain["shadow"])
-    assert event.facts == langchain
-    logged = [facts_of(record) for record in records if event_of(record) is REQUEST]
-    assert all(fits(REQUEST, facts) for facts in logged)
-    assert [{**facts, "shadow": shadow} for facts in logged] == [{**langchain, "outcome": "ok"}] * 2

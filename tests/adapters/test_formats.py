@@ -7,7 +7,6 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import pytest
 from hypothesis import given
 from langchain_core.messages import AIMessage, messages_from_dict, messages_to_dict
 from llama_index.core.base.llms.types import ToolCallBlock
@@ -22,7 +21,6 @@ from tests.adapters.histories import histories, to_langchain, to_llama_index
 if TYPE_CHECKING:
     from pathlib import Path
 
-pytestmark = pytest.mark.adapters
 
 ARGUMENTS = {"city": "伯尔尼", "days": [1, 2]}
 CHAT = (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -15,9 +14,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.context.memory.memory import LongTermMemory
-from gatekeeper_core.context.memory.search import MemoryConfig
 from gatekeeper_core.context.memory.thread import Thread
-from gatekeeper_core.context.prompt.parts import HEADINGS
 from gatekeeper_core.storage.base import MemoryScope
 from gatekeeper_core.storage.sqlite import InMemoryStore
 from langchain_gatekeeper import GatekeeperMiddleware
@@ -27,21 +24,13 @@ from tests.adapters.scripted import Scripted, contents, on, run_again, talk
 from tests.adapters.test_building import builder
 from tests.adapters.test_langchain_middleware import (
     CONFIG,
-    asked,
     calling,
-    each_script,
-    each_way_with_a_run,
-    port,
     request_of,
     sent,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-pytestmark = pytest.mark.adapters
-
-PIN = "[CRITICAL INSTRUCTION]"
 GATED: dict[str, Any] = {"history": HistoryConfig(keep_newest=0, passthrough_below=0), "locale": "en"}
 
 
@@ -49,47 +38,11 @@ def read(messages: Sequence[BaseMessage]) -> str:
     return "\n".join(str(message.text) for message in messages)
 
 
-def stamps(message: BaseMessage) -> bool:
-    return message.additional_kwargs.get("lc_source") == "gatekeeper"
-
-
 # --- in agents ------------------------------------------------------------------------------------------------------
 
 
-@each_way_with_a_run
-@each_script
-def test_each_step_goes_on_from_the_one_before_and_the_checkpoint_keeps_everything(script: str, way: str) -> None:
-    pairs, question = TOPICS[script]
-    built = builder(history=HistoryConfig(strategy="window"), sliding_window_size=2)
-    model, gate = Scripted(script=[calling(1), calling(2), AIMessage("6380")]), GatekeeperMiddleware(builder=built)
-    agent = create_agent(model, [port], middleware=[gate], checkpointer=InMemorySaver(), system_prompt="be brief")
-    asked(agent, way, [*talk(pairs * 3), HumanMessage(question)], on("t1"))
-    before, second, after = map(contents, model.seen)
-    assert before[0].startswith("be brief")
-    assert HEADINGS["en"]["summary"] in before[0]
-    assert before[-1] == question
-    assert (len(second), len(after)) == (len(before) + 2, len(before) + 4)
-    assert after[: len(before)] == before
-    state = agent.get_state(on("t1")).values["messages"]
-    assert len(state) == 36
-    assert not any(map(stamps, state))
-    assert not [text for text in contents(state) if PIN in text]
-    run_again(agent, on("t1"))
-
-
-def test_what_is_sent_of_the_state_are_its_own_objects() -> None:
-    pairs, question = TOPICS["english"]
-    picture = HumanMessage([{"type": "text", "text": "See:"}, {"type": "image_url", "image_url": {"url": "data:,"}}])
-    messages = [*talk(pairs), picture, calling(), ToolMessage("6380", tool_call_id="c1"), HumanMessage(question)]
-    for at, message in enumerate(messages):
-        message.id = f"m{at}"
-    passed = sent(GatekeeperMiddleware(builder=builder()), request_of(messages)).messages
-    own = [message for message in passed if not stamps(message)]
-    assert [id(message) for message in own] == [id(message) for message in messages]
-
-
 def hexadecimal(tenant: str) -> LongTermMemory:
-    memory = LongTermMemory(InMemoryStore(), config=MemoryConfig(min_similarity=0.0))
+    memory = LongTermMemory(InMemoryStore(), min_similarity=0.0)
     memory.add(MemoryScope(tenant, "ada"), "Ada wants the Redis port in hexadecimal.", category="user_preference")
     return memory
 
@@ -170,15 +123,6 @@ def test_the_provider_is_the_one_that_the_model_names_and_the_strictest_for_othe
     assert provider_of(SimpleNamespace()) == "gemini"
 
 
-def test_an_argument_names_the_provider_whose_rules_hold() -> None:
-    messages = [HumanMessage("你好"), AIMessage("one"), SystemMessage("now: 12:00"), HumanMessage("Which Redis port?")]
-    kinds = [
-        sent(GatekeeperMiddleware(builder=builder(), provider=provider), request_of([*messages])).messages[2].type
-        for provider in ("openai", None)
-    ]
-    assert kinds == ["system", "human"]
-
-
 def test_system_blocks_and_their_cache_marks_stay() -> None:
     if not hasattr(request_of([]), "system_message"):
         pytest.skip("in this version of LangChain a system prompt is a text")
@@ -216,14 +160,3 @@ def test_what_the_provider_reports_corrects_the_bill_of_a_build() -> None:
         assert gate.last_selection.bill is not None
         paid = gate.last_selection.bill.paid - gate.last_selection.bill.dollars
     assert paid == pytest.approx(3.0)  # the first call, at 3.00 dollars a million
-
-
-def test_a_copy_shares_the_builder_and_a_reserve_is_kept_free() -> None:
-    gate = GatekeeperMiddleware(HistoryConfig(token_budget=None, reserve_tokens=100), builder=builder())
-    request = request_of([HumanMessage("hi")])
-    passed = contents(sent(gate, request).messages)
-    twin = copy.deepcopy(gate)
-    assert twin.last_context is None
-    assert contents(sent(twin, request).messages) == passed
-    assert twin.last_context is not None
-    assert twin.last_context.trace.shares.reserved == 100

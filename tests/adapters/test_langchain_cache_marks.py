@@ -27,9 +27,6 @@ from langchain_gatekeeper import GatekeeperMiddleware, GatekeeperSelector, recal
 from tests.native_lists import ANTHROPIC, CHAT, EPHEMERAL, Call, Round
 from tests.strict_server import StrictServer
 
-pytestmark = pytest.mark.adapters
-
-HOUR = {"type": "ephemeral", "ttl": "1h"}
 SYSTEM = "Answer in one sentence. " * 300
 SMALL = HistoryConfig(strategy="cache", token_budget=20_000, on_error="raise")
 THREAD: Any = {"configurable": {"thread_id": "1"}}
@@ -117,12 +114,6 @@ def test_with_recalled_turns_in_the_question_the_body_is_marked_and_the_end_is_n
     assert "Marta" in last["messages"][-1]["content"]
 
 
-def test_a_selection_for_one_call_is_marked_behind_the_fixed_part_only(server: StrictServer) -> None:
-    config = HistoryConfig(passthrough_below=0, strategy="gate", token_budget=20_000)
-    requests = asked(server, ["Which port has Redis?", "Who plays the organ?"], GatekeeperMiddleware(config))
-    assert [places_of(request) for request in requests] == [["system"]] * 2
-
-
 @tool
 def look_up(n: int) -> str:
     """Look up."""
@@ -207,17 +198,6 @@ def test_the_users_own_marks_stay_and_count(server: StrictServer) -> None:
         assert places_of(server.last_request) == places, "the fourth is the last"
     assert server.refused == []
     assert [message.content for message in messages] == [message.content for message in before]
-
-
-def test_before_a_mark_that_lasts_an_hour_ours_last_an_hour(server: StrictServer) -> None:
-    messages = [HumanMessage(marked("The manual.", HOUR)), AIMessage("Noted."), HumanMessage("Which port?")]
-    agent = create_agent(
-        anthropic(server), [], middleware=[GatekeeperMiddleware(strategy="cache")], system_prompt=SYSTEM
-    )
-    for _ in range(3):
-        agent.invoke({"messages": messages}, THREAD)
-    assert server.refused == []
-    assert server.last_request["system"][0]["cache_control"] == HOUR
 
 
 def test_a_chain_has_the_marks_in_its_messages(server: StrictServer) -> None:

@@ -14,7 +14,6 @@ from langchain_classic.memory import (
 )
 from langchain_core.chat_history import InMemoryChatMessageHistory
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
-from langchain_core.runnables import RunnableLambda
 from pydantic import ValidationError
 
 from gatekeeper_core.context.history.strategies import HistoryConfig
@@ -25,17 +24,12 @@ from gatekeeper_core.storage.sqlite import InMemoryStore
 from gatekeeper_core.tokens import estimate_text_tokens
 from langchain_gatekeeper import GatekeeperChatMemory
 from tests.adapters.histories import TOPICS
-from tests.adapters.scripted import Heard, Scripted, contents, texts_of
+from tests.adapters.scripted import Scripted, contents, texts_of
 from tests.histories import configured
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-pytestmark = [
-    pytest.mark.adapters,
-    pytest.mark.filterwarnings("ignore:The (class|method|function) .* was deprecated in LangChain:DeprecationWarning"),
-    pytest.mark.filterwarnings("ignore:Please see the migration guide at:DeprecationWarning"),
-]
 
 each_script = pytest.mark.parametrize("script", TOPICS)
 OPTIONS: dict[str, Any] = {"on_error": "raise", "passthrough_below": 0, "token_budget": 60}
@@ -97,15 +91,6 @@ def test_several_inputs_load_and_are_refused_when_saved_as_stock_does() -> None:
     assert pairs[0][1] in memory.load_memory_variables(inputs)["history"]
     memory.save_context(inputs, {"output": "x"})
     assert memory.buffer_as_messages[-2].content == question
-
-
-@pytest.mark.parametrize(
-    "wrap", [lambda text: [{"type": "text", "text": text}], lambda text: [HumanMessage(text)], HumanMessage]
-)
-def test_an_input_of_blocks_or_messages_is_searched_by_its_text(wrap: Any) -> None:
-    pairs, question = TOPICS["mixed"]
-    memory = memory_of(pairs)
-    assert loaded(memory, wrap(question)) == loaded(memory, question)
 
 
 def test_text_names_the_speakers_and_their_names_cost_as_well() -> None:
@@ -227,22 +212,3 @@ def test_a_copy_is_equal_and_goes_its_own_way(copied: Any) -> None:
     twin.load_memory_variables({})
     assert memory.last_selection is not None
     assert memory.last_selection.status == "selected"
-
-
-# --- async, threads, errors -----------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("asynchronous", [False, True])
-def test_a_load_inside_a_run_is_announced_without_text(asynchronous: bool) -> None:
-    pairs, question = TOPICS["english"]
-    memory, heard = memory_of(pairs), Heard()
-    step = RunnableLambda(memory.load_memory_variables, memory.aload_memory_variables)
-    if asynchronous:
-        asyncio.run(step.ainvoke({"input": question}, {"callbacks": [heard]}))
-    else:
-        step.invoke({"input": question}, {"callbacks": [heard]})
-    assert memory.last_selection is not None
-    assert heard.events == [("gatekeeper_selection", {**memory.last_selection.facts(), "shadow": False})]
-    assert not any(text in str(heard.events) for pair in pairs for text in pair)
-    loaded(memory, question)
-    assert len(heard.events) == 1

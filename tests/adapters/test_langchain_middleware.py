@@ -6,7 +6,6 @@ import asyncio
 import copy
 import dataclasses
 import json
-import sys
 from dataclasses import replace
 from typing import Any
 
@@ -19,14 +18,13 @@ from langchain.agents.middleware import (
     ModelResponse,
 )
 from langchain.agents.structured_output import AutoStrategy, ProviderStrategy, ToolStrategy
-from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
+from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
 from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 from pydantic import BaseModel
 
 from gatekeeper_core import ContextBuilder, ContextBuilderConfig
-from gatekeeper_core.context.history.run import RunConfig
 from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.messages import validate_messages
 from gatekeeper_core.tokens import count_messages, estimate_text_tokens
@@ -34,9 +32,7 @@ from langchain_gatekeeper import GatekeeperMiddleware
 from langchain_gatekeeper.messages import read_message
 from langchain_gatekeeper.requests import schema_text
 from tests.adapters.histories import TOPICS
-from tests.adapters.scripted import Heard, Scripted, contents, on, run_again, talk, texts_of
-
-pytestmark = pytest.mark.adapters
+from tests.adapters.scripted import Scripted, contents, on, run_again, talk, texts_of
 
 each_script = pytest.mark.parametrize("script", TOPICS)
 WAYS = ["invoke", "ainvoke", "stream", "astream"]
@@ -279,40 +275,7 @@ def test_a_long_run_gives_way_before_the_past_does_and_the_state_keeps_everythin
     run_again(agent, on("t"))
 
 
-def test_media_of_a_result_are_sent_with_its_compressed_text() -> None:
-    image = {"type": "image_url", "image_url": {"url": "data:image/png;base64,aGk="}}
-    content: list[Any] = [{"type": "text", "text": "截图 " * 200}, image, "more"]
-    shown = ToolMessage(content, tool_call_id="c1")
-    messages = [HumanMessage("which port?"), calling(1), shown]
-    config = RunConfig(compress_result=lambda message, _: message.text[:2])
-    gate = GatekeeperMiddleware(replace(CONFIG, token_budget=900, run=config))
-    passed = sent(gate, request_of(messages)).messages[-1]
-    assert passed.content == [{"type": "text", "text": "截图"}, image]
-    assert shown.content == content
-
-
 # --- events, errors, threads ----------------------------------------------------------------------------------------
-
-
-# Before Python 3.11 asynchronous code does not carry its run along, so there is nobody to tell.
-carries_its_run = pytest.mark.skipif(sys.version_info < (3, 11), reason="asynchronous code has no run on Python 3.10")
-each_way_with_a_run = pytest.mark.parametrize(
-    "way", [pytest.param(way, marks=[carries_its_run] if way.startswith("a") else []) for way in WAYS]
-)
-
-
-@each_way_with_a_run
-def test_each_step_is_announced_without_text(way: str) -> None:
-    pairs, question = TOPICS["english"]
-    gate, heard = GatekeeperMiddleware(CONFIG), Heard()
-    agent = create_agent(Scripted(script=[calling()]), [port], middleware=[gate])
-    given = [*talk(pairs), HumanMessage(question)]
-    asked(agent, way, given, on("t1", heard))
-    assert gate.last_selection is not None
-    assert [name for name, _ in heard.events] == ["gatekeeper_selection"] * 2
-    assert heard.events[-1][1] == {**gate.last_selection.facts(), "shadow": False}
-    run_again(agent, on("t1", heard), given)
-    assert not any(text in json.dumps(heard.events) for text in texts_of(pairs))
 
 
 # LangChain silences its own warning while it makes a request, for all threads or for none.

@@ -22,8 +22,6 @@ from langchain_gatekeeper import GatekeeperMiddleware
 from tests.native_lists import ANTHROPIC, RESPONSES, Native
 from tests.strict_server import StrictServer
 
-pytestmark = pytest.mark.adapters
-
 SMALL = HistoryConfig(passthrough_below=0, token_budget=400, on_error="raise")
 LONG = "und so weiter " * 100
 OF_ANTHROPIC = {"type": "compaction", "content": "They set a port.", "encrypted_content": "b3BhcXVl"}

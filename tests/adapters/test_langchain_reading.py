@@ -12,7 +12,6 @@ from langchain_core.messages import (
     AIMessage,
     BaseMessage,
     ChatMessage,
-    FunctionMessage,
     HumanMessage,
     SystemMessage,
     ToolMessage,
@@ -20,13 +19,10 @@ from langchain_core.messages import (
 )
 from langchain_core.prompt_values import ChatPromptValue, StringPromptValue
 
-from gatekeeper_core.messages import MediaPart, Message, TextPart, validate_messages
-from gatekeeper_core.native.calls import compact_json
+from gatekeeper_core.messages import MediaPart, Message, TextPart
 from gatekeeper_core.tokens import count_message
-from langchain_gatekeeper.messages import _read_blocks, as_messages, read_message, text_of
+from langchain_gatekeeper.messages import as_messages, read_message, text_of
 from tests.case_files import from_file
-
-pytestmark = pytest.mark.adapters
 
 TEXTS = {
     "chinese": "缓存 的端口是 6380。",
@@ -38,10 +34,6 @@ each_script = pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
 
 class Remark(HumanMessage):
     """A message class of a user's own."""
-
-
-def calls_of(message: BaseMessage) -> list[tuple[str, str, str]]:
-    return [(call.id, call.name, call.arguments) for call in read_message(message).tool_calls]
 
 
 def parts_of(*blocks: Any) -> tuple[Any, ...]:
@@ -69,28 +61,6 @@ def test_a_message_of_langchain_reads_as_the_cores(message: dict[str, Any], read
 )
 def test_a_class_of_message_of_a_user_has_the_role_of_its_base_or_type(message: BaseMessage, role: str) -> None:
     assert read_message(message) == Message(role, "hi")  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize("kind", ["circular", "deep", "keys"])
-def test_arguments_that_no_json_can_hold_are_shortened_and_never_raise(kind: str) -> None:
-    value: dict[Any, Any] = {"a": 1}
-    if kind == "circular":
-        value["self"] = value
-    elif kind == "deep":
-        for _ in range(100_000):
-            value = {"a": value}
-    else:
-        value[("two", "parts")] = 2
-    text = compact_json(value)
-    assert text.startswith("{")
-    assert len(text) < 1_000
-
-
-def test_a_legacy_function_call_meets_its_result_by_name() -> None:
-    called = AIMessage("", additional_kwargs={"function_call": {"name": "now", "arguments": "{}"}})
-    talk = [HumanMessage("time?"), called, FunctionMessage(name="now", content="12:00")]
-    assert calls_of(called) == [("now", "now", "{}")]
-    assert validate_messages([read_message(message) for message in talk], provider="openai") == ()
 
 
 # --- content --------------------------------------------------------------------------------------------------------
@@ -135,13 +105,6 @@ def test_odd_content_never_raises_and_no_message_is_changed(
         assert read == read_message(message)
         assert count_message(read) >= 0
         assert len(read.tool_calls) >= (len(calls) if isinstance(message, AIMessage) else 0)
-
-
-def test_content_that_was_set_to_nothing_reads_as_nothing() -> None:
-    message = HumanMessage("hi")
-    message.content = None  # type: ignore[assignment]  # pydantic lets it through
-    assert read_message(message).text == ""
-    assert _read_blocks([None, 3, b"raw"])[0] == (MediaPart("other"),) * 3
 
 
 # --- queries --------------------------------------------------------------------------------------------------------

@@ -13,16 +13,9 @@ from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
 from langchain_core.runnables import RunnableParallel, RunnablePassthrough
 
 from gatekeeper_core.context.history.strategies import HistoryConfig
-from langchain_gatekeeper import GatekeeperSelector, select_messages
-from langchain_gatekeeper.events import aannounce, announce
+from langchain_gatekeeper import GatekeeperSelector, recall_tool, select_messages
 from tests.adapters.histories import TOPICS
 from tests.adapters.scripted import Heard, contents, talk, texts_of
-
-pytestmark = [
-    pytest.mark.adapters,
-    pytest.mark.filterwarnings("ignore:The (class|method|function) .* was deprecated in LangChain:DeprecationWarning"),
-    pytest.mark.filterwarnings("ignore:RunnableWithMessageHistory is deprecated:DeprecationWarning"),
-]
 
 each_script = pytest.mark.parametrize("script", TOPICS)
 both_ways = pytest.mark.parametrize("asynchronous", [False, True], ids=["sync", "async"])
@@ -65,22 +58,6 @@ def test_a_dict_comes_back_as_a_new_dict_with_its_history_selected(script: str, 
     assert given == before
 
 
-@pytest.mark.parametrize("wrap", [HumanMessage, lambda text: [HumanMessage(text)], lambda text: [{"text": text}]])
-def test_the_question_of_a_dict_may_have_any_form(wrap: Any) -> None:
-    pairs, question = TOPICS["english"]
-    gate = GatekeeperSelector(CONFIG, messages_key="past", query_key="question")
-    assert contents(gate.invoke({"question": wrap(question), "past": talk(pairs)})["past"]) == texts_of(pairs[:2])
-
-
-def test_a_question_that_stands_in_the_history_is_the_current_turn_and_stays() -> None:
-    pairs, question = TOPICS["english"]
-    gate = GatekeeperSelector(CONFIG)
-    passed = gate.invoke({"input": question, "history": [*talk(pairs), HumanMessage(question)]})
-    assert contents(passed["history"]) == [*texts_of(pairs[:2]), question]
-    without = gate.invoke({"history": [*talk(pairs), HumanMessage(question)]})
-    assert without == {"history": passed["history"]}
-
-
 # --- select_messages ------------------------------------------------------------------------------------------------
 
 
@@ -103,6 +80,21 @@ def test_the_thread_comes_before_the_session() -> None:
     gate.invoke([HumanMessage("hi")], {"configurable": {"thread_id": "t1", "session_id": "s1"}})
     assert gate.selection_for("t1") is gate.last_selection
     assert gate.selection_for("s1") is None
+
+
+def test_a_session_is_the_thread_of_recall_and_of_the_bill() -> None:
+    pairs, question = TOPICS["english"]
+    gate = GatekeeperSelector(CONFIG, model="claude-sonnet-4-5")
+    config: Any = {"configurable": {"session_id": "s1"}}
+    messages = [*talk(pairs), HumanMessage(question)]
+    gate.invoke(messages, config)
+    assert pairs[3][1] in recall_tool(gate).invoke({"query": pairs[3][0]}, config)
+    usage: Any = {"input_tokens": 1_000_000, "output_tokens": 0, "total_tokens": 1_000_000}
+    gate.report_usage(AIMessage("6380", usage_metadata=usage), "s1")
+    gate.invoke([*messages, AIMessage("6380"), HumanMessage("And now?")], config)
+    bill = gate.last_selection and gate.last_selection.bill
+    assert bill
+    assert bill.paid - bill.dollars == pytest.approx(3.0)  # the first call, at 3.00 dollars a million
 
 
 @both_ways
@@ -131,31 +123,6 @@ def test_a_selection_is_announced_by_its_own_run_without_text(asynchronous: bool
     assert heard.events == [("gatekeeper_selection", {**gate.last_selection.facts(), "shadow": False})]
     assert [heard.runs[parent] for parent in heard.parents] == ["GatekeeperSelector"]
     assert not any(text in str(heard.events) for text in texts_of(pairs))
-
-
-def test_outside_a_run_nobody_is_told() -> None:
-    heard = Heard()
-    gate = GatekeeperSelector(CONFIG)
-    gate.invoke([HumanMessage("hi")])
-    assert gate.last_selection is not None
-    announce(gate.last_selection)
-    announce(gate.last_selection, config={"callbacks": [heard]})
-    asyncio.run(aannounce(gate.last_selection, config={"callbacks": [heard]}))
-    select_messages(["hi"])
-    assert heard.events == []
-
-
-@both_ways
-def test_the_error_of_a_handler_is_not_swallowed(asynchronous: bool) -> None:
-    error = RuntimeError("the handler's own")
-    with pytest.raises(RuntimeError) as caught:
-        called(
-            GatekeeperSelector(CONFIG),
-            [HumanMessage("hi")],
-            {"callbacks": [Heard(error)]},
-            asynchronous=asynchronous,
-        )
-    assert caught.value is error
 
 
 # --- errors, threads ------------------------------------------------------------------------------------------------

@@ -10,8 +10,6 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, System
 from gatekeeper_core.messages import MediaPart, Message, TextPart, ToolCall
 from langchain_gatekeeper.messages import read_message, write_built, write_message
 
-pytestmark = pytest.mark.adapters
-
 PICTURE = {"type": "image_url", "image_url": {"url": "data:,"}}
 CALL = ToolCall("a", "port", '{"service":"redis"}')
 

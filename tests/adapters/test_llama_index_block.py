@@ -17,13 +17,11 @@ from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.fences import fence
 from llama_index.memory.gatekeeper import GatekeeperMemoryBlock
 from llama_index.memory.gatekeeper.messages import RecalledText
-from tests.adapters.chats import TALKS as CHATS
 from tests.adapters.chats import assistant, history_of, user, words
 from tests.adapters.doors import now
 from tests.adapters.pickling import by_pickle
 from tests.histories import configured
-
-pytestmark = pytest.mark.adapters
+from tests.talks import TALKS as CHATS
 
 UNRELATED = {
     "english": "New topic: who painted the Mona Lisa?",
@@ -78,13 +76,6 @@ def test_a_question_that_an_agent_hands_over_twice_is_one_question() -> None:
     once = block.last_selection
     now(block.aget([user(question), user(question)], session_id="s"))
     assert block.last_selection == once
-
-
-def test_active_messages_leave_the_budget_to_the_archived_ones() -> None:
-    pairs, question, _ = TALKS["english"]
-    block = flushed(history_of(pairs), tokenizer_fn=words, token_budget=16)
-    active = [user("New topic: bread. " + "dough " * 500), assistant("ok"), user(question)]
-    assert "6380" in now(block.aget(active, session_id="s"))
 
 
 def test_system_messages_are_no_turns() -> None:

@@ -17,14 +17,14 @@ from gatekeeper_core.context.prompt.builder import ContextBuilder
 from gatekeeper_core.messages import MediaPart, Message, TextPart, ToolCall
 from llama_index.memory.gatekeeper import GatekeeperMemory, GatekeeperMemoryBuffer
 from llama_index.memory.gatekeeper.messages import read_message, write_built
-from tests.adapters.chats import TALKS, history_of, user
+from tests.adapters.chats import history_of, user
 from tests.adapters.test_building import builder
 from tests.histories import configured
+from tests.talks import TALKS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-pytestmark = pytest.mark.adapters
 
 PIN = "[CRITICAL INSTRUCTION]"
 each_script = pytest.mark.parametrize("script", TALKS)

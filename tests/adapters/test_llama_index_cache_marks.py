@@ -5,14 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-import pytest
 from llama_index.core.base.llms.types import CacheControl, CachePoint, ChatMessage, ImageBlock, TextBlock
 from llama_index.core.llms import MockLLM
 
 from gatekeeper_core import HistoryConfig, ModelPrices
 from llama_index.memory.gatekeeper import GatekeeperMemory, GatekeeperMemoryBuffer
-
-pytestmark = pytest.mark.adapters
 
 CONFIG = HistoryConfig(strategy="cache", on_error="raise")
 PRICES = ModelPrices(input=3, output=15, cache_read=0.3, cache_write=3.75, min_cached_tokens=64)

@@ -17,18 +17,15 @@ from gatekeeper_core import ContextBuilder, ContextBuilderConfig
 from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.errors import ConfigError
 from llama_index.memory.gatekeeper import GatekeeperMemory, GatekeeperMemoryBuffer
-from tests.adapters.chats import TALKS, assistant
+from tests.adapters.chats import assistant
 from tests.adapters.doors import now
 from tests.adapters.scripted_llama_index import CallingModel, run_agent
+from tests.talks import TALKS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-pytestmark = [
-    pytest.mark.adapters,
-    pytest.mark.filterwarnings("ignore:is_running called from within a step:DeprecationWarning"),  # LlamaIndex's own
-]
 
 CONFIG = HistoryConfig(on_error="raise", passthrough_below=0)
 QUESTIONS = {script: [*(asked for asked, _ in pairs), question] for script, (pairs, question) in TALKS.items()}

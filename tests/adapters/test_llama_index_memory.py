@@ -13,13 +13,11 @@ from llama_index.core.storage.chat_store.base_db import MessageStatus
 from llama_index.core.storage.chat_store.sql import SQLAlchemyChatStore
 from pydantic import Field
 
-from gatekeeper_core.selection.planner import GatekeeperConfig
+from gatekeeper_core.selection.settings import GatekeeperConfig
 from llama_index.memory.gatekeeper import GatekeeperMemory
-from tests.adapters.chats import TALKS, assistant, history_of, texts, user, words
-from tests.adapters.pickling import by_pickle
+from tests.adapters.chats import assistant, history_of, texts, user, words
 from tests.histories import configured
-
-pytestmark = pytest.mark.adapters
+from tests.talks import TALKS
 
 each_talk = pytest.mark.parametrize("talk", TALKS)
 
@@ -95,12 +93,6 @@ def test_blocks_stand_where_llama_index_puts_them(method: Any, head: bool) -> No
     stock = Memory.from_defaults("s", messages, memory_blocks=[Note()], **options)
     assert ours.get() == stock.get()
     assert "noted" in "".join(texts(ours.get()))
-
-
-def test_messages_of_a_block_stand_after_the_system_message() -> None:
-    block = Note(says=[user("earlier"), assistant("yes")])
-    mine = memory([system("Be brief."), user("hello")], memory_blocks=[block])
-    assert texts(mine.get()) == ["Be brief.", "earlier", "yes", "hello"]
 
 
 def test_what_blocks_say_is_part_of_the_limit() -> None:
@@ -182,9 +174,3 @@ def test_the_dict_of_a_memory_holds_our_options() -> None:
     assert (data["class_name"], data["session_id"], data["config"]["reserve_tokens"]) == ("GatekeeperMemory", "s", 5)
     assert data["config"]["gatekeeper"]["strategy"] == "fill"
     assert set(Memory(token_limit=5).to_dict()) < set(data)
-
-
-def test_pickling_a_memory_leaves_it_whole() -> None:
-    mine = memory([user("hello")])
-    by_pickle(mine)
-    assert texts(mine.get()) == ["hello"]

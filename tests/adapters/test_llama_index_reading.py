@@ -23,8 +23,6 @@ from gatekeeper_core.messages import MediaPart, Message, ToolCall
 from llama_index.memory.gatekeeper.messages import read_message, text_of, write_message
 from tests.case_files import from_file
 
-pytestmark = pytest.mark.adapters
-
 
 def assistant(*blocks: Any, **extra: Any) -> ChatMessage:
     return ChatMessage(role="assistant", blocks=list(blocks), additional_kwargs=extra)

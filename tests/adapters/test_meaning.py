@@ -6,10 +6,7 @@ import copy
 import pickle
 import subprocess
 import sys
-import threading
-from collections.abc import Callable, Iterator
 from contextlib import closing
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -46,10 +43,7 @@ from tests.adapters.doors import (
 from tests.adapters.histories import to_langchain, to_llama_index
 from tests.concepts import AT_ONCE, QUESTIONS, TALK, WANTED, concepts
 
-pytestmark = pytest.mark.adapters
-
 ANN = MemoryScope("default", "ann")
-Ask = Callable[[str], list[str]]
 
 
 class LangChainModel(Embeddings):
@@ -97,21 +91,8 @@ LANGCHAIN = [ClassicMemory, SelectorOfAList, SelectMessages, Middleware]
 DOORS = [*LANGCHAIN, Buffer, WholeMemory]
 
 
-@pytest.fixture
-def hung() -> Iterator[threading.Event]:
-    """Give an event that an embedder hangs on; set at the end, so that no thread is left."""
-    event = threading.Event()
-    yield event
-    event.set()
-
-
 def turn(number: int) -> set[int]:
     return {2 * number, 2 * number + 1}
-
-
-@pytest.fixture
-def place(tmp_path: Path) -> Place:
-    return Place(tmp_path)
 
 
 @pytest.mark.parametrize("kind", QUESTIONS)
@@ -129,18 +110,6 @@ def test_a_block_recalls_a_turn_without_a_shared_word(kind: str) -> None:
     wanted = TALK[2 * WANTED[kind]].text
     assert wanted in recalled(QUESTIONS[kind], embedder=LlamaIndexModel())
     assert wanted not in recalled(QUESTIONS[kind], embedder=None)
-
-
-@pytest.mark.parametrize("door", DOORS)
-def test_a_failing_or_slow_embedder_leaves_the_words(door: type[Door], hung: threading.Event, place: Place) -> None:
-    def fails(_texts: object, /) -> Any:
-        raise ConnectionError("green tea")
-
-    question = "周五的 meeting 几点？"
-    expected = asked(door, place, question, embedder=None)
-    assert turn(3) <= {*expected}
-    slow = TextEncoder(lambda texts: hung.wait(), timeout_seconds=0.05)
-    assert asked(door, place, question, embedder=fails) == asked(door, place, question, embedder=slow) == expected
 
 
 @pytest.mark.parametrize("model", [LangChainModel(), LlamaIndexModel()])

@@ -15,8 +15,6 @@ from llama_index.memory.gatekeeper import GatekeeperMemory, GatekeeperMemoryBloc
 from tests.adapters.chats import assistant, history_of, user
 from tests.adapters.doors import now
 
-pytestmark = pytest.mark.filterwarnings("ignore::langchain_core._api.deprecation.LangChainDeprecationWarning")
-
 LANGCHAIN: tuple[Any, ...] = (GatekeeperSelector, GatekeeperMiddleware, GatekeeperChatMemory)
 MEMORIES: tuple[Any, ...] = (GatekeeperMemoryBuffer.from_defaults, GatekeeperMemory.from_defaults)
 EVERY: tuple[Any, ...] = (*LANGCHAIN, *MEMORIES, GatekeeperMemoryBlock)

@@ -16,8 +16,7 @@ import pytest
 
 import langchain_gatekeeper
 import llama_index.memory.gatekeeper as llama_index_gatekeeper
-
-pytestmark = pytest.mark.adapters
+from tests.case_files import from_file
 
 PACKAGES: list[ModuleType] = [langchain_gatekeeper, llama_index_gatekeeper]
 FRAMEWORKS = ("langchain", "langchain_classic", "langchain_core", "langgraph", "llama_index.core")
@@ -86,31 +85,13 @@ def test_the_top_loads_no_framework_and_a_star_import_every_name_but_not_what_bu
     assert run(f"{code}\nprint({BUILDER!r} in sys.modules)").split("\n") == ["[]", "True", "False"]
 
 
-@pytest.mark.parametrize(
-    ("names", "others"),
-    [
-        ("GatekeeperSelector, select_messages, working_memory_tool", ("langchain", "langchain_classic", "langgraph")),
-        ("GatekeeperMiddleware", ("langchain_classic",)),
-        ("GatekeeperChatMemory", ("langchain", "langgraph")),
-    ],
-)
-def test_each_name_loads_only_its_own_part_of_the_framework(names: str, others: tuple[str, ...]) -> None:
+@from_file("names", "others")
+def test_each_name_loads_only_its_own_part_of_the_framework(names: str, others: list[str]) -> None:
     code = f"from langchain_gatekeeper import {names}\nprint([n for n in {others!r} if n in sys.modules])"
     assert run(code) == "[]"
 
 
-@pytest.mark.parametrize(
-    ("names", "missing", "extras"),
-    [
-        (
-            "GatekeeperSelector select_messages GatekeeperMiddleware",
-            "langchain_core",
-            "langchain-core langchain-core langchain",
-        ),
-        ("GatekeeperMiddleware", "langchain", "langchain"),
-        ("GatekeeperChatMemory", "langchain_classic", "langchain-classic"),
-    ],
-)
+@from_file("names", "missing", "extras")
 def test_a_missing_part_of_langchain_is_named_with_the_line_that_installs_it(
     names: str, missing: str, extras: str
 ) -> None:
@@ -125,7 +106,6 @@ def test_without_llama_index_the_error_names_the_line_that_installs_it() -> None
     assert said == ['GatekeeperMemoryBuffer needs LlamaIndex: pip install "context-gatekeeper[llama-index]"']
 
 
-@pytest.mark.filterwarnings("ignore:The class `InMemoryChatMessageHistory` was deprecated:DeprecationWarning")
 @pytest.mark.parametrize("name", MODULES)
 def test_the_examples_in_the_docstrings_run(name: str) -> None:
     failed, _ = doctest.testmod(importlib.import_module(name))

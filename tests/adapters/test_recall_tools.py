@@ -14,7 +14,6 @@ from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 from llama_index.core.base.llms.types import ChatMessage
 
-from gatekeeper_core import ContextBuilder
 from gatekeeper_core.context.history.recall import NOTHING_EARLIER, RECALL_TOOL_NAME, recall_hint
 from gatekeeper_core.context.history.strategies import HistoryConfig
 from langchain_gatekeeper import GatekeeperMiddleware, GatekeeperSelector, recall_tool
@@ -23,8 +22,6 @@ from llama_index.memory.gatekeeper import recall_tool as llama_index_tool
 from tests.adapters.scripted import Scripted, on, run_again, talk
 from tests.histories import configured
 from tests.talks import TALKS
-
-pytestmark = pytest.mark.adapters
 
 three_scripts = pytest.mark.parametrize(("pairs", "question"), TALKS.values(), ids=TALKS)
 
@@ -94,15 +91,17 @@ def test_the_system_message_says_that_there_is_more_only_where_it_can_be_recalle
         assert unchanged.content == "Be brief."
 
 
-def test_the_tool_reads_the_thread_of_its_own_tenant_only() -> None:
+@pytest.mark.parametrize("where", ["tenant_id", lambda runtime: runtime.context["tenant_id"]])
+def test_the_tool_reads_the_thread_of_its_own_tenant_only(where: Any) -> None:
     pairs, question = TALKS["english"]
-    gate = GatekeeperMiddleware(HistoryConfig(passthrough_below=0, token_budget=4000))
+    gate = GatekeeperMiddleware(HistoryConfig(passthrough_below=0, token_budget=4000), tenant=where)
     read = recall_tool(gate)
     for tenant, history in (("acme", talk(pairs)), ("other", [])):
         call = AIMessage("", tool_calls=[{"name": read.name, "args": {"query": pairs[2][0]}, "id": "c1"}])
         agent = create_agent(Scripted(script=[call]), [read], middleware=[gate])
         config = {"configurable": {"thread_id": "t1", "tenant_id": tenant}}
-        said = agent.invoke({"messages": [*history, HumanMessage(question)]}, config)["messages"]
+        given: Any = {"messages": [*history, HumanMessage(question)]}
+        said = agent.invoke(given, config, context={"tenant_id": tenant})["messages"]
         assert (pairs[2][1] in said[-2].content) == (tenant == "acme")
     assert gate.selection_for("t1", tenant="other") is gate.last_selection is not None
     assert gate.selection_for("t1") is None
@@ -138,12 +137,3 @@ def test_a_tool_of_a_memory_reads_its_conversation(pairs: list[tuple[str, str]],
         assert f"[turn 2]\nuser: {pairs[2][0]}" in str(recalling.call(query=pairs[2][0]).content)
         assert recalling.metadata.name == RECALL_TOOL_NAME
     assert llama_index_tool(GatekeeperMemoryBuffer.from_defaults()).call(query=question).content == NOTHING_EARLIER
-
-
-def test_with_a_builder_nothing_is_recalled() -> None:
-    pairs, question = TALKS["english"]
-    gate = GatekeeperMiddleware(builder=ContextBuilder())
-    agent = create_agent(Scripted(), [recall_tool(gate)], middleware=[gate], checkpointer=InMemorySaver())
-    agent.invoke({"messages": [*talk(pairs), HumanMessage(question)]}, on("t1"))
-    run_again(agent, on("t1"))
-    assert gate.recall_earlier(pairs[2][0], "t1") == NOTHING_EARLIER

@@ -7,14 +7,12 @@ import uuid
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from llama_index.core.agent.workflow import FunctionAgent
 
 from gatekeeper_core.messages import Message, ToolCall
 from tests.adapters import test_llama_index_contract as contract
 from tests.adapters.door_contract import DrawnContract, RememberingContract, SharedContract, StoredContract, for_doors
-from tests.adapters.doors import Place, now
+from tests.adapters.doors import Place
 from tests.adapters.histories import to_langchain, to_llama_index
-from tests.adapters.scripted_llama_index import CallingModel, run_agent
 from tests.adapters.server_doors import (
     AsyncClassicMemoryOnPostgres,
     AsyncMiddlewareOnPostgres,
@@ -37,11 +35,7 @@ if TYPE_CHECKING:
     from tests.adapters.doors import Door
     from tests.servers import PostgresServer, RedisServer
 
-pytestmark = [
-    pytest.mark.servers,
-    pytest.mark.filterwarnings("ignore::langchain_core._api.deprecation.LangChainDeprecationWarning"),
-    pytest.mark.filterwarnings("ignore::DeprecationWarning:langchain_community.*"),
-]
+pytestmark = pytest.mark.servers
 
 SHARED_DOORS: list[type[Door]] = [
     ClassicMemoryOnRedis,
@@ -145,11 +139,3 @@ def test_llama_index_gets_the_messages_as_they_were(door: type[Any], opened: Any
     at_door = opened(door)
     at_door.fill(TALK)
     assert at_door.memory.get() == to_llama_index(TALK)
-
-
-@for_doors([BufferOnRedis, BufferOnPostgres, WholeMemoryOnPostgres])
-@pytest.mark.parametrize("streaming", [False, True])
-def test_four_runs_of_an_agent_fill_the_store_of_the_user(door: type[Any], streaming: bool, opened: Any) -> None:
-    memory = opened(door).memory
-    run_agent(FunctionAgent(llm=CallingModel(), streaming=streaming), memory, "Redis?", "端口？", "Redis 端口？", TEXT)
-    assert [message.role.value for message in now(memory.aget_all())] == ["user", "assistant"] * 4

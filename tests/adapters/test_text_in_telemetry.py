@@ -41,7 +41,7 @@ from tests.otel.test_otel import made
 from tests.talks import TALKS
 from tests.test_observation import Watching
 
-pytestmark = [pytest.mark.adapters, pytest.mark.cli, pytest.mark.otel]
+pytestmark = [pytest.mark.cli, pytest.mark.otel]
 
 MARK = "zwquux犇犇"
 """Stands in every message, memory, tool result, constraint, secret and error of this file, and nowhere else."""
@@ -291,8 +291,3 @@ def test_no_word_of_a_conversation_is_told_by_adapters_that_work_or_fail(
     }
     assert {kind: held for kind, texts in everything.items() if (held := holding(texts))} == {}
     assert told.errors or records
-
-
-def test_the_mark_is_found_also_in_part_and_escaped() -> None:
-    texts = [f"turns {MARK}", json.dumps(MARK[-2:]), MARK[:3].upper(), "turns taken"]
-    assert holding(texts) == texts[:3]

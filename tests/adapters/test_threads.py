@@ -25,13 +25,8 @@ if TYPE_CHECKING:
 
     Counter = Callable[[str], int]
 
-pytestmark = [
-    pytest.mark.adapters,
-    pytest.mark.filterwarnings("ignore:The (class|method|function) .* was deprecated in LangChain:DeprecationWarning"),
-    pytest.mark.filterwarnings("ignore:Please see the migration guide at:DeprecationWarning"),
-    # LangChain silences its own warning while it makes a request, for all threads or for none.
-    pytest.mark.filterwarnings("ignore:Direct attribute assignment to ModelRequest:DeprecationWarning"),
-]
+# LangChain silences its own warning while it makes a request, for all threads or for none.
+pytestmark = pytest.mark.filterwarnings("ignore:Direct attribute assignment to ModelRequest:DeprecationWarning")
 
 PAIRS, QUESTION = TOPICS["english"]
 GIVEN: Any = [*talk(PAIRS), HumanMessage(QUESTION)]

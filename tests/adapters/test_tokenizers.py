@@ -20,8 +20,6 @@ from gatekeeper_tokenizers.huggingface import tokenizers_counter
 from gatekeeper_tokenizers.openai import tiktoken_counter
 from tests.histories import view_with
 
-pytestmark = pytest.mark.adapters
-
 # A byte-level tokenizer made here: nothing is fetched. It merges "th", "the" and a space with "the".
 RANKS = {bytes([byte]): byte for byte in range(256)} | {b"th": 256, b"the": 257, b" the": 258, "缓".encode(): 259}
 ENCODING = tiktoken.Encoding(

@@ -17,8 +17,6 @@ from langchain_gatekeeper import GatekeeperMiddleware, GatekeeperSelector
 from llama_index.memory.gatekeeper import GatekeeperMemory, GatekeeperMemoryBuffer
 from tests.adapters.doors import Recorder
 
-pytestmark = pytest.mark.filterwarnings("ignore::langchain_core._api.deprecation.LangChainDeprecationWarning")
-
 PRICES = ModelPrices(input=3, output=15, cache_read=0.3, cache_write=6, min_cached_tokens=64)
 CONFIG = HistoryConfig(strategy="cache", token_budget=4000, prices=PRICES, on_error="raise")
 SHOPS = ("kestrel", "heron", "osprey", "falcon", "merlin", "harrier", "kite", "eagle", "hobby")

@@ -7,7 +7,6 @@ import multiprocessing
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
-import pytest
 from langchain.agents import create_agent
 from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage
@@ -22,10 +21,6 @@ if TYPE_CHECKING:
 
     from tests.adapters.doors import Door
 
-pytestmark = [
-    pytest.mark.filterwarnings("ignore::langchain_core._api.deprecation.LangChainDeprecationWarning"),
-    pytest.mark.filterwarnings("ignore::DeprecationWarning:langchain_community.*"),
-]
 
 WORKERS, STEPS = 3, 6
 SAID = [

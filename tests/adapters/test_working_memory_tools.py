@@ -9,7 +9,7 @@ import pytest
 from langchain.agents import create_agent
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 from langchain_core.outputs import ChatResult
-from langchain_core.tools import BaseTool, tool
+from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 
 from gatekeeper_core.context.history.run import RunConfig
@@ -31,7 +31,6 @@ from tests.adapters.scripted import Scripted, run_again
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-pytestmark = pytest.mark.adapters
 
 LOG = "".join(f"12:00:{at % 60:02} INFO worker {at} finished\n" for at in range(900)) + "12:30:00 ERROR disk full SN-1"
 
@@ -75,19 +74,6 @@ def test_a_wrong_pointer_says_nothing(call: Callable[..., str]) -> None:
     memory, _ = memory_with_log()
     other, foreign = WorkingMemory(InMemoryBlobStore(), b"key of another one"), memory_with_log()[1]
     assert call(memory, pointer="[[wm:aaaaaaaaaaaaaaaa]]") == call(other, pointer=foreign) == UNKNOWN_POINTER
-
-
-def test_both_tools_have_the_name_that_keeps_their_results_whole() -> None:
-    memory, pointer = memory_with_log()
-    tool = langchain_tool(memory)
-    assert isinstance(tool, BaseTool)
-    assert tool.name == llama_index_tool(memory).metadata.name == READ_TOOL_NAME
-    assert set(tool.args) == {"pointer", "query", "first_line", "last_line"}
-    call = {"name": tool.name, "args": {"pointer": pointer}, "id": "c1", "type": "tool_call"}
-    message = tool.invoke(call)
-    assert isinstance(message, ToolMessage)
-    again = ToolResultCompressor(working_memory=memory).compress(str(message.content), tool_name=message.name)
-    assert again.text == message.content
 
 
 @tool

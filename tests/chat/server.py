@@ -136,7 +136,6 @@ class Answer:
         comments: whether comment lines separate the events.
         cut_characters: whether events are sent in two chunks that part a character.
         line_end: what ends the lines of a stream.
-        pause_seconds: rest after each event.
     """
 
     text: str
@@ -150,7 +149,6 @@ class Answer:
     comments: bool = False
     cut_characters: bool = False
     line_end: str = "\n"
-    pause_seconds: float = 0.0
 
     def __call__(self, exchange: Exchange) -> None:
         """Answer whole or as a stream, as the request asks."""
@@ -197,8 +195,6 @@ class Answer:
             for part in (data[:middle], data[middle:]):
                 if part:
                     exchange.chunk(part)
-            if self.pause_seconds:
-                exchange.wait(self.pause_seconds)
         if self.done:
             exchange.chunk(f"data: [DONE]{self.line_end * 2}".encode())
         exchange.chunk(b"")

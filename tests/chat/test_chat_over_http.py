@@ -13,6 +13,7 @@ from gatekeeper_core.pricing.prices import prices_of_model
 from gatekeeper_core.pricing.usage import Usage
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.token_estimate import TokenEstimator
+from tests.case_files import from_file
 from tests.chat.server import API_KEY, Answer, Cut, MidStream, MiniMaxServer
 from tests.command import run
 
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 count_tokens = TokenEstimator()
 
-pytestmark = [pytest.mark.cli, pytest.mark.chat]
+pytestmark = pytest.mark.cli
 
 TALKS = {
     "chinese": ["我们的缓存用 6380 端口。", "端口是多少来着？", "换个话题，养猫要准备什么？", "回到缓存：端口是多少？"],
@@ -129,15 +130,7 @@ def test_any_address_can_be_named(server: MiniMaxServer) -> None:
         assert "authorization" not in local.requests[0].headers
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (["--base-url", "http://127.0.0.1:9/v1"], "belong together"),
-        (["--model", "m"], "belong together"),
-        (["--base-url", "nowhere", "--model", "m"], "base_url must be like"),
-        (["--base-url", "http://127.0.0.1:9/v1", "--model", "m", "--key-env", "NO_SUCH_KEY"], "holds no key"),
-    ],
-)
+@from_file("arguments", "words")
 def test_an_address_that_cannot_work_is_one_line(arguments: list[str], words: str) -> None:
     done = chat(None, *arguments)
     assert (done.exit_code, done.stdout, done.stderr.count("\n")) == (2, "", 1)

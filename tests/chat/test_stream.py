@@ -14,8 +14,7 @@ from gatekeeper_chat.errors import ChatResponseError
 from gatekeeper_chat.stream import MAX_LINE_BYTES, Assembly, events
 from gatekeeper_chat.wire import Reply
 from gatekeeper_core.text import split_thinking
-
-pytestmark = pytest.mark.chat
+from tests.case_files import from_file
 
 
 def event(delta: dict[str, Any], **choice: Any) -> str:
@@ -62,19 +61,7 @@ def test_events_cut_anywhere_are_the_same_events(lines: list[str], where: list[i
     assert list(events(cut(body, where))) == list(events([body]))
 
 
-@pytest.mark.parametrize(
-    ("body", "expected"),
-    [
-        ("data: 端口\n\ndata:port\n\n", ["端口", "port"]),
-        ("data: a\r\n\r\ndata: b", ["a", "b"]),
-        (": comment\nevent: x\nid: 1\nretry: 5\ndata: a\n", ["a"]),
-        ("data: a\n\ndata: [DONE]\n\ndata: b\n\n", ["a"]),
-        ("data: a\n\ndata: [DONE]", ["a"]),
-        ("data:\n\ndata: \n", []),
-        ("data: a\u2028b\n", ["a\u2028b"]),
-        ("", []),
-    ],
-)
+@from_file("body", "expected")
 def test_an_event_is_a_line_of_data(body: str, expected: list[str]) -> None:
     assert list(events([body.encode()])) == expected
 
@@ -126,22 +113,7 @@ def test_a_whole_message_at_the_end_stands_in_only_where_nothing_came() -> None:
     assert assembled(whole)[0] == ["all of it"]
 
 
-@pytest.mark.parametrize(
-    "chunk",
-    [
-        {},
-        {"choices": None},
-        {"choices": [None]},
-        {"choices": [{"delta": None}]},
-        {"choices": [{"delta": {"content": None, "tool_calls": None, "reasoning_details": None}}]},
-        {
-            "choices": [
-                {"delta": {"content": 5, "tool_calls": [None, {"function": None}], "reasoning_details": ["x", {}]}}
-            ]
-        },
-        {"choices": [{"finish_reason": 3}], "usage": "x", "id": 7},
-    ],
-)
+@from_file("chunk")
 def test_a_chunk_that_says_nothing_adds_nothing(chunk: dict[str, Any]) -> None:
     assert Assembly().add(json.dumps(chunk)) == ""
 

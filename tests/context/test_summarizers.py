@@ -21,7 +21,7 @@ from gatekeeper_core import (
     Thread,
     compact_messages,
 )
-from gatekeeper_core.context.history.rounds import FoldingConfig, fold_rounds
+from gatekeeper_core.context.history.rounds import fold_rounds
 from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.context.history.tool_loop import compact_in_place
 from gatekeeper_core.context.memory.summary import SummaryConfig, ThreadSummary
@@ -81,7 +81,7 @@ TAKERS: dict[str, Callable[[Any], str]] = {
     "ContextBuilder": built,
     "ThreadSummary": summed_up,
     "ContextCompressor": lambda model: texts(ContextCompressor(1_000, summarizer=model).compress(LOOP)),
-    "FoldingConfig": lambda model: texts(fold_rounds(LOOP, 1, config=FoldingConfig(summarizer=model)).messages),
+    "fold_rounds": lambda model: texts(fold_rounds(LOOP, 1, summarizer=model).messages),
     "compact_messages": lambda model: texts(compact_messages(LOOP, max_tokens=1_000, summarizer=model).messages),
     "compact_in_place": lambda model: texts(compact_in_place([*LOOP], max_tokens=1_000, summarizer=model).messages),
 }
@@ -96,8 +96,8 @@ def test_each_public_name_that_takes_a_summarizer_is_tried_here() -> None:
     functions = {name: public[name] for name in gatekeeper_core.__all__ if inspect.isfunction(public[name])}
     made = {name: value for name, value in {**classes, **functions}.items() if inspect.isfunction(value)}
     takes = {name for name, value in made.items() if "summarizer" in inspect.signature(value).parameters}
-    # The one hands its arguments on, the other is handed one by the builder.
-    assert takes | {"compact_in_place"} == TAKERS.keys() | {"BuilderParts"}
+    # Two are no public names, the others are handed one that was checked.
+    assert takes | {"compact_in_place", "fold_rounds"} == TAKERS.keys() | {"BuilderParts", "Shrinking"}
 
 
 @each_taker

@@ -23,24 +23,17 @@ BREAD = (
     * 30,
 )
 RIGHT, WRONG = "It is 6380.", "It is 6379."
-ANSWERS = {
-    "Better": (WRONG, RIGHT),
-    "Worse": (RIGHT, WRONG),
-    "Tie": (WRONG, "I do not know."),
-    "Biased": (WRONG, "No idea at all."),
-    "Alike": (RIGHT, RIGHT),
-    "Unclear": (WRONG, "Hm."),
+CASES = {
+    "Better": (WRONG, RIGHT, "better"),
+    "Worse": (RIGHT, WRONG, "worse"),
+    "Tie": (WRONG, "I do not know.", "equal"),
+    "Biased": (WRONG, "No idea at all.", "equal"),
+    "Alike": (RIGHT, RIGHT, "equal"),
+    "Unclear": (WRONG, "Hm.", "no_verdict"),
 }
-"""By the first word of the question: the answer to the whole history, and to the selection."""
-
-VERDICTS = {
-    "Better": "better",
-    "Worse": "worse",
-    "Tie": "equal",
-    "Biased": "equal",
-    "Alike": "equal",
-    "Unclear": "no_verdict",
-}
+"""By the first word of the question: the answer to the whole history, that to the selection, and the verdict."""
+ANSWERS = {word: answers for word, (*answers, _) in CASES.items()}
+VERDICTS = {word: verdict for word, (*_, verdict) in CASES.items()}
 
 
 def chat(word: str, script: str = "english", *, then: tuple[str, ...] = ()) -> list[dict[str, str]]:

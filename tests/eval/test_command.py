@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests import command
+from tests.case_files import from_file
 from tests.chat.server import API_KEY, Behaviour, MiniMaxServer, Slow
 from tests.eval.chats import ANSWERS, VERDICTS, reply, write_chats
 
@@ -87,14 +88,6 @@ def test_the_verdicts_are_shown_in_a_table_as_json_and_as_markdown(chats: str) -
     assert API_KEY not in shown.stdout + page + json.dumps(value)
 
 
-def test_a_limit_of_dollars_is_enough_to_begin_and_ends_with_status_1(chats: str) -> None:
-    with MiniMaxServer(reply) as server:
-        done = run(chats, *options(server), "--max-dollars", "0.02", "--jobs", "1", EVAL_KEY=API_KEY)
-        assert 0 < len(server.requests) < 22
-    assert done.exit_code == 1
-    assert "stopped at the limit of --max-dollars" in done.stdout
-
-
 def test_a_request_is_printed_as_it_was_sent(chats: str, tmp_path: Path) -> None:
     with MiniMaxServer(reply) as server:
         run(chats, *options(server), "--yes", EVAL_KEY=API_KEY)
@@ -105,22 +98,7 @@ def test_a_request_is_printed_as_it_was_sent(chats: str, tmp_path: Path) -> None
     assert API_KEY not in (tmp_path / "eval.jsonl").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (["--model", "gpt-4o", "--yes"], "give its address with --base-url"),
-        (["--model", "gone_module:answer", "--yes"], "no such function"),
-        (["--model", "x:y", "--max-dollars", "1"], "needs the prices of x:y"),
-        (["--model", "m", "--base-url", "http://127.0.0.1:9/v1", "--key-env", "NO_SUCH_KEY", "--yes"], "holds no key"),
-        (["--model", "m", "--body", "[1]"], "--body must be a JSON object"),
-        (["--model", "m", "--ledger", "prices.json"], "line 1 is no line of a ledger"),
-        (["--turns", "0"], "must be 1 or more"),
-        (["--json", "--markdown"], "choose one"),
-        (["--from", "fax"], "--from must be one of"),
-        (["--request", "abc"], "the ledger has 0 requests"),
-    ],
-    ids=lambda value: " ".join(value[:2]) if isinstance(value, list) else "",
-)
+@from_file("arguments", "words")
 def test_wrong_arguments_are_refused_in_one_line(chats: str, arguments: list[str], words: str) -> None:
     done = run(chats, *arguments)
     assert done.exit_code == 2

@@ -20,6 +20,7 @@ from gatekeeper_chat import (
 )
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.pricing.prices import ModelPrices
+from gatekeeper_core.selection.settings import GatekeeperConfig
 from gatekeeper_eval import (
     Asker,
     EvalConfig,
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.chat
 
-CONFIG = EvalConfig(model="scripted", token_budget=4000)
+CONFIG = EvalConfig(model="scripted")
 PRICES = {"scripted": ModelPrices(input=1.0, output=10.0, cache_read=0.1, cache_write=1.0)}
 
 
@@ -56,15 +57,15 @@ def prompts_in(folder: Path) -> tuple[Prompts, ...]:
 
 @contextmanager
 def http(server: MiniMaxServer, key: str = API_KEY) -> Iterator[HttpModel]:
-    config = ChatConfig(base_url=server.base_url, max_attempts=3, backoff_seconds=0.0, read_timeout_seconds=5.0)
-    with ChatClient(key, config=config) as client:
+    config = ChatConfig(base_url=server.base_url, max_attempts=3, read_timeout_seconds=5.0)
+    with ChatClient(key, config=config, sleep=lambda _: None) as client:
         yield HttpModel(client)
 
 
 def run(
     prompts: Sequence[Prompts], model: HttpModel | FunctionModel, ledger: Ledger, *, jobs: int = 4, **limits: float
 ) -> Verdicts:
-    asker = Asker(model, ledger, CONFIG, prices=PRICES, **limits)
+    asker = Asker(model, ledger, prices=PRICES, **limits)
     return evaluate(prompts, CONFIG, asker, jobs=jobs, prices=PRICES)
 
 
@@ -104,7 +105,7 @@ def test_the_plan_counts_what_will_be_sent_and_bounds_what_it_costs(tmp_path: Pa
     assert (before.turns, before.requests, before.in_ledger) == (6, 24, 0)
     assert plan(prompts, CONFIG, ledger).dollars is None
     with MiniMaxServer(reply) as server, http(server) as model:
-        asker = Asker(model, ledger, CONFIG, prices=PRICES)
+        asker = Asker(model, ledger, prices=PRICES)
         verdicts = evaluate(prompts, CONFIG, asker, prices=PRICES)
     after = plan(prompts, CONFIG, ledger, prices=PRICES)
     assert (after.requests, after.in_ledger, after.dollars) == (0, 22, 0.0)
@@ -138,7 +139,8 @@ def test_every_prompt_is_made_again_byte_for_byte(tmp_path: Path) -> None:
     folder = write_chats(tmp_path / "chats", "Better", "Worse", script="mixed")
     ledger = Ledger()
     with MiniMaxServer(reply) as server, http(server) as model:
-        run(prompts_in(folder), model, ledger)
+        config = GatekeeperConfig(strategy="fill")
+        run([*prompts_of(sample_turns(str(folder)).turns, token_budget=600, config=config)], model, ledger)
     rebuilt = {rebuild(str(folder), ledger, entry.digest[:16]) for entry in ledger}
     assert rebuilt == {sent.raw for sent in server.requests}
     assert len(rebuilt) == 8
@@ -150,6 +152,11 @@ def test_every_prompt_is_made_again_byte_for_byte(tmp_path: Path) -> None:
     changed.unlink()
     with pytest.raises(LedgerError, match=r"has no .*turn 2: give the file or folder"):
         rebuild(str(folder), ledger, entry.digest)
+    for settings in ({"token_budget": 4000, **CONFIG.to_dict()}, {**entry.settings, "answer_tokens": 9}):
+        older = Ledger()
+        older.add(entry._replace(settings=settings))
+        with pytest.raises(LedgerError, match="another version of the library"):
+            rebuild(str(folder), older, entry.digest)
     with pytest.raises(LedgerError, match="has 0 requests 'zz'"):
         rebuild(str(folder), ledger, "zz")
 
@@ -208,7 +215,7 @@ def test_a_limit_of_dollars_ends_it_before_it_is_reached_and_a_higher_one_goes_o
     prompts = prompts_in(write_chats(tmp_path / "chats", *ANSWERS))
     path = str(tmp_path / "eval.jsonl")
     with MiniMaxServer(reply) as server, http(server) as model:
-        asker = Asker(model, Ledger(path), CONFIG, prices=PRICES, max_dollars=0.02)
+        asker = Asker(model, Ledger(path), prices=PRICES, max_dollars=0.02)
         some = evaluate(prompts, CONFIG, asker, jobs=2, prices=PRICES)
         assert some.stopped
         assert 0 < len(server.requests) < 22
@@ -251,7 +258,11 @@ def test_a_function_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch, 
 def test_further_fields_go_into_every_request_and_none_leaves_one_out(tmp_path: Path) -> None:
     (prompts,) = prompts_in(write_chats(tmp_path, "Alike"))
     config = EvalConfig(model="m", body={"max_tokens": None, "max_completion_tokens": 9, "temperature": 1})
-    body = json.loads(answer_request(prompts, "selected", config).body)
+    request = answer_request(prompts, "selected", config)
+    body = json.loads(request.body)
+    assert request.most.output_tokens == 9
+    unlimited = EvalConfig(model="m", body={"max_tokens": None})
+    assert answer_request(prompts, "selected", unlimited).most.output_tokens == 1_024
     assert {name: value for name, value in body.items() if name != "messages"} == {
         "model": "m",
         "max_completion_tokens": 9,

@@ -11,7 +11,7 @@ import pytest
 
 from gatekeeper_core.messages import Message
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
-from gatekeeper_core.selection.planner import GatekeeperConfig
+from gatekeeper_core.selection.settings import GatekeeperConfig
 from gatekeeper_eval import assert_keeps
 from tests.eval.chats import PORTS, chat
 

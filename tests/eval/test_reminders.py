@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-import pytest
-
 from gatekeeper_eval.prompts import prompts_of
 from gatekeeper_eval.reminders import look_back, reminders_of
 from gatekeeper_eval.sampling import sample_turns
+from tests.case_files import from_file
 from tests.eval.chats import BREAD
 
 if TYPE_CHECKING:
@@ -35,14 +34,7 @@ def look(folder: Path, fact: str, question: str, next_text: str) -> LookBack:
     return look_back(prompts)
 
 
-@pytest.mark.parametrize(
-    ("script", "next_text", "missed"),
-    [
-        ("english", "No, I meant the flour for the order INV-4021.", "INV-4021"),
-        ("chinese", "不对，我问的是订单 INV-4021 的面粉。", "INV-4021"),
-        ("mixed", "不对，我说的是 order INV-4021 的 flour。", "INV-4021"),
-    ],
-)
+@from_file("script", "next_text", "missed")
 def test_a_correction_shows_what_the_selection_did_not_hold(
     tmp_path: Path, script: str, next_text: str, missed: str
 ) -> None:

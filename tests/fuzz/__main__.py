@@ -1,7 +1,7 @@
 """The campaign: each promise under attack for some time, and a table of attempts and failures in Markdown.
 
-``python -m tests.fuzz [--seconds 120] [--seed N] [ATTACK...]`` (``make fuzz``). An attack is a target, which an engine
-gives bytes to for so many seconds, or a suite of tests, which runs once and starts no test after three times as many.
+``python -m tests.fuzz [--seconds 120] [--seed N] [TARGET...]`` (``make fuzz``). An engine gives a target bytes for so many
+seconds.
 
 The engine is atheris where it is installed (group ``fuzz``), else hypothesis. The same seed begins the same way; how far
 it comes is a matter of the machine. An input that failed is added to the corpus of its target, which ``tests/test_fuzz.py``
@@ -22,31 +22,23 @@ from typing import NamedTuple
 
 from tests.fuzz.engines import ENGINES, SLOWEST_SECONDS
 from tests.fuzz.inputs import add_to_corpus
-from tests.fuzz.suites import SUITES
 from tests.fuzz.targets import TARGETS
 
 ROOT = Path(__file__).resolve().parents[2]
-SUITE_TIMES = 3
-PROMISES = {
-    **{name: (target.__doc__ or "").partition("\n")[0].replace("``", "`") for name, target in TARGETS.items()},
-    **{name: suite.promise for name, suite in SUITES.items()},
-}
+PROMISES = {name: (target.__doc__ or "").partition("\n")[0].replace("``", "`") for name, target in TARGETS.items()}
 
 
 class Outcome(NamedTuple):
-    """How often a promise was attacked, by what failed the shortest input that did, and what was not run."""
+    """How often a promise was attacked, and by what failed the shortest input that did."""
 
     attempts: int
     failures: dict[str, bytes]
-    note: str = ""
 
 
 def attacked(name: str, *, engine: str, seconds: float, seed: int) -> Outcome:
-    """Run a target or a suite in a process of its own."""
+    """Run a target in a process of its own."""
     with tempfile.TemporaryDirectory() as folder:
-        program = ["tests.fuzz.engines", engine] if name in TARGETS else ["tests.fuzz.suites"]
-        seconds = seconds if name in TARGETS else SUITE_TIMES * seconds
-        command = [sys.executable, "-m", *program, name, str(seconds), str(seed), folder]
+        command = [sys.executable, "-m", "tests.fuzz.engines", engine, name, str(seconds), str(seed), folder]
         environment = {**os.environ, "PYTHONHASHSEED": str(seed)}
         # Beside the seconds: the imports under instruments, the corpus, and one slow attempt.
         limit = seconds + SLOWEST_SECONDS + 120
@@ -58,10 +50,6 @@ def attacked(name: str, *, engine: str, seconds: float, seed: int) -> Outcome:
             return Outcome(0, {f"no end after {limit:.0f} seconds": b""})
         if ended.returncode == 0 and ended.stdout.strip():
             told = json.loads(ended.stdout.splitlines()[-1])
-            if name in SUITES:
-                if told["failures"]:
-                    print(ended.stdout[-10_000:], file=sys.stderr)
-                return Outcome(told["attempts"], dict.fromkeys(told["failures"], b""), told["note"])
             failures = {failure: data.encode("latin-1") for failure, data in told["failures"].items()}
             return Outcome(told["attempts"], failures)
         print(ended.stderr[-3_000:], file=sys.stderr)
@@ -71,23 +59,21 @@ def attacked(name: str, *, engine: str, seconds: float, seed: int) -> Outcome:
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__.partition("\n")[0])
-    parser.add_argument("attacks", metavar="ATTACK", nargs="*", help=f"{', '.join(PROMISES)}; all without one")
+    parser.add_argument("targets", metavar="TARGET", nargs="*", help=f"{', '.join(PROMISES)}; all without one")
     parser.add_argument("--seconds", type=float, default=120, help="for each target (default %(default)s)")
     parser.add_argument("--seed", type=int, default=0, help="default %(default)s")
     parser.add_argument("--engine", choices=ENGINES, help="default: atheris where it is installed, else hypothesis")
     options = parser.parse_args()
-    unknown = set(options.attacks) - PROMISES.keys()
+    unknown = set(options.targets) - PROMISES.keys()
     if unknown:
-        parser.error(f"no such attack: {', '.join(sorted(unknown))}; attacks are {', '.join(PROMISES)}")
+        parser.error(f"no such target: {', '.join(sorted(unknown))}; targets are {', '.join(PROMISES)}")
     engine = options.engine or ENGINES[importlib.util.find_spec("atheris") is None]
 
-    print(
-        f"{engine}, seed {options.seed}, {options.seconds:g} seconds for each target, at most {SUITE_TIMES * options.seconds:g} for each suite\n"
-    )
+    print(f"{engine}, seed {options.seed}, {options.seconds:g} seconds for each target\n")
     print("| attack | promise | attempts | failures |\n|---|---|---|---|")
     remarks: list[str] = []
     attempts = failures = 0
-    for name in options.attacks or PROMISES:
+    for name in options.targets or PROMISES:
         outcome = attacked(name, engine=engine, seconds=options.seconds, seed=options.seed)
         print(f"| {name} | {PROMISES[name]} | {outcome.attempts:,} | {len(outcome.failures):,} |", flush=True)
         attempts += outcome.attempts
@@ -96,8 +82,6 @@ def main() -> int:
             remarks.append(f"{name}: {failure}" + f": {data!r:.400}" * bool(data))
             if data:
                 add_to_corpus(name, data)
-        if outcome.note:
-            remarks.append(f"{name}: {outcome.note}")
     print(f"| in all | | {attempts:,} | {failures:,} |\n")
     print(*remarks, sep="\n")
     return bool(failures)

@@ -23,7 +23,7 @@ from gatekeeper_core import (
     read_messages,
     select_history,
 )
-from gatekeeper_core.context.tool_results.compressor import ToolResultCompressor, ToolResultConfig
+from gatekeeper_core.context.tool_results.compressor import ToolResultCompressor
 from gatekeeper_core.context.tool_results.formats.json_text import read_json, write_json, write_table
 from gatekeeper_core.context.tool_results.pointers import defused, one_line, pointer_id, pointers_in
 from gatekeeper_core.context.tool_results.signals import failing
@@ -52,13 +52,6 @@ from tests.table_reader import read_table
 KEY = b"key of this thread"
 POINTER = "abcdefghijklmnop"
 FAILURE = "12:00:07 ERROR 磁盘已满 disk full SN-8841"
-
-TALKS = (
-    (("Redis 用哪个端口？", "6380 端口。"), ("How long does bread bake?", "Forty minutes."), ("换个话题，红烧肉", "")),
-    (("The api-gateway returns ERR-4035.", "Restart v1.2.3."), ("那个呢？", "On 3 May, 60 元。"), ("And this?", "ok")),
-    (),
-)
-QUESTIONS = ("Redis 端口？", "那个呢？", "Back to ERR-4035", "我们聊了什么？")
 
 DAMAGE: tuple[Any, ...] = (None, 7, -1, "", "中", [], {}, [7], {"type": "text"}, True, float("nan"), 2**63, "tool_use")
 
@@ -211,8 +204,8 @@ def _skeleton(said: str) -> str:
 def tool_results(data: bytes) -> None:
     """A result is within its limits, keeps its only failure, is whole behind its pointer, and never made small twice."""
     source = Input(data)
-    small = ToolResultConfig(max_tokens=100, min_chars=0, byte_limits={"bash": 400})
-    config = source.choice((ToolResultConfig(), small))
+    small: dict[str, Any] = {"max_tokens": 100, "min_chars": 0, "byte_limits": {"bash": 400}}
+    settings = source.choice(({}, small))
     tool, query = source.choice((None, "bash", "search")), source.choice((None, "SN-1 的端口？"))
     memory = source.choice((None, WorkingMemory(InMemoryBlobStore(), KEY)))
     times, age = source.number(80) + 1, source.choice((0, 3))
@@ -223,17 +216,17 @@ def tool_results(data: bytes) -> None:
         lines.insert(len(lines) // 2, failure)
     said = "\n".join(lines)
 
-    compressor = ToolResultCompressor(config, working_memory=memory)
+    compressor = ToolResultCompressor(working_memory=memory, **settings)
     result = compressor.compress(said, tool_name=tool, query=query, age_rounds=age)
     assert compressor.compress(result.text, tool_name=tool, query=query, age_rounds=age).text == result.text
-    limit = config.byte_limits.get(tool or "")
+    limit = compressor.byte_limits.get(tool or "")
     if limit is not None and result.kind != "ours":
         assert len(result.text.encode("utf-8", "surrogatepass")) <= limit
     if result.strategy == "unchanged":
         assert result.text == defused(said)
         return
     if result.strategy != "cut":
-        assert result.tokens_after <= max(2 * config.max_tokens, 1_000)
+        assert result.tokens_after <= max(2 * compressor.max_tokens, 1_000)
     if memory is not None and result.pointer is not None:
         assert memory.load(result.pointer.text) == said
     if result.strategy in ("lines", "groups", "frames") and [lines[at] for at in failing(lines)] == [failure]:

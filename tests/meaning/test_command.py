@@ -12,7 +12,7 @@ from tests.command import run
 if TYPE_CHECKING:
     from pathlib import Path
 
-pytestmark = [pytest.mark.cli, pytest.mark.meaning]
+pytestmark = pytest.mark.cli
 
 CONVERSATION = [
     ("The puppy naps in the kitchen, next to the stove.", "Warm and quiet, a good place."),

@@ -23,8 +23,6 @@ from gatekeeper_meaning import MeaningEmbedder
 from tests.case_files import from_file
 from tests.talks import TALKS
 
-pytestmark = pytest.mark.meaning
-
 FOLDER = Path(gatekeeper_core.__file__).parents[1]
 SENTENCES = [
     text for turns, question in TALKS.values() for text in (*(said for pair in turns for said in pair), question)

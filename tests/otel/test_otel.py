@@ -30,8 +30,6 @@ from gatekeeper_otel import instrument
 from tests.observed import BY_KEY, DOCUMENTED, FACTS, fits, tell_everything
 from tests.talks import TALKS
 
-pytestmark = pytest.mark.otel
-
 each_script = pytest.mark.parametrize("script", TALKS)
 secrets = st.text("QXZÄß密钥码令牌Ωж", min_size=5, max_size=12)
 

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 import pytest
 
+from tests.case_files import from_file
 from tests.store_contract import fill
 from tests.test_store_command import run
 
 if TYPE_CHECKING:
     from gatekeeper_postgres import PostgresStore
 
-pytestmark = [pytest.mark.postgres, pytest.mark.cli]
+pytestmark = pytest.mark.cli
 
 
 @pytest.fixture
@@ -37,13 +38,7 @@ def test_info_and_migrate_name_the_place_and_no_password(url: str, store: Postgr
         assert "s3cret" not in done.output
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (("--schema", "nobody"), "there is no store"),
-        (("--schema", "no-name"), "schema must be a name"),
-    ],
-)
+@from_file("arguments", "words")
 def test_a_store_that_is_not_there_is_one_line_and_exit_status_2(
     url: str, conninfo: str, arguments: tuple[str, ...], words: str
 ) -> None:

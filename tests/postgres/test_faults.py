@@ -41,7 +41,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 pytestmark = [
-    pytest.mark.postgres,
     pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning"),
 ]
 

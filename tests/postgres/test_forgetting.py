@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     from gatekeeper_postgres.connections import PostgresTransaction
 
-pytestmark = pytest.mark.postgres
 
 ANN = MemoryScope("acme", "ann")
 

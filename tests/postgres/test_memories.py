@@ -20,7 +20,6 @@ from tests.memory_store_contract import ids, record
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-pytestmark = pytest.mark.postgres
 
 ANN = MemoryScope("acme", "ann")
 BOB = MemoryScope("acme", "bob")

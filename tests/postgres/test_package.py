@@ -16,8 +16,6 @@ from gatekeeper_core.errors import ConfigError, CorruptionError, StorageError
 from gatekeeper_postgres.connections import lock_on
 from gatekeeper_postgres.errors import UnfitTablesError, place_of, typed
 
-pytestmark = pytest.mark.postgres
-
 MODULES = [found.name for found in pkgutil.iter_modules(gatekeeper_postgres.__path__, "gatekeeper_postgres.")]
 
 

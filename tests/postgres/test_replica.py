@@ -25,8 +25,6 @@ from tests.store_contract import fill, seen
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-pytestmark = pytest.mark.postgres
-
 
 class Replica(PostgresServer):
     """A hot standby of a server, which undoes a reading rather than wait with what the primary wrote."""

@@ -16,7 +16,6 @@ from tests.store_contract import fill, seen
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-pytestmark = pytest.mark.postgres
 
 ADDED = "CREATE TABLE added (tenant bytea); ALTER TABLE records ADD COLUMN note bytea"
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING
 
 import psycopg
@@ -24,12 +23,9 @@ from tests.storage.test_sqlite_faults import Child
 from tests.store_contract import StoreContract, fill, seen
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from gatekeeper_core.storage.base import Store
-    from gatekeeper_postgres.connections import PostgresTransaction
-
-pytestmark = pytest.mark.postgres
 
 
 class TestAllParts(MessageStoreContract, RecordStoreContract, MemoryStoreContract, BlobStoreContract, StoreContract):
@@ -90,16 +86,6 @@ def test_the_search_path_of_a_role_or_database_does_not_matter(postgres_database
         fill(store)
 
 
-def test_info_counts_what_lies_in_the_tables(store: PostgresStore) -> None:
-    fill(store)
-    store.forget("acme", thread="t2")
-    info = store.info()
-    assert (info.place, info.schema, info.schema_version) == (store.place, "gatekeeper", NEWEST)
-    assert (info.threads, info.messages, info.records, info.memories, info.blobs) == (1, 2, 1, 3, 1)
-    assert (info.tombstones, info.vectors) == (2, "pgvector")
-    assert info.size_bytes > 100_000
-
-
 def test_a_pool_of_your_own_serves_and_is_left_open_and_as_it_was(conninfo: str) -> None:
     """Whatever its connections are set to."""
     kwargs = {"row_factory": dict_row, "options": "-c search_path=nowhere"}
@@ -143,14 +129,6 @@ def test_a_forked_process_opens_connections_of_its_own(conninfo: str) -> None:
         (words,) = Child(refused).ended()
         assert words.endswith("the pool belongs to the parent process: open one in this one")
         assert store.last_seq("acme", "t1") == 1
-
-
-@contextmanager
-def patched(store: PostgresStore, transaction: PostgresTransaction) -> Iterator[None]:
-    """Let a store write in a transaction that has begun, which counts what it reads."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(store._connections, "transaction", lambda *_, **__: nullcontext(transaction))
-        yield
 
 
 def test_timeouts_are_set_in_every_transaction(store: PostgresStore) -> None:

@@ -6,8 +6,6 @@ import pytest
 
 from tests.store_workers_contract import StoreWorkersContract
 
-pytestmark = pytest.mark.postgres
-
 
 class TestPostgresWorkers(StoreWorkersContract):
     @pytest.fixture

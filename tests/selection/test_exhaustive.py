@@ -14,7 +14,8 @@ from benchmarks.corpus import generate_questions, generate_turns
 from benchmarks.speed_methods import specification_formula
 from gatekeeper_core.selection.anchors import count_terms, extract_anchors, folded, has_whole
 from gatekeeper_core.selection.index import TurnIndex
-from gatekeeper_core.selection.retrieval import RetrievalConfig, read_query, score_turns
+from gatekeeper_core.selection.retrieval import read_query, score_turns
+from gatekeeper_core.selection.settings import GatekeeperConfig
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -26,7 +27,7 @@ K1, B = 1.2, 0.75
 MAX_COUNT = 15  # what a posting can hold
 SURE_KINDS = ("identifier", "version", "number")
 PHRASES = ("word", *SURE_KINDS, "quote", "code", "triple")
-CONFIG = RetrievalConfig()
+CONFIG = GatekeeperConfig()
 SEED = 20_261_121
 
 

@@ -16,12 +16,12 @@ from gatekeeper_core.selection.meaning import Meaning, QueryVector
 from gatekeeper_core.selection.retrieval import (
     SCORED_IN_FULL,
     Query,
-    RetrievalConfig,
     Score,
     expand_query,
     read_query,
     score_turns,
 )
+from gatekeeper_core.selection.settings import GatekeeperConfig
 from gatekeeper_core.vectors import packed
 from tests.case_files import from_file
 
@@ -49,7 +49,7 @@ def score(turns: Turns, query: str, *, depth: int = 20, **settings: Any) -> tupl
             for name in [name for name in settings if hasattr(module, f"_{name.upper()}")]:
                 patch.setattr(module, f"_{name.upper()}", settings.pop(name))
         read = expand_query(read_query(query, index), index)
-        config = RetrievalConfig(**settings)
+        config = GatekeeperConfig(**settings)
         return score_turns(read, index, config=config, depth=depth, texts=turns.__getitem__)
 
 
@@ -204,7 +204,7 @@ def test_more_postings_are_read_of_a_longer_conversation(
     query = Query("redis", (), {"redis": 2.0})
     monkeypatch.setattr(retrieval, "_NEIGHBOUR_WEIGHT", 0)
     texts = ("", "")
-    scores = score_turns(query, index, config=RetrievalConfig(), depth=1, texts=lambda _: texts)
+    scores = score_turns(query, index, config=GatekeeperConfig(), depth=1, texts=lambda _: texts)
     assert (scores[0].turn_id == 0) is is_found
 
 
@@ -219,7 +219,7 @@ def scored_with(turns: Turns, query: str, cosines: list[float | None], *, depth:
     return score_turns(
         expand_query(read_query(query, index), index),
         index,
-        config=RetrievalConfig(),
+        config=GatekeeperConfig(),
         depth=depth,
         texts=turns.__getitem__,
         meaning=Meaning(QueryVector("hand", EAST, 0.0, 0.2), vectors),

@@ -16,7 +16,7 @@ from gatekeeper_core.selection.index import TurnIndex
 from gatekeeper_core.selection.information import surprise
 from gatekeeper_core.selection.need import need_weights
 from gatekeeper_core.selection.retrieval import read_query
-from gatekeeper_core.selection.topics import GateConfig, TopicMap, Verdict, _best_earlier, judge, read_question
+from gatekeeper_core.selection.topics import TopicMap, Verdict, _best_earlier, judge, read_question
 from gatekeeper_core.tokens import estimate_text_tokens
 from tests.case_files import from_file, rows
 
@@ -62,7 +62,7 @@ def read(turns: Turns) -> State:
 def ask(state: State, query: str, *, newest: str, **settings: Any) -> Verdict:
     terms = read_query(query, state.index, about=without_cues(query)).idf
     reading = read_question(query, terms, state.topic_map, state.index)
-    tokens, config, weights = estimate_text_tokens(newest), GateConfig(**settings), need_weights()
+    tokens, config, weights = estimate_text_tokens(newest), GatekeeperConfig(**settings), need_weights()
     return judge(reading, read_cues(query), state.topic_map, newest_tokens=tokens, config=config, weights=weights)
 
 
@@ -71,7 +71,7 @@ def verdict(turns: Turns, query: str, **settings: Any) -> Verdict:
 
 
 def gatekeeper_of(turns: Turns, **gate: Any) -> ContextGatekeeper:
-    gatekeeper = ContextGatekeeper(config=GatekeeperConfig(gate=GateConfig(**gate)))
+    gatekeeper = ContextGatekeeper(config=GatekeeperConfig(**gate))
     gatekeeper.sync(turns)
     return gatekeeper
 

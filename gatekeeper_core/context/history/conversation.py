@@ -18,9 +18,9 @@ from collections.abc import Container, Sequence
 from dataclasses import replace
 
 from gatekeeper_core.context.history.ledger import CountedMessages
-from gatekeeper_core.context.history.rounds import FoldingConfig, Round, read_rounds
+from gatekeeper_core.context.history.rounds import Round, check_language_and_memory, read_rounds
 from gatekeeper_core.context.history.shrink import Compaction, Shrinking, Strategy
-from gatekeeper_core.context.history.summarizer import MAX_MODEL_INPUT_TOKENS, PlainSummarizer, Summarizer
+from gatekeeper_core.context.history.summarizer import PlainSummarizer, Summarizer, check_summarizer
 from gatekeeper_core.errors import BudgetError, check_number
 from gatekeeper_core.events import COMPRESSION, COMPRESSION_STEP
 from gatekeeper_core.messages import Message, is_summary
@@ -42,10 +42,9 @@ class ContextCompressor:
         headroom: share of ``max_tokens`` from which on :meth:`should_compress` says so, 0..1.
         aggressive_keep: newest messages that an aggressive summary leaves, at least 0. 2 is safer and costs more.
         summarizer: writes the summary; where it fails, or its text is too long, a placeholder stands alone.
-        max_model_input_tokens: what the summarizer is given to read at once, at least 1.
         token_counter: counts a text; None: ``TokenEstimator()``.
-        locale: language of the placeholder and of the mark at a cut; see ``FoldingConfig``.
-        working_memory: holds the pointers that stay; see ``FoldingConfig``.
+        locale: language of the placeholder and of the mark at a cut; see ``fold_rounds``.
+        working_memory: holds the pointers that stay; see ``fold_rounds``.
 
     Raises:
         ConfigError: a number is out of range, or a word is unknown.
@@ -59,7 +58,17 @@ class ContextCompressor:
     ['[6 earlier messages left out]', 'question 6', 'question 7', 'question 8']
     """
 
-    __slots__ = ("_aggressive_keep", "_config", "_count", "_headroom", "_keep_recent", "_limit", "_max_tokens")
+    __slots__ = (
+        "_aggressive_keep",
+        "_count",
+        "_headroom",
+        "_keep_recent",
+        "_limit",
+        "_locale",
+        "_max_tokens",
+        "_summarizer",
+        "_working_memory",
+    )
 
     def __init__(
         self,
@@ -69,7 +78,6 @@ class ContextCompressor:
         headroom: float = 0.8,
         aggressive_keep: int = 1,
         summarizer: Summarizer | PlainSummarizer | None = None,
-        max_model_input_tokens: int = MAX_MODEL_INPUT_TOKENS,
         token_counter: TokenCounter | None = None,
         locale: Locale | None = None,
         working_memory: Container[str] | None = None,
@@ -82,12 +90,9 @@ class ContextCompressor:
         self._keep_recent = keep_recent
         self._headroom = headroom
         self._aggressive_keep = aggressive_keep
-        self._config = FoldingConfig(
-            locale=locale,
-            summarizer=summarizer,
-            max_model_input_tokens=max_model_input_tokens,
-            working_memory=working_memory,
-        )
+        check_language_and_memory(locale, working_memory)
+        check_summarizer(summarizer)
+        self._summarizer, self._working_memory, self._locale = summarizer, working_memory, locale
         self._count = checked_counter(token_counter)
         self._limit = budget_within(self._count, max_tokens)
 
@@ -116,7 +121,7 @@ class ContextCompressor:
             if ledger.is_over():
                 compaction = self._compressed(messages, _Parts(ledger))
             else:
-                compaction = Shrinking(messages, ledger, self._config).compaction("none")
+                compaction = self._shrinking(messages, ledger).compaction("none")
             before, after = compaction.tokens_before, compaction.tokens_after
             seen.tell(  # source: specification 003-54
                 lambda: {
@@ -149,12 +154,22 @@ class ContextCompressor:
             stays = parts.ledger.tokens - parts.cost_of(rounds, others)
             if not (rounds or others) or stays > self._limit:
                 continue  # no summary can help: the summarizer is not called for nothing
-            shrinking = Shrinking(messages, parts.ledger, self._config)
+            shrinking = self._shrinking(messages, parts.ledger, summarizer=self._summarizer)
             shrinking.fold(rounds, others=others)
             tell(COMPRESSION_STEP, strategy=strategy, tokens=shrinking.ledger.tokens)
             if not shrinking.ledger.is_over():
                 return shrinking.compaction(strategy)
         return self._truncated(messages, parts)
+
+    def _shrinking(
+        self,
+        messages: Sequence[Message],
+        ledger: CountedMessages,
+        *,
+        summarizer: Summarizer | PlainSummarizer | None = None,
+    ) -> Shrinking:
+        memory = self._working_memory
+        return Shrinking(messages, ledger, locale=self._locale, working_memory=memory, summarizer=summarizer)
 
     def _truncated(self, messages: Sequence[Message], parts: _Parts) -> Compaction:
         """Cut texts beside an aggressive fold, those of tool results first, the oldest first.
@@ -165,10 +180,9 @@ class ContextCompressor:
         while keeps[-1]:
             keeps.append(keeps[-1] // 2)
         tries = [(keep, floor, True) for floor in (_MARKED, 0) for keep in keeps] + [(0, 0, False)]
-        plain = replace(self._config, summarizer=None)
         for keep, floor, summarised in tries:
             rounds, others = parts.before(keep, users=True)
-            shrinking = Shrinking(messages, parts.ledger, plain)
+            shrinking = self._shrinking(messages, parts.ledger)
             shrinking.fold(rounds, others=others)
             if summarised:
                 shrinking.trim(pointers=False)

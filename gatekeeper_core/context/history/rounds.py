@@ -17,8 +17,8 @@ import math
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Collection, Container, Iterable, Sequence
-from dataclasses import dataclass, replace
-from typing import Literal, NamedTuple, get_args
+from dataclasses import replace
+from typing import NamedTuple, get_args
 
 from gatekeeper_core.context.history.summarizer import (
     MAX_MODEL_INPUT_TOKENS,
@@ -29,7 +29,7 @@ from gatekeeper_core.context.history.summarizer import (
     readable,
 )
 from gatekeeper_core.context.tool_results.pointers import COMPRESSED, defused, pointers_in
-from gatekeeper_core.errors import ConfigError, check_range
+from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.fences import fence
 from gatekeeper_core.messages import FOLDED, Message, checked_messages, conversation_locale, is_answer, is_summary
 from gatekeeper_core.text import LazyPattern, Locale
@@ -95,40 +95,6 @@ class Folding(NamedTuple):
     folded: tuple[int, ...]
     counts: Counts
     failure: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FoldingConfig:
-    """Settings of a summary message.
-
-    Attributes:
-        locale: language of the placeholder, ``zh`` or ``en``; None: that of the conversation, by its first user
-            message. Source: specification 002-20; English is ours.
-        role: ``user`` or ``system``. A user message stands where the first folded message stood; a system message
-            behind the system messages at the head, where every provider takes it. Source: specification 002-16.
-        summarizer: writes more than the placeholder; None: the placeholder alone. Source: specification 002-21.
-        max_model_input_tokens: what the summarizer is given to read at once, >= 1: the longest texts are cut, then the
-            oldest messages left out. Source: specification 003-41; the number is ours, as in ``SummaryConfig``.
-        working_memory: the ``WorkingMemory`` of the thread, or the ids that it holds: only these pointers stay. None:
-            those in results that are marked as compressed.
-    """
-
-    locale: Locale | None = None
-    role: Literal["user", "system"] = "user"
-    summarizer: Summarizer | PlainSummarizer | None = None
-    max_model_input_tokens: int = MAX_MODEL_INPUT_TOKENS
-    working_memory: Container[str] | None = None
-
-    def __post_init__(self) -> None:
-        check_language_and_memory(self.locale, self.working_memory)
-        if self.role not in ("user", "system"):
-            raise ConfigError(f'role must be "user" or "system", got {self.role!r}')
-        check_summarizer(self.summarizer)
-        check_range(self, "max_model_input_tokens", low=1, integer=True)
-
-    def locale_for(self, messages: Iterable[Message]) -> Locale:
-        """Return the language of the placeholder in a conversation."""
-        return self.locale or conversation_locale(messages)
 
 
 def check_language_and_memory(locale: object, working_memory: object) -> None:
@@ -226,7 +192,9 @@ def fold_rounds(
     messages: Sequence[Message],
     keep: int,
     *,
-    config: FoldingConfig | None = None,
+    summarizer: Summarizer | PlainSummarizer | None = None,
+    working_memory: Container[str] | None = None,
+    locale: Locale | None = None,
     token_counter: TokenCounter | None = None,
 ) -> Folding:
     """Return a conversation in which one summary message stands for all answered rounds but the newest.
@@ -238,11 +206,15 @@ def fold_rounds(
     Args:
         messages: the conversation.
         keep: newest answered rounds that stay, at least 0.
-        config: how the summary is written.
+        summarizer: writes more than the placeholder; None: the placeholder alone. Source: specification 002-21.
+        working_memory: the ``WorkingMemory`` of the thread, or the ids that it holds: only these pointers stay. None:
+            those in results that are marked as compressed.
+        locale: language of the placeholder, ``zh`` or ``en``; None: that of the conversation, by its first user
+            message. Source: specification 002-20; English is ours.
         token_counter: counts what a summarizer is given to read; None: ``TokenEstimator()``.
 
     Raises:
-        ConfigError: ``keep`` is negative.
+        ConfigError: ``keep`` is negative, or the language unknown.
         TypeError: an argument has the wrong type.
 
     Source: specification 002-14, 002-20, 002-25, 002-28.
@@ -254,14 +226,23 @@ def fold_rounds(
     ['?', '[1 tool call executed, latest results below]', '', '12:00']
     """
     check_tokens("keep", keep)
-    config, count = config or FoldingConfig(), checked_counter(token_counter)
+    check_language_and_memory(locale, working_memory)
+    check_summarizer(summarizer)
+    count = checked_counter(token_counter)
     answered = [one for one in read_rounds(messages) if one.answered]
-    folding = fold(messages, answered[: max(0, len(answered) - keep)], config=config)
-    return with_summary(folding, messages, config=config, token_counter=count)
+    locale = locale or conversation_locale(messages)
+    rounds = answered[: max(0, len(answered) - keep)]
+    folding = fold(messages, rounds, locale=locale, working_memory=working_memory)
+    return with_summary(folding, messages, summarizer=summarizer, token_counter=count, locale=locale)
 
 
 def fold(
-    messages: Sequence[Message], rounds: Sequence[Round], *, config: FoldingConfig, others: Collection[int] = ()
+    messages: Sequence[Message],
+    rounds: Sequence[Round],
+    *,
+    locale: Locale,
+    working_memory: Container[str] | None,
+    others: Collection[int] = (),
 ) -> Folding:
     """Return a conversation in which one summary message stands for these rounds, and for messages in other positions.
 
@@ -276,16 +257,13 @@ def fold(
     gone = sorted(folded.union(earlier))
     stays = sorted(set(range(len(messages))).difference(gone))
     place = bisect_left(stays, gone[0])
-    if config.role == "system":
-        place = next((place for place, at in enumerate(stays) if messages[at].role != "system"), len(stays))
     summaries = [messages[at] for at in earlier]  # one that other code wrote is told as it is
     earlier_text = [_read(one.text)[2] if any(counts_of(one)) else one.text for one in summaries]
     summary = summary_of(
         counts_in(messages).plus(counts),
-        config.locale_for(messages),
-        pointers=our_pointers((messages[at] for at in gone), config.working_memory),
+        locale,
+        pointers=our_pointers((messages[at] for at in gone), working_memory),
         body="\n".join(filter(None, earlier_text)),
-        role=config.role,
     )
     if reach := _reach(messages, gone, stays[place:]):
         summary = replace(summary, metadata={**summary.metadata, _REACH: reach})
@@ -298,8 +276,9 @@ def with_summary(
     folding: Folding,
     messages: Sequence[Message],
     *,
-    config: FoldingConfig,
+    summarizer: Summarizer | PlainSummarizer | None,
     token_counter: TokenCounter,
+    locale: Locale,
     room: float = math.inf,
 ) -> Folding:
     """Return a folding of messages whose summary says what the summarizer writes, inside a fence.
@@ -307,17 +286,17 @@ def with_summary(
     Without a summarizer it is the same folding. ``room`` is in tokens, for the text and its fence; where nothing fits,
     the summarizer is not asked.
     """
-    if config.summarizer is None or not folding.folded:
+    if summarizer is None or not folding.folded:
         return folding
     max_tokens = min(_MAX_SUMMARY_TOKENS, room - token_counter(f"\n{fence('', tag=_TAG)}"))
     if max_tokens < 1:
         return folding._replace(failure="too_long")
-    limit = budget_within(token_counter, config.max_model_input_tokens)
+    limit = budget_within(token_counter, MAX_MODEL_INPUT_TOKENS)
     folded = [messages[at] for at in folding.folded]
-    read = readable(folded, limit, token_counter=token_counter, locale=config.locale_for(messages))
+    read = readable(folded, limit, token_counter=token_counter, locale=locale)
     previous = "\n".join(message.text for message in read if is_summary(message))
     fresh = [message for message in read if not is_summary(message)]
-    answer = ask(config.summarizer, fresh, previous or None, int(max_tokens))
+    answer = ask(summarizer, fresh, previous or None, int(max_tokens))
     if answer.failure:
         return folding._replace(failure=answer.failure)
     place = folding.sources.index(None)
@@ -382,14 +361,7 @@ def _reach(messages: Sequence[Message], gone: Sequence[int], behind: Sequence[in
     return sum(1 for at in behind if at <= last and messages[at].role == "user")
 
 
-def summary_of(
-    counts: Counts,
-    locale: Locale,
-    *,
-    pointers: Sequence[str] = (),
-    body: str = "",
-    role: Literal["user", "system"] = "user",
-) -> Message:
+def summary_of(counts: Counts, locale: Locale, *, pointers: Sequence[str] = (), body: str = "") -> Message:
     """Return a summary: a placeholder, a line of the pointers with these ids, and what is told behind them."""
     marks: dict[str, str | int] = {
         "synthetic": FOLDED,
@@ -397,4 +369,4 @@ def summary_of(
         "tool_calls": counts.calls,
         "messages": counts.messages,
     }
-    return Message(role, _written(placeholder(counts, locale), pointers, body), metadata=marks)
+    return Message("user", _written(placeholder(counts, locale), pointers, body), metadata=marks)

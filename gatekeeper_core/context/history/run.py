@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from gatekeeper_core.caching import LruCache
 from gatekeeper_core.context.history.call_log import CallLog
 from gatekeeper_core.context.history.ledger import CountedMessages
+from gatekeeper_core.context.history.liveness import LiveIdentifiers
 from gatekeeper_core.context.history.rounds import (
     Counts,
     Round,
@@ -51,8 +52,11 @@ Source: ours, ``python -m benchmarks.agent_runs``: coding runs at 4,000 tokens c
 the prompt holds 94.3 % of the values that the next call uses, not 94.4.
 """
 
-_LOG_SHARE = 0.2
-"""Share of the room that the log of folded calls may take. Source: ours, recorded runs of agents."""
+_LOG_SHARE, _CALLS_SHARE = 0.2, 0.1
+"""Shares of the room that the log of folded calls may take, and the lines of calls in it.
+
+Source: ours, recorded runs of agents; each chosen on one half of the coding runs and confirmed on the other.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,8 +73,6 @@ class RunConfig:
         working_memory: the ``WorkingMemory`` of the thread, or the ids that it holds: only these pointers stay. None:
             that of ``compress_result``; without any, pointers in results that it compressed.
         locale: language of the placeholder, ``zh`` or ``en``; None: that of the question.
-        thread_id: names the thread to ``compress_result``; ``ThreadSelector`` and ``ContextBuilder`` fill it in.
-        tenant: names whose thread it is.
     """
 
     keep_recent_rounds: int = 3
@@ -79,8 +81,6 @@ class RunConfig:
     compress_result: ResultCompressor | None = None
     working_memory: Container[str] | None = None
     locale: Locale | None = None
-    thread_id: str | None = None
-    tenant: str = "default"
 
     def __post_init__(self) -> None:
         check_range(self, "keep_recent_rounds", low=0, integer=True)
@@ -94,7 +94,7 @@ class RunConfig:
         """The ids of the thread's working memory: the one that is given, else that of the compressor."""
         if self.working_memory is not None:
             return self.working_memory
-        return memory_of(self.compress_result, self.thread_id, tenant=self.tenant)
+        return memory_of(self.compress_result)
 
 
 class ShrunkRun(NamedTuple):
@@ -146,9 +146,7 @@ def shrink_run(
     # Pointers of the whole window are live, also those behind a result.
     results = None
     if config.compress_result:
-        results = ToolResults(
-            messages, config.compress_result, query=question, thread_id=config.thread_id, tenant=config.tenant
-        )
+        results = ToolResults(messages, config.compress_result, query=question)
     rounds = [one for one in read_rounds(run) if one.answered]
     key = (positions.start, room, past_tokens, before_tokens, prices, question, config)
     kept = LruCache(max_entries=1) if kept is None else kept
@@ -156,7 +154,8 @@ def shrink_run(
     if growing is None or known != key or not growing.is_beginning_of(run, rounds):
         ledger = CountedMessages((), token_counter=token_counter, max_tokens=room - past_tokens)
         bill = RunBill(prices, before_tokens) if prices and results else None
-        growing = _GrowingRun(ledger, bill, config, config.locale or locale_of([question]), room)
+        live, locale = LiveIdentifiers(question), config.locale or locale_of([question])
+        growing = _GrowingRun(ledger, bill, live, config, locale, room)
     ended = {one.positions[-1]: one for one in rounds}
     for place in range(len(growing.run), len(run)):
         growing.add(run[place], positions[place], tokens_at(positions[place]), ended.get(place), results)
@@ -259,6 +258,7 @@ class _GrowingRun:
     Args:
         ledger: the books of the run, without messages yet.
         bill: of the run; None: it gives way for lack of room alone.
+        live: the identifiers in its messages, without messages yet.
         config: the settings.
         locale: language of the placeholder.
         most: tokens that it may take when the past has given way.
@@ -271,7 +271,13 @@ class _GrowingRun:
     """
 
     def __init__(
-        self, ledger: CountedMessages, bill: RunBill | None, config: RunConfig, locale: Locale, most: int
+        self,
+        ledger: CountedMessages,
+        bill: RunBill | None,
+        live: LiveIdentifiers,
+        config: RunConfig,
+        locale: Locale,
+        most: int,
     ) -> None:
         self.run: list[Message] = []
         self._rounds: list[Round] = []
@@ -286,7 +292,9 @@ class _GrowingRun:
         self._locale = locale
         self._compressed = 0
         self._counts = Counts()
-        self._log = CallLog(ledger.measures[1].counter, _LOG_SHARE * most)
+        self._log = CallLog(ledger.measures[1].counter, _CALLS_SHARE * most)
+        self._unwritten: list[int] = []
+        self._live = live
         self._most = most
         self._newest = -1
         self._old: list[_OldRound] = []
@@ -306,6 +314,7 @@ class _GrowingRun:
         self._results = results
         self.run.append(message)
         self._ledger.add(message, source, tokens)
+        self._live.add(message)
         self._whole += tokens
         if ended:
             self._rounds.append(ended)
@@ -347,6 +356,7 @@ class _GrowingRun:
             if self._counts.rounds >= len(rounds) - self._keep and not is_long:
                 break
             self._fold(rounds[self._counts.rounds])
+        self._write()
         if ledger.tokens > self._most:
             self._cut()
 
@@ -362,6 +372,7 @@ class _GrowingRun:
             self._cut_results(RESULT_FLOORS)
         while self._can_cut and self._counts.rounds < len(rounds) - 1 and ledger.is_over():
             self._fold(rounds[self._counts.rounds])
+        self._write()
         if self.folded and ledger.is_over():
             drop_pointers(ledger, self.folded[0])
         if self.folded and ledger.is_over():
@@ -377,16 +388,24 @@ class _GrowingRun:
         cut_texts(self._ledger, results, locale=self._locale, floors=floors)
 
     def _fold(self, one: Round) -> None:
-        """Fold one more round: write the summary again, with the log of calls and the pointers in what was sent."""
+        """Fold one more round; until the summary is written it counts as much as a full log."""
         ledger = self._ledger
-        sent = [ledger.messages[place] for place in (*self.folded[:1], *one.all_positions)]
         self._log.add([ledger.messages[place] for place in (*one.narration, one.positions[0])])
         ledger.drop(one.all_positions)
         self.folded += one.all_positions
+        self._unwritten += one.all_positions
         self._counts = self._counts.plus(Counts(1, one.calls))
-        pointers = our_pointers(sent, self._memory)
-        summary = summary_of(self._counts, self._locale, pointers=pointers, body=self._log.text(pointers))
-        ledger.put(self.folded[0], summary)
+        ledger.measures[1].put(self.folded[0], max(0, round(_LOG_SHARE * self._most)))
+
+    def _write(self) -> None:
+        """Write the summary: pointers in what was sent, the log of calls, and identifiers that are still alive."""
+        ledger = self._ledger
+        if self._unwritten:
+            places = dict.fromkeys((self.folded[0], *self._unwritten))
+            pointers = our_pointers([ledger.messages[place] for place in places], self._memory)
+            body = self._log.text(pointers, identifiers=self._live.of(self.folded), room=_LOG_SHARE * self._most)
+            ledger.put(self.folded[0], summary_of(self._counts, self._locale, pointers=pointers, body=body))
+            self._unwritten = []
 
     def call(self) -> None:
         """Let the model be called after these rounds: compress where that pays.

@@ -25,6 +25,7 @@ from gatekeeper_core.context.history.request import HistoryRequest
 from gatekeeper_core.context.history.select import select_past
 from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.context.history.view import HistoryView, ThreadState
+from gatekeeper_core.context.tool_results.context import ThreadCompressor
 from gatekeeper_core.embedding import Embedder
 from gatekeeper_core.encoder import TextEncoder, encoder_of
 from gatekeeper_core.events import CHEAPER, HISTORY, LEFT_OUT, NO_ROOM, STATE_LOST, USAGE, WINDOW_UNKNOWN, Event, Level
@@ -35,7 +36,7 @@ from gatekeeper_core.pricing.policy import PolicyState, PromptPolicy
 from gatekeeper_core.pricing.prices import UNKNOWN
 from gatekeeper_core.pricing.usage import Usage
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
-from gatekeeper_core.selection.planner import GatekeeperConfig
+from gatekeeper_core.selection.settings import GatekeeperConfig
 from gatekeeper_core.storage.base import RecordStore
 from gatekeeper_core.token_estimate import budget_within
 from gatekeeper_core.tokens import TokenCounter, check_tokens, checked_counter, count_messages
@@ -237,9 +238,11 @@ class ThreadSelector(Generic[Item]):
         with stage(HISTORY, thread=thread_name(thread)) as seen:
             messages = tuple(map(self._read, items))
             key = (tenant, self._name_of(messages, tenant) if thread is None else thread)
-            run = self._config.run  # for its compressor, with the name of the thread
-            named = run and replace(run, thread_id=thread_name(thread))
-            state = self._threads.get_or_put(key, lambda: ThreadEntry(replace(self._config, run=named)))
+            run = self._config.run
+            if run and run.compress_result:  # with the name of the thread
+                named = ThreadCompressor(run.compress_result, thread_name(thread), tenant)
+                run = replace(run, compress_result=named)
+            state = self._threads.get_or_put(key, lambda: ThreadEntry(replace(self._config, run=run)))
             with state.lock:
                 try:
                     config = config or state.config

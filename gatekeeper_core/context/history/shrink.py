@@ -12,13 +12,12 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Container, Iterable, Sequence
 from typing import Any, Literal, NamedTuple
 
 from gatekeeper_core.context.history.ledger import CountedMessages, cut
 from gatekeeper_core.context.history.rounds import (
     Folding,
-    FoldingConfig,
     Round,
     counts_in,
     fold,
@@ -26,9 +25,10 @@ from gatekeeper_core.context.history.rounds import (
     without_body,
     without_pointers,
 )
+from gatekeeper_core.context.history.summarizer import PlainSummarizer, Summarizer
 from gatekeeper_core.context.tool_results.context import ToolResults
 from gatekeeper_core.context.tool_results.pointers import pointers_in
-from gatekeeper_core.messages import Message, common_beginning, is_summary
+from gatekeeper_core.messages import Message, common_beginning, conversation_locale, is_summary
 from gatekeeper_core.text import Locale
 
 Strategy = Literal["none", "summary", "aggressive", "truncate"]
@@ -92,31 +92,44 @@ class Shrinking:
     Args:
         messages: the caller's messages.
         ledger: their books. Compressing and cutting change them; folding takes new ones.
-        config: how a summary is written.
+        locale: language of a summary, see ``fold_rounds``, as the next two.
+        working_memory: has the pointers that stay.
+        summarizer: writes more than a placeholder.
     """
 
-    __slots__ = ("_before", "_folding", "_messages", "config", "ledger", "shortened")
+    __slots__ = ("_before", "_folding", "_messages", "_summarizer", "ledger", "locale", "shortened", "working_memory")
 
-    def __init__(self, messages: Sequence[Message], ledger: CountedMessages, config: FoldingConfig) -> None:
+    def __init__(
+        self,
+        messages: Sequence[Message],
+        ledger: CountedMessages,
+        *,
+        locale: Locale | None,
+        working_memory: Container[str] | None,
+        summarizer: Summarizer | PlainSummarizer | None = None,
+    ) -> None:
         self.ledger = ledger
         self._messages = messages
         self._before = ledger.chars, ledger.tokens
-        self.config = config
+        self.locale = locale or conversation_locale(messages)
+        self.working_memory = working_memory
+        self._summarizer = summarizer
         self._folding: Folding | None = None
         self.shortened = 0
 
     def fold(self, rounds: Sequence[Round], *, others: Collection[int] = ()) -> None:
         """Fold rounds, and messages in other places, into a summary; it is trimmed where this holds the limits."""
         ledger, measure = self.ledger, self.ledger.measures[1]
-        folding = fold(ledger.messages, rounds, others=others, config=self.config)
+        folding = fold(ledger.messages, rounds, locale=self.locale, working_memory=self.working_memory, others=others)
         self.ledger = ledger.folded(folding.messages, folding.sources)
-        if self.config.summarizer is not None:
+        if self._summarizer is not None:
             room = measure.limit - self.ledger.tokens
             folding = with_summary(
                 folding,
                 ledger.messages,
-                config=self.config,
+                summarizer=self._summarizer,
                 token_counter=measure.counter,
+                locale=self.locale,
                 room=room if room >= 0 else math.inf,  # what stays is over the limit by itself: it may be cut yet
             )
             self.ledger = ledger.folded(folding.messages, folding.sources)
@@ -130,8 +143,7 @@ class Shrinking:
 
     def cut(self, places: Iterable[int], *, share: float = 1.0, floors: Sequence[int] = (0, 0)) -> None:
         """Cut texts as :func:`cut_texts` does."""
-        locale = self.config.locale_for(self._messages)
-        self.shortened += cut_texts(self.ledger, places, locale=locale, share=share, floors=floors)
+        self.shortened += cut_texts(self.ledger, places, locale=self.locale, share=share, floors=floors)
 
     def trim(self, *, pointers: bool = True) -> None:
         """Take from each summary what was told in it, then as many of its oldest pointers as the limits ask for."""
@@ -141,7 +153,7 @@ class Shrinking:
         for place in places:
             if pointers and self.ledger.is_over():
                 drop_pointers(self.ledger, place)
-        if self._folding and self.config.summarizer and not self._folding.failure:
+        if self._folding and self._summarizer and not self._folding.failure:
             self._folding = self._folding._replace(failure="too_long")
 
     def without_summary(self) -> None:

@@ -28,7 +28,7 @@ from gatekeeper_core.errors import ConfigError, check_range
 from gatekeeper_core.messages import Message, Turn
 from gatekeeper_core.pricing.prices import ModelPrices
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
-from gatekeeper_core.selection.planner import GatekeeperConfig
+from gatekeeper_core.selection.settings import GatekeeperConfig
 from gatekeeper_core.token_estimate import budget_for
 from gatekeeper_core.tokens import check_tokens
 

@@ -24,13 +24,13 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Container, Sequence
 from itertools import accumulate
-from typing import Any, Literal
+from typing import Any
 
 from gatekeeper_core.context.history.ledger import CountedMessages
 from gatekeeper_core.context.history.rounds import (
     Counts,
-    FoldingConfig,
     Round,
+    check_language_and_memory,
     counts_in,
     our_pointers,
     read_rounds,
@@ -38,7 +38,7 @@ from gatekeeper_core.context.history.rounds import (
     without_body,
 )
 from gatekeeper_core.context.history.shrink import RESULT_FLOORS, Compaction, Shrinking, Strategy, compress
-from gatekeeper_core.context.history.summarizer import MAX_MODEL_INPUT_TOKENS, PlainSummarizer, Summarizer
+from gatekeeper_core.context.history.summarizer import PlainSummarizer, Summarizer, check_summarizer
 from gatekeeper_core.context.tool_results.context import ResultCompressor, ToolResults, memory_of
 from gatekeeper_core.errors import check_number
 from gatekeeper_core.messages import Message, is_summary
@@ -55,12 +55,10 @@ def compact_messages(
     keep_recent_rounds: int = 3,
     low_water: float = 0.6,
     summarizer: Summarizer | PlainSummarizer | None = None,
-    max_model_input_tokens: int = MAX_MODEL_INPUT_TOKENS,
     compress_result: ResultCompressor | None = None,
     working_memory: Container[str] | None = None,
     token_counter: TokenCounter | None = None,
     locale: Locale | None = None,
-    role: Literal["user", "system"] = "user",
 ) -> Compaction:
     """Return a conversation within both limits, its oldest rounds of tool use folded into one summary message.
 
@@ -72,7 +70,7 @@ def compact_messages(
       specification 002-18. In Chinese, ``max_tokens`` is reached long before ``max_chars``.
     * ``keep_recent_rounds``, ``low_water``, ``compress_result``, ``working_memory``: as in ``RunConfig``; the low-water
       mark is a share of both limits. What ``compress_result`` raises passes.
-    * ``locale``, ``role``, ``summarizer``, ``max_model_input_tokens``: as in ``FoldingConfig``.
+    * ``locale``, ``summarizer``: as for ``fold_rounds``.
     * ``token_counter``: counts a text; None: ``TokenEstimator()``.
 
     Raises:
@@ -87,18 +85,14 @@ def compact_messages(
     check_number("low_water", low_water, low=0, high=1)
     if compress_result is not None and not callable(compress_result):
         raise TypeError(f"compress_result must be callable, got {type(compress_result).__name__}")
-    config = FoldingConfig(
-        locale=locale,
-        role=role,
-        summarizer=summarizer,
-        max_model_input_tokens=max_model_input_tokens,
-        working_memory=memory_of(compress_result) if working_memory is None else working_memory,
-    )
+    working_memory = memory_of(compress_result) if working_memory is None else working_memory
+    check_language_and_memory(locale, working_memory)
+    check_summarizer(summarizer)
     count = checked_counter(token_counter)
     ledger = CountedMessages(
         messages, token_counter=count, max_tokens=budget_within(count, max_tokens), max_chars=max_chars
     )
-    shrinking = Shrinking(messages, ledger, config)
+    shrinking = Shrinking(messages, ledger, locale=locale, working_memory=working_memory, summarizer=summarizer)
     if not ledger.is_over():
         return shrinking.compaction("none")
     answered = [one for one in read_rounds(ledger.messages) if one.answered]
@@ -111,7 +105,7 @@ def compact_messages(
                 break
             shrinking.shortened += compress(ledger, results, [place], age_rounds=ages.get(place, 0))
     rounds: Sequence[Round] = answered[: max(0, len(answered) - keep_recent_rounds)]
-    rounds = _to_fold(rounds, ledger, config, low_water) if rounds and ledger.is_over(low_water) else ()
+    rounds = _to_fold(rounds, shrinking, low_water) if rounds and ledger.is_over(low_water) else ()
     if rounds:
         shrinking.fold(rounds)
     if shrinking.ledger.is_over():
@@ -138,15 +132,16 @@ def compact_in_place(messages: list[Message], **arguments: Any) -> Compaction:
     return compaction
 
 
-def _to_fold(rounds: Sequence[Round], ledger: CountedMessages, config: FoldingConfig, share: float) -> Sequence[Round]:
+def _to_fold(rounds: Sequence[Round], shrinking: Shrinking, share: float) -> Sequence[Round]:
     """Return the fewest of the oldest rounds that reach a share of the limits, or all, or none where none saves."""
+    ledger = shrinking.ledger
     messages = ledger.messages
     earlier = [without_body(message) for message in messages if is_summary(message)]
     folded = (messages[at] for one in rounds for at in one.all_positions)
     written = summary_of(
         counts_in(earlier).plus(Counts(len(rounds), sum(one.calls for one in rounds))),
-        config.locale_for(messages),
-        pointers=our_pointers([*earlier, *folded], config.working_memory),
+        shrinking.locale,
+        pointers=our_pointers([*earlier, *folded], shrinking.working_memory),
     )
     needed = 0
     saves = False

@@ -20,7 +20,6 @@ from itertools import count, islice
 from gatekeeper_core.context.memory.search import (
     MAX_CANDIDATES,
     RELATED,
-    MemoryConfig,
     MemoryHits,
     candidates,
     most_alike,
@@ -60,10 +59,12 @@ class LongTermMemory:
 
     Args:
         store: keeps the memories.
-        embedder: gives the vectors of texts; None: similarity is of terms. Its attribute ``related_cosine``, if it has
-            one, calibrates it: the cosine that counts as related, above 0 and below 1. Without it 0.6 is.
+        embedder: gives the vectors of texts; None: similarity is of terms. Two attributes count, if it has them:
+            ``related_cosine``, the cosine that counts as related, above 0 and below 1 (without it 0.6), and ``name``:
+            under another name the vectors are made anew.
         query_embedder: gives the vectors of questions, for models that embed them in another way; None: ``embedder``.
-        config: thresholds.
+        min_similarity: similarity from which a memory is a hit, 0..1, where a search does not say it. Source:
+            specification 001.
         clock: gives the time in seconds; None: memories carry no times and never expire.
 
     >>> from gatekeeper_core.storage.sqlite import InMemoryStore
@@ -80,18 +81,19 @@ class LongTermMemory:
         *,
         embedder: Embedder | None = None,
         query_embedder: Embedder | None = None,
-        config: MemoryConfig | None = None,
+        min_similarity: float = RELATED,
         clock: Callable[[], float] | None = None,
     ) -> None:
-        if config is not None and not isinstance(config, MemoryConfig):
-            raise TypeError(f"config must be a MemoryConfig, got {type(config).__name__}")
+        check_number("min_similarity", min_similarity, low=0, high=1)
         for name, function in (("embedder", embedder), ("query_embedder", query_embedder), ("clock", clock)):
             if function is not None and not callable(function):
                 raise TypeError(f"{name} must be callable, got {type(function).__name__}")
         self._store = store
         self._embedder = embedder
         self._query_embedder = query_embedder or embedder
-        self._config = config or MemoryConfig()
+        self._min_similarity = min_similarity
+        name = getattr(embedder or query_embedder, "name", "")
+        self._embedder_name = name if isinstance(name, str) else ""
         self._related: float = getattr(embedder, "related_cosine", RELATED)
         check_number("related_cosine", self._related, low=0.01, high=0.99)
         self._clock = clock
@@ -135,7 +137,7 @@ class LongTermMemory:
             if key is not None:
                 same_key = self._store.find_memories(scope, key=key, categories=(category,), limit=1)
             stored = next(iter(same_key), None)
-            stored = stored or most_alike(self._store, scope, draft, least=self._config.merge_similarity)
+            stored = stored or most_alike(self._store, scope, draft)
             if stored is None:
                 memory_id, stored = self._free_id(scope, draft)
             if stored is None:
@@ -256,7 +258,7 @@ class LongTermMemory:
         """Return the memories that a question calls for, best first; of equals the newer one first.
 
         At most ``limit`` (1 to 200) hits of the categories (None: of all), each of at least ``min_similarity`` (0..1;
-        None: the configured one). ``before`` has what the user said before, oldest first; older texts count less.
+        None: that of the memory). ``before`` has what the user said before, oldest first; older texts count less.
 
         Raises:
             ConfigError: a number is out of range, or a category unknown.
@@ -264,7 +266,7 @@ class LongTermMemory:
         _check_scope(scope)
         check_str("query", query)
         check_number("limit", limit, low=1, high=MAX_CANDIDATES, integer=True)
-        least = self._config.min_similarity if min_similarity is None else min_similarity
+        least = self._min_similarity if min_similarity is None else min_similarity
         check_number("min_similarity", least, low=0, high=1)
         for name, texts in (("categories", categories), ("before", before)):
             if isinstance(texts, str):
@@ -283,7 +285,7 @@ class LongTermMemory:
             terms, records = candidates(self._store, scope, counts, vector, tuple(categories or ()))
             if now is not None:
                 records = [each for each in records if each.memory.valid_to is None or each.memory.valid_to > now]
-            name, related = self._config.embedder_name, self._related
+            name, related = self._embedder_name, self._related
             hits = ranked_hits(terms, records, embedded, least=least, embedder_name=name, related=related)
             hits = replace(hits, hits=hits.hits[:limit])
             seen.tell(lambda: {"status": hits.status, "reason": hits.reason or "", "memories": len(hits)})
@@ -372,7 +374,7 @@ class LongTermMemory:
         return embedded
 
     def _mark(self, text: str) -> str:
-        return embedding_mark(text, self._config.embedder_name)
+        return embedding_mark(text, self._embedder_name)
 
     def _now(self) -> float | None:
         return None if self._clock is None else self._clock()

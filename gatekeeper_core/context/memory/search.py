@@ -18,7 +18,6 @@ from itertools import islice
 from typing import Any, Literal, NamedTuple
 
 from gatekeeper_core.embedding import Embedded, embedding_mark
-from gatekeeper_core.errors import check_range, check_str
 from gatekeeper_core.selection.anchors import MAX_QUERY_ANCHORS, count_terms, folded
 from gatekeeper_core.selection.expansion import MAX_RELATED
 from gatekeeper_core.selection.similarity import TermVector, related_to
@@ -29,7 +28,10 @@ MAX_CANDIDATES = 200
 """Memories that a search compares at most, found by terms; as many again by the vector. Source: ours."""
 
 RELATED = 0.6
-"""Where the scale of similarities has what counts as related. Source: specification 001, its least similarity."""
+"""Where the scale of similarities has what counts as related, and the least of a hit. Source: specification 001."""
+
+_MERGE_SIMILARITY = 0.85
+"""Similarity of terms from which two texts of a category are one memory. Source: requirement 004-63."""
 
 _RELATED_TERMS = 0.08
 """The cosine of terms that counts as related: one of ten unrelated utterances finds a memory at it. Source: measured,
@@ -39,25 +41,6 @@ _EARLIER_WEIGHT = 0.9  # of a text against the one after it. Source: ``benchmark
 _MAX_BEFORE = 20
 _ROUNDING = 1e-6
 _MAX_RELATED_COUNTED = 4 * MAX_RELATED
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MemoryConfig:
-    """Settings for searching, comparing and merging memories.
-
-    Attributes:
-        min_similarity: similarity from which a memory is a hit, 0..1. Source: specification 001.
-        merge_similarity: similarity of terms from which two texts of a category are one memory, 0..1. Source: 004.
-        embedder_name: of which model the vectors are; another name, and they are made anew.
-    """
-
-    min_similarity: float = 0.6
-    merge_similarity: float = 0.85
-    embedder_name: str = ""
-
-    def __post_init__(self) -> None:
-        check_range(self, "min_similarity", "merge_similarity", low=0, high=1)
-        check_str("MemoryConfig.embedder_name", self.embedder_name)
 
 
 class MemoryHit(NamedTuple):
@@ -151,8 +134,8 @@ def ranked_hits(
     return MemoryHits(tuple(ranked), "fallback" if reason else "dense", reason)
 
 
-def most_alike(store: MemoryStore, scope: MemoryScope, draft: Memory, *, least: float) -> MemoryRecord | None:
-    """Return the current memory that says what a draft says, or None: the most alike of at least this similarity.
+def most_alike(store: MemoryStore, scope: MemoryScope, draft: Memory) -> MemoryRecord | None:
+    """Return the current memory that says what a draft says, or None: the most alike of those alike enough.
 
     It is of the same category, of no other key, and names the same numbers: "port 6380" and "port 6390" are two
     things. It is compared by terms, so that the answer does not depend on a model.
@@ -164,14 +147,14 @@ def most_alike(store: MemoryStore, scope: MemoryScope, draft: Memory, *, least: 
     alike = None
     for record in records:
         memory = record.memory
-        if terms.at_most(frozenset(record.terms)) < least - _ROUNDING:
+        if terms.at_most(frozenset(record.terms)) < _MERGE_SIMILARITY - _ROUNDING:
             continue  # most candidates: their texts need not be read
         other = count_terms(memory.text)
         if (draft.key and memory.key and draft.key != memory.key) or _exact(other) != exact:
             continue
         similarity = 1.0 if folded(memory.text) == folded(draft.text) else terms.similarity(other)
         place = (similarity, memory.valid_from, memory.id)
-        if similarity >= least and place > best:
+        if similarity >= _MERGE_SIMILARITY and place > best:
             best, alike = place, record
     return alike
 

@@ -56,28 +56,22 @@ class SummaryConfig:
 
     Attributes:
         message_threshold: messages not yet covered from which on it is due, >= 1. Source: specification 004-29.
-        token_compaction_threshold: their tokens from which on it is due, >= 1. Source: specification 004-29.
-        enable_token_based_compaction: whether tokens make it due at all. Source: specification 004-46.
+        token_compaction_threshold: their tokens from which on it is due, >= 1; None: tokens never make it due. Source:
+            specification 004-29 and 004-46.
         max_summary_tokens: what the text may cost, >= 1. Source: the smaller of the specification's share of 4,800 and
             1,000, which is ours.
-        max_model_input_tokens: what a summarizer is given to read at once, >= 1: the newest messages that fit. Source:
-            ours; eight times what makes an update due.
         locale: language of the headings, ``zh`` or ``en``; None: that of the thread, by its first user message.
     """
 
     message_threshold: int = 10
-    token_compaction_threshold: int = 3000
-    enable_token_based_compaction: bool = True
+    token_compaction_threshold: int | None = 3000
     max_summary_tokens: int = 1000
-    max_model_input_tokens: int = MAX_MODEL_INPUT_TOKENS
     locale: Locale | None = None
 
     def __post_init__(self) -> None:
-        names = ("message_threshold", "token_compaction_threshold", "max_summary_tokens", "max_model_input_tokens")
+        names = ["message_threshold", "max_summary_tokens"]
+        names += ["token_compaction_threshold"] * (self.token_compaction_threshold is not None)
         check_range(self, *names, low=1, integer=True)
-        if not isinstance(self.enable_token_based_compaction, bool):
-            got = type(self.enable_token_based_compaction).__name__
-            raise TypeError(f"SummaryConfig.enable_token_based_compaction must be a bool, got {got}")
         if self.locale is not None and self.locale not in get_args(Locale):
             raise ConfigError(f'SummaryConfig.locale must be "zh", "en" or None, got {self.locale!r}')
 
@@ -260,8 +254,9 @@ class ThreadSummary:
             start = old.upto_seq + 1 if old else 0
             new = [message for message in thread.messages[start:stop] if message.role != "system"]
             is_due = len(new) >= config.message_threshold if only_if_due else stop > start
-            if only_if_due and not is_due and new and config.enable_token_based_compaction:
-                is_due = count_messages(new, token_counter=self._counter) >= config.token_compaction_threshold
+            most = config.token_compaction_threshold
+            if only_if_due and not is_due and new and most is not None:
+                is_due = count_messages(new, token_counter=self._counter) >= most
             if not is_due:
                 return SummaryUpdate(old, "current" if old else "none", stored.flaw)
             summary = self._extended(thread, old, stop)
@@ -306,15 +301,14 @@ class ThreadSummary:
         # sentences of the summary in the place of the others.
         messages = thread.messages[read.model_upto_seq + 1 : read.upto_seq + 1]
         new = [Message(each.role, text, name=each.name) for each in messages if (text := spoken_text(each)).strip()]
-        most, start = self.config.max_model_input_tokens, len(new)
-        room = most
+        room, start = MAX_MODEL_INPUT_TOKENS, len(new)
         while start > 0:
             room -= count_message(new[start - 1], token_counter=count)
             if room < 0 and start < len(new):
                 break
             start -= 1
         previous = read.text if start else read.model_text
-        fitting = readable(new[start:], most, token_counter=count, locale=read.locale)
+        fitting = readable(new[start:], MAX_MODEL_INPUT_TOKENS, token_counter=count, locale=read.locale)
         # What it writes is refused where it is too long or says what nobody said, never cut.
         max_tokens, made_up = budget_within(count, self.config.max_summary_tokens), tuple[str, ...]()
         text, reason = ask(self._summarizer, fitting, previous or None, max_tokens)

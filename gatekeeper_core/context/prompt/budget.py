@@ -98,7 +98,6 @@ class ContextBuilderConfig:
             need. False: each part is cut to its share, and the cut is marked. Source: requirement 001-49.
         cache_friendly: whether what changes from build to build (volatile system parts, summary, memories) stands
             between the turns and the question, so that the beginning stays the same. Source: requirement C9.
-        fencing: whether what others wrote is fenced. Source: requirement 001-76.
         locale: language of headings and placeholders, ``zh`` or ``en``; None: that of the thread, by its first user
             message. Source: requirement C17.
         max_message_tokens: longest text of a past message; a longer one is cut in the middle. A longer result of the
@@ -118,7 +117,6 @@ class ContextBuilderConfig:
     history: HistoryConfig = field(default_factory=lambda: HistoryConfig(keep_newest=RECENT_TURNS))
     redistribute: bool = True
     cache_friendly: bool = False
-    fencing: bool = True
     locale: Locale | None = None
     max_message_tokens: int | None = None
     memory_limit: int = 3
@@ -132,7 +130,7 @@ class ContextBuilderConfig:
             check_range(self, "max_message_tokens", low=1, integer=True)
         if self.locale is not None and self.locale not in get_args(Locale):
             raise ConfigError(f'ContextBuilderConfig.locale must be "zh", "en" or None, got {self.locale!r}')
-        flags = ["redistribute", "cache_friendly", "fencing"]
+        flags = ["redistribute", "cache_friendly"]
         flags += [name for name in self.__slots__ if name.startswith("enable_")]
         for name, kind in (*((flag, bool) for flag in flags), ("shares", BudgetShares), ("history", HistoryConfig)):
             value = getattr(self, name)

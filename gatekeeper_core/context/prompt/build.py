@@ -114,7 +114,7 @@ def build_prompt(
     available = budget_within(count, config.total_budget) - shares.reserved
     talk = thread or NO_THREAD
     locale = config.locale or conversation_locale(talk.messages, prompt)
-    renderer = PartRenderer(locale=locale, fencing=config.fencing, session_key=parts.session_key, count=count)
+    renderer = PartRenderer(locale=locale, session_key=parts.session_key, count=count)
 
     # gather: the stored records, and the messages to choose from
     calls = BoundedCalls(timeout_seconds=config.call_timeout_ms / 1000)

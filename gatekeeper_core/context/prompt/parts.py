@@ -94,7 +94,6 @@ class PartRenderer:
     """Renders the parts of one build; the session key is a secret in the names of the fences."""
 
     locale: Locale
-    fencing: bool
     session_key: bytes | None = field(repr=False)
     count: TokenCounter
 
@@ -161,7 +160,7 @@ class PartRenderer:
         return None, 0
 
     def _fenced(self, text: str, name: str) -> str:
-        return fence(text, tag=name, key=self.session_key or b"") if self.fencing else text
+        return fence(text, tag=name, key=self.session_key or b"")
 
     def _message(self, name: Heading, body: str) -> Message:
         return Message("system", f"{HEADINGS[self.locale][name]}\n{self._fenced(body, name)}")

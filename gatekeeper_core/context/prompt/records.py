@@ -279,12 +279,10 @@ class BuilderParts:
     def run_config(self, calls: BoundedCalls, thread: Thread | None, locale: Locale) -> RunConfig:
         """Return how the current run gives way; a build cuts its results itself, when the optional parts have gone."""
         talk, compress = thread or NO_THREAD, self.tool_results
-        config = RunConfig(
-            locale=locale, cut_results=False, thread_id=thread.id if thread else None, tenant=talk.tenant
-        )
+        config = RunConfig(locale=locale, cut_results=False)
         if not self.config.enable_tool_result_compression:
             return config
-        compressor = BoundedCompressor(compress, calls, config.thread_id, config.tenant)
+        compressor = BoundedCompressor(compress, calls, thread.id if thread else None, talk.tenant)
         has_memory = getattr(compress, "working_memory", None) is not None
         return replace(config, compress_result=compressor, working_memory=compressor if has_memory else None)
 

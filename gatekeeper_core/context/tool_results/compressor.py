@@ -13,7 +13,7 @@ defused. The same input gives the same bytes.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -47,7 +47,7 @@ from gatekeeper_core.context.tool_results.working_memory import (
     border_before,
     encoded,
 )
-from gatekeeper_core.errors import ConfigError, check_range, check_str
+from gatekeeper_core.errors import ConfigError, check_number, check_str
 from gatekeeper_core.events import TOOL_RESULT
 from gatekeeper_core.messages import Message
 from gatekeeper_core.observation import stage
@@ -72,6 +72,9 @@ _DIGEST_TOKENS = 1_000
 _SHARE = 0.12
 """Part of a result's tokens that its digest may cost. Source: ours: 85 % and more is saved."""
 
+_OFFLOAD_BYTES = 8_000
+"""Code and prose from this size in UTF-8 are offloaded. Source: requirement 004-20."""
+
 _OFFLOADED_AFTER_ROUNDS = 3
 """Code and prose as many rounds old are offloaded whatever their size (from twice ``min_chars``). Source: ours."""
 
@@ -87,34 +90,6 @@ _PREVIEW_HEAD, _PREVIEW_TAIL, _PREVIEW_MATCHES, _PREVIEW_AROUND = 6, 2, 8, 2
 _MAX_RESULTS = 4_096
 """Compressed results that are cached, so that no step of a run compresses each of them again. Source: ours; 40 MB,
 where each is as long as it may be."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolResultConfig:
-    """Settings for compressing tool results.
-
-    Attributes:
-        min_chars: shorter results are left alone, >= 0. Source: requirement 003-96.
-        max_tokens: most tokens of a digest, >= 100; failures and matches may go half over it. Source: ours.
-        list_items: most items that are shown only because they stand first, >= 1. Source: requirement 004-36.
-        offload_bytes: code and prose from this size in UTF-8 are offloaded, >= 1. Source: requirement 004-20.
-        byte_limits: by tool name the most bytes of a result, whatever it is, each >= 400. Source: requirement 002-08.
-        lossless_only: whether to cut nothing at all.
-    """
-
-    min_chars: int = 500
-    max_tokens: int = 2_400
-    list_items: int = 20
-    offload_bytes: int = 8_000
-    byte_limits: Mapping[str, int] = field(default_factory=lambda: _BYTE_LIMITS)
-    lossless_only: bool = False
-
-    def __post_init__(self) -> None:
-        check_range(self, "min_chars", low=0, integer=True)
-        check_range(self, "list_items", "offload_bytes", low=1, integer=True)
-        check_range(self, "max_tokens", low=_MIN_TOKENS, integer=True)
-        for name, limit in self.byte_limits.items():
-            check_tokens(f"byte_limits[{name!r}]", limit, at_least=400)
 
 
 class ToolResult(NamedTuple):
@@ -152,7 +127,7 @@ class _Job:
     memory: WorkingMemory | None
     live: tuple[str, ...]
     age_rounds: int
-    config: ToolResultConfig
+    limits: ToolResultCompressor
     task: Task
     kind: str = "prose"
 
@@ -164,8 +139,8 @@ class _Job:
             text = self.text
         elif pointer_id(first[:30]) not in self.ours:
             return False
-        largest = max(2 * self.config.max_tokens, *self.config.byte_limits.values(), _DIGEST_TOKENS)
-        return _HEAD.match(text[:100]) is not None and (self.config.lossless_only or self.tokens <= largest)
+        largest = max(2 * self.limits.max_tokens, *self.limits.byte_limits.values(), _DIGEST_TOKENS)
+        return _HEAD.match(text[:100]) is not None and self.tokens <= largest
 
     def compressed(self, strategy: DigestFunction | str | None) -> ToolResult:
         """Return the result as its kind has it; a strategy takes the place of detection."""
@@ -185,7 +160,7 @@ class _Job:
             length = len(self.text)
             omitted = gap(length, "characters", 0, length - 1)
             return self.shown(Digest(omitted, 0, length, "bytes", "placeholder"), self.offload())
-        if self.config.lossless_only or (self.kind in DIGESTS and self.tokens <= _KEPT_TOKENS):
+        if self.kind in DIGESTS and self.tokens <= _KEPT_TOKENS:
             return self.result()
         if self.kind not in DIGESTS:
             return self.offloaded()
@@ -199,29 +174,28 @@ class _Job:
 
     def json(self) -> ToolResult | None:
         """Return JSON as a table, or the rows of it that matter; None where it has to be read as lines."""
-        lossless_only = self.config.lossless_only
-        value = read_any_json(self.text) if lossless_only or len(self.text) <= _ANALYSED_CHARS else None
+        value = read_any_json(self.text) if len(self.text) <= _ANALYSED_CHARS else None
         if value is None:
-            if lossless_only or self.tokens <= _KEPT_TOKENS:
+            if self.tokens <= _KEPT_TOKENS:
                 return None
             sample = sample_rows(self.text, self.task.query, max_chars=_ANALYSED_CHARS)
             return None if sample is None else self.digested(digest_parts([sample[0]], sample[1], self.headed_task()))
-        if lossless_only or self.tokens <= 4 * _KEPT_TOKENS:
+        if self.tokens <= 4 * _KEPT_TOKENS:
             written = defused(lossless_json(value))
             tokens = self.task.counter(written)
-            if lossless_only or self.tokens <= _KEPT_TOKENS or tokens <= max(_KEPT_TOKENS, self.task.budget_tokens):
+            if self.tokens <= _KEPT_TOKENS or tokens <= max(_KEPT_TOKENS, self.task.budget_tokens):
                 return self.result() if tokens > _MAX_SHARE * self.tokens else self.result(written, "lossless")
         return self.digested(digest_parts(*parts_of(value), self.headed_task()))
 
     def offloaded(self) -> ToolResult:
         """Return code or prose as it is, or, where it is large or old, its pointer with a preview."""
-        is_large = len(encoded(self.text)) >= self.config.offload_bytes
-        is_old = self.age_rounds >= _OFFLOADED_AFTER_ROUNDS and len(self.text) >= 2 * self.config.min_chars
+        is_large = len(encoded(self.text)) >= _OFFLOAD_BYTES
+        is_old = self.age_rounds >= _OFFLOADED_AFTER_ROUNDS and len(self.text) >= 2 * self.limits.min_chars
         pointer = self.offload() if is_large or is_old else None
         if pointer is None:
             return self.result()
         sample = self.sample()
-        budget = max(_MIN_TOKENS, min(self.task.budget_tokens, self.config.max_tokens // _PREVIEW_SHARE))
+        budget = max(_MIN_TOKENS, min(self.task.budget_tokens, self.limits.max_tokens // _PREVIEW_SHARE))
         selection = KeptLines(sample, self.task._replace(budget_tokens=budget))
         best = self.task.query.ranked(sample.texts, limit=_PREVIEW_MATCHES)
         last = len(sample.texts)
@@ -298,7 +272,10 @@ class ToolResultCompressor:
     r"""A compressor of tool results, each by its kind.
 
     Args:
-        config: the settings; None: the defaults.
+        min_chars: shorter results are left alone, >= 0. Source: requirement 003-96.
+        max_tokens: most tokens of a digest, >= 100; failures and matches may go half over it. Source: ours.
+        byte_limits: by tool name the most bytes of a result, whatever it is, each >= 400; by default
+            8,000 for shells and readers of files. Source: requirement 002-08.
         working_memory: where full results are kept: a ``WorkingMemory``, or ``ThreadMemories`` with one for each
             thread (nothing of a thread without a name is offloaded). None: nothing is offloaded, code and prose stay.
         strategies: by tool name a kind (``"log"``), where detection gets its results wrong, or a function
@@ -306,7 +283,7 @@ class ToolResultCompressor:
         token_counter: counts a text; None: the library's own.
 
     Raises:
-        ConfigError: a strategy is no known kind.
+        ConfigError: a number is out of range, or a strategy is no known kind.
         TypeError: an argument has the wrong type.
 
     >>> compressor = ToolResultCompressor(token_counter=lambda text: len(text) // 4)
@@ -320,12 +297,14 @@ class ToolResultCompressor:
     12:05:00 ERROR disk full
     """
 
-    __slots__ = ("_cache", "_config", "_counter", "_memory", "_strategies")
+    __slots__ = ("_cache", "_counter", "_memory", "_strategies", "byte_limits", "max_tokens", "min_chars")
 
     def __init__(
         self,
-        config: ToolResultConfig | None = None,
         *,
+        min_chars: int = 500,
+        max_tokens: int = 2_400,
+        byte_limits: Mapping[str, int] = _BYTE_LIMITS,
         working_memory: WorkingMemory | ThreadMemories | None = None,
         strategies: Mapping[str, DigestFunction | str] | None = None,
         token_counter: TokenCounter | None = None,
@@ -333,7 +312,11 @@ class ToolResultCompressor:
         if not isinstance(working_memory, WorkingMemory | ThreadMemories | None):
             got = type(working_memory).__name__
             raise TypeError(f"working_memory must be a WorkingMemory or ThreadMemories, got {got}")
-        self._config = config or ToolResultConfig()
+        check_number("min_chars", min_chars, low=0, integer=True)
+        check_number("max_tokens", max_tokens, low=_MIN_TOKENS, integer=True)
+        for name, limit in byte_limits.items():
+            check_tokens(f"byte_limits[{name!r}]", limit, at_least=400)
+        self.min_chars, self.max_tokens, self.byte_limits = min_chars, max_tokens, byte_limits
         self._memory = working_memory
         # By text, tool, query, age and thread: the text to send (None: as it is), and the id of its pointer.
         self._cache: LruCache[Hashable, tuple[str | None, str | None]] = LruCache(max_entries=_MAX_RESULTS)
@@ -342,11 +325,6 @@ class ToolResultCompressor:
         for name, strategy in self._strategies.items():
             if isinstance(strategy, str) and strategy not in KINDS:
                 raise ConfigError(f"the strategy of {name} must be a function or one of {', '.join(sorted(KINDS))}")
-
-    @property
-    def config(self) -> ToolResultConfig:
-        """The settings."""
-        return self._config
 
     @property
     def working_memory(self) -> WorkingMemory | ThreadMemories | None:
@@ -392,17 +370,17 @@ class ToolResultCompressor:
             ours |= memory.ids if memory else frozenset()
             safe = defused(text, ours)
             tokens = self._counter(safe)
-            budget = min(self._config.max_tokens, max(_MIN_TOKENS, int(_SHARE * tokens)))
-            task = Task(QueryMatcher(query), budget, self._counter, self._config.list_items)
-            job = _Job(text, safe, ours, tokens, memory, live, age_rounds, self._config, task)
+            budget = min(self.max_tokens, max(_MIN_TOKENS, int(_SHARE * tokens)))
+            task = Task(QueryMatcher(query), budget, self._counter)
+            job = _Job(text, safe, ours, tokens, memory, live, age_rounds, self, task)
             if tool_name in READING_TOOLS or job.is_compressed:
                 result = ToolResult(safe, "ours", "unchanged", tokens, tokens, 0, None)
-            elif len(safe) < self._config.min_chars:
+            elif len(safe) < self.min_chars:
                 result = job.result()
             else:
                 result = job.compressed(self._strategies.get(tool_name or ""))
-                limit = self._config.byte_limits.get(tool_name or "")
-                if limit and not self._config.lossless_only and len(encoded(result.text)) > limit:
+                limit = self.byte_limits.get(tool_name or "")
+                if limit and len(encoded(result.text)) > limit:
                     result = job.both_ends(result.pointer, limit)
             seen.tell(lambda: {name: getattr(result, name) for name in ("strategy", "tokens_before", "tokens_after")})
         return result
@@ -436,23 +414,3 @@ class ToolResultCompressor:
             cached = (text, result.pointer.id if result.pointer else None)
             self._cache.put(key, cached)
         return message.text if cached[0] is None else cached[0]
-
-
-def compress_tool_result(
-    text: str,
-    *,
-    tool_name: str | None = None,
-    query: str | None = None,
-    config: ToolResultConfig | None = None,
-    working_memory: WorkingMemory | None = None,
-    live: Iterable[str] = (),
-    age_rounds: int = 0,
-    token_counter: TokenCounter | None = None,
-) -> ToolResult:
-    """Return one tool result as the model gets to read it; see ``ToolResultCompressor.compress``.
-
-    >>> compress_tool_result("ok").strategy
-    'unchanged'
-    """
-    compressor = ToolResultCompressor(config, working_memory=working_memory, token_counter=token_counter)
-    return compressor.compress(text, tool_name=tool_name, query=query, live=live, age_rounds=age_rounds)

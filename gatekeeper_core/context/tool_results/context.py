@@ -9,7 +9,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from gatekeeper_core.context.tool_results.pointers import COMPRESSED, defused, pointers_in
@@ -56,6 +56,24 @@ def memory_of(owner: object, thread_id: str | None = None, *, tenant: str = "def
     return memory if isinstance(memory, WorkingMemory) else None
 
 
+@dataclass(frozen=True, slots=True)
+class ThreadCompressor:
+    """A compressor that knows whose results it gets, with the working memory of that thread."""
+
+    compress: ResultCompressor
+    thread_id: str | None
+    tenant: str
+
+    @property
+    def working_memory(self) -> WorkingMemory | None:
+        """The working memory for the thread, if there is one."""
+        return memory_of(self.compress, self.thread_id, tenant=self.tenant)
+
+    def __call__(self, message: Message, context: ResultContext, /) -> str:
+        """Return the text of a tool message as the compressor makes it."""
+        return self.compress(message, context._replace(thread_id=self.thread_id, tenant=self.tenant))
+
+
 class ToolResults:
     """The tool results of a conversation, with the context of each for a compressor.
 
@@ -63,8 +81,6 @@ class ToolResults:
         messages: the conversation as it is now; read when a result is compressed, never changed.
         compress: compresses a text.
         query: the question.
-        thread_id: names the thread.
-        tenant: names whose thread it is.
 
     >>> messages = Message("user", "?"), Message("tool", "12:00:00", tool_call_id="a", name="now")
     >>> results = ToolResults(messages, lambda message, context: f"{context.tool_name} {message.text[:2]}")
@@ -80,11 +96,9 @@ class ToolResults:
         compress: ResultCompressor,
         *,
         query: str = "",
-        thread_id: str | None = None,
-        tenant: str = "default",
     ) -> None:
         self._compress = compress
-        self._context = ResultContext(query=query or None, thread_id=thread_id, tenant=tenant)
+        self._context = ResultContext(query=query or None)
         self._messages = tuple(messages)
         self._read: tuple[dict[int, str], dict[str, None]] | None = None  # tools by position, and pointers
 

@@ -31,13 +31,11 @@ class Task(NamedTuple):
         query: matches lines with the user's question; empty where there is none.
         budget_tokens: what the digest should cost; failures and matches come first.
         counter: counts tokens.
-        list_items: most items of a list that are shown only because they stand first.
     """
 
     query: QueryMatcher
     budget_tokens: int
     counter: TokenCounter
-    list_items: int
 
     def cut(self, text: str, limit: int) -> str:
         """Return a text in about ``limit`` characters, around words of the query and of failure."""

@@ -12,10 +12,9 @@ from gatekeeper_core import (
     HistoryView,
     ModelPrices,
     keep,
-    mark_cached,
     select_history,
 )
-from gatekeeper_core.context.history.cache_marks import plan_marks
+from gatekeeper_core.context.history.cache_marks import mark_cached, plan_marks
 from gatekeeper_core.context.history.view import ThreadState
 from gatekeeper_core.native.cache_marks import marks_in
 from tests.native_lists import ANTHROPIC, EPHEMERAL, FORMATS, talk

@@ -190,6 +190,67 @@ def test_a_value_of_a_folded_call_is_still_in_the_prompt(question: str, tool: st
     assert "(order_29)" in summary
 
 
+@pytest.mark.parametrize(
+    ("question", "tool", "text"),
+    [
+        ("Which test fails?", "grep", "hits in {} and more "),
+        ("哪个测试失败了？", "搜索", "命中 {}，还有别的 "),
+        ("哪个 test 失败了?", "搜索", "命中 {} and more "),
+    ],
+)
+def test_what_an_action_named_again_outlives_what_none_did(question: str, tool: str, text: str) -> None:
+    messages = [user(f"{question} (job_0007)")]
+    for at in range(40):
+        again = "src/used_03.py job_0007 " if at == 8 else ""
+        asked = json.dumps({"path": f"{again}src/main.py", "why": "因为 why " * 20}, ensure_ascii=at % 2 == 0)
+        messages += [Message("assistant", "", tool_calls=(ToolCall(f"c{at}", tool, asked),))]
+        found = [f"src/used_{at:02}.py", *(f"src/other_{at:02}_{each}.py" for each in range(9))]
+        messages += [result(f"c{at}", "".join(text.format(name) for name in found))]
+    view = view_of(messages, token_budget=6_000, passthrough_below=0)
+    prompt = sent(messages, view)
+    summary = next(message.text for message in prompt if is_summary(message))
+    newest = len(view.folded) // 2
+    assert "src/used_03.py" in summary  # of an early result, named by a later call
+    assert f"src/other_{newest - 1:02}_0.py" in summary  # of the newest result that is folded
+    assert "src/used_02.py" not in summary  # of an early result, named by no call
+    assert "job_0007" not in summary  # the question is sent anyway
+    assert f"src/used_{newest:02}.py" not in summary  # the prompt has it from the result
+    assert any(f"src/used_{newest:02}.py" in message.text for message in prompt)
+    assert len(summary) > 0.15 * 6_000  # the identifiers have half of the log
+
+
+names = st.integers(0, 30).map(lambda number: f"表/file_{number}.py")
+found = st.lists(st.tuples(names, st.lists(names, max_size=20)), min_size=6, max_size=20)
+
+
+@given(found, st.integers(400, 2000), st.sampled_from([1, 3, 6]), st.booleans())
+def test_a_summary_changes_only_where_further_rounds_are_folded(
+    steps: list[Any], room: int, keep: int, cut: bool
+) -> None:
+    messages = [user("哪个 file?")]
+    summaries: dict[tuple[int, ...], str] = {}
+    for at, (path, listed) in enumerate(steps):
+        call = ToolCall(f"c{at}", "open", json.dumps({"path": path}))
+        messages += [Message("assistant", "", tool_calls=(call,)), result(f"c{at}", "\n".join(listed))]
+        run = shrunk(messages, room, keep_recent_rounds=keep, cut_results=cut)
+        if run.folded:
+            text = dict(run.replaced)[run.folded[0]].text
+            assert summaries.setdefault(run.folded, text) == text
+        assert not cut or run.tokens <= room
+
+
+def test_a_run_that_folds_goes_down_to_its_low_water_with_the_log() -> None:
+    messages = [user("修 build")]
+    folded = 0
+    for at in range(40):
+        messages += [calls(f"c{at}"), result(f"c{at}", " ".join(f"src/a_{at}_{each}.py" for each in range(12)))]
+        run = shrunk(messages, 2000)
+        if len(run.folded) > folded:
+            assert 0.4 * 2000 < run.tokens < 0.6 * 2000 + 100  # the placeholder and the fence of the log
+            folded = len(run.folded)
+    assert folded > 40
+
+
 def test_past_turns_go_before_the_newest_results_are_cut() -> None:
     past = [user("Redis port?"), Message("assistant", "6380."), user("Who bakes?"), Message("assistant", "Marta.")]
     messages = [*past, user("Redis port, and who bakes?"), *loop(1, "x" * 900)]

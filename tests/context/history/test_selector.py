@@ -21,10 +21,14 @@ from gatekeeper_core.context.history.run import RunConfig
 from gatekeeper_core.context.history.selector import ThreadSelector
 from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.context.history.view import HistoryView
+from gatekeeper_core.context.tool_results.compressor import ToolResultCompressor
 from gatekeeper_core.context.tool_results.context import ResultContext
+from gatekeeper_core.context.tool_results.pointers import pointers_in
+from gatekeeper_core.context.tool_results.working_memory import ThreadMemories
 from gatekeeper_core.errors import ConflictError, StorageError
-from gatekeeper_core.messages import Message
+from gatekeeper_core.messages import Message, ToolCall
 from gatekeeper_core.storage.base import RecordStore
+from gatekeeper_core.storage.in_memory import InMemoryBlobStore
 from gatekeeper_core.tokens import estimate_text_tokens
 from tests import concepts, talks
 from tests.histories import unbilled, view_with
@@ -461,3 +465,26 @@ def test_threads_and_copies_share_one_encoder() -> None:
     for other in (selector, copy.copy(selector), copy.deepcopy(selector)):
         assert concepts.WANTED["mixed"] in other.view(messages, thread="t2").turns
     assert embedder.texts == []
+
+
+def test_results_of_two_tenants_go_to_memories_of_their_own() -> None:
+    memories = ThreadMemories(InMemoryBlobStore(), b"0123456789abcdef")
+    run = RunConfig(compress_result=ToolResultCompressor(working_memory=memories), keep_recent_rounds=1)
+    selector = ThreadSelector(
+        lambda message: message,
+        write=lambda _, message: message,
+        config=HistoryConfig(token_budget=3_000, run=run, on_error="raise"),
+    )
+    messages = [Message("user", "Read the logs.")]
+    for number in range(6):
+        call = ToolCall(f"c{number}", "read", "{}")
+        rows = "".join(f"row {row} of log {number} at pier {row * 7}\n" for row in range(200))
+        messages += [Message("assistant", "", tool_calls=(call,)), Message("tool", rows, tool_call_id=call.id)]
+    ids = {}
+    for tenant in ("a", "b"):
+        view = selector.view(messages, thread="t", tenant=tenant)
+        ids[tenant] = pointers_in("\n".join(message.text for _, message in view.replaced))
+        assert ids[tenant]
+    assert all(each in memories.of("t", tenant=tenant) for tenant in ids for each in ids[tenant])
+    assert {*ids["a"]}.isdisjoint(ids["b"])
+    assert not any(each in memories.of("t") for each in ids["a"])

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gatekeeper_core.context.history.conversation import ContextCompressor
-from gatekeeper_core.context.history.rounds import Counts, FoldingConfig, fold_rounds, summary_of
+from gatekeeper_core.context.history.rounds import Counts, fold_rounds, summary_of
 from gatekeeper_core.context.history.summarizer import Answer, ask, check_summarizer, readable
 from gatekeeper_core.context.history.tool_loop import compact_messages
 from gatekeeper_core.messages import Message, is_summary
@@ -125,11 +125,11 @@ class Reader:
 def test_a_summarizer_reads_no_more_than_its_limit_in_cjk_as_in_english(text: str, counter: TokenCounter) -> None:
     """003-32, 003-41: counted as everything else is, so that Chinese is not cut four times too late."""
     reader = Reader()
-    messages = [message for at in range(30) for message in (user(f"{text} {at}?"), assistant(text * 40))]
+    messages = [message for at in range(30) for message in (user(f"{text} {at}?"), assistant(text * 900))]
     whole = count_messages(messages, token_counter=counter)
-    compressor = ContextCompressor(whole // 2, summarizer=reader, max_model_input_tokens=1_000, token_counter=counter)
+    compressor = ContextCompressor(whole // 2, summarizer=reader, token_counter=counter)
     assert any("told" in message.text for message in compressor.compress(messages))
-    limit = budget_within(counter, 1_000)
+    limit = budget_within(counter, 24_000)
     for read in reader.read:
         assert 0.7 * limit < count_messages(read, token_counter=counter) <= limit
 
@@ -168,10 +168,10 @@ def test_whatever_is_read_is_within_the_limit_and_in_order(
 
 def test_every_way_of_folding_hands_over_no_more_than_it_is_told() -> None:
     """003-32: nobody has to know of a wrapper."""
-    messages = [user("why?"), *(one for at in range(20) for one in (calls(f"c{at}"), result(f"c{at}", "长" * 100)))]
-    settings = {"summarizer": (reader := Reader()), "max_model_input_tokens": 300}
-    fold_rounds(messages, 1, config=FoldingConfig(**settings), token_counter=len)
-    compact_messages(messages, max_tokens=1_000, token_counter=len, **settings)
-    ContextCompressor(1_000, token_counter=len, **settings).compress(messages)
+    messages = [user("why?"), *(one for at in range(20) for one in (calls(f"c{at}"), result(f"c{at}", "长" * 2_000)))]
+    reader = Reader()
+    fold_rounds(messages, 1, summarizer=reader, token_counter=len)
+    compact_messages(messages, max_tokens=10_000, token_counter=len, summarizer=reader)
+    ContextCompressor(10_000, token_counter=len, summarizer=reader).compress(messages)
     assert len(reader.read) == 3
-    assert all(0 < count_messages(read, token_counter=len) <= 300 for read in reader.read)
+    assert all(0 < count_messages(read, token_counter=len) <= 24_000 for read in reader.read)

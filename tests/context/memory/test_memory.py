@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gatekeeper_core.context.memory.memory import LongTermMemory
-from gatekeeper_core.context.memory.search import MemoryConfig
 from gatekeeper_core.embedding import embedding_mark
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.storage.base import EarlierText, MemoryScope
@@ -35,6 +34,8 @@ class Clock:
 
 
 class CountingEmbedder:
+    name: str | None = None
+
     def __init__(self) -> None:
         self.texts: list[str] = []
 
@@ -197,7 +198,8 @@ def test_a_failed_embedding_is_made_up_for() -> None:
     assert memory.embed_missing(ANN) == 1
     assert memory.search(ANN, "tea").status == "dense"
     assert memory.embed_missing(ANN) == 0
-    renamed = LongTermMemory(store, embedder=embedder, config=MemoryConfig(embedder_name="e5"))
+    embedder.name = "e5"
+    renamed = LongTermMemory(store, embedder=embedder)
     assert renamed.embed_missing(ANN) == 1
     assert LongTermMemory(store).embed_missing(ANN) == 0
     assert LongTermMemory(store, embedder=lambda texts: []).embed_missing(ANN) == 0
@@ -328,3 +330,12 @@ def test_a_key_whose_newest_answer_was_forgotten_can_be_answered_again() -> None
     third = memory.add(ANN, "住 Oslo", category="fact", key="residence")
     assert [each.text for each in memory.newest(ANN)] == ["住 Oslo"]
     assert len({first.id, second.id, third.id}) == 3
+
+
+@pytest.mark.parametrize("texts", [("likes green tea", "likes green apples"), ("喜欢喝绿茶", "喜欢喝咖啡")])
+def test_texts_that_are_only_somewhat_alike_are_two_memories(texts: tuple[str, str]) -> None:
+    """004-63: below a cosine of 0.85."""
+    memory = LongTermMemory(InMemoryStore())
+    for text in texts:
+        memory.add(ANN, text, category="fact")
+    assert len(memory.newest(ANN)) == 2

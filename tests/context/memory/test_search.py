@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from gatekeeper_core.context.memory.memory import LongTermMemory
 from gatekeeper_core.context.memory.search import (
-    MemoryConfig,
     MemoryHits,
     question_terms,
 )
@@ -36,6 +35,13 @@ DIRECTIONS = {"tea": [1.0, 0.0, 0.0], "coffee": [0.9, 0.44, 0.0], "cat": [0.0, 0
 def by_word(texts: Any) -> list[list[float]]:
     """An embedder that knows three words."""
     return [next((v for word, v in DIRECTIONS.items() if word in text), [0.0, 1.0, 0.0]) for text in texts]
+
+
+class Named:
+    name = "old"
+
+    def __call__(self, texts: Any) -> list[list[float]]:
+        return by_word(texts)
 
 
 def filled(memory: LongTermMemory, *texts: str) -> LongTermMemory:
@@ -67,7 +73,10 @@ def test_at_most_three_hits_the_best_first_and_above_a_measured_threshold() -> N
     assert [hit.similarity for hit in hits] == sorted((hit.similarity for hit in hits), reverse=True)
     assert len(memory.search(ANN, "tea in a garden", min_similarity=0.99)) == 1
     assert len(memory.search(ANN, "tea in a garden", limit=9, min_similarity=0)) == 5
-    assert MemoryConfig().min_similarity == 0.6
+    hits = memory.search(ANN, "tea in a garden", limit=9)
+    assert [*hits] == [*memory.search(ANN, "tea in a garden", limit=9, min_similarity=0.6)]
+    strict = filled(LongTermMemory(InMemoryStore(), min_similarity=0.99), *drinks)
+    assert len(strict.search(ANN, "tea in a garden")) == 1
 
 
 def test_one_category_or_all() -> None:
@@ -140,18 +149,18 @@ def test_an_embedder_that_fails_leaves_the_terms(embedder: Any, reason: str, min
 
 
 @pytest.mark.parametrize(
-    ("embedder", "name", "texts", "status", "reason"),
+    ("embedder", "texts", "status", "reason"),
     [
-        (by_word, "old", ["likes tea"], "fallback", "stale_vectors"),
-        (None, "", ["likes tea"], "fallback", "no_stored_vectors"),
-        (None, "", [], "dense", None),
+        (Named(), ["likes tea"], "fallback", "stale_vectors"),
+        (None, ["likes tea"], "fallback", "no_stored_vectors"),
+        (None, [], "dense", None),
     ],
 )
 def test_a_search_says_why_no_vectors_were_compared(
-    embedder: Any, name: str, texts: list[str], status: str, reason: str | None
+    embedder: Any, texts: list[str], status: str, reason: str | None
 ) -> None:
     store = InMemoryStore()
-    filled(LongTermMemory(store, embedder=embedder, config=MemoryConfig(embedder_name=name)), *texts)
+    filled(LongTermMemory(store, embedder=embedder), *texts)
     hits = LongTermMemory(store, embedder=by_word).search(ANN, "tea")
     assert (hits.status, hits.reason, [hit.kind for hit in hits]) == (status, reason, ["sparse"] * len(texts))
 
@@ -211,8 +220,7 @@ def test_ties_are_broken_by_time_then_place_then_id() -> None:
     ("settings", "error"),
     [
         *(({"min_similarity": number}, ConfigError) for number in (1.1, -0.1)),
-        *(({"merge_similarity": math.nan}, ConfigError), ({"merge_similarity": "1"}, TypeError)),
-        *(({"embedder_name": None}, TypeError), ({"related_cosine": 0}, ConfigError)),
+        *(({"min_similarity": "1"}, TypeError), ({"related_cosine": 0}, ConfigError)),
         *(({"related_cosine": 1.0}, ConfigError), ({"related_cosine": "0.3"}, TypeError)),
     ],
 )
@@ -223,7 +231,7 @@ def test_an_impossible_setting_or_calibration_is_refused(settings: dict[str, Any
     vars(embedder).update(settings)
     settings.pop("related_cosine", None)
     with pytest.raises(error, match=next(iter(vars(embedder)))):
-        LongTermMemory(InMemoryStore(), embedder=embedder, config=MemoryConfig(**settings))
+        LongTermMemory(InMemoryStore(), embedder=embedder, **settings)
 
 
 @pytest.mark.parametrize(

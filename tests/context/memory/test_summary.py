@@ -92,7 +92,7 @@ def test_the_defaults_are_those_of_the_specification() -> None:
     """004-29, 004-42, 004-43, 004-45, 004-46: 10 messages, 3,000 tokens, on; 1,000 tokens of summary are ours."""
     config = SummaryConfig()
     assert (config.message_threshold, config.token_compaction_threshold) == (10, 3000)
-    assert (config.enable_token_based_compaction, config.max_summary_tokens) == (True, 1000)
+    assert config.max_summary_tokens == 1000
 
 
 @pytest.mark.parametrize(("letters", "due"), [(2_999, False), (3_000, True), (3_001, True)])
@@ -100,7 +100,7 @@ def test_three_thousand_tokens_make_it_due_as_well(letters: int, due: bool) -> N
     """004-15, 004-29, 004-45, 004-46, C10: two triggers, each reached at its number; the second can be off."""
     thread = thread_of([("x" * (letters - 5), "y" * 5)])
     assert is_due(thread) is due
-    assert not is_due(thread, enable_token_based_compaction=False)
+    assert not is_due(thread, token_compaction_threshold=None)
     assert is_due(thread, token_compaction_threshold=letters)
 
 
@@ -435,8 +435,14 @@ def test_a_model_reads_the_newest_that_fits_and_sentences_for_the_rest(most: int
         seen.append(([message.text for message in messages], previous))
         return "short"
 
+    per_character = 24_000 // most
     summaries, thread = (
-        thread_summary(summarizer=summarize, max_model_input_tokens=most),
+        ThreadSummary(
+            InMemoryStore(),
+            config=SummaryConfig(max_summary_tokens=1_000 * per_character),
+            token_counter=lambda text: per_character * len(text),
+            summarizer=summarize,
+        ),
         Thread("t1", tuple(LOOP + MORE)),
     )
     stored = of(summaries.update(thread))

@@ -21,7 +21,7 @@ from gatekeeper_core.context.prompt.budget import ContextBuilderConfig
 from gatekeeper_core.context.prompt.builder import ContextBuilder
 from gatekeeper_core.errors import BudgetError, ConfigError
 from gatekeeper_core.messages import Message, Provider, validate_messages
-from gatekeeper_core.selection.planner import GatekeeperConfig
+from gatekeeper_core.selection.settings import GatekeeperConfig
 from gatekeeper_core.tokens import count_messages
 from tests.loops import PROVIDERS, assistant, calls, conversations, result, system, texts, user
 

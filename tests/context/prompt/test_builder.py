@@ -18,7 +18,6 @@ from hypothesis import strategies as st
 
 from gatekeeper_core.context.history.strategies import HistoryConfig, Strategy
 from gatekeeper_core.context.memory.memory import LongTermMemory
-from gatekeeper_core.context.memory.search import MemoryConfig
 from gatekeeper_core.context.memory.task_text import quoted
 from gatekeeper_core.context.memory.thread import Thread
 from gatekeeper_core.context.prompt.budget import BudgetShares, ContextBudget, ContextBuilderConfig
@@ -85,7 +84,6 @@ settings = st.fixed_dictionaries(
         "history": histories,
         "redistribute": st.booleans(),
         "cache_friendly": st.booleans(),
-        "fencing": st.booleans(),
         "locale": st.sampled_from(["zh", "en"]),
         "enable_instruction_pinning": st.sampled_from([None, True, False]),
         "enable_summary": st.booleans(),
@@ -193,7 +191,11 @@ def test_settings_can_be_changed_in_part() -> None:
     builder.set_config(total_budget=32_000, enable_summary=False)
     assert (builder.config.total_budget, builder.config.enable_summary) == (32_000, False)
     assert builder.config.sliding_window_size == 20
-    for changes, error in (({"total_budget": 0}, ConfigError), ({"total": 1}, TypeError), ({"fencing": 1}, TypeError)):
+    for changes, error in (
+        ({"total_budget": 0}, ConfigError),
+        ({"total": 1}, TypeError),
+        ({"cache_friendly": 1}, TypeError),
+    ):
         with pytest.raises(error):
             builder.set_config(**changes)
     assert builder.config.total_budget == 32_000
@@ -353,8 +355,8 @@ def test_a_squeezed_run_leaves_room_for_the_joins_of_a_provider() -> None:
 def test_what_a_provider_joins_or_adds_has_its_room() -> None:
     """A part between system messages, and the user message before an opening answer."""
     sent = set()
-    for budget in range(26, 120):
-        builder = ContextBuilder(ContextBuilderConfig(total_budget=budget, fencing=False), token_counter=len)
+    for budget in range(26, 200):
+        builder = ContextBuilder(ContextBuilderConfig(total_budget=budget), token_counter=len)
         builder.constraints.set(Thread("t1"), "language", "中文")
         for messages in ((), (assistant("It is noon."),)):
             try:
@@ -481,7 +483,7 @@ def test_without_a_summary_the_floor_does_not_grow_without_end() -> None:
 
 @pytest.mark.parametrize("said", ["I prefer short answers.", "我喜欢简短的回答。", "我喜欢 short answers。"])
 def test_a_memory_of_what_is_sent_anyway_is_not_sent_twice(said: str) -> None:
-    memory = LongTermMemory(InMemoryStore(), config=MemoryConfig(min_similarity=0.0))
+    memory = LongTermMemory(InMemoryStore(), min_similarity=0.0)
     builder = ContextBuilder(memory=memory)
     for between in ([], LONG_TALK[:12]):  # among the newest turns, and among those that are chosen
         thread = Thread("t1", (user(said), assistant("ok"), *between, user(said)), user="ann")

@@ -189,21 +189,6 @@ def test_a_payload_in_any_place_is_data(name: str, locale: str, session_key: byt
     assert sent
 
 
-def test_without_fencing_what_others_wrote_stands_as_it_is() -> None:
-    """001-76: it is off only where the caller says so."""
-    assert ContextBuilderConfig().fencing
-    payload = f"green tea {CANARY}"
-    for name in ("a memory", "the value of a constraint", "the summary of a step"):
-        plain, fenced = (
-            "\n".join(system_texts(built(SLOTS[name](builder_of(fencing=fencing), payload))))
-            for fencing in (False, True)
-        )
-        assert CANARY in outside(plain)
-        assert "</" not in plain
-        assert CANARY in fenced
-        assert CANARY not in outside(fenced)
-
-
 def test_a_key_gives_each_thread_fences_of_its_own() -> None:
     """001-76: nobody who does not hold the key can name them; the same text has the same one, for a cache."""
     texts = [

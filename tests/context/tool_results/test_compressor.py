@@ -18,10 +18,7 @@ from hypothesis import strategies as st
 import gatekeeper_core
 from benchmarks.tool_outputs import Output, generated
 from gatekeeper_core.context.tool_results.compressor import (
-    ToolResult,
     ToolResultCompressor,
-    ToolResultConfig,
-    compress_tool_result,
 )
 from gatekeeper_core.context.tool_results.context import ResultContext
 from gatekeeper_core.context.tool_results.digest import Digest, Task
@@ -46,7 +43,7 @@ def memory_of(quota_bytes: int = 10**8) -> WorkingMemory:
 
 
 def compressor_of(memory: WorkingMemory | None = None, **settings: Any) -> ToolResultCompressor:
-    return ToolResultCompressor(ToolResultConfig(**settings), working_memory=memory, token_counter=quarter)
+    return ToolResultCompressor(working_memory=memory, token_counter=quarter, **settings)
 
 
 CODE = "".join(f"def function_{at}(value: int) -> int:\n    return value + {at}\n\n" for at in range(400))
@@ -215,21 +212,13 @@ def test_a_shell_and_a_read_file_give_at_most_8000_bytes_by_both_ends(tool: str,
         assert plain.omitted == len(text.encode()) - len(head.encode()) - len(rest.partition("]\n")[2].encode())
 
 
-def test_uniform_json_is_written_without_loss_where_all_that_is_allowed_is_that() -> None:
-    """004-38: the table form holds every row."""
-    text = json.dumps(ROWS)
-    result = compressor_of(lossless_only=True).compress(text)
-    assert result.strategy == "lossless"
-    assert result.tokens_after <= 0.6 * result.tokens_before
-    assert [{**row, "id": int(str(row["id"]))} for row in read_table(result.text)] == ROWS
-    for other in (LOG, CODE, PROSE):
-        assert compressor_of(lossless_only=True).compress(other, tool_name="bash").text == other
-
-
 def test_a_table_without_loss_comes_before_any_cut() -> None:
+    """004-38: the table form holds every row."""
     result = compressor_of().compress(json.dumps(ROWS[:60]))
     assert result.strategy == "lossless"
     assert result.omitted == 0
+    assert result.tokens_after <= 0.6 * result.tokens_before
+    assert [{**row, "id": int(str(row["id"]))} for row in read_table(result.text)] == ROWS[:60]
 
 
 def test_a_long_list_shows_its_first_items_its_last_and_how_many_there_are() -> None:
@@ -350,8 +339,8 @@ def test_of_a_very_long_result_a_bounded_part_is_read_and_every_failure_found() 
 def test_every_process_gives_the_same_bytes() -> None:
     code = (
         "import hashlib\nfrom benchmarks.tool_outputs import generated\n"
-        "from gatekeeper_core.context.tool_results.compressor import compress_tool_result\n"
-        "made = [compress_tool_result(each.text, query=each.query).text for each in generated(5, rounds=2)]\n"
+        "from gatekeeper_core import ToolResultCompressor\n"
+        "made = [ToolResultCompressor().compress(each.text, query=each.query).text for each in generated(5, rounds=2)]\n"
         "print(hashlib.sha256('\\n'.join(made).encode()).hexdigest())"
     )
     folders = [str(Path(gatekeeper_core.__file__).parents[1]), str(Path(__file__).parents[3])]
@@ -372,13 +361,6 @@ def test_every_process_gives_the_same_bytes() -> None:
 # --- arguments
 
 
-def test_the_function_does_what_the_class_does() -> None:
-    memory = memory_of()
-    made = compress_tool_result(LOG, query="SN-1", working_memory=memory, token_counter=quarter)
-    assert made == ToolResultCompressor(working_memory=memory, token_counter=quarter).compress(LOG, query="SN-1")
-    assert isinstance(made, ToolResult)
-
-
 @pytest.mark.parametrize(
     ("arguments", "match"),
     [
@@ -386,12 +368,11 @@ def test_the_function_does_what_the_class_does() -> None:
         ({"tool_name": 7}, "tool_name"),
         ({"query": 7}, "query"),
         ({"age_rounds": "1"}, "age_rounds"),
-        ({"working_memory": InMemoryBlobStore()}, "working_memory must be .*, got InMemoryBlobStore"),
     ],
 )
 def test_a_wrong_type_is_named(arguments: dict[str, Any], match: str) -> None:
     with pytest.raises(TypeError, match=match):
-        compress_tool_result(**{"text": "x", **arguments})
+        ToolResultCompressor().compress(**{"text": "x", **arguments})
 
 
 @pytest.mark.parametrize(
@@ -399,13 +380,25 @@ def test_a_wrong_type_is_named(arguments: dict[str, Any], match: str) -> None:
     [
         {"min_chars": -1},
         {"max_tokens": 10},
-        {"list_items": 0},
         {"byte_limits": {"x": 3}},
     ],
 )
 def test_impossible_settings_are_refused(settings: dict[str, Any]) -> None:
     with pytest.raises(ConfigError):
-        ToolResultConfig(**settings)
+        ToolResultCompressor(**settings)
+    with pytest.raises(TypeError, match=r"working_memory must be .*, got InMemoryBlobStore"):
+        ToolResultCompressor(working_memory=InMemoryBlobStore())  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("text", "age", "is_offloaded"),
+    [("缓存" * 1_330, 0, False), ("缓存" * 1_334, 0, True), ("缓存" * 499, 3, False), ("缓存" * 500, 3, True)],
+)
+def test_prose_is_offloaded_from_8000_bytes_and_when_it_is_old_from_1000_characters(
+    text: str, age: int, is_offloaded: bool
+) -> None:
+    """004-20: bytes of UTF-8, as Chinese has three a character."""
+    assert (compressor_of(memory_of()).compress(text, age_rounds=age).pointer is not None) is is_offloaded
 
 
 # --- as the compressor of a compaction
@@ -516,8 +509,8 @@ def test_a_json_object_too_long_to_be_read_is_cut_as_rows_or_lines_not_kept_as_c
     for value in ({"page": 1, "rows": rows, "next": "c-99"}, {f"job {at}": row for at, row in enumerate(rows)}, tree):
         text = json.dumps(value, ensure_ascii=False, indent=indent)
         assert len(text) > 600_000
-        made = compress_tool_result(text)
+        made = ToolResultCompressor().compress(text)
         assert made.tokens_after < 3_000
         assert "SN-8841" in made.text
-        assert compress_tool_result(made.text).text == made.text
+        assert ToolResultCompressor().compress(made.text).text == made.text
         assert "rows" not in value or 'next: "c-99"' in made.text

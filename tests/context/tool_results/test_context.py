@@ -11,9 +11,9 @@ from gatekeeper_core.context.history.rounds import our_pointers
 from gatekeeper_core.context.history.run import RunConfig, shrink_run
 from gatekeeper_core.context.history.tool_loop import compact_messages
 from gatekeeper_core.context.tool_results.compressor import ToolResultCompressor
-from gatekeeper_core.context.tool_results.context import ResultContext, ToolResults
+from gatekeeper_core.context.tool_results.context import ResultContext, ThreadCompressor, ToolResults
 from gatekeeper_core.context.tool_results.pointers import pointers_in
-from gatekeeper_core.context.tool_results.working_memory import READ_TOOL_NAME, WorkingMemory
+from gatekeeper_core.context.tool_results.working_memory import READ_TOOL_NAME, ThreadMemories, WorkingMemory
 from gatekeeper_core.messages import MediaPart, Message, TextPart, ToolCall
 from gatekeeper_core.storage.in_memory import InMemoryBlobStore
 from gatekeeper_core.tokens import count_messages
@@ -102,11 +102,14 @@ def test_a_compressor_knows_whose_result_it_is() -> None:
         return ""
 
     messages = [call(("a", "grep")), result("a", "text")]
-    ToolResults(messages, note, thread_id="会话 1", tenant="acme").smaller(1, messages[1])
+    ToolResults(messages, ThreadCompressor(note, "会话 1", "default")).smaller(1, messages[1])
     ToolResults(messages, note).smaller(1, messages[1])
-    run = RunConfig(compress_result=note, thread_id="t1", tenant="acme")
+    run = RunConfig(compress_result=ThreadCompressor(note, "t1", "acme"))
     shrink_run(messages, range(2), room=1, tokens_at=lambda _: 9, token_counter=len, config=run)
-    assert owners == [("会话 1", "acme"), (None, "default"), ("t1", "acme")]
+    assert owners == [("会话 1", "default"), (None, "default"), ("t1", "acme")]
+    memories = ThreadMemories(InMemoryBlobStore(), b"0123456789abcdef")
+    results = ToolResultCompressor(working_memory=memories)
+    assert ThreadCompressor(results, "t1", "acme").working_memory is memories.of("t1", tenant="acme")
 
 
 # --- what becomes of a message

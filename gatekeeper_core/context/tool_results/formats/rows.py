@@ -34,6 +34,7 @@ _SURE_FAILURES = 6
 _MOST_UNUSUAL = 40
 _LEVELS = 24
 _MATCHED_ROWS = 12
+_FIRST_ROWS = 20  # at most, shown only because they stand first. Source: requirement 004-36
 _SUMMED_COLUMNS = 4
 _SUMMED_VALUES = 6
 
@@ -270,7 +271,7 @@ def select_rows(lines: Lines, columns: Columns, task: Task, *, what: str = "line
     for each in first_of_each(unusual):
         selection.add(each.row, reserve=budget // 8)
     selection.add(count - 1)
-    for index in (*failures, *range(min(task.list_items, count))):
+    for index in (*failures, *range(min(_FIRST_ROWS, count))):
         if not selection.add(index):
             break
     return selection

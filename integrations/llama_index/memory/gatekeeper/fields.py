@@ -42,7 +42,7 @@ from gatekeeper_core.observation import tell
 from gatekeeper_core.pricing.model_names import window_of_model
 from gatekeeper_core.pricing.prices import ModelPrices, prices_of_model
 from gatekeeper_core.pricing.usage import read_usage
-from gatekeeper_core.selection.planner import GatekeeperConfig
+from gatekeeper_core.selection.settings import GatekeeperConfig
 from gatekeeper_meaning.adapter import adapter_encoder
 from llama_index.memory.gatekeeper.cache_marks import is_anthropic, marked_messages
 from llama_index.memory.gatekeeper.events import report

@@ -10,15 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gatekeeper_core.context.tool_results.compressor import ToolResult, ToolResultCompressor, ToolResultConfig
+from gatekeeper_core.context.tool_results.compressor import ToolResult, ToolResultCompressor
 from gatekeeper_core.context.tool_results.formats.json_text import read_json
 from tests.table_reader import read_table
 
 
-def digest(value: object, *, query: str | None = None, max_tokens: int = 200, **settings: Any) -> ToolResult:
-    config = ToolResultConfig(max_tokens=max_tokens, min_chars=0, list_items=5, **settings)
+def digest(value: object, *, query: str | None = None, max_tokens: int = 200) -> ToolResult:
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return ToolResultCompressor(config, token_counter=lambda text: len(text) // 4).compress(text, query=query)
+    compressor = ToolResultCompressor(max_tokens=max_tokens, min_chars=0, token_counter=lambda text: len(text) // 4)
+    return compressor.compress(text, query=query)
 
 
 def test_status_and_error_fields_are_kept_beside_long_lists() -> None:
@@ -69,7 +69,7 @@ rows = st.dictionaries(st.sampled_from("abc"), st.integers() | st.text(max_size=
 def test_what_is_written_without_loss_reads_back(rows: list[dict[str, Any]], in_lines: bool) -> None:
     """004-38: valid JSON stays valid JSON or becomes the table form."""
     text = "\n".join(map(json.dumps, rows)) if in_lines else json.dumps(rows, indent=4)
-    result = digest(text, lossless_only=True)
+    result = digest(text)
     if result.strategy == "lossless":
         written = result.text
         assert (read_table(written) if written.startswith("[table:") else read_json(written)) == read_json(

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.tool_outputs import Output, generated
-from gatekeeper_core.context.tool_results.compressor import ToolResult, ToolResultCompressor, ToolResultConfig
+from gatekeeper_core.context.tool_results.compressor import ToolResult, ToolResultCompressor
 from gatekeeper_core.errors import ConfigError
 from tests.case_files import from_file, rows
 
@@ -21,11 +21,9 @@ PAGE = Path(__file__).resolve().parents[4] / "docs" / "tool_results.md"
 KINDS = {"csv": {"table"}, "listing": {"listing", "table"}}
 
 
-def digest(lines: Sequence[str], *, query: str | None = None, max_tokens: int = 2_400, **settings: Any) -> ToolResult:
-    config = ToolResultConfig(max_tokens=max_tokens, min_chars=0, **settings)
-    return ToolResultCompressor(config, token_counter=lambda text: len(text) // 4).compress(
-        "\n".join(lines), query=query
-    )
+def digest(lines: Sequence[str], *, query: str | None = None, max_tokens: int = 2_400) -> ToolResult:
+    compressor = ToolResultCompressor(max_tokens=max_tokens, min_chars=0, token_counter=lambda text: len(text) // 4)
+    return compressor.compress("\n".join(lines), query=query)
 
 
 @from_file("lines", "expected")
@@ -114,9 +112,9 @@ def test_one_row_is_kept_of_each_template_of_failure() -> None:
         "host,text,n",
         *(f"{words(at)[0]},{kinds[at % 4 if at % 97 == 0 else 0].format(at)},{at}" for at in range(900)),
     ]
-    text = digest(table, max_tokens=300, list_items=1).text
+    text = digest(table, max_tokens=300).text
     assert all(part in text for part in ("failed", "denied", "已中断", "rejected"))
-    assert text.count("failed") <= 4  # its template, the first row, the last one and the summary
+    assert text.count("failed") <= 22  # the first twenty rows, the last one and the summary
 
 
 def test_a_time_is_no_template_of_a_failure() -> None:
@@ -124,13 +122,13 @@ def test_a_time_is_no_template_of_a_failure() -> None:
     table = [f"2027-04-03 12:{at // 60:02}:{at % 60:02};/home/{at};200;{at % 9}" for at in range(600)]
     for at, page in ((100, "/pay/confirm"), (250, "/发票"), (400, "/prices/import")):
         table[at] = f"2027-04-03 12:00:00;{page};500;3"
-    text = digest(["time;page;status;n", *table], max_tokens=100, list_items=1).text
+    text = digest(["time;page;status;n", *table], max_tokens=100).text
     assert all(page in text for page in ("/pay/confirm", "/发票", "/prices/import"))
 
 
 def test_one_column_does_not_crowd_out_the_others() -> None:
     lines = result_with("csv", [f"7,ok,{10**6 + at},h1,AB-5" for at in range(7)] + ["8,lost,12,h1,AB-5"])
-    text = digest(lines, max_tokens=600, list_items=1).text
+    text = digest(lines, max_tokens=600).text
     assert "8,lost" in text
     assert text.count("7,ok,1000") == 3
 
@@ -139,11 +137,11 @@ def test_rows_that_are_alike_are_not_unusual() -> None:
     lines = [
         f"{1_000 + at},{('ok', 'idle')[at % 3 == 0]},{10 + at % 7},h{at % 4},p{max(at, 300) % 300}" for at in range(900)
     ]
-    assert digest([*HEADS["csv"], *lines], list_items=5).omitted == 901 - 7  # the head, five first rows, the last one
+    assert digest([*HEADS["csv"], *lines]).omitted == 901 - 22  # the head, twenty first rows, the last one
 
 
 def test_rows_that_stand_side_by_side_use_up_the_budget() -> None:
-    assert 500 < digest(result_with("csv", []), max_tokens=600, list_items=400).tokens_after <= 600
+    assert 110 < digest(result_with("csv", []), max_tokens=130).tokens_after <= 130
 
 
 def test_the_lines_that_go_on_after_a_failure_are_kept_with_the_one_before() -> None:
@@ -159,7 +157,7 @@ def test_the_lines_that_go_on_after_a_failure_are_kept_with_the_one_before() -> 
 def test_a_number_far_from_the_others_is_kept_where_every_value_differs() -> None:
     lines = [f"{at},{20 + at * 37 % 997 / 7:.3f},a,b" for at in range(900)]
     lines[450] = "450,9120.501,a,b"
-    assert lines[450] in digest(["id,load,x,y", *lines], max_tokens=300, list_items=5).text
+    assert lines[450] in digest(["id,load,x,y", *lines], max_tokens=300).text
 
 
 def test_a_log_in_the_extended_format_of_w3c_is_read_by_its_fields() -> None:
@@ -230,7 +228,7 @@ def test_the_exception_the_ends_and_own_code_are_kept_of_a_trace_and_the_same_tr
     )
 )
 def test_every_line_is_shown_or_counted(lines: list[str]) -> None:
-    compressor = ToolResultCompressor(ToolResultConfig(max_tokens=100, min_chars=0), strategies={"t": "log"})
+    compressor = ToolResultCompressor(max_tokens=100, min_chars=0, strategies={"t": "log"})
     result = compressor.compress("\n".join(lines * 9), tool_name="t")
     if result.strategy == "lines":
         head, *shown = result.text.split("\n")

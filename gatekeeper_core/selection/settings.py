@@ -1,0 +1,53 @@
+"""The settings of a gatekeeper."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from gatekeeper_core.errors import ConfigError, check_range
+from gatekeeper_core.selection.constraints import CONSTRAINT_TOKENS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GatekeeperConfig:
+    """All settings of a gatekeeper. A weight of 0 switches its part of the score off.
+
+    Attributes:
+        strategy: ``gate`` sends what the question needs, ``fill`` uses the budget, most needed turns first.
+        trim: whether long messages are cut to the sentences that matter.
+        coverage: the share of what the answer needs that ``gate`` sends, 0..1, in the mean over questions. Source:
+            specification 3.4 (there ``eta``, 0.85).
+        constraint_tokens: cap of the rendered constraints, >= 1. Source: ours; the specification says "small".
+        user_weight: weight of ``lex`` on the user's text, >= 0. Source: specification 3.3, as the next four.
+        assistant_weight: weight of ``lex`` on the assistant's text, >= 0.
+        exact_weight: weight of whole hits, >= 0.
+        recency_weight: weight of recency, >= 0; on the raw BM25 scale 0.2 only breaks ties.
+        candidates: turns that the strategy ``gate`` chooses from, >= 1.
+        continue_above: overlap above which a question continues the topic, 0..1. Source: specification 3.2, as the next
+            two.
+        switch_below: overlap below which a question may switch, 0..1, at most ``continue_above``.
+        new_above: share of new terms above which it does, 0..1.
+    """
+
+    strategy: Literal["gate", "fill"] = "gate"
+    trim: bool = True
+    coverage: float = 0.85
+    constraint_tokens: int = CONSTRAINT_TOKENS
+    user_weight: float = 1.5
+    assistant_weight: float = 0.7
+    exact_weight: float = 1.0
+    recency_weight: float = 0.2
+    candidates: int = 20
+    continue_above: float = 0.45
+    switch_below: float = 0.20
+    new_above: float = 0.70
+
+    def __post_init__(self) -> None:
+        check_range(self, "coverage", "continue_above", "switch_below", "new_above", low=0, high=1)
+        check_range(self, "user_weight", "assistant_weight", "exact_weight", "recency_weight", low=0)
+        check_range(self, "constraint_tokens", "candidates", low=1, integer=True)
+        if self.strategy not in ("gate", "fill"):
+            raise ConfigError(f'GatekeeperConfig.strategy must be "gate" or "fill", got {self.strategy!r}')
+        if self.switch_below > self.continue_above:
+            raise ConfigError("GatekeeperConfig.switch_below must not be above continue_above")
