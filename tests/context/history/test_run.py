@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -353,3 +354,20 @@ def test_every_step_of_a_run_is_valid_and_the_past_and_the_run_only_shrink(
             assert {at for at in before.folded if at >= len(past)} <= {*folded}
             if (view.turns, view.replaced) == (before.turns, before.replaced):
                 assert prompt[: len(before.kept)] == sent(messages, before)
+
+
+def test_an_edited_history_is_counted_and_digested_again() -> None:
+    head = Message("system", "你是 an assistant")
+    talk = [head, *(one for at in range(4) for one in (user(f"问题 {at}?"), Message("assistant", "答案 " * (9 + at))))]
+    edits = (
+        [replace(head, content="另一个"), *talk[1:]],
+        [*talk[:4], replace(talk[4], content="短"), *talk[5:]],
+        talk[:6],
+    )
+    shared = ContextGatekeeper(token_counter=len)
+    for messages in (talk, *edits, talk):
+        again, fresh = (
+            view_of([*messages, user("?")], gatekeeper=one, token_budget=900, state=ThreadState())
+            for one in (shared, ContextGatekeeper(token_counter=len))
+        )
+        assert (again.sizes, again.state) == (fresh.sizes, fresh.state)
