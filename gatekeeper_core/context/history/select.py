@@ -48,10 +48,12 @@ from gatekeeper_core.tokens import check_tokens, count_message, count_messages
 
 if TYPE_CHECKING:
     from gatekeeper_core.native.reading import NativeMessages
-    from gatekeeper_core.tokens import TokenCounter
 
 _INSTRUCTIONS_PART = 4
-"""Instructions may cost one part in so many of what is left for the history. Source: ours."""
+"""Instructions may cost one part in so many of what is left for the history. Source: ours.
+
+The task of an agent that writes its observations as the user may cost all of it: nothing else says what to do.
+"""
 
 
 _RECALLED_PART = 5
@@ -187,8 +189,8 @@ def select_past(
     with stage(PAST) as seen:
         budget = config.token_budget or budget_for_window(request.window_tokens)
         fixed_tokens = request.fixed_tokens + config.reserve_tokens
-        in_an_agent = has_tool_calls(message for turn in history.past for message in turn.messages)
-        in_an_agent = in_an_agent or has_observations(list(filter(None, (*history.past, history.current))))
+        has_observed = has_observations([*history.past, *filter(None, [history.current])])
+        in_an_agent = has_observed or has_tool_calls(message for turn in history.past for message in turn.messages)
         config = with_defaults(config, in_an_agent=in_an_agent)
         if state is None and config.strategy == "cache":
             state = ThreadState()
@@ -204,12 +206,11 @@ def select_past(
         previous = before if state and state.is_same_run(history, opening) else None
         rest = (gatekeeper, config.run, budget, fixed_tokens, policy.prices if policy else None)
         costs = Costs(history, *rest)
-        if config.pin_instructions and config.strategy in ("gate", "fill"):
-            pinned = _with_instructions(
-                history, config, costs.room_at_start, gatekeeper.token_counter, in_an_agent=in_an_agent
-            )
-            if pinned is not history:
-                history, costs = pinned, Costs(pinned, *rest)
+        pinned = _with_instructions(
+            history, config, costs.room_at_start, gatekeeper, in_an_agent=in_an_agent, has_observed=has_observed
+        )
+        if pinned is not history:
+            history, costs = pinned, Costs(pinned, *rest)
         below = config.passthrough_below or 0
         account = ThreadAccount(policy, costs, request, small_below=below) if policy else None
         chosen = _chosen_before(previous, history) if previous else None
@@ -278,19 +279,28 @@ def _past_digests(
 
 
 def _with_instructions(
-    history: History, config: HistoryConfig, room: int, counter: TokenCounter, *, in_an_agent: bool
+    history: History,
+    config: HistoryConfig,
+    room: int,
+    gatekeeper: ContextGatekeeper,
+    *,
+    in_an_agent: bool,
+    has_observed: bool,
 ) -> History:
-    """Return a conversation with its instructions as pins: the task of an agent if it fits, others in their part."""
+    """Return a conversation with its instructions as pins, as far as they fit in their part of the room."""
+    has_task = in_an_agent or (history.current is not None and has_tool_calls(history.current.messages))
+    if not config.pin_instructions or config.strategy not in ("gate", "fill", "cache" if has_task else "gate"):
+        return history
     trim = config.gatekeeper is None or config.gatekeeper.trim
     most = room // _INSTRUCTIONS_PART
-    instructions = instructions_in(history.past, in_an_agent=in_an_agent)
+    instructions = instructions_in(history.past, in_an_agent=has_task)
     for at in instructions:
         pinned = with_pins(history, [at], trim=trim)
-        before = {place for place, _ in history.pinned}
-        tokens = sum(count_message(pin, token_counter=counter) for place, pin in pinned.pinned if place not in before)
-        is_task = in_an_agent and at == instructions[0]
-        if tokens <= (room if is_task else most):
-            history, room, most = pinned, room - tokens, min(most, room - tokens) if is_task else most - tokens
+        new = (pin for place, pin in pinned.pinned if place not in dict(history.pinned))
+        tokens = sum(count_message(pin, token_counter=gatekeeper.token_counter) for pin in new)
+        is_task = has_task and at == instructions[0]
+        if tokens <= (room if is_task and has_observed else most):
+            history, most = pinned, min(most, room - tokens) if is_task and has_observed else most - tokens
         elif not is_task:
             break
     return history

@@ -75,9 +75,10 @@ class HistoryConfig:
         keep_newest: newest turns that are sent whole whatever the question says, >= 0; for a ``window`` its length.
             None: 0, for a window 20; with tool calls in the history and ``run=None`` ``RECENT_TURNS``. Source of the 0:
             specification, check 2: a new topic takes nothing of the old one along.
-        pin_instructions: whether ``gate`` and ``fill`` keep standing instructions of the user ("from now on", 以后都),
-            and the first user message where the history holds tool calls. Together they may use a quarter of the room
-            for the past; beyond that the newest stay.
+        pin_instructions: whether ``gate`` and ``fill`` keep standing instructions of the user ("from now on", 以后都)
+            in a quarter of the room for the past, the newest first. Where the history holds tool calls, these and
+            ``cache`` keep the first user message in that quarter, too; where an agent writes its observations as the
+            user, wherever it fits.
         passthrough_below: tokens of the past turns below which ``gate`` sends all of them where they fit, and ``cache``
             does not begin to cut them, >= 0. None: 500, with tool calls in the history 6,000.
         reserve_tokens: tokens of the budget to keep free for text that is not visible here, >= 0 and below the budget.

@@ -81,6 +81,17 @@ def test_the_oldest_digests_go_but_not_the_task() -> None:
     assert view.tokens <= 5_000
 
 
+@pytest.mark.parametrize("strategy", ["gate", "fill", "cache"])
+def test_the_task_stays_in_the_first_run_and_behind_a_rebuilt_body(strategy: str) -> None:
+    """The past holds no call yet, and has no room beside the run."""
+    talk = [user("Please refund the ferry to Lumen."), assistant("Sure, who are you?"), user("I am Noor.")]
+    for number in range(4):
+        messages = [*talk, *(one for at in range(number) for one in lookup(at, "harbour dues " * 4))]
+        view = view_of(messages, 2_400, strategy=strategy, passthrough_below=0)
+        assert 0 in view.kept
+        assert view.tokens <= 2_400
+
+
 def test_a_needed_turn_is_recalled_before_the_question() -> None:
     story = "The ferry to Lumen leaves at nine from pier four. " * 3
     messages = [user("When does the ferry to Lumen leave?"), *lookup(99, "timetable "), assistant(story)]

@@ -254,9 +254,10 @@ def test_a_run_that_folds_goes_down_to_its_low_water_with_the_log() -> None:
 def test_past_turns_go_before_the_newest_results_are_cut() -> None:
     past = [user("Redis port?"), Message("assistant", "6380."), user("Who bakes?"), Message("assistant", "Marta.")]
     messages = [*past, user("Redis port, and who bakes?"), *loop(1, "x" * 900)]
-    view = view_of(messages, token_budget=950, passthrough_below=10**6)
+    settings: dict[str, Any] = {"passthrough_below": 10**6, "pin_instructions": False}
+    view = view_of(messages, token_budget=950, **settings)
     assert (view.replaced, len(view.turns) < 2) == ((), True)
-    view = view_of(messages, token_budget=600, passthrough_below=10**6)
+    view = view_of(messages, token_budget=600, **settings)
     assert (view.turns, view.tokens <= 600) == ((), True)
     assert "bytes omitted" in dict(view.replaced)[len(messages) - 1].text
 

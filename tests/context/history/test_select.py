@@ -324,7 +324,7 @@ def test_the_log_of_folded_calls_has_the_newest_narration_and_a_fifth_of_the_roo
     (summary,) = [message.text for _, message in view.replaced if is_summary(message)]
     log = summary.split("\n")[2:-1]
     newest = len(view.folded) // 3 - 1
-    assert (f"(src/part_{newest}.py)" in log, "part_0.py" in summary) == (True, False)
+    assert (f"src/part_{newest}.py" in summary, "part_0.py" in summary) == (True, False)
     assert 100 < sum(len(line) + 1 for line in log) <= 0.2 * 2_000
 
 
