@@ -15,11 +15,12 @@ from collections.abc import Container, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from gatekeeper_core.context.history.call_log import CallLog
+from gatekeeper_core.context.history.liveness import LiveIdentifiers
 from gatekeeper_core.context.history.pins import beginning_of
 from gatekeeper_core.context.history.recall import render_recalled
 from gatekeeper_core.context.history.rounds import our_pointers
 from gatekeeper_core.context.history.view import DIGESTS
-from gatekeeper_core.messages import SIGNED, Message, is_answer, with_text
+from gatekeeper_core.messages import SIGNED, Message, common_beginning, is_answer, with_text
 from gatekeeper_core.tokens import count_messages
 from gatekeeper_core.truncation import truncate_middle
 
@@ -43,6 +44,13 @@ more.
 
 _IDENTIFIERS = 40
 """Most identifiers of a turn beside its calls. Source: ours, as above: with 20 it is 97.4 % of the values, not 98.8."""
+
+_IDENTIFIERS_SHARE = 0.1
+"""Share of the limit for identifiers of dropped turns. Source: ours, as above.
+
+With it the prompt of chats with tools at 3,000 tokens holds 96 % of the values that are far back, not 86 %, and that of
+agents that write their observations as the user 89 %, not 69 %, at 4,000.
+"""
 
 _QUESTION_CHARACTERS = 300
 """Most characters of a message of the user, but for the task; a longer one keeps its ends. Source: ours."""
@@ -102,37 +110,87 @@ def digest_past(
         room: tokens for the past and the current turn.
         most: tokens for the past alone when a turn begins, at most ``room``.
         keep_newest: newest past turns that stay whole.
-        gatekeeper: holds the past turns, and keeps the forms that they were given.
+        gatekeeper: holds the past turns, and what was made of them at the call before, which goes on.
         memory: ids of the pointers that stay readable; see ``RunConfig.working_memory``.
     """
-    digests: dict[int, TurnDigest] = {}
-    dropped: set[int] = set()
-    turn_tokens = gatekeeper.turn_tokens
-    oldest = tokens = digest_tokens = 0  # the oldest turn that was not tried yet; all tokens so far
-    for number, turn in enumerate((*history.past, *filter(None, [history.current]))):
-        if number < len(history.past) and tokens <= most and tokens + turn_tokens[number] <= room:
-            tokens += turn_tokens[number]  # then no message of it is over the limit
-            continue
-        for at in range(turn.start, turn.stop):
-            limit = most if at == turn.start and tokens > most else room
-            tokens += costs.tokens_at(at)
-            if tokens <= limit:
-                continue
-            while oldest < number - keep_newest and tokens > _LOW_SHARE * limit:
-                digest = _digest_of(oldest, history, memory, gatekeeper)
-                if digest and digest.tokens < turn_tokens[oldest]:
-                    digests[oldest] = digest
-                    digest_tokens += digest.tokens
-                    tokens -= turn_tokens[oldest] - digest.tokens
-                oldest += 1
-            if digest_tokens > _DIGEST_SHARE * limit:
-                for each in [each for each in digests if each > 0]:
-                    if digest_tokens <= _DIGEST_SHARE * limit / 2:
-                        break
-                    dropped.add(each)
-                    digest_tokens -= digests[each].tokens
-                    tokens -= digests.pop(each).tokens
-    return PastDigests(digests, frozenset(dropped))
+    turns = [*history.past, *filter(None, [history.current])]
+    key = (room, most, keep_newest, history.pinned, history.required, history.summaries, history.provider_free)
+    known, messages, past = gatekeeper.derived.pop("past") or (None, (), None)
+    is_same = known == key and common_beginning(messages, history.messages) == len(messages)
+    if past is None or not is_same or past.starts != [turn.start for turn in turns[: len(past.starts)]]:
+        past = _GrowingPast(gatekeeper, memory, keep_newest)
+    for number, turn in enumerate(turns):
+        for at in range(max(turn.start, past.read), turn.stop):
+            is_over = at == turn.start and past.tokens > most
+            past.add(at, number, costs.tokens_at(at), history, most if is_over else room)
+    past.starts = [turn.start for turn in turns]
+    gatekeeper.derived.put("past", (key, history.messages, past))
+    return PastDigests(dict(past.digests), frozenset(past.dropped))
+
+
+class _GrowingPast:
+    """The past of an agent as it grew, message by message.
+
+    Attributes:
+        starts: positions of the first messages of its turns.
+        read: messages of the conversation so far.
+        tokens: of these as they are sent.
+        digests: of the turns that are sent in their short form.
+        dropped: turns that are not sent.
+    """
+
+    def __init__(self, gatekeeper: ContextGatekeeper, memory: Container[str] | None, keep_newest: int) -> None:
+        self._gatekeeper = gatekeeper
+        self._memory = memory
+        self._keep = keep_newest
+        self._oldest = 0  # the oldest turn that was not tried yet
+        self._digest_tokens = 0
+        self._first: TurnDigest | None = None
+        self._live = LiveIdentifiers()
+        self.starts: list[int] = []
+        self.read = self.tokens = 0
+        self.digests: dict[int, TurnDigest] = {}
+        self.dropped: set[int] = set()
+
+    def add(self, at: int, number: int, tokens: int, history: History, limit: int) -> None:
+        """Add the message at a position, of a turn, and let older turns give way where all are over the limit."""
+        self.read = at + 1
+        self.tokens += tokens
+        if self.tokens <= limit:
+            return
+        turn_tokens = self._gatekeeper.turn_tokens
+        while self._oldest < number - self._keep and self.tokens > _LOW_SHARE * limit:
+            digest = _digest_of(self._oldest, history, self._memory, self._gatekeeper)
+            if digest and digest.tokens < turn_tokens[self._oldest]:
+                self.digests[self._oldest] = digest
+                self._digest_tokens += digest.tokens
+                self.tokens -= turn_tokens[self._oldest] - digest.tokens
+            self._oldest += 1
+        if self._digest_tokens > _DIGEST_SHARE * limit:
+            for each in [each for each in self.digests if each > 0]:
+                if self._digest_tokens <= _DIGEST_SHARE * limit / 2:
+                    break
+                self.dropped.add(each)
+                self._digest_tokens -= self.digests[each].tokens
+                self.tokens -= self.digests.pop(each).tokens
+            self._keep_identifiers(history, _IDENTIFIERS_SHARE * limit)
+
+    def _keep_identifiers(self, history: History, room: float) -> None:
+        """Write identifiers of the dropped turns behind the answer of the first turn, those that were used first."""
+        for message in history.messages[self._live.count : self.read]:
+            self._live.add(message)
+        first = self._first = self._first or self.digests.get(0)
+        if not first or not self.dropped or not first.replaced:
+            return  # an answer that is signed cannot be written
+        turns = (history.past[each] for each in sorted(self.dropped))
+        places = [at for turn in turns for at in range(turn.start, turn.stop)]
+        counter = self._gatekeeper.token_counter
+        log = CallLog(counter, math.inf).text((), identifiers=self._live.of(places), room=room)
+        at, answer = first.replaced[-1]
+        replaced = (*first.replaced[:-1], (at, with_text(answer, "\n".join(filter(None, (answer.text, log))))))
+        digest = TurnDigest(first.omitted, replaced, first.tokens + counter(log))
+        self.tokens += digest.tokens - self.digests[0].tokens
+        self.digests[0] = digest
 
 
 def with_digests(choice: HistoryView, past: PastDigests, history: History, *, recall_tokens: int) -> HistoryView:
@@ -175,14 +233,8 @@ def _digest_of(
         return None
     pinned = {at - turn.start for at, _ in history.pinned if at in places}
     long = () if number == 0 else tuple(at for at, message in enumerate(messages) if _is_long(message))
-    pointers = our_pointers(messages, memory)
     long = tuple(at for at in long if at not in pinned)
-    # Kept, because each call of a thread reads its history from the first turn: a form takes 0.4 ms, and 1 us again.
-    known, form = gatekeeper.derived.get(number) or ((), None)
-    if form is None or known != (messages, long, pointers):
-        form = _short_form(messages, long, pointers, gatekeeper.token_counter)
-        gatekeeper.derived.put(number, ((messages, long, pointers), form))
-    sent, tokens = form
+    sent, tokens = _short_form(messages, long, our_pointers(messages, memory), gatekeeper.token_counter)
     omitted = tuple(turn.start + at for at, message in enumerate(sent) if message is None)
     replaced = ((at, message) for at, message in zip(places, sent, strict=True) if message is not None)
     return TurnDigest(omitted, tuple(each for each in replaced if each[1] is not history.messages[each[0]]), tokens)

@@ -31,7 +31,7 @@ def identifiers_of(message: Message) -> tuple[str, ...]:
 
 
 class LiveIdentifiers:
-    """The identifiers in the messages of a run as it grows.
+    """The identifiers in the messages of a run or a conversation as it grows.
 
     Args:
         question: sent anyway, with its identifiers.
@@ -43,8 +43,13 @@ class LiveIdentifiers:
         self._newest: dict[str, int] = {}
         self._used: set[str] = set()
 
+    @property
+    def count(self) -> int:
+        """The number of messages."""
+        return len(self._mentions)
+
     def add(self, message: Message) -> None:
-        """Add the next message of the run."""
+        """Add the next message."""
         identifiers = identifiers_of(message)
         self._newest.update(dict.fromkeys(identifiers, len(self._mentions)))
         self._mentions.append(identifiers)

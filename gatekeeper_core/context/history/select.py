@@ -206,8 +206,12 @@ def select_past(
         previous = before if state and state.is_same_run(history, opening) else None
         rest = (gatekeeper, config.run, budget, fixed_tokens, policy.prices if policy else None)
         costs = Costs(history, *rest)
+        # In its first run an agent shows only when it calls a tool; then the task stays if the step before sent it.
+        has_task = in_an_agent or (
+            previous is not None and any(turn.start in previous.kept for turn in history.past[:1])
+        )
         pinned = _with_instructions(
-            history, config, costs.room_at_start, gatekeeper, in_an_agent=in_an_agent, has_observed=has_observed
+            history, config, costs.room_at_start, gatekeeper, has_task=has_task, has_observed=has_observed
         )
         if pinned is not history:
             history, costs = pinned, Costs(pinned, *rest)
@@ -284,11 +288,10 @@ def _with_instructions(
     room: int,
     gatekeeper: ContextGatekeeper,
     *,
-    in_an_agent: bool,
+    has_task: bool,
     has_observed: bool,
 ) -> History:
     """Return a conversation with its instructions as pins, as far as they fit in their part of the room."""
-    has_task = in_an_agent or (history.current is not None and has_tool_calls(history.current.messages))
     if not config.pin_instructions or config.strategy not in ("gate", "fill", "cache" if has_task else "gate"):
         return history
     trim = config.gatekeeper is None or config.gatekeeper.trim

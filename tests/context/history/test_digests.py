@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -79,15 +80,55 @@ def test_the_oldest_digests_go_but_not_the_task() -> None:
     assert 0 in view.turns
     assert view.left_out == tuple(range(1, view.left_out[-1] + 1))
     assert view.tokens <= 5_000
+    log = keep(messages, view)[1].text
+    assert f"W{view.left_out[-1]:07}" in log
+    assert f"user_{view.left_out[-1]:04}" in log
+    assert len(log) < 120 + 500 + 200  # the first sentence, a tenth of the budget, and two fences
+
+
+def test_an_edit_or_another_budget_does_not_go_on_from_the_call_before() -> None:
+    talk = [*agent(40), user(NEXT)]
+    edited = [*talk[:2], result("c0", "pier_77 " + "paid, " * 90), *talk[3:]]
+    signed = [*talk[:3], Message("assistant", talk[3].text, metadata={"signed": True}), *talk[4:]]
+    gatekeeper = ContextGatekeeper(token_counter=len)
+    cases: list[tuple[list[Message], int, list[int]]] = [(edited, 5_000, []), (signed, 5_000, []), (talk, 5_000, [])]
+    for keep_newest in (0, 3):
+        for messages, budget, exclude in (*cases, (talk, 5_000, [148]), (talk, 4_000, [])):
+            config = HistoryConfig(token_budget=budget, on_error="raise", keep_newest=keep_newest)
+            fresh = ContextGatekeeper(token_counter=len)
+            view, expected = (
+                select_history(messages, gatekeeper=each, config=config, exclude=exclude)
+                for each in (gatekeeper, fresh)
+            )
+            assert keep(messages, view) == keep(messages, expected)
+            assert view.reason == "digests"
+            assert messages is not signed or signed[3] in keep(messages, view)
+
+
+@three_scripts
+def test_identifiers_of_dropped_turns_stay_by_their_use(wording: str) -> None:
+    talk = agent(40, wording)
+    talk[80] = user("Look at user_0003 again, 再看 user_0003。")
+    talk[83] = assistant("That is user_0003 of the old list.")
+    view = view_of([*talk, user(NEXT)], 5_000, pin_instructions=False)
+    assert 20 in view.left_out
+    log = keep([*talk, user(NEXT)], view)[1].text  # its own identifiers, then those of dropped turns
+    assert re.findall(r"user_\d+", log)[:2] == ["user_0000", "user_0003"]
 
 
 @pytest.mark.parametrize("strategy", ["gate", "fill", "cache"])
-def test_the_task_stays_in_the_first_run_and_behind_a_rebuilt_body(strategy: str) -> None:
+def test_the_task_stays_in_the_first_run(strategy: Any) -> None:
     """The past holds no call yet, and has no room beside the run."""
     talk = [user("Please refund the ferry to Lumen."), assistant("Sure, who are you?"), user("I am Noor.")]
+    selector = ThreadSelector(
+        lambda message: message,
+        write=lambda _, message: message,
+        config=HistoryConfig(token_budget=2_400, strategy=strategy, on_error="raise"),
+        token_counter=len,
+    )
     for number in range(4):
         messages = [*talk, *(one for at in range(number) for one in lookup(at, "harbour dues " * 4))]
-        view = view_of(messages, 2_400, strategy=strategy, passthrough_below=0)
+        view = selector.view(messages, thread="t")
         assert 0 in view.kept
         assert view.tokens <= 2_400
 
@@ -219,12 +260,16 @@ def test_the_bill_is_that_of_a_cache_that_keeps_the_prompt_before(strategy: Any)
 def test_what_gave_way_stays_so_and_every_prompt_is_valid(talk: list[Message], budget: int, strategy: str) -> None:
     """So the provider's cache finds the same beginning: a process that resumes the thread has no state."""
     given_way: set[int] = set()
+    gatekeeper = ContextGatekeeper(token_counter=len)
     for stop in range(1, len(talk) + 1):
         messages = talk[:stop]
         if messages[-1].role != "user":
             continue
-        view = view_of(messages, budget, strategy=strategy, pin_instructions=False, passthrough_below=200)
+        settings: dict[str, Any] = {"strategy": strategy, "pin_instructions": False, "passthrough_below": 200}
+        view = view_of(messages, budget, **settings)
+        going_on = HistoryConfig(token_budget=budget, on_error="raise", **settings)
         sent = keep(messages, view)
+        assert keep(messages, select_history(messages, gatekeeper=gatekeeper, config=going_on)) == sent
         for provider in PROVIDERS:
             if not validate_messages(messages, provider=provider):
                 assert not validate_messages(sent, provider=provider)
