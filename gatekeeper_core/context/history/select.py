@@ -270,7 +270,7 @@ def _past_digests(
     if config.run is None or config.strategy == "window":
         return None
     room = costs.room_at_start + costs.question + costs.pinned
-    most = config.passthrough_below if config.strategy == "gate" else None
+    most = None if config.strategy == "fill" else config.passthrough_below
     return digest_past(
         history,
         costs,
@@ -292,7 +292,8 @@ def _with_instructions(
     has_observed: bool,
 ) -> History:
     """Return a conversation with its instructions as pins, as far as they fit in their part of the room."""
-    if not config.pin_instructions or config.strategy not in ("gate", "fill", "cache" if has_task else "gate"):
+    strategies = ("gate", "fill", "cache") if has_task else ("gate", "fill")
+    if not config.pin_instructions or config.strategy not in strategies:
         return history
     trim = config.gatekeeper is None or config.gatekeeper.trim
     most = room // _INSTRUCTIONS_PART

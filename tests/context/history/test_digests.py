@@ -69,9 +69,11 @@ def test_older_turns_keep_their_question_their_calls_and_the_identifiers_of_thei
     assert messages[2] not in keep(messages, view)
 
 
-def test_below_the_limit_nothing_gives_way() -> None:
-    messages = [*agent(3), user(NEXT)]
-    assert view_of(messages, 9_000).kept == tuple(range(13))
+@pytest.mark.parametrize(("strategy", "limited"), [("gate", True), ("cache", True), ("fill", False)])
+def test_below_the_limit_nothing_gives_way(strategy: str, limited: bool) -> None:
+    few, many = [*agent(3), user(NEXT)], [*agent(8), user(NEXT)]
+    assert view_of(few, 9_000, strategy=strategy).kept == tuple(range(13))
+    assert (view_of(many, 20_000, strategy=strategy).reason == "digests") == limited  # 6,000 tokens of past turns
 
 
 def test_the_oldest_digests_go_but_not_the_task() -> None:
