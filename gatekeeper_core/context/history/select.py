@@ -270,7 +270,8 @@ def _past_digests(
     if config.run is None or config.strategy == "window":
         return None
     room = costs.room_at_start + costs.question + costs.pinned
-    most = None if config.strategy == "fill" else config.passthrough_below
+    # ``cache`` promises a bill, and each time that turns give way early is paid at once.
+    most = config.passthrough_below if config.strategy == "gate" else None
     return digest_past(
         history,
         costs,

@@ -69,7 +69,7 @@ def test_older_turns_keep_their_question_their_calls_and_the_identifiers_of_thei
     assert messages[2] not in keep(messages, view)
 
 
-@pytest.mark.parametrize(("strategy", "limited"), [("gate", True), ("cache", True), ("fill", False)])
+@pytest.mark.parametrize(("strategy", "limited"), [("gate", True), ("cache", False), ("fill", False)])
 def test_below_the_limit_nothing_gives_way(strategy: str, limited: bool) -> None:
     few, many = [*agent(3), user(NEXT)], [*agent(8), user(NEXT)]
     assert view_of(few, 9_000, strategy=strategy).kept == tuple(range(13))
