@@ -6,6 +6,7 @@ from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 from gatekeeper_core.context.history.select import select_history
+from gatekeeper_core.context.history.selector import ThreadSelector
 from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.context.history.view import HistoryView
 from gatekeeper_core.selection.settings import GatekeeperConfig
@@ -28,6 +29,11 @@ def view_with(messages: Sequence[Message], **arguments: Any) -> HistoryView:
     settings = {name: value for name, value in arguments.items() if name in _SETTINGS}
     others = {name: value for name, value in arguments.items() if name not in _SETTINGS}
     return select_history(messages, config=config_of(**settings), **others)
+
+
+def selector_with(config: HistoryConfig, **arguments: Any) -> ThreadSelector[Message]:
+    """Return a selector of messages as they are."""
+    return ThreadSelector(lambda message: message, write=lambda _, new: new, config=config, **arguments)
 
 
 def unbilled(view: HistoryView) -> HistoryView:

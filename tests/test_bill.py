@@ -11,7 +11,6 @@ from gatekeeper_cli.conversation import CONVERSATION
 from gatekeeper_cli.costs import CacheState, Dollars, PriceList, Reported, token_use
 from gatekeeper_cli.texts import ENGLISH, Language, Texts
 from gatekeeper_core.context.history.request import HistoryRequest
-from gatekeeper_core.context.history.selector import ThreadSelector
 from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.messages import Message
 from gatekeeper_core.pricing.prices import PRICES, ModelPrices, prices_of_model
@@ -20,6 +19,7 @@ from gatekeeper_core.tokens import count_message, count_messages
 from tests.case_files import from_file
 from tests.command import run
 from tests.conversations import turns_of
+from tests.histories import selector_with
 from tests.loops import assistant, calls, result, user
 
 if TYPE_CHECKING:
@@ -76,12 +76,7 @@ def test_the_account_of_a_provider_equals_the_librarys_own(
     found = PriceList(model=model, cache=cache).tariff(())
     assert found is not None
     use = token_use(messages, token_budget=4000, tariff=found)
-    selector = ThreadSelector(
-        lambda message: message,
-        write=lambda _, message: message,
-        config=HistoryConfig(token_budget=4000),
-        clock=lambda: found.time_of(call),
-    )
+    selector = selector_with(HistoryConfig(token_budget=4000), clock=lambda: found.time_of(call))
     call, answers = 0, 0.0
     for at, message in enumerate(messages):
         if message.role == "assistant":

@@ -7,7 +7,7 @@ a choice of excerpts (:mod:`gatekeeper_core.selection.planner`).
 from __future__ import annotations
 
 import threading
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal
@@ -45,9 +45,6 @@ if TYPE_CHECKING:
 
 _DEFAULT_CONFIG = GatekeeperConfig()  # one for all: a hundred thousand gatekeepers may be held at the same time
 
-_MAX_DERIVED = 4096
-"""Most entries of ``ContextGatekeeper.derived``. Source: ours, more than the turns of a long thread."""
-
 
 class ContextGatekeeper:
     """Chooses, from the earlier turns of one conversation, the smallest set that a query needs.
@@ -68,7 +65,7 @@ class ContextGatekeeper:
         TypeError: an argument has the wrong type.
 
     Attributes:
-        derived: what other code of this package makes of these turns and keeps as long as they are here.
+        derived: what other code of this package makes of these turns and keeps for its next call, by name.
 
     >>> gatekeeper = ContextGatekeeper(token_budget=200)
     >>> gatekeeper.add_turn("Which port does Redis use?", "Redis listens on 6379 by default.")
@@ -103,7 +100,7 @@ class ContextGatekeeper:
         self._history_tokens = 0
         self._synced: tuple[object, ...] | None = None
         self._judged: tuple[str, Verdict] | None = None
-        self.derived: LruCache[Hashable, Any] = LruCache(max_entries=_MAX_DERIVED)
+        self.derived: LruCache[str, Any] = LruCache(max_entries=8)
 
     def __repr__(self) -> str:
         """Return the budget, the strategy, and how much it holds; no text of the conversation."""

@@ -19,7 +19,7 @@ from gatekeeper_core.context.history.recall import question_at, question_with, r
 from gatekeeper_core.context.history.request import HistoryRequest
 from gatekeeper_core.context.history.run import RunConfig, ShrunkRun, shrink_run
 from gatekeeper_core.context.history.strategies import fitting_turns, has_tool_calls
-from gatekeeper_core.context.history.view import DIGESTS, HistorySizes, HistoryView, ThreadState
+from gatekeeper_core.context.history.view import DIGESTS, HistorySizes, HistoryView, ThreadState, keep
 from gatekeeper_core.messages import Message, common_beginning, is_answered, messages_digest
 from gatekeeper_core.pricing.policy import (
     CachedPrompt,
@@ -49,7 +49,7 @@ class Costs:
 
     Attributes:
         history: the conversation.
-        kept: what is known of the thread from earlier calls.
+        kept: values of the thread from earlier calls.
         fixed: sent by the caller in addition.
         past: each past turn.
         always: the head and notes.
@@ -354,35 +354,36 @@ class ThreadAccount:
             self.state = self._policy.state
             return view._replace(bill=previous.bill)
         count, body = len(self._history.past), self.state.body
-        is_thrifty = self._policy.is_thrifty and view.reason != DIGESTS  # the next prompt begins with the digests
+        is_fresh = self._policy.is_thrifty and view.reason != DIGESTS  # the next prompt begins with the digests
         if not self._policy.is_thrifty and set(view.turns) != set(body.ids(count)):  # some had no room
             texts = tuple(each for each in body.texts if each[0] in view.turns)
             body = replace(body, turns=tuple(sorted(view.turns)), since=count, texts=texts)
         if view.recalled_text and self._has_run:
             body = replace(body, texts=(*(each for each in body.texts if each[0] < count), (count, view.recalled_text)))
         self.state = replace(self.state, body=body)
-        sent, begun = self._sent(view)
-        same_tokens = self._same_tokens(view, previous, tokens=sent.sent_tokens, begun=begun)
+        sent, begun = self._sent(view, is_fresh=is_fresh)
         if view.reason == DIGESTS:
             same_tokens = self._common_tokens(view, before)
             if self._bill:
                 cached_tokens = same_tokens if self._policy.is_warm else 0
                 self._bill = self._bill._replace(reason=DIGESTS, cached_tokens=cached_tokens)
+        else:
+            same_tokens = self._same_tokens(view, previous, tokens=sent.sent_tokens, begun=begun)
         bill, state = self._policy.charge(
             self._bill,
             self.state,
             sent,
             continuation=self._continuation,
             same_tokens=same_tokens,
-            is_last=(view.recalled_text != "" or (is_thrifty and view.turn_count > 0)) and not self._is_run,
+            is_last=(view.recalled_text != "" or (is_fresh and view.turn_count > 0)) and not self._is_run,
         )
-        known, digest = self._policy.state.history, self._question_digest
+        earlier, digest = self._policy.state.history, self._question_digest
         if self._bill is None:
             digest = self.state.history.question
         history = HistoryDigests(
             turn_count=count,
             prefixes=tuple(self._prefixes[-1 - _REMEMBERED_PREFIXES :]),
-            branch=known.branch if self._continuation.same_turns == known.turn_count else known.prefixes,
+            branch=earlier.branch if self._continuation.same_turns == earlier.turn_count else earlier.prefixes,
             tail=messages_digest(self._current, after=self._prefixes[-1]),
             tail_messages=len(self._current),
             summary="" if self._omitted(view) else self._overhead.summary_digest,
@@ -394,14 +395,14 @@ class ThreadAccount:
         if until is None and view.recalled_text and not self._has_run:
             until = self._question
         kept = [at for at in view.kept if until is None or at < until]
-        end = kept[-1] if kept and not is_thrifty else None
+        end = kept[-1] if kept and not is_fresh else None
         if self._bill is None and previous and previous.bill:
             bill = bill._replace(action=previous.bill.action, recalled=previous.bill.recalled)
         return view._replace(
             bill=bill._replace(body_end=end if self._costs.run_stable is None else self._costs.run_stable)
         )
 
-    def _sent(self, view: HistoryView) -> tuple[CachedPrompt, int]:
+    def _sent(self, view: HistoryView, *, is_fresh: bool) -> tuple[CachedPrompt, int]:
         """Return the tokens of a view as a request, beside everything; and those up to the end of the question."""
         costs, overhead, fixed = self._costs, self._overhead, self._fixed
         omitted, after = self._omitted(view), self._after(view)
@@ -426,7 +427,7 @@ class ThreadAccount:
             stable_everything += sum(costs.past)
         return CachedPrompt(
             fixed_tokens=fixed,
-            stable_tokens=fixed if self._policy.is_thrifty and view.reason != DIGESTS else stable,
+            stable_tokens=fixed if is_fresh else stable,
             everything_tokens=everything,
             everything_stable_tokens=stable_everything,
             sent_tokens=tokens,
@@ -461,12 +462,13 @@ class ThreadAccount:
         """Return how much of a request with digests the cache has from the call before, message by message."""
         if before is None or before.view is None or before.history is None or self._overhead.before_tokens:
             return self._fixed
-        history, earlier, cache = self._history, before.view, self._policy.state.cache
+        history, earlier, cache, prompts = self._history, before.history.messages, self._policy.state.cache, []
+        if before.view.sizes.message_count != len(earlier):  # its positions are those of a provider's list
+            return self._fixed
         first = {*history.head, *history.notes}
-        prompts = []
-        for messages, each in ((before.history.messages, earlier), (history.messages, view)):
-            changed = dict(each.replaced)
-            prompts.append([changed.get(at, messages[at]) for at in each.kept if at not in first])
+        for messages, each in ((earlier, before.view), (history.messages, view)):
+            sent = zip(each.kept, keep(messages, each), strict=True)
+            prompts.append([message for at, message in sent if at not in first])
         same = common_beginning(*prompts)
         tokens = self._fixed + count_messages(prompts[1][:same], token_counter=self._costs.counter)
         if self._policy.prices.marked and same < len(prompts[0]):

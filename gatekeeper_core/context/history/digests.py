@@ -119,10 +119,11 @@ def digest_past(
     """
     turns = [*history.past, *filter(None, [history.current])]
     key = (room, most, keep_newest, history.pinned, history.required, history.summaries, history.provider_free)
-    known, messages, past = gatekeeper.derived.pop("past") or (None, (), None)
-    is_same = known == key and common_beginning(messages, history.messages) == len(messages)
+    key_before, messages, past = gatekeeper.derived.pop("past") or (None, (), None)
+    is_same = key_before == key and common_beginning(messages, history.messages) == len(messages)
     if past is None or not is_same or past.starts != [turn.start for turn in turns[: len(past.starts)]]:
-        past = _GrowingPast(gatekeeper, memory, keep_newest)
+        past = _GrowingPast(gatekeeper, keep_newest)
+    past.memory = memory  # each build of a builder has its own
     for number, turn in enumerate(turns):
         for at in range(max(turn.start, past.read), turn.stop):
             is_over = at == turn.start and past.tokens > most
@@ -136,6 +137,7 @@ class _GrowingPast:
     """The past of an agent as it grew, message by message.
 
     Attributes:
+        memory: ids of the pointers that stay readable at this call.
         starts: positions of the first messages of its turns.
         read: messages of the conversation so far.
         tokens: of these as they are sent.
@@ -143,14 +145,14 @@ class _GrowingPast:
         dropped: turns that are not sent.
     """
 
-    def __init__(self, gatekeeper: ContextGatekeeper, memory: Container[str] | None, keep_newest: int) -> None:
+    def __init__(self, gatekeeper: ContextGatekeeper, keep_newest: int) -> None:
         self._gatekeeper = gatekeeper
-        self._memory = memory
         self._keep = keep_newest
         self._oldest = 0  # the oldest turn that was not tried yet
         self._digest_tokens = 0
         self._first: TurnDigest | None = None
         self._live = LiveIdentifiers()
+        self.memory: Container[str] | None = None
         self.starts: list[int] = []
         self.read = self.tokens = 0
         self.digests: dict[int, TurnDigest] = {}
@@ -164,7 +166,7 @@ class _GrowingPast:
             return
         turn_tokens = self._gatekeeper.turn_tokens
         while self._oldest < number - self._keep and self.tokens > _LOW_SHARE * limit:
-            digest = _digest_of(self._oldest, history, self._memory, self._gatekeeper)
+            digest = _digest_of(self._oldest, history, self.memory, self._gatekeeper)
             if digest and digest.tokens < turn_tokens[self._oldest]:
                 self.digests[self._oldest] = digest
                 self._digest_tokens += digest.tokens
@@ -236,16 +238,12 @@ def _digest_of(
     if number in history.required or not is_answer(messages[-1]) or not {*history.summaries}.isdisjoint(places):
         return None
     pinned = {at - turn.start for at, _ in history.pinned if at in places}
-    long = () if number == 0 else tuple(at for at, message in enumerate(messages) if _is_long(message))
-    long = tuple(at for at in long if at not in pinned)
+    questions = (at for at, message in enumerate(messages) if message.role == "user" and at not in pinned)
+    long = [at for at in questions if number and len(messages[at].text) > _QUESTION_CHARACTERS]
     sent, tokens = _short_form(messages, long, our_pointers(messages, memory), gatekeeper.token_counter)
     omitted = tuple(turn.start + at for at, message in enumerate(sent) if message is None)
     replaced = ((at, message) for at, message in zip(places, sent, strict=True) if message is not None)
     return TurnDigest(omitted, tuple(each for each in replaced if each[1] is not history.messages[each[0]]), tokens)
-
-
-def _is_long(message: Message) -> bool:
-    return message.role == "user" and len(message.text) > _QUESTION_CHARACTERS
 
 
 def _short_form(

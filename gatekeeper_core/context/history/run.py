@@ -14,7 +14,7 @@ of the prompt changes only where a further round is folded.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Hashable, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -128,7 +128,7 @@ def shrink_run(
     prices: ModelPrices | None = None,
     past_tokens: int = 0,
     before_tokens: int = 0,
-    kept: LruCache[Hashable, Any] | None = None,
+    kept: LruCache[str, Any] | None = None,
 ) -> ShrunkRun:
     """Return what is sent of a run of a conversation, so that it keeps to its room where that can be done.
 
@@ -150,8 +150,8 @@ def shrink_run(
     rounds = [one for one in read_rounds(run) if one.answered]
     key = (positions.start, room, past_tokens, before_tokens, prices, question, config)
     kept = LruCache(max_entries=1) if kept is None else kept
-    known, growing = kept.pop("run") or ((), None)  # which is lost where the compressor raises
-    if growing is None or known != key or not growing.is_beginning_of(run, rounds):
+    key_before, growing = kept.pop("run") or ((), None)  # which is lost where the compressor raises
+    if growing is None or key_before != key or not growing.is_beginning_of(run, rounds):
         ledger = CountedMessages((), token_counter=token_counter, max_tokens=room - past_tokens)
         bill = RunBill(prices, before_tokens) if prices and results else None
         live, locale = LiveIdentifiers(question), config.locale or locale_of([question])

@@ -34,7 +34,7 @@ from gatekeeper_core.context.memory.update import remember_thread
 from gatekeeper_core.context.prompt.request import run_start
 from gatekeeper_core.context.prompt.result import Miss
 from gatekeeper_core.context.tool_results.compressor import ToolResultCompressor
-from gatekeeper_core.context.tool_results.context import memory_of
+from gatekeeper_core.context.tool_results.context import ThreadCompressor
 from gatekeeper_core.encoder import Waits
 from gatekeeper_core.errors import ConfigError, ConflictError
 from gatekeeper_core.events import LOOK_UPS, MISS
@@ -156,27 +156,25 @@ class BoundedCompressor:
     raise, hang, or return nonsense: then the result stays as it is, and a pointer is unknown.
     """
 
-    compress: ResultCompressor
+    compress: ThreadCompressor
     calls: BoundedCalls
-    thread_id: str | None
-    tenant: str
 
     def __call__(self, message: Message, context: ResultContext, /) -> str:
         """Return the compressed text of a result, or the text as it is."""
 
         def compressed() -> str:
-            text: object = self.compress(message, context._replace(thread_id=self.thread_id, tenant=self.tenant))
+            text: object = self.compress(message, context)
             if not isinstance(text, str):
                 raise TypeError(f"compress_result must return str, got {type(text).__name__}")
             return text
 
-        plugin = None if isinstance(self.compress, ToolResultCompressor) else self.compress
+        compress = self.compress.compress
+        plugin = None if isinstance(compress, ToolResultCompressor) else compress
         text = self.calls.run("tool_results", compressed, plugin=plugin)
         return message.text if text is None else text
 
     def __contains__(self, pointer: object) -> bool:
-        memory = partial(memory_of, self.compress, self.thread_id, tenant=self.tenant)
-        return self.calls.run("tool_results", lambda: pointer in (memory() or ())) is True
+        return self.calls.run("tool_results", lambda: pointer in (self.compress.working_memory or ())) is True
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -282,7 +280,7 @@ class BuilderParts:
         config = RunConfig(locale=locale, cut_results=False)
         if not self.config.enable_tool_result_compression:
             return config
-        compressor = BoundedCompressor(compress, calls, thread.id if thread else None, talk.tenant)
+        compressor = BoundedCompressor(ThreadCompressor(compress, thread.id if thread else None, talk.tenant), calls)
         has_memory = getattr(compress, "working_memory", None) is not None
         return replace(config, compress_result=compressor, working_memory=compressor if has_memory else None)
 

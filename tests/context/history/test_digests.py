@@ -10,11 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gatekeeper_core import ContextGatekeeper, HistoryConfig, HistoryView, ModelPrices, keep, select_history
+from gatekeeper_core import ContextGatekeeper, HistoryConfig, HistoryView, ModelPrices, RunConfig, keep, select_history
 from gatekeeper_core.context.history.rounds import as_summary
-from gatekeeper_core.context.history.selector import ThreadSelector
+from gatekeeper_core.context.tool_results.pointers import pointers_in
 from gatekeeper_core.messages import Message, ToolCall, common_beginning, validate_messages
 from gatekeeper_core.tokens import count_messages
+from tests.histories import selector_with
 from tests.loops import PROVIDERS, assistant, compressed, conversations, pointer, result, user
 
 ORDERS = {
@@ -41,9 +42,12 @@ def agent(turns: int, wording: str = ORDERS["english"], text: str = "paid and se
     return talk
 
 
-def view_of(messages: Sequence[Message], budget: int, **options: Any) -> HistoryView:
+def view_of(
+    messages: Sequence[Message], budget: int, *, on: Any = None, pinned: Any = (), exclude: Any = (), **options: Any
+) -> HistoryView:
     config = HistoryConfig(token_budget=budget, on_error="raise", **options)
-    return select_history(messages, gatekeeper=ContextGatekeeper(token_counter=len), config=config)
+    on = on or ContextGatekeeper(token_counter=len)
+    return select_history(messages, gatekeeper=on, config=config, pinned=pinned, exclude=exclude)
 
 
 def texts(messages: Sequence[Message], view: HistoryView) -> str:
@@ -96,11 +100,8 @@ def test_an_edit_or_another_budget_does_not_go_on_from_the_call_before() -> None
     cases: list[tuple[list[Message], int, list[int]]] = [(edited, 5_000, []), (signed, 5_000, []), (talk, 5_000, [])]
     for keep_newest in (0, 3):
         for messages, budget, exclude in (*cases, (talk, 5_000, [148]), (talk, 4_000, [])):
-            config = HistoryConfig(token_budget=budget, on_error="raise", keep_newest=keep_newest)
-            fresh = ContextGatekeeper(token_counter=len)
             view, expected = (
-                select_history(messages, gatekeeper=each, config=config, exclude=exclude)
-                for each in (gatekeeper, fresh)
+                view_of(messages, budget, on=on, exclude=exclude, keep_newest=keep_newest) for on in (gatekeeper, None)
             )
             assert keep(messages, view) == keep(messages, expected)
             assert view.reason == "digests"
@@ -122,12 +123,7 @@ def test_identifiers_of_dropped_turns_stay_by_their_use(wording: str) -> None:
 def test_the_task_stays_in_the_first_run(strategy: Any) -> None:
     """The past holds no call yet, and has no room beside the run."""
     talk = [user("Please refund the ferry to Lumen."), assistant("Sure, who are you?"), user("I am Noor.")]
-    selector = ThreadSelector(
-        lambda message: message,
-        write=lambda _, message: message,
-        config=HistoryConfig(token_budget=2_400, strategy=strategy, on_error="raise"),
-        token_counter=len,
-    )
+    selector = selector_with(HistoryConfig(token_budget=2_400, strategy=strategy, on_error="raise"), token_counter=len)
     for number in range(4):
         messages = [*talk, *(one for at in range(number) for one in lookup(at, "harbour dues " * 4))]
         view = selector.view(messages, thread="t")
@@ -163,9 +159,7 @@ def test_the_newest_turns_to_keep_and_a_history_that_cannot_be_written_stay_whol
 
 def test_a_pinned_turn_stays_whole_and_an_answer_that_is_signed_is_not_cut() -> None:
     messages = [*agent(8), user(NEXT)]
-    config = HistoryConfig(token_budget=5_000)
-    gatekeeper = ContextGatekeeper(token_counter=len)
-    view = select_history(messages, gatekeeper=gatekeeper, config=config, pinned=[2])
+    view = view_of(messages, 5_000, pinned=[2])
     assert {0, 1, 2, 3} <= {*view.kept}
     signed = Message("assistant", messages[3].text, metadata={"signed": True})
     view = view_of([*messages[:3], signed, *messages[4:]], 5_000)
@@ -177,8 +171,7 @@ def test_a_long_question_keeps_its_ends_and_a_pinned_one_all_of_it() -> None:
     messages = [*agent(8), user(NEXT)]
     for at in (4, 8):
         messages[at] = user("Here is the log. " + "step done, " * 90 + "What failed?")
-    config = HistoryConfig(token_budget=5_000)
-    view = select_history(messages, gatekeeper=ContextGatekeeper(token_counter=len), config=config, pinned=[4])
+    view = view_of(messages, 5_000, pinned=[4])
     short, whole = dict(view.replaced)[8].text, keep(messages, view)[view.kept.index(4)]
     assert whole == messages[4]
     assert (short[:16], short[-12:], len(short) <= 300) == ("Here is the log.", "What failed?", True)
@@ -212,6 +205,20 @@ def test_only_pointers_of_compressed_results_stay_readable() -> None:
     assert pointer(2) not in sent
 
 
+def test_each_call_has_the_working_memory_of_its_own() -> None:
+    talk = [*agent(16), user(NEXT)]
+    for number in range(16):
+        talk[4 * number + 2] = result(f"c{number}", f"{pointer(number)} {talk[4 * number + 2].text}")
+    gatekeeper = ContextGatekeeper(token_counter=len)
+    messages: list[Message] = []
+    for part, memory in ((talk[:33], []), (talk[33:], [pointers_in(pointer(at))[0] for at in range(16)])):
+        messages = [*messages, *part]
+        view = view_of(messages, 9_000, on=gatekeeper, run=RunConfig(working_memory=memory))
+    assert view.reason == "digests"
+    newest = max(view.folded) // 4  # gave way at the second call
+    assert pointer(newest) in keep(messages, view)[view.kept.index(4 * newest + 3)].text
+
+
 @three_scripts
 def test_a_list_of_a_provider_comes_back_in_its_format(wording: str) -> None:
     talk = agent(8, wording)
@@ -237,11 +244,8 @@ def test_a_list_of_a_provider_comes_back_in_its_format(wording: str) -> None:
 @pytest.mark.parametrize("strategy", ["gate", "cache"])
 def test_the_bill_is_that_of_a_cache_that_keeps_the_prompt_before(strategy: Any) -> None:
     prices = ModelPrices(input=1e6, output=0, cache_read=1e5, cache_write=1e6, min_cached_tokens=1)
-    selector = ThreadSelector(
-        lambda message: message,
-        write=lambda _, message: message,
-        config=HistoryConfig(token_budget=5_000, strategy=strategy, prices=prices, on_error="raise"),
-        token_counter=len,
+    selector = selector_with(
+        HistoryConfig(token_budget=5_000, strategy=strategy, prices=prices, on_error="raise"), token_counter=len
     )
     talk, before, paid = agent(14), [Message("system", "")], 0.0
     calls_of_the_model = [at for at, message in enumerate(talk) if message.role == "assistant"]
@@ -269,9 +273,8 @@ def test_what_gave_way_stays_so_and_every_prompt_is_valid(talk: list[Message], b
             continue
         settings: dict[str, Any] = {"strategy": strategy, "pin_instructions": False, "passthrough_below": 200}
         view = view_of(messages, budget, **settings)
-        going_on = HistoryConfig(token_budget=budget, on_error="raise", **settings)
         sent = keep(messages, view)
-        assert keep(messages, select_history(messages, gatekeeper=gatekeeper, config=going_on)) == sent
+        assert keep(messages, view_of(messages, budget, on=gatekeeper, **settings)) == sent
         for provider in PROVIDERS:
             if not validate_messages(messages, provider=provider):
                 assert not validate_messages(sent, provider=provider)

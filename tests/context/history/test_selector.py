@@ -28,7 +28,7 @@ from gatekeeper_core.storage.base import RecordStore
 from gatekeeper_core.storage.in_memory import InMemoryBlobStore
 from gatekeeper_core.tokens import estimate_text_tokens
 from tests import concepts, talks
-from tests.histories import unbilled, view_with
+from tests.histories import selector_with, unbilled, view_with
 
 Item = dict[str, Any]
 
@@ -445,11 +445,7 @@ def test_threads_and_copies_share_one_encoder() -> None:
 def test_results_of_two_tenants_go_to_memories_of_their_own() -> None:
     memories = ThreadMemories(InMemoryBlobStore(), b"0123456789abcdef")
     run = RunConfig(compress_result=ToolResultCompressor(working_memory=memories), keep_recent_rounds=1)
-    selector = ThreadSelector(
-        lambda message: message,
-        write=lambda _, message: message,
-        config=HistoryConfig(token_budget=3_000, run=run, on_error="raise"),
-    )
+    selector = selector_with(HistoryConfig(token_budget=3_000, run=run, on_error="raise"))
     messages = [Message("user", "Read the logs.")]
     for number in range(6):
         call = ToolCall(f"c{number}", "read", "{}")
