@@ -150,10 +150,10 @@ def select_history(
         request=HistoryRequest(fixed_tokens=fixed_tokens),
         state=state,
     )
-    return view if native is None else _view_out(native, view)
+    return view if native is None else native_view(native, view)
 
 
-def _view_out(native: NativeMessages, view: HistoryView) -> HistoryView:
+def native_view(native: NativeMessages, view: HistoryView) -> HistoryView:
     """Return the view of our messages as one of the list in a provider's format that they were read from."""
     sent = native.sent(frozenset(view.kept), dict(view.replaced))
     places, bill = range(len(native.items)), view.bill

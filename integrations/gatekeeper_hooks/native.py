@@ -1,0 +1,100 @@
+"""A selector for the histories of many threads, as lists of dicts in the format of a provider.
+
+::
+
+    items ──read_native──> our messages ──ThreadSelector──> view ──native_view──> view of the items ──> items to send
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from gatekeeper_core.context.history.request import HistoryRequest
+from gatekeeper_core.context.history.select import native_view
+from gatekeeper_core.context.history.selector import ThreadSelector
+from gatekeeper_core.context.history.strategies import HistoryConfig, with_options
+from gatekeeper_core.context.history.view import HistoryView, keep
+from gatekeeper_core.native.reading import read_native
+from gatekeeper_core.pricing.model_names import window_of_model
+from gatekeeper_core.pricing.prices import prices_of_model
+
+if TYPE_CHECKING:
+    from gatekeeper_core.messages import Message
+
+
+class NativeSelector:
+    """A selector for lists of dicts: OpenAI chat, OpenAI Responses, Anthropic or Gemini; the items show which.
+
+    Safe to use from several threads; calls of one conversation wait for each other. An unnamed list belongs to the
+    conversation whose latest list is its beginning.
+
+    Args:
+        config: the settings; None: ``HistoryConfig()``.
+        token_budget: as in ``HistoryConfig``, like ``strategy``, ``coverage`` and ``keep_newest``; each wins over
+            ``config``.
+        strategy: see ``token_budget``.
+        coverage: see ``token_budget``.
+        keep_newest: see ``token_budget``.
+        options: further arguments of ``ThreadSelector``. A function in ``pinned`` or ``exclude`` reads a ``Message``.
+
+    Attributes:
+        threads: the selector over our messages, with the view and the account of each thread.
+
+    Raises:
+        ConfigError: a number is out of range.
+        TypeError: an argument is unknown or has the wrong type.
+
+    >>> selector = NativeSelector(token_budget=1000)
+    >>> items, view = selector.select([{"role": "user", "content": "hello"}])
+    >>> items, view.status
+    ([{'role': 'user', 'content': 'hello'}], 'passthrough')
+    """
+
+    def __init__(
+        self,
+        config: HistoryConfig | None = None,
+        *,
+        token_budget: int | None = None,
+        strategy: Any = None,
+        coverage: float | None = None,
+        keep_newest: int | None = None,
+        **options: Any,
+    ) -> None:
+        config = with_options(
+            config, token_budget=token_budget, strategy=strategy, coverage=coverage, keep_newest=keep_newest
+        )
+        self.threads: ThreadSelector[Message] = ThreadSelector(
+            lambda message: message, write=lambda _, message: message, config=config, **options
+        )
+
+    def select(
+        self,
+        items: Sequence[Mapping[str, Any]],
+        *,
+        fixed: Sequence[str] = (),
+        model: str = "",
+        thread: Hashable = None,
+        tenant: str = "default",
+    ) -> tuple[list[Any], HistoryView]:
+        """Return the items to send, and the view that says why; in shadow mode all of them.
+
+        Args:
+            items: the whole conversation; read, never changed. Positions of the view are in this list.
+            fixed: texts that are sent beside the items, such as a system prompt and tools.
+            model: its name, for its prices and, without a budget, its context window.
+            thread: names the conversation; None: see the class.
+            tenant: of the thread: threads of two tenants share nothing, even under the same name.
+
+        Raises:
+            MessageFormatError: see ``read_messages``.
+        """
+        native = read_native(items)
+        request = HistoryRequest(
+            fixed_tokens=self.threads.count(*fixed),
+            window_tokens=window_of_model(model),
+            prices=prices_of_model(model),
+            notes=native.settings,
+        )
+        view = native_view(native, self.threads.view(native.messages, request, thread=thread, tenant=tenant))
+        return list(items) if self.threads.config.shadow else keep(items, view), view
