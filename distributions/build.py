@@ -31,7 +31,7 @@ def hatchling(*arguments: str, source: Path) -> str:
     return done.stdout
 
 
-def completed(settings: str, library: dict[str, Any]) -> str:
+def fill_in(settings: str, library: dict[str, Any]) -> str:
     """Return the pyproject.toml of a thin distribution with the version and the addresses of the library.
 
     Args:
@@ -58,7 +58,7 @@ def main(folder: Path) -> None:
             for name in LICENSES:
                 shutil.copy(ROOT / name, source)
             settings = source / "pyproject.toml"
-            text = completed(settings.read_text(encoding="utf-8"), library)
+            text = fill_in(settings.read_text(encoding="utf-8"), library)
             settings.write_text(text, encoding="utf-8", newline="\n")
             hatchling("build", "-d", str(folder), source=source)
 

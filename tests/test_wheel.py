@@ -22,7 +22,7 @@ from typing import Any
 import pytest
 
 import gatekeeper_core
-from distributions.build import completed
+from distributions.build import fill_in
 
 CHECKOUT = Path(__file__).resolve().parents[1]
 PACKAGES = {
@@ -226,7 +226,7 @@ def test_the_source_archive_of_a_thin_distribution_builds_its_wheel(thin: Path, 
 def test_version_requirement_and_addresses_of_a_thin_distribution_are_those_of_the_library() -> None:
     library = {"version": "4.5.6", "urls": {"Homepage": "https://code.example/a", "Issues": "https://code.example/b"}}
     settings = (CHECKOUT / "distributions" / "langchain-gatekeeper" / "pyproject.toml").read_text(encoding="utf-8")
-    project = parsed_toml(completed(settings, library))["project"]
+    project = parsed_toml(fill_in(settings, library))["project"]
     assert {key: project[key] for key in library} == library
     assert project["dependencies"] == ["context-gatekeeper[langchain]==4.5.6"]
     assert "dynamic" not in project
