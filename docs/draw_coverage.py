@@ -91,7 +91,9 @@ def picture(language: int) -> str:
         drawn = [place(row["asked"], row[column]) for row in points]
         line, dot, bold = ("lead", "leadtip", " bold") if at else ("line", "tip", "")
         lines.append(f'<path class="{line}" d="M{" L".join(f"{x} {y}" for x, y in drawn)}"/>')
-        lines += [f'<circle class="{dot}" cx="{x}" cy="{y}" r="4"/>' for x, y in drawn]
+        lines += [
+            f'<rect class="{dot}" x="{x - 4:.1f}" y="{y - 4:.1f}" width="8" height="8" rx="4"/>' for x, y in drawn
+        ]
         x, y = drawn[-1]
         lines.append(f'<text class="small{bold}" x="{x + 34}" y="{y + 4}">{name}</text>')
     x, y = next(place(row["asked"], row["second"]) for row in points if row["asked"] == 85)
