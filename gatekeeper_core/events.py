@@ -1,6 +1,6 @@
 """Every event that the library reports: its name, its logger and the constant message of its records.
 
-The facts of each event are listed in ``docs/observability.md``. A fact has one name everywhere: in a log record
+The facts of each event are listed in ``docs/api/events.md``. A fact has one name everywhere: in a log record
 (``gatekeeper_tokens``), in an event of LangChain or LlamaIndex (``tokens``) and in an attribute of a span
 (``gatekeeper.tokens``). Facts are counts, places and fixed words: never text of a conversation, of a memory or of an
 error, and no name of a thread, a tenant or a user.

@@ -45,7 +45,7 @@ _TYPES: dict[str, Any] = {
 }
 
 
-PAGE = Path(__file__).resolve().parents[1] / "docs" / "observability.md"
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "api" / "events.md"
 
 
 class Documented(NamedTuple):

@@ -45,6 +45,7 @@ NEEDS = {
     "minimax.md": "chat",
     "observability.md": "otel",
     "postgres.md": "postgres",
+    "recipes.md": "adapters",
     "tutorial.md": "adapters",
 }
 """The marker of the extras that a page needs."""
@@ -184,7 +185,7 @@ def test_the_python_blocks_of_a_page_run(page: Path, tmp_path: Path, request: py
     # The frameworks deprecate much of themselves.
     warned = "default" if NEEDS.get(in_english(page).name) == "adapters" else "error"
     command = [sys.executable, "-W", warned, str(program)]
-    if page.name == "postgres.md":
+    if in_english(page).name in ("postgres.md", "recipes.md"):
         run(command, tmp_path, POSTGRES_URL=request.getfixturevalue("postgres_database"))
         return
     if page.name != "minimax.md":
