@@ -133,7 +133,7 @@ e2e: $(VENV)/.stamp-test ## two conversations over HTTP and the four checks; wit
 recording: $(VENV)/.stamp-cli ## record the sessions of the tutorial, draw the picture of the front page
 	@$(VENV)/bin/python docs/record_chat.py
 	@$(VENV)/bin/python docs/record_terminal.py
-	@$(VENV)/bin/python docs/draw_recall.py
+	@$(VENV)/bin/python docs/draw_coverage.py
 
 mutants: $(VENV)/.stamp-test-servers ## change the code in 120 places, and see whether any test notices
 	@$(PIP) install --group coverage

@@ -2,6 +2,7 @@
 
 * Each fenced ``python`` block of the README files and of docs/: a page's blocks run in order, in one program. A ``py``
   block is shown alike and is not run, because it needs a package that no extra brings; it must be Python.
+* The recipe of each thin distribution.
 * Each ``bash`` or ``console`` block right after a line ``<!-- run -->``: a page's blocks run in order, in one folder.
 * The programs and the notebooks of docs/examples.
 * The examples in the docstrings.
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parents[1]
 READMES = [ROOT / "README.md", ROOT / "README.zh-CN.md"]
+THIN_READMES = sorted((ROOT / "distributions").glob("*/README.md"))
 PAGES = [*READMES, *sorted((ROOT / "docs").glob("*.md"))]
 RUN_MARK = "<!-- run -->"
 
@@ -43,6 +45,7 @@ NEEDS = {
     "minimax.md": "chat",
     "observability.md": "otel",
     "postgres.md": "postgres",
+    "recipes.md": "adapters",
     "tutorial.md": "adapters",
 }
 """The marker of the extras that a page needs."""
@@ -182,7 +185,7 @@ def test_the_python_blocks_of_a_page_run(page: Path, tmp_path: Path, request: py
     # The frameworks deprecate much of themselves.
     warned = "default" if NEEDS.get(in_english(page).name) == "adapters" else "error"
     command = [sys.executable, "-W", warned, str(program)]
-    if page.name == "postgres.md":
+    if in_english(page).name in ("postgres.md", "recipes.md"):
         run(command, tmp_path, POSTGRES_URL=request.getfixturevalue("postgres_database"))
         return
     if page.name != "minimax.md":
@@ -191,6 +194,15 @@ def test_the_python_blocks_of_a_page_run(page: Path, tmp_path: Path, request: py
     with MiniMaxServer() as server:
         run(command, tmp_path, MINIMAX_API_KEY=API_KEY, MINIMAX_BASE_URL=server.base_url, NO_PROXY="127.0.0.1")
         assert server.requests
+
+
+@pytest.mark.adapters
+@pytest.mark.parametrize("page", THIN_READMES, ids=lambda page: page.parent.name)
+def test_the_recipe_of_a_thin_distribution_prints_what_its_page_says(page: Path, tmp_path: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    program = tmp_path / "recipe.py"
+    program.write_text(python_program(text), encoding="utf-8")
+    assert f"\n# {run([sys.executable, str(program)], tmp_path)}" in text
 
 
 INSTALL = re.compile(r"pip install [\"'`]*context-gatekeeper(\[[\w.,-]+\])?")

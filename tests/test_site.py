@@ -177,6 +177,16 @@ def test_a_chinese_page_stands_beside_an_english_one_and_is_chinese() -> None:
     assert [(name, words) for name, words in headings if " " in words and words != "Context Gatekeeper"] == []
 
 
+@pytest.mark.parametrize("name", ["tutorial", "recipes", "faq"])
+def test_a_chinese_page_is_in_step_with_the_english_one(name: str) -> None:
+    def outline(page: Path) -> tuple[list[str], list[str]]:
+        text = page.read_text(encoding="utf-8")
+        levels = [line.partition(" ")[0] for line in FENCE.sub("", text).splitlines() if re.match("#+ ", line)]
+        return levels, list(re.findall(r"^```(\w+)$", text, re.MULTILINE))
+
+    assert outline(DOCS / f"{name}.zh.md") == outline(DOCS / f"{name}.md")
+
+
 def test_every_page_has_its_line_in_the_navigation() -> None:
     listed = re.findall(
         r"^ +- (?:[^:\n]+: )?([\w/-]+\.md)$", (ROOT / "mkdocs.yml").read_text(encoding="utf-8"), re.MULTILINE

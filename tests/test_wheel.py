@@ -1,12 +1,13 @@
-"""What the wheel and the source archive hold.
+"""What the wheels and the source archives hold.
 
-``GATEKEEPER_WHEEL`` names a wheel that was built before, with the source archive beside it; without it both are built
-from the checkout that the tests lie in.
+``GATEKEEPER_WHEEL`` names a wheel of the library that was built before, with the other files of the release beside it;
+without it all are built from the checkout that the tests lie in.
 """
 
 from __future__ import annotations
 
 import configparser
+import importlib
 import os
 import re
 import subprocess
@@ -16,10 +17,12 @@ import zipfile
 from email.message import Message
 from email.parser import Parser
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 import pytest
 
 import gatekeeper_core
+from distributions.build import fill_in
 
 CHECKOUT = Path(__file__).resolve().parents[1]
 PACKAGES = {
@@ -36,7 +39,8 @@ PACKAGES = {
     "langchain_gatekeeper",
     "llama_index",
 }
-
+THIN = {"langchain-gatekeeper": "langchain", "llama-index-memory-gatekeeper": "llama-index"}
+"""Each distribution without modules, and the extra that it requires."""
 
 SECRET = re.compile(
     rb"-----BEGIN [A-Z ]*PRIVATE KEY|AKIA[0-9A-Z]{16}|AIza[\w-]{35}|gh[pousr]_[A-Za-z0-9]{20}|pypi-[\w-]{16}"
@@ -45,12 +49,23 @@ SECRET = re.compile(
 """Private keys and the tokens of well-known services; keys that tests make up begin with ``sk-test-``."""
 
 
-def hatchling(*arguments: str, source: Path) -> str:
-    """Run hatchling in a source folder, and return what it prints."""
-    command = [sys.executable, "-m", "hatchling", *arguments]
+def run_python(*arguments: str, source: Path) -> None:
+    command = [sys.executable, *arguments]
     done = subprocess.run(command, cwd=source, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
+
+
+def parsed_toml(text: str) -> dict[str, Any]:
+    return importlib.import_module("tomllib" if sys.version_info >= (3, 11) else "tomli").loads(text)
+
+
+def unpack(archive_path: Path, folder: Path) -> Path:
+    """Unpack a source archive into an empty folder, and return its top folder."""
+    with tarfile.open(archive_path) as archive:
+        safely = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}  # older ones of Python 3.10 and 3.11
+        archive.extractall(folder, **safely)  # noqa: S202 - our own archive
+    (top,) = folder.iterdir()
+    return top
 
 
 @pytest.fixture(scope="session")
@@ -59,25 +74,28 @@ def wheel_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     if given:
         return Path(given)
     folder = tmp_path_factory.mktemp("dist")
-    hatchling("build", "-d", str(folder), source=CHECKOUT)
-    return next(folder.glob("*.whl"))
+    run_python("distributions/build.py", str(folder), source=CHECKOUT)
+    return next(folder.glob("context_gatekeeper-*.whl"))
 
 
 @pytest.fixture(scope="session")
 def archive_path(wheel_path: Path) -> Path:
     """The source archive, which lies beside the wheel."""
-    (path,) = wheel_path.parent.glob("*.tar.gz")
+    (path,) = wheel_path.parent.glob("context_gatekeeper-*.tar.gz")
     return path
 
 
 @pytest.fixture
 def unpacked(archive_path: Path, tmp_path: Path) -> Path:
     """The folder of the unpacked source archive."""
-    with tarfile.open(archive_path) as archive:
-        safely = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}  # older ones of Python 3.10 and 3.11
-        archive.extractall(tmp_path, **safely)  # noqa: S202 - our own archive
-    (folder,) = tmp_path.iterdir()
-    return folder
+    return unpack(archive_path, tmp_path)
+
+
+@pytest.fixture(params=THIN)
+def thin(request: pytest.FixtureRequest, wheel_path: Path) -> Path:
+    """The wheel of a distribution without modules."""
+    (path,) = wheel_path.parent.glob(f"{request.param.replace('-', '_')}-*.whl")
+    return path
 
 
 @pytest.fixture(scope="session")
@@ -168,7 +186,16 @@ def test_the_version_is_that_of_the_library_and_of_the_newest_section_of_the_cha
 def test_the_source_archive_holds_what_the_tests_need(archive_path: Path) -> None:
     with tarfile.open(archive_path) as archive:
         names = {PurePosixPath(*PurePosixPath(name).parts[1:]).as_posix() for name in archive.getnames()}
-    needed = {"pyproject.toml", "LICENSE", "NOTICE", "README.md", "README.zh-CN.md", "Makefile", ".env.example"}
+    needed = {
+        "distributions/build.py",
+        "pyproject.toml",
+        "LICENSE",
+        "NOTICE",
+        "README.md",
+        "README.zh-CN.md",
+        "Makefile",
+        ".env.example",
+    }
     tests = {path.relative_to(CHECKOUT).as_posix() for path in (CHECKOUT / "tests").rglob("*.py")}
     assert needed | tests <= names
 
@@ -178,3 +205,49 @@ def test_no_secret_is_in_the_source_archive(unpacked: Path) -> None:
     files = [path for path in unpacked.rglob("*") if path.is_file()]
     found = {str(path.relative_to(unpacked)): SECRET.findall(path.read_bytes()) for path in files}
     assert {name: keys for name, keys in found.items() if keys or PurePosixPath(name).name == ".env"} == {}
+
+
+def test_a_thin_wheel_holds_no_module_and_requires_the_library_of_its_version(thin: Path, metadata: Message) -> None:
+    with zipfile.ZipFile(thin) as wheel:
+        assert {PurePosixPath(name).parts[0].rpartition(".")[2] for name in wheel.namelist()} == {"dist-info"}
+    own = Parser().parsestr(dist_info_text(thin, "METADATA"))
+    required = f"context-gatekeeper[{THIN[own['Name']]}]=={gatekeeper_core.__version__}"
+    assert (own["Version"], own.get_all("Requires-Dist")) == (gatekeeper_core.__version__, [required])
+    shared = ("Author", "License-Expression", "License-File", "Project-URL", "Requires-Python")
+    assert [own.get_all(key) for key in shared] == [metadata.get_all(key) for key in shared]
+    assert "Apache License" in dist_info_text(thin, "licenses/LICENSE")
+
+
+def test_the_source_archive_of_a_thin_distribution_builds_its_wheel(thin: Path, tmp_path: Path) -> None:
+    source = unpack(thin.with_name(thin.name.replace("-py3-none-any.whl", ".tar.gz")), tmp_path)
+    run_python("-m", "hatchling", "build", "-t", "wheel", "-d", "again", source=source)
+    assert (source / "again" / thin.name).read_bytes() == thin.read_bytes()
+
+
+def test_version_requirement_and_addresses_of_a_thin_distribution_are_those_of_the_library() -> None:
+    library = {"version": "4.5.6", "urls": {"Homepage": "https://code.example/a", "Issues": "https://code.example/b"}}
+    settings = (CHECKOUT / "distributions" / "langchain-gatekeeper" / "pyproject.toml").read_text(encoding="utf-8")
+    project = parsed_toml(fill_in(settings, library))["project"]
+    assert {key: project[key] for key in library} == library
+    assert project["dependencies"] == ["context-gatekeeper[langchain]==4.5.6"]
+    assert "dynamic" not in project
+
+
+def test_the_page_of_a_thin_distribution_renders_and_leads_nowhere_else(thin: Path) -> None:
+    """An index shows it without the files of the repository."""
+    from readme_renderer.markdown import render
+
+    html = render(Parser().parsestr(dist_info_text(thin, "METADATA")).get_payload())
+    assert html is not None
+    assert html.count("<pre") == 2
+    assert re.findall(r'(?:href|src)="(?!https://|#)', html) == []
+
+
+def test_the_hub_of_llama_index_finds_the_classes() -> None:
+    settings = (CHECKOUT / "distributions" / "llama-index-memory-gatekeeper" / "pyproject.toml").read_text(
+        encoding="utf-8"
+    )
+    hub = parsed_toml(settings)["tool"]["llamahub"]
+    public = importlib.import_module(hub["import_path"]).__all__
+    assert hub["contains_example"] is False
+    assert {*hub["class_authors"]} == {name for name in public if name.startswith("GatekeeperMemory")}
