@@ -103,7 +103,9 @@ def test_terminal_page_and_json_give_one_account_of_each_turn(
     monkeypatch.setenv("COLUMNS", "200")
     gatekeeper, texts = ContextGatekeeper(), Texts(Language(lang))
     gatekeeper.sync(turns_of(DEMO))
-    lines = [" ".join(line.split()) for line in ask("explain", chat, query, "--lang", lang).stdout.splitlines()]
+    lines = [
+        " ".join(line.split()) for line in ask("explain", chat, query, "--scores", "--lang", lang).stdout.splitlines()
+    ]
     ask("explain", chat, query, "--lang", lang, "--html", str(tmp_path / "page.html"))
     page = unescape((tmp_path / "page.html").read_text(encoding="utf-8"))
     decisions = shown_json("explain", chat, query)["selection"]["decisions"]
@@ -132,6 +134,19 @@ def test_why_not_is_answered_first_in_one_sentence_of_its_language(language: str
         line = ask("explain", file, SHORT_QUESTIONS[language], "--budget", "3", "--lang", lang).stdout.splitlines()[0]
         assert line.startswith("第 0 轮未选：" if lang == "zh" else "Turn 0 is left out because ")
         assert str(needed) in ask("explain", file, SHORT_QUESTIONS[language], "--budget", "3", "--lang", lang).stdout
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_explain_shows_scores_when_asked_and_no_saving_where_nothing_is_sent(lang: str, chat: Path) -> None:
+    texts = Texts(Language(lang))
+    plain, scored = (
+        ask("explain", chat, QUESTIONS[3].text, "--lang", lang, *more).stdout for more in ((), ("--scores",))
+    )
+    assert texts("scores_heading") in scored
+    assert texts("scores_heading") not in plain
+    assert texts("near_heading") in plain
+    assert texts("saved") in plain
+    assert texts("saved") not in ask("explain", chat, QUESTIONS[2].text, "--lang", lang).stdout
 
 
 def test_inspect_shows_a_row_for_each_topic_with_its_turns_and_tokens(chat: Path) -> None:

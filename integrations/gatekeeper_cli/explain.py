@@ -77,6 +77,7 @@ def explain(
     file: File,
     query: Query,
     turn: Annotated[int | None, typer.Option("--why-not", help=HELP("help.why_not"), metavar="TURN", min=0)] = None,
+    scores: Annotated[bool, typer.Option("--scores", help=HELP("help.scores"))] = False,
     options: SelectionOptions = SelectionOptions(),  # noqa: B008 - typer fills it
     output: OutputOptions = OutputOptions(),  # noqa: B008
     reading: ReadingOptions = ReadingOptions(),  # noqa: B008
@@ -116,7 +117,7 @@ def explain(
         name = conversation_name(file, conversation.heading.title)
         return explanation_page(selection, turns, decision=decision, name=name, texts=texts)
 
-    view = _explanation_view(selection, topics_of(gatekeeper), decision, texts)
+    view = _explanation_view(selection, topics_of(gatekeeper), decision, texts, with_scores=scores)
     output.put(value=value, page=page, view=lambda: view)
 
 
@@ -130,13 +131,14 @@ def selection_view(selection: Selection, topics: Sequence[Topic], texts: Texts) 
         turns = texts("one_turn" if topic.stop == topic.start + 1 else "many_turns", span=span)
         return texts("topic_name", topic=subjects[topic_id], turns=turns)
 
-    yield verdict_line(gate, texts)
-    facts = [texts("gate_measures", overlap=gate.overlap, new=gate.new_ratio, link=gate.link)]
+    facts = []
     if gate.active_topic is not None:
         facts.append(texts("gate_active", topic=topic_name(gate.active_topic)))
     if gate.resumed_topic is not None:
         facts.append(texts("gate_resumed", topic=topic_name(gate.resumed_topic)))
-    yield Text(texts("semicolon").join(facts))
+    yield verdict_line(gate, texts)
+    if facts:
+        yield Text(texts("semicolon").join(facts))
     if selection.turns:
         table = plain_table()
         for heading in ("turn", "topic", "tokens", "need"):
@@ -155,8 +157,11 @@ def selection_view(selection: Selection, topics: Sequence[Topic], texts: Texts) 
         yield table
     yield from map(Text, explanation.kept_none(selection, texts))
     counts = {"kept": len(selection.turns), "count": selection.turn_count, "tokens": selection.tokens}
-    saved = explanation.percent(selection.history_tokens - selection.tokens, selection.history_tokens)
-    yield Text(texts("token_line", **counts, history=selection.history_tokens, saved=saved), style="bold")
+    line = texts("token_line", **counts, history=selection.history_tokens)
+    if selection.turns:  # where nothing is sent, something may be missing: no saving to be proud of
+        saved = explanation.percent(selection.history_tokens - selection.tokens, selection.history_tokens)
+        line += texts("saved_share", saved=saved)
+    yield Text(line, style="bold")
     if meaning := explanation.meaning_line(selection.embedder, selection.embedder_missed, texts):
         yield Text(meaning)
 
@@ -168,8 +173,9 @@ def verdict_line(verdict: Verdict, texts: Texts) -> Text:
 
 
 def why_view(selection: Selection, texts: Texts) -> Iterator[RenderableType]:
-    """Yield the decision on every candidate, and which anchors of the query the kept turns hold."""
-    yield Text()
+    """Yield the measures of the gate, the decision on every candidate, and which anchors the kept turns hold."""
+    gate = selection.gate
+    yield Text("\n" + texts("gate_measures", overlap=gate.overlap, new=gate.new_ratio, link=gate.link))
     if selection.decisions:
         yield _decision_table(selection, texts)
     yield Text(texts("coverage_line", coverage=selection.coverage))
@@ -222,31 +228,15 @@ def _decision_table(selection: Selection, texts: Texts) -> Table:
 
 
 def _explanation_view(
-    selection: Selection, topics: Sequence[Topic], decision: Decision | None, texts: Texts
+    selection: Selection, topics: Sequence[Topic], decision: Decision | None, texts: Texts, *, with_scores: bool
 ) -> Iterator[RenderableType]:
-    """Yield what was asked for first, then the selection, the budget, the anchors, the scores and the near misses."""
+    """Yield what was asked for first, then the selection, the scores if they are asked for, and the near misses."""
     if decision is not None:
         yield Text(visible(explanation.why_not(decision, texts, query=selection.query)), style="bold")
         yield Text()
     yield from selection_view(selection, topics, texts)
-    yield Text()
-    yield Text(texts("budget_line", budget=selection.token_budget, **explanation.budget_use(selection)._asdict()))
-    yield from _heat_map(selection, texts)
-    if selection.decisions:
-        yield Text("\n" + texts("decisions_heading"), style="bold")
-        yield _decision_table(selection, texts)
-    scored = [each for each in selection.decisions if each.score is not None]
-    if scored:
-        yield Text("\n" + texts("scores_heading"), style="bold")
-        names = explanation.score_parts(selection)
-        table = plain_table(expand=False)
-        for heading in ("turn", *(f"score.{name}" for name in names), "need"):
-            table.add_column(texts(heading), justify="right", min_width=_SCORE_COLUMNS, overflow="fold")
-        for each in scored:  # kept turns in bold, so that eighty columns hold all of them
-            parts = [f"{getattr(each.score, name):.2f}" for name in names]
-            style = "" if each.outcome == "dropped" else "bold"
-            table.add_row(*map(Text, [str(each.turn_id), *parts, explanation.shown_need(each)]), style=style)
-        yield table
+    if with_scores:
+        yield from _score_view(selection, texts)
     yield Text("\n" + texts("near_heading"), style="bold")
     near = explanation.near_groups(selection, texts)
     for reason, turns in near:
@@ -259,6 +249,26 @@ def _explanation_view(
         yield Padding(table, (0, 0, 0, 4))
     if not near:
         yield Padding(Text(texts("near_none")), (0, 0, 0, 2))
+
+
+def _score_view(selection: Selection, texts: Texts) -> Iterator[RenderableType]:
+    """Yield the budget, the anchors by turn, and the decision and the score of each candidate."""
+    yield Text()
+    yield Text(texts("budget_line", budget=selection.token_budget, **explanation.budget_use(selection)._asdict()))
+    yield from _heat_map(selection, texts)
+    yield from why_view(selection, texts)
+    scored = [each for each in selection.decisions if each.score is not None]
+    if scored:
+        yield Text("\n" + texts("scores_heading"), style="bold")
+        names = explanation.score_parts(selection)
+        table = plain_table(expand=False)
+        for heading in ("turn", *(f"score.{name}" for name in names), "need"):
+            table.add_column(texts(heading), justify="right", min_width=_SCORE_COLUMNS, overflow="fold")
+        for each in scored:  # kept turns in bold, so that eighty columns hold all of them
+            parts = [f"{getattr(each.score, name):.2f}" for name in names]
+            style = "" if each.outcome == "dropped" else "bold"
+            table.add_row(*map(Text, [str(each.turn_id), *parts, explanation.shown_need(each)]), style=style)
+        yield table
 
 
 def _heat_map(selection: Selection, texts: Texts) -> Iterator[RenderableType]:
