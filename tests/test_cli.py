@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 import importlib
+import itertools
 import json
 import os
 import re
@@ -16,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import gatekeeper_core
-from gatekeeper_cli.conversation import QUESTIONS, QuestionKind
+from gatekeeper_cli.conversation import demo_of
 from gatekeeper_cli.explanation import readable
-from gatekeeper_cli.texts import TABLE
+from gatekeeper_cli.texts import TABLE, Language, Texts
 from gatekeeper_core.messages import Message, ToolCall, Turn
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.selection.settings import GatekeeperConfig
@@ -79,12 +80,22 @@ def selection_of(turns: Sequence[Turn], query: str, *, budget: int = 4000, strat
 # --- the demo -------------------------------------------------------------------------------------------------------
 
 TOPIC_TURNS = {
-    "cache": {*range(7), 19, 20, 21},
-    "lisbon": {*range(7, 14), 29, 30},
-    "bread": {*range(14, 19), 31, 32},
-    "bug": {*range(22, 29), 33, 34},
-    "piano": set(range(35, 41)),
+    "cache": {*range(4), 12, 13},
+    "lisbon": {*range(4, 8), 18},
+    "bread": set(range(8, 12)),
+    "bug": set(range(14, 18)),
+    "piano": set(range(19, 24)),
 }
+KINDS = {
+    "continuing": ("continue", "overlap", {23}, TOPIC_TURNS["piano"]),
+    "referring back": ("continue", "referring_word", {23}, TOPIC_TURNS["piano"]),
+    "switching": ("switch", "explicit_switch", set(), set()),
+    "returning": ("switch", "explicit_return", {6, 18}, TOPIC_TURNS["lisbon"]),
+    "an exact identifier": ("switch", "return", {16}, TOPIC_TURNS["bug"]),
+    "about the conversation": ("continue", "about_conversation", {23}, set(range(24))),
+    "nothing relevant": ("switch", "new_topic", set(), set()),
+}
+"""By kind of question the verdict, the turns that the answer needs, and those that may come along."""
 
 
 def demo_answers(*options: str) -> dict[str, dict[str, Any]]:
@@ -92,53 +103,45 @@ def demo_answers(*options: str) -> dict[str, dict[str, Any]]:
     return {answer["kind"]: answer["selection"] for answer in shown["questions"]}
 
 
-@pytest.mark.parametrize(
-    ("kind", "gate", "needed", "allowed"),
-    [
-        ("continuing", ("continue", "overlap", None), {40}, TOPIC_TURNS["piano"]),
-        ("referring back", ("continue", "referring_word", "展开"), {40}, TOPIC_TURNS["piano"]),
-        ("switching", ("switch", "explicit_switch", "换个话题"), set(), set()),
-        ("returning", ("switch", "explicit_return", "back to"), {9, 29}, TOPIC_TURNS["lisbon"]),
-        ("an exact identifier", ("switch", "return", None), {25}, {23, 24, 25, 26, 27}),
-        ("about the conversation", ("continue", "about_conversation", "我们今天都聊了些什么"), {0, 40}, set(range(41))),
-        ("nothing relevant", ("switch", "new_topic", None), set(), set()),
-    ],
-)
-def test_the_demo_keeps_what_each_kind_of_question_needs(
-    kind: QuestionKind, gate: tuple[str, str, str | None], needed: set[int], allowed: set[int]
-) -> None:
-    selection = demo_answers("--budget", "4000")[kind]
-    kept = {turn["turn_id"] for turn in selection["turns"]}
-    assert tuple(selection["gate"][name] for name in ("decision", "reason", "cue")) == gate
-    assert needed <= kept <= allowed
-    assert kind != "about the conversation" or all(kept & turns for turns in TOPIC_TURNS.values())
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_the_demo_keeps_what_each_kind_of_question_needs(lang: str) -> None:
+    answers = demo_answers("--budget", "4000", "--lang", lang)
+    assert answers.keys() == KINDS.keys()
+    for kind, (decision, reason, needed, allowed) in KINDS.items():
+        selection = answers[kind]
+        kept = {turn["turn_id"] for turn in selection["turns"]}
+        assert (selection["gate"]["decision"], selection["gate"]["reason"]) == (decision, reason), kind
+        assert needed <= kept <= allowed, kind
+    everything = {turn["turn_id"] for turn in answers["about the conversation"]["turns"]}
+    assert all(everything & turns for turns in TOPIC_TURNS.values())
 
 
-@pytest.mark.parametrize(("columns", "budget"), [(80, 1000), (120, 300)])
-def test_the_demo_shows_each_question_its_kept_turns_and_a_summary(
-    columns: int, budget: int, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("lang", "columns", "budget"), [("en", 80, 1000), ("zh", 120, 300)])
+def test_the_demo_shows_each_question_on_a_screen_and_ends_with_what_it_saved(
+    lang: str, columns: int, budget: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from rich.cells import cell_len
 
     monkeypatch.setenv("COLUMNS", str(columns))
-    lines = run("demo", "--budget", str(budget)).stdout.splitlines()
+    lines = run("demo", "--budget", str(budget), "--lang", lang).stdout.splitlines()
     assert max(map(cell_len, lines)) <= columns
     assert not any("\x1b" in line for line in lines)
     text = " ".join(line.strip() for line in lines)
-    summary = text.rpartition("question ")[2]
-    answers = demo_answers("--budget", str(budget))
-    for question in QUESTIONS:
+    answers, texts = demo_answers("--budget", str(budget), "--lang", lang), Texts(Language(lang))
+    for question in demo_of(lang)[1]:
         selection = answers[question.kind]
         tokens, history = selection["tokens"], selection["history_tokens"]
         assert tokens <= selection["token_budget"] == budget
-        assert f'{question.kind}: "{question.text}"' in text
-        assert f"{len(selection['turns'])} of 41 turns, {tokens:,} of {history:,}" in text
-        saved = round(100 - 100 * tokens / history, 1)
-        row = rf"{question.kind} .* {len(selection['turns'])} +{tokens:,} +{saved} %"
-        assert re.search(row, summary)
+        assert f'{texts(f"kind.{question.kind}")}: "{question.text}"' in text
+        assert texts("token_line", kept=len(selection["turns"]), count=24, tokens=tokens, history=history) in text
         for turn in selection["turns"]:
             beginning = " ".join(turn["user"].split())[:8]
             assert any(line.split()[:1] == [str(turn["turn_id"])] and beginning in line for line in lines)
+    starts = [at for at, line in enumerate(lines) if re.match(r"\d\. ", line)]
+    assert max(second - first for first, second in itertools.pairwise(starts)) <= 24
+    sent, full = (sum(one[name] for one in answers.values()) for name in ("tokens", "history_tokens"))
+    assert f"{sent:,}" in text[-160:]
+    assert f"{full:,}" in text[-160:]
 
 
 # --- select: what it shows ------------------------------------------------------------------------------------------

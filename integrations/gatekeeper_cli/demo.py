@@ -1,4 +1,4 @@
-"""``gatekeeper demo``: seven questions to the bundled conversation, each with what the gatekeeper selects for it."""
+"""``gatekeeper demo``: seven questions to a sample conversation in the user's language, each with its selection."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from gatekeeper_cli.conversation import CONVERSATION, QUESTIONS
+from gatekeeper_cli.conversation import demo_of
 from gatekeeper_cli.explain import selection_view, verdict_line
 from gatekeeper_cli.explanation import percent
 from gatekeeper_cli.options import AsJson, Budget, Lang, checked_budget, plain_table, print_json, show
@@ -17,16 +17,17 @@ from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-_BUDGET_TOKENS = 1000  # ours: under a quarter of the conversation, so that it has to choose
+_BUDGET_TOKENS = 1000  # ours: less than half of the conversation, so that it has to choose
 
 
 def demo(budget: Budget = _BUDGET_TOKENS, as_json: AsJson = False, lang: Lang = Language.auto) -> None:
     """Ask a sample conversation seven questions and show what is kept for each, and why."""
     texts = speak(lang)
     gatekeeper = ContextGatekeeper(checked_budget(budget))
-    gatekeeper.sync(CONVERSATION)
-    selections = [gatekeeper.explain(question.text) for question in QUESTIONS]
-    answers = [*zip(QUESTIONS, selections, strict=True)]
+    turns, questions = demo_of(texts.language.value)
+    gatekeeper.sync(turns)
+    selections = [gatekeeper.explain(question.text) for question in questions]
+    answers = [*zip(questions, selections, strict=True)]
     if as_json:
         print_json({"questions": [{"kind": asked.kind, "selection": one.to_dict()} for asked, one in answers]})
         return
@@ -43,8 +44,22 @@ def demo(budget: Budget = _BUDGET_TOKENS, as_json: AsJson = False, lang: Lang = 
         kind = texts(f"kind.{question.kind}")
         heading = Text(f"{number}. {kind}: ", style="bold").append(f'"{question.text}"', style="cyan")
         parts += [Text(), heading, *selection_view(selection, topics, texts)]
-        saved = percent(selection.history_tokens - selection.tokens, selection.history_tokens)
+        saved = (
+            percent(selection.history_tokens - selection.tokens, selection.history_tokens) if selection.turns else "-"
+        )
         verdict = verdict_line(selection.gate._replace(cue=None), texts).plain
         cells = (kind, verdict, str(len(selection.turns)), f"{selection.tokens:,}", saved)
         summary.add_row(*map(Text, cells))
-    show([*parts, Text(), summary])
+    sent, full = (sum(counts) for counts in zip(*((one.tokens, one.history_tokens) for one in selections), strict=True))
+    kept = sorted(len(one.turns) for one in selections)
+    line = texts(
+        "demo_line",
+        questions=len(questions),
+        sent=sent,
+        full=full,
+        saved=percent(full - sent, full),
+        fewest=first.turn_count - kept[-1],
+        most=first.turn_count - kept[0],
+        count=first.turn_count,
+    )
+    show([*parts, Text(), summary, Text(), Text(line, style="bold")])
