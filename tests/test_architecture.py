@@ -19,6 +19,7 @@ import gatekeeper_core
 CORE = "gatekeeper_core"
 HALL = frozenset(
     {
+        "arguments",
         "caching",
         "calibration",
         "data_files",
