@@ -24,6 +24,7 @@ import gatekeeper_core
 CHECKOUT = Path(__file__).resolve().parents[1]
 PACKAGES = {
     "gatekeeper_core",
+    "context_gatekeeper",
     "gatekeeper_cli",
     "gatekeeper_eval",
     "gatekeeper_formats",
