@@ -5,44 +5,35 @@ from __future__ import annotations
 import copy
 import inspect
 import pickle
+import re
+from contextlib import nullcontext
 from typing import Any
 
 import pytest
 
 import gatekeeper_core as core
+from tests.case_files import from_file
 
 TALK = [{"role": "user", "content": "hi"}]
 RESULTS = {"BuiltContext", "HistoryView", "SelectedTurn", "Selection"}  # values that nobody but the library makes
 NO_ARGUMENTS = {"InMemoryStore"}
 
 
-@pytest.mark.parametrize(
-    ("door", "arguments"),
-    [
-        (core.ContextGatekeeper, {}),
-        (core.ContextGatekeeper, {"token_budget": 1000}),
-        (core.HistoryConfig, {}),
-        (core.select_history, {"messages": TALK}),
-        (core.select_history, {"messages": TALK, "token_budget": 1000}),
-    ],
-)
-def test_a_right_guess_works(door: Any, arguments: dict[str, Any]) -> None:
-    assert door(**arguments) is not None
-    assert core.ContextGatekeeper(1000).token_budget == 1000
+@from_file("guess", "answer")
+def test_a_first_guess_works_or_is_answered(guess: str, answer: str) -> None:
+    """An empty answer: it works. Python answers itself where a package has another name."""
+    with pytest.raises(Exception, match=re.escape(answer)) if answer else nullcontext():
+        exec(guess, {})  # noqa: S102 - a guess is a line of code
 
 
 @pytest.mark.parametrize(
     ("door", "wrong", "right"),
     [
-        (core.ContextGatekeeper, "max_tokens", "token_budget"),
         (core.ContextGatekeeper, "tokenizer_fn", "token_counter"),
         (core.ContextGatekeeper, "embed_model", "embedder"),
         (core.GatekeeperConfig, "startegy", "strategy"),
-        (core.HistoryConfig, "budget", "token_budget"),
-        (core.HistoryConfig, "posture", "strategy"),
         (core.HistoryConfig, "k", "keep_newest"),
         (core.RunConfig, "keep_newest", "keep_recent_rounds"),
-        (core.select_history, "budget", "token_budget"),
         (core.select_history, "messages_to_keep", "keep_newest"),
         (core.select_history, "pin", "pinned"),
         (core.ContextCompressor, "token_budget", "max_tokens"),

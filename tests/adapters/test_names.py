@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import inspect
+import re
+from contextlib import nullcontext
 from typing import Any
 
 import pytest
@@ -11,6 +13,7 @@ import context_gatekeeper
 import gatekeeper_core
 from gatekeeper_core.data_files import rows
 from tests.adapters.test_packages import FRAMEWORKS, run, said_by
+from tests.case_files import from_file
 
 TALK: list[Any] = ["The Redis port is 6380.", ("ai", "Noted."), "Redis port?"]
 ADAPTERS = sorted({*context_gatekeeper.__all__} - {*gatekeeper_core.__all__})
@@ -23,28 +26,29 @@ def door(name: str) -> Any:
     return getattr(value, method) if method else value
 
 
+@from_file("guess", "answer")
+def test_a_first_guess_works_or_is_answered(guess: str, answer: str) -> None:
+    """An empty answer: it works. Python answers itself where a package has another name."""
+    with pytest.raises(Exception, match=re.escape(answer)) if answer else nullcontext():
+        exec(guess, {})  # noqa: S102 - a guess is a line of code
+
+
 @pytest.mark.parametrize(
     ("name", "arguments"),
     [
-        ("GatekeeperMiddleware", {}),
-        ("GatekeeperMiddleware", {"token_budget": 3000}),
-        ("GatekeeperMemoryBuffer", {"token_limit": 3000}),
-        ("GatekeeperMemoryBuffer.from_defaults", {"token_limit": 3000}),
-        # as the classes that they replace
         ("GatekeeperChatMemory", {"k": 3, "memory_key": "chat_history", "return_messages": True}),
         ("GatekeeperMemoryBuffer.from_defaults", {"token_limit": 3000, "tokenizer_fn": str.split}),
         ("GatekeeperMemory.from_defaults", {"session_id": "s", "token_limit": 3000, "token_flush_size": 300}),
         ("select_messages", {"messages": TALK, "token_counter": len}),
     ],
 )
-def test_a_right_guess_works(name: str, arguments: dict[str, Any]) -> None:
+def test_the_arguments_of_a_class_that_is_replaced_work(name: str, arguments: dict[str, Any]) -> None:
     assert door(name)(**arguments)
 
 
 @pytest.mark.parametrize(
     ("name", "wrong", "right"),
     [
-        ("GatekeeperMiddleware", "max_tokens", "token_budget"),
         ("GatekeeperMemoryBuffer", "max_tokens", "token_limit"),
         ("GatekeeperMemoryBuffer.from_defaults", "budget", "token_budget"),
         ("GatekeeperMemory", "limit", "token_limit"),
@@ -83,12 +87,6 @@ def test_every_public_callable_answers_where_no_name_is_near(name: str) -> None:
         TypeError, match=rf"^{name}\(\) has no argument 'zzzz': (it takes \w+|further settings go into)"
     ):
         door(name)(zzzz=1)
-
-
-@pytest.mark.parametrize("name", ["GatekeeperMiddleware", "GatekeeperSelector"])
-def test_a_budget_by_position_is_answered_with_its_name(name: str) -> None:
-    with pytest.raises(TypeError, match=r"must be a HistoryConfig, got int: a budget goes by name, token_budget=3000$"):
-        door(name)(3000)
 
 
 def test_the_face_has_the_names_of_the_core_and_of_the_adapters() -> None:
