@@ -40,7 +40,7 @@ def test_a_first_guess_works_or_is_answered(guess: str, answer: str) -> None:
         (core.ContextBuilderConfig, "max_tokens", "total_budget"),
         (core.LongTermMemory, "storage", "store"),
         (core.Message, "text", "content"),
-        (core.Usage, "input_token", "input_tokens"),
+        (core.Usage, "prompt_tokens", "input_tokens"),
         (core.TokenEstimator, "profil", "profile"),
     ],
 )

@@ -154,10 +154,10 @@ class SelectionFields(LastSelections, BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _refuse_unknown(cls, data: dict[str, Any]) -> dict[str, Any]:
+    def _refuse_unknown(cls, data: Any) -> Any:
         """Refuse what is no field, where pydantic would pass over it."""
-        unknown = [name for name in data if name not in cls.model_fields and name != "class_name"]
-        if unknown:
+        names = data if isinstance(data, Mapping) else ()
+        if unknown := [name for name in names if name not in cls.model_fields and name != "class_name"]:
             raise TypeError(f"{cls.__name__}() {unknown_argument(unknown[0], cls.model_fields)}")
         return data
 
