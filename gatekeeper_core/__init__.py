@@ -90,9 +90,9 @@ __all__ = sorted(_MODULE_OF)  # noqa: PLE0605 - the names stand once, above
 
 
 def __getattr__(name: str) -> object:
-    if name.startswith("Gatekeeper") and name not in _MODULE_OF:  # of an adapter
-        raise ImportError(f"{name} is not in {__name__}: from context_gatekeeper import {name}")
     if name not in _MODULE_OF:
+        if name.startswith("Gatekeeper"):  # of an adapter
+            raise ImportError(f"{name} is not in {__name__}: from context_gatekeeper import {name}")
         from gatekeeper_core.arguments import missing_attribute
 
         raise missing_attribute(f"module {__name__!r}", name, __all__)

@@ -55,11 +55,11 @@ def with_suggestions(*options: type) -> Callable[[Door], Door]:
         function = getattr(door, entry) if isinstance(door, type) else door
 
         @wraps(function)
-        def call(*args: Any, **named: Any) -> Any:
+        def call(*args: Any, **keywords: Any) -> Any:
             try:
-                return function(*args, **named)
+                return function(*args, **keywords)
             except (TypeError, ValueError):
-                if fault := call_fault(function, options, len(args), named):
+                if fault := call_fault(function, options, len(args), keywords):
                     raise TypeError(f"{door.__qualname__}() {fault}") from None
                 raise
 
@@ -71,18 +71,18 @@ def with_suggestions(*options: type) -> Callable[[Door], Door]:
     return decorate
 
 
-def call_fault(function: Callable[..., Any], options: Collection[type], count: int, named: Collection[str]) -> str:
+def call_fault(function: Callable[..., Any], options: Collection[type], count: int, keywords: Collection[str]) -> str:
     """Return the fault of a call with so many arguments by position and these by name; "" where the names are right."""
     from inspect import signature
 
     parameters = signature(function).parameters.values()
-    first = [one.name for one in parameters if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
-    others = [one.name for one in parameters if one.kind is one.KEYWORD_ONLY]
+    first = [each.name for each in parameters if each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)]
+    others = [each.name for each in parameters if each.kind is each.KEYWORD_ONLY]
     others += [name for option in options for name in option.__annotations__]
-    shown = [name for name in first if name not in ("self", "cls", "_cls")]
-    for name in named:
-        if name not in (*shown, *others):
-            return unknown_argument(name, [*shown, *others])
-    if count <= len(first) or any(one.kind is one.VAR_POSITIONAL for one in parameters):
+    positional = [name for name in first if name not in ("self", "cls", "_cls")]
+    for name in keywords:
+        if name not in (*positional, *others):
+            return unknown_argument(name, [*positional, *others])
+    if count <= len(first) or any(each.kind is each.VAR_POSITIONAL for each in parameters):
         return ""
-    return f"takes {', '.join(shown) or 'no argument'} by position; by name: {', '.join(others)}"
+    return f"takes {', '.join(positional) or 'no argument'} by position; by name: {', '.join(others)}"
